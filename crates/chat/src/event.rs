@@ -1,0 +1,200 @@
+//! What a session hears from the domain. Gateways translate each variant into their own words.
+
+use std::sync::Arc;
+
+use crate::{
+    ConversationId, Limits, Position, Refusal, Seq, SessionId, Sub, Timestamp, UserId, node::SetPresence,
+};
+
+/// Something for one session. `re` is the request number that a gateway passed in with the command.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// Answer to `Node::sign_in`.
+    Welcome(Box<Welcome>),
+    /// `Node::sign_in` was refused, or the session is over. The gateway closes after telling the client.
+    Bye(Refusal),
+    Ack {
+        client_id: Box<str>,
+        conversation: ConversationId,
+        seq: Seq,
+        time: Timestamp,
+        position: Position,
+    },
+    SendRefused {
+        client_id: Box<str>,
+        refusal: Refusal,
+    },
+    Refused {
+        re: Option<u64>,
+        refusal: Refusal,
+    },
+    /// Shared by all sessions that receive it.
+    Message(Arc<Message>, Position),
+    Marker {
+        conversation: ConversationId,
+        user: Sub,
+        received: Seq,
+        read: Seq,
+        /// One's own unread count, where `user` is oneself.
+        unread: Option<u64>,
+        position: Position,
+    },
+    Typing {
+        conversation: ConversationId,
+        user: Sub,
+        on: bool,
+    },
+    Presence {
+        user: Sub,
+        presence: Presence,
+        last_seen: Option<Timestamp>,
+    },
+    Contact {
+        re: Option<u64>,
+        contact: Contact,
+        position: Position,
+    },
+    Contacts {
+        re: u64,
+        contacts: Vec<Contact>,
+        next: Option<String>,
+    },
+    People {
+        re: u64,
+        people: Vec<Person>,
+        next: Option<String>,
+    },
+    Profiles {
+        re: u64,
+        people: Vec<Person>,
+    },
+    Conversations {
+        re: u64,
+        conversations: Vec<Conversation>,
+        next: Option<String>,
+    },
+    Conversation {
+        re: Option<u64>,
+        conversation: Box<Conversation>,
+        position: Position,
+    },
+    History {
+        re: u64,
+        conversation: ConversationId,
+        messages: Vec<Arc<Message>>,
+        more: bool,
+    },
+    Changes {
+        re: u64,
+        changes: Box<Changes>,
+    },
+    TokenOk {
+        re: u64,
+        expires: Timestamp,
+    },
+    /// This session's queue was dropped; see `Node` on *behind*.
+    Behind,
+}
+
+/// Answer to a sign-in.
+#[derive(Debug, Clone)]
+pub struct Welcome {
+    pub session: SessionId,
+    pub me: Person,
+    pub presence: SetPresence,
+    pub guest_token: Option<String>,
+    pub open: bool,
+    pub limits: Limits,
+    pub expires: Timestamp,
+    pub changes: Changes,
+}
+
+/// What a device does not have yet: the difference since a position, or a first page (`reset`).
+#[derive(Debug, Clone)]
+pub struct Changes {
+    pub reset: bool,
+    pub conversations: Vec<Conversation>,
+    pub conversations_next: Option<String>,
+    /// Ascending by seq inside each conversation.
+    pub messages: Vec<Arc<Message>>,
+    pub gaps: Vec<Gap>,
+    pub contacts: Vec<Contact>,
+    pub contacts_next: Option<String>,
+    pub position: Position,
+}
+
+/// Between what the device had and `first`, messages were left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    pub conversation: ConversationId,
+    pub first: Seq,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    pub conversation: ConversationId,
+    pub seq: Seq,
+    pub from: Sub,
+    pub client_id: Box<str>,
+    pub body: Box<str>,
+    pub time: Timestamp,
+    pub reply_to: Option<Seq>,
+}
+
+/// A user as others see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    pub id: UserId,
+    pub sub: Sub,
+    pub name: Arc<str>,
+    pub avatar: Option<Arc<str>>,
+    pub guest: bool,
+    /// As of now, where the asker may see it.
+    pub presence: Option<Presence>,
+}
+
+/// What others see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Presence {
+    Online,
+    Away,
+    Busy,
+    Offline,
+    /// This node cannot tell.
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contact {
+    pub person: Person,
+    pub state: ContactState,
+}
+
+/// How one stands to another user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ContactState {
+    None,
+    RequestSent,
+    RequestReceived,
+    Contact,
+    Blocked,
+}
+
+/// A conversation as one of its members sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    pub id: ConversationId,
+    pub with: Person,
+    pub last: Option<Arc<Message>>,
+    pub received: Seq,
+    pub read: Seq,
+    pub their_received: Seq,
+    pub their_read: Seq,
+    pub unread: u64,
+    pub mentions: u64,
+    /// 0: not muted.
+    pub muted_until: Timestamp,
+    pub pinned: bool,
+    pub archived: bool,
+    pub active: Timestamp,
+}

@@ -1,0 +1,137 @@
+//! Names of things. Every one contains its site (invariant I5), so no lookup can cross from one to another.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Milliseconds since the Unix epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(pub u64);
+
+impl Timestamp {
+    /// Milliseconds from `earlier` to here; 0 where the clock went back.
+    pub fn since(self, earlier: Timestamp) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// A community website, the tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SiteId(pub u32);
+
+/// A person of one site. 8 bytes, so that tables of a million stay small; the store numbers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UserId {
+    pub site: SiteId,
+    pub num: u32,
+}
+
+/// The site's own id of a user: the `sub` of its tokens, 1 to 128 bytes of UTF-8 without control characters.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sub(Arc<str>);
+
+impl Sub {
+    /// Longest `sub`, in bytes.
+    pub const MAX_BYTES: usize = 128;
+
+    /// None where it is empty, too long or has control characters.
+    pub fn parse(text: &str) -> Option<Sub> {
+        let fits = !text.is_empty() && text.len() <= Self::MAX_BYTES;
+        (fits && !text.chars().any(char::is_control)).then(|| Sub(text.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Sub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Sub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A conversation of one site.
+///
+/// The key of a direct conversation *is* its two members, smaller number in the upper half, so that
+/// membership is read from the id and nothing must be looked up or cached to route a message. Rooms will
+/// have the top bit set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConversationId {
+    pub site: SiteId,
+    pub key: u64,
+}
+
+impl ConversationId {
+    /// The direct conversation of two users of one site; None if they are of two, or the same user.
+    pub fn direct(a: UserId, b: UserId) -> Option<ConversationId> {
+        if a.site != b.site || a.num == b.num || (a.num | b.num) & 0x8000_0000 != 0 {
+            return None;
+        }
+        let (low, high) = if a.num < b.num { (a.num, b.num) } else { (b.num, a.num) };
+        Some(ConversationId { site: a.site, key: u64::from(low) << 32 | u64::from(high) })
+    }
+
+    /// Its two members, smaller number first; None for a room.
+    pub fn pair(self) -> Option<[UserId; 2]> {
+        (self.key >> 63 == 0)
+            .then(|| [(self.key >> 32) as u32, self.key as u32].map(|num| UserId { site: self.site, num }))
+    }
+
+    /// The other member of a direct conversation; None where `user` is not in it.
+    pub fn other(self, user: UserId) -> Option<UserId> {
+        match self.pair()? {
+            [a, b] if a == user => Some(b),
+            [a, b] if b == user => Some(a),
+            _ => None,
+        }
+    }
+}
+
+/// Gap-free number of a message in its conversation, from 1; 0 is before the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Seq(pub u64);
+
+/// A moment in the store's order of commits. `epoch` names the database, so that a position from before a
+/// restore or of another database is recognised.
+///
+/// Promise: a session receives events in the order of their positions, so whoever has seen position p has
+/// seen everything for him up to p.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Position {
+    pub epoch: u32,
+    pub number: u64,
+}
+
+/// One browser or app of a user: 1 to 64 bytes of `[A-Za-z0-9_-]`, made by the client.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DeviceId(Box<str>);
+
+impl DeviceId {
+    /// None where it breaks the rule above.
+    pub fn parse(text: &str) -> Option<DeviceId> {
+        let ok = (1..=64).contains(&text.len())
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        ok.then(|| DeviceId(text.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Where a gateway keeps a session; opaque to the domain, unique among living sessions of this node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionHandle(pub u64);
+
+/// What a gateway keeps of a signed-in session to speak for it: 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SessionId {
+    pub user: UserId,
+    pub handle: SessionHandle,
+}

@@ -1,0 +1,277 @@
+//! The port to storage.
+//!
+//! Requests with a [`Done`] never block: they are queued (the queue is bounded; when it is full, `done` gets
+//! [`StoreError::Overloaded`] at once on the caller's thread) and answered later on a thread of the store.
+//! Writes are applied in the order in which they were queued, in group commits; their `done` are called in
+//! the order of their positions, after the commit is on disk, on one thread. That order is what makes
+//! [`Position`] truthful: the domain plans deliveries inside `done`.
+//!
+//! After a crash: what was answered `Ok` is there; what was not may be there or not, whole in either case.
+
+use std::sync::Arc;
+
+use crate::{
+    ContactState, ConversationId, Position, Secret, Seq, Site, SiteId, Sub, Timestamp, UserId,
+    node::{ConversationChange, SetPresence},
+};
+
+/// Called exactly once with the outcome.
+pub type Done<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
+
+/// Why the store could not do it. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    #[error("the queue of the store is full")]
+    Overloaded,
+    #[error("the disk is full")]
+    DiskFull,
+    #[error("storage failed: {0}")]
+    Failed(Arc<str>),
+}
+
+/// What must survive. One conformance suite (`store/tests/conformance.rs`) holds every implementation to
+/// what is written here.
+pub trait Store: Send + Sync + 'static {
+    // ---- writes ----
+
+    /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row
+    /// and whether it is new. Does not bump the position where nothing changed.
+    fn put_user(&self, site: SiteId, profile: Profile, now: Timestamp, done: Done<UserRow>);
+    /// Stores a message: assigns the next gap-free seq and a position, creates the conversation on its first
+    /// message, un-archives it for both, moves the sender's markers up to it, counts a mention where the
+    /// body names the other member as `@sub` (followed by no letter, digit, `_` or `-`).
+    /// A (sender, client id) seen before changes nothing and answers as then, with `repeated`.
+    fn append(&self, append: Append, done: Done<Appended>);
+    /// Moves a member's markers forward (never back; clipped to the newest seq; read implies received).
+    /// Answers the markers after it; `moved` says whether anything changed.
+    fn mark(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        received: Seq,
+        read: Seq,
+        done: Done<MarkerRow>,
+    );
+    /// Changes how a member sees a conversation. None if there is no such conversation.
+    fn change_conversation(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        change: ConversationChange,
+        done: Done<Option<(ConversationRow, Position)>>,
+    );
+    /// Sets how `a` and `b` stand to each other, both sides in one transaction. `None` on a side leaves no row.
+    /// `limit`: most contact rows of one user; answers false (and changes nothing) where it would be passed.
+    fn put_relation(
+        &self,
+        a: UserId,
+        b: UserId,
+        relation: Relation,
+        limit: u32,
+        now: Timestamp,
+        done: Done<Option<Position>>,
+    );
+    /// Remembers the chosen presence and when the user was last here.
+    fn put_presence(&self, user: UserId, presence: SetPresence, last_seen: Timestamp);
+    /// Notes a one-time token until it expires. Answers false if it was there.
+    fn use_token(&self, site: SiteId, jti: &str, expires: Timestamp, now: Timestamp, done: Done<bool>);
+    fn set_banned(&self, user: UserId, banned: bool, done: Done<bool>);
+
+    // ---- reads ----
+
+    fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>);
+    fn users(&self, site: SiteId, subs: Vec<Sub>, done: Done<Vec<UserRow>>);
+    fn users_by_id(&self, ids: Vec<UserId>, done: Done<Vec<UserRow>>);
+    fn relation(&self, a: UserId, b: UserId, done: Done<Relation>);
+    /// Everything for a user since a position, or a first page, all of one snapshot.
+    fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>);
+    /// Newest activity first, pinned before all others.
+    fn conversations(
+        &self,
+        user: UserId,
+        archived: bool,
+        after: Option<String>,
+        limit: u32,
+        done: Done<ConversationsPage>,
+    );
+    fn conversation(&self, user: UserId, conversation: ConversationId, done: Done<Option<ConversationRow>>);
+    /// At most `limit` messages next to `before` or `after` (both None: the newest), ascending.
+    fn history(
+        &self,
+        conversation: ConversationId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+        done: Done<HistoryPage>,
+    );
+    /// By name, then sub.
+    fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>);
+    /// Users who stand as [`ContactState::Contact`] to `user`: for presence in mode *contacts*.
+    fn contact_ids(&self, user: UserId, done: Done<Vec<UserId>>);
+    /// The directory: by name, then sub; `query` is a case-insensitive start of a word of the name.
+    fn people(
+        &self,
+        site: SiteId,
+        query: Option<String>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<PeoplePage>,
+    );
+
+    // ---- administration: may block, never called on a worker ----
+
+    fn sites(&self) -> Result<Vec<Site>, StoreError>;
+    /// Changes whenever another process may have changed sites or bans; cheap.
+    fn revision(&self) -> Result<u64, StoreError>;
+    /// Adds a site (its `id` is ignored) and answers its id; None if the key is taken.
+    fn add_site(&self, site: &Site) -> Result<Option<SiteId>, StoreError>;
+    /// Replaces settings and secrets of a site.
+    fn update_site(&self, site: &Site) -> Result<(), StoreError>;
+    /// Removes the site with everything of it.
+    fn remove_site(&self, site: SiteId) -> Result<bool, StoreError>;
+    fn add_secret(&self, site: SiteId, secret: &Secret) -> Result<(), StoreError>;
+    fn list_users(&self, site: SiteId, after: Option<Sub>, limit: u32) -> Result<Vec<UserRow>, StoreError>;
+    /// Waits until everything queued is on disk.
+    fn flush(&self) -> Result<(), StoreError>;
+}
+
+/// What a token says of a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    pub sub: Sub,
+    pub name: Arc<str>,
+    pub avatar: Option<Arc<str>>,
+    pub guest: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserRow {
+    pub id: UserId,
+    pub profile: Profile,
+    pub presence: SetPresence,
+    pub banned: bool,
+    pub created: Timestamp,
+    pub last_seen: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    pub conversation: ConversationId,
+    pub from: UserId,
+    pub client_id: Box<str>,
+    pub body: Box<str>,
+    pub time: Timestamp,
+    pub reply_to: Option<Seq>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// The conversation of the first time, where it was repeated.
+    pub conversation: ConversationId,
+    pub seq: Seq,
+    pub time: Timestamp,
+    pub position: Position,
+    /// This (sender, client id) was stored before; nobody must be told again.
+    pub repeated: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarkerRow {
+    pub received: Seq,
+    pub read: Seq,
+    pub unread: u64,
+    pub moved: bool,
+    pub position: Position,
+}
+
+/// How `a` stands to `b` and `b` to `a`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Relation {
+    pub of_a: ContactState,
+    pub of_b: ContactState,
+}
+
+/// Where a resume begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResumeFrom {
+    /// None: a first page.
+    pub position: Option<Position>,
+    /// Most conversations, contacts; and most messages in all and per conversation.
+    pub page: u32,
+    pub messages: u32,
+    pub messages_per_conversation: u32,
+}
+
+/// A user's view at one position.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// The asked position was of another epoch, from the future, or too long ago to be worth a difference.
+    pub reset: bool,
+    pub conversations: ConversationsPage,
+    /// Ascending by seq inside each conversation. Nothing on reset.
+    pub messages: Vec<StoredMessage>,
+    pub gaps: Vec<crate::Gap>,
+    pub contacts: ContactsPage,
+    pub position: Position,
+}
+
+#[derive(Debug, Clone)]
+pub struct ConversationsPage {
+    pub rows: Vec<ConversationRow>,
+    pub next: Option<String>,
+}
+
+/// A conversation of one of its members; `other` is the profile of the other one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConversationRow {
+    pub id: ConversationId,
+    pub other: UserRow,
+    pub last: Option<StoredMessage>,
+    pub received: Seq,
+    pub read: Seq,
+    pub their_received: Seq,
+    pub their_read: Seq,
+    pub unread: u64,
+    pub mentions: u64,
+    pub muted_until: Timestamp,
+    pub pinned: bool,
+    pub archived: bool,
+    pub active: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredMessage {
+    pub conversation: ConversationId,
+    pub seq: Seq,
+    pub from: UserId,
+    /// Read along, so that nobody must look it up.
+    pub from_sub: Sub,
+    pub client_id: Box<str>,
+    pub body: Box<str>,
+    pub time: Timestamp,
+    pub reply_to: Option<Seq>,
+}
+
+#[derive(Debug, Clone)]
+pub struct HistoryPage {
+    pub messages: Vec<StoredMessage>,
+    pub more: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct ContactRow {
+    pub user: UserRow,
+    pub state: ContactState,
+}
+
+#[derive(Debug, Clone)]
+pub struct ContactsPage {
+    pub rows: Vec<ContactRow>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct PeoplePage {
+    pub rows: Vec<UserRow>,
+    pub next: Option<String>,
+}

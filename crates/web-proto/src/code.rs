@@ -1,0 +1,103 @@
+//! The one table of what can go wrong, and what a client does then.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether and when a client that was sent away comes back, or tries a request again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Return {
+    /// Never by itself; a person must change something.
+    Never,
+    /// After a fresh token from the site.
+    WithNewToken,
+    /// After the `retry_after` of the frame, or the client's own jittered backoff without one.
+    Later,
+    /// At once, with `hello` on a new session.
+    Now,
+}
+
+macro_rules! codes {
+    ($( $(#[doc = $doc:literal])* $name:ident = $word:literal, $http:literal, $close:literal, $return:ident; )*) => {
+        /// An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum Code { $( $(#[doc = $doc])* #[serde(rename = $word)] $name, )* }
+
+        impl Code {
+            /// All codes, in the order of the table in `docs/protocol.md`.
+            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+
+            /// The word on the wire.
+            pub const fn word(self) -> &'static str { match self { $(Code::$name => $word),* } }
+            /// Status of an HTTP response that ends with this code.
+            pub const fn http_status(self) -> u16 { match self { $(Code::$name => $http),* } }
+            /// Code of the WebSocket close frame (RFC 6455 §7.4; 4000 and up are ours).
+            pub const fn close_code(self) -> u16 { match self { $(Code::$name => $close),* } }
+            /// What a client does next.
+            pub const fn comes_back(self) -> Return { match self { $(Code::$name => Return::$return),* } }
+            /// The documented meaning.
+            pub const fn meaning(self) -> &'static str { match self { $(Code::$name => concat!($($doc),*)),* } }
+        }
+    };
+}
+
+codes! {
+    /// The server is about to stop or restart.
+    GoingAway = "going_away", 503, 1001, Later;
+    /// The client said `bye`.
+    Done = "done", 200, 1000, Never;
+    /// Not JSON, not an object, or fields of the wrong type or missing.
+    BadFrame = "bad_frame", 400, 4000, Never;
+    /// Text that is not UTF-8.
+    BadUtf8 = "bad_utf8", 400, 1007, Never;
+    /// The transport's own rules were broken (RFC 6455, HTTP).
+    BadTransport = "bad_transport", 400, 1002, Never;
+    /// A `t` that this server does not know.
+    UnknownCommand = "unknown_command", 400, 4001, Never;
+    /// Another protocol version than 1.
+    BadVersion = "bad_version", 400, 4002, Never;
+    /// The first frame was not `hello`, or `hello` came twice.
+    NotNow = "not_now", 400, 4003, Never;
+    /// A frame or POST body larger than `limits.frame_bytes`.
+    TooLarge = "too_large", 413, 1009, Never;
+    /// No site of this key, or it is switched off.
+    NoSuchSite = "no_such_site", 404, 4004, Never;
+    /// The page's Origin is not on the site's list.
+    BadOrigin = "bad_origin", 403, 4005, Never;
+    /// The token is malformed, forged, of another site or signed with an algorithm that the site does not use.
+    BadToken = "bad_token", 401, 4006, WithNewToken;
+    /// The token has expired.
+    TokenExpired = "token_expired", 401, 4007, WithNewToken;
+    /// A one-time token (`jti` with `once`) was used before.
+    TokenUsed = "token_used", 401, 4008, WithNewToken;
+    /// No token, and the site allows no guests.
+    NoGuests = "no_guests", 401, 4009, WithNewToken;
+    /// The user is banned.
+    Banned = "banned", 403, 4010, Never;
+    /// The session is unknown or over.
+    NoSession = "no_session", 404, 4011, Now;
+    /// The same device has opened a newer session; this one is over.
+    Replaced = "replaced", 409, 4012, Never;
+    /// Nothing was heard from the client for `limits.idle_ms`.
+    Idle = "idle", 408, 4013, Now;
+    /// No `hello` within 10 s of connecting.
+    Slow = "slow", 408, 4014, Later;
+    /// Too many frames or messages in a short time.
+    RateLimited = "rate_limited", 429, 4015, Later;
+    /// The node or site has as many sessions as it may.
+    Full = "full", 503, 4016, Later;
+    /// The server cannot store anything now (disk full, database away). Reading goes on.
+    Unavailable = "unavailable", 503, 4017, Later;
+    /// No user of this id, or they cannot be seen.
+    NoSuchUser = "no_such_user", 404, 4018, Never;
+    /// No conversation of this id in which one is a member.
+    NoSuchConversation = "no_such_conversation", 404, 4019, Never;
+    /// One may not write to this user: they have blocked it, or are no contact where the site asks for it.
+    NotAllowed = "not_allowed", 403, 4020, Never;
+    /// The body is empty or longer than `limits.body_bytes`.
+    BadBody = "bad_body", 400, 4021, Never;
+    /// A field has a value outside its documented range.
+    BadValue = "bad_value", 400, 4022, Never;
+    /// One's contact list is full.
+    TooManyContacts = "too_many_contacts", 409, 4023, Never;
+    /// A mistake of ours; it has been counted and logged.
+    Internal = "internal", 500, 1011, Later;
+}

@@ -1,0 +1,232 @@
+//! What a client says.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// A frame from the client.
+///
+/// `rid` (request id) is the client's number for this request; the reply or error carries it back as `re`.
+/// It may be left out where no reply is wanted (`marker`, `typing`, `watch`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "t", rename_all = "snake_case")]
+pub enum Command<'a> {
+    /// First frame of a session, and the only one that may be first.
+    #[serde(borrow)]
+    Hello(Box<Hello<'a>>),
+    /// Post a message. Answered by `ack` after the message is on disk, or by `error` with `id`.
+    /// Sending the same `id` again, from any device of the user, answers the `seq` of the first time.
+    Send {
+        /// Client-made idempotency key, 1 to 64 bytes of `[A-Za-z0-9_-]`; a UUIDv7 is the best choice.
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow)]
+        to: SendTo<'a>,
+        #[serde(borrow)]
+        body: Cow<'a, str>,
+        /// The `seq` of the message in the same conversation that this one answers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply_to: Option<u64>,
+    },
+    /// How far this user has received or read a conversation. Only ever moves forward.
+    Marker {
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(flatten)]
+        set: MarkerSet,
+    },
+    /// Ephemeral: this user is writing. Say it again at least every 5 s; it lapses after 6 s.
+    Typing {
+        #[serde(borrow)]
+        to: SendTo<'a>,
+        on: bool,
+    },
+    /// Set one's own presence, for all devices of the user.
+    Presence { set: SetPresence },
+    /// Replace the set of users whose presence this session wants to see: those now on the screen.
+    Watch {
+        #[serde(borrow)]
+        users: Vec<Cow<'a, str>>,
+    },
+    /// Change a contact. Answered by a `contact` event with `re`.
+    Contact {
+        rid: u64,
+        action: ContactAction,
+        #[serde(borrow)]
+        user: Cow<'a, str>,
+    },
+    /// A page of one's contacts, requests and blocked users, by name.
+    Contacts {
+        rid: u64,
+        /// The `next` of the page before.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        after: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// A page of the site's directory; refused on sites of mode *contacts* unless `query` is a whole user id.
+    People {
+        rid: u64,
+        /// Case-insensitive start of a word of the name.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        query: Option<Cow<'a, str>>,
+        /// The `next` of the page before.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        after: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// Names and avatars of some users, by id.
+    Profiles {
+        rid: u64,
+        #[serde(borrow)]
+        users: Vec<Cow<'a, str>>,
+    },
+    /// A page of the conversation list, newest activity first.
+    Conversations {
+        rid: u64,
+        /// The `next` of the page before.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        after: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+        /// Only archived conversations instead of only the others.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        archived: bool,
+    },
+    /// Change how one sees a conversation. Fields left out stay. Answered by a `conversation` event with `re`.
+    Conversation {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        /// Unix milliseconds until which it is muted; 0 unmutes; 253402300799999 mutes for good.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        muted_until: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pinned: Option<bool>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        archived: Option<bool>,
+    },
+    /// A page of a conversation's messages, ascending by `seq`. Without `before` and `after`: the newest page.
+    History {
+        rid: u64,
+        #[serde(borrow)]
+        to: SendTo<'a>,
+        /// Only messages with a smaller `seq`, nearest first taken.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<u64>,
+        /// Only messages with a larger `seq`, nearest first taken.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// Ask for everything since a position: the answer to `behind`. Answered by `changes`.
+    Resume {
+        rid: u64,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// Bring a new token before the old one expires. Must be of the same user. Answered by `token_ok`.
+    Token {
+        rid: u64,
+        #[serde(borrow)]
+        token: Cow<'a, str>,
+    },
+    /// Answered by `pong`.
+    Ping {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rid: Option<u64>,
+    },
+    /// The client leaves on purpose; presence ends without the grace time.
+    Bye,
+}
+
+/// The first frame.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hello<'a> {
+    /// Protocol version, 1.
+    pub v: u8,
+    /// Key of the site.
+    #[serde(borrow)]
+    pub site: Cow<'a, str>,
+    /// JWT signed by the site. Left out: enter as a guest, where the site allows it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Cow<'a, str>>,
+    /// Name of this browser or app, made once by the client: 1 to 64 bytes of `[A-Za-z0-9_-]`.
+    #[serde(borrow)]
+    pub device: Cow<'a, str>,
+    /// The last `position` that the client saw. Left out: send a first page.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<Cow<'a, str>>,
+    /// Software and version, for the operator's metrics: at most 64 bytes.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Cow<'a, str>>,
+}
+
+impl std::fmt::Debug for Hello<'_> {
+    /// Leaves the token out: a frame may end in a log.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hello")
+            .field("v", &self.v)
+            .field("site", &self.site)
+            .field("device", &self.device)
+            .field("position", &self.position)
+            .field("client", &self.client)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whom a command is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SendTo<'a> {
+    /// The direct conversation with this user, whether it exists yet or not.
+    #[serde(borrow)]
+    User(Cow<'a, str>),
+    /// A conversation by id.
+    #[serde(borrow)]
+    Conversation(Cow<'a, str>),
+}
+
+/// Which marker moves, and up to where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkerSet {
+    /// Everything up to this `seq` has reached a device of the user.
+    Received(u64),
+    /// Everything up to this `seq` has been read; implies received.
+    Read(u64),
+}
+
+/// The presence that a user chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SetPresence {
+    /// Here.
+    Online,
+    /// Not at the keyboard.
+    Away,
+    /// Does not want to be disturbed.
+    Busy,
+    /// Seen by others as offline.
+    Invisible,
+}
+
+/// What to do with a contact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContactAction {
+    /// Ask; accepts at once if the other one has asked already.
+    Request,
+    /// Say yes to their request.
+    Accept,
+    /// Say no to their request; they are not told.
+    Decline,
+    /// Take them off the list, or take back one's own request.
+    Remove,
+    /// Nothing from them arrives any more; they are not told.
+    Block,
+    /// Undo `block`.
+    Unblock,
+}

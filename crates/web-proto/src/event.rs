@@ -1,0 +1,365 @@
+//! What the server says.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Code;
+
+/// A frame from the server.
+///
+/// `re` is the `rid` of the request that an event answers. `position` is opaque: the client keeps the last
+/// one that it saw and says it in `hello` or `resume`; everything up to it has been sent to this session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "t", rename_all = "snake_case")]
+pub enum Event<'a> {
+    /// Answer to `hello`.
+    #[serde(borrow)]
+    Welcome(Box<Welcome<'a>>),
+    /// The message is on disk.
+    Ack {
+        /// The `id` of the `send`.
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+        /// Unix milliseconds at which the server took it.
+        time: u64,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// A request failed. The session goes on.
+    Error {
+        code: Code,
+        /// For people who debug; clients show their own text for `code`.
+        #[serde(borrow)]
+        text: Cow<'a, str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        re: Option<u64>,
+        /// The `id` of the `send` that failed.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        id: Option<Cow<'a, str>>,
+        /// Trying again makes sense after so many milliseconds; absent: trying again is useless.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u64>,
+    },
+    /// Somebody, or this user on another device, has posted.
+    Message {
+        #[serde(borrow, flatten)]
+        message: Message<'a>,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// A member's marker moved; `user` may be oneself, on another device.
+    Marker {
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow)]
+        user: Cow<'a, str>,
+        received: u64,
+        read: u64,
+        /// One's own unread count, where `user` is oneself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unread: Option<u64>,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// Lapses 6 s after the last one with `on`.
+    Typing {
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow)]
+        user: Cow<'a, str>,
+        on: bool,
+    },
+    /// Presence of a user that this session watches, or one's own as set on another device.
+    Presence {
+        #[serde(borrow)]
+        user: Cow<'a, str>,
+        presence: Presence,
+        /// Unix milliseconds of when they were last here, where they are not now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last_seen: Option<u64>,
+    },
+    /// A contact changed: answer to `contact`, or news (a request, an acceptance, another device).
+    Contact {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        re: Option<u64>,
+        #[serde(borrow)]
+        contact: Contact<'a>,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// Answer to `contacts`.
+    Contacts {
+        re: u64,
+        #[serde(borrow)]
+        contacts: Vec<Contact<'a>>,
+        /// Absent on the last page.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cow<'a, str>>,
+    },
+    /// Answer to `people`.
+    People {
+        re: u64,
+        #[serde(borrow)]
+        people: Vec<Person<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cow<'a, str>>,
+    },
+    /// Answer to `profiles`; unknown ids are left out.
+    Profiles {
+        re: u64,
+        #[serde(borrow)]
+        people: Vec<Person<'a>>,
+    },
+    /// Answer to `conversations`.
+    Conversations {
+        re: u64,
+        #[serde(borrow)]
+        conversations: Vec<Conversation<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cow<'a, str>>,
+    },
+    /// A conversation as this user sees it changed (muted, pinned, archived).
+    Conversation {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        re: Option<u64>,
+        #[serde(borrow)]
+        conversation: Conversation<'a>,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// Answer to `history`.
+    History {
+        re: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow)]
+        messages: Vec<Message<'a>>,
+        /// More messages exist in the asked direction.
+        more: bool,
+    },
+    /// Answer to `resume`: see [`Welcome`] for the same fields.
+    Changes {
+        re: u64,
+        /// The position was not usable: forget what is cached, this is a first page.
+        reset: bool,
+        #[serde(borrow)]
+        conversations: Vec<Conversation<'a>>,
+        #[serde(borrow)]
+        messages: Vec<Message<'a>>,
+        gaps: Vec<Gap<'a>>,
+        #[serde(borrow)]
+        contacts: Vec<Contact<'a>>,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// This session read too slowly and what was queued for it was dropped. Nothing more comes until the
+    /// client says `resume` with its last position.
+    Behind,
+    /// Answer to `token`.
+    TokenOk {
+        re: u64,
+        /// Unix milliseconds until which the session may last without a newer token.
+        expires: u64,
+    },
+    /// Answer to `ping`.
+    Pong {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        re: Option<u64>,
+    },
+    /// Nothing to tell; the stream transports send it so that proxies keep the connection.
+    Heartbeat,
+    /// The last frame of a session.
+    Bye {
+        code: Code,
+        #[serde(borrow)]
+        text: Cow<'a, str>,
+        /// Come back after so many milliseconds; absent: do not come back by yourself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u64>,
+    },
+}
+
+/// Answer to `hello`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Welcome<'a> {
+    /// For logs and support; not a secret.
+    #[serde(borrow)]
+    pub session: Cow<'a, str>,
+    /// Secret that a POST and the next poll carry in `Authorization: Kith <key>`; absent on WebSocket.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Cow<'a, str>>,
+    /// Oneself.
+    #[serde(borrow)]
+    pub me: Person<'a>,
+    /// One's own presence as chosen.
+    pub presence: crate::SetPresence,
+    /// A guest gets a token to come back as the same guest.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub guest_token: Option<Cow<'a, str>>,
+    /// All members see each other (mode *open*), or only contacts do.
+    pub open: bool,
+    pub limits: Limits,
+    /// Server time, Unix milliseconds.
+    pub time: u64,
+    /// Unix milliseconds until which the session may last without a newer token.
+    pub expires: u64,
+    /// `position` of `hello` was usable and what follows is the difference since then. Otherwise it is a
+    /// first page (newest activity first), and the client forgets what it has cached.
+    pub resumed: bool,
+    #[serde(borrow)]
+    pub conversations: Vec<Conversation<'a>>,
+    /// On resume: messages missed, ascending by `seq` inside each conversation.
+    #[serde(borrow, default)]
+    pub messages: Vec<Message<'a>>,
+    /// On resume: conversations of which more was missed than is sent here.
+    #[serde(borrow, default)]
+    pub gaps: Vec<Gap<'a>>,
+    /// Contacts: those that changed (resumed) or a first page. `contacts_next` as `next` in `contacts`.
+    #[serde(borrow, default)]
+    pub contacts: Vec<Contact<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub contacts_next: Option<Cow<'a, str>>,
+    /// On a first page: there are more conversations (`conversations` with this as `after`).
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub conversations_next: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub position: Cow<'a, str>,
+}
+
+/// A hole in what a client has: it must ask `history` with `before: first` if it wants what lies before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap<'a> {
+    #[serde(borrow)]
+    pub conversation: Cow<'a, str>,
+    /// The oldest `seq` that is sent; between the client's newest and this one something is missing.
+    pub first: u64,
+}
+
+/// What the server accepts, so that a client can say so before it sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Longest message body, in bytes of UTF-8.
+    pub body_bytes: u32,
+    /// Longest frame or POST body, in bytes.
+    pub frame_bytes: u32,
+    /// Largest `limit` of a page.
+    pub page: u32,
+    /// Most users in `watch`.
+    pub watch: u32,
+    /// Milliseconds of silence after which the server drops the session; ping before that.
+    pub idle_ms: u32,
+    /// Milliseconds between heartbeats on the stream transports.
+    pub heartbeat_ms: u32,
+}
+
+/// A message as stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Message<'a> {
+    #[serde(borrow)]
+    pub conversation: Cow<'a, str>,
+    /// Gap-free number in the conversation, from 1.
+    pub seq: u64,
+    /// Id of the user who posted it.
+    #[serde(borrow)]
+    pub from: Cow<'a, str>,
+    /// The client's `id`: on one's own other devices, and to recognise one's own after a retry.
+    #[serde(borrow)]
+    pub id: Cow<'a, str>,
+    #[serde(borrow)]
+    pub body: Cow<'a, str>,
+    /// Unix milliseconds.
+    pub time: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<u64>,
+}
+
+/// A user as others see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Person<'a> {
+    /// The site's id of the user (`sub` of the token).
+    #[serde(borrow)]
+    pub user: Cow<'a, str>,
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub avatar: Option<Cow<'a, str>>,
+    /// No account.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guest: bool,
+    /// As of now; absent where it may not be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub presence: Option<Presence>,
+}
+
+/// What others see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Presence {
+    /// Here.
+    Online,
+    /// Here, not at the keyboard.
+    Away,
+    /// Here, not to be disturbed.
+    Busy,
+    /// Not here, or invisible.
+    Offline,
+    /// The server itself cannot tell now.
+    Unknown,
+}
+
+/// An entry of one's contact list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Contact<'a> {
+    #[serde(flatten, borrow)]
+    pub person: Person<'a>,
+    pub state: ContactState,
+}
+
+/// How one stands to a contact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContactState {
+    /// Nothing between the two: what `remove`, `decline` and `unblock` lead to.
+    None,
+    /// One has asked.
+    RequestSent,
+    /// They have asked.
+    RequestReceived,
+    /// Both have agreed.
+    Contact,
+    /// Blocked by oneself.
+    Blocked,
+}
+
+/// A conversation as this user sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conversation<'a> {
+    /// Opaque id.
+    #[serde(borrow)]
+    pub conversation: Cow<'a, str>,
+    /// The other one of a direct conversation.
+    #[serde(borrow)]
+    pub with: Person<'a>,
+    /// The newest message.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<Message<'a>>,
+    /// One's own markers.
+    pub received: u64,
+    pub read: u64,
+    /// The other's markers.
+    pub their_received: u64,
+    pub their_read: u64,
+    pub unread: u64,
+    /// Unread messages that name this user as `@id`.
+    pub mentions: u64,
+    /// Unix milliseconds; 0: not muted.
+    pub muted_until: u64,
+    pub pinned: bool,
+    pub archived: bool,
+    /// Unix milliseconds of the last activity; the list is sorted by it.
+    pub active: u64,
+}

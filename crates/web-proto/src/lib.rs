@@ -1,0 +1,23 @@
+//! Kith's web protocol, version 1, without I/O.
+//!
+//! One JSON object is one frame; its `t` names it. A client sends [`Command`]s, the server [`Event`]s; both
+//! travel alike over WebSocket, Server-Sent Events, a stream of JSON lines and long poll. `docs/protocol.md`
+//! is the specification for people who write a client; this crate is the one for compilers, and the
+//! TypeScript types of the widget are generated from it.
+//!
+//! It deliberately knows no transport, no clock, no user database: parsing gives a value or a [`Code`].
+//!
+//! Read first: [`Command`], [`Event`], [`Code`].
+
+mod code;
+mod command;
+mod event;
+
+pub use code::{Code, Return};
+pub use command::{Command, ContactAction, Hello, MarkerSet, SendTo, SetPresence};
+pub use event::{
+    Contact, ContactState, Conversation, Event, Gap, Limits, Message, Person, Presence, Welcome,
+};
+
+/// The protocol version that [`Hello::v`] carries.
+pub const VERSION: u8 = 1;
