@@ -29,6 +29,6 @@ pub use refusal::Refusal;
 pub use site::{Mode, Secret, SecretKind, Site};
 pub use store::{
     Append, Appended, ContactRow, ContactsPage, ConversationRow, ConversationsPage, Done, HistoryPage,
-    MarkerRow, PeoplePage, Profile, Relation, ResumeFrom, Snapshot, Store, StoreError, StoredMessage,
+    MarkerRow, Met, PeoplePage, Profile, Relation, ResumeFrom, Snapshot, Store, StoreError, StoredMessage,
     UserRow,
 };

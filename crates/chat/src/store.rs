@@ -18,6 +18,9 @@ use crate::{
 /// Called exactly once with the outcome.
 pub type Done<T> = Box<dyn FnOnce(Result<T, StoreError>) + Send>;
 
+/// Called at most once with the row of a user who signs in; see [`Store::sign_in`].
+pub type Met = Box<dyn FnOnce(&UserRow) -> bool + Send>;
+
 /// Why the store could not do it. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -37,6 +40,25 @@ pub trait Store: Send + Sync + 'static {
     /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row
     /// and whether it is new. Does not bump the position where nothing changed.
     fn put_user(&self, site: SiteId, profile: Profile, now: Timestamp, done: Done<UserRow>);
+    /// `put_user` and `snapshot` in one go, for the login path: 15,000 of them come in a second after a restart,
+    /// so a known user with an unchanged profile must cost reads only, and a new user no query for a view
+    /// that is empty anyway.
+    ///
+    /// `met` is called once with the row, after the user exists and *before* the view's position is taken
+    /// (so whoever registers the session in it misses nothing after that position). Where it answers
+    /// false, nobody is interested any more and `done` is dropped uncalled.
+    ///
+    /// `met` and `done` may come on any thread, with no lock or transaction held that a call back into the
+    /// store would need.
+    fn sign_in(
+        &self,
+        site: SiteId,
+        profile: Profile,
+        from: ResumeFrom,
+        now: Timestamp,
+        met: Met,
+        done: Done<(UserRow, Snapshot)>,
+    );
     /// Stores a message: assigns the next gap-free seq and a position, creates the conversation on its first
     /// message, un-archives it for both, moves the sender's markers up to it, counts a mention where the
     /// body names the other member as `@sub` (followed by no letter, digit, `_` or `-`).
@@ -61,7 +83,7 @@ pub trait Store: Send + Sync + 'static {
         done: Done<Option<(ConversationRow, Position)>>,
     );
     /// Sets how `a` and `b` stand to each other, both sides in one transaction. `None` on a side leaves no row.
-    /// `limit`: most contact rows of one user; answers false (and changes nothing) where it would be passed.
+    /// `limit`: most contact rows of one user; answers None (and changes nothing) where it would be passed.
     fn put_relation(
         &self,
         a: UserId,
@@ -83,6 +105,8 @@ pub trait Store: Send + Sync + 'static {
     fn users(&self, site: SiteId, subs: Vec<Sub>, done: Done<Vec<UserRow>>);
     fn users_by_id(&self, ids: Vec<UserId>, done: Done<Vec<UserRow>>);
     fn relation(&self, a: UserId, b: UserId, done: Done<Relation>);
+    /// The same of one user to many, in the order of `others`: for the presence of everyone on a page.
+    fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>);
     /// Everything for a user since a position, or a first page, all of one snapshot.
     fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>);
     /// Newest activity first, pinned before all others.
