@@ -1,0 +1,240 @@
+// What an interface sees of Kith: values to read, topics to watch, things to do.
+
+import type {
+  Code,
+  Contact,
+  ContactAction,
+  ContactState,
+  Limits,
+  Person,
+  Presence,
+  SetPresence,
+} from './wire.ts';
+
+/**
+ * One member of one site in this browser.
+ *
+ * Reading is cheap and gives the same object until that thing has changed, so values can be compared with `===`
+ * and drawn from `subscribe` alone. Nothing here throws for reasons of the network: what fails says so in its
+ * state, and promises of requests reject with a `RequestError`.
+ */
+export interface Client {
+  // -- reading --
+
+  status(): Status;
+  /** Undefined until the first welcome. */
+  me(): Me | undefined;
+  totals(): Totals;
+  /** Keys of the conversation list: pinned first, then by last activity. Archived ones are in their own list. */
+  conversations(list?: 'main' | 'archived'): ConversationList;
+  /** Also for a key that has no conversation yet (`direct('ana')`): then an empty one with that person. */
+  conversation(key: ConversationKey): Conversation;
+  /** The newest window without holes of a conversation. Empty until `open` has loaded it. */
+  timeline(key: ConversationKey): Timeline;
+  /** Contacts, requests and blocked users, by name. */
+  contacts(): ContactList;
+  contact(user: string): ContactState;
+  /** Always gives somebody: until the profile is known, the name is the user id. Asks for what it does not know. */
+  person(user: string): KnownPerson;
+  /** `unknown` whenever the own connection is lost. */
+  presence(user: string): PresenceView;
+  /** Who is writing in this conversation now (user ids). */
+  typing(key: ConversationKey): readonly string[];
+  draft(key: ConversationKey): string;
+
+  /** Calls `listener` after the topic has changed, at most once per turn of the event loop. Returns the way out. */
+  subscribe(topic: Topic, listener: () => void): () => void;
+  /** Things that happen once, for sounds, announcements and notifications. */
+  on<K extends keyof Happenings>(name: K, listener: (detail: Happenings[K]) => void): () => void;
+
+  // -- doing --
+
+  /** Begins (again) after `stop`, `stopped` or creation. Also wakes a connection that waits for its retry. */
+  connect(): void;
+  /** Leaves on purpose: presence ends at once, and nothing reconnects. */
+  stop(): void;
+  /** The site's new token, where the page brings tokens by itself. */
+  setToken(token: string): void;
+  /** Stops, forgets listeners, and lets go of everything. */
+  destroy(): void;
+
+  /** The conversation is on the screen: loads its newest page, fills holes. Call the returned function when it goes. */
+  open(key: ConversationKey): () => void;
+  /** One page further back; no effect while one is loading or where there is no more. */
+  loadOlder(key: ConversationKey): void;
+  /** The member has seen everything up to this seq (visible, page in front). Debounced; only moves forward. */
+  seen(key: ConversationKey, seq: number): void;
+  /** Queues a message, also while offline, and returns its id. The body is sent trimmed at its end. */
+  send(key: ConversationKey, body: string, replyTo?: number): string;
+  /** Tries a failed message again, with the same id. */
+  retry(id: string): void;
+  /** Takes a failed or still waiting message out of the queue. */
+  discard(id: string): void;
+  setDraft(key: ConversationKey, text: string): void;
+  /** Call on each input; it tells the others no more often than needed. `false` when the field was emptied. */
+  setTyping(key: ConversationKey, on: boolean): void;
+  setPresence(set: SetPresence): void;
+  /** These users are on the screen; their presence is wanted. Sets of several callers are joined. */
+  watch(users: readonly string[]): () => void;
+  changeContact(action: ContactAction, user: string): Promise<Contact>;
+  changeConversation(key: ConversationKey, change: ConversationChange): Promise<void>;
+  loadContacts(): void;
+  loadConversations(list?: 'main' | 'archived'): void;
+  /** A page of the directory. `query`: start of a word of the name. */
+  people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }>;
+}
+
+/** Names a conversation for good, before and after it exists on the server. */
+export type ConversationKey = string & { readonly _: 'ConversationKey' };
+
+/** The direct conversation with a user. */
+export function direct(user: string): ConversationKey {
+  return `@${user}` as ConversationKey;
+}
+
+/** What `subscribe` can watch. */
+export type Topic =
+  | 'status'
+  | 'me'
+  | 'totals'
+  | 'conversations'
+  | 'archived'
+  | 'contacts'
+  | `conversation:${ConversationKey}`
+  | `timeline:${ConversationKey}`
+  | `typing:${ConversationKey}`
+  | `draft:${ConversationKey}`
+  /** Name, avatar and contact state. */
+  | `person:${string}`
+  | `presence:${string}`;
+
+export interface Happenings {
+  /** A message of somebody else arrived now (not from history, not doubled). */
+  message: { key: ConversationKey; message: Message };
+  /** Somebody asked to become a contact, or accepted. */
+  contact: Contact;
+  totals: Totals;
+}
+
+export interface Status {
+  /**
+   * `idle`: not begun. `connecting`: first tries. `online`. `waiting`: connection lost or refused for now, comes
+   * back at `retryAt`. `offline`: the browser says there is no network. `stopped`: does not come back by itself.
+   */
+  state: 'idle' | 'connecting' | 'online' | 'waiting' | 'offline' | 'stopped';
+  /** Why it is waiting or stopped, where the server said so. */
+  code?: Code;
+  /** Milliseconds since the Unix epoch of the next try. */
+  retryAt?: number;
+  transport?: TransportName;
+  /** Another tab holds the connection. */
+  shared: boolean;
+}
+
+export type TransportName = 'websocket' | 'stream' | 'sse' | 'poll';
+
+export interface Me extends KnownPerson {
+  presence: SetPresence;
+  /** All members of the site see each other; otherwise only contacts do. */
+  open: boolean;
+  limits: Limits;
+}
+
+export interface KnownPerson {
+  user: string;
+  name: string;
+  avatar?: string;
+  guest: boolean;
+}
+
+export interface PresenceView {
+  presence: Presence;
+  lastSeen?: number;
+}
+
+export interface Totals {
+  unread: number;
+  mentions: number;
+  /** Conversations with something unread, muted ones left out. */
+  conversations: number;
+  /** Contact requests that wait for an answer. */
+  requests: number;
+}
+
+export interface ConversationList {
+  keys: readonly ConversationKey[];
+  /** More can be loaded with `loadConversations`. */
+  more: boolean;
+  loading: boolean;
+}
+
+export interface ContactList {
+  contacts: readonly Contact[];
+  more: boolean;
+  loading: boolean;
+}
+
+export interface Conversation {
+  key: ConversationKey;
+  /** False until a message exists. */
+  exists: boolean;
+  with: KnownPerson;
+  last?: Message;
+  unread: number;
+  mentions: number;
+  /** Unix milliseconds; 0: not muted. */
+  mutedUntil: number;
+  pinned: boolean;
+  archived: boolean;
+  /** Unix milliseconds of the last activity. */
+  active: number;
+  draft: string;
+}
+
+export interface ConversationChange {
+  mutedUntil?: number;
+  pinned?: boolean;
+  archived?: boolean;
+}
+
+/** `mutedUntil` for good. */
+export const MUTED_FOR_GOOD = 253402300799999;
+
+export interface Message {
+  /** The client-made id: the same before and after it was sent, so a good key for a list. */
+  id: string;
+  /** Undefined while it is in the queue. */
+  seq?: number;
+  from: string;
+  mine: boolean;
+  body: string;
+  /** Unix milliseconds, of the server where it has a seq. */
+  time: number;
+  replyTo?: number;
+  /** Of own messages: how far it came. Of others: `received`. */
+  state: 'sending' | 'sent' | 'received' | 'read' | 'failed';
+  /** Why it failed. */
+  code?: Code;
+}
+
+export interface Timeline {
+  /** Ascending by seq without holes, then what is in the queue in the order of writing. */
+  messages: readonly Message[];
+  /** Older ones exist on the server. */
+  more: boolean;
+  loading: 'no' | 'newest' | 'older' | 'gap';
+  /** Why the last loading failed; cleared by the next try. */
+  failed?: Code;
+  /** First unread seq when the conversation was opened: where the line is drawn. Stays until it is closed. */
+  unreadFrom?: number;
+}
+
+/** Why a request did not succeed. `offline`: there was no connection, or it broke before the answer. */
+export class RequestError extends Error {
+  constructor(
+    readonly code: Code | 'offline',
+    readonly retryAfter?: number,
+  ) {
+    super(code);
+  }
+}

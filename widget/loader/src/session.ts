@@ -1,0 +1,3 @@
+// The module that the loader fetches first: the client with a browser around it.
+
+export * from '@kith/client';

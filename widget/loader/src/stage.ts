@@ -1,0 +1,40 @@
+// What the loader hands to the interface, and what it wants back.
+
+import type { Client } from '@kith/client';
+
+/** Default export of the app's module. Called once, when the member first opens the widget. */
+export type Mount = (stage: Stage) => App;
+
+export interface Stage {
+  client: Client;
+  /** Closed shadow root of the zero-size host element; the app adds its own elements and sheets to it. */
+  root: ShadowRoot;
+  /** The loader's button: where focus returns to. In mode `inbox` it is hidden. */
+  launcher: HTMLButtonElement;
+  settings: Settings;
+  /** The app tells the loader that its panel is open, so that the button says so too. */
+  setOpen(open: boolean): void;
+  /** Gives an event to the page's `Kith.on` listeners. */
+  emit(event: 'open' | 'close' | 'message' | 'unread', detail: unknown): void;
+}
+
+export interface App {
+  show(): void;
+  hide(): void;
+  /** Opens the conversation with a user. */
+  open(user: string): void;
+  destroy(): void;
+}
+
+/** From the script tag's attributes, checked. */
+export interface Settings {
+  site: string;
+  /** Origin and path prefix of the Kith server, without a slash at the end. */
+  server: string;
+  mode: 'bubble' | 'inbox';
+  /** BCP 47; from `data-lang`, else the page's, else the browser's. */
+  lang: string;
+  theme: 'light' | 'dark' | 'auto';
+  position: 'left' | 'right';
+  nonce?: string;
+}

@@ -1,0 +1,93 @@
+// Builds dist/kith.js and dist/kith/*-[hash].js with .gz and .br beside them, and fails above the size budgets.
+
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build } from 'vite';
+import { budget } from './budget.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+
+const shared = {
+  root,
+  configFile: false,
+  logLevel: 'warn',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+};
+
+await rm(dist, { recursive: true, force: true });
+const modules = await buildModules();
+await buildLoader(modules);
+await compress();
+await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(modules, null, 2)}\n`);
+await budget(dist, modules);
+
+/** The client and the app as ES modules; what both need becomes a chunk of its own. */
+async function buildModules() {
+  const result = await build({
+    ...shared,
+    base: './',
+    build: {
+      outDir: dist,
+      emptyOutDir: false,
+      target: 'es2022',
+      modulePreload: false,
+      cssCodeSplit: false,
+      reportCompressedSize: false,
+      rollupOptions: {
+        input: { client: join(root, 'loader/src/session.ts'), app: join(root, 'app/src/main.ts') },
+        preserveEntrySignatures: 'strict',
+        output: {
+          format: 'es',
+          entryFileNames: 'kith/[name]-[hash].js',
+          chunkFileNames: 'kith/[name]-[hash].js',
+          assetFileNames: 'kith/[name]-[hash][extname]',
+        },
+      },
+    },
+  });
+  const output = [result].flat().flatMap(one => one.output);
+  const chunks = output.filter(one => one.type === 'chunk');
+  const entry = name => chunks.find(one => one.isEntry && one.name === name)?.fileName;
+  return {
+    client: entry('client'),
+    app: entry('app'),
+    /** Everything that must have arrived before one can chat: the entries and what they import at once. */
+    shell: chunks
+      .filter(one => one.isEntry || chunks.some(by => by.imports.includes(one.fileName)))
+      .map(one => one.fileName),
+  };
+}
+
+/** The classic script, with the addresses of the modules in it. */
+async function buildLoader({ client, app }) {
+  await build({
+    ...shared,
+    define: { ...shared.define, KITH_CLIENT: JSON.stringify(client), KITH_APP: JSON.stringify(app) },
+    build: {
+      outDir: dist,
+      emptyOutDir: false,
+      target: 'es2020',
+      reportCompressedSize: false,
+      rollupOptions: {
+        input: join(root, 'loader/src/loader.ts'),
+        output: { format: 'iife', entryFileNames: 'kith.js' },
+      },
+    },
+  });
+}
+
+async function compress() {
+  await mkdir(join(dist, 'kith'), { recursive: true });
+  const files = ['kith.js', ...(await readdir(join(dist, 'kith'))).map(name => `kith/${name}`)];
+  for (const name of files) {
+    const bytes = await readFile(join(dist, name));
+    await writeFile(join(dist, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
+    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+    await writeFile(join(dist, `${name}.br`), await promisify(brotliCompress)(bytes, quality));
+  }
+}
