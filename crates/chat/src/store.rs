@@ -82,7 +82,8 @@ pub trait Store: Send + Sync + 'static {
         change: ConversationChange,
         done: Done<Option<(ConversationRow, Position)>>,
     );
-    /// Sets how `a` and `b` stand to each other, both sides in one transaction. `None` on a side leaves no row.
+    /// Sets how `a` and `b` stand to each other, both sides in one transaction. `None` on a side takes it off
+    /// the list; a difference since before then still tells it once, as `None`.
     /// `limit`: most contact rows of one user; answers None (and changes nothing) where it would be passed.
     fn put_relation(
         &self,
@@ -229,12 +230,14 @@ pub struct ResumeFrom {
 /// A user's view at one position.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// The asked position was of another epoch, from the future, or too long ago to be worth a difference.
+    /// No position was asked for, or it was of another epoch, from the future, or too long ago to be worth a
+    /// difference: this is a first page.
     pub reset: bool,
     pub conversations: ConversationsPage,
     /// Ascending by seq inside each conversation. Nothing on reset.
     pub messages: Vec<StoredMessage>,
     pub gaps: Vec<crate::Gap>,
+    /// A difference also has those who were taken off, with state `None`.
     pub contacts: ContactsPage,
     pub position: Position,
 }

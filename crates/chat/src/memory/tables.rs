@@ -1,0 +1,522 @@
+//! What the memory store keeps, and every operation of the port as a plain function on it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
+    ConversationRow, ConversationsPage, Gap, HistoryPage, MarkerRow, PeoplePage, Position, Profile, Relation,
+    ResumeFrom, Seq, SetPresence, Site, SiteId, Snapshot, StoredMessage, Sub, Timestamp, UserId, UserRow,
+};
+
+#[derive(Default)]
+pub(super) struct Tables {
+    pub(super) epoch: u32,
+    /// Of the last commit.
+    pub(super) number: u64,
+    pub(super) revision: u64,
+    pub(super) sites: BTreeMap<SiteId, Site>,
+    next_site: u32,
+    users: BTreeMap<UserId, UserRow>,
+    user_by_sub: BTreeMap<(SiteId, Sub), UserId>,
+    next_user: HashMap<SiteId, u32>,
+    conversations: BTreeMap<ConversationId, Conversation>,
+    message_by_client_id: HashMap<(UserId, Box<str>), (ConversationId, Seq)>,
+    /// By (whose list, who is on it). Rows of state None tell a difference that somebody was taken off.
+    contacts: BTreeMap<(UserId, UserId), Entry>,
+    used_tokens: HashMap<(SiteId, Box<str>), Timestamp>,
+}
+
+struct Conversation {
+    messages: Vec<Line>,
+    /// In the order of `ConversationId::pair`.
+    members: [Member; 2],
+    active: Timestamp,
+}
+
+struct Line {
+    from: UserId,
+    client_id: Box<str>,
+    body: Box<str>,
+    time: Timestamp,
+    reply_to: Option<Seq>,
+    number: u64,
+    mentions_other: bool,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Member {
+    received: u64,
+    read: u64,
+    muted_until: Timestamp,
+    pinned: bool,
+    archived: bool,
+    /// Commit in which this member's view changed last.
+    changed: u64,
+}
+
+struct Entry {
+    state: ContactState,
+    changed: u64,
+}
+
+impl Tables {
+    pub(super) fn position(&self) -> Position {
+        Position { epoch: self.epoch, number: self.number }
+    }
+
+    fn commit(&mut self) -> u64 {
+        self.number += 1;
+        self.number
+    }
+
+    // ---- users ----
+
+    pub(super) fn put_user(&mut self, site: SiteId, profile: Profile, now: Timestamp) -> UserRow {
+        if let Some(id) = self.user_by_sub.get(&(site, profile.sub.clone())) {
+            let row = self.users.get_mut(id).expect("every sub has its row");
+            let changed = row.profile != profile;
+            row.profile = profile;
+            let row = row.clone();
+            if changed {
+                self.commit();
+            }
+            return row;
+        }
+        let next = self.next_user.entry(site).or_insert(0);
+        *next += 1;
+        let id = UserId { site, num: *next };
+        let row = UserRow {
+            id,
+            profile,
+            presence: SetPresence::default(),
+            banned: false,
+            created: now,
+            last_seen: now,
+        };
+        self.user_by_sub.insert((site, row.profile.sub.clone()), id);
+        self.users.insert(id, row.clone());
+        self.commit();
+        row
+    }
+
+    pub(super) fn put_presence(&mut self, user: UserId, presence: SetPresence, last_seen: Timestamp) {
+        if let Some(row) = self.users.get_mut(&user) {
+            row.presence = presence;
+            row.last_seen = last_seen;
+        }
+    }
+
+    pub(super) fn set_banned(&mut self, user: UserId, banned: bool) -> bool {
+        let Some(row) = self.users.get_mut(&user) else { return false };
+        row.banned = banned;
+        self.revision += 1;
+        true
+    }
+
+    pub(super) fn user(&self, site: SiteId, sub: &Sub) -> Option<UserRow> {
+        self.users.get(self.user_by_sub.get(&(site, sub.clone()))?).cloned()
+    }
+
+    pub(super) fn user_by_id(&self, id: UserId) -> Option<UserRow> {
+        self.users.get(&id).cloned()
+    }
+
+    pub(super) fn list_users(&self, site: SiteId, after: Option<&Sub>, limit: u32) -> Vec<UserRow> {
+        self.user_by_sub
+            .iter()
+            .filter(|((of, sub), _)| *of == site && after.is_none_or(|after| sub > after))
+            .filter_map(|(_, id)| self.user_by_id(*id))
+            .take(limit as usize)
+            .collect()
+    }
+
+    pub(super) fn people(
+        &self,
+        site: SiteId,
+        query: Option<&str>,
+        after: Option<&str>,
+        limit: u32,
+    ) -> PeoplePage {
+        let query = query.unwrap_or_default().to_lowercase();
+        let mut rows: Vec<UserRow> = self
+            .users
+            .values()
+            .filter(|row| row.id.site == site && word_starts_with(&row.profile.name, &query))
+            .cloned()
+            .collect();
+        rows.sort_by_cached_key(name_cursor);
+        let next = cut(&mut rows, after, limit, name_cursor);
+        PeoplePage { rows, next }
+    }
+
+    pub(super) fn use_token(&mut self, site: SiteId, jti: &str, expires: Timestamp, now: Timestamp) -> bool {
+        self.used_tokens.retain(|_, expires| *expires >= now);
+        self.used_tokens.insert((site, jti.into()), expires).is_none()
+    }
+
+    // ---- conversations ----
+
+    pub(super) fn append(&mut self, append: Append) -> Appended {
+        let key = (append.from, append.client_id.clone());
+        if let Some(&(conversation, seq)) = self.message_by_client_id.get(&key) {
+            return self.repeated(conversation, seq);
+        }
+        let number = self.commit();
+        let pair = append.conversation.pair().expect("direct conversations only");
+        let names: [Option<Sub>; 2] = pair.map(|id| self.user_by_id(id).map(|row| row.profile.sub));
+        let conversation = self.conversations.entry(append.conversation).or_insert_with(|| Conversation {
+            messages: Vec::new(),
+            members: [Member::default(); 2],
+            active: append.time,
+        });
+        let seq = conversation.messages.len() as u64 + 1;
+        let me = usize::from(pair[1] == append.from);
+        conversation.messages.push(Line {
+            from: append.from,
+            client_id: append.client_id,
+            mentions_other: names[1 - me].as_ref().is_some_and(|sub| mentions(&append.body, sub)),
+            body: append.body,
+            time: append.time,
+            reply_to: append.reply_to.filter(|to| (1..seq).contains(&to.0)),
+            number,
+        });
+        conversation.active = append.time;
+        for member in &mut conversation.members {
+            member.archived = false;
+            member.changed = number;
+        }
+        conversation.members[me].received = seq;
+        conversation.members[me].read = seq;
+        self.message_by_client_id.insert(key, (append.conversation, Seq(seq)));
+        Appended {
+            conversation: append.conversation,
+            seq: Seq(seq),
+            time: append.time,
+            position: self.position(),
+            repeated: false,
+        }
+    }
+
+    fn repeated(&self, conversation: ConversationId, seq: Seq) -> Appended {
+        let line = &self.conversations[&conversation].messages[seq.0 as usize - 1];
+        let position = Position { epoch: self.epoch, number: line.number };
+        Appended { conversation, seq, time: line.time, position, repeated: true }
+    }
+
+    pub(super) fn mark(&mut self, id: ConversationId, user: UserId, received: Seq, read: Seq) -> MarkerRow {
+        let position = self.position();
+        let nothing =
+            MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, position: self.position() };
+        let Some(me) = member_index(id, user) else { return nothing };
+        let number = self.number + 1;
+        let Some(conversation) = self.conversations.get_mut(&id) else { return nothing };
+        let newest = conversation.messages.len() as u64;
+        let before = conversation.members[me];
+        let read = read.0.min(newest).max(before.read);
+        let received = received.0.min(newest).max(before.received).max(read);
+        let moved = (received, read) != (before.received, before.read);
+        if moved {
+            conversation.members[me].received = received;
+            conversation.members[me].read = read;
+            conversation.members.iter_mut().for_each(|member| member.changed = number);
+            self.number = number;
+        }
+        MarkerRow {
+            received: Seq(received),
+            read: Seq(read),
+            unread: newest - read,
+            moved,
+            position: if moved { self.position() } else { position },
+        }
+    }
+
+    pub(super) fn change_conversation(
+        &mut self,
+        id: ConversationId,
+        user: UserId,
+        change: ConversationChange,
+    ) -> Option<(ConversationRow, Position)> {
+        let me = member_index(id, user)?;
+        let number = self.number + 1;
+        let member = &mut self.conversations.get_mut(&id)?.members[me];
+        let before = (member.muted_until, member.pinned, member.archived);
+        member.muted_until = change.muted_until.unwrap_or(member.muted_until);
+        member.pinned = change.pinned.unwrap_or(member.pinned);
+        member.archived = change.archived.unwrap_or(member.archived);
+        if before != (member.muted_until, member.pinned, member.archived) {
+            member.changed = number;
+            self.number = number;
+        }
+        Some((self.conversation(user, id)?, self.position()))
+    }
+
+    pub(super) fn conversation(&self, user: UserId, id: ConversationId) -> Option<ConversationRow> {
+        let conversation = self.conversations.get(&id)?;
+        let me = member_index(id, user)?;
+        let (mine, theirs) = (conversation.members[me], conversation.members[1 - me]);
+        let newest = conversation.messages.len();
+        let unread = &conversation.messages[mine.read as usize..];
+        Some(ConversationRow {
+            id,
+            other: self.user_by_id(id.other(user)?)?,
+            last: self.message(id, Seq(newest as u64)),
+            received: Seq(mine.received),
+            read: Seq(mine.read),
+            their_received: Seq(theirs.received),
+            their_read: Seq(theirs.read),
+            unread: unread.len() as u64,
+            mentions: unread.iter().filter(|line| line.from != user && line.mentions_other).count() as u64,
+            muted_until: mine.muted_until,
+            pinned: mine.pinned,
+            archived: mine.archived,
+            active: conversation.active,
+        })
+    }
+
+    fn message(&self, id: ConversationId, seq: Seq) -> Option<StoredMessage> {
+        let line = self.conversations.get(&id)?.messages.get((seq.0 as usize).checked_sub(1)?)?;
+        Some(StoredMessage {
+            conversation: id,
+            seq,
+            from: line.from,
+            from_sub: self.users.get(&line.from)?.profile.sub.clone(),
+            client_id: line.client_id.clone(),
+            body: line.body.clone(),
+            time: line.time,
+            reply_to: line.reply_to,
+        })
+    }
+
+    fn conversations_of(&self, user: UserId) -> impl Iterator<Item = ConversationId> + '_ {
+        self.conversations.keys().copied().filter(move |id| id.other(user).is_some())
+    }
+
+    pub(super) fn conversations(
+        &self,
+        user: UserId,
+        archived: bool,
+        after: Option<&str>,
+        limit: u32,
+    ) -> ConversationsPage {
+        let mut rows: Vec<ConversationRow> = self
+            .conversations_of(user)
+            .filter_map(|id| self.conversation(user, id))
+            .filter(|row| row.archived == archived)
+            .collect();
+        rows.sort_by_cached_key(activity_cursor);
+        let next = cut(&mut rows, after, limit, activity_cursor);
+        ConversationsPage { rows, next }
+    }
+
+    pub(super) fn history(
+        &self,
+        id: ConversationId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+    ) -> HistoryPage {
+        let newest = self.conversations.get(&id).map_or(0, |c| c.messages.len() as u64);
+        let last = before.map_or(newest, |before| before.0.saturating_sub(1).min(newest));
+        let first = after.map_or(1, |after| after.0.saturating_add(1));
+        let available = (last + 1).saturating_sub(first);
+        let taken = available.min(u64::from(limit));
+        let (first, last) = match after {
+            Some(_) => (first, first + taken),
+            None => (last + 1 - taken, last + 1),
+        };
+        HistoryPage {
+            messages: (first..last).filter_map(|seq| self.message(id, Seq(seq))).collect(),
+            more: taken < available,
+        }
+    }
+
+    // ---- contacts ----
+
+    pub(super) fn relation(&self, a: UserId, b: UserId) -> Relation {
+        let state = |of, to| self.contacts.get(&(of, to)).map_or(ContactState::None, |entry| entry.state);
+        Relation { of_a: state(a, b), of_b: state(b, a) }
+    }
+
+    pub(super) fn put_relation(
+        &mut self,
+        a: UserId,
+        b: UserId,
+        relation: Relation,
+        limit: u32,
+    ) -> Option<Position> {
+        let before = self.relation(a, b);
+        let grows = |was, will| was == ContactState::None && will != ContactState::None;
+        let full = |user: UserId| {
+            self.contacts_of(user).filter(|(_, entry)| entry.state != ContactState::None).count()
+                >= limit as usize
+        };
+        if grows(before.of_a, relation.of_a) && full(a) || grows(before.of_b, relation.of_b) && full(b) {
+            return None;
+        }
+        if before == relation {
+            return Some(self.position());
+        }
+        let changed = self.commit();
+        let sides = [(a, b, before.of_a, relation.of_a), (b, a, before.of_b, relation.of_b)];
+        for (of, to, was, state) in sides {
+            if was != state {
+                self.contacts.insert((of, to), Entry { state, changed });
+            }
+        }
+        Some(self.position())
+    }
+
+    fn contacts_of(&self, user: UserId) -> impl Iterator<Item = (UserId, &Entry)> {
+        let first = (user, UserId { site: user.site, num: 0 });
+        self.contacts
+            .range(first..)
+            .take_while(move |((of, _), _)| *of == user)
+            .map(|((_, to), entry)| (*to, entry))
+    }
+
+    pub(super) fn contacts(&self, user: UserId, after: Option<&str>, limit: u32) -> ContactsPage {
+        let mut rows: Vec<ContactRow> = self
+            .contacts_of(user)
+            .filter(|(_, entry)| entry.state != ContactState::None)
+            .filter_map(|(id, entry)| Some(ContactRow { user: self.user_by_id(id)?, state: entry.state }))
+            .collect();
+        rows.sort_by_cached_key(|row| name_cursor(&row.user));
+        let next = cut(&mut rows, after, limit, |row| name_cursor(&row.user));
+        ContactsPage { rows, next }
+    }
+
+    pub(super) fn contact_ids(&self, user: UserId) -> Vec<UserId> {
+        self.contacts_of(user)
+            .filter(|(_, entry)| entry.state == ContactState::Contact)
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    // ---- views ----
+
+    pub(super) fn snapshot(&self, user: UserId, from: ResumeFrom) -> Snapshot {
+        self.difference(user, from).unwrap_or_else(|| Snapshot {
+            reset: true,
+            conversations: self.conversations(user, false, None, from.page),
+            messages: Vec::new(),
+            gaps: Vec::new(),
+            contacts: self.contacts(user, None, from.page),
+            position: self.position(),
+        })
+    }
+
+    /// None where a first page is the better answer.
+    fn difference(&self, user: UserId, from: ResumeFrom) -> Option<Snapshot> {
+        let since =
+            from.position.filter(|p| p.epoch == self.epoch && p.number <= self.number).map(|p| p.number)?;
+        let mut rows: Vec<ConversationRow> = self
+            .conversations_of(user)
+            .filter(|id| {
+                let me = member_index(*id, user).expect("conversations_of answers the user's own");
+                self.conversations[id].members[me].changed > since
+            })
+            .filter_map(|id| self.conversation(user, id))
+            .collect();
+        rows.sort_by_cached_key(activity_cursor);
+        let contacts: Vec<ContactRow> = self
+            .contacts_of(user)
+            .filter(|(_, entry)| entry.changed > since)
+            .filter_map(|(id, entry)| Some(ContactRow { user: self.user_by_id(id)?, state: entry.state }))
+            .collect();
+        if rows.len() > from.page as usize || contacts.len() > from.page as usize {
+            return None;
+        }
+        let mut messages = Vec::new();
+        let mut gaps = Vec::new();
+        for row in &rows {
+            let lines = &self.conversations[&row.id].messages;
+            let missed = lines.len() - lines.partition_point(|line| line.number <= since);
+            let room = (from.messages as usize).saturating_sub(messages.len());
+            let sent = missed.min(from.messages_per_conversation as usize).min(room);
+            let first = (lines.len() - sent + 1) as u64;
+            messages.extend((first..=lines.len() as u64).filter_map(|seq| self.message(row.id, Seq(seq))));
+            if sent < missed {
+                gaps.push(Gap { conversation: row.id, first: Seq(first) });
+            }
+        }
+        Some(Snapshot {
+            reset: false,
+            conversations: ConversationsPage { rows, next: None },
+            messages,
+            gaps,
+            contacts: ContactsPage { rows: contacts, next: None },
+            position: self.position(),
+        })
+    }
+
+    // ---- sites ----
+
+    pub(super) fn add_site(&mut self, site: &Site) -> Option<SiteId> {
+        if self.sites.values().any(|other| other.key == site.key) {
+            return None;
+        }
+        self.next_site += 1;
+        let id = SiteId(self.next_site);
+        self.sites.insert(id, Site { id, ..site.clone() });
+        self.revision += 1;
+        Some(id)
+    }
+
+    pub(super) fn remove_site(&mut self, site: SiteId) -> bool {
+        let was = self.sites.remove(&site).is_some();
+        self.users.retain(|id, _| id.site != site);
+        self.user_by_sub.retain(|(of, _), _| *of != site);
+        self.conversations.retain(|id, _| id.site != site);
+        self.message_by_client_id.retain(|(user, _), _| user.site != site);
+        self.contacts.retain(|(user, _), _| user.site != site);
+        self.used_tokens.retain(|(of, _), _| *of != site);
+        self.revision += u64::from(was);
+        was
+    }
+}
+
+fn member_index(id: ConversationId, user: UserId) -> Option<usize> {
+    id.pair()?.iter().position(|member| *member == user)
+}
+
+/// Sorts by name, then sub. Neither has control characters, so NUL keeps them apart.
+fn name_cursor(row: &UserRow) -> String {
+    format!("{}\0{}", row.profile.name, row.profile.sub)
+}
+
+/// Sorts pinned before all others, then newest activity first.
+fn activity_cursor(row: &ConversationRow) -> String {
+    format!("{}{:016x}{:016x}", u8::from(!row.pinned), u64::MAX - row.active.0, row.id.key)
+}
+
+/// Leaves the page after `after` in sorted rows; answers the cursor of the next one.
+fn cut<T>(
+    rows: &mut Vec<T>,
+    after: Option<&str>,
+    limit: u32,
+    cursor: impl Fn(&T) -> String,
+) -> Option<String> {
+    let seen = after.map_or(0, |after| rows.partition_point(|row| *cursor(row) <= *after));
+    rows.drain(..seen);
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    rows.last().filter(|_| more).map(cursor)
+}
+
+fn word_starts_with(name: &str, query: &str) -> bool {
+    let name = name.to_lowercase();
+    query.is_empty()
+        || name.starts_with(query)
+        || name
+            .match_indices(query)
+            .any(|(at, _)| name[..at].chars().next_back().is_some_and(|c| !c.is_alphanumeric()))
+}
+
+/// `@sub` that does not go on as another name.
+fn mentions(body: &str, sub: &Sub) -> bool {
+    body.match_indices('@').any(|(at, _)| {
+        body[at + 1..].strip_prefix(sub.as_str()).is_some_and(|rest| {
+            rest.chars().next().is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == '-'))
+        })
+    })
+}
