@@ -15,10 +15,23 @@ pub enum Return {
     Now,
 }
 
+impl Return {
+    /// The word of the documentation and of the TypeScript table.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Return::Never => "never",
+            Return::WithNewToken => "with_new_token",
+            Return::Later => "later",
+            Return::Now => "now",
+        }
+    }
+}
+
 macro_rules! codes {
     ($( $(#[doc = $doc:literal])* $name:ident = $word:literal, $http:literal, $close:literal, $return:ident; )*) => {
         /// An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(ts_rs::TS))]
         pub enum Code { $( $(#[doc = $doc])* #[serde(rename = $word)] $name, )* }
 
         impl Code {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// `rid` (request id) is the client's number for this request; the reply or error carries it back as `re`.
 /// It may be left out where no reply is wanted (`marker`, `typing`, `watch`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "t", rename_all = "snake_case")]
 pub enum Command<'a> {
     /// First frame of a session, and the only one that may be first.
@@ -144,6 +145,7 @@ pub enum Command<'a> {
 
 /// The first frame.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Hello<'a> {
     /// Protocol version, 1.
     pub v: u8,
@@ -179,6 +181,7 @@ impl std::fmt::Debug for Hello<'_> {
 
 /// Whom a command is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum SendTo<'a> {
     /// The direct conversation with this user, whether it exists yet or not.
@@ -191,6 +194,7 @@ pub enum SendTo<'a> {
 
 /// Which marker moves, and up to where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum MarkerSet {
     /// Everything up to this `seq` has reached a device of the user.
@@ -201,6 +205,7 @@ pub enum MarkerSet {
 
 /// The presence that a user chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum SetPresence {
     /// Here.
@@ -215,6 +220,7 @@ pub enum SetPresence {
 
 /// What to do with a contact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ContactAction {
     /// Ask; accepts at once if the other one has asked already.

@@ -11,6 +11,7 @@ use crate::Code;
 /// `re` is the `rid` of the request that an event answers. `position` is opaque: the client keeps the last
 /// one that it saw and says it in `hello` or `resume`; everything up to it has been sent to this session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "t", rename_all = "snake_case")]
 pub enum Event<'a> {
     /// Answer to `hello`.
@@ -185,6 +186,7 @@ pub enum Event<'a> {
 
 /// Answer to `hello`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Welcome<'a> {
     /// For logs and support; not a secret.
     #[serde(borrow)]
@@ -232,6 +234,7 @@ pub struct Welcome<'a> {
 
 /// A hole in what a client has: it must ask `history` with `before: first` if it wants what lies before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Gap<'a> {
     #[serde(borrow)]
     pub conversation: Cow<'a, str>,
@@ -241,6 +244,7 @@ pub struct Gap<'a> {
 
 /// What the server accepts, so that a client can say so before it sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Limits {
     /// Longest message body, in bytes of UTF-8.
     pub body_bytes: u32,
@@ -258,6 +262,7 @@ pub struct Limits {
 
 /// A message as stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Message<'a> {
     #[serde(borrow)]
     pub conversation: Cow<'a, str>,
@@ -279,6 +284,7 @@ pub struct Message<'a> {
 
 /// A user as others see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Person<'a> {
     /// The site's id of the user (`sub` of the token).
     #[serde(borrow)]
@@ -297,6 +303,7 @@ pub struct Person<'a> {
 
 /// What others see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
     /// Here.
@@ -313,6 +320,7 @@ pub enum Presence {
 
 /// An entry of one's contact list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Contact<'a> {
     #[serde(flatten, borrow)]
     pub person: Person<'a>,
@@ -321,6 +329,7 @@ pub struct Contact<'a> {
 
 /// How one stands to a contact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ContactState {
     /// Nothing between the two: what `remove`, `decline` and `unblock` lead to.
@@ -337,6 +346,7 @@ pub enum ContactState {
 
 /// A conversation as this user sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Conversation<'a> {
     /// Opaque id.
     #[serde(borrow)]

@@ -12,12 +12,19 @@
 mod code;
 mod command;
 mod event;
+mod parse;
+#[cfg(test)]
+mod typescript;
 
 pub use code::{Code, Return};
 pub use command::{Command, ContactAction, Hello, MarkerSet, SendTo, SetPresence};
 pub use event::{
     Contact, ContactState, Conversation, Event, Gap, Limits, Message, Person, Presence, Welcome,
 };
+pub use parse::Reject;
 
 /// The protocol version that [`Hello::v`] carries.
 pub const VERSION: u8 = 1;
+
+/// Most bytes of a `send`'s `id` and of [`Hello::device`].
+pub const ID_BYTES: usize = 64;

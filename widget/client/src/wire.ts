@@ -1,192 +1,531 @@
-// The web protocol as `crates/web-proto` defines it.
+// Generated from crates/web-proto by `UPDATE=1 cargo test -p web-proto wire_types`. Not edited by hand.
 
-export type Return = 'never' | 'with_new_token' | 'later' | 'now';
+/** The protocol version that `hello` carries. */
+export const VERSION = 1;
 
-/** What a client does after each code. */
-export const COMES_BACK = {
-  going_away: 'later',
-  done: 'never',
-  bad_frame: 'never',
-  bad_utf8: 'never',
-  bad_transport: 'never',
-  unknown_command: 'never',
-  bad_version: 'never',
-  not_now: 'never',
-  too_large: 'never',
-  no_such_site: 'never',
-  bad_origin: 'never',
-  bad_token: 'with_new_token',
-  token_expired: 'with_new_token',
-  token_used: 'with_new_token',
-  no_guests: 'with_new_token',
-  banned: 'never',
-  no_session: 'now',
-  replaced: 'never',
-  idle: 'now',
-  slow: 'later',
-  rate_limited: 'later',
-  full: 'later',
-  unavailable: 'later',
-  no_such_user: 'never',
-  no_such_conversation: 'never',
-  not_allowed: 'never',
-  bad_body: 'never',
-  bad_value: 'never',
-  too_many_contacts: 'never',
-  internal: 'later',
-} as const satisfies Record<string, Return>;
-
-export type Code = keyof typeof COMES_BACK;
-
-export type SetPresence = 'online' | 'away' | 'busy' | 'invisible';
-export type Presence = 'online' | 'away' | 'busy' | 'offline' | 'unknown';
-export type ContactAction = 'request' | 'accept' | 'decline' | 'remove' | 'block' | 'unblock';
-export type ContactState = 'none' | 'request_sent' | 'request_received' | 'contact' | 'blocked';
-export type SendTo = { user: string } | { conversation: string };
-export type MarkerSet = { received: number } | { read: number };
-
-export interface Hello {
-  v: number;
-  site: string;
-  token?: string;
-  device: string;
-  position?: string;
-  client?: string;
-}
-
+/** A frame from the client. `rid` (request id) is the client's number for this request; the reply or error carries it back as `re`. It may be left out where no reply is wanted (`marker`, `typing`, `watch`). */
 export type Command =
-  | ({ t: 'hello' } & Hello)
-  | { t: 'send'; id: string; to: SendTo; body: string; reply_to?: number }
-  | ({ t: 'marker'; conversation: string } & MarkerSet)
-  | { t: 'typing'; to: SendTo; on: boolean }
-  | { t: 'presence'; set: SetPresence }
-  | { t: 'watch'; users: string[] }
-  | { t: 'contact'; rid: number; action: ContactAction; user: string }
-  | { t: 'contacts'; rid: number; after?: string; limit?: number }
-  | { t: 'people'; rid: number; query?: string; after?: string; limit?: number }
-  | { t: 'profiles'; rid: number; users: string[] }
-  | { t: 'conversations'; rid: number; after?: string; limit?: number; archived?: boolean }
   | {
-      t: 'conversation';
+      t: "hello"
+    } & Hello
+  | {
+      t: "send";
+      /** Client-made idempotency key, 1 to 64 bytes of `[A-Za-z0-9_-]`; a UUIDv7 is the best choice. */
+      id: string;
+      to: SendTo;
+      body: string;
+      /** The `seq` of the message in the same conversation that this one answers. */
+      reply_to?: number;
+    }
+  | {
+      t: "marker";
+      conversation: string;
+    } & ({
+        received: number
+      } | {
+        read: number
+      })
+  | {
+      t: "typing";
+      to: SendTo;
+      on: boolean;
+    }
+  | {
+      t: "presence";
+      set: SetPresence;
+    }
+  | {
+      t: "watch";
+      users: Array<string>;
+    }
+  | {
+      t: "contact";
+      rid: number;
+      action: ContactAction;
+      user: string;
+    }
+  | {
+      t: "contacts";
+      rid: number;
+      /** The `next` of the page before. */
+      after?: string;
+      limit?: number;
+    }
+  | {
+      t: "people";
+      rid: number;
+      /** Case-insensitive start of a word of the name. */
+      query?: string;
+      /** The `next` of the page before. */
+      after?: string;
+      limit?: number;
+    }
+  | {
+      t: "profiles";
+      rid: number;
+      users: Array<string>;
+    }
+  | {
+      t: "conversations";
+      rid: number;
+      /** The `next` of the page before. */
+      after?: string;
+      limit?: number;
+      /** Only archived conversations instead of only the others. */
+      archived?: boolean;
+    }
+  | {
+      t: "conversation";
       rid: number;
       conversation: string;
+      /** Unix milliseconds until which it is muted; 0 unmutes; 253402300799999 mutes for good. */
       muted_until?: number;
       pinned?: boolean;
       archived?: boolean;
     }
-  | { t: 'history'; rid: number; to: SendTo; before?: number; after?: number; limit?: number }
-  | { t: 'resume'; rid: number; position: string }
-  | { t: 'token'; rid: number; token: string }
-  | { t: 'ping'; rid?: number }
-  | { t: 'bye' };
-
-export interface Person {
-  user: string;
-  name: string;
-  avatar?: string;
-  guest?: boolean;
-  presence?: Presence;
-}
-
-export interface Contact extends Person {
-  state: ContactState;
-}
-
-export interface Message {
-  conversation: string;
-  seq: number;
-  from: string;
-  id: string;
-  body: string;
-  time: number;
-  reply_to?: number;
-}
-
-export interface Conversation {
-  conversation: string;
-  with: Person;
-  last?: Message;
-  received: number;
-  read: number;
-  their_received: number;
-  their_read: number;
-  unread: number;
-  mentions: number;
-  muted_until: number;
-  pinned: boolean;
-  archived: boolean;
-  active: number;
-}
-
-export interface Gap {
-  conversation: string;
-  first: number;
-}
-
-export interface Limits {
-  body_bytes: number;
-  frame_bytes: number;
-  page: number;
-  watch: number;
-  idle_ms: number;
-  heartbeat_ms: number;
-}
-
-export interface Welcome {
-  session: string;
-  key?: string;
-  me: Person;
-  presence: SetPresence;
-  guest_token?: string;
-  open: boolean;
-  limits: Limits;
-  time: number;
-  expires: number;
-  resumed: boolean;
-  conversations: Conversation[];
-  messages: Message[];
-  gaps: Gap[];
-  contacts: Contact[];
-  contacts_next?: string;
-  conversations_next?: string;
-  position: string;
-}
-
-export type Event =
-  | ({ t: 'welcome' } & Welcome)
-  | { t: 'ack'; id: string; conversation: string; seq: number; time: number; position: string }
-  | { t: 'error'; code: Code; text: string; re?: number; id?: string; retry_after?: number }
-  | ({ t: 'message'; position: string } & Message)
   | {
-      t: 'marker';
+      t: "history";
+      rid: number;
+      to: SendTo;
+      /** Only messages with a smaller `seq`, nearest first taken. */
+      before?: number;
+      /** Only messages with a larger `seq`, nearest first taken. */
+      after?: number;
+      limit?: number;
+    }
+  | {
+      t: "resume";
+      rid: number;
+      position: string;
+    }
+  | {
+      t: "token";
+      rid: number;
+      token: string;
+    }
+  | {
+      t: "ping";
+      rid?: number;
+    }
+  | {
+      t: "bye"
+    };
+
+/** The first frame. */
+export type Hello = {
+  /** Protocol version, 1. */
+  v: number;
+  /** Key of the site. */
+  site: string;
+  /** JWT signed by the site. Left out: enter as a guest, where the site allows it. */
+  token?: string;
+  /** Name of this browser or app, made once by the client: 1 to 64 bytes of `[A-Za-z0-9_-]`. */
+  device: string;
+  /** The last `position` that the client saw. Left out: send a first page. */
+  position?: string;
+  /** Software and version, for the operator's metrics: at most 64 bytes. */
+  client?: string;
+};
+
+/** Whom a command is for. */
+export type SendTo =
+  | {
+      user: string
+    }
+  | {
+      conversation: string
+    };
+
+/** Which marker moves, and up to where. */
+export type MarkerSet =
+  | {
+      received: number
+    }
+  | {
+      read: number
+    };
+
+/** The presence that a user chooses. */
+export type SetPresence = "online" | "away" | "busy" | "invisible";
+
+/** What to do with a contact. */
+export type ContactAction = "request" | "accept" | "decline" | "remove" | "block" | "unblock";
+
+/** A frame from the server. `re` is the `rid` of the request that an event answers. `position` is opaque: the client keeps the last one that it saw and says it in `hello` or `resume`; everything up to it has been sent to this session. */
+export type Event =
+  | {
+      t: "welcome"
+    } & Welcome
+  | {
+      t: "ack";
+      /** The `id` of the `send`. */
+      id: string;
+      conversation: string;
+      seq: number;
+      /** Unix milliseconds at which the server took it. */
+      time: number;
+      position: string;
+    }
+  | {
+      t: "error";
+      code: Code;
+      /** For people who debug; clients show their own text for `code`. */
+      text: string;
+      re?: number;
+      /** The `id` of the `send` that failed. */
+      id?: string;
+      /** Trying again makes sense after so many milliseconds; absent: trying again is useless. */
+      retry_after?: number;
+    }
+  | {
+      t: "message";
+      position: string;
+      conversation: string;
+      /** Gap-free number in the conversation, from 1. */
+      seq: number;
+      /** Id of the user who posted it. */
+      from: string;
+      /** The client's `id`: on one's own other devices, and to recognise one's own after a retry. */
+      id: string;
+      body: string;
+      /** Unix milliseconds. */
+      time: number;
+      reply_to?: number;
+    }
+  | {
+      t: "marker";
       conversation: string;
       user: string;
       received: number;
       read: number;
+      /** One's own unread count, where `user` is oneself. */
       unread?: number;
       position: string;
     }
-  | { t: 'typing'; conversation: string; user: string; on: boolean }
-  | { t: 'presence'; user: string; presence: Presence; last_seen?: number }
-  | { t: 'contact'; re?: number; contact: Contact; position: string }
-  | { t: 'contacts'; re: number; contacts: Contact[]; next?: string }
-  | { t: 'people'; re: number; people: Person[]; next?: string }
-  | { t: 'profiles'; re: number; people: Person[] }
-  | { t: 'conversations'; re: number; conversations: Conversation[]; next?: string }
-  | { t: 'conversation'; re?: number; conversation: Conversation; position: string }
-  | { t: 'history'; re: number; conversation: string; messages: Message[]; more: boolean }
   | {
-      t: 'changes';
-      re: number;
-      reset: boolean;
-      conversations: Conversation[];
-      messages: Message[];
-      gaps: Gap[];
-      contacts: Contact[];
+      t: "typing";
+      conversation: string;
+      user: string;
+      on: boolean;
+    }
+  | {
+      t: "presence";
+      user: string;
+      presence: Presence;
+      /** Unix milliseconds of when they were last here, where they are not now. */
+      last_seen?: number;
+    }
+  | {
+      t: "contact";
+      re?: number;
+      contact: Contact;
       position: string;
     }
-  | { t: 'behind' }
-  | { t: 'token_ok'; re: number; expires: number }
-  | { t: 'pong'; re?: number }
-  | { t: 'heartbeat' }
-  | { t: 'bye'; code: Code; text: string; retry_after?: number };
+  | {
+      t: "contacts";
+      re: number;
+      contacts: Array<Contact>;
+      /** Absent on the last page. */
+      next?: string;
+    }
+  | {
+      t: "people";
+      re: number;
+      people: Array<Person>;
+      next?: string;
+    }
+  | {
+      t: "profiles";
+      re: number;
+      people: Array<Person>;
+    }
+  | {
+      t: "conversations";
+      re: number;
+      conversations: Array<Conversation>;
+      next?: string;
+    }
+  | {
+      t: "conversation";
+      re?: number;
+      conversation: Conversation;
+      position: string;
+    }
+  | {
+      t: "history";
+      re: number;
+      conversation: string;
+      messages: Array<Message>;
+      /** More messages exist in the asked direction. */
+      more: boolean;
+    }
+  | {
+      t: "changes";
+      re: number;
+      /** The position was not usable: forget what is cached, this is a first page. */
+      reset: boolean;
+      conversations: Array<Conversation>;
+      messages: Array<Message>;
+      gaps: Array<Gap>;
+      contacts: Array<Contact>;
+      position: string;
+    }
+  | {
+      t: "behind"
+    }
+  | {
+      t: "token_ok";
+      re: number;
+      /** Unix milliseconds until which the session may last without a newer token. */
+      expires: number;
+    }
+  | {
+      t: "pong";
+      re?: number;
+    }
+  | {
+      t: "heartbeat"
+    }
+  | {
+      t: "bye";
+      code: Code;
+      text: string;
+      /** Come back after so many milliseconds; absent: do not come back by yourself. */
+      retry_after?: number;
+    };
+
+/** Answer to `hello`. */
+export type Welcome = {
+  /** For logs and support; not a secret. */
+  session: string;
+  /** Secret that a POST and the next poll carry in `Authorization: Kith <key>`; absent on WebSocket. */
+  key?: string;
+  /** Oneself. */
+  me: Person;
+  /** One's own presence as chosen. */
+  presence: SetPresence;
+  /** A guest gets a token to come back as the same guest. */
+  guest_token?: string;
+  /** All members see each other (mode *open*), or only contacts do. */
+  open: boolean;
+  limits: Limits;
+  /** Server time, Unix milliseconds. */
+  time: number;
+  /** Unix milliseconds until which the session may last without a newer token. */
+  expires: number;
+  /** `position` of `hello` was usable and what follows is the difference since then. Otherwise it is a first page (newest activity first), and the client forgets what it has cached. */
+  resumed: boolean;
+  conversations: Array<Conversation>;
+  /** On resume: messages missed, ascending by `seq` inside each conversation. */
+  messages: Array<Message>;
+  /** On resume: conversations of which more was missed than is sent here. */
+  gaps: Array<Gap>;
+  /** Contacts: those that changed (resumed) or a first page. `contacts_next` as `next` in `contacts`. */
+  contacts: Array<Contact>;
+  contacts_next?: string;
+  /** On a first page: there are more conversations (`conversations` with this as `after`). */
+  conversations_next?: string;
+  position: string;
+};
+
+/** What the server accepts, so that a client can say so before it sends. */
+export type Limits = {
+  /** Longest message body, in bytes of UTF-8. */
+  body_bytes: number;
+  /** Longest frame or POST body, in bytes. */
+  frame_bytes: number;
+  /** Largest `limit` of a page. */
+  page: number;
+  /** Most users in `watch`. */
+  watch: number;
+  /** Milliseconds of silence after which the server drops the session; ping before that. */
+  idle_ms: number;
+  /** Milliseconds between heartbeats on the stream transports. */
+  heartbeat_ms: number;
+};
+
+/** A hole in what a client has: it must ask `history` with `before: first` if it wants what lies before. */
+export type Gap = {
+  conversation: string;
+  /** The oldest `seq` that is sent; between the client's newest and this one something is missing. */
+  first: number;
+};
+
+/** A conversation as this user sees it. */
+export type Conversation = {
+  /** Opaque id. */
+  conversation: string;
+  /** The other one of a direct conversation. */
+  with: Person;
+  /** The newest message. */
+  last?: Message;
+  /** One's own markers. */
+  received: number;
+  read: number;
+  /** The other's markers. */
+  their_received: number;
+  their_read: number;
+  unread: number;
+  /** Unread messages that name this user as `@id`. */
+  mentions: number;
+  /** Unix milliseconds; 0: not muted. */
+  muted_until: number;
+  pinned: boolean;
+  archived: boolean;
+  /** Unix milliseconds of the last activity; the list is sorted by it. */
+  active: number;
+};
+
+/** A message as stored. */
+export type Message = {
+  conversation: string;
+  /** Gap-free number in the conversation, from 1. */
+  seq: number;
+  /** Id of the user who posted it. */
+  from: string;
+  /** The client's `id`: on one's own other devices, and to recognise one's own after a retry. */
+  id: string;
+  body: string;
+  /** Unix milliseconds. */
+  time: number;
+  reply_to?: number;
+};
+
+/** A user as others see it. */
+export type Person = {
+  /** The site's id of the user (`sub` of the token). */
+  user: string;
+  name: string;
+  avatar?: string;
+  /** No account. */
+  guest?: boolean;
+  /** As of now; absent where it may not be seen. */
+  presence?: Presence;
+};
+
+/** What others see. */
+export type Presence = "online" | "away" | "busy" | "offline" | "unknown";
+
+/** An entry of one's contact list. */
+export type Contact = {
+  state: ContactState;
+  /** The site's id of the user (`sub` of the token). */
+  user: string;
+  name: string;
+  avatar?: string;
+  /** No account. */
+  guest?: boolean;
+  /** As of now; absent where it may not be seen. */
+  presence?: Presence;
+};
+
+/** How one stands to a contact. */
+export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
+
+/** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "internal";
+
+/** Whether and when a client comes back or tries again. */
+export type Return = "never" | "with_new_token" | "later" | "now";
+
+/** What a client does after each code. */
+export const COMES_BACK = {
+  going_away: "later",
+  done: "never",
+  bad_frame: "never",
+  bad_utf8: "never",
+  bad_transport: "never",
+  unknown_command: "never",
+  bad_version: "never",
+  not_now: "never",
+  too_large: "never",
+  no_such_site: "never",
+  bad_origin: "never",
+  bad_token: "with_new_token",
+  token_expired: "with_new_token",
+  token_used: "with_new_token",
+  no_guests: "with_new_token",
+  banned: "never",
+  no_session: "now",
+  replaced: "never",
+  idle: "now",
+  slow: "later",
+  rate_limited: "later",
+  full: "later",
+  unavailable: "later",
+  no_such_user: "never",
+  no_such_conversation: "never",
+  not_allowed: "never",
+  bad_body: "never",
+  bad_value: "never",
+  too_many_contacts: "never",
+  internal: "later",
+} as const satisfies Record<Code, Return>;
+
+/** Status of an HTTP response with this code. */
+export const HTTP_STATUS = {
+  going_away: 503,
+  done: 200,
+  bad_frame: 400,
+  bad_utf8: 400,
+  bad_transport: 400,
+  unknown_command: 400,
+  bad_version: 400,
+  not_now: 400,
+  too_large: 413,
+  no_such_site: 404,
+  bad_origin: 403,
+  bad_token: 401,
+  token_expired: 401,
+  token_used: 401,
+  no_guests: 401,
+  banned: 403,
+  no_session: 404,
+  replaced: 409,
+  idle: 408,
+  slow: 408,
+  rate_limited: 429,
+  full: 503,
+  unavailable: 503,
+  no_such_user: 404,
+  no_such_conversation: 404,
+  not_allowed: 403,
+  bad_body: 400,
+  bad_value: 400,
+  too_many_contacts: 409,
+  internal: 500,
+} as const satisfies Record<Code, number>;
+
+/** Code of the WebSocket close frame. */
+export const CLOSE_CODE = {
+  going_away: 1001,
+  done: 1000,
+  bad_frame: 4000,
+  bad_utf8: 1007,
+  bad_transport: 1002,
+  unknown_command: 4001,
+  bad_version: 4002,
+  not_now: 4003,
+  too_large: 1009,
+  no_such_site: 4004,
+  bad_origin: 4005,
+  bad_token: 4006,
+  token_expired: 4007,
+  token_used: 4008,
+  no_guests: 4009,
+  banned: 4010,
+  no_session: 4011,
+  replaced: 4012,
+  idle: 4013,
+  slow: 4014,
+  rate_limited: 4015,
+  full: 4016,
+  unavailable: 4017,
+  no_such_user: 4018,
+  no_such_conversation: 4019,
+  not_allowed: 4020,
+  bad_body: 4021,
+  bad_value: 4022,
+  too_many_contacts: 4023,
+  internal: 1011,
+} as const satisfies Record<Code, number>;

@@ -1,0 +1,317 @@
+//! From the bytes of one frame to a [`Command`], or to the reason why not.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::{Code, Command, Event, MarkerSet, SendTo, VERSION};
+
+/// Every `t` of a command.
+const NAMES: [&str; 16] = [
+    "hello",
+    "send",
+    "marker",
+    "typing",
+    "presence",
+    "watch",
+    "contact",
+    "contacts",
+    "people",
+    "profiles",
+    "conversations",
+    "conversation",
+    "history",
+    "resume",
+    "token",
+    "ping",
+];
+
+/// Why a frame is no command. Everything in it may go back to the client and into a log: `text` never
+/// quotes what the client sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reject {
+    pub code: Code,
+    pub text: Cow<'static, str>,
+    /// The `rid` of the frame, where it could be read.
+    pub rid: Option<u64>,
+    /// The `id` of the frame, where it could be read and is not longer than an id may be.
+    pub id: Option<Box<str>>,
+}
+
+impl<'a> Command<'a> {
+    /// Reads one frame. Unknown fields are ignored, so that newer clients can speak to older servers; what is
+    /// allocated is bounded by a small multiple of the frame.
+    pub fn parse(frame: &'a [u8]) -> Result<Command<'a>, Reject> {
+        let text = std::str::from_utf8(frame).map_err(|_| reject(Code::BadUtf8, "the frame is not UTF-8"))?;
+        // What clients say most, written as most clients write it, needs one pass instead of two.
+        if text.starts_with(r#"{"t":"send","#)
+            && let Ok(send) = serde_json::from_str::<Send<'a>>(text)
+        {
+            return Ok(send.command());
+        }
+        // A derived struct would also be read from an array.
+        if !text.trim_ascii_start().starts_with('{') {
+            return Err(reject(Code::BadFrame, "not a JSON object"));
+        }
+        let envelope = serde_json::from_str::<Envelope<'a>>(text).map_err(|why| bad_frame(&why))?;
+        match envelope.command(text) {
+            Ok(command) => Ok(command),
+            Err(why) => Err(Reject { rid: envelope.rid(), id: envelope.id(), ..why }),
+        }
+    }
+
+    /// Appends the frame. For clients.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        serde_json::to_writer(out, self).expect("a command has string keys only, and memory takes all bytes");
+    }
+}
+
+impl<'a> Event<'a> {
+    /// Reads one frame. For clients: a frame that fails here may be an event of a newer server, and is skipped.
+    pub fn parse(frame: &'a [u8]) -> Result<Event<'a>, serde_json::Error> {
+        serde_json::from_slice(frame)
+    }
+
+    /// Appends the frame.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        serde_json::to_writer(out, self).expect("an event has string keys only, and memory takes all bytes");
+    }
+}
+
+/// What can be said of any frame before its command is known.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    t: &'a RawValue,
+    #[serde(borrow)]
+    rid: Option<&'a RawValue>,
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    v: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    /// The hot commands are read straight into their fields; serde's tagged enum takes a detour through a
+    /// tree, which is good enough for the others.
+    fn command(&self, frame: &'a str) -> Result<Command<'a>, Reject> {
+        let t = serde_json::from_str::<Cow<'a, str>>(self.t.get())
+            .map_err(|_| reject(Code::BadFrame, "`t` is not a string"))?;
+        match &*t {
+            "send" => {
+                serde_json::from_str::<Send<'a>>(frame).map_err(|why| bad_frame(&why)).map(Send::command)
+            }
+            "typing" => {
+                serde_json::from_str::<Typing<'a>>(frame).map_err(|why| bad_frame(&why)).map(Typing::command)
+            }
+            "marker" => serde_json::from_str::<Marker<'a>>(frame).map_err(|why| bad_frame(&why))?.command(),
+            "hello" if !self.has_our_version() => Err(reject(Code::BadVersion, "`v` is not 1")),
+            "bye" => Ok(Command::Bye),
+            known if NAMES.contains(&known) => serde_json::from_str(frame).map_err(|why| bad_frame(&why)),
+            _ => Err(reject(Code::UnknownCommand, "this server knows no such `t`")),
+        }
+    }
+
+    /// A `hello` of another version may have other fields, so this is known before they are read. What is no
+    /// number at all is left to be found there.
+    fn has_our_version(&self) -> bool {
+        let v = self.v.and_then(|raw| serde_json::from_str::<f64>(raw.get()).ok());
+        v.is_none_or(|v| v == f64::from(VERSION))
+    }
+
+    fn rid(&self) -> Option<u64> {
+        self.rid.and_then(|raw| serde_json::from_str(raw.get()).ok())
+    }
+
+    fn id(&self) -> Option<Box<str>> {
+        let raw = self.id.filter(|raw| raw.get().len() <= 2 + crate::ID_BYTES)?;
+        serde_json::from_str::<Box<str>>(raw.get()).ok()
+    }
+}
+
+/// [`Command::Send`], as one struct. `t` is named so that a second one is seen.
+#[derive(Deserialize)]
+struct Send<'a> {
+    #[serde(rename = "t")]
+    _t: IgnoredAny,
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    to: SendTo<'a>,
+    #[serde(borrow)]
+    body: Cow<'a, str>,
+    reply_to: Option<u64>,
+}
+
+impl<'a> Send<'a> {
+    fn command(self) -> Command<'a> {
+        Command::Send { id: self.id, to: self.to, body: self.body, reply_to: self.reply_to }
+    }
+}
+
+/// [`Command::Typing`].
+#[derive(Deserialize)]
+struct Typing<'a> {
+    #[serde(borrow)]
+    to: SendTo<'a>,
+    on: bool,
+}
+
+impl<'a> Typing<'a> {
+    fn command(self) -> Command<'a> {
+        Command::Typing { to: self.to, on: self.on }
+    }
+}
+
+/// [`Command::Marker`].
+#[derive(Deserialize)]
+struct Marker<'a> {
+    #[serde(borrow)]
+    conversation: Cow<'a, str>,
+    received: Option<u64>,
+    read: Option<u64>,
+}
+
+impl<'a> Marker<'a> {
+    fn command(self) -> Result<Command<'a>, Reject> {
+        let set = match (self.received, self.read) {
+            (Some(seq), None) => MarkerSet::Received(seq),
+            (None, Some(seq)) => MarkerSet::Read(seq),
+            _ => return Err(reject(Code::BadFrame, "exactly one of `received` and `read` is needed")),
+        };
+        Ok(Command::Marker { conversation: self.conversation, set })
+    }
+}
+
+fn reject(code: Code, text: &'static str) -> Reject {
+    Reject { code, text: Cow::Borrowed(text), rid: None, id: None }
+}
+
+/// Says what helps the author of a client, without a word of what they sent: serde's own text would quote it.
+fn bad_frame(why: &serde_json::Error) -> Reject {
+    if !why.is_data() {
+        return reject(Code::BadFrame, "not JSON, cut off, or nested too deeply");
+    }
+    let said = why.to_string();
+    // The names of fields in these two are ours.
+    let ours = ["missing field `", "duplicate field `"].iter().find(|start| said.starts_with(**start));
+    let name = ours.and_then(|start| said[start.len()..].split_once('`').map(|(name, _)| (start, name)));
+    match name {
+        Some((start, name)) => {
+            Reject { text: format!("{start}{name}`").into(), ..reject(Code::BadFrame, "") }
+        }
+        None => reject(Code::BadFrame, "a field has a wrong type, or a number is out of its range"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(frame: &str, code: Code, text: &str, rid: Option<u64>, id: Option<&str>) {
+        let expected = Reject { code, text: text.to_owned().into(), rid, id: id.map(Box::from) };
+        assert_eq!(Command::parse(frame.as_bytes()), Err(expected), "{frame}");
+    }
+
+    const WRONG: &str = "a field has a wrong type, or a number is out of its range";
+    const NO_JSON: &str = "not JSON, cut off, or nested too deeply";
+
+    #[test]
+    fn says_what_is_wrong_and_which_request_it_was() {
+        check("", Code::BadFrame, "not a JSON object", None, None);
+        check("hello", Code::BadFrame, "not a JSON object", None, None);
+        check(r#"["ping"]"#, Code::BadFrame, "not a JSON object", None, None);
+        check(r#"{"t":"ping""#, Code::BadFrame, NO_JSON, None, None);
+        check(r#"{"t":"ping"}{"t":"ping"}"#, Code::BadFrame, NO_JSON, None, None);
+        check(r#"{}"#, Code::BadFrame, "missing field `t`", None, None);
+        check(r#"{"t":1,"rid":7}"#, Code::BadFrame, "`t` is not a string", Some(7), None);
+        check(r#"{"t":"ping","t":"bye"}"#, Code::BadFrame, "duplicate field `t`", None, None);
+        check(
+            r#"{"t":"dance","rid":7}"#,
+            Code::UnknownCommand,
+            "this server knows no such `t`",
+            Some(7),
+            None,
+        );
+        check(r#"{"t":"history","rid":7}"#, Code::BadFrame, "missing field `to`", Some(7), None);
+        check(r#"{"t":"resume","rid":-1,"position":""}"#, Code::BadFrame, WRONG, None, None);
+        check(r#"{"t":"contacts","rid":1,"limit":4294967296}"#, Code::BadFrame, WRONG, Some(1), None);
+        check(r#"{"t":"presence","set":"asleep"}"#, Code::BadFrame, WRONG, None, None);
+        check(r#"{"t":"hello","v":2,"new":[]}"#, Code::BadVersion, "`v` is not 1", None, None);
+        check(r#"{"t":"hello","v":256}"#, Code::BadVersion, "`v` is not 1", None, None);
+        check(r#"{"t":"hello","v":"1"}"#, Code::BadFrame, WRONG, None, None);
+        check(r#"{"t":"hello","v":1,"device":"d"}"#, Code::BadFrame, "missing field `site`", None, None);
+        let twice = "exactly one of `received` and `read` is needed";
+        check(
+            r#"{"t":"marker","conversation":"c","received":1,"read":2}"#,
+            Code::BadFrame,
+            twice,
+            None,
+            None,
+        );
+        check(r#"{"t":"marker","conversation":"c"}"#, Code::BadFrame, twice, None, None);
+    }
+
+    #[test]
+    fn a_rejected_send_keeps_its_id() {
+        check(r#"{"t":"send","id":"a1"}"#, Code::BadFrame, "missing field `to`", None, Some("a1"));
+        let both = r#"{"t":"send","id":"a1","to":{"user":"u","conversation":"c"},"body":""}"#;
+        check(both, Code::BadFrame, NO_JSON, None, Some("a1"));
+        let twice = r#"{"t":"send","id":"a1","id":"a2","to":{"user":"u"},"body":""}"#;
+        check(twice, Code::BadFrame, "duplicate field `id`", None, None);
+        let second_t = r#"{"t":"send","id":"a1","to":{"user":"u"},"body":"","t":"send"}"#;
+        check(second_t, Code::BadFrame, "duplicate field `t`", None, None);
+        let long = format!(r#"{{"t":"send","id":"{}"}}"#, "a".repeat(65));
+        check(&long, Code::BadFrame, "missing field `to`", None, None);
+    }
+
+    #[test]
+    fn never_quotes_what_was_sent() {
+        for frame in [
+            r#"{"t":"send","id":"a","to":"secret","body":"b"}"#,
+            r#"{"t":"history","rid":1,"to":{"secret":"x"}}"#,
+            r#"{"t":"contact","rid":1,"action":"missing field `secret`","user":"u"}"#,
+            r#"{"t":"token","rid":"secret","token":"secret"}"#,
+        ] {
+            let why = Command::parse(frame.as_bytes()).unwrap_err();
+            assert!(!why.text.contains("secret"), "{}", why.text);
+        }
+    }
+
+    #[test]
+    fn bad_utf8_is_known_from_bad_json() {
+        let why = Command::parse(b"{\"t\":\"ping\",\"x\":\"\xff\"}").unwrap_err();
+        assert_eq!(why.code, Code::BadUtf8);
+        // JSON can write half of a surrogate pair; no UTF-8 text holds it.
+        check(r#"{"t":"token","rid":1,"token":"\ud800"}"#, Code::BadFrame, NO_JSON, Some(1), None);
+    }
+
+    #[test]
+    fn deep_nesting_costs_no_stack() {
+        for t in ["ping", "send", "history", "nothing"] {
+            let deep = format!(r#"{{"t":"{t}","x":{}"#, "[".repeat(1_000_000));
+            assert_eq!(Command::parse(deep.as_bytes()).unwrap_err().code, Code::BadFrame);
+            let closed = format!(r#"{{"t":"{t}","x":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+            assert!(Command::parse(closed.as_bytes()).is_err());
+        }
+    }
+
+    #[test]
+    fn order_and_unknown_fields_do_not_matter() {
+        let expected = Command::Send {
+            id: "a".into(),
+            to: SendTo::User("u".into()),
+            body: "b".into(),
+            reply_to: Some(3),
+        };
+        for frame in [
+            r#"{"t":"send","id":"a","to":{"user":"u"},"body":"b","reply_to":3}"#,
+            r#" {"body":"b","new":{"deep":[1]},"reply_to":3,"to":{"user":"u"},"id":"a","t":"send","v":9} "#,
+            r#"{"t":"se\u006ed","rid":5,"id":"\u0061","to":{"user":"u"},"body":"b","reply_to":3}"#,
+        ] {
+            assert_eq!(Command::parse(frame.as_bytes()), Ok(expected.clone()), "{frame}");
+        }
+    }
+}
