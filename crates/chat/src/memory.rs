@@ -53,8 +53,9 @@ enum Turn {
 impl MemoryStore {
     #[allow(clippy::new_without_default, reason = "a store has two manners, neither is the default")]
     pub fn new() -> MemoryStore {
-        let tables = Tables { epoch: 1, ..Tables::default() };
-        MemoryStore { inner: Mutex::new(Inner { tables, ..Inner::default() }), by_turns: false }
+        let mut inner = Inner::default();
+        inner.tables.epoch = 1;
+        MemoryStore { inner: Mutex::new(inner), by_turns: false }
     }
 
     /// A store that works only in [`turn`](Self::turn).
