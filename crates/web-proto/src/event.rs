@@ -154,6 +154,10 @@ pub enum Event<'a> {
         gaps: Vec<Gap<'a>>,
         #[serde(borrow)]
         contacts: Vec<Contact<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        contacts_next: Option<Cow<'a, str>>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        conversations_next: Option<Cow<'a, str>>,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },

@@ -268,6 +268,8 @@ export type Event =
       messages: Array<Message>;
       gaps: Array<Gap>;
       contacts: Array<Contact>;
+      contacts_next?: string;
+      conversations_next?: string;
       position: string;
     }
   | {

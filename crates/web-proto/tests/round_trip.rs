@@ -1,0 +1,327 @@
+//! Whatever is written is read back the same, and whatever arrives neither panics nor is taken twice.
+
+use std::borrow::Cow;
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use web_proto::*;
+
+proptest! {
+    #[test]
+    fn commands(command in command()) {
+        let mut frame = Vec::new();
+        command.write(&mut frame);
+        prop_assert_eq!(Command::parse(&frame), Ok(command));
+    }
+
+    #[test]
+    fn events(event in event()) {
+        let mut frame = Vec::new();
+        event.write(&mut frame);
+        prop_assert_eq!(Event::parse(&frame).ok(), Some(event));
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in vec(any::<u8>(), 0..200)) {
+        let _ = Command::parse(&bytes);
+        let _ = Event::parse(&bytes);
+    }
+
+    /// A cut frame is never a frame, and one changed byte gives a command or an answer.
+    #[test]
+    fn damaged_frames(command in command(), cut in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut frame = Vec::new();
+        command.write(&mut frame);
+        let at = cut.index(frame.len());
+        prop_assert!(Command::parse(&frame[..at]).is_err());
+        frame[at] = byte;
+        let _ = Command::parse(&frame);
+    }
+
+    /// The order of the fields means nothing: all pairs of neighbours of a `send` are swapped.
+    #[test]
+    fn order_of_fields(id: String, body: String, order in Just([0, 1, 2, 3]).prop_shuffle()) {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let fields = [
+            "\"t\":\"send\"".to_owned(),
+            format!("\"id\":{}", quoted(&id)),
+            "\"to\":{\"user\":\"ben\"}".to_owned(),
+            format!("\"body\":{}", quoted(&body)),
+        ];
+        let frame = format!("{{{}}}", order.map(|at| fields[at].as_str()).join(","));
+        let send = Command::Send { id: id.into(), to: SendTo::User("ben".into()), body: body.into(), reply_to: None };
+        prop_assert_eq!(Command::parse(frame.as_bytes()), Ok(send));
+    }
+}
+
+fn command() -> impl Strategy<Value = Command<'static>> {
+    prop_oneof![
+        (text(), opt(), text(), opt(), opt()).prop_map(|(site, token, device, position, client)| {
+            Command::Hello(Box::new(Hello { v: VERSION, site, token, device, position, client }))
+        }),
+        (text(), send_to(), text(), number()).prop_map(|(id, to, body, reply_to)| Command::Send {
+            id,
+            to,
+            body,
+            reply_to
+        }),
+        (text(), any::<bool>(), any::<u64>()).prop_map(|(conversation, read, seq)| {
+            let set = if read { MarkerSet::Read(seq) } else { MarkerSet::Received(seq) };
+            Command::Marker { conversation, set }
+        }),
+        (send_to(), any::<bool>()).prop_map(|(to, on)| Command::Typing { to, on }),
+        set_presence().prop_map(|set| Command::Presence { set }),
+        vec(text(), 0..4).prop_map(|users| Command::Watch { users }),
+        (any::<u64>(), contact_action(), text()).prop_map(|(rid, action, user)| Command::Contact {
+            rid,
+            action,
+            user
+        }),
+        (any::<u64>(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Contacts {
+            rid,
+            after,
+            limit
+        }),
+        (any::<u64>(), opt(), opt(), limit()).prop_map(|(rid, query, after, limit)| Command::People {
+            rid,
+            query,
+            after,
+            limit
+        }),
+        (any::<u64>(), vec(text(), 0..4)).prop_map(|(rid, users)| Command::Profiles { rid, users }),
+        (any::<u64>(), opt(), limit(), any::<bool>()).prop_map(|(rid, after, limit, archived)| {
+            Command::Conversations { rid, after, limit, archived }
+        }),
+        (any::<u64>(), text(), number(), option::of(any::<bool>()), option::of(any::<bool>())).prop_map(
+            |(rid, conversation, muted_until, pinned, archived)| {
+                Command::Conversation { rid, conversation, muted_until, pinned, archived }
+            }
+        ),
+        (any::<u64>(), send_to(), number(), number(), limit()).prop_map(|(rid, to, before, after, limit)| {
+            Command::History { rid, to, before, after, limit }
+        }),
+        (any::<u64>(), text()).prop_map(|(rid, position)| Command::Resume { rid, position }),
+        (any::<u64>(), text()).prop_map(|(rid, token)| Command::Token { rid, token }),
+        number().prop_map(|rid| Command::Ping { rid }),
+        Just(Command::Bye),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event<'static>> {
+    let list = || (vec(conversation(), 0..3), vec(message(), 0..3), vec(gap(), 0..2), vec(contact(), 0..3));
+    prop_oneof![
+        (welcome(), list()).prop_map(|(welcome, (conversations, messages, gaps, contacts))| {
+            Event::Welcome(Box::new(Welcome { conversations, messages, gaps, contacts, ..welcome }))
+        }),
+        (text(), text(), any::<u64>(), any::<u64>(), text()).prop_map(
+            |(id, conversation, seq, time, position)| Event::Ack { id, conversation, seq, time, position }
+        ),
+        (code(), text(), number(), opt(), number())
+            .prop_map(|(code, text, re, id, retry_after)| Event::Error { code, text, re, id, retry_after }),
+        (message(), text()).prop_map(|(message, position)| Event::Message { message, position }),
+        (text(), text(), any::<u64>(), any::<u64>(), number(), text()).prop_map(
+            |(conversation, user, received, read, unread, position)| Event::Marker {
+                conversation,
+                user,
+                received,
+                read,
+                unread,
+                position
+            }
+        ),
+        (text(), text(), any::<bool>()).prop_map(|(conversation, user, on)| Event::Typing {
+            conversation,
+            user,
+            on
+        }),
+        (text(), presence(), number()).prop_map(|(user, presence, last_seen)| Event::Presence {
+            user,
+            presence,
+            last_seen
+        }),
+        (number(), contact(), text()).prop_map(|(re, contact, position)| Event::Contact {
+            re,
+            contact,
+            position
+        }),
+        (any::<u64>(), vec(contact(), 0..3), opt()).prop_map(|(re, contacts, next)| Event::Contacts {
+            re,
+            contacts,
+            next
+        }),
+        (any::<u64>(), vec(person(), 0..3), opt()).prop_map(|(re, people, next)| Event::People {
+            re,
+            people,
+            next
+        }),
+        (any::<u64>(), vec(person(), 0..3)).prop_map(|(re, people)| Event::Profiles { re, people }),
+        (any::<u64>(), vec(conversation(), 0..3), opt())
+            .prop_map(|(re, conversations, next)| Event::Conversations { re, conversations, next }),
+        (number(), conversation(), text()).prop_map(|(re, conversation, position)| Event::Conversation {
+            re,
+            conversation,
+            position
+        }),
+        (any::<u64>(), text(), vec(message(), 0..3), any::<bool>()).prop_map(
+            |(re, conversation, messages, more)| Event::History { re, conversation, messages, more }
+        ),
+        (any::<u64>(), any::<bool>(), list(), opt(), opt(), text()).prop_map(
+            |(
+                re,
+                reset,
+                (conversations, messages, gaps, contacts),
+                contacts_next,
+                conversations_next,
+                position,
+            )| Event::Changes {
+                contacts_next,
+                conversations_next,
+                re,
+                reset,
+                conversations,
+                messages,
+                gaps,
+                contacts,
+                position
+            }
+        ),
+        Just(Event::Behind),
+        (any::<u64>(), any::<u64>()).prop_map(|(re, expires)| Event::TokenOk { re, expires }),
+        number().prop_map(|re| Event::Pong { re }),
+        Just(Event::Heartbeat),
+        (code(), text(), number()).prop_map(|(code, text, retry_after)| Event::Bye {
+            code,
+            text,
+            retry_after
+        }),
+    ]
+}
+
+fn welcome() -> impl Strategy<Value = Welcome<'static>> {
+    let limits =
+        any::<[u32; 6]>().prop_map(|[body_bytes, frame_bytes, page, watch, idle_ms, heartbeat_ms]| Limits {
+            body_bytes,
+            frame_bytes,
+            page,
+            watch,
+            idle_ms,
+            heartbeat_ms,
+        });
+    let texts = (text(), opt(), opt(), opt(), opt(), text());
+    (texts, person(), set_presence(), limits, any::<[bool; 2]>(), any::<[u64; 2]>()).prop_map(
+        |(texts, me, presence, limits, [open, resumed], [time, expires])| {
+            let (session, key, guest_token, contacts_next, conversations_next, position) = texts;
+            Welcome {
+                session,
+                key,
+                me,
+                presence,
+                guest_token,
+                open,
+                limits,
+                time,
+                expires,
+                resumed,
+                conversations: vec![],
+                messages: vec![],
+                gaps: vec![],
+                contacts: vec![],
+                contacts_next,
+                conversations_next,
+                position,
+            }
+        },
+    )
+}
+
+fn conversation() -> impl Strategy<Value = Conversation<'static>> {
+    (text(), person(), option::of(message()), any::<[u64; 8]>(), any::<[bool; 2]>()).prop_map(
+        |(conversation, with, last, numbers, [pinned, archived])| {
+            let [received, read, their_received, their_read, unread, mentions, muted_until, active] = numbers;
+            Conversation {
+                conversation,
+                with,
+                last,
+                received,
+                read,
+                their_received,
+                their_read,
+                unread,
+                mentions,
+                muted_until,
+                pinned,
+                archived,
+                active,
+            }
+        },
+    )
+}
+
+fn message() -> impl Strategy<Value = Message<'static>> {
+    (text(), any::<u64>(), text(), text(), text(), any::<u64>(), number()).prop_map(
+        |(conversation, seq, from, id, body, time, reply_to)| Message {
+            conversation,
+            seq,
+            from,
+            id,
+            body,
+            time,
+            reply_to,
+        },
+    )
+}
+
+fn gap() -> impl Strategy<Value = Gap<'static>> {
+    (text(), any::<u64>()).prop_map(|(conversation, first)| Gap { conversation, first })
+}
+
+fn contact() -> impl Strategy<Value = Contact<'static>> {
+    use ContactState::*;
+    let state = prop::sample::select(vec![None, RequestSent, RequestReceived, Contact, Blocked]);
+    (person(), state).prop_map(|(person, state)| web_proto::Contact { person, state })
+}
+
+fn person() -> impl Strategy<Value = Person<'static>> {
+    (text(), text(), opt(), any::<bool>(), option::of(presence()))
+        .prop_map(|(user, name, avatar, guest, presence)| Person { user, name, avatar, guest, presence })
+}
+
+fn presence() -> impl Strategy<Value = Presence> {
+    use Presence::*;
+    prop::sample::select(vec![Online, Away, Busy, Offline, Unknown])
+}
+
+fn set_presence() -> impl Strategy<Value = SetPresence> {
+    use SetPresence::*;
+    prop::sample::select(vec![Online, Away, Busy, Invisible])
+}
+
+fn contact_action() -> impl Strategy<Value = ContactAction> {
+    use ContactAction::*;
+    prop::sample::select(vec![Request, Accept, Decline, Remove, Block, Unblock])
+}
+
+fn send_to() -> impl Strategy<Value = SendTo<'static>> {
+    prop_oneof![text().prop_map(SendTo::User), text().prop_map(SendTo::Conversation)]
+}
+
+fn code() -> impl Strategy<Value = Code> {
+    prop::sample::select(Code::ALL)
+}
+
+fn text() -> impl Strategy<Value = Cow<'static, str>> {
+    any::<String>().prop_map(Cow::Owned)
+}
+
+fn opt() -> impl Strategy<Value = Option<Cow<'static, str>>> {
+    option::of(text())
+}
+
+fn number() -> impl Strategy<Value = Option<u64>> {
+    option::of(any::<u64>())
+}
+
+fn limit() -> impl Strategy<Value = Option<u32>> {
+    option::of(any::<u32>())
+}
