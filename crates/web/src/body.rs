@@ -1,0 +1,248 @@
+//! Request bodies: by length or in chunks, strictly (RFC 9112 §6 and §7.1), never more than is allowed.
+
+use crate::http::{Framing, Offence};
+
+/// Longest chunk-size line with its extensions, and longest trailer section, in bytes.
+const MAX_LINE_BYTES: usize = 256;
+const MAX_TRAILER_BYTES: usize = 4096;
+
+/// Reads one body; what it has read is the caller's.
+#[derive(Debug)]
+pub struct Reader {
+    state: State,
+    /// So many bytes may still come.
+    room: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Length(u64),
+    ChunkSize,
+    Chunk(u64),
+    ChunkEnd,
+    Trailer(usize),
+    Done,
+}
+
+impl Reader {
+    /// Refuses at once what says of itself that it is too large.
+    pub fn new(framing: Framing, limit: usize) -> Result<Reader, Offence> {
+        let state = match framing {
+            Framing::Length(0) => State::Done,
+            Framing::Length(length) if length > limit as u64 => return Err(Offence::BodyTooLarge),
+            Framing::Length(length) => State::Length(length),
+            Framing::Chunked => State::ChunkSize,
+        };
+        Ok(Reader { state, room: limit })
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.state == State::Done
+    }
+
+    /// Moves what it can from `input` to `body`; answers the bytes consumed. Stops after the body's last byte.
+    pub fn read(&mut self, input: &[u8], body: &mut Vec<u8>) -> Result<usize, Offence> {
+        let mut used = 0;
+        loop {
+            let rest = &input[used..];
+            let step = match self.state {
+                State::Done => return Ok(used),
+                State::Length(left) | State::Chunk(left) => self.data(rest, left, body)?,
+                State::ChunkSize => self.chunk_size(rest)?,
+                State::ChunkEnd => match rest {
+                    [b'\r', b'\n', ..] => {
+                        self.state = State::ChunkSize;
+                        Some(2)
+                    }
+                    [] | [b'\r'] => None,
+                    _ => return Err(Offence::BadChunk),
+                },
+                State::Trailer(read) => self.trailer(rest, read)?,
+            };
+            match step {
+                None => return Ok(used),
+                Some(bytes) => used += bytes,
+            }
+        }
+    }
+
+    fn data(&mut self, rest: &[u8], left: u64, body: &mut Vec<u8>) -> Result<Option<usize>, Offence> {
+        let take = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
+        if take == 0 {
+            return Ok(None);
+        }
+        self.room = self.room.checked_sub(take).ok_or(Offence::BodyTooLarge)?;
+        body.extend_from_slice(&rest[..take]);
+        let left = left - take as u64;
+        self.state = match self.state {
+            State::Length(_) if left == 0 => State::Done,
+            State::Length(_) => State::Length(left),
+            _ if left == 0 => State::ChunkEnd,
+            _ => State::Chunk(left),
+        };
+        Ok(Some(take))
+    }
+
+    /// `chunk-size [ chunk-ext ] CRLF`; extensions are ignored, as RFC 9112 §7.1.1 asks.
+    fn chunk_size(&mut self, rest: &[u8]) -> Result<Option<usize>, Offence> {
+        let Some(line) = line(rest, MAX_LINE_BYTES)? else { return Ok(None) };
+        let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        // 8 digits are 4 GB: beyond every limit, and far from an overflow.
+        let clean = matches!(line.get(digits), None | Some(b';')) && (1..=8).contains(&digits);
+        if !clean {
+            return Err(Offence::BadChunk);
+        }
+        let size = line[..digits].iter().fold(0, |sum, digit| sum << 4 | u64::from(hex_value(*digit)));
+        if size > self.room as u64 {
+            return Err(Offence::BodyTooLarge);
+        }
+        self.state = if size == 0 { State::Trailer(0) } else { State::Chunk(size) };
+        Ok(Some(line.len() + 2))
+    }
+
+    /// Trailer fields are dropped: nothing here has a use for them (RFC 9110 §6.5.1 allows it).
+    fn trailer(&mut self, rest: &[u8], read: usize) -> Result<Option<usize>, Offence> {
+        let Some(line) = line(rest, MAX_TRAILER_BYTES)? else { return Ok(None) };
+        let read = read + line.len() + 2;
+        if read > MAX_TRAILER_BYTES {
+            return Err(Offence::HeadTooLarge);
+        }
+        let well_formed = line.is_empty() || matches!(line.iter().position(|&b| b == b':'), Some(1..));
+        if !well_formed || matches!(line.first(), Some(b' ' | b'\t')) {
+            return Err(Offence::BadHeader);
+        }
+        self.state = if line.is_empty() { State::Done } else { State::Trailer(read) };
+        Ok(Some(line.len() + 2))
+    }
+}
+
+/// A line without its CR LF; None while it is not complete.
+fn line(rest: &[u8], limit: usize) -> Result<Option<&[u8]>, Offence> {
+    match rest.iter().position(|&byte| (byte < 0x20 && byte != b'\t') || byte == 0x7f) {
+        Some(end) if end > limit => Err(Offence::BadChunk),
+        None if rest.len() > limit => Err(Offence::BadChunk),
+        None => Ok(None),
+        Some(end) => match (rest[end], rest.get(end + 1)) {
+            (b'\r', Some(b'\n')) => Ok(Some(&rest[..end])),
+            (b'\r', None) => Ok(None),
+            _ => Err(Offence::BadChunk),
+        },
+    }
+}
+
+fn hex_value(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20) - b'a' + 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn chunked(input: &[u8], limit: usize) -> Result<(Vec<u8>, usize, bool), Offence> {
+        let mut reader = Reader::new(Framing::Chunked, limit)?;
+        let mut body = Vec::new();
+        let used = reader.read(input, &mut body)?;
+        Ok((body, used, reader.is_done()))
+    }
+
+    #[test]
+    fn reads_chunks_with_extensions_and_trailers() {
+        let input = b"4\r\nWiki\r\n6;a=b\r\npedia \r\n0\r\nx: y\r\n\r\nGET /";
+        let (body, used, done) = chunked(input, 100).unwrap();
+        assert_eq!((body.as_slice(), used, done), (&b"Wikipedia "[..], input.len() - 5, true));
+    }
+
+    #[test]
+    fn malformed_chunks_are_refused() {
+        for input in [
+            "g\r\n",
+            "\r\n",
+            "-1\r\n",
+            "+1\r\na",
+            "0x1\r\na",
+            " 1\r\na",
+            "1 \r\na",
+            "1\na\r\n0\r\n\r\n",
+            "1\rX",
+            "1\r\nab\r\n",
+            "1\r\na\n",
+            "1\r\naX\n",
+            "123456789\r\n",
+            "1;\n\r\na",
+            "1;\0\r\n",
+            "0\r\n\n",
+            ";\r\n",
+        ] {
+            assert_eq!(chunked(input.as_bytes(), 1 << 40).unwrap_err(), Offence::BadChunk, "{input:?}");
+        }
+        for input in ["0\r\n a: b\r\n", "0\r\nnonsense\r\n", "0\r\n: b\r\n"] {
+            assert_eq!(chunked(input.as_bytes(), 100).unwrap_err(), Offence::BadHeader, "{input:?}");
+        }
+        let endless = format!("1;{}", "a".repeat(1000));
+        assert_eq!(chunked(endless.as_bytes(), 100).unwrap_err(), Offence::BadChunk);
+    }
+
+    #[test]
+    fn no_body_grows_past_its_limit() {
+        assert_eq!(chunked(b"65\r\n", 100).unwrap_err(), Offence::BodyTooLarge);
+        assert_eq!(chunked(b"3\r\nabc\r\n3\r\n", 5).unwrap_err(), Offence::BodyTooLarge);
+        assert_eq!(Reader::new(Framing::Length(101), 100).unwrap_err(), Offence::BodyTooLarge);
+        let trailers = format!("0\r\n{}", "a: b\r\n".repeat(1000));
+        assert_eq!(chunked(trailers.as_bytes(), 5).unwrap_err(), Offence::HeadTooLarge);
+    }
+
+    fn encode(chunks: &[Vec<u8>]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for chunk in chunks {
+            out.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+            out.extend_from_slice(chunk);
+            out.extend_from_slice(b"\r\n");
+        }
+        out.extend_from_slice(b"0\r\n\r\n");
+        out
+    }
+
+    /// As a connection does it: what was not consumed comes again in front of what arrives next.
+    fn read_in_pieces(framing: Framing, input: &[u8], cuts: &[usize]) -> (Vec<u8>, bool) {
+        let mut reader = Reader::new(framing, 1 << 20).unwrap();
+        let (mut body, mut kept) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        for cut in cuts.iter().map(|cut| cut % (input.len() + 1)).chain([input.len()]) {
+            if cut > at {
+                kept.extend_from_slice(&input[at..cut]);
+                at = cut;
+                let used = reader.read(&kept, &mut body).unwrap();
+                kept.drain(..used);
+            }
+        }
+        (body, reader.is_done() && kept.is_empty())
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_the_input_changes_nothing(
+            chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..40), 0..8),
+            mut cuts in prop::collection::vec(any::<usize>(), 0..20),
+        ) {
+            let plain = chunks.concat();
+            let input = encode(&chunks);
+            cuts.sort_by_key(|cut| cut % (input.len() + 1));
+            prop_assert_eq!(read_in_pieces(Framing::Chunked, &input, &cuts), (plain.clone(), true));
+            cuts.sort_by_key(|cut| cut % (plain.len() + 1));
+            let length = Framing::Length(plain.len() as u64);
+            prop_assert_eq!(read_in_pieces(length, &plain, &cuts), (plain, true));
+        }
+
+        #[test]
+        fn noise_is_refused_or_waited_for(input in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok((body, used, _)) = chunked(&input, 50) {
+                prop_assert!(used <= input.len() && body.len() <= 50);
+            }
+        }
+    }
+}
