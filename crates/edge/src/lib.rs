@@ -10,5 +10,32 @@
 //! Read first: [`Protocol`], [`Io`], [`Edge`].
 
 mod api;
+mod bell;
+mod config;
+mod counters;
+mod descriptor_limit;
+mod edge;
+mod engine;
+mod handle;
+mod io;
+mod listen;
+mod mailbox;
+mod output;
+mod pool;
+mod slab;
+mod spare_descriptor;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub mod tls;
+mod wheel;
+mod wire;
+mod worker;
 
-pub use api::{Accepted, Closed, Handle, Io, Mailboxes, Now, Protocol};
+pub use api::{Accepted, Closed, Now, Protocol};
+pub use config::{EdgeConfig, Listener};
+pub use counters::{Counters, Totals};
+pub use descriptor_limit::raise_descriptor_limit;
+pub use edge::Edge;
+pub use handle::Handle;
+pub use io::{Connect, Conns, Io};
+pub use mailbox::{Inbox, Mailboxes, mailboxes};

@@ -1,0 +1,83 @@
+//! What an operator may set of the connection layer, with defaults that suit a small machine.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::tls;
+
+/// Where to listen.
+#[derive(Debug, Clone)]
+pub struct Listener {
+    /// Port 0 lets the system choose; see `Edge::local_addrs`.
+    pub addr: SocketAddr,
+    /// With it, a first byte of 0x16 begins TLS (RFC 8446 §5.1); anything else is plain.
+    pub tls: Option<tls::Acceptor>,
+    /// Plain connections are closed at once.
+    pub require_tls: bool,
+}
+
+impl Listener {
+    pub fn plain(addr: SocketAddr) -> Listener {
+        Listener { addr, tls: None, require_tls: false }
+    }
+
+    /// Takes plain and TLS connections on one port.
+    pub fn both(addr: SocketAddr, tls: tls::Acceptor) -> Listener {
+        Listener { addr, tls: Some(tls), require_tls: false }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct EdgeConfig {
+    pub listeners: Vec<Listener>,
+    /// Of all workers together; what comes beyond is accepted and closed at once, and counted. Default 1,000,000.
+    pub max_connections: usize,
+    /// New connections per listener and loop turn, so that a rush does not starve those who are here. Default 64.
+    pub accepts_per_turn: usize,
+    /// TLS handshakes that a worker has begun and not finished; more wait their turn unread. Default 1,024.
+    pub handshakes_in_flight: usize,
+    /// TLS handshakes that a worker begins per loop turn: each costs a signature. Default 16.
+    pub handshakes_per_turn: usize,
+    /// How long a connection may stay without its first byte, or without a finished handshake. Default 10 s.
+    pub first_byte_timeout: Duration,
+    /// Received bytes that the protocol has not consumed; more closes the connection. Default 128 KiB.
+    pub input_limit: usize,
+    /// Pending output above which `Protocol::drained` is called once it is empty again. Default 64 KiB.
+    pub output_soft_limit: usize,
+    /// Pending output above which the connection is closed. Default 1 MiB.
+    pub output_limit: usize,
+    /// How long a closing connection may take to flush, and then to close its own side. Default 5 s.
+    pub linger: Duration,
+    /// Unused buffers that a worker keeps. Default 1 MiB.
+    pub pool_limit: usize,
+    /// A descriptor table per worker thread, so that the limit of open files counts per worker (Linux only).
+    /// Descriptors then mean nothing outside of their thread. Default off.
+    pub private_descriptor_tables: bool,
+    /// TCP_USER_TIMEOUT (RFC 5482): how long written bytes may stay unacknowledged before the kernel gives the
+    /// connection up; with keepalive probes after the same time without traffic, so that half-open connections
+    /// end. None leaves both to the system. Default 60 s.
+    pub user_timeout: Option<Duration>,
+    /// Connections that the kernel holds for each listener until they are accepted. Default 4,096.
+    pub backlog: u32,
+}
+
+impl Default for EdgeConfig {
+    fn default() -> EdgeConfig {
+        EdgeConfig {
+            listeners: Vec::new(),
+            max_connections: 1_000_000,
+            accepts_per_turn: 64,
+            handshakes_in_flight: 1024,
+            handshakes_per_turn: 16,
+            first_byte_timeout: Duration::from_secs(10),
+            input_limit: 128 * 1024,
+            output_soft_limit: 64 * 1024,
+            output_limit: 1024 * 1024,
+            linger: Duration::from_secs(5),
+            pool_limit: 1024 * 1024,
+            private_descriptor_tables: false,
+            user_timeout: Some(Duration::from_secs(60)),
+            backlog: 4096,
+        }
+    }
+}

@@ -1,0 +1,525 @@
+//! A worker without its sockets' loop: slots, timers, buffers, and the protocol's calls in their order.
+
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::io::{Flags, Line, Shared, Slot, Stage, Waiting};
+use crate::output::MAX_SLICES;
+use crate::slab::Slab;
+use crate::wire::Wire;
+use crate::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
+
+/// One read. All connections of a worker share the buffer.
+const READ_SIZE: usize = 64 * 1024;
+
+/// Reads from one connection per turn; then the others have theirs.
+const READS_PER_TURN: usize = 4;
+
+/// How often a turn looks again at those who sent more while it was flushing.
+const FLUSH_ROUNDS: usize = 4;
+
+/// A record that opens with this byte is a TLS handshake (RFC 8446 §5.1); no text protocol begins so.
+const TLS_HANDSHAKE: u8 = 0x16;
+
+pub(crate) struct Engine<P: Protocol> {
+    pub(crate) protocol: P,
+    pub(crate) slots: Slab<Slot<P::Conn>>,
+    pub(crate) shared: Shared,
+    scratch: Vec<u8>,
+}
+
+/// What the system says of a socket.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ready {
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    /// The peer's end is behind what there is to read.
+    pub(crate) read_closed: bool,
+    /// Both directions are over: reset, or closed by the peer after we closed our side.
+    pub(crate) hung_up: bool,
+}
+
+impl<P: Protocol> Engine<P> {
+    pub(crate) fn new(protocol: P, shared: Shared) -> Engine<P> {
+        let read_size = READ_SIZE.min(shared.limits.input_limit.max(1024));
+        Engine { protocol, slots: Slab::new(), shared, scratch: vec![0; read_size] }
+    }
+
+    pub(crate) fn begin_turn(&mut self, now: Now) {
+        self.shared.now = now;
+        self.shared.tally().turns.add(1);
+    }
+
+    /// A connection was accepted. The protocol hears of it with its first bytes.
+    pub(crate) fn admit(&mut self, wire: Wire, peer: SocketAddr, listener: usize) -> Handle {
+        let stage = Stage::Waiting(Waiting::new(peer, listener));
+        let (slot, generation) = self.slots.insert(Slot { line: Line::new(wire), stage });
+        if let Some((_, entry)) = self.slots.at(slot) {
+            let timeout = self.shared.limits.first_byte_timeout;
+            self.shared.set_timer(&mut entry.line, slot, Some(timeout));
+        }
+        let tally = self.shared.tally();
+        tally.accepted.add(1);
+        tally.open.set(self.slots.len() as u64);
+        Handle::new(self.shared.worker, slot, generation)
+    }
+
+    /// Its socket could not be used after all.
+    pub(crate) fn dismiss(&mut self, handle: Handle) {
+        if self.slots.get_mut(handle.slot(), handle.generation()).is_some() {
+            self.close(handle.slot(), Closed::Error);
+        }
+    }
+
+    pub(crate) fn ready(&mut self, handle: Handle, ready: Ready) {
+        let slot = handle.slot();
+        let Some(entry) = self.slots.get_mut(slot, handle.generation()) else { return };
+        let line = &mut entry.line;
+        if line.flags.has(Flags::CONNECTING) && !self.connecting(slot, ready) {
+            return;
+        }
+        let Some(entry) = self.slots.get_mut(slot, handle.generation()) else { return };
+        let line = &mut entry.line;
+        if ready.hung_up && line.flags.any(Flags::PAUSED | Flags::ENDED) {
+            return self.close(slot, Closed::Error);
+        }
+        if ready.writable && line.flags.has(Flags::BLOCKED) {
+            line.flags.put(Flags::BLOCKED, false);
+            self.shared.mark_dirty(line, slot);
+        }
+        // Also while paused: the edge does not come again.
+        if ready.read_closed {
+            line.flags.put(Flags::END_AHEAD, true);
+        }
+        if ready.readable || ready.read_closed || ready.hung_up {
+            self.read(slot);
+        }
+    }
+
+    /// Reads on where a turn's share was used up.
+    pub(crate) fn read_more(&mut self) {
+        for slot in std::mem::take(&mut self.shared.more) {
+            if let Some((_, entry)) = self.slots.at(slot)
+                && entry.line.flags.has(Flags::MORE)
+            {
+                entry.line.flags.put(Flags::MORE, false);
+                self.read(slot);
+            }
+        }
+    }
+
+    pub(crate) fn mail(&mut self, mail: P::Mail) {
+        let Engine { protocol, slots, shared, .. } = self;
+        let mut conns = Conns { slots, shared };
+        if catch_unwind(AssertUnwindSafe(|| protocol.mail(mail, &mut conns))).is_err() {
+            self.panicked("mail");
+        }
+    }
+
+    /// Fires the timers that are due. Answers whether a tick has begun.
+    pub(crate) fn timers(&mut self) -> bool {
+        let until = self.shared.tick();
+        let mut began = false;
+        while let Some((tick, due)) = self.shared.wheel.step(until) {
+            began = true;
+            for slot in due {
+                if let Some((_, entry)) = self.slots.at(slot)
+                    && self.shared.wheel.visit(&mut entry.line.timer, slot, tick)
+                {
+                    self.timer(slot);
+                }
+            }
+        }
+        if self.shared.wheel.entries() > 4 * self.slots.len() + 4096 {
+            self.rebuild_wheel();
+        }
+        began
+    }
+
+    pub(crate) fn tick(&mut self) {
+        let Engine { protocol, slots, shared, .. } = self;
+        let mut conns = Conns { slots, shared };
+        if catch_unwind(AssertUnwindSafe(|| protocol.tick(&mut conns))).is_err() {
+            self.panicked("tick");
+        }
+    }
+
+    /// Writes what was sent, closes what was closed. What that brings up in turn is done a few times over; the rest is
+    /// left to the next turn, so that the loop comes back to its sockets.
+    pub(crate) fn finish_turn(&mut self) {
+        for _ in 0..FLUSH_ROUNDS {
+            if self.shared.dirty.is_empty() {
+                return;
+            }
+            for slot in std::mem::take(&mut self.shared.dirty) {
+                self.attend(slot);
+            }
+        }
+    }
+
+    /// There is work that no event will announce.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.shared.dirty.is_empty() || !self.shared.more.is_empty()
+    }
+
+    /// Closes everything, with a chance to flush first. Connections end as [`Closed::Stopping`].
+    pub(crate) fn begin_stop(&mut self) {
+        for slot in self.slots.slots() {
+            let Some((_, entry)) = self.slots.at(slot) else { continue };
+            match entry.stage {
+                Stage::Open(_) => {
+                    entry.line.flags.put(Flags::STOPPING, true);
+                    self.shared.begin_close(&mut entry.line, slot);
+                }
+                Stage::Waiting(_) | Stage::Lingering => self.close(slot, Closed::Stopping),
+            }
+        }
+    }
+
+    pub(crate) fn end_stop(&mut self) {
+        for slot in self.slots.slots() {
+            self.close(slot, Closed::Stopping);
+        }
+    }
+
+    /// The connection attempt has come to something. True if it is there.
+    fn connecting(&mut self, slot: u32, ready: Ready) -> bool {
+        let Some((_, entry)) = self.slots.at(slot) else { return false };
+        if !ready.writable && !ready.hung_up {
+            return false;
+        }
+        match entry.line.wire.connected() {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotConnected && !ready.hung_up => return false,
+            Err(_) => {
+                self.close(slot, Closed::Error);
+                return false;
+            }
+        }
+        self.established(slot);
+        true
+    }
+
+    /// One of ours is there, its handshake too.
+    fn established(&mut self, slot: u32) {
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        entry.line.flags.put(Flags::CONNECTING, false);
+        self.shared.wheel.clear(&mut entry.line.timer);
+        self.shared.mark_dirty(&mut entry.line, slot);
+        self.call(slot, |protocol, conn, io| protocol.connected(conn, io));
+    }
+
+    fn read(&mut self, slot: u32) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        for _ in 0..READS_PER_TURN {
+            if !self.read_once(slot, &mut scratch) {
+                self.scratch = scratch;
+                return;
+            }
+        }
+        self.scratch = scratch;
+        if let Some((_, entry)) = self.slots.at(slot)
+            && !entry.line.flags.has(Flags::MORE)
+        {
+            entry.line.flags.put(Flags::MORE, true);
+            self.shared.more.push(slot);
+        }
+    }
+
+    /// True if there may be more to read.
+    fn read_once(&mut self, slot: u32, scratch: &mut [u8]) -> bool {
+        let Some((_, entry)) = self.slots.at(slot) else { return false };
+        if entry.line.flags.any(Flags::PAUSED | Flags::ENDED | Flags::CONNECTING) {
+            return false;
+        }
+        match entry.line.wire.read(scratch) {
+            Ok(0) => {
+                self.ended(slot);
+                false
+            }
+            Ok(n) => {
+                self.shared.tally().bytes_in.add(n as u64);
+                // A short read has emptied the socket; what comes after it is a new edge (epoll(7)). But the end may
+                // have come before it, and will not be announced again.
+                let more = n == scratch.len() || entry.line.flags.has(Flags::END_AHEAD);
+                self.received(slot, &mut scratch[..n]);
+                more
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => true,
+            Err(_) => {
+                self.close(slot, Closed::Error);
+                false
+            }
+        }
+    }
+
+    fn received(&mut self, slot: u32, bytes: &mut [u8]) {
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        match entry.stage {
+            Stage::Lingering => {}
+            Stage::Open(_) => self.deliver(slot, bytes),
+            Stage::Waiting(waiting) => {
+                let listener = &self.shared.listeners[usize::from(waiting.listener)];
+                if listener.require_tls && bytes.first() != Some(&TLS_HANDSHAKE) {
+                    return self.close(slot, Closed::Tls);
+                }
+                let (peer, listener) = (waiting.peer(), usize::from(waiting.listener));
+                if self.accept(slot, Accepted { peer, listener, tls: false }) {
+                    self.deliver(slot, bytes);
+                }
+            }
+        }
+    }
+
+    /// Tells the protocol of a connection that waited. False if that went wrong.
+    pub(crate) fn accept(&mut self, slot: u32, accepted: Accepted) -> bool {
+        let Engine { protocol, slots, shared, .. } = self;
+        let Some((generation, entry)) = slots.at(slot) else { return false };
+        shared.wheel.clear(&mut entry.line.timer);
+        let handle = Handle::new(shared.worker, slot, generation);
+        let mut io = Io { line: &mut entry.line, shared, handle };
+        match catch_unwind(AssertUnwindSafe(|| protocol.accept(accepted, &mut io))) {
+            Ok(conn) => entry.stage = Stage::Open(conn),
+            Err(_) => {
+                self.panicked("accept");
+                self.close(slot, Closed::Panicked);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Shows the protocol what it has not consumed, and `bytes` behind it.
+    fn deliver(&mut self, slot: u32, bytes: &mut [u8]) {
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        if entry.line.flags.has(Flags::CLOSING) {
+            return;
+        }
+        let Some(mut rest) = entry.line.input.take() else {
+            if let Some(consumed) = self.call(slot, |protocol, conn, io| protocol.input(conn, bytes, io))
+                && consumed < bytes.len()
+            {
+                let mut rest = self.shared.pool.take_remainder();
+                rest.0.extend_from_slice(&bytes[consumed..]);
+                self.keep(slot, rest);
+            }
+            return;
+        };
+        rest.0.extend_from_slice(bytes);
+        match self.call(slot, |protocol, conn, io| protocol.input(conn, &mut rest.0, io)) {
+            Some(consumed) if consumed < rest.0.len() => {
+                rest.0.drain(..consumed);
+                self.keep(slot, rest);
+            }
+            _ => self.shared.pool.give_remainder(rest),
+        }
+    }
+
+    fn keep(&mut self, slot: u32, rest: Box<crate::pool::Remainder>) {
+        let limit = self.shared.limits.input_limit;
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        let flags = entry.line.flags;
+        // Who paused may be in the middle of what was read; that is at most one read more, and no more comes.
+        if rest.0.len() > limit && !flags.any(Flags::PAUSED | Flags::CLOSING) {
+            return self.close(slot, Closed::InputLimit);
+        }
+        if flags.has(Flags::CLOSING) {
+            self.shared.pool.give_remainder(rest);
+        } else {
+            entry.line.input = Some(rest);
+        }
+    }
+
+    /// The peer will send no more.
+    fn ended(&mut self, slot: u32) {
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        entry.line.flags.put(Flags::ENDED, true);
+        match entry.stage {
+            Stage::Waiting(_) => self.close(slot, Closed::ByPeer),
+            Stage::Lingering => self.close(slot, Closed::ByUs { flushed: true }),
+            Stage::Open(_) => {
+                self.call(slot, |protocol, conn, io| {
+                    if !io.line.flags.has(Flags::CLOSING) {
+                        protocol.eof(conn, io);
+                    }
+                });
+            }
+        }
+    }
+
+    fn timer(&mut self, slot: u32) {
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        let flags = entry.line.flags;
+        match entry.stage {
+            Stage::Waiting(_) => self.close(slot, Closed::HandshakeTimeout),
+            Stage::Lingering => self.close(slot, Closed::ByUs { flushed: true }),
+            Stage::Open(_) if flags.has(Flags::CLOSING) => self.close(slot, Closed::ByUs { flushed: false }),
+            Stage::Open(_) if flags.has(Flags::CONNECTING) => self.close(slot, Closed::HandshakeTimeout),
+            Stage::Open(_) => {
+                self.call(slot, |protocol, conn, io| protocol.timer(conn, io));
+            }
+        }
+    }
+
+    fn rebuild_wheel(&mut self) {
+        self.shared.wheel.forget_entries();
+        for slot in self.slots.slots() {
+            if let Some((_, entry)) = self.slots.at(slot) {
+                self.shared.wheel.rearm(&mut entry.line.timer, slot);
+            }
+        }
+    }
+
+    /// Does for one connection what its callbacks asked for.
+    fn attend(&mut self, slot: u32) {
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        let line = &mut entry.line;
+        if !line.flags.has(Flags::DIRTY) {
+            return;
+        }
+        line.flags.put(Flags::DIRTY, false);
+        if line.flags.has(Flags::ABORTED) {
+            return self.close(slot, Closed::ByUs { flushed: false });
+        }
+        if line.flags.has(Flags::OVER_LIMIT) {
+            return self.close(slot, Closed::OutputLimit);
+        }
+        if line.flags.has(Flags::RESUMED) {
+            line.flags.put(Flags::RESUMED, false);
+            self.resume(slot);
+        }
+        self.flush(slot);
+    }
+
+    /// What came while reading was paused, or was left over, has no event of its own.
+    fn resume(&mut self, slot: u32) {
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        if entry.line.input.is_some() {
+            self.deliver(slot, &mut []);
+        }
+        self.read(slot);
+    }
+
+    fn flush(&mut self, slot: u32) {
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        if entry.line.flags.any(Flags::BLOCKED | Flags::CONNECTING) {
+            return;
+        }
+        match write_out(&mut entry.line, &self.shared) {
+            Ok(true) => self.flushed(slot),
+            Ok(false) => entry.line.flags.put(Flags::BLOCKED, true),
+            Err(_) => self.close(slot, Closed::Error),
+        }
+    }
+
+    fn flushed(&mut self, slot: u32) {
+        let Some((_, entry)) = self.slots.at(slot) else { return };
+        let line = &mut entry.line;
+        if let Some(output) = line.output.take() {
+            self.shared.pool.give_output(output);
+        }
+        if line.flags.has(Flags::CLOSING) {
+            self.finish(slot);
+        } else if line.flags.has(Flags::OVER_SOFT) {
+            line.flags.put(Flags::OVER_SOFT, false);
+            self.call(slot, |protocol, conn, io| protocol.drained(conn, io));
+        }
+    }
+
+    /// Closes a connection whose last words are with the kernel.
+    fn finish(&mut self, slot: u32) {
+        let Engine { protocol, slots, shared, scratch } = self;
+        let Some((generation, entry)) = slots.at(slot) else { return };
+        let flags = entry.line.flags;
+        if flags.has(Flags::STOPPING) {
+            // Unread input would turn the close into a reset that overtakes our last words.
+            let _ = entry.line.wire.read(scratch);
+            return self.close(slot, Closed::Stopping);
+        }
+        let why = if flags.has(Flags::BY_PEER) { Closed::ByPeer } else { Closed::ByUs { flushed: true } };
+        if flags.has(Flags::ENDED) || entry.line.wire.shutdown_write().is_err() {
+            return self.close(slot, why);
+        }
+        let Stage::Open(conn) = std::mem::replace(&mut entry.stage, Stage::Lingering) else { return };
+        if let Some(input) = entry.line.input.take() {
+            shared.pool.give_remainder(input);
+        }
+        entry.line.flags.put(Flags::PAUSED, false);
+        entry.line.wire.note_closed(why);
+        shared.tally().closed(why);
+        let handle = Handle::new(shared.worker, slot, generation);
+        let now = shared.now;
+        if catch_unwind(AssertUnwindSafe(|| protocol.closed(conn, handle, why, now))).is_err() {
+            self.panicked("closed");
+        }
+        self.read(slot);
+    }
+
+    pub(crate) fn close(&mut self, slot: u32, why: Closed) {
+        let Some((generation, _)) = self.slots.at(slot) else { return };
+        let Some(mut entry) = self.slots.remove(slot) else { return };
+        let shared = &mut self.shared;
+        if let Some(input) = entry.line.input.take() {
+            shared.pool.give_remainder(input);
+        }
+        if let Some(output) = entry.line.output.take() {
+            shared.pool.give_output(output);
+        }
+        shared.tally().open.set(self.slots.len() as u64);
+        if !matches!(entry.stage, Stage::Lingering) {
+            shared.tally().closed(why);
+            entry.line.wire.note_closed(why);
+        }
+        let Stage::Open(conn) = entry.stage else { return };
+        let handle = Handle::new(shared.worker, slot, generation);
+        let (protocol, now) = (&mut self.protocol, shared.now);
+        if catch_unwind(AssertUnwindSafe(|| protocol.closed(conn, handle, why, now))).is_err() {
+            self.panicked("closed");
+        }
+    }
+
+    /// Calls the protocol about an open connection. None if there is none, or it panicked and is closed now.
+    fn call<R>(&mut self, slot: u32, act: impl FnOnce(&mut P, &mut P::Conn, &mut Io<'_>) -> R) -> Option<R> {
+        let Engine { protocol, slots, shared, .. } = self;
+        let (generation, entry) = slots.at(slot)?;
+        let Stage::Open(conn) = &mut entry.stage else { return None };
+        let handle = Handle::new(shared.worker, slot, generation);
+        let mut io = Io { line: &mut entry.line, shared, handle };
+        match catch_unwind(AssertUnwindSafe(|| act(protocol, conn, &mut io))) {
+            Ok(result) => Some(result),
+            Err(_) => {
+                self.panicked("connection");
+                self.close(slot, Closed::Panicked);
+                None
+            }
+        }
+    }
+
+    /// The panic hook has printed what and where; this says what it cost.
+    fn panicked(&mut self, within: &'static str) {
+        self.shared.tally().panics.add(1);
+        tracing::error!(worker = self.shared.worker, within, "the protocol panicked; the worker goes on");
+    }
+}
+
+/// Writes until everything is out (true) or the socket takes no more (false).
+fn write_out(line: &mut Line, shared: &Shared) -> io::Result<bool> {
+    let Some(output) = &mut line.output else { return Ok(true) };
+    while output.len() > 0 {
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
+        let filled = output.slices(&mut slices);
+        match line.wire.write(&slices[..filled]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                shared.tally().bytes_out.add(written as u64);
+                output.advance(written);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,170 @@
+//! The way to workers from any thread.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::bell::Bell;
+
+/// Mailboxes of `workers` workers and their receiving ends. Made before the edge starts, so that the domain has its
+/// way back before the first connection comes; what is sent before the start is there after it.
+pub fn mailboxes<M: Send + 'static>(workers: usize) -> (Mailboxes<M>, Vec<Inbox<M>>) {
+    let boxes: Arc<[Mailbox<M>]> = (0..workers).map(|_| Mailbox::new()).collect();
+    let inboxes = (0..workers).map(|worker| Inbox { boxes: Arc::clone(&boxes), worker }).collect();
+    (Mailboxes { boxes }, inboxes)
+}
+
+/// The way to workers from any thread. Cheap to clone.
+pub struct Mailboxes<M> {
+    boxes: Arc<[Mailbox<M>]>,
+}
+
+impl<M> Clone for Mailboxes<M> {
+    fn clone(&self) -> Mailboxes<M> {
+        Mailboxes { boxes: Arc::clone(&self.boxes) }
+    }
+}
+
+impl<M: Send + 'static> Mailboxes<M> {
+    pub fn workers(&self) -> usize {
+        self.boxes.len()
+    }
+
+    /// Puts mail into a worker's mailbox and wakes it once per batch; order of one sender is kept. Never blocks
+    /// longer than another sender's push. Mail to a worker that does not exist or has stopped is dropped.
+    ///
+    /// On a worker's own thread the wake-ups of others are put off to the end of the loop turn.
+    pub fn send(&self, worker: usize, mail: M) {
+        let Some(mailbox) = self.boxes.get(worker) else { return };
+        let mut queue = mailbox.lock();
+        if queue.gone {
+            return;
+        }
+        queue.mail.push(mail);
+        let asleep = !std::mem::replace(&mut queue.awake, true);
+        drop(queue);
+        if asleep && let Some(bell) = mailbox.bell.get() {
+            ring_or_put_off(bell);
+        }
+    }
+
+    /// Mail that a worker has not taken yet: a measure of how far it is behind.
+    pub fn waiting(&self, worker: usize) -> usize {
+        self.boxes.get(worker).map_or(0, |mailbox| mailbox.lock().mail.len())
+    }
+}
+
+/// A worker's end of its mailbox.
+pub struct Inbox<M> {
+    boxes: Arc<[Mailbox<M>]>,
+    worker: usize,
+}
+
+/// No wake-up is lost: `awake` changes only under the lock that guards the mail. A worker turns it off only in the
+/// moment in which it sees that there is no mail ([`Inbox::may_sleep`]); whoever pushes afterwards finds it off, turns
+/// it on, and is the one who rings. The bell keeps a ring that comes before the worker really sleeps. Whoever pushes
+/// earlier is seen by that same look.
+struct Mailbox<M> {
+    queue: Mutex<Queue<M>>,
+    bell: OnceLock<Arc<Bell>>,
+}
+
+struct Queue<M> {
+    mail: Vec<M>,
+    /// The worker will look at the mail before it sleeps, or somebody has promised to ring.
+    awake: bool,
+    /// Nobody will ever take mail again.
+    gone: bool,
+}
+
+impl<M> Mailbox<M> {
+    fn new() -> Mailbox<M> {
+        // Awake, because a worker looks before it sleeps for the first time.
+        let queue = Queue { mail: Vec::new(), awake: true, gone: false };
+        Mailbox { queue: Mutex::new(queue), bell: OnceLock::new() }
+    }
+
+    /// A panic between lock and unlock is impossible but for lack of memory, and leaves the queue whole.
+    fn lock(&self) -> MutexGuard<'_, Queue<M>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M> Inbox<M> {
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+
+    pub(crate) fn hang(&self, bell: Arc<Bell>) {
+        // An inbox starts one worker only, so that the bell is hung once.
+        let _ = self.boxes[self.worker].bell.set(bell);
+    }
+
+    /// Takes all mail there is; `into` is empty and lends its memory to the next batch.
+    pub(crate) fn take(&self, into: &mut Vec<M>) {
+        let mut queue = self.boxes[self.worker].lock();
+        std::mem::swap(&mut queue.mail, into);
+    }
+
+    /// False if there is mail. True: the next mail will ring.
+    pub(crate) fn may_sleep(&self) -> bool {
+        let mut queue = self.boxes[self.worker].lock();
+        queue.awake = !queue.mail.is_empty();
+        !queue.awake
+    }
+
+    /// After a sleep: senders need not ring.
+    pub(crate) fn woke(&self) {
+        self.boxes[self.worker].lock().awake = true;
+    }
+}
+
+impl<M> Drop for Inbox<M> {
+    fn drop(&mut self) {
+        let mut queue = self.boxes[self.worker].lock();
+        queue.gone = true;
+        let mail = std::mem::take(&mut queue.mail);
+        // Mail may own mailboxes: it is dropped without the lock.
+        drop(queue);
+        drop(mail);
+    }
+}
+
+thread_local! {
+    /// On a worker's thread: whom to wake at the end of this loop turn. None elsewhere.
+    static PUT_OFF: RefCell<Option<Vec<Arc<Bell>>>> = const { RefCell::new(None) };
+}
+
+fn ring_or_put_off(bell: &Arc<Bell>) {
+    // The thread may be ending: then there is no later.
+    let put_off =
+        PUT_OFF.try_with(|bells| bells.borrow_mut().as_mut().map(|bells| bells.push(Arc::clone(bell))));
+    if !matches!(put_off, Ok(Some(()))) {
+        bell.ring();
+    }
+}
+
+/// While it lives, wake-ups on this thread wait for [`PutOff::ring`]. Dropping it rings too, so that a worker that dies
+/// leaves nobody asleep.
+pub(crate) struct PutOff(());
+
+impl PutOff {
+    pub(crate) fn begin() -> PutOff {
+        PUT_OFF.set(Some(Vec::new()));
+        PutOff(())
+    }
+
+    pub(crate) fn ring(&self) {
+        PUT_OFF.with_borrow_mut(|bells| {
+            for bell in bells.iter_mut().flat_map(|bells| bells.drain(..)) {
+                bell.ring();
+            }
+        });
+    }
+}
+
+impl Drop for PutOff {
+    fn drop(&mut self) {
+        self.ring();
+        PUT_OFF.set(None);
+    }
+}

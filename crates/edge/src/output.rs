@@ -1,0 +1,230 @@
+//! What waits to be written to one connection, in order, and where each send ends.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+use bytes::Bytes;
+
+/// Shared bytes up to this size are copied: a reference would cost more memory and time than the copy.
+const COPY_UP_TO: usize = 512;
+
+/// Slices handed to one `writev`.
+pub(crate) const MAX_SLICES: usize = 32;
+
+/// Copied sends lie behind each other in one vector; a shared one stays where it is. Exists only while there is
+/// something to write.
+#[derive(Default)]
+pub(crate) struct Output {
+    sends: VecDeque<Send>,
+    copied: Vec<u8>,
+    /// Where in `copied` the first byte that is not written yet lies.
+    copied_from: usize,
+    /// Bytes of the first send that are written.
+    begun: usize,
+    len: usize,
+}
+
+enum Send {
+    Copied(usize),
+    Shared(Bytes),
+}
+
+impl Send {
+    fn len(&self) -> usize {
+        match self {
+            Send::Copied(len) => *len,
+            Send::Shared(bytes) => bytes.len(),
+        }
+    }
+}
+
+impl Output {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Memory that an empty one holds.
+    pub(crate) fn capacity(&self) -> usize {
+        self.copied.capacity() + self.sends.capacity() * size_of::<Send>()
+    }
+
+    pub(crate) fn push(&mut self, parts: &[&[u8]]) {
+        let mut len = 0;
+        for part in parts {
+            self.copied.extend_from_slice(part);
+            len += part.len();
+        }
+        if len > 0 {
+            self.sends.push_back(Send::Copied(len));
+            self.len += len;
+        }
+    }
+
+    pub(crate) fn push_shared(&mut self, bytes: Bytes) {
+        if bytes.len() <= COPY_UP_TO {
+            return self.push(&[&bytes]);
+        }
+        self.len += bytes.len();
+        self.sends.push_back(Send::Shared(bytes));
+    }
+
+    /// The first bytes to write, sends that lie side by side in one slice. Answers how many slices were filled.
+    pub(crate) fn slices<'a>(&'a self, into: &mut [IoSlice<'a>; MAX_SLICES]) -> usize {
+        let mut filled = 0;
+        let mut run_from = self.copied_from;
+        let mut run_to = run_from;
+        let mut begun = self.begun;
+        for send in &self.sends {
+            // Room for the run before this send, and for the send.
+            if filled + 2 > MAX_SLICES {
+                break;
+            }
+            match send {
+                Send::Copied(len) => run_to += len - begun,
+                Send::Shared(bytes) => {
+                    if run_to > run_from {
+                        into[filled] = IoSlice::new(&self.copied[run_from..run_to]);
+                        filled += 1;
+                        run_from = run_to;
+                    }
+                    into[filled] = IoSlice::new(&bytes[begun..]);
+                    filled += 1;
+                }
+            }
+            begun = 0;
+        }
+        if run_to > run_from {
+            into[filled] = IoSlice::new(&self.copied[run_from..run_to]);
+            filled += 1;
+        }
+        filled
+    }
+
+    /// That many bytes are written.
+    pub(crate) fn advance(&mut self, mut written: usize) {
+        self.len -= written;
+        while let Some(first) = self.sends.front() {
+            let rest = first.len() - self.begun;
+            let step = written.min(rest);
+            if matches!(first, Send::Copied(_)) {
+                self.copied_from += step;
+            }
+            written -= step;
+            if step < rest {
+                self.begun += step;
+                break;
+            }
+            self.begun = 0;
+            self.sends.pop_front();
+        }
+        self.compact();
+    }
+
+    /// Drops the sends of which no byte is written. Answers how many bytes that were.
+    pub(crate) fn drop_unbegun(&mut self) -> usize {
+        let keep =
+            if self.begun > 0 { self.sends.front().map_or(0, |send| send.len() - self.begun) } else { 0 };
+        let dropped = self.len - keep;
+        self.sends.truncate(usize::from(keep > 0));
+        let copied = if matches!(self.sends.front(), Some(Send::Copied(_))) { keep } else { 0 };
+        self.copied.truncate(self.copied_from + copied);
+        self.len = keep;
+        self.compact();
+        dropped
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.sends.clear();
+        self.copied.clear();
+        self.copied_from = 0;
+        self.begun = 0;
+        self.len = 0;
+    }
+
+    /// Written bytes must not pile up in front of a connection that never gets empty.
+    fn compact(&mut self) {
+        if self.copied_from == self.copied.len() {
+            self.copied.clear();
+            self.copied_from = 0;
+        } else if self.copied_from > self.copied.len() / 2 {
+            self.copied.drain(..self.copied_from);
+            self.copied_from = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Writes up to `room` bytes as a socket would.
+    fn write(output: &mut Output, room: usize, wire: &mut Vec<u8>) {
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
+        let filled = output.slices(&mut slices);
+        let bytes: Vec<u8> = slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect();
+        let written = bytes.len().min(room);
+        wire.extend_from_slice(&bytes[..written]);
+        output.advance(written);
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Send(usize),
+        Share(usize),
+        Write(usize),
+        Drop,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (0..40usize).prop_map(Step::Send),
+            2 => prop_oneof![0..9usize, 500..1500usize].prop_map(Step::Share),
+            3 => prop_oneof![0..50usize, 0..3000usize].prop_map(Step::Write),
+            1 => Just(Step::Drop),
+        ]
+    }
+
+    proptest! {
+        /// Each send carries its number in every byte and its length is known: what reaches the wire must be
+        /// whole sends in order, with gaps only where `drop_unbegun` was called.
+        #[test]
+        fn the_wire_sees_whole_sends_in_order(steps in prop::collection::vec(step(), 1..200)) {
+            let mut output = Output::default();
+            let mut wire = Vec::new();
+            let mut expected: Vec<u8> = Vec::new();
+            let mut ends = vec![0];
+            let mut number = 0u8;
+            for step in steps {
+                match step {
+                    Step::Send(len) | Step::Share(len) => {
+                        number = number.wrapping_add(1);
+                        let body = vec![number; len];
+                        expected.extend_from_slice(&body);
+                        ends.push(expected.len());
+                        if matches!(step, Step::Send(_)) {
+                            let (a, b) = body.split_at(len / 2);
+                            output.push(&[a, b]);
+                        } else {
+                            output.push_shared(Bytes::from(body));
+                        }
+                    }
+                    Step::Write(room) => write(&mut output, room, &mut wire),
+                    Step::Drop => {
+                        let keep = ends.iter().copied().find(|end| *end >= wire.len()).unwrap_or(wire.len());
+                        prop_assert_eq!(output.drop_unbegun(), expected.len() - keep);
+                        expected.truncate(keep);
+                        ends.retain(|end| *end <= keep);
+                    }
+                }
+                prop_assert_eq!(output.len(), expected.len() - wire.len());
+                prop_assert_eq!(&wire[..], &expected[..wire.len()]);
+            }
+            while output.len() > 0 {
+                write(&mut output, 1000, &mut wire);
+            }
+            prop_assert_eq!(wire, expected);
+            prop_assert!(output.copied.is_empty() && output.sends.is_empty());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Buffers that no connection needs at the moment: few, small and bounded.
+
+use crate::output::Output;
+
+/// A larger buffer is not kept: one big message must not make the next small one expensive in memory.
+const LARGEST_KEPT: usize = 16 * 1024;
+
+/// Received bytes that wait for more.
+#[derive(Default)]
+pub(crate) struct Remainder(pub(crate) Vec<u8>);
+
+/// What connections take when they have something to keep, and give back when it is empty.
+pub(crate) struct Pool {
+    // Boxed because a connection holds one pointer, and the box is what is expensive to make.
+    #[expect(clippy::vec_box)]
+    remainders: Vec<Box<Remainder>>,
+    #[expect(clippy::vec_box)]
+    outputs: Vec<Box<Output>>,
+    kept: usize,
+    limit: usize,
+}
+
+impl Pool {
+    pub(crate) fn new(limit: usize) -> Pool {
+        Pool { remainders: Vec::new(), outputs: Vec::new(), kept: 0, limit }
+    }
+
+    pub(crate) fn take_remainder(&mut self) -> Box<Remainder> {
+        let Some(remainder) = self.remainders.pop() else { return Box::default() };
+        self.kept -= cost(remainder.0.capacity());
+        remainder
+    }
+
+    pub(crate) fn give_remainder(&mut self, mut remainder: Box<Remainder>) {
+        if self.keeps(remainder.0.capacity()) {
+            remainder.0.clear();
+            self.remainders.push(remainder);
+        }
+    }
+
+    pub(crate) fn take_output(&mut self) -> Box<Output> {
+        let Some(output) = self.outputs.pop() else { return Box::default() };
+        self.kept -= cost(output.capacity());
+        output
+    }
+
+    pub(crate) fn give_output(&mut self, mut output: Box<Output>) {
+        // Shared bytes go first: they belong to somebody.
+        output.clear();
+        if self.keeps(output.capacity()) {
+            self.outputs.push(output);
+        }
+    }
+
+    fn keeps(&mut self, capacity: usize) -> bool {
+        let keeps = capacity <= LARGEST_KEPT && self.kept + cost(capacity) <= self.limit;
+        if keeps {
+            self.kept += cost(capacity);
+        }
+        keeps
+    }
+}
+
+/// A buffer and its box.
+fn cost(capacity: usize) -> usize {
+    capacity + size_of::<Output>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_gives_its_memory_back() {
+        let mut pool = Pool::new(64 * 1024);
+        let mut outputs: Vec<_> = (0..1000).map(|_| pool.take_output()).collect();
+        for output in &mut outputs {
+            output.push(&[&[7; 1000]]);
+        }
+        for output in outputs {
+            pool.give_output(output);
+        }
+        assert!(pool.kept <= 64 * 1024 && pool.kept > 32 * 1024);
+        assert_eq!(pool.kept, pool.outputs.iter().map(|output| cost(output.capacity())).sum());
+        assert_eq!(pool.take_output().len(), 0);
+        assert_eq!(pool.kept, pool.outputs.iter().map(|output| cost(output.capacity())).sum());
+    }
+
+    #[test]
+    fn large_buffers_are_not_kept() {
+        let mut pool = Pool::new(1024 * 1024);
+        let mut remainder = pool.take_remainder();
+        remainder.0.resize(LARGEST_KEPT + 1, 0);
+        pool.give_remainder(remainder);
+        assert_eq!((pool.kept, pool.remainders.len()), (0, 0));
+        let mut remainder = pool.take_remainder();
+        remainder.0.resize(100, 0);
+        pool.give_remainder(remainder);
+        assert_eq!(pool.remainders.len(), 1);
+        assert!(pool.take_remainder().0.is_empty());
+    }
+}

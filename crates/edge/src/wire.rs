@@ -1,0 +1,81 @@
+//! The socket under a connection; in tests, a pair of buffers.
+
+use std::io::{self, IoSlice, Read, Write};
+use std::net::Shutdown;
+
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+
+use crate::{Closed, Handle};
+
+pub(crate) enum Wire {
+    Tcp(TcpStream),
+    #[cfg(feature = "testing")]
+    Pipe(crate::testing::Pipe),
+}
+
+impl Wire {
+    pub(crate) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Wire::Tcp(socket) => socket.read(into),
+            #[cfg(feature = "testing")]
+            Wire::Pipe(pipe) => pipe.read(into),
+        }
+    }
+
+    pub(crate) fn write(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Wire::Tcp(socket) if slices.len() == 1 => socket.write(&slices[0]),
+            Wire::Tcp(socket) => socket.write_vectored(slices),
+            #[cfg(feature = "testing")]
+            Wire::Pipe(pipe) => pipe.write(slices),
+        }
+    }
+
+    pub(crate) fn shutdown_write(&mut self) -> io::Result<()> {
+        match self {
+            Wire::Tcp(socket) => socket.shutdown(Shutdown::Write),
+            #[cfg(feature = "testing")]
+            Wire::Pipe(pipe) => {
+                pipe.shutdown_write();
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets the events of this socket come under its handle, both directions once and for all: edges cost nothing
+    /// while nothing happens.
+    pub(crate) fn watch(&mut self, registry: &Registry, handle: Handle) -> io::Result<()> {
+        match self {
+            Wire::Tcp(socket) => {
+                let token = Token(handle.to_bits() as usize);
+                registry.register(socket, token, Interest::READABLE | Interest::WRITABLE)
+            }
+            #[cfg(feature = "testing")]
+            Wire::Pipe(_) => Ok(()),
+        }
+    }
+
+    /// Whether a connection that we make is there.
+    pub(crate) fn connected(&mut self) -> io::Result<()> {
+        match self {
+            Wire::Tcp(socket) => match socket.take_error()? {
+                Some(error) => Err(error),
+                None => socket.peer_addr().map(drop),
+            },
+            #[cfg(feature = "testing")]
+            Wire::Pipe(_) => Ok(()),
+        }
+    }
+
+    /// The protocol's connection is over; the socket may live on a little, to linger.
+    pub(crate) fn note_closed(&mut self, why: Closed) {
+        match self {
+            Wire::Tcp(_) => {
+                let _ = why;
+            }
+            #[cfg(feature = "testing")]
+            Wire::Pipe(pipe) => pipe.note_closed(why),
+        }
+    }
+}

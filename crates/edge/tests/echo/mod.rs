@@ -1,0 +1,117 @@
+//! A protocol that sends back what it gets, and obeys a few commands in what it gets.
+
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
+
+/// What the test sees of it.
+#[derive(Debug, PartialEq, Eq)]
+#[allow(dead_code)] // each test file reads some of it
+pub(crate) enum Seen {
+    Accepted(Handle, bool),
+    Ended(Handle),
+    Closed(Handle, Closed),
+    Told(usize, u64),
+}
+
+#[allow(dead_code)]
+pub(crate) enum Mail {
+    Send(Handle, Vec<u8>),
+    Number(u64),
+}
+
+pub(crate) struct Echo {
+    pub(crate) seen: Sender<Seen>,
+    pub(crate) drained: usize,
+    pub(crate) ticks: usize,
+}
+
+impl Echo {
+    pub(crate) fn new(seen: Sender<Seen>) -> Echo {
+        Echo { seen, drained: 0, ticks: 0 }
+    }
+
+    fn tell(&self, seen: Seen) {
+        // The test may have seen enough.
+        let _ = self.seen.send(seen);
+    }
+}
+
+pub(crate) struct EchoConn {
+    handle: Handle,
+}
+
+impl Protocol for Echo {
+    type Conn = EchoConn;
+    type Mail = Mail;
+
+    fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> EchoConn {
+        self.tell(Seen::Accepted(io.handle(), accepted.tls));
+        EchoConn { handle: io.handle() }
+    }
+
+    /// Lines. `close`, `abort`, `panic`, `pause`, `timer N` (ms) are obeyed, everything else is sent back.
+    fn input(&mut self, _: &mut EchoConn, input: &mut [u8], io: &mut Io<'_>) -> usize {
+        let mut consumed = 0;
+        while let Some(end) = input[consumed..].iter().position(|byte| *byte == b'\n') {
+            let line = &input[consumed..=consumed + end];
+            consumed += line.len();
+            match line.trim_ascii_end() {
+                b"close" => io.close(),
+                b"abort" => io.abort(),
+                b"panic" => panic!("asked to"),
+                b"pause" => {
+                    io.set_reading(false);
+                    io.set_timer(Some(Duration::from_millis(500)));
+                    return consumed;
+                }
+                b"big" => io.send_shared(vec![b'.'; 300_000].into()),
+                b"drop" => {
+                    io.drop_outgoing();
+                }
+                other if other.starts_with(b"timer ") => {
+                    let millis = std::str::from_utf8(&other[6..]).unwrap().parse().unwrap();
+                    io.set_timer(Some(Duration::from_millis(millis)));
+                }
+                _ => io.send(line),
+            }
+        }
+        consumed
+    }
+
+    fn eof(&mut self, conn: &mut EchoConn, io: &mut Io<'_>) {
+        self.tell(Seen::Ended(conn.handle));
+        io.close();
+    }
+
+    fn timer(&mut self, _: &mut EchoConn, io: &mut Io<'_>) {
+        io.send(b"timer fired\n");
+        io.set_reading(true);
+    }
+
+    fn drained(&mut self, _: &mut EchoConn, io: &mut Io<'_>) {
+        self.drained += 1;
+        io.send(b"drained\n");
+    }
+
+    fn closed(&mut self, conn: EchoConn, handle: Handle, why: Closed, _: Now) {
+        assert_eq!(conn.handle, handle, "a connection keeps its handle");
+        self.tell(Seen::Closed(handle, why));
+    }
+
+    fn mail(&mut self, mail: Mail, conns: &mut Conns<'_, EchoConn>) {
+        match mail {
+            Mail::Send(handle, bytes) => {
+                if let Some((_, mut io)) = conns.get(handle) {
+                    io.send(&bytes);
+                }
+            }
+            Mail::Number(number) => self.tell(Seen::Told(conns.worker(), number)),
+        }
+    }
+
+    fn tick(&mut self, _: &mut Conns<'_, EchoConn>) {
+        self.ticks += 1;
+    }
+}
