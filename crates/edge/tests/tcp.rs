@@ -1,5 +1,7 @@
 //! Real sockets over loopback.
 
+#![allow(clippy::unwrap_used)] // a test may panic
+
 mod echo;
 
 use std::io::{Read, Write};
