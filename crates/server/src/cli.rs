@@ -1,0 +1,349 @@
+//! What can be typed after `kith`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use toml::Value;
+
+use crate::config::LogFormat;
+use crate::span::Span;
+
+/// An instant messenger for the members of any website.
+///
+/// Try it:   kith demo              then open http://127.0.0.1:8080
+/// Run it:   kith serve --config kith.toml
+/// Add a site to a running node:   kith site add garden --origin https://garden.example
+#[derive(Debug, Parser)]
+#[command(name = "kith", version, verbatim_doc_comment, max_term_width = 100)]
+pub struct Cli {
+    /// Configuration file (TOML); see `kith config show` for all settings. Flags and KITH_* variables win over it.
+    #[arg(long, global = true, value_name = "FILE", env = "KITH_CONFIG")]
+    pub config: Option<PathBuf>,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a node.
+    ///
+    /// Example: kith serve --data /var/lib/kith --http 127.0.0.1:8080 --https 0.0.0.0:443 \
+    ///            --tls-cert chain.pem --tls-key key.pem
+    ///
+    /// Signals: SIGTERM and SIGINT stop gracefully (a second one at once), SIGHUP reads the certificate again.
+    #[command(verbatim_doc_comment)]
+    Serve(NodeFlags),
+    /// Run a node with a demo community to try it out.
+    ///
+    /// Example: kith demo --http 127.0.0.1:8080      then open http://127.0.0.1:8080 in a browser
+    #[command(verbatim_doc_comment)]
+    Demo(NodeFlags),
+    /// Add, list, change and remove sites. A running node sees the change within a second.
+    #[command(subcommand)]
+    Site(SiteCommand),
+    /// Look at the users of a site; ban and unban them.
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Print a signed token (JWT) for trying things out, and nothing else.
+    ///
+    /// Example: kith token --site demo --user anna --name "Anna" --ttl 1h
+    ///
+    /// A site signs tokens itself, on its own server; see docs/embed.md.
+    #[command(verbatim_doc_comment)]
+    Token(TokenArgs),
+    /// Measure a node with many simulated members.
+    #[command(subcommand)]
+    Load(LoadCommand),
+    /// Check the settings, or show each with its value and where that comes from.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Look for what would limit or break a node on this machine, and say how to mend it.
+    Doctor(DoctorArgs),
+}
+
+/// Settings of a node as flags; each wins over its `KITH_*` variable and the file.
+#[derive(Debug, Args, Default)]
+pub struct NodeFlags {
+    #[command(flatten)]
+    pub data: DataFlag,
+    /// Address for HTTP and WebSocket [default: 127.0.0.1:8080] [env: KITH_HTTP].
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<SocketAddr>,
+    /// Address for HTTPS; needs --tls-cert and --tls-key [env: KITH_HTTPS].
+    #[arg(long, value_name = "ADDR")]
+    pub https: Option<SocketAddr>,
+    /// Certificate chain, PEM [env: KITH_TLS_CERT].
+    #[arg(long, value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key, PEM [env: KITH_TLS_KEY].
+    #[arg(long, value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
+    /// Where browsers reach this node, as in https://im.example [env: KITH_PUBLIC_URL].
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<String>,
+    /// Event-loop threads [default: one per core] [env: KITH_EDGE_WORKERS].
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+    /// A descriptor table per worker, where the limit of descriptors cannot be raised (Linux).
+    #[arg(long)]
+    pub private_descriptors: bool,
+    /// Most connections at a time [default: as many as descriptors allow].
+    #[arg(long, value_name = "N")]
+    pub max_connections: Option<u32>,
+    /// Answer /metrics to everybody, not only to this machine.
+    #[arg(long)]
+    pub metrics_public: bool,
+    /// Open a plain WebSocket echo at /v1/echo, for conformance suites.
+    #[arg(long)]
+    pub echo: bool,
+    /// What to log: error, warn, info, debug, trace, or per part as in warn,edge=debug [env: KITH_LOG_LEVEL].
+    #[arg(long, value_name = "LEVEL")]
+    pub log: Option<String>,
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+}
+
+impl NodeFlags {
+    /// Those that were given, by the key of their setting.
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| text(path.display()));
+        let on = |flag: bool| flag.then_some(Value::Boolean(true));
+        [
+            ("data", path(&self.data.data)),
+            ("http", self.http.map(text)),
+            ("https", self.https.map(text)),
+            ("tls_cert", path(&self.tls_cert)),
+            ("tls_key", path(&self.tls_key)),
+            ("public_url", self.public_url.clone().map(Value::String)),
+            ("metrics_public", on(self.metrics_public)),
+            ("echo", on(self.echo)),
+            ("edge.workers", self.workers.map(|workers| Value::Integer(workers as i64))),
+            ("edge.private_descriptors", on(self.private_descriptors)),
+            ("edge.max_connections", self.max_connections.map(|most| Value::Integer(most.into()))),
+            ("log.level", self.log.clone().map(Value::String)),
+            ("log.format", self.log_format.and_then(|format| Value::try_from(format).ok())),
+        ]
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?)))
+        .collect()
+    }
+}
+
+fn text(value: impl ToString) -> Value {
+    Value::String(value.to_string())
+}
+
+#[derive(Debug, Args, Default, Clone)]
+pub struct DataFlag {
+    /// Data directory [default: ./data; where that has no database, the one of the running node] [env: KITH_DATA].
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+impl DataFlag {
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+        self.data.iter().map(|data| ("data", text(data.display()))).collect()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SiteCommand {
+    /// Add a site; prints its key, its secret (only this once) and the embed code.
+    ///
+    /// Example: kith site add garden --name "Garden forum" --origin https://garden.example
+    #[command(verbatim_doc_comment)]
+    Add(SiteAdd),
+    /// All sites.
+    List(Listing),
+    /// Settings of one site; no secrets.
+    Show(SiteShow),
+    /// Make a new secret; the old one stays valid for a while, so that nobody is sent away.
+    ///
+    /// Example: kith site rotate-secret garden --overlap 24h
+    #[command(verbatim_doc_comment)]
+    RotateSecret(SiteRotate),
+    /// Remove a site with all its users and messages, for good.
+    Remove(SiteRemove),
+}
+
+#[derive(Debug, Args)]
+pub struct SiteAdd {
+    /// Public key of the site, 1 to 64 of a-z, 0-9 and -
+    pub key: String,
+    /// Name for people [default: the key].
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Who sees whom.
+    #[arg(long, value_enum, default_value = "open")]
+    pub mode: SiteMode,
+    /// Let visitors without an account in.
+    #[arg(long)]
+    pub guests: bool,
+    /// Origin whose pages may connect, as in https://garden.example; may be given several times; * allows any.
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    pub origins: Vec<String>,
+    /// Where browsers reach the node, for the embed code [env: KITH_PUBLIC_URL].
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<String>,
+    #[command(flatten)]
+    pub output: Listing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SiteMode {
+    /// All members see each other and may write to each other.
+    Open,
+    /// Only contacts do.
+    Contacts,
+}
+
+#[derive(Debug, Args)]
+pub struct SiteShow {
+    pub key: String,
+    #[command(flatten)]
+    pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub struct SiteRotate {
+    pub key: String,
+    /// How long the old secret stays valid.
+    #[arg(long, default_value = "24h", value_name = "SPAN")]
+    pub overlap: Span,
+    #[command(flatten)]
+    pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub struct SiteRemove {
+    pub key: String,
+    /// Yes, with all its users and messages.
+    #[arg(long)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub data: DataFlag,
+}
+
+/// Flags of everything that prints rows.
+#[derive(Debug, Args)]
+pub struct Listing {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub data: DataFlag,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Users of a site, by id.
+    List(UserList),
+    /// One user.
+    Show(UserOne),
+    /// Ban a user: the sessions end and new ones are refused.
+    Ban(UserOne),
+    /// Take a ban back.
+    Unban(UserOne),
+}
+
+#[derive(Debug, Args)]
+pub struct UserList {
+    #[arg(long)]
+    pub site: String,
+    /// Only those after this id: for the next page.
+    #[arg(long, value_name = "USER")]
+    pub after: Option<String>,
+    /// Most users to print.
+    #[arg(long, default_value_t = 1_000)]
+    pub limit: u32,
+    #[command(flatten)]
+    pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub struct UserOne {
+    #[arg(long)]
+    pub site: String,
+    /// The site's own id of the user: `sub` of the token.
+    pub user: String,
+    #[command(flatten)]
+    pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub struct TokenArgs {
+    /// Key of the site.
+    #[arg(long)]
+    pub site: String,
+    /// Id of the user: the `sub` of the token.
+    #[arg(long)]
+    pub user: String,
+    /// Name that others see [default: the id].
+    #[arg(long)]
+    pub name: Option<String>,
+    /// How long the token is valid.
+    #[arg(long, default_value = "1h", value_name = "SPAN")]
+    pub ttl: Span,
+    #[command(flatten)]
+    pub data: DataFlag,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LoadCommand {}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Check the settings and exit.
+    Check(NodeFlags),
+    /// Print every setting, its value and where it comes from.
+    Show(ConfigShow),
+}
+
+#[derive(Debug, Args)]
+pub struct ConfigShow {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: NodeFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: NodeFlags,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::config::{Layers, load};
+
+    #[test]
+    fn the_commands_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_a_node_reaches_its_setting() {
+        let line = "kith serve --data d --http 127.0.0.1:1 --https 127.0.0.1:2 --tls-cert c --tls-key k \
+                    --public-url https://im.example --workers 3 --private-descriptors --max-connections 4 \
+                    --metrics-public --echo --log debug --log-format json";
+        let cli = Cli::try_parse_from(line.split_whitespace()).expect("a valid line");
+        let Command::Serve(flags) = cli.command else { panic!("it is serve") };
+        let loaded = load(Layers { flags: flags.settings(), ..Layers::default() }).expect("valid settings");
+        let config = loaded.config;
+        assert_eq!((config.http.port(), config.https.map(|https| https.port())), (1, Some(2)));
+        assert_eq!((config.edge.workers, config.edge.max_connections), (3, 4));
+        assert!(config.edge.private_descriptors && config.metrics_public && config.echo);
+        assert_eq!((config.log.level.as_str(), config.log.format), ("debug", LogFormat::Json));
+        let flagged = loaded.settings.values().filter(|(_, source)| *source == crate::config::Source::Flag);
+        assert_eq!(flagged.count(), 13);
+    }
+}

@@ -1,0 +1,512 @@
+//! The settings of a node: flags over `KITH_*` variables over the file over the defaults.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::span::Span;
+use crate::trouble::{Outcome, Trouble};
+
+/// Every setting of a node; the keys of `kith.toml`, which `docs/operate.md` explains.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The database and everything else that must survive.
+    pub data: PathBuf,
+    pub http: SocketAddr,
+    pub https: Option<SocketAddr>,
+    /// Certificate chain and key, PEM; read again on SIGHUP.
+    pub tls_cert: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
+    /// Where browsers reach this node, for the embed code that `site add` prints.
+    pub public_url: Option<String>,
+    /// Answers `/metrics` to everybody and not only to this machine.
+    pub metrics_public: bool,
+    /// A plain WebSocket echo at `/v1/echo`, for conformance suites.
+    pub echo: bool,
+    pub log: Log,
+    pub edge: Edge,
+    pub web: Web,
+    pub limits: Limits,
+    pub presence: Presence,
+    pub tokens: Tokens,
+    pub store: Store,
+    pub stop: Stop,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// As `RUST_LOG`: `info`, or `warn,edge=debug`.
+    pub level: String,
+    pub format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Edge {
+    /// Event-loop threads; 0: one per core.
+    pub workers: usize,
+    /// A descriptor table per worker (Linux), where the descriptor limit cannot be raised.
+    pub private_descriptors: bool,
+    /// All connections of the node; 0: as many as descriptors allow.
+    pub max_connections: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Web {
+    /// Longest frame or POST body.
+    pub frame_bytes: u32,
+    /// A session from which nothing was heard for so long is over.
+    pub idle: Span,
+    /// Between heartbeats on the stream transports.
+    pub heartbeat: Span,
+}
+
+/// See `chat::Limits`; 0 means no limit for the rates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    pub body_bytes: u32,
+    pub page: u32,
+    pub watch: u32,
+    pub contacts: u32,
+    pub sessions_per_user: u32,
+    pub sessions_per_site: u32,
+    pub send_burst: u32,
+    pub send_per_minute: u32,
+    pub command_burst: u32,
+    pub command_per_minute: u32,
+    pub site_sends_per_second: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Presence {
+    /// How long a user stays visible after the connection was lost.
+    pub grace: Span,
+    /// Changes are collected so long and told once.
+    pub coalesce: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tokens {
+    /// How far the clocks of sites may be off.
+    pub clock_skew: Span,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Store {
+    pub sync: Sync,
+    /// Reader threads beside the one writer.
+    pub readers: usize,
+}
+
+/// What a power cut may cost. A crash of the process costs nothing in either case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sync {
+    /// Nothing that was acknowledged.
+    Full,
+    /// The last moments, for disks that are slow to sync.
+    Normal,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stop {
+    /// Longest time that a graceful stop may take.
+    pub grace: Span,
+    /// Clients are told to come back within this time, each at a moment of its own.
+    pub spread: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            data: PathBuf::from("./data"),
+            http: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            https: None,
+            tls_cert: None,
+            tls_key: None,
+            public_url: None,
+            metrics_public: false,
+            echo: false,
+            log: Log::default(),
+            edge: Edge::default(),
+            web: Web::default(),
+            limits: Limits::default(),
+            presence: Presence::default(),
+            tokens: Tokens::default(),
+            store: Store::default(),
+            stop: Stop::default(),
+        }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Log {
+        Log { level: "info".into(), format: LogFormat::Text }
+    }
+}
+
+impl Default for Web {
+    fn default() -> Web {
+        Web { frame_bytes: 65_536, idle: Span::seconds(90), heartbeat: Span::seconds(10) }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            body_bytes: 8_192,
+            page: 100,
+            watch: 500,
+            contacts: 10_000,
+            sessions_per_user: 16,
+            sessions_per_site: 1_000_000,
+            send_burst: 30,
+            send_per_minute: 120,
+            command_burst: 120,
+            command_per_minute: 1_200,
+            site_sends_per_second: 5_000,
+        }
+    }
+}
+
+impl Default for Presence {
+    fn default() -> Presence {
+        Presence { grace: Span::seconds(15), coalesce: Span::millis(500) }
+    }
+}
+
+impl Default for Tokens {
+    fn default() -> Tokens {
+        Tokens { clock_skew: Span::seconds(30) }
+    }
+}
+
+impl Default for Store {
+    fn default() -> Store {
+        Store { sync: Sync::Full, readers: 2 }
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Stop {
+        Stop { grace: Span::seconds(10), spread: Span::seconds(15) }
+    }
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    Default,
+    File(PathBuf),
+    Variable(String),
+    Flag,
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Source::Default => f.write_str("default"),
+            Source::File(path) => write!(f, "{}", path.display()),
+            Source::Variable(name) => f.write_str(name),
+            Source::Flag => f.write_str("flag"),
+        }
+    }
+}
+
+/// The settings with the origin of each.
+#[derive(Debug)]
+pub struct Loaded {
+    pub config: Config,
+    /// By dotted key, as in `limits.body_bytes`.
+    pub settings: BTreeMap<String, (Value, Source)>,
+}
+
+/// All that a configuration is made of, so that tests need no process environment.
+#[derive(Debug, Default)]
+pub struct Layers {
+    pub file: Option<PathBuf>,
+    pub variables: Vec<(String, String)>,
+    /// Dotted key and value.
+    pub flags: Vec<(&'static str, Value)>,
+}
+
+/// Reads, checks and merges all layers.
+pub fn load(layers: Layers) -> Outcome<Loaded> {
+    let mut settings: BTreeMap<String, (Value, Source)> =
+        default_settings().into_iter().map(|(key, value)| (key, (value, Source::Default))).collect();
+    if let Some(path) = &layers.file {
+        for (key, value) in flat(&read_file(path)?) {
+            settings.insert(key, (value, Source::File(path.clone())));
+        }
+    }
+    for (name, text) in &layers.variables {
+        let (key, value) = from_variable(name, text)?;
+        settings.insert(key, (value, Source::Variable(name.clone())));
+    }
+    for (key, value) in layers.flags {
+        settings.insert(key.to_owned(), (value, Source::Flag));
+    }
+    let table = nested(settings.iter().map(|(key, (value, _))| (key.as_str(), value.clone())));
+    let config: Config = table
+        .try_into()
+        .map_err(|error| Trouble::new("the settings do not fit together").because(error.to_string().trim()))?;
+    check(&config)?;
+    Ok(Loaded { config, settings })
+}
+
+fn read_file(path: &Path) -> Outcome<Table> {
+    let told = || format!("cannot use the configuration file {}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Trouble::new(told())
+            .because(error)
+            .remedy("name an existing file with --config, or leave it out to use the defaults")
+    })?;
+    // Straight from the text, because only then does the error name line and column.
+    toml::from_str::<Config>(&text).map_err(|error| {
+        Trouble::new(told())
+            .because(error.to_string().trim_end())
+            .remedy("`kith config show` prints every setting with its value")
+    })?;
+    text.parse().map_err(|error: toml::de::Error| Trouble::new(told()).because(error))
+}
+
+/// `KITH_LIMITS_BODY_BYTES` is `limits.body_bytes`; the type of the default decides how the text is read.
+fn from_variable(name: &str, text: &str) -> Outcome<(String, Value)> {
+    let wrong = |why: String| {
+        Trouble::new(format!("cannot use the variable {name}={text}"))
+            .because(why)
+            .remedy("correct it, or remove it from the environment")
+    };
+    let key = keys()
+        .into_iter()
+        .find(|key| variable_of(key) == name)
+        .ok_or_else(|| wrong("there is no setting of this name; see `kith config show`".into()))?;
+    let value = match default_settings().get(&key) {
+        Some(Value::Boolean(_)) => {
+            Value::Boolean(text.parse().map_err(|_| wrong("it takes true or false".into()))?)
+        }
+        Some(Value::Integer(_)) => {
+            Value::Integer(text.parse().map_err(|_| wrong("it takes a whole number".into()))?)
+        }
+        _ => Value::String(text.to_owned()),
+    };
+    Config::deserialize(nested([(key.as_str(), value.clone())])).map_err(|error| wrong(error.to_string()))?;
+    Ok((key, value))
+}
+
+/// The variable that overrides a setting.
+pub fn variable_of(key: &str) -> String {
+    format!("KITH_{}", key.replace('.', "_").to_uppercase())
+}
+
+/// Variables that are read before there is a configuration, or by single commands.
+const OTHER_VARIABLES: [&str; 1] = ["KITH_CONFIG"];
+
+/// The `KITH_*` variables of this process that are settings.
+pub fn variables() -> Vec<(String, String)> {
+    std::env::vars()
+        .filter(|(name, _)| name.starts_with("KITH_") && !OTHER_VARIABLES.contains(&name.as_str()))
+        .collect()
+}
+
+/// Settings without a default value.
+const OPTIONAL: [&str; 4] = ["https", "tls_cert", "tls_key", "public_url"];
+
+/// All keys, sorted.
+fn keys() -> Vec<String> {
+    let mut keys: Vec<String> = default_settings().into_keys().collect();
+    keys.extend(OPTIONAL.map(str::to_owned));
+    keys.sort();
+    keys
+}
+
+fn default_settings() -> BTreeMap<String, Value> {
+    flat(&Table::try_from(Config::default()).expect("the defaults are plain values"))
+}
+
+fn flat(table: &Table) -> BTreeMap<String, Value> {
+    let mut settings = BTreeMap::new();
+    for (key, value) in table {
+        match value {
+            Value::Table(section) => {
+                settings.extend(section.iter().map(|(inner, value)| (format!("{key}.{inner}"), value.clone())));
+            }
+            value => drop(settings.insert(key.clone(), value.clone())),
+        }
+    }
+    settings
+}
+
+fn nested<'a>(settings: impl IntoIterator<Item = (&'a str, Value)>) -> Table {
+    let mut table = Table::new();
+    for (key, value) in settings {
+        match key.split_once('.') {
+            None => drop(table.insert(key.to_owned(), value)),
+            Some((section, inner)) => {
+                let section = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+                if let Value::Table(section) = section {
+                    section.insert(inner.to_owned(), value);
+                }
+            }
+        }
+    }
+    table
+}
+
+/// What no type can say.
+fn check(config: &Config) -> Outcome {
+    match (&config.https, &config.tls_cert, &config.tls_key) {
+        (Some(_), Some(_), Some(_)) | (None, None, None) => {}
+        (Some(_), ..) => {
+            return Err(Trouble::new("HTTPS needs a certificate and its key")
+                .remedy("add --tls-cert chain.pem --tls-key key.pem, or leave out --https"));
+        }
+        (None, ..) => {
+            return Err(Trouble::new("a certificate is given, but no address for HTTPS")
+                .remedy("add --https 0.0.0.0:8443, or leave out --tls-cert and --tls-key"));
+        }
+    }
+    if config.limits.body_bytes.saturating_mul(2) > config.web.frame_bytes {
+        return Err(Trouble::new("limits.body_bytes does not fit into web.frame_bytes")
+            .because("a body can double its size when it is written as JSON")
+            .remedy(format!("set web.frame_bytes to {} or more", config.limits.body_bytes.saturating_mul(2))));
+    }
+    let too_small = [
+        ("limits.body_bytes", u64::from(config.limits.body_bytes)),
+        ("limits.page", u64::from(config.limits.page)),
+        ("limits.sessions_per_user", u64::from(config.limits.sessions_per_user)),
+        ("limits.sessions_per_site", u64::from(config.limits.sessions_per_site)),
+        ("web.idle", config.web.idle.as_millis()),
+        ("web.heartbeat", config.web.heartbeat.as_millis()),
+        ("store.readers", config.store.readers as u64),
+    ]
+    .into_iter()
+    .find(|(_, value)| *value == 0);
+    if let Some((key, _)) = too_small {
+        return Err(Trouble::new(format!("{key} may not be 0")));
+    }
+    if config.web.heartbeat >= config.web.idle {
+        return Err(Trouble::new("web.heartbeat must be shorter than web.idle"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = include_str!("../../../kith.example.toml");
+    const GUIDE: &str = include_str!("../../../docs/operate.md");
+
+    #[test]
+    fn a_flag_wins_over_a_variable_over_the_file_over_the_default() {
+        let file = Scratch::with("http = \"127.0.0.1:1\"\n[limits]\npage = 7\nwatch = 8\n");
+        let loaded = load(Layers {
+            file: Some(file.path.clone()),
+            variables: vec![
+                ("KITH_HTTP".into(), "127.0.0.1:2".into()),
+                ("KITH_LIMITS_WATCH".into(), "9".into()),
+                ("KITH_ECHO".into(), "true".into()),
+            ],
+            flags: vec![("http", "127.0.0.1:3".into())],
+        })
+        .expect("all is well");
+        let config = &loaded.config;
+        assert_eq!(config.http.port(), 3);
+        assert_eq!((config.limits.page, config.limits.watch), (7, 9));
+        assert!(config.echo);
+        assert_eq!(config.limits.body_bytes, 8_192);
+        let source = |key: &str| loaded.settings[key].1.to_string();
+        assert_eq!(source("http"), "flag");
+        assert_eq!(source("limits.watch"), "KITH_LIMITS_WATCH");
+        assert_eq!(source("limits.page"), file.path.display().to_string());
+        assert_eq!(source("limits.contacts"), "default");
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        let said = |text: &str| {
+            let file = Scratch::with(text);
+            load(Layers { file: Some(file.path.clone()), ..Layers::default() }).expect_err(text).to_string()
+        };
+        assert!(said("htpp = \"127.0.0.1:1\"").contains("unknown field `htpp`"));
+        assert!(said("\n\nhttp = 5").contains("line 3"));
+        assert!(said("[limits]\nbody_bytes = -1").contains("line 2"));
+        assert!(said("[presence]\ngrace = \"ten\"").contains("as in 10s"));
+        assert!(said("not toml at all").contains("line 1"));
+        assert!(said("https = \"127.0.0.1:8443\"").contains("--tls-cert"));
+        assert!(said("tls_cert = \"x\"\ntls_key = \"y\"").contains("--https"));
+        assert!(said("[limits]\nbody_bytes = 60000").contains("120000"));
+        assert!(said("[web]\nheartbeat = \"2m\"").contains("shorter"));
+        assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
+        let missing = load(Layers { file: Some("/no/such.toml".into()), ..Layers::default() });
+        assert!(missing.expect_err("no file").to_string().contains("--config"));
+    }
+
+    #[test]
+    fn a_variable_that_is_no_setting_or_no_value_is_named() {
+        let said = |name: &str, text: &str| {
+            let variables = vec![(name.to_owned(), text.to_owned())];
+            load(Layers { variables, ..Layers::default() }).expect_err(name).to_string()
+        };
+        assert!(said("KITH_HTPP", "x").contains("KITH_HTPP=x"));
+        assert!(said("KITH_ECHO", "maybe").contains("true or false"));
+        assert!(said("KITH_EDGE_WORKERS", "two").contains("whole number"));
+        assert!(said("KITH_HTTP", "nowhere").contains("KITH_HTTP=nowhere"));
+        assert!(said("KITH_LOG_FORMAT", "xml").contains("KITH_LOG_FORMAT"));
+    }
+
+    #[test]
+    fn the_example_file_says_the_defaults() {
+        let config: Config = toml::from_str(EXAMPLE).expect("kith.example.toml is valid");
+        assert_eq!(config, Config::default());
+    }
+
+    #[test]
+    fn the_example_and_the_guide_have_every_setting() {
+        for key in keys() {
+            let last = key.rsplit('.').next().expect("a key has a name");
+            assert!(EXAMPLE.contains(&format!("{last} = ")), "kith.example.toml lacks {key}");
+            assert!(GUIDE.contains(&format!("`{key}`")), "docs/operate.md lacks `{key}`");
+        }
+    }
+
+    struct Scratch {
+        path: PathBuf,
+    }
+
+    impl Scratch {
+        fn with(text: &str) -> Scratch {
+            use std::sync::atomic::{AtomicU32, Ordering};
+            static COUNT: AtomicU32 = AtomicU32::new(0);
+            let name = format!("kith-config-{}-{}.toml", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            let path = std::env::temp_dir().join(name);
+            std::fs::write(&path, text).expect("the temporary directory is writable");
+            Scratch { path }
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}

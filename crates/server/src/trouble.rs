@@ -1,0 +1,60 @@
+//! An error for the operator: what happened, why, and what to do about it.
+
+use std::fmt::{self, Display};
+
+/// Ends a command. Printed by `main` on stderr; logs get the same words as fields.
+#[derive(Debug)]
+pub struct Trouble {
+    what: String,
+    why: Option<String>,
+    remedy: Option<String>,
+}
+
+/// What every command answers.
+pub type Outcome<T = ()> = Result<T, Trouble>;
+
+impl Trouble {
+    /// What happened, as a sentence without a full stop: "cannot listen on 127.0.0.1:8080".
+    pub fn new(what: impl Into<String>) -> Trouble {
+        Trouble { what: what.into(), why: None, remedy: None }
+    }
+
+    pub fn because(mut self, why: impl Display) -> Trouble {
+        self.why = Some(why.to_string());
+        self
+    }
+
+    /// What the operator can do now, best with the flag or the line to type.
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Trouble {
+        self.remedy = Some(remedy.into());
+        self
+    }
+}
+
+impl Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.what)?;
+        if let Some(why) = &self.why {
+            write!(f, "\n  why: {}", why.replace('\n', "\n       "))?;
+        }
+        if let Some(remedy) = &self.remedy {
+            write!(f, "\n  try: {}", remedy.replace('\n', "\n       "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Trouble;
+
+    #[test]
+    fn it_says_what_why_and_what_to_do() {
+        let trouble = Trouble::new("cannot listen").because("in use\nby somebody").remedy("another port");
+        assert_eq!(
+            trouble.to_string(),
+            "error: cannot listen\n  why: in use\n       by somebody\n  try: another port"
+        );
+        assert_eq!(Trouble::new("no").to_string(), "error: no");
+    }
+}
