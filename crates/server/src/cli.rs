@@ -167,6 +167,18 @@ pub enum SiteCommand {
     Remove(SiteRemove),
 }
 
+impl SiteCommand {
+    pub fn data(&self) -> &DataFlag {
+        match self {
+            SiteCommand::Add(args) => &args.output.data,
+            SiteCommand::List(output) => &output.data,
+            SiteCommand::Show(args) => &args.output.data,
+            SiteCommand::RotateSecret(args) => &args.output.data,
+            SiteCommand::Remove(args) => &args.data,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct SiteAdd {
     /// Public key of the site, 1 to 64 of a-z, 0-9 and -
@@ -245,6 +257,15 @@ pub enum UserCommand {
     Ban(UserOne),
     /// Take a ban back.
     Unban(UserOne),
+}
+
+impl UserCommand {
+    pub fn data(&self) -> &DataFlag {
+        match self {
+            UserCommand::List(args) => &args.output.data,
+            UserCommand::Show(args) | UserCommand::Ban(args) | UserCommand::Unban(args) => &args.output.data,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

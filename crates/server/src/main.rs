@@ -1,1 +1,87 @@
-fn main() {}
+//! `kith`: one binary that runs a node, tries it out, administers it and measures it.
+//!
+//! It wires the other crates and knows their settings; it has no rules of its own about messages.
+//!
+//! Read first: [`cli`] (what can be typed), [`config`] (what can be set), [`serve`] (how a node is put together).
+
+mod cli;
+mod config;
+mod config_command;
+mod data_dir;
+mod demo;
+mod doctor;
+mod run_file;
+mod site;
+mod span;
+mod token;
+mod trouble;
+mod user;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use chat::Timestamp;
+use clap::Parser;
+use toml::Value;
+
+use crate::cli::{Cli, Command, ConfigCommand};
+use crate::config::{Layers, Loaded};
+use crate::trouble::{Outcome, Trouble};
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(code) => code,
+        Err(trouble) => {
+            // Nobody is left to tell where stderr is closed too.
+            let _ = writeln!(io::stderr(), "{trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Outcome<ExitCode> {
+    let load = |flags: Vec<(&'static str, Value)>| -> Outcome<Loaded> {
+        config::load(Layers { file: cli.config.clone(), variables: config::variables(), flags })
+    };
+    match &cli.command {
+        Command::Serve(_) | Command::Demo(_) | Command::Load(_) => {}
+        Command::Site(command) => site::run(command, &load(command.data().settings())?)?,
+        Command::User(command) => user::run(command, &load(command.data().settings())?)?,
+        Command::Token(args) => token::print(args, &load(args.data.settings())?)?,
+        Command::Config(ConfigCommand::Check(flags)) => config_command::check(&load(flags.settings())?)?,
+        Command::Config(ConfigCommand::Show(args)) => {
+            config_command::show(&load(args.flags.settings())?, args.json)?;
+        }
+        Command::Doctor(args) => return doctor::run(&load(args.flags.settings())?, args.json),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The wall clock, read at the edge of the process only: everything further in takes it as an argument.
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(since.as_millis() as u64)
+}
+
+fn print_line(line: &str) -> Outcome {
+    print_with(|out| writeln!(out, "{line}"))
+}
+
+fn print_json(value: &serde_json::Value) -> Outcome {
+    print_with(|out| writeln!(out, "{value:#}"))
+}
+
+/// Writes to stdout. A reader that has gone away (`kith user list | head`) is no trouble.
+fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
+    let mut out = io::stdout().lock();
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Trouble::new("cannot write to stdout").because(error))
+        }
+        _ => Ok(()),
+    }
+}
+fn serve_store(_: &std::path::Path, _: &Loaded) -> Outcome<std::sync::Arc<dyn chat::Store>> {
+    Ok(std::sync::Arc::new(chat::memory::MemoryStore::new()))
+}

@@ -1,0 +1,43 @@
+//! `kith config`: are the settings valid, and what are they.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde_json::json;
+
+use crate::config::{Loaded, variable_of};
+use crate::trouble::{Outcome, Trouble};
+use crate::{print_json, print_with};
+
+/// Everything that can be known without starting: the settings themselves, and the files that they name.
+pub fn check(loaded: &Loaded) -> Outcome {
+    let config = &loaded.config;
+    for (key, file) in [("tls_cert", &config.tls_cert), ("tls_key", &config.tls_key)] {
+        let Some(path) = file else { continue };
+        std::fs::read(path).map_err(|error| {
+            Trouble::new(format!("cannot read {key} = {}", path.display()))
+                .because(error)
+                .remedy("name a PEM file that this user may read")
+        })?;
+    }
+    print_with(|out| writeln!(out, "the settings are valid"))
+}
+
+pub fn show(loaded: &Loaded, json: bool) -> Outcome {
+    if json {
+        let settings: BTreeMap<&str, serde_json::Value> = loaded
+            .settings
+            .iter()
+            .map(|(key, (value, source))| {
+                (key.as_str(), json!({ "value": value, "from": source.to_string(), "variable": variable_of(key) }))
+            })
+            .collect();
+        return print_json(&json!(settings));
+    }
+    print_with(|out| {
+        for (key, (value, source)) in &loaded.settings {
+            writeln!(out, "{:<34} # {source}; {}", format!("{key} = {value}"), variable_of(key))?;
+        }
+        Ok(())
+    })
+}

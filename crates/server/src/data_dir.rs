@@ -1,0 +1,137 @@
+//! The data directory: which one a command means, and how its database is opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+
+use chat::{Done, Site, Store, StoreError, Sub, UserRow};
+
+use crate::config::{Loaded, Source};
+use crate::run_file;
+const DATABASE: &str = "kith.db";
+use crate::trouble::{Outcome, Trouble};
+
+/// Opens the database for a node, and makes it where there is none.
+pub fn open(loaded: &Loaded) -> Outcome<Arc<dyn Store>> {
+    let dir = &loaded.config.data;
+    std::fs::create_dir_all(dir).map_err(|error| {
+        Trouble::new(format!("cannot make the data directory {}", dir.display()))
+            .because(error)
+            .remedy("name a directory that this user may write to with --data DIR")
+    })?;
+    crate::serve_store(dir, loaded)
+}
+
+/// Opens the database that a command means, while a node may be using it.
+pub fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<dyn Store>> {
+    let dir = locate(loaded, url_port)?;
+    if !has_database(&dir) {
+        return Err(Trouble::new(format!("there is no database in {}", dir.display()))
+            .remedy("name the node's data directory with --data DIR, or start a node first: kith demo"));
+    }
+    crate::serve_store(&dir, loaded)
+}
+
+/// The directory that was named; else that of the node on this port; else `./data` if it has a database; else that
+/// of the only node that runs.
+pub fn locate(loaded: &Loaded, url_port: Option<u16>) -> Outcome<PathBuf> {
+    choose(loaded, url_port, &run_file::running())
+}
+
+fn choose(loaded: &Loaded, url_port: Option<u16>, running: &[run_file::RunningNode]) -> Outcome<PathBuf> {
+    let dir = loaded.config.data.clone();
+    if loaded.settings.get("data").is_some_and(|(_, source)| *source != Source::Default) {
+        return Ok(dir);
+    }
+    if let Some(node) = running.iter().find(|node| url_port.is_some_and(|port| node.listens_on(port))) {
+        return Ok(node.data.clone());
+    }
+    if has_database(&dir) {
+        return Ok(dir);
+    }
+    match running {
+        [node] => Ok(node.data.clone()),
+        [] => Ok(dir),
+        several => {
+            let dirs: Vec<String> = several.iter().map(|node| format!("--data {}", node.data.display())).collect();
+            Err(Trouble::new("it is not clear which node is meant")
+                .because(format!("{} of them run on this machine, and ./data has no database", several.len()))
+                .remedy(format!("say one of\n{}", dirs.join("\n"))))
+        }
+    }
+}
+
+fn has_database(dir: &Path) -> bool {
+    dir.join(DATABASE).is_file()
+}
+
+/// The site of a key, or an explanation with the keys that exist.
+pub fn site(store: &dyn Store, key: &str) -> Outcome<Site> {
+    let sites = store.sites().map_err(unreadable)?;
+    let keys: Vec<&str> = sites.iter().map(|site| &*site.key).collect();
+    let known = if keys.is_empty() { "there is none yet".to_owned() } else { format!("there is: {}", keys.join(", ")) };
+    sites.iter().find(|site| &*site.key == key).cloned().ok_or_else(|| {
+        Trouble::new(format!("there is no site {key}"))
+            .because(known)
+            .remedy(format!("add it with `kith site add {key}`, or correct the name"))
+    })
+}
+
+/// The user of an id, or an explanation.
+pub fn user(store: &dyn Store, site: &Site, id: &str) -> Outcome<UserRow> {
+    let sub = Sub::parse(id);
+    let row = sub.map_or(Ok(None), |sub| wait(|done| store.user(site.id, sub, done)))?;
+    row.ok_or_else(|| {
+        Trouble::new(format!("the site {} has no user {id}", site.key))
+            .because("a user exists from the first sign-in on")
+            .remedy(format!("see `kith user list --site {}`", site.key))
+    })
+}
+
+/// Asks the store and waits for the answer. Never on a worker.
+pub fn wait<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Outcome<T> {
+    let (tell, told) = mpsc::channel();
+    ask(Box::new(move |outcome| drop(tell.send(outcome))));
+    told.recv()
+        .unwrap_or_else(|_| Err(StoreError::Failed("the store has stopped".into())))
+        .map_err(unreadable)
+}
+
+pub fn unreadable(error: StoreError) -> Trouble {
+    Trouble::new("the database does not answer").because(error).remedy("look at the disk with `kith doctor`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Layers, load};
+    use crate::run_file::RunningNode;
+
+    fn node(port: u16, data: &str) -> RunningNode {
+        let http = ([127, 0, 0, 1], port).into();
+        RunningNode { pid: 1, started: None, http, https: None, data: data.into() }
+    }
+
+    fn by_default() -> Loaded {
+        let mut loaded = load(Layers::default()).expect("the defaults are valid");
+        loaded.config.data = "/nowhere/data".into();
+        loaded
+    }
+
+    #[test]
+    fn a_named_directory_is_taken_whatever_runs() {
+        let flags = vec![("data", "/named".into())];
+        let loaded = load(Layers { flags, ..Layers::default() }).expect("valid");
+        assert_eq!(choose(&loaded, Some(1), &[node(1, "/a")]).expect("clear"), Path::new("/named"));
+    }
+
+    #[test]
+    fn without_a_name_the_node_is_found_by_port_or_because_it_is_alone() {
+        let (one, two) = (node(1, "/a"), node(2, "/b"));
+        let choose = |port, running: &[RunningNode]| choose(&by_default(), port, running);
+        assert_eq!(choose(Some(2), &[one.clone(), two.clone()]).expect("by port"), Path::new("/b"));
+        assert_eq!(choose(None, std::slice::from_ref(&one)).expect("alone"), Path::new("/a"));
+        assert_eq!(choose(None, &[]).expect("the default"), Path::new("/nowhere/data"));
+        let unclear = choose(None, &[one, two]).expect_err("two run").to_string();
+        assert!(unclear.contains("--data /a") && unclear.contains("--data /b"), "{unclear}");
+    }
+}

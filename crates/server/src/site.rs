@@ -1,0 +1,259 @@
+//! `kith site`: the operator's view of the communities.
+
+use std::io::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chat::{Mode, Secret, SecretKind, Site, SiteId, Store, Timestamp};
+use rand::RngCore;
+use serde_json::{Value, json};
+
+use crate::cli::{SiteAdd, SiteCommand, SiteMode, SiteRemove, SiteRotate};
+use crate::config::Loaded;
+use crate::data_dir;
+use crate::trouble::{Outcome, Trouble};
+use crate::{print_json, print_with};
+
+/// Carries out one command.
+pub fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
+    let store = data_dir::open_existing(loaded, None)?;
+    match command {
+        SiteCommand::Add(args) => add(args, loaded, &*store),
+        SiteCommand::List(output) => list(output.json, &*store),
+        SiteCommand::Show(args) => show(&data_dir::site(&*store, &args.key)?, args.output.json),
+        SiteCommand::RotateSecret(args) => rotate(args, &*store),
+        SiteCommand::Remove(args) => remove(args, &*store),
+    }
+}
+
+fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
+    check_key(&args.key)?;
+    args.origins.iter().try_for_each(|origin| check_origin(origin))?;
+    let now = crate::now();
+    let secret = new_secret(now);
+    let shown = shown(&secret);
+    let site = Site {
+        id: SiteId(0),
+        key: args.key.as_str().into(),
+        name: args.name.clone().unwrap_or_else(|| args.key.clone()),
+        mode: match args.mode {
+            SiteMode::Open => Mode::Open,
+            SiteMode::Contacts => Mode::Contacts,
+        },
+        guests: args.guests,
+        origins: args.origins.clone(),
+        secrets: vec![secret],
+        created: now,
+    };
+    if store.add_site(&site).map_err(data_dir::unreadable)?.is_none() {
+        return Err(Trouble::new(format!("there is a site {} already", args.key))
+            .remedy(format!("choose another key, or look at it with `kith site show {}`", args.key)));
+    }
+    let snippet = snippet(&args.key, args.public_url.as_ref().or(loaded.config.public_url.as_ref()));
+    if args.output.json {
+        let mut json = as_json(&site);
+        json["secret"] = json!(shown);
+        json["embed"] = json!(snippet);
+        return print_json(&json);
+    }
+    print_with(|out| {
+        writeln!(out, "key      {}", args.key)?;
+        writeln!(out, "secret   {shown}")?;
+        writeln!(out, "         (HS256; keep it on your server. It is shown only this once.)")?;
+        if args.origins.is_empty() {
+            writeln!(out, "origins  none yet: pages of other servers may not connect (--origin https://...)")?;
+        }
+        writeln!(out, "\nPut this into your pages, and let /kith-token sign a token for whoever is signed in:\n")?;
+        writeln!(out, "  {snippet}\n")?;
+        writeln!(out, "docs/embed.md shows how to sign a token in Node, PHP and Python.")
+    })
+}
+
+fn list(json: bool, store: &dyn Store) -> Outcome {
+    let sites = store.sites().map_err(data_dir::unreadable)?;
+    if json {
+        return print_json(&sites.iter().map(as_json).collect::<Vec<_>>().into());
+    }
+    print_with(|out| {
+        for site in &sites {
+            let guests = if site.guests { "guests" } else { "no guests" };
+            writeln!(out, "{:<24} {:<9} {guests:<10} {}", site.key, mode(site), site.name)?;
+        }
+        Ok(())
+    })
+}
+
+fn show(site: &Site, json: bool) -> Outcome {
+    if json {
+        return print_json(&as_json(site));
+    }
+    print_with(|out| {
+        writeln!(out, "key      {}\nname     {}\nmode     {}", site.key, site.name, mode(site))?;
+        writeln!(out, "guests   {}", if site.guests { "yes" } else { "no" })?;
+        writeln!(out, "origins  {}", if site.origins.is_empty() { "none".into() } else { site.origins.join(" ") })?;
+        for secret in &site.secrets {
+            let until = secret.expires.map_or("no end".into(), |expires| format!("until {}", expires.0));
+            writeln!(out, "secret   {} made {} {until}", kind(secret), secret.created.0)?;
+        }
+        Ok(())
+    })
+}
+
+/// The old secrets get an end, the new one comes before them.
+fn rotate(args: &SiteRotate, store: &dyn Store) -> Outcome {
+    let mut site = data_dir::site(store, &args.key)?;
+    let now = crate::now();
+    let end = Timestamp(now.0 + args.overlap.as_millis());
+    for old in &mut site.secrets {
+        old.expires = Some(old.expires.map_or(end, |expires| expires.min(end)));
+    }
+    site.secrets.retain(|old| old.expires.is_none_or(|expires| expires > now));
+    let secret = new_secret(now);
+    let shown = shown(&secret);
+    site.secrets.insert(0, secret);
+    store.update_site(&site).map_err(data_dir::unreadable)?;
+    if args.output.json {
+        return print_json(&json!({ "site": args.key, "secret": shown, "old_secrets_end": end.0 }));
+    }
+    print_with(|out| {
+        writeln!(out, "secret   {shown}")?;
+        writeln!(out, "         (HS256; it is shown only this once. The old one is valid for {} more.)", args.overlap)
+    })
+}
+
+fn remove(args: &SiteRemove, store: &dyn Store) -> Outcome {
+    let site = data_dir::site(store, &args.key)?;
+    if !args.yes {
+        return Err(Trouble::new(format!("{} was not removed", args.key))
+            .because("this would remove all its users and messages, and there is no way back")
+            .remedy(format!("if that is what you want: kith site remove {} --yes", args.key)));
+    }
+    store.remove_site(site.id).map_err(data_dir::unreadable)?;
+    print_with(|out| writeln!(out, "{} is gone", args.key))
+}
+
+fn check_key(key: &str) -> Outcome {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if (1..=64).contains(&key.len()) && key.bytes().all(plain) {
+        return Ok(());
+    }
+    Err(Trouble::new(format!("`{key}` cannot be the key of a site"))
+        .because("a key has 1 to 64 of a-z, 0-9 and -")
+        .remedy("for example: garden-forum"))
+}
+
+/// As browsers write it in the Origin header (RFC 6454 §6.2), so that comparing is enough.
+fn check_origin(origin: &str) -> Outcome {
+    let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    let exact = |host: &str| {
+        !host.is_empty()
+            && host.bytes().all(|byte| byte.is_ascii_graphic() && !byte.is_ascii_uppercase())
+            && !host.contains(['/', '?', '#', '@', '*', '\\'])
+    };
+    if origin == "*" || host.is_some_and(exact) {
+        return Ok(());
+    }
+    Err(Trouble::new(format!("`{origin}` is no origin"))
+        .because("an origin is scheme and host in lower case, with a port where it is not the usual one, and no path")
+        .remedy("for example: https://garden.example"))
+}
+
+fn new_secret(now: Timestamp) -> Secret {
+    let mut random = [0; 32];
+    rand::rng().fill_bytes(&mut random);
+    // Letters, because sites paste the secret into settings: its text is what they sign with.
+    let bytes = URL_SAFE_NO_PAD.encode(random).into_bytes();
+    Secret { kind: SecretKind::Hs256, bytes, created: now, expires: None }
+}
+
+fn shown(secret: &Secret) -> String {
+    String::from_utf8_lossy(&secret.bytes).into_owned()
+}
+
+fn snippet(key: &str, public_url: Option<&String>) -> String {
+    let server = public_url.map_or("https://YOUR-KITH-SERVER", |url| url.trim_end_matches('/'));
+    format!("<script async src=\"{server}/kith.js\" data-site=\"{key}\" data-token-url=\"/kith-token\"></script>")
+}
+
+fn as_json(site: &Site) -> Value {
+    let secrets: Vec<Value> = site
+        .secrets
+        .iter()
+        .map(|secret| {
+            json!({
+                "kind": kind(secret),
+                "created": secret.created.0,
+                "expires": secret.expires.map(|expires| expires.0),
+            })
+        })
+        .collect();
+    json!({
+        "key": &*site.key,
+        "name": site.name,
+        "mode": mode(site),
+        "guests": site.guests,
+        "origins": site.origins,
+        "created": site.created.0,
+        "secrets": secrets,
+    })
+}
+
+fn mode(site: &Site) -> &'static str {
+    match site.mode {
+        Mode::Open => "open",
+        Mode::Contacts => "contacts",
+    }
+}
+
+fn kind(secret: &Secret) -> &'static str {
+    match secret.kind {
+        SecretKind::Hs256 => "HS256",
+        SecretKind::Es256 => "ES256",
+        SecretKind::EdDsa => "EdDSA",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_origins_are_checked_before_anything_happens() {
+        for good in ["a", "garden-forum", "0"] {
+            assert!(check_key(good).is_ok(), "{good}");
+        }
+        for bad in ["", "Garden", "a b", "ä", &"a".repeat(65)] {
+            assert!(check_key(bad).is_err(), "{bad}");
+        }
+        for good in ["*", "https://garden.example", "http://localhost:3000", "https://[::1]:8443"] {
+            assert!(check_origin(good).is_ok(), "{good}");
+        }
+        for bad in ["", "garden.example", "https://", "https://Garden.example", "https://a/", "https://*.a", "ftp://a"] {
+            assert!(check_origin(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn json_has_no_secret() {
+        let secret = new_secret(Timestamp(1));
+        let text = shown(&secret);
+        let site = Site {
+            id: SiteId(1),
+            key: "garden".into(),
+            name: "Garden".into(),
+            mode: Mode::Contacts,
+            guests: false,
+            origins: vec!["https://garden.example".into()],
+            secrets: vec![secret],
+            created: Timestamp(1),
+        };
+        let json = as_json(&site).to_string();
+        assert!(!json.contains(&text) && json.contains("\"HS256\"") && json.contains("\"contacts\""), "{json}");
+    }
+
+    #[test]
+    fn the_snippet_names_server_and_site() {
+        let snippet = snippet("garden", Some(&"https://im.example/".to_owned()));
+        assert!(snippet.contains("src=\"https://im.example/kith.js\" data-site=\"garden\""), "{snippet}");
+    }
+}
