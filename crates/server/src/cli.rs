@@ -16,7 +16,7 @@ use crate::span::Span;
 /// Add a site to a running node:   kith site add garden --origin https://garden.example
 #[derive(Debug, Parser)]
 #[command(name = "kith", version, verbatim_doc_comment, max_term_width = 100)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Configuration file (TOML); see `kith config show` for all settings. Flags and KITH_* variables win over it.
     #[arg(long, global = true, value_name = "FILE", env = "KITH_CONFIG")]
     pub config: Option<PathBuf>,
@@ -25,7 +25,7 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Run a node.
     ///
     /// Example: kith serve --data /var/lib/kith --http 127.0.0.1:8080 --https 0.0.0.0:443 \
@@ -64,7 +64,7 @@ pub enum Command {
 
 /// Settings of a node as flags; each wins over its `KITH_*` variable and the file.
 #[derive(Debug, Args, Default)]
-pub struct NodeFlags {
+pub(crate) struct NodeFlags {
     #[command(flatten)]
     pub data: DataFlag,
     /// Address for HTTP and WebSocket [default: 127.0.0.1:8080] [env: KITH_HTTP].
@@ -106,7 +106,7 @@ pub struct NodeFlags {
 
 impl NodeFlags {
     /// Those that were given, by the key of their setting.
-    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+    pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| text(path.display()));
         let on = |flag: bool| flag.then_some(Value::Boolean(true));
         [
@@ -135,20 +135,20 @@ fn text(value: impl ToString) -> Value {
 }
 
 #[derive(Debug, Args, Default, Clone)]
-pub struct DataFlag {
+pub(crate) struct DataFlag {
     /// Data directory [default: ./data; where that has no database, the one of the running node] [env: KITH_DATA].
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
 
 impl DataFlag {
-    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+    pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
         self.data.iter().map(|data| ("data", text(data.display()))).collect()
     }
 }
 
 #[derive(Debug, Subcommand)]
-pub enum SiteCommand {
+pub(crate) enum SiteCommand {
     /// Add a site; prints its key, its secret (only this once) and the embed code.
     ///
     /// Example: kith site add garden --name "Garden forum" --origin https://garden.example
@@ -168,7 +168,7 @@ pub enum SiteCommand {
 }
 
 impl SiteCommand {
-    pub fn data(&self) -> &DataFlag {
+    pub(crate) fn data(&self) -> &DataFlag {
         match self {
             SiteCommand::Add(args) => &args.output.data,
             SiteCommand::List(output) => &output.data,
@@ -180,7 +180,7 @@ impl SiteCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct SiteAdd {
+pub(crate) struct SiteAdd {
     /// Public key of the site, 1 to 64 of a-z, 0-9 and -
     pub key: String,
     /// Name for people [default: the key].
@@ -203,7 +203,7 @@ pub struct SiteAdd {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SiteMode {
+pub(crate) enum SiteMode {
     /// All members see each other and may write to each other.
     Open,
     /// Only contacts do.
@@ -211,14 +211,14 @@ pub enum SiteMode {
 }
 
 #[derive(Debug, Args)]
-pub struct SiteShow {
+pub(crate) struct SiteShow {
     pub key: String,
     #[command(flatten)]
     pub output: Listing,
 }
 
 #[derive(Debug, Args)]
-pub struct SiteRotate {
+pub(crate) struct SiteRotate {
     pub key: String,
     /// How long the old secret stays valid.
     #[arg(long, default_value = "24h", value_name = "SPAN")]
@@ -228,7 +228,7 @@ pub struct SiteRotate {
 }
 
 #[derive(Debug, Args)]
-pub struct SiteRemove {
+pub(crate) struct SiteRemove {
     pub key: String,
     /// Yes, with all its users and messages.
     #[arg(long)]
@@ -239,7 +239,7 @@ pub struct SiteRemove {
 
 /// Flags of everything that prints rows.
 #[derive(Debug, Args)]
-pub struct Listing {
+pub(crate) struct Listing {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -248,7 +248,7 @@ pub struct Listing {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum UserCommand {
+pub(crate) enum UserCommand {
     /// Users of a site, by id.
     List(UserList),
     /// One user.
@@ -260,7 +260,7 @@ pub enum UserCommand {
 }
 
 impl UserCommand {
-    pub fn data(&self) -> &DataFlag {
+    pub(crate) fn data(&self) -> &DataFlag {
         match self {
             UserCommand::List(args) => &args.output.data,
             UserCommand::Show(args) | UserCommand::Ban(args) | UserCommand::Unban(args) => &args.output.data,
@@ -269,7 +269,7 @@ impl UserCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct UserList {
+pub(crate) struct UserList {
     #[arg(long)]
     pub site: String,
     /// Only those after this id: for the next page.
@@ -283,7 +283,7 @@ pub struct UserList {
 }
 
 #[derive(Debug, Args)]
-pub struct UserOne {
+pub(crate) struct UserOne {
     #[arg(long)]
     pub site: String,
     /// The site's own id of the user: `sub` of the token.
@@ -293,7 +293,7 @@ pub struct UserOne {
 }
 
 #[derive(Debug, Args)]
-pub struct TokenArgs {
+pub(crate) struct TokenArgs {
     /// Key of the site.
     #[arg(long)]
     pub site: String,
@@ -311,10 +311,10 @@ pub struct TokenArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum LoadCommand {}
+pub(crate) enum LoadCommand {}
 
 #[derive(Debug, Subcommand)]
-pub enum ConfigCommand {
+pub(crate) enum ConfigCommand {
     /// Check the settings and exit.
     Check(NodeFlags),
     /// Print every setting, its value and where it comes from.
@@ -322,7 +322,7 @@ pub enum ConfigCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct ConfigShow {
+pub(crate) struct ConfigShow {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -331,7 +331,7 @@ pub struct ConfigShow {
 }
 
 #[derive(Debug, Args)]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

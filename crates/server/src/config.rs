@@ -13,7 +13,7 @@ use crate::trouble::{Outcome, Trouble};
 /// Every setting of a node; the keys of `kith.toml`, which `docs/operate.md` explains.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {
+pub(crate) struct Config {
     /// The database and everything else that must survive.
     pub data: PathBuf,
     pub http: SocketAddr,
@@ -39,7 +39,7 @@ pub struct Config {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Log {
+pub(crate) struct Log {
     /// As `RUST_LOG`: `info`, or `warn,edge=debug`.
     pub level: String,
     pub format: LogFormat,
@@ -47,14 +47,14 @@ pub struct Log {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum LogFormat {
+pub(crate) enum LogFormat {
     Text,
     Json,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Edge {
+pub(crate) struct Edge {
     /// Event-loop threads; 0: one per core.
     pub workers: usize,
     /// A descriptor table per worker (Linux), where the descriptor limit cannot be raised.
@@ -65,7 +65,7 @@ pub struct Edge {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Web {
+pub(crate) struct Web {
     /// Longest frame or POST body.
     pub frame_bytes: u32,
     /// A session from which nothing was heard for so long is over.
@@ -77,7 +77,7 @@ pub struct Web {
 /// See `chat::Limits`; 0 means no limit for the rates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub(crate) struct Limits {
     pub body_bytes: u32,
     pub page: u32,
     pub watch: u32,
@@ -93,7 +93,7 @@ pub struct Limits {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Presence {
+pub(crate) struct Presence {
     /// How long a user stays visible after the connection was lost.
     pub grace: Span,
     /// Changes are collected so long and told once.
@@ -102,14 +102,14 @@ pub struct Presence {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Tokens {
+pub(crate) struct Tokens {
     /// How far the clocks of sites may be off.
     pub clock_skew: Span,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Store {
+pub(crate) struct Store {
     pub sync: Sync,
     /// Reader threads beside the one writer.
     pub readers: usize,
@@ -118,7 +118,7 @@ pub struct Store {
 /// What a power cut may cost. A crash of the process costs nothing in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sync {
+pub(crate) enum Sync {
     /// Nothing that was acknowledged.
     Full,
     /// The last moments, for disks that are slow to sync.
@@ -127,7 +127,7 @@ pub enum Sync {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Stop {
+pub(crate) struct Stop {
     /// Longest time that a graceful stop may take.
     pub grace: Span,
     /// Clients are told to come back within this time, each at a moment of its own.
@@ -213,7 +213,7 @@ impl Default for Stop {
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum Source {
     Default,
     File(PathBuf),
     Variable(String),
@@ -233,7 +233,7 @@ impl std::fmt::Display for Source {
 
 /// The settings with the origin of each.
 #[derive(Debug)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     pub config: Config,
     /// By dotted key, as in `limits.body_bytes`.
     pub settings: BTreeMap<String, (Value, Source)>,
@@ -241,7 +241,7 @@ pub struct Loaded {
 
 /// All that a configuration is made of, so that tests need no process environment.
 #[derive(Debug, Default)]
-pub struct Layers {
+pub(crate) struct Layers {
     pub file: Option<PathBuf>,
     pub variables: Vec<(String, String)>,
     /// Dotted key and value.
@@ -249,7 +249,7 @@ pub struct Layers {
 }
 
 /// Reads, checks and merges all layers.
-pub fn load(layers: Layers) -> Outcome<Loaded> {
+pub(crate) fn load(layers: Layers) -> Outcome<Loaded> {
     let mut settings: BTreeMap<String, (Value, Source)> =
         default_settings().into_iter().map(|(key, value)| (key, (value, Source::Default))).collect();
     if let Some(path) = &layers.file {
@@ -265,9 +265,9 @@ pub fn load(layers: Layers) -> Outcome<Loaded> {
         settings.insert(key.to_owned(), (value, Source::Flag));
     }
     let table = nested(settings.iter().map(|(key, (value, _))| (key.as_str(), value.clone())));
-    let config: Config = table
-        .try_into()
-        .map_err(|error| Trouble::new("the settings do not fit together").because(error.to_string().trim()))?;
+    let config: Config = table.try_into().map_err(|error| {
+        Trouble::new("the settings do not fit together").because(error.to_string().trim())
+    })?;
     check(&config)?;
     Ok(Loaded { config, settings })
 }
@@ -313,7 +313,7 @@ fn from_variable(name: &str, text: &str) -> Outcome<(String, Value)> {
 }
 
 /// The variable that overrides a setting.
-pub fn variable_of(key: &str) -> String {
+pub(crate) fn variable_of(key: &str) -> String {
     format!("KITH_{}", key.replace('.', "_").to_uppercase())
 }
 
@@ -321,7 +321,7 @@ pub fn variable_of(key: &str) -> String {
 const OTHER_VARIABLES: [&str; 1] = ["KITH_CONFIG"];
 
 /// The `KITH_*` variables of this process that are settings.
-pub fn variables() -> Vec<(String, String)> {
+pub(crate) fn variables() -> Vec<(String, String)> {
     std::env::vars()
         .filter(|(name, _)| name.starts_with("KITH_") && !OTHER_VARIABLES.contains(&name.as_str()))
         .collect()
@@ -347,7 +347,8 @@ fn flat(table: &Table) -> BTreeMap<String, Value> {
     for (key, value) in table {
         match value {
             Value::Table(section) => {
-                settings.extend(section.iter().map(|(inner, value)| (format!("{key}.{inner}"), value.clone())));
+                settings
+                    .extend(section.iter().map(|(inner, value)| (format!("{key}.{inner}"), value.clone())));
             }
             value => drop(settings.insert(key.clone(), value.clone())),
         }
@@ -387,7 +388,10 @@ fn check(config: &Config) -> Outcome {
     if config.limits.body_bytes.saturating_mul(2) > config.web.frame_bytes {
         return Err(Trouble::new("limits.body_bytes does not fit into web.frame_bytes")
             .because("a body can double its size when it is written as JSON")
-            .remedy(format!("set web.frame_bytes to {} or more", config.limits.body_bytes.saturating_mul(2))));
+            .remedy(format!(
+                "set web.frame_bytes to {} or more",
+                config.limits.body_bytes.saturating_mul(2)
+            )));
     }
     let too_small = [
         ("limits.body_bytes", u64::from(config.limits.body_bytes)),
@@ -497,7 +501,8 @@ mod tests {
         fn with(text: &str) -> Scratch {
             use std::sync::atomic::{AtomicU32, Ordering};
             static COUNT: AtomicU32 = AtomicU32::new(0);
-            let name = format!("kith-config-{}-{}.toml", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            let name =
+                format!("kith-config-{}-{}.toml", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
             let path = std::env::temp_dir().join(name);
             std::fs::write(&path, text).expect("the temporary directory is writable");
             Scratch { path }

@@ -1,7 +1,6 @@
 //! `kith config`: are the settings valid, and what are they.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use serde_json::json;
 
@@ -10,7 +9,7 @@ use crate::trouble::{Outcome, Trouble};
 use crate::{print_json, print_with};
 
 /// Everything that can be known without starting: the settings themselves, and the files that they name.
-pub fn check(loaded: &Loaded) -> Outcome {
+pub(crate) fn check(loaded: &Loaded) -> Outcome {
     let config = &loaded.config;
     for (key, file) in [("tls_cert", &config.tls_cert), ("tls_key", &config.tls_key)] {
         let Some(path) = file else { continue };
@@ -23,13 +22,16 @@ pub fn check(loaded: &Loaded) -> Outcome {
     print_with(|out| writeln!(out, "the settings are valid"))
 }
 
-pub fn show(loaded: &Loaded, json: bool) -> Outcome {
+pub(crate) fn show(loaded: &Loaded, json: bool) -> Outcome {
     if json {
         let settings: BTreeMap<&str, serde_json::Value> = loaded
             .settings
             .iter()
             .map(|(key, (value, source))| {
-                (key.as_str(), json!({ "value": value, "from": source.to_string(), "variable": variable_of(key) }))
+                (
+                    key.as_str(),
+                    json!({ "value": value, "from": source.to_string(), "variable": variable_of(key) }),
+                )
             })
             .collect();
         return print_json(&json!(settings));

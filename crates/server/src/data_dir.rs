@@ -11,7 +11,7 @@ const DATABASE: &str = "kith.db";
 use crate::trouble::{Outcome, Trouble};
 
 /// Opens the database for a node, and makes it where there is none.
-pub fn open(loaded: &Loaded) -> Outcome<Arc<dyn Store>> {
+pub(crate) fn open(loaded: &Loaded) -> Outcome<Arc<dyn Store>> {
     let dir = &loaded.config.data;
     std::fs::create_dir_all(dir).map_err(|error| {
         Trouble::new(format!("cannot make the data directory {}", dir.display()))
@@ -22,7 +22,7 @@ pub fn open(loaded: &Loaded) -> Outcome<Arc<dyn Store>> {
 }
 
 /// Opens the database that a command means, while a node may be using it.
-pub fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<dyn Store>> {
+pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<dyn Store>> {
     let dir = locate(loaded, url_port)?;
     if !has_database(&dir) {
         return Err(Trouble::new(format!("there is no database in {}", dir.display()))
@@ -33,7 +33,7 @@ pub fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<dyn 
 
 /// The directory that was named; else that of the node on this port; else `./data` if it has a database; else that
 /// of the only node that runs.
-pub fn locate(loaded: &Loaded, url_port: Option<u16>) -> Outcome<PathBuf> {
+pub(crate) fn locate(loaded: &Loaded, url_port: Option<u16>) -> Outcome<PathBuf> {
     choose(loaded, url_port, &run_file::running())
 }
 
@@ -52,7 +52,8 @@ fn choose(loaded: &Loaded, url_port: Option<u16>, running: &[run_file::RunningNo
         [node] => Ok(node.data.clone()),
         [] => Ok(dir),
         several => {
-            let dirs: Vec<String> = several.iter().map(|node| format!("--data {}", node.data.display())).collect();
+            let dirs: Vec<String> =
+                several.iter().map(|node| format!("--data {}", node.data.display())).collect();
             Err(Trouble::new("it is not clear which node is meant")
                 .because(format!("{} of them run on this machine, and ./data has no database", several.len()))
                 .remedy(format!("say one of\n{}", dirs.join("\n"))))
@@ -65,10 +66,14 @@ fn has_database(dir: &Path) -> bool {
 }
 
 /// The site of a key, or an explanation with the keys that exist.
-pub fn site(store: &dyn Store, key: &str) -> Outcome<Site> {
+pub(crate) fn site(store: &dyn Store, key: &str) -> Outcome<Site> {
     let sites = store.sites().map_err(unreadable)?;
     let keys: Vec<&str> = sites.iter().map(|site| &*site.key).collect();
-    let known = if keys.is_empty() { "there is none yet".to_owned() } else { format!("there is: {}", keys.join(", ")) };
+    let known = if keys.is_empty() {
+        "there is none yet".to_owned()
+    } else {
+        format!("there is: {}", keys.join(", "))
+    };
     sites.iter().find(|site| &*site.key == key).cloned().ok_or_else(|| {
         Trouble::new(format!("there is no site {key}"))
             .because(known)
@@ -77,7 +82,7 @@ pub fn site(store: &dyn Store, key: &str) -> Outcome<Site> {
 }
 
 /// The user of an id, or an explanation.
-pub fn user(store: &dyn Store, site: &Site, id: &str) -> Outcome<UserRow> {
+pub(crate) fn user(store: &dyn Store, site: &Site, id: &str) -> Outcome<UserRow> {
     let sub = Sub::parse(id);
     let row = sub.map_or(Ok(None), |sub| wait(|done| store.user(site.id, sub, done)))?;
     row.ok_or_else(|| {
@@ -88,7 +93,7 @@ pub fn user(store: &dyn Store, site: &Site, id: &str) -> Outcome<UserRow> {
 }
 
 /// Asks the store and waits for the answer. Never on a worker.
-pub fn wait<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Outcome<T> {
+pub(crate) fn wait<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Outcome<T> {
     let (tell, told) = mpsc::channel();
     ask(Box::new(move |outcome| drop(tell.send(outcome))));
     told.recv()
@@ -96,7 +101,7 @@ pub fn wait<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Outcome<T> {
         .map_err(unreadable)
 }
 
-pub fn unreadable(error: StoreError) -> Trouble {
+pub(crate) fn unreadable(error: StoreError) -> Trouble {
     Trouble::new("the database does not answer").because(error).remedy("look at the disk with `kith doctor`")
 }
 

@@ -39,7 +39,12 @@ impl Finding {
         Finding { topic, state: State::Ok, found: found.into(), why: "", mend: String::new() }
     }
 
-    fn warn(topic: &'static str, found: impl Into<String>, why: &'static str, mend: impl Into<String>) -> Finding {
+    fn warn(
+        topic: &'static str,
+        found: impl Into<String>,
+        why: &'static str,
+        mend: impl Into<String>,
+    ) -> Finding {
         Finding { topic, state: State::Warn, found: found.into(), why, mend: mend.into() }
     }
 
@@ -49,7 +54,7 @@ impl Finding {
 }
 
 /// Exit code 1 where something fails, so that a script can ask.
-pub fn run(loaded: &Loaded, json: bool) -> Outcome<ExitCode> {
+pub(crate) fn run(loaded: &Loaded, json: bool) -> Outcome<ExitCode> {
     let config = &loaded.config;
     let data = data_dir::locate(loaded, Some(config.http.port()))?;
     let machine = Machine::read(&data);
@@ -171,10 +176,17 @@ impl Machine {
         let mend = if self.nr_open.is_some_and(|most| most < needed) {
             format!("sysctl -w fs.nr_open={needed}, then LimitNOFILE={needed} in the service")
         } else {
-            format!("LimitNOFILE={needed} in the [Service] of systemd, or `ulimit -Hn {needed}` as root before the start")
+            format!(
+                "LimitNOFILE={needed} in the [Service] of systemd, or `ulimit -Hn {needed}` as root before the start"
+            )
         };
         let why = "every connection needs a descriptor; beyond the limit nobody can connect";
-        Finding::warn("descriptors", found, why, mend + "; where that is not allowed: --private-descriptors --workers N")
+        Finding::warn(
+            "descriptors",
+            found,
+            why,
+            mend + "; where that is not allowed: --private-descriptors --workers N",
+        )
     }
 
     /// Only the load generator and a reverse proxy on this machine use up ports.
@@ -269,12 +281,18 @@ fn sync_time(data: &Path) -> Finding {
             if median < Duration::from_millis(20) {
                 Finding::ok("disk speed", found)
             } else {
-                Finding::warn("disk speed", found, why, "put --data on an SSD, or set store.sync = \"normal\"")
+                Finding::warn(
+                    "disk speed",
+                    found,
+                    why,
+                    "put --data on an SSD, or set store.sync = \"normal\"",
+                )
             }
         }
         Ok(None) => Finding::ok("disk speed", "not measured: the data directory does not exist yet"),
         Err(error) => {
-            let mend = format!("chown the directory to this user, or name another: --data DIR ({})", data.display());
+            let mend =
+                format!("chown the directory to this user, or name another: --data DIR ({})", data.display());
             Finding::warn("disk speed", error.to_string(), "the node cannot write its database", mend).fail()
         }
     }
@@ -387,7 +405,10 @@ mod tests {
         }
         assert!(findings.iter().all(|finding| !finding.why.is_empty() && !finding.mend.is_empty()));
         assert!(findings[0].mend.contains("LimitNOFILE=10200"), "{}", findings[0].mend);
-        assert!(!findings.iter().any(|finding| finding.mend.contains("tw_re")), "recycling was harmful and is gone");
+        assert!(
+            !findings.iter().any(|finding| finding.mend.contains("tw_re")),
+            "recycling was harmful and is gone"
+        );
     }
 
     #[test]

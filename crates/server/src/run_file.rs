@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 /// A running node, as it described itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunningNode {
+pub(crate) struct RunningNode {
     pub pid: u32,
     /// The kernel's start time of the process in clock ticks, so that a reused pid is not taken for the node.
     pub started: Option<u64>,
@@ -24,7 +24,7 @@ pub struct RunningNode {
 }
 
 impl RunningNode {
-    pub fn listens_on(&self, port: u16) -> bool {
+    pub(crate) fn listens_on(&self, port: u16) -> bool {
         self.http.port() == port || self.https.is_some_and(|https| https.port() == port)
     }
 
@@ -38,13 +38,13 @@ impl RunningNode {
 
 /// The file of this process; removed when dropped.
 #[derive(Debug)]
-pub struct RunFile {
+pub(crate) struct RunFile {
     path: PathBuf,
 }
 
 impl RunFile {
     /// Tells other commands of this user that this process serves `data` on these addresses.
-    pub fn write(http: SocketAddr, https: Option<SocketAddr>, data: &Path) -> io::Result<RunFile> {
+    pub(crate) fn write(http: SocketAddr, https: Option<SocketAddr>, data: &Path) -> io::Result<RunFile> {
         RunFile::write_in(&directory(), http, https, data)
     }
 
@@ -73,7 +73,7 @@ impl Drop for RunFile {
 }
 
 /// The nodes of this user that run now.
-pub fn running() -> Vec<RunningNode> {
+pub(crate) fn running() -> Vec<RunningNode> {
     running_in(&directory())
 }
 
@@ -116,7 +116,10 @@ fn make_private(directory: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ if is_private(directory) => Ok(()),
-        _ => Err(io::Error::other(format!("{} belongs to somebody else or is open to others", directory.display()))),
+        _ => Err(io::Error::other(format!(
+            "{} belongs to somebody else or is open to others",
+            directory.display()
+        ))),
     }
 }
 

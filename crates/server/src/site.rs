@@ -1,7 +1,5 @@
 //! `kith site`: the operator's view of the communities.
 
-use std::io::Write;
-
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::{Mode, Secret, SecretKind, Site, SiteId, Store, Timestamp};
@@ -15,7 +13,7 @@ use crate::trouble::{Outcome, Trouble};
 use crate::{print_json, print_with};
 
 /// Carries out one command.
-pub fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
+pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
     let store = data_dir::open_existing(loaded, None)?;
     match command {
         SiteCommand::Add(args) => add(args, loaded, &*store),
@@ -61,9 +59,15 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
         writeln!(out, "secret   {shown}")?;
         writeln!(out, "         (HS256; keep it on your server. It is shown only this once.)")?;
         if args.origins.is_empty() {
-            writeln!(out, "origins  none yet: pages of other servers may not connect (--origin https://...)")?;
+            writeln!(
+                out,
+                "origins  none yet: pages of other servers may not connect (--origin https://...)"
+            )?;
         }
-        writeln!(out, "\nPut this into your pages, and let /kith-token sign a token for whoever is signed in:\n")?;
+        writeln!(
+            out,
+            "\nPut this into your pages, and let /kith-token sign a token for whoever is signed in:\n"
+        )?;
         writeln!(out, "  {snippet}\n")?;
         writeln!(out, "docs/embed.md shows how to sign a token in Node, PHP and Python.")
     })
@@ -90,7 +94,11 @@ fn show(site: &Site, json: bool) -> Outcome {
     print_with(|out| {
         writeln!(out, "key      {}\nname     {}\nmode     {}", site.key, site.name, mode(site))?;
         writeln!(out, "guests   {}", if site.guests { "yes" } else { "no" })?;
-        writeln!(out, "origins  {}", if site.origins.is_empty() { "none".into() } else { site.origins.join(" ") })?;
+        writeln!(
+            out,
+            "origins  {}",
+            if site.origins.is_empty() { "none".into() } else { site.origins.join(" ") }
+        )?;
         for secret in &site.secrets {
             let until = secret.expires.map_or("no end".into(), |expires| format!("until {}", expires.0));
             writeln!(out, "secret   {} made {} {until}", kind(secret), secret.created.0)?;
@@ -117,7 +125,11 @@ fn rotate(args: &SiteRotate, store: &dyn Store) -> Outcome {
     }
     print_with(|out| {
         writeln!(out, "secret   {shown}")?;
-        writeln!(out, "         (HS256; it is shown only this once. The old one is valid for {} more.)", args.overlap)
+        writeln!(
+            out,
+            "         (HS256; it is shown only this once. The old one is valid for {} more.)",
+            args.overlap
+        )
     })
 }
 
@@ -172,7 +184,9 @@ fn shown(secret: &Secret) -> String {
 
 fn snippet(key: &str, public_url: Option<&String>) -> String {
     let server = public_url.map_or("https://YOUR-KITH-SERVER", |url| url.trim_end_matches('/'));
-    format!("<script async src=\"{server}/kith.js\" data-site=\"{key}\" data-token-url=\"/kith-token\"></script>")
+    format!(
+        "<script async src=\"{server}/kith.js\" data-site=\"{key}\" data-token-url=\"/kith-token\"></script>"
+    )
 }
 
 fn as_json(site: &Site) -> Value {
@@ -228,7 +242,15 @@ mod tests {
         for good in ["*", "https://garden.example", "http://localhost:3000", "https://[::1]:8443"] {
             assert!(check_origin(good).is_ok(), "{good}");
         }
-        for bad in ["", "garden.example", "https://", "https://Garden.example", "https://a/", "https://*.a", "ftp://a"] {
+        for bad in [
+            "",
+            "garden.example",
+            "https://",
+            "https://Garden.example",
+            "https://a/",
+            "https://*.a",
+            "ftp://a",
+        ] {
             assert!(check_origin(bad).is_err(), "{bad}");
         }
     }
@@ -248,7 +270,10 @@ mod tests {
             created: Timestamp(1),
         };
         let json = as_json(&site).to_string();
-        assert!(!json.contains(&text) && json.contains("\"HS256\"") && json.contains("\"contacts\""), "{json}");
+        assert!(
+            !json.contains(&text) && json.contains("\"HS256\"") && json.contains("\"contacts\""),
+            "{json}"
+        );
     }
 
     #[test]

@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 /// Whole milliseconds, so that what is printed is what was meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Span {
+pub(crate) struct Span {
     millis: u64,
 }
 
 const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
 impl Span {
-    pub const fn seconds(seconds: u64) -> Span {
+    pub(crate) const fn seconds(seconds: u64) -> Span {
         Span { millis: seconds * 1_000 }
     }
 
-    pub const fn millis(millis: u64) -> Span {
+    pub(crate) const fn millis(millis: u64) -> Span {
         Span { millis }
     }
 
-    pub const fn as_millis(self) -> u64 {
+    pub(crate) const fn as_millis(self) -> u64 {
         self.millis
     }
 }
@@ -48,7 +48,9 @@ impl FromStr for Span {
             .zip(factor)
             .and_then(|(number, factor)| number.checked_mul(factor))
             .map(|millis| Span { millis })
-            .ok_or_else(|| format!("`{text}` is no length of time: write a number and ms, s, m, h or d, as in 10s"))
+            .ok_or_else(|| {
+                format!("`{text}` is no length of time: write a number and ms, s, m, h or d, as in 10s")
+            })
     }
 }
 
@@ -93,7 +95,9 @@ mod tests {
 
     #[test]
     fn what_is_no_span_is_refused_with_an_example() {
-        for text in ["", "s", "10", "ten s", "1.5s", "-1s", "10 s", "99999999999999999999s", "18446744073709551615d"] {
+        for text in
+            ["", "s", "10", "ten s", "1.5s", "-1s", "10 s", "99999999999999999999s", "18446744073709551615d"]
+        {
             let refused = text.parse::<Span>().expect_err(text);
             assert!(refused.contains("as in 10s"), "{refused}");
         }

@@ -12,7 +12,7 @@ use crate::trouble::{Outcome, Trouble};
 
 /// What a token says of a user.
 #[derive(Debug, Serialize)]
-pub struct Claims<'a> {
+pub(crate) struct Claims<'a> {
     /// The site's own id of the user.
     pub sub: &'a str,
     pub name: &'a str,
@@ -24,7 +24,7 @@ pub struct Claims<'a> {
 }
 
 /// `kith token`: prints a token and nothing else, so that a script can take it as it is.
-pub fn print(args: &TokenArgs, loaded: &Loaded) -> Outcome {
+pub(crate) fn print(args: &TokenArgs, loaded: &Loaded) -> Outcome {
     if chat::Sub::parse(&args.user).is_none() {
         return Err(Trouble::new("this is no user id")
             .because("an id has 1 to 128 bytes and no control characters")
@@ -50,7 +50,7 @@ pub fn print(args: &TokenArgs, loaded: &Loaded) -> Outcome {
 }
 
 /// The newest secret with which this machine can sign.
-pub fn signing_secret(site: &Site, now: Timestamp) -> Option<&[u8]> {
+pub(crate) fn signing_secret(site: &Site, now: Timestamp) -> Option<&[u8]> {
     let usable = |secret: &&Secret| {
         secret.kind == SecretKind::Hs256 && secret.expires.is_none_or(|expires| expires > now)
     };
@@ -58,10 +58,10 @@ pub fn signing_secret(site: &Site, now: Timestamp) -> Option<&[u8]> {
 }
 
 /// A JWT (RFC 7519), HS256.
-pub fn sign(claims: &Claims<'_>, secret: &[u8]) -> Outcome<String> {
+pub(crate) fn sign(claims: &Claims<'_>, secret: &[u8]) -> Outcome<String> {
     jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &EncodingKey::from_secret(secret))
         .map_err(|error| Trouble::new("cannot sign the token").because(error))
 }
 
 /// How long a token of the demo is valid: short, because the widget fetches the next one in time.
-pub const DEMO_TTL: Span = Span::seconds(600);
+pub(crate) const DEMO_TTL: Span = Span::seconds(600);

@@ -4,28 +4,28 @@ use std::fmt::{self, Display};
 
 /// Ends a command. Printed by `main` on stderr; logs get the same words as fields.
 #[derive(Debug)]
-pub struct Trouble {
+pub(crate) struct Trouble {
     what: String,
     why: Option<String>,
     remedy: Option<String>,
 }
 
 /// What every command answers.
-pub type Outcome<T = ()> = Result<T, Trouble>;
+pub(crate) type Outcome<T = ()> = Result<T, Trouble>;
 
 impl Trouble {
     /// What happened, as a sentence without a full stop: "cannot listen on 127.0.0.1:8080".
-    pub fn new(what: impl Into<String>) -> Trouble {
+    pub(crate) fn new(what: impl Into<String>) -> Trouble {
         Trouble { what: what.into(), why: None, remedy: None }
     }
 
-    pub fn because(mut self, why: impl Display) -> Trouble {
+    pub(crate) fn because(mut self, why: impl Display) -> Trouble {
         self.why = Some(why.to_string());
         self
     }
 
     /// What the operator can do now, best with the flag or the line to type.
-    pub fn remedy(mut self, remedy: impl Into<String>) -> Trouble {
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Trouble {
         self.remedy = Some(remedy.into());
         self
     }

@@ -1,7 +1,5 @@
 //! `kith user`: the operator's view of the users of a site.
 
-use std::io::Write;
-
 use chat::{Sub, UserRow};
 use serde_json::{Value, json};
 
@@ -12,7 +10,7 @@ use crate::trouble::Outcome;
 use crate::{print_json, print_with};
 
 /// Carries out one command.
-pub fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
+pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
     match command {
         UserCommand::List(args) => list(args, loaded),
         UserCommand::Show(args) => show(args, loaded),
@@ -62,7 +60,9 @@ fn set_banned(args: &UserOne, loaded: &Loaded, banned: bool) -> Outcome {
     if args.output.json {
         return print_json(&json!({ "site": args.site, "user": args.user, "banned": banned }));
     }
-    print_with(|out| writeln!(out, "{} is {}", args.user, if banned { "banned" } else { "not banned any more" }))
+    print_with(|out| {
+        writeln!(out, "{} is {}", args.user, if banned { "banned" } else { "not banned any more" })
+    })
 }
 
 fn as_json(user: &UserRow) -> Value {

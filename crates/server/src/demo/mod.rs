@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
@@ -25,18 +27,21 @@ use self::pages::{Context, Visitor};
 use crate::data_dir;
 use crate::token::{self, Claims, DEMO_TTL};
 
-pub use self::seed::settle;
+pub(crate) use self::seed::settle;
 
 /// Key of the demo's site.
-pub const SITE: &str = "demo";
+pub(crate) const SITE: &str = "demo";
 
 /// The pages. The community must have been settled in the store before.
-pub fn routes(store: Arc<dyn Store>) -> Router {
+pub(crate) fn routes(store: Arc<dyn Store>) -> Router {
     Router::new()
         .route("/", get(async || page(|_| pages::entrance())))
         .route("/visit", get(async || Redirect::permanent("/visit/")))
         .route("/visit/", get(async || page(|context| pages::index(Visitor::Guest, context))))
-        .route("/visit/thread/{slug}", get(async |Path(slug): Path<String>| thread(Some(Visitor::Guest), &slug)))
+        .route(
+            "/visit/thread/{slug}",
+            get(async |Path(slug): Path<String>| thread(Some(Visitor::Guest), &slug)),
+        )
         .route("/as/{member}", get(async |Path(id): Path<String>| Redirect::permanent(&format!("/as/{id}/"))))
         .route("/as/{member}/", get(index))
         .route("/as/{member}/thread/{slug}", get(member_thread))

@@ -41,7 +41,9 @@ impl Hair {
     /// What lies behind the head, and what in front of it.
     fn shapes(&self) -> (&'static str, &'static str) {
         match self {
-            Hair::Short => ("", "<path d=\"M30 42c-1-17 8-23 18-23s19 6 18 23c-3-9-8-13-18-13s-15 4-18 13z\"/>"),
+            Hair::Short => {
+                ("", "<path d=\"M30 42c-1-17 8-23 18-23s19 6 18 23c-3-9-8-13-18-13s-15 4-18 13z\"/>")
+            }
             Hair::Long => (
                 "<path d=\"M26 74c-2-40 4-57 22-57s24 17 22 57c-8 4-36 4-44 0z\"/>",
                 "<path d=\"M31 41c0-14 7-20 17-20s17 6 17 20c-6-3-12-8-15-12-4 6-12 10-19 12z\"/>",

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use chat::{
-    Append, ConversationId, Mode, Profile, Secret, SecretKind, Seq, Site, SiteId, Store, Sub, Timestamp, UserId,
+    Append, ConversationId, Mode, Profile, Secret, SecretKind, Seq, Site, SiteId, Store, Sub, Timestamp,
+    UserId,
 };
 use rand::RngCore;
 
@@ -16,7 +17,7 @@ use crate::trouble::{Outcome, Trouble};
 const PACE_MS: u64 = 3 * 60_000;
 
 /// Creates the site, its members and what they have said so far, unless the site is there already.
-pub fn settle(store: &dyn Store, now: Timestamp) -> Outcome {
+pub(crate) fn settle(store: &dyn Store, now: Timestamp) -> Outcome {
     let failed = |error: chat::StoreError| Trouble::new("cannot set up the demo community").because(error);
     let Some(site) = store.add_site(&site(now)).map_err(failed)? else { return Ok(()) };
     for member in MEMBERS {
@@ -39,7 +40,12 @@ fn site(now: Timestamp) -> Site {
         guests: true,
         // Its pages are the server's own.
         origins: Vec::new(),
-        secrets: vec![Secret { kind: SecretKind::Hs256, bytes: secret.to_vec(), created: now, expires: None }],
+        secrets: vec![Secret {
+            kind: SecretKind::Hs256,
+            bytes: secret.to_vec(),
+            created: now,
+            expires: None,
+        }],
         created: now,
     }
 }

@@ -40,10 +40,14 @@ fn every_page_has_a_strict_policy_and_obeys_it() {
         let answer = open(path);
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         let policy = answer.headers[CONTENT_SECURITY_POLICY].to_str().expect("ascii");
-        assert!(policy.contains("require-trusted-types-for 'script'") && !policy.contains("unsafe"), "{policy}");
+        assert!(
+            policy.contains("require-trusted-types-for 'script'") && !policy.contains("unsafe"),
+            "{policy}"
+        );
         assert!(!answer.body.contains("style=\"") && !answer.body.contains("<style"), "{path}");
         for script in answer.body.split("<script").skip(1) {
-            let nonce = script.split("nonce=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a nonce");
+            let nonce =
+                script.split("nonce=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a nonce");
             assert!(policy.contains(&format!("'nonce-{nonce}'")), "{path}");
             assert!(script.contains("></script>"), "no script is inline");
         }
@@ -92,7 +96,8 @@ fn pages_of_other_sites_get_no_token() {
 
 #[test]
 fn strangers_and_strange_addresses_are_not_found() {
-    for path in ["/as/nobody/", "/as/anna/thread/none", "/full/nobody", "/demo/avatar/nobody.svg", "/nothing"] {
+    for path in ["/as/nobody/", "/as/anna/thread/none", "/full/nobody", "/demo/avatar/nobody.svg", "/nothing"]
+    {
         assert_eq!(open(path).status, StatusCode::NOT_FOUND, "{path}");
     }
     assert_eq!(open("/as/anna").headers["location"], "/as/anna/");
@@ -106,7 +111,7 @@ fn settling_twice_changes_nothing() {
         (store.list_users(site.id, None, 100).expect("users"), store.sites().expect("sites"))
     };
     let before = users();
-    settle(&*store, Timestamp(1)).expect("nothing to do");
+    settle(&*store, chat::Timestamp(1)).expect("nothing to do");
     assert_eq!(before, users());
     assert_eq!(before.0.len(), people::MEMBERS.len());
 }

@@ -1,0 +1,65 @@
+# `make` alone explains. Everything that is built goes outside of the checkout, so that a fresh clone builds fast.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help run test test-rust test-widget test-browser lint fmt fuzz bench clean
+
+export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
+
+HTTP ?= 127.0.0.1:8080
+DATA ?= ./data
+SECONDS_EACH ?= $(or $(SECONDS),60)
+NPM := npm --prefix widget
+
+help: ## Explain
+	@echo "Kith. Commands:"
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
+	@echo "Settings: HTTP=$(HTTP) DATA=$(DATA) CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)"
+
+run: widget/dist/kith.js ## Build everything and start the demo community (HTTP=127.0.0.1:8080, DATA=./data)
+	cargo build --locked --release --package server
+	"$(CARGO_TARGET_DIR)/release/kith" demo --http "$(HTTP)" --data "$(DATA)"
+
+test: test-rust test-widget test-browser ## Every test: Rust, TypeScript, browser
+
+# Also builds the binary that the browser tests start.
+test-rust: widget/dist/kith.js
+	cargo test --locked --workspace --quiet
+
+test-widget: widget/node_modules/.package-lock.json
+	$(NPM) run types
+	$(NPM) test
+
+test-browser: widget/dist/kith.js
+	@scripts/chromium.sh
+	cargo build --locked --package server
+	KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" $(NPM) run test:browser
+
+lint: widget/dist/kith.js ## Format and lint checks, as CI does
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+	$(NPM) run types
+	$(NPM) run lint
+
+fmt: widget/node_modules/.package-lock.json ## Format the code
+	cargo fmt --all
+	$(NPM) run format
+
+fuzz: ## Fuzz every parser (SECONDS=60 each)
+	fuzz/run.sh "$(SECONDS_EACH)"
+
+bench: ## Benches, judged by ratios and counts in one run
+	cargo bench --locked --workspace
+
+clean: ## Remove what was built
+	rm -rf widget/dist widget/node_modules "$(CARGO_TARGET_DIR)"
+
+widget/dist/kith.js: widget/node_modules/.package-lock.json $(shell find widget -path '*/node_modules' -prune -o -path widget/dist -prune -o -type f -print 2>/dev/null)
+	$(NPM) run build
+	@touch $@
+
+widget/node_modules/.package-lock.json: widget/package-lock.json
+	@scripts/node.sh
+	$(NPM) ci --no-fund --no-audit
+	@touch $@

@@ -1,0 +1,57 @@
+//! Holds the project to its arrows: which of our crates may use which, and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Crate, what it uses, and what its tests, benches and examples use beyond that.
+const ARROWS: &[(&str, &[&str], &[&str])] = &[
+    ("chat", &[], &[]),
+    ("edge", &[], &[]),
+    ("load", &["web-proto"], &["chat", "edge", "store", "web"]),
+    ("server", &["chat", "edge", "load", "store", "web", "web-proto"], &[]),
+    ("store", &["chat"], &[]),
+    ("web", &["chat", "edge", "web-proto"], &["store"]),
+    ("web-proto", &[], &[]),
+];
+
+#[test]
+fn crates_use_what_the_design_allows_and_nothing_else() {
+    let metadata = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args(["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml")])
+        .output()
+        .expect("cargo runs");
+    assert!(metadata.status.success(), "{}", String::from_utf8_lossy(&metadata.stderr));
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).expect("cargo prints JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let ours: BTreeSet<&str> = packages.iter().map(|package| name(package)).collect();
+
+    let listed: BTreeSet<&str> = ARROWS.iter().map(|(krate, ..)| *krate).collect();
+    assert_eq!(ours, listed, "a crate came or went: write down its arrows");
+
+    let allowed: BTreeMap<&str, (&[&str], &[&str])> =
+        ARROWS.iter().map(|(krate, uses, tests_use)| (*krate, (*uses, *tests_use))).collect();
+    for package in packages {
+        let krate = name(package);
+        let (uses, tests_use) = allowed[krate];
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let used = name(dependency);
+            if !ours.contains(used) {
+                continue;
+            }
+            let in_tests = dependency["kind"] == "dev";
+            let fine = uses.contains(&used) || in_tests && tests_use.contains(&used);
+            let whose = if in_tests { "the tests of " } else { "" };
+            assert!(
+                fine,
+                "{whose}{krate} may not use {used}; a new arrow needs a reason and a line in ARROWS"
+            );
+        }
+    }
+}
+
+fn name(of: &Value) -> &str {
+    of["name"].as_str().expect("a name")
+}
