@@ -2,18 +2,29 @@
 
 import type { App, Stage } from '@kith/loader/stage';
 import { h, render } from 'preact';
+import { sheets } from './sheets.ts';
+import { openShell } from './shell/open_shell.ts';
+import { Shell } from './shell/shell.tsx';
+import { wordingFor } from './wording/wording.ts';
 
 export default function mount(stage: Stage): App {
   const place = document.createElement('div');
+  // What a page's rules do to the host element, this element does not inherit.
+  place.className = 'kith';
+  stage.root.adoptedStyleSheets = [...stage.root.adoptedStyleSheets, ...sheets()];
   stage.root.append(place);
-  const draw = (open: boolean) => {
-    render(open ? h('p', {}, stage.settings.site) : null, place);
-    stage.setOpen(open);
-  };
+
+  const wording = wordingFor([stage.settings.lang, ...navigator.languages]);
+  const shell = openShell(stage);
+  render(h(Shell, { stage, shell, wording, place }), place);
   return {
-    show: () => draw(true),
-    hide: () => draw(false),
-    open: () => draw(true),
-    destroy: () => render(null, place),
+    show: shell.show,
+    hide: shell.hide,
+    open: shell.openWith,
+    destroy() {
+      render(null, place);
+      shell.destroy();
+      place.remove();
+    },
   };
 }

@@ -1,0 +1,47 @@
+// The interface on a fake client, for looking at it.
+
+import type { Stage } from '@kith/loader/stage';
+import mount from '../src/main.ts';
+import { FakeClient } from './fake_client.ts';
+
+const query = new URLSearchParams(location.search);
+const text = (name: string) => query.get(name) ?? undefined;
+const number = (name: string, without: number) => Number(query.get(name) ?? without);
+
+const client = new FakeClient({
+  people: number('people', 40),
+  chats: number('chats', 12),
+  requests: number('requests', 2),
+  open: text('site') !== 'contacts',
+  now: Date.now(),
+});
+if (text('state') === 'waiting') client.state = { state: 'waiting', shared: false };
+
+const host = document.createElement('kith-widget');
+const root = host.attachShadow({ mode: text('root') === 'closed' ? 'closed' : 'open' });
+const launcher = document.createElement('button');
+launcher.id = 'launcher';
+launcher.textContent = 'Messenger';
+document.body.append(launcher, host);
+
+const stage: Stage = {
+  client,
+  root,
+  launcher,
+  settings: {
+    site: 'dev',
+    server: '',
+    mode: text('mode') === 'inbox' ? 'inbox' : 'bubble',
+    lang: text('lang') ?? 'en',
+    theme: (text('theme') as 'light' | 'dark' | undefined) ?? 'auto',
+    position: text('position') === 'left' ? 'left' : 'right',
+  },
+  setOpen: open => launcher.setAttribute('aria-expanded', String(open)),
+  emit: () => undefined,
+};
+const app = mount(stage);
+launcher.addEventListener('click', () => app.show());
+if (text('closed') === undefined) app.show();
+const user = text('open');
+if (user !== undefined) app.open(user);
+Object.assign(globalThis, { client, app });

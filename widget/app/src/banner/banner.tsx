@@ -1,0 +1,79 @@
+// Tells when the connection is not there, and what that means.
+
+import type { Status } from '@kith/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from '../icon/icon.tsx';
+import { useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
+
+/** A blink of the network is nobody's business. */
+const GRACE = 1_500;
+
+export function Banner() {
+  const client = useClient();
+  const { announce } = useSurroundings();
+  const words = useWording();
+  const status = useTopic('status', one => one.status());
+  const trouble = kindOf(status);
+  const [shown, setShown] = useState<Trouble>();
+  const told = useRef(false);
+
+  useEffect(() => {
+    const timer = setTimeout(
+      () => {
+        setShown(trouble);
+        if (trouble === 'lost' && !told.current) announce(words.connectionLost);
+        if (trouble === undefined && told.current) announce(words.connectionBack);
+        told.current = trouble === 'lost';
+      },
+      trouble === undefined || trouble === 'signed_out' ? 0 : GRACE,
+    );
+    return () => clearTimeout(timer);
+  }, [trouble, announce, words]);
+
+  if (shown === undefined) return null;
+  const texts: Record<Trouble, string> = {
+    lost: words.offlineBanner,
+    connecting: words.connecting,
+    signed_out: `${words.signedOut} ${words.signedOutHint}`,
+    replaced: words.replaced,
+    refused: words.refused,
+  };
+  return (
+    <div class={`banner banner-${shown}`}>
+      <Icon name={shown === 'connecting' ? 'retry' : 'offline'} />
+      <span class="grow">{texts[shown]}</span>
+      {shown === 'lost' && (
+        <button type="button" class="button button-plain" onClick={() => client.connect()}>
+          {words.tryAgain}
+        </button>
+      )}
+      {shown === 'replaced' && (
+        <button type="button" class="button button-plain" onClick={() => client.connect()}>
+          {words.useHere}
+        </button>
+      )}
+    </div>
+  );
+}
+
+type Trouble = 'lost' | 'connecting' | 'signed_out' | 'replaced' | 'refused';
+
+export function kindOf(status: Status): Trouble | undefined {
+  switch (status.state) {
+    case 'online':
+    case 'idle':
+      return undefined;
+    case 'connecting':
+      return 'connecting';
+    case 'waiting':
+    case 'offline':
+      return 'lost';
+    case 'stopped':
+      if (status.code === undefined || status.code === 'done') return 'lost';
+      if (status.code === 'replaced') return 'replaced';
+      return SIGN_IN.has(status.code) ? 'signed_out' : 'refused';
+  }
+}
+
+/** A new token would help, and only the site can make one. */
+const SIGN_IN: ReadonlySet<string> = new Set(['bad_token', 'token_expired', 'token_used', 'no_guests']);

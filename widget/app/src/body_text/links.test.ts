@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { piecesOf } from './links.ts';
+
+function check(body: string, links: string[]) {
+  const pieces = piecesOf(body);
+  expect(pieces.map(piece => piece.text).join('')).toBe(body);
+  expect(pieces.flatMap(piece => (piece.kind === 'link' ? [piece.text] : []))).toEqual(links);
+}
+
+test('text without an address stays whole', () => {
+  check('hello, see example.com or file.txt', []);
+  check('', []);
+});
+
+test('addresses of both schemes are found, punctuation of the sentence is not', () => {
+  check('See https://kith.example/a?b=c#d.', ['https://kith.example/a?b=c#d']);
+  check('(http://a.example)', ['http://a.example']);
+  check('https://en.example/wiki/A_(b), really!', ['https://en.example/wiki/A_(b)']);
+  check('two: https://a.example https://b.example', ['https://a.example', 'https://b.example']);
+});
+
+test('other schemes stay text', () => {
+  check('javascript:alert(1) data:text/html,x ftp://a.example JAVASCRIPT://a', []);
+});
+
+test('an address that hides its host behind a name stays text', () => {
+  check('https://bank.example@evil.example/login', []);
+  check('https://', []);
+});
+
+test('marks that turn the writing direction end an address', () => {
+  check('https://a.example/\u202etxt.exe', ['https://a.example/']);
+});
+
+test('a message of nothing but addresses makes a bounded number of links', () => {
+  const body = 'https://a.example '.repeat(500);
+  expect(piecesOf(body).filter(piece => piece.kind === 'link')).toHaveLength(50);
+  expect(
+    piecesOf(body)
+      .map(piece => piece.text)
+      .join(''),
+  ).toBe(body);
+});
+
+test('a long run of closing brackets costs no quadratic time', () => {
+  const body = `https://a.example/${')'.repeat(20_000)}`;
+  expect(piecesOf(body)[0]?.text).toBe('https://a.example/');
+});

@@ -1,0 +1,259 @@
+// The messages of a chat, from any length of which only a window exists as elements.
+
+import type { Conversation, Message } from '@kith/client';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Avatar } from '../avatar/avatar.tsx';
+import { Icon } from '../icon/icon.tsx';
+import { MessageView } from '../message/message.tsx';
+import { badgeText } from '../shell/tab_bar.tsx';
+import { useClient, useNow, useTopic, useWording } from '../surroundings.tsx';
+import { downwards, FIRST_WINDOW, itemsOf, slice, upwards } from './items.ts';
+import { useAnchor } from './use_anchor.ts';
+
+interface Props {
+  conversation: Conversation;
+  linksInert: boolean;
+  /** Grows with each message that the member sends: then the newest is shown. */
+  sends: number;
+  onReply(message: Message): void;
+}
+
+/** So near to an edge that the next ones are fetched. */
+const NEAR = 600;
+/** So near to the end that it counts as being there. */
+const AT_END = 60;
+
+export function History({ conversation, linksInert, sends, onReply }: Props) {
+  const client = useClient();
+  const words = useWording();
+  const key = conversation.key;
+  const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
+  const typing = useTopic(`typing:${key}`, one => one.typing(key)).length > 0;
+  const other = useTopic(`person:${conversation.with.user}`, one => one.person(conversation.with.user));
+  const now = useNow();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [window, setWindow] = useState(FIRST_WINDOW);
+  const [atEnd, setAtEnd] = useState(true);
+  const [active, setActive] = useState<string>();
+  const [seenUpTo, setSeenUpTo] = useState<string>();
+  const [quoteWanted, setQuoteWanted] = useState<number>();
+
+  const day = useCallback((time: number) => words.day(time, now), [words, now]);
+  const items = useMemo(() => itemsOf(timeline.messages, timeline.unreadFrom, day), [timeline, day]);
+  const { from, to } = slice(window, items.length);
+  const shown = items.slice(from, to);
+  const bySeq = useMemo(() => new Map(timeline.messages.map(message => [message.seq, message])), [timeline]);
+  const nameOf = (message: Message) => (message.mine ? words.you : client.person(message.from).name);
+
+  const { remember, toEnd, stuck } = useAnchor(scroller, shown, timeline.unreadFrom !== undefined);
+  const newest = timeline.messages.at(-1);
+  const tabStop = shown.some(item => item.id === active)
+    ? active
+    : shown.findLast(item => item.kind === 'message')?.id;
+
+  /** What the member has really seen: on the screen, in a page that is in front. */
+  const look = useCallback(() => {
+    const element = scroller.current;
+    if (element === null || document.visibilityState !== 'visible') return;
+    const bottom = element.getBoundingClientRect().bottom;
+    const visible = Array.from(element.querySelectorAll<HTMLElement>('[data-message]')).findLast(
+      one => one.getBoundingClientRect().top < bottom,
+    );
+    const message = timeline.messages.find(one => one.id === visible?.dataset.message);
+    const seq = timeline.messages
+      .slice(0, message ? timeline.messages.indexOf(message) + 1 : 0)
+      .findLast(one => one.seq !== undefined)?.seq;
+    if (seq !== undefined) client.seen(key, seq);
+  }, [client, key, timeline]);
+  useEffect(look, [look]);
+  useEffect(() => {
+    document.addEventListener('visibilitychange', look);
+    addEventListener('focus', look);
+    return () => {
+      document.removeEventListener('visibilitychange', look);
+      removeEventListener('focus', look);
+    };
+  }, [look]);
+
+  const onScroll = () => {
+    const element = scroller.current;
+    if (element === null) return;
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    const end = below < AT_END && window.below === 0;
+    stuck.current = end;
+    if (end !== atEnd) setAtEnd(end);
+    if (end) setSeenUpTo(newest?.id);
+    look();
+    if (element.scrollTop < NEAR) {
+      if (from > 0) {
+        remember();
+        setWindow(upwards(window, items.length));
+      } else if (timeline.more && timeline.loading === 'no' && timeline.failed === undefined) {
+        client.loadOlder(key);
+      }
+    } else if (below < NEAR && window.below > 0) {
+      remember();
+      setWindow(downwards(window, items.length));
+    }
+  };
+  const lastId = useRef(items.at(-1)?.id);
+  useLayoutEffect(() => {
+    const before = items.findLastIndex(item => item.id === lastId.current);
+    lastId.current = items.at(-1)?.id;
+    // What arrives while the member reads further up is added below the window, not to it.
+    const grown = before === -1 ? 0 : items.length - 1 - before;
+    if (grown > 0 && !stuck.current) {
+      setWindow(old =>
+        old.below > 0 ? { ...old, below: old.below + grown } : { ...old, shown: old.shown + grown },
+      );
+    }
+    if (stuck.current) setSeenUpTo(newest?.id);
+  }, [items, newest?.id, stuck]);
+  // A short first page leaves nothing to scroll, and so would never load more.
+  useEffect(() => {
+    const element = scroller.current;
+    if (element && element.scrollHeight <= element.clientHeight + NEAR) onScroll();
+  });
+
+  const jump = useCallback(() => {
+    setWindow(FIRST_WINDOW);
+    setAtEnd(true);
+    toEnd();
+  }, [toEnd]);
+  useEffect(() => {
+    if (sends > 0) jump();
+  }, [sends, jump]);
+
+  useLayoutEffect(() => {
+    if (quoteWanted === undefined) return;
+    const id = bySeq.get(quoteWanted)?.id;
+    const index = items.findIndex(item => item.id === id);
+    if (index === -1) return setQuoteWanted(undefined);
+    stuck.current = false;
+    if (index < from || index >= to)
+      return setWindow({ shown: 120, below: Math.max(0, items.length - index - 60) });
+    setQuoteWanted(undefined);
+    const element = messageElement(scroller.current, id);
+    element?.scrollIntoView({ block: 'center' });
+    element?.classList.add('flash');
+    element?.addEventListener('animationend', () => element.classList.remove('flash'), { once: true });
+  }, [quoteWanted, bySeq, items, from, to, stuck]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = (event.target as HTMLElement).dataset.message;
+    if (at === undefined) return;
+    const messages = shown.filter(item => item.kind === 'message');
+    const index = messages.findIndex(item => item.id === at);
+    const next = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: messages.length - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    messageElement(scroller.current, messages[next]?.id)?.focus();
+  };
+
+  const unseen = atEnd ? 0 : unseenCount(timeline.messages, seenUpTo);
+  return (
+    <div class="history">
+      <div
+        ref={scroller}
+        class="history-scroller"
+        role="log"
+        aria-live="off"
+        aria-label={words.messagesWith(other.name)}
+        aria-busy={timeline.loading !== 'no'}
+        tabIndex={shown.length === 0 ? 0 : -1}
+        onScroll={onScroll}
+        onKeyDown={onKeyDown}
+      >
+        <div class="history-items">
+          {timeline.failed !== undefined && (
+            <p class="history-note">
+              {words.loadFailed}{' '}
+              <button type="button" class="button button-plain" onClick={() => client.loadOlder(key)}>
+                {words.tryAgain}
+              </button>
+            </p>
+          )}
+          {timeline.loading !== 'no' && timeline.failed === undefined && (
+            <p class="history-note history-loading">
+              <Icon name="retry" />
+              <span class="hidden-text">{words.loading}</span>
+            </p>
+          )}
+          {!timeline.more && timeline.loading === 'no' && from === 0 && (
+            <div class="history-start">
+              <Avatar person={other} size="large" />
+              <p class="history-start-name" dir="auto">
+                {other.name}
+              </p>
+              <p>{words.startOfChat(other.name)}</p>
+            </div>
+          )}
+          {shown.map(item => {
+            if (item.kind === 'day') {
+              return (
+                <h3 key={item.id} class="day" data-item={item.id}>
+                  <span>{words.day(item.time, now)}</span>
+                </h3>
+              );
+            }
+            if (item.kind === 'unread') {
+              return (
+                <h3 key={item.id} class="unread-line" data-item={item.id}>
+                  <span>{words.newMessages}</span>
+                </h3>
+              );
+            }
+            const answered = item.message.replyTo === undefined ? undefined : bySeq.get(item.message.replyTo);
+            return (
+              <MessageView
+                key={item.id}
+                message={item.message}
+                name={nameOf(item.message)}
+                quoted={answered && { name: nameOf(answered), body: answered.body }}
+                first={item.first}
+                last={item.last}
+                sayState={item.sayState}
+                linksInert={linksInert && !item.message.mine}
+                tabIndex={item.id === tabStop ? 0 : -1}
+                onReply={onReply}
+                onFocus={setActive}
+                onQuote={setQuoteWanted}
+              />
+            );
+          })}
+          {typing && (
+            <div class="typing" title={words.isTyping(other.name)}>
+              <span class="typing-dot" />
+              <span class="typing-dot" />
+              <span class="typing-dot" />
+              <span class="hidden-text">{words.isTyping(other.name)}</span>
+            </div>
+          )}
+        </div>
+      </div>
+      {!atEnd && (
+        <button
+          type="button"
+          class="jump"
+          aria-label={unseen > 0 ? `${words.jumpToNewest}, ${words.jumpToNew(unseen)}` : words.jumpToNewest}
+          title={words.jumpToNewest}
+          onClick={jump}
+        >
+          <Icon name="down" />
+          {unseen > 0 && <span class="badge">{badgeText(unseen)}</span>}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Messages of others after the last one that was seen at the end. */
+function unseenCount(messages: readonly Message[], seenUpTo: string | undefined): number {
+  const at = messages.findLastIndex(message => message.id === seenUpTo);
+  return at === -1 ? 0 : messages.slice(at + 1).filter(message => !message.mine).length;
+}
+
+function messageElement(scroller: HTMLElement | null, id: string | undefined): HTMLElement | undefined {
+  const all = Array.from(scroller?.querySelectorAll<HTMLElement>('[data-message]') ?? []);
+  return all.find(one => one.dataset.message === id);
+}

@@ -1,0 +1,83 @@
+// What a chat shows, top to bottom, made from its messages.
+
+import type { Message } from '@kith/client';
+
+export type Item =
+  | { kind: 'day'; id: string; time: number }
+  | { kind: 'unread'; id: string }
+  | { kind: 'message'; id: string; message: Message; first: boolean; last: boolean; sayState: boolean };
+
+/** Messages of one person within this time stand together. */
+const TOGETHER = 5 * 60_000;
+
+export function itemsOf(
+  messages: readonly Message[],
+  unreadFrom: number | undefined,
+  dayOf: (time: number) => string,
+): Item[] {
+  const items: Item[] = [];
+  let before: Extract<Item, { kind: 'message' }> | undefined;
+  let day = '';
+  let lineDrawn = unreadFrom === undefined;
+  const newestOwn = messages.findLast(message => message.mine)?.id;
+  for (const message of messages) {
+    let breaks =
+      before === undefined ||
+      before.message.from !== message.from ||
+      message.time - before.message.time > TOGETHER;
+    const messageDay = dayOf(message.time);
+    if (messageDay !== day) {
+      day = messageDay;
+      // By the message and not by the day: clocks that go back may bring the same day twice.
+      items.push({ kind: 'day', id: `day:${message.id}`, time: message.time });
+      breaks = true;
+    }
+    if (!lineDrawn && message.seq !== undefined && message.seq >= (unreadFrom ?? 0) && !message.mine) {
+      lineDrawn = true;
+      items.push({ kind: 'unread', id: 'unread' });
+      breaks = true;
+    }
+    if (!breaks && before !== undefined) before.last = false;
+    before = {
+      kind: 'message',
+      id: message.id,
+      message,
+      first: breaks,
+      last: true,
+      sayState: message.id === newestOwn && message === messages.at(-1),
+    };
+    items.push(before);
+  }
+  return items;
+}
+
+/** The part of the items that exists as elements: `shown` of them, `below` of them are left out at the end. */
+export interface Window {
+  shown: number;
+  below: number;
+}
+
+export const FIRST_WINDOW: Window = { shown: 80, below: 0 };
+const STEP = 60;
+const MOST = 240;
+
+export function slice(window: Window, count: number): { from: number; to: number } {
+  const to = Math.max(0, count - window.below);
+  return { from: Math.max(0, to - window.shown), to };
+}
+
+/** Further up; what is far below is let go. */
+export function upwards(window: Window, count: number): Window {
+  const { from, to } = slice(window, count);
+  const first = Math.max(0, from - STEP);
+  const last = Math.min(to, first + MOST);
+  return { shown: last - first, below: count - last };
+}
+
+/** Further down; what is far above is let go. */
+export function downwards(window: Window, count: number): Window {
+  const { from, to } = slice(window, count);
+  const last = Math.min(count, to + STEP);
+  const first = Math.max(from, last - MOST);
+  return { shown: last - first, below: count - last };
+}

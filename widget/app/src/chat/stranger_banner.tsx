@@ -1,0 +1,63 @@
+// First contact: what can be done about somebody one does not know, and what was done.
+
+import type { ContactState, Conversation } from '@kith/client';
+import { askToBlock, changeContact } from '../contacts_tab/contact_actions.ts';
+import { Icon } from '../icon/icon.tsx';
+import { useSurroundings, useTopic } from '../surroundings.tsx';
+
+export function StrangerBanner({ conversation, state }: { conversation: Conversation; state: ContactState }) {
+  const surroundings = useSurroundings();
+  const { wording: words, client } = surroundings;
+  const user = conversation.with.user;
+  const person = useTopic(`person:${user}`, one => one.person(user));
+  const me = useTopic('me', one => one.me());
+  const change = (action: Parameters<typeof client.changeContact>[0]) => () =>
+    changeContact(surroundings, action, user);
+
+  if (state === 'blocked') {
+    return (
+      <div class="stranger stranger-low">
+        <p class="grow">{words.blockedHint(person.name)}</p>
+        <button type="button" class="button" onClick={change('unblock')}>
+          {words.unblock}
+        </button>
+      </div>
+    );
+  }
+  if (state === 'request_received') {
+    return (
+      <div class="stranger">
+        <p class="stranger-title">{words.strangerTitle(person.name)}</p>
+        <p class="stranger-hint">{words.strangerHint}</p>
+        <div class="stranger-buttons">
+          <button type="button" class="button button-main" onClick={change('accept')}>
+            {words.accept}
+          </button>
+          <button type="button" class="button" onClick={change('decline')}>
+            {words.decline}
+          </button>
+          <button type="button" class="button button-plain" onClick={() => askToBlock(surroundings, person)}>
+            <Icon name="block" />
+            {words.block}
+          </button>
+        </div>
+      </div>
+    );
+  }
+  if (me === undefined || me.open || state === 'contact' || user === me.user) return null;
+  if (state === 'request_sent') {
+    return (
+      <div class="stranger stranger-low">
+        <p class="grow">{words.askedThem(person.name)}</p>
+      </div>
+    );
+  }
+  return (
+    <div class="stranger stranger-low">
+      <p class="grow">{words.strangerTitle(person.name)}</p>
+      <button type="button" class="button button-main" onClick={change('request')}>
+        {words.addContact}
+      </button>
+    </div>
+  );
+}

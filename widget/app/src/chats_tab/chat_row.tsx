@@ -1,0 +1,190 @@
+// One conversation in the list.
+
+import { type Conversation, type ConversationKey, MUTED_FOR_GOOD } from '@kith/client';
+import { useRef } from 'preact/hooks';
+import { Avatar } from '../avatar/avatar.tsx';
+import { Icon } from '../icon/icon.tsx';
+import type { MenuItem } from '../menu/menu.tsx';
+import { StateIcon } from '../message/state_icon.tsx';
+import { badgeText } from '../shell/tab_bar.tsx';
+import { type Surroundings, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+
+interface Props {
+  conversation: ConversationKey;
+  chosen: boolean;
+  tabIndex: 0 | -1;
+}
+
+const HOUR = 3_600_000;
+
+export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
+  const surroundings = useSurroundings();
+  const { wording: words, openChat, openMenu } = surroundings;
+  const more = useRef<HTMLButtonElement>(null);
+  const now = useNow();
+  const conversation = useTopic(`conversation:${key}`, client => client.conversation(key));
+  const person = useTopic(`person:${conversation.with.user}`, client =>
+    client.person(conversation.with.user),
+  );
+  const presence = useTopic(`presence:${person.user}`, client => client.presence(person.user));
+  const typing = useTopic(`typing:${key}`, client => client.typing(key)).length > 0;
+  const draft = useTopic(`draft:${key}`, client => client.draft(key));
+  const muted = conversation.mutedUntil > now;
+
+  const showMenu = () => {
+    if (more.current === null) return;
+    openMenu({
+      anchor: more.current,
+      label: words.actionsFor(person.name),
+      items: actions(surroundings, conversation, now),
+    });
+  };
+  return (
+    <div class={`row chat-row ${conversation.unread > 0 ? 'is-unread' : ''} ${chosen ? 'is-chosen' : ''}`}>
+      <button
+        type="button"
+        class="row-main"
+        data-stop
+        tabIndex={tabIndex}
+        aria-current={chosen ? 'true' : undefined}
+        onClick={() => openChat(key)}
+        onContextMenu={event => {
+          event.preventDefault();
+          showMenu();
+        }}
+      >
+        <Avatar person={person} presence={presence.presence} />
+        <span class="row-text">
+          <span class="row-line">
+            <span class="row-name clip" dir="auto">
+              {person.name}
+            </span>
+            {muted && <Mark icon="muted" text={words.muted} />}
+            {conversation.pinned && <Mark icon="pin" text={words.pinned} />}
+            <span class="grow" />
+            {conversation.last && (
+              <time class="row-time" dateTime={new Date(conversation.last.time).toISOString()}>
+                {words.short(conversation.last.time, now)}
+              </time>
+            )}
+          </span>
+          <span class="row-line">
+            <Preview conversation={conversation} typing={typing} draft={chosen ? '' : draft} />
+            <span class="grow" />
+            <Badge conversation={conversation} muted={muted} />
+          </span>
+        </span>
+      </button>
+      <button
+        ref={more}
+        type="button"
+        class="icon-button row-more"
+        tabIndex={tabIndex}
+        aria-haspopup="menu"
+        aria-expanded="false"
+        aria-label={words.actionsFor(person.name)}
+        onClick={showMenu}
+      >
+        <Icon name="more" />
+      </button>
+    </div>
+  );
+}
+
+function Preview({
+  conversation,
+  typing,
+  draft,
+}: {
+  conversation: Conversation;
+  typing: boolean;
+  draft: string;
+}) {
+  const { wording: words } = useSurroundings();
+  if (typing) return <span class="row-preview row-typing">{words.typing}</span>;
+  if (draft.trim() !== '') {
+    return (
+      <span class="row-preview clip">
+        <span class="row-draft">{words.draft}</span> <bdi>{oneLine(draft)}</bdi>
+      </span>
+    );
+  }
+  const { last } = conversation;
+  if (last === undefined) return <span class="row-preview" />;
+  return (
+    <>
+      {last.mine && <StateIcon state={last.state} />}
+      <span class="row-preview clip" dir="auto">
+        {last.mine ? words.youSaid(oneLine(last.body)) : oneLine(last.body)}
+      </span>
+    </>
+  );
+}
+
+function Badge({ conversation, muted }: { conversation: Conversation; muted: boolean }) {
+  const { wording: words } = useSurroundings();
+  if (conversation.unread === 0) return null;
+  const mentioned = conversation.mentions > 0;
+  return (
+    <>
+      {mentioned && (
+        <span class="badge badge-mention">
+          <span aria-hidden="true">@</span>
+          <span class="hidden-text">{words.mentions(conversation.mentions)}</span>
+        </span>
+      )}
+      <span class={muted ? 'badge badge-quiet' : 'badge'}>
+        <span aria-hidden="true">{badgeText(conversation.unread)}</span>
+        <span class="hidden-text">{words.unread(conversation.unread)}</span>
+      </span>
+    </>
+  );
+}
+
+function Mark({ icon, text }: { icon: 'muted' | 'pin'; text: string }) {
+  return (
+    <span class="row-mark" title={text}>
+      <Icon name={icon} />
+      <span class="hidden-text">{text}</span>
+    </span>
+  );
+}
+
+/** What can be done with a conversation; the chat's own menu has the same. */
+export function actions(
+  { client, wording: words, announce }: Surroundings,
+  one: Conversation,
+  now: number,
+): MenuItem[] {
+  const change = (what: Parameters<typeof client.changeConversation>[1]) =>
+    void client.changeConversation(one.key, what).catch(() => announce(words.somethingFailed));
+  const muted = one.mutedUntil > now;
+  return [
+    ...(one.unread > 0 && one.last?.seq !== undefined
+      ? [
+          {
+            icon: 'check',
+            text: words.markRead,
+            run: () => client.seen(one.key, one.last?.seq ?? 0),
+          } as const,
+        ]
+      : []),
+    { icon: 'pin', text: one.pinned ? words.unpin : words.pin, run: () => change({ pinned: !one.pinned }) },
+    ...(muted
+      ? [{ icon: 'muted', text: words.unmute, run: () => change({ mutedUntil: 0 }) } as const]
+      : ([
+          { icon: 'muted', text: words.muteHour, run: () => change({ mutedUntil: now + HOUR }) },
+          { icon: 'muted', text: words.muteEight, run: () => change({ mutedUntil: now + 8 * HOUR }) },
+          { icon: 'muted', text: words.muteForGood, run: () => change({ mutedUntil: MUTED_FOR_GOOD }) },
+        ] as const)),
+    {
+      icon: 'archive',
+      text: one.archived ? words.unarchive : words.archive,
+      run: () => change({ archived: !one.archived }),
+    },
+  ];
+}
+
+function oneLine(text: string): string {
+  return text.slice(0, 200).replace(/\s+/gu, ' ');
+}

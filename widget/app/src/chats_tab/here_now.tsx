@@ -1,0 +1,52 @@
+// Who is online, for a member who has nobody to talk to yet.
+
+import { direct, type Person } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { Avatar } from '../avatar/avatar.tsx';
+import { useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
+
+const MOST = 6;
+
+export function HereNow() {
+  const client = useClient();
+  const { openChat } = useSurroundings();
+  const words = useWording();
+  const me = useTopic('me', one => one.me());
+  const contacts = useTopic('contacts', one => one.contacts());
+  const [directory, setDirectory] = useState<readonly Person[]>([]);
+  const open = me?.open === true;
+
+  useEffect(() => {
+    if (!open) return;
+    let wanted = true;
+    client.people().then(
+      page => wanted && setDirectory(page.people),
+      () => undefined,
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, open]);
+
+  const known = [...contacts.contacts.filter(contact => contact.state === 'contact'), ...directory];
+  const here = new Map<string, Person>();
+  for (const person of known) {
+    const isHere = (person.presence ?? client.presence(person.user).presence) === 'online';
+    if (isHere && person.user !== me?.user && here.size < MOST) here.set(person.user, person);
+  }
+  if (here.size === 0) return null;
+  return (
+    <ul class="here-now" aria-label={words.hereNow}>
+      {Array.from(here.values(), person => (
+        <li key={person.user}>
+          <button type="button" class="here-now-person" onClick={() => openChat(direct(person.user))}>
+            <Avatar person={{ guest: false, ...person }} presence="online" />
+            <span class="clip" dir="auto">
+              {person.name}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

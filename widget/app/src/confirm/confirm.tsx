@@ -1,0 +1,54 @@
+// A question before something that hurts.
+
+import { useEffect, useRef } from 'preact/hooks';
+import { type Question, useWording } from '../surroundings.tsx';
+
+export function Confirm({ question, onClose }: { question: Question; onClose: () => void }) {
+  const words = useWording();
+  const dialog = useRef<HTMLDivElement>(null);
+  const cancel = useRef<HTMLButtonElement>(null);
+  useEffect(() => cancel.current?.focus(), []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') {
+      onClose();
+    } else if (event.key === 'Tab') {
+      const buttons = Array.from(dialog.current?.querySelectorAll('button') ?? []);
+      const root = dialog.current?.getRootNode() as ShadowRoot | Document | undefined;
+      buttons[root?.activeElement === buttons[0] ? 1 : 0]?.focus();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div class="confirm-veil">
+      <div
+        ref={dialog}
+        class="confirm"
+        role="alertdialog"
+        aria-modal="true"
+        aria-labelledby="confirm-title"
+        aria-describedby="confirm-text"
+        tabIndex={-1}
+        onKeyDown={onKeyDown}
+      >
+        <h2 id="confirm-title">{question.title}</h2>
+        <p id="confirm-text">{question.text}</p>
+        <div class="confirm-buttons">
+          <button ref={cancel} type="button" class="button" onClick={onClose}>
+            {words.cancel}
+          </button>
+          <button
+            type="button"
+            class="button button-danger"
+            onClick={() => {
+              onClose();
+              question.onYes();
+            }}
+          >
+            {question.action}
+          </button>
+        </div>
+      </div>
+    </div>
+  );
+}

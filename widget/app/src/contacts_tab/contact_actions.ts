@@ -1,0 +1,41 @@
+// What can be done with a person.
+
+import { type ContactAction, type ContactState, direct, type KnownPerson } from '@kith/client';
+import type { MenuItem } from '../menu/menu.tsx';
+import type { Surroundings } from '../surroundings.tsx';
+
+export function contactActions(
+  surroundings: Surroundings,
+  person: KnownPerson,
+  state: ContactState,
+): MenuItem[] {
+  const { wording: words, openChat, client } = surroundings;
+  const run = (action: ContactAction) => () => changeContact(surroundings, action, person.user);
+  const items: MenuItem[] = [{ icon: 'chat', text: words.message, run: () => openChat(direct(person.user)) }];
+  if (person.user === client.me()?.user) return items;
+  if (state === 'blocked') return [...items, { icon: 'check', text: words.unblock, run: run('unblock') }];
+  if (state === 'none') items.push({ icon: 'add', text: words.addContact, run: run('request') });
+  if (state === 'request_sent') items.push({ icon: 'remove', text: words.takeBack, run: run('remove') });
+  if (state === 'request_received') items.push({ icon: 'check', text: words.accept, run: run('accept') });
+  if (state === 'contact') items.push({ icon: 'remove', text: words.removeContact, run: run('remove') });
+  items.push({ icon: 'block', text: words.block, danger: true, run: () => askToBlock(surroundings, person) });
+  return items;
+}
+
+export function askToBlock(surroundings: Surroundings, person: KnownPerson): void {
+  const { wording: words, confirm } = surroundings;
+  confirm({
+    title: words.blockAsk(person.name),
+    text: words.blockExplain,
+    action: words.block,
+    onYes: () => changeContact(surroundings, 'block', person.user),
+  });
+}
+
+export function changeContact(
+  { client, announce, wording }: Surroundings,
+  action: ContactAction,
+  user: string,
+): void {
+  client.changeContact(action, user).catch(() => announce(wording.somethingFailed));
+}

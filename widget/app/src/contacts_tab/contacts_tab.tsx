@@ -1,0 +1,129 @@
+// Requests, who is online, contacts, and everybody; and finding one of them.
+
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Empty, Skeleton } from '../chats_tab/chats_tab.tsx';
+import { Icon } from '../icon/icon.tsx';
+import { useClient, useSurroundings, useTopic, useWatch, useWording } from '../surroundings.tsx';
+import { VirtualList } from '../virtual_list/virtual_list.tsx';
+import { PersonRow } from './person_row.tsx';
+import { RequestRow } from './request_row.tsx';
+import { found, type Row, sections } from './sections.ts';
+import { useDirectory, useSearch } from './use_directory.ts';
+import { usePresences } from './use_presences.ts';
+
+const HEIGHTS: Record<Row['kind'], number> = { heading: 38, request: 104, person: 60 };
+const heightOf = (row: Row) => HEIGHTS[row.kind];
+const keyOf = (row: Row) => row.id;
+const stopsAt = (row: Row) => row.kind !== 'heading';
+
+export function ContactsTab() {
+  const client = useClient();
+  const { announce } = useSurroundings();
+  const words = useWording();
+  const [query, setQuery] = useState('');
+  const [visible, setVisible] = useState<readonly Row[]>([]);
+  const me = useTopic('me', one => one.me());
+  const list = useTopic('contacts', one => one.contacts());
+  const directory = useDirectory(me?.open === true);
+  const search = useSearch(query.trim());
+  const users = useMemo(() => watched(visible), [visible]);
+  useWatch(users);
+  const presences = usePresences(users);
+
+  useEffect(() => client.loadContacts(), [client]);
+  const rows = useMemo(() => {
+    const known = {
+      contacts: list.contacts,
+      directory: directory.people,
+      me: me?.user,
+      presenceOf: (user: string) => client.presence(user).presence,
+    };
+    return query.trim() === '' ? sections(known, words) : found(query, known, search.people);
+    // `presences` counts the changes of those on the screen.
+  }, [client, list, directory.people, me, query, search.people, words, presences]);
+  useEffect(() => {
+    if (query.trim() !== '' && !search.loading) announce(words.results(rows.length));
+  }, [announce, words, query, search.loading, rows.length]);
+
+  const nothing = rows.length === 0;
+  const loading = query.trim() === '' ? list.loading || directory.loading : search.loading;
+  return (
+    <>
+      <div class="list-tools">
+        <SearchField value={query} onChange={setQuery} />
+      </div>
+      {nothing && loading ? (
+        <Skeleton />
+      ) : nothing && query.trim() !== '' ? (
+        <Empty icon="search" title={words.nobodyFound(query.trim())} hint={words.nobodyFoundHint} />
+      ) : nothing ? (
+        <Empty icon="people" title={words.noContacts} hint={words.noContactsHint} />
+      ) : (
+        <VirtualList
+          key={query.trim() === '' ? 'all' : 'found'}
+          label={words.people}
+          rows={rows}
+          keyOf={keyOf}
+          heightOf={heightOf}
+          stopsAt={stopsAt}
+          draw={(row, tabIndex) => <DrawnRow row={row} tabIndex={tabIndex} />}
+          onVisible={setVisible}
+          onNearEnd={() => {
+            if (query.trim() !== '') return;
+            if (list.more && !list.loading) client.loadContacts();
+            else directory.loadMore();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
+  const words = useWording();
+  if (row.kind === 'request') return <RequestRow person={row.person} tabIndex={tabIndex} />;
+  if (row.kind === 'person') return <PersonRow person={row.person} tabIndex={tabIndex} />;
+  return (
+    <h3 class="section-title">
+      {row.text}
+      {row.count !== undefined && <span class="section-count">{words.number(row.count)}</span>}
+    </h3>
+  );
+}
+
+function watched(rows: readonly Row[]): string[] {
+  const users = new Set<string>();
+  for (const row of rows) if (row.kind !== 'heading') users.add(row.person.user);
+  return Array.from(users);
+}
+
+function SearchField({ value, onChange }: { value: string; onChange(value: string): void }) {
+  const words = useWording();
+  return (
+    <div class="search" role="search">
+      <Icon name="search" />
+      <input
+        type="text"
+        inputMode="search"
+        enterkeyhint="search"
+        autocomplete="off"
+        spellcheck={false}
+        dir="auto"
+        aria-label={words.search}
+        placeholder={words.search}
+        value={value}
+        onInput={event => onChange(event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key !== 'Escape' || value === '') return;
+          event.preventDefault();
+          onChange('');
+        }}
+      />
+      {value !== '' && (
+        <button type="button" class="icon-button" aria-label={words.clearSearch} onClick={() => onChange('')}>
+          <Icon name="close" />
+        </button>
+      )}
+    </div>
+  );
+}

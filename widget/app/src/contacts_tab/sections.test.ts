@@ -1,0 +1,77 @@
+import type { Contact, Person, Presence } from '@kith/client';
+import { expect, test } from 'vitest';
+import { wordingFor } from '../wording/wording.ts';
+import { found, type Row, sections } from './sections.ts';
+
+const words = wordingFor(['en']);
+const contact = (user: string, state: Contact['state'] = 'contact'): Contact => ({ user, name: user, state });
+const person = (user: string, name = user): Person => ({ user, name });
+
+function known(contacts: Contact[], directory: Person[], online: string[] = []) {
+  const presenceOf = (user: string): Presence => (online.includes(user) ? 'online' : 'offline');
+  return { contacts, directory, me: 'me', presenceOf };
+}
+
+function outline(rows: Row[]): string[] {
+  return rows.map(row =>
+    row.kind === 'heading'
+      ? `# ${row.text}${row.count === undefined ? '' : ` ${row.count}`}`
+      : row.person.user,
+  );
+}
+
+test('requests come first, blocked people last, and nobody stands in two lists', () => {
+  const contacts = [
+    contact('ana'),
+    contact('bob', 'request_received'),
+    contact('eve', 'blocked'),
+    contact('tom', 'request_sent'),
+  ];
+  const rows = sections(
+    known(
+      contacts,
+      ['ana', 'bob', 'eve', 'kim', 'me'].map(user => person(user)),
+      ['ana', 'kim', 'eve'],
+    ),
+    words,
+  );
+  expect(outline(rows)).toEqual([
+    '# Requests 1',
+    'bob',
+    '# Online now 2',
+    'ana',
+    'kim',
+    '# Your contacts 2',
+    'ana',
+    'tom',
+    '# All members',
+    'kim',
+    '# Blocked 1',
+    'eve',
+  ]);
+});
+
+test('empty sections have no heading', () => {
+  expect(sections(known([], []), words)).toEqual([]);
+});
+
+test('row ids differ although a person may be listed as online and as contact', () => {
+  const rows = sections(known([contact('ana')], [], ['ana']), words);
+  expect(new Set(rows.map(row => row.id)).size).toBe(rows.length);
+});
+
+test('a search finds starts of words, without case and accents, contacts first', () => {
+  const here = known([{ ...contact('jose'), name: 'José Álvarez' }], [person('al', 'Alba Jose')]);
+  expect(outline(found('alv', here, []))).toEqual(['jose']);
+  expect(outline(found('JOSE', here, []))).toEqual(['jose', 'al']);
+  expect(outline(found('jo alv', here, []))).toEqual(['jose']);
+  expect(outline(found('varez', here, []))).toEqual([]);
+});
+
+test('what the server found is added once, oneself never', () => {
+  const here = known([contact('ana')], []);
+  expect(outline(found('an', here, [person('ana'), person('anton'), person('me', 'An')]))).toEqual([
+    'ana',
+    'anton',
+  ]);
+});

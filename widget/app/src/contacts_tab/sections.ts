@@ -1,0 +1,84 @@
+// Which rows the Contacts tab shows, in which order.
+
+import type { Contact, Person, Presence } from '@kith/client';
+import type { Wording } from '../wording/wording.ts';
+
+export type Row =
+  | { kind: 'heading'; id: string; text: string; count: number | undefined }
+  | { kind: 'request'; id: string; person: Person }
+  | { kind: 'person'; id: string; person: Person };
+
+interface Known {
+  contacts: readonly Contact[];
+  /** Pages of the directory that are loaded so far; empty on sites where only contacts see each other. */
+  directory: readonly Person[];
+  me: string | undefined;
+  presenceOf(user: string): Presence;
+}
+
+type Words = Pick<Wording, 'requests' | 'onlineNow' | 'yourContacts' | 'allPeople' | 'blockedPeople'>;
+
+/** Without a search: requests, who is online, contacts, everybody, blocked. */
+export function sections(known: Known, words: Words): Row[] {
+  const requests = known.contacts.filter(one => one.state === 'request_received');
+  const contacts = known.contacts.filter(one => one.state === 'contact' || one.state === 'request_sent');
+  const blocked = known.contacts.filter(one => one.state === 'blocked');
+  const hidden = new Set([...requests, ...blocked].map(one => one.user));
+  const isContact = new Set(contacts.map(one => one.user));
+  const others = known.directory.filter(
+    one => one.user !== known.me && !hidden.has(one.user) && !isContact.has(one.user),
+  );
+  const online = [...contacts, ...others].filter(one => {
+    const presence = known.presenceOf(one.user);
+    return presence === 'online' || presence === 'away' || presence === 'busy';
+  });
+  return [
+    ...section('requests', words.requests, requests, 'request'),
+    ...section('online', words.onlineNow, online, 'person'),
+    ...section('contacts', words.yourContacts, contacts, 'person'),
+    ...section('all', words.allPeople, others, 'person', false),
+    ...section('blocked', words.blockedPeople, blocked, 'person'),
+  ];
+}
+
+function section(
+  id: string,
+  text: string,
+  people: readonly Person[],
+  kind: 'person' | 'request',
+  counted = true,
+): Row[] {
+  if (people.length === 0) return [];
+  return [
+    { kind: 'heading', id, text, count: counted ? people.length : undefined },
+    ...people.map(person => ({ kind, id: `${id}:${person.user}`, person })),
+  ];
+}
+
+/** With a search: what is here first, then what the directory adds. */
+export function found(query: string, known: Known, fromServer: readonly Person[]): Row[] {
+  const wanted = folded(query)
+    .split(/\s+/u)
+    .filter(word => word !== '');
+  const here = new Map<string, Person>();
+  for (const person of [...known.contacts, ...known.directory, ...fromServer]) {
+    if (person.user !== known.me && !here.has(person.user) && matches(person, wanted))
+      here.set(person.user, person);
+  }
+  // The server's own idea of a match may be wider than ours.
+  for (const person of fromServer)
+    if (person.user !== known.me && !here.has(person.user)) here.set(person.user, person);
+  return Array.from(here.values(), person => ({ kind: 'person', id: `found:${person.user}`, person }));
+}
+
+/** Every word of the query begins a word of the name, or the query is the id. */
+function matches(person: Person, wanted: readonly string[]): boolean {
+  if (folded(person.user) === wanted.join(' ')) return true;
+  const words = folded(person.name).split(/[\s._-]+/u);
+  return wanted.every(start => words.some(word => word.startsWith(start)));
+}
+
+/** Without case and accents: "Jose" finds "José". */
+function folded(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLocaleLowerCase().trim();
+}

@@ -1,0 +1,51 @@
+/** Line icons, drawn in place so that no request, no font and no id of the page is involved. */
+
+const SHAPES = {
+  chat: 'M20 11.5a7.5 7.5 0 0 1-11 6.6L4.5 19.5l1.4-4.4A7.5 7.5 0 1 1 20 11.5Z',
+  people:
+    'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7Zm-6.5 9a6.5 6.5 0 0 1 13 0M16 4.3a3.5 3.5 0 0 1 0 6.4M18 14a6.5 6.5 0 0 1 3.5 6',
+  person: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7.5 8.5a7.5 7.5 0 0 1 15 0',
+  close: 'M6 6l12 12M18 6 6 18',
+  back: 'M15 5l-7 7 7 7',
+  more: 'M12 5.5v.01M12 12v.01M12 18.5v.01',
+  expand: 'M14 5h5v5M19 5l-6 6M10 19H5v-5M5 19l6-6',
+  collapse: 'M19 10h-5V5M14 10l6-6M5 14h5v5M10 14l-6 6',
+  search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM15.3 15.3 20 20',
+  send: 'M12 19V5M5.5 11.5 12 5l6.5 6.5',
+  down: 'M12 5v14M5.5 12.5 12 19l6.5-6.5',
+  pin: 'M9 4h6l-.7 6 3.2 3.5H6.5L9.7 10 9 4ZM12 13.5V20',
+  muted: 'M6 16.5h12l-1.5-2.2V10a4.5 4.5 0 0 0-9 0v4.3L6 16.5ZM10 19.5h4M4 4l16 16',
+  archive: 'M4 8.5V19h16V8.5M3 4.5h18v4H3zM10 12.5h4',
+  check: 'M5 12.5 10 17.5 19.5 7',
+  reply: 'M10 6 4.5 11.5 10 17M5 11.5h8a6 6 0 0 1 6 6V19',
+  copy: 'M9 9h10.5v10.5H9zM15 5H4.5v10.5',
+  retry: 'M19 12a7 7 0 1 1-2.2-5.1M19.5 4v4h-4',
+  block: 'M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM6 6l12 12',
+  add: 'M10 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7Zm-6.5 9a6.5 6.5 0 0 1 11.4-4.3M18.5 14v6M15.5 17h6',
+  remove: 'M10 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7Zm-6.5 9a6.5 6.5 0 0 1 11.4-4.3M15.5 17h6',
+  offline:
+    'M4 4l16 16M8.5 15.5a5 5 0 0 1 5-1.2M5 12a10 10 0 0 1 4.2-2.5M2 8.5A14.5 14.5 0 0 1 6.3 6M12.8 9.1A10 10 0 0 1 19 12M10.5 5.1A14.5 14.5 0 0 1 22 8.5M12 19v.01',
+  clock: 'M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16ZM12 8v4.2l2.8 1.8',
+  alert: 'M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 8v4.5M12 16v.01',
+  sun: 'M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM12 3v1.5M12 19.5V21M3 12h1.5M19.5 12H21M5.6 5.6l1.1 1.1M17.3 17.3l1.1 1.1M5.6 18.4l1.1-1.1M17.3 6.7l1.1-1.1',
+  moon: 'M19.5 14.5A8 8 0 0 1 9.5 4.5a8 8 0 1 0 10 10Z',
+  auto: 'M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 3.5v17M12 8h5M12 12h8M12 16h6',
+  tick: 'M4 12.5 8.5 17 18 7.5',
+  ticks: 'M2 12.5 6.5 17 16 7.5M11 15.5 12.5 17 22 7.5',
+} as const;
+
+export type IconName = keyof typeof SHAPES;
+
+/** `mirrored`: points the other way in right-to-left text. */
+export function Icon({ name, mirrored = false }: { name: IconName; mirrored?: boolean }) {
+  return (
+    <svg
+      class={mirrored ? 'icon icon-mirrored' : 'icon'}
+      viewBox="0 0 24 24"
+      aria-hidden="true"
+      focusable="false"
+    >
+      <path d={SHAPES[name]} />
+    </svg>
+  );
+}

@@ -1,0 +1,77 @@
+// Oneself: how one is seen, and how this looks.
+
+import type { SetPresence } from '@kith/client';
+import { Avatar, PresenceMark } from '../avatar/avatar.tsx';
+import { Icon } from '../icon/icon.tsx';
+import { Segmented } from '../segmented/segmented.tsx';
+import { useClient, useTopic, useWording } from '../surroundings.tsx';
+import type { ThemeChoice } from '../theme/theme.ts';
+
+const CHOICES: readonly SetPresence[] = ['online', 'away', 'busy', 'invisible'];
+
+export function MeTab({ theme }: { theme: ThemeChoice }) {
+  const client = useClient();
+  const words = useWording();
+  const me = useTopic('me', one => one.me());
+  if (me === undefined) return <div class="empty">{words.connecting}</div>;
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = CHOICES.indexOf(me.presence);
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = (at + step + CHOICES.length) % CHOICES.length;
+    client.setPresence(CHOICES[next] ?? 'online');
+    (event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('[role=radio]')[next]?.focus();
+  };
+  return (
+    <div class="me">
+      <div class="me-card">
+        <Avatar person={me} size="large" presence={me.presence === 'invisible' ? 'offline' : me.presence} />
+        <p class="me-name" dir="auto">
+          {me.name}
+        </p>
+        <p class="me-hint">{me.guest ? words.guest : words.nameFromSite}</p>
+      </div>
+      <h3 class="section-title" id="me-presence">
+        {words.presence}
+      </h3>
+      <div class="choices" role="radiogroup" aria-labelledby="me-presence" onKeyDown={onKeyDown}>
+        {CHOICES.map(choice => (
+          <button
+            key={choice}
+            type="button"
+            role="radio"
+            class="choice"
+            aria-checked={choice === me.presence}
+            tabIndex={choice === me.presence ? 0 : -1}
+            onClick={() => client.setPresence(choice)}
+          >
+            <span class="choice-mark" aria-hidden="true">
+              <PresenceMark presence={choice === 'invisible' ? 'offline' : choice} />
+            </span>
+            <span class="grow">
+              <span class="choice-name">{words[choice]}</span>
+              <span class="choice-hint">{words.presenceHint[choice]}</span>
+            </span>
+            {choice === me.presence && <Icon name="check" />}
+          </button>
+        ))}
+      </div>
+      <h3 class="section-title">{words.appearance}</h3>
+      <div class="me-theme">
+        <Segmented
+          label={words.appearance}
+          look="switch"
+          value={theme.choice}
+          choices={[
+            { value: 'auto', text: words.themeAuto, icon: 'auto' },
+            { value: 'light', text: words.themeLight, icon: 'sun' },
+            { value: 'dark', text: words.themeDark, icon: 'moon' },
+          ]}
+          onChange={theme.choose}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+// How far an own message came: one icon, its words beside it for those who do not see or know it.
+
+import type { Message } from '@kith/client';
+import { Icon, type IconName } from '../icon/icon.tsx';
+import { useTopic, useWording } from '../surroundings.tsx';
+
+const ICONS: Record<Message['state'], IconName> = {
+  sending: 'clock',
+  sent: 'tick',
+  received: 'ticks',
+  read: 'ticks',
+  failed: 'alert',
+};
+
+export function StateIcon({ state }: { state: Message['state'] }) {
+  const words = useWording();
+  const online = useTopic('status', client => client.status()).state === 'online';
+  const text = state === 'sending' && !online ? words.queued : words[state];
+  return (
+    <span class={`state state-${state}`} title={text} data-state={state}>
+      <Icon name={ICONS[state]} />
+      <span class="hidden-text">{text}</span>
+    </span>
+  );
+}

@@ -1,0 +1,107 @@
+// What is open and shown, as a value that the page, the phone's Back and the components change.
+
+import { type ConversationKey, direct } from '@kith/client';
+import type { Stage } from '@kith/loader/stage';
+
+export type Tab = 'chats' | 'contacts' | 'me';
+
+export interface ShellState {
+  open: boolean;
+  tab: Tab;
+  /** The conversation on the screen. */
+  chat: ConversationKey | undefined;
+  /** A bubble that the member has made as large as the page. */
+  expanded: boolean;
+}
+
+export interface OpenShell {
+  state(): ShellState;
+  subscribe(listener: () => void): () => void;
+  show(): void;
+  hide(): void;
+  toggleExpanded(): void;
+  goTo(tab: Tab): void;
+  openChat(key: ConversationKey): void;
+  openWith(user: string): void;
+  /** From a chat to the list. */
+  back(): void;
+  destroy(): void;
+}
+
+/** Where the member is on a phone is an entry of the history, so that Back leads where they expect. */
+const HISTORY_KEY = 'kithDepth';
+
+export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | 'settings'>): OpenShell {
+  let state: ShellState = { open: false, tab: 'chats', chat: undefined, expanded: false };
+  const listeners = new Set<() => void>();
+
+  const change = (next: Partial<ShellState>) => {
+    const before = state;
+    state = { ...state, ...next };
+    if (state.open !== before.open) {
+      stage.setOpen(state.open);
+      stage.emit(state.open ? 'open' : 'close', undefined);
+    }
+    for (const listener of Array.from(listeners)) listener();
+  };
+  const depth = () => (state.open ? (state.chat === undefined ? 1 : 2) : 0);
+  const usesHistory = () => stage.settings.mode === 'bubble' && isPhone();
+
+  /** Changes, and on a phone writes down how deep we are; going up is the browser's Back, so that no entry is left. */
+  const go = (next: Partial<ShellState>) => {
+    const before = depth();
+    change(next);
+    if (!usesHistory()) return;
+    const written = depthOf(history.state);
+    if (depth() > before) {
+      for (let level = before + 1; level <= depth(); level++) {
+        history.pushState({ ...history.state, [HISTORY_KEY]: level }, '');
+      }
+    } else if (depth() < written) {
+      history.go(depth() - written);
+    }
+  };
+  const onPopState = (event: PopStateEvent) => {
+    const wanted = depthOf(event.state);
+    if (wanted >= depth()) return;
+    change(wanted === 0 ? { open: false, chat: undefined } : { chat: undefined });
+    if (wanted === 0) stage.launcher.focus();
+  };
+  addEventListener('popstate', onPopState);
+
+  const shell: OpenShell = {
+    state: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    show: () => go({ open: true }),
+    hide() {
+      if (!state.open) return;
+      go(isPhone() ? { open: false, chat: undefined } : { open: false });
+      stage.launcher.focus();
+    },
+    toggleExpanded: () => change({ expanded: !state.expanded }),
+    goTo: tab => change({ tab }),
+    openChat: key => go({ open: true, chat: key }),
+    openWith: user => go({ open: true, chat: direct(user) }),
+    back: () => go({ chat: undefined }),
+    destroy() {
+      removeEventListener('popstate', onPopState);
+      listeners.clear();
+      if (state.open) stage.setOpen(false);
+    },
+  };
+  return shell;
+}
+
+export const PHONE = '(max-width: 639px)';
+
+function isPhone(): boolean {
+  return matchMedia(PHONE).matches;
+}
+
+function depthOf(historyState: unknown): number {
+  const depth = (historyState as Record<string, unknown> | null)?.[HISTORY_KEY];
+  return typeof depth === 'number' ? depth : 0;
+}

@@ -1,0 +1,269 @@
+// The panel: list on one side, chat on the other, or one over the other where there is room for one.
+
+import type { ConversationKey } from '@kith/client';
+import type { Stage } from '@kith/loader/stage';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { Banner } from '../banner/banner.tsx';
+import { Chat } from '../chat/chat.tsx';
+import { ChatsTab } from '../chats_tab/chats_tab.tsx';
+import { Confirm } from '../confirm/confirm.tsx';
+import { ContactsTab } from '../contacts_tab/contacts_tab.tsx';
+import { Icon } from '../icon/icon.tsx';
+import { LiveRegion } from '../live_region/live_region.tsx';
+import { MeTab } from '../me_tab/me_tab.tsx';
+import { Menu, type MenuRequest } from '../menu/menu.tsx';
+import {
+  type Question,
+  type Surroundings,
+  SurroundingsContext,
+  useTopic,
+  useWording,
+} from '../surroundings.tsx';
+import { type ThemeChoice, useTheme } from '../theme/theme.ts';
+import type { Wording } from '../wording/wording.ts';
+import { focusables, useFocusCycle, useScrollLock } from './focus.ts';
+import { type OpenShell, PHONE, type ShellState, type Tab } from './open_shell.ts';
+import { TabBar } from './tab_bar.tsx';
+import { useMedia } from './use_media.ts';
+
+interface Props {
+  stage: Stage;
+  shell: OpenShell;
+  wording: Wording;
+  place: HTMLElement;
+}
+
+/** From this width on, the list and the chat stand side by side on a full page. */
+const TWO_COLUMNS = '(min-width: 768px)';
+
+export function Shell({ stage, shell, wording, place }: Props) {
+  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
+  useLayoutEffect(() => shell.subscribe(() => redraw(undefined)), [shell]);
+  const state = shell.state();
+  const [menu, setMenu] = useState<MenuRequest>();
+  const [question, setQuestion] = useState<Question>();
+  const announcement = useRef<(text: string) => void>(() => {});
+  const theme = useTheme(stage.settings.theme, stage.root.host);
+  const phone = useMedia(PHONE);
+  const wide = useMedia(TWO_COLUMNS);
+  const full = stage.settings.mode === 'inbox' || (state.expanded && !phone);
+
+  const surroundings = useMemo<Surroundings>(
+    () => ({
+      client: stage.client,
+      wording,
+      announce: text => announcement.current(text),
+      openChat: shell.openChat,
+      openMenu: setMenu,
+      confirm: setQuestion,
+    }),
+    [stage, wording, shell],
+  );
+
+  const classes = [
+    'shell',
+    theme.dark ? 'dark' : 'light',
+    phone ? 'phone' : 'desktop',
+    full ? 'full' : 'corner',
+    stage.settings.position,
+    full && wide ? 'two-columns' : 'one-column',
+  ];
+  return (
+    <SurroundingsContext.Provider value={surroundings}>
+      <div class={classes.join(' ')} lang={wording.language} dir={wording.direction}>
+        {state.open && (
+          <Panel
+            key="panel"
+            shell={shell}
+            state={state}
+            phone={phone}
+            full={full}
+            twoColumns={full && wide}
+            closable={stage.settings.mode !== 'inbox'}
+            overlay={menu !== undefined || question !== undefined}
+            theme={theme}
+            place={place}
+          >
+            {menu && <Menu request={menu} onClose={() => setMenu(undefined)} />}
+            {question && <Confirm question={question} onClose={() => setQuestion(undefined)} />}
+          </Panel>
+        )}
+        <LiveRegion announcement={announcement} chat={state.open ? state.chat : undefined} />
+      </div>
+    </SurroundingsContext.Provider>
+  );
+}
+
+interface PanelProps {
+  shell: OpenShell;
+  state: ShellState;
+  phone: boolean;
+  full: boolean;
+  twoColumns: boolean;
+  closable: boolean;
+  /** A menu or a question lies over the panel. */
+  overlay: boolean;
+  theme: ThemeChoice;
+  place: HTMLElement;
+  children: preact.ComponentChildren;
+}
+
+function Panel({
+  shell,
+  state,
+  phone,
+  full,
+  twoColumns,
+  closable,
+  overlay,
+  theme,
+  place,
+  children,
+}: PanelProps) {
+  const words = useWording();
+  const panel = useRef<HTMLDivElement>(null);
+  useScrollLock(phone);
+  useFocusCycle(panel, shell);
+  useFirstFocus(panel, state.chat, twoColumns);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !event.defaultPrevented) {
+      event.preventDefault();
+      if (state.chat !== undefined && !twoColumns) shell.back();
+      else if (closable) shell.hide();
+    } else if (event.key === 'Tab' && phone && !overlay) {
+      keepInside(event, panel.current);
+    }
+  };
+  const listHidden = state.chat !== undefined && !twoColumns;
+  const corner = closable && (
+    <>
+      {!phone && (
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={full ? words.collapse : words.expand}
+          title={full ? words.collapse : words.expand}
+          onClick={shell.toggleExpanded}
+        >
+          <Icon name={full ? 'collapse' : 'expand'} />
+        </button>
+      )}
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={words.close}
+        title={words.close}
+        onClick={shell.hide}
+      >
+        <Icon name="close" />
+      </button>
+    </>
+  );
+
+  return (
+    <div
+      ref={panel}
+      class="panel"
+      part="panel"
+      {...(phone ? { role: 'dialog', 'aria-modal': true } : { role: 'region' })}
+      aria-label={words.messenger}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+    >
+      <div class="pane pane-list" inert={listHidden || overlay} data-hidden={listHidden}>
+        <ListPane shell={shell} state={state} theme={theme} corner={corner} place={place} />
+      </div>
+      {state.chat !== undefined ? (
+        <div class="pane pane-chat" inert={overlay} key={state.chat}>
+          <Chat conversation={state.chat} onBack={twoColumns ? undefined : shell.back} corner={corner} />
+        </div>
+      ) : (
+        twoColumns && (
+          <div class="pane pane-chat pane-empty">
+            <header class="bar">
+              <span class="grow" />
+              {corner}
+            </header>
+            <div class="empty">
+              <span class="empty-picture">
+                <Icon name="chat" />
+              </span>
+              <p>{words.noChatsHint}</p>
+            </div>
+          </div>
+        )
+      )}
+      {children}
+    </div>
+  );
+}
+
+const PANEL_ID = 'tab-panel';
+
+function ListPane({
+  shell,
+  state,
+  theme,
+  corner,
+}: Pick<PanelProps, 'shell' | 'state' | 'theme' | 'place'> & { corner: preact.ComponentChildren }) {
+  const words = useWording();
+  const titles: Record<Tab, string> = { chats: words.chats, contacts: words.contacts, me: words.me };
+  return (
+    <>
+      <header class="bar">
+        <h2 class="bar-title grow">{titles[state.tab]}</h2>
+        {corner}
+      </header>
+      <Banner />
+      <div class="tab-panel" role="tabpanel" id={PANEL_ID} aria-labelledby={`tab-${state.tab}`}>
+        {state.tab === 'chats' && (
+          <ChatsTab chosen={state.chat} onFindPeople={() => shell.goTo('contacts')} />
+        )}
+        {state.tab === 'contacts' && <ContactsTab />}
+        {state.tab === 'me' && <MeTab theme={theme} />}
+      </div>
+      <TabBar tab={state.tab} panelId={PANEL_ID} titles={titles} onChange={shell.goTo} />
+    </>
+  );
+}
+
+/** Focus goes into the panel when it opens, and back to the row when a chat is left. */
+function useFirstFocus(
+  panel: { current: HTMLElement | null },
+  chat: ConversationKey | undefined,
+  twoColumns: boolean,
+) {
+  const before = useRef<ConversationKey | undefined>(undefined);
+  useEffect(() => {
+    const element = panel.current;
+    if (element === null) return;
+    if (chat === undefined) {
+      const rows = Array.from(element.querySelectorAll<HTMLElement>('.pane-list [data-row]'));
+      const left = rows
+        .find(row => row.dataset.row === before.current)
+        ?.querySelector<HTMLElement>('[data-stop]');
+      const first = left ?? element.querySelector<HTMLElement>('.pane-list [role=tab][aria-selected=true]');
+      first?.focus({ preventScroll: true });
+    } else if (!twoColumns && before.current === undefined) {
+      // The composer takes the focus itself where that opens no keyboard on the screen.
+      if (!element.contains((element.getRootNode() as ShadowRoot).activeElement)) element.focus();
+    }
+    before.current = chat;
+  }, [panel, chat, twoColumns]);
+}
+
+/** A phone's sheet covers the page, so Tab stays in it. */
+function keepInside(event: KeyboardEvent, panel: HTMLElement | null) {
+  if (panel === null) return;
+  const all = focusables(panel);
+  const active = (panel.getRootNode() as ShadowRoot).activeElement;
+  const edge = event.shiftKey ? all[0] : all.at(-1);
+  if (active !== edge && active !== panel) return;
+  event.preventDefault();
+  (event.shiftKey ? all.at(-1) : all[0])?.focus();
+}
+
+export function useUnreadTotal() {
+  return useTopic('totals', client => client.totals());
+}

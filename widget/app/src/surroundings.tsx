@@ -1,0 +1,89 @@
+// What every component may ask for: the client, the wording, and the few things that the shell does for all.
+
+import type { Client, ConversationKey, Topic } from '@kith/client';
+import { type Context, createContext } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import type { MenuRequest } from './menu/menu.tsx';
+import type { Wording } from './wording/wording.ts';
+
+export interface Surroundings {
+  client: Client;
+  wording: Wording;
+  /** Says something to screen readers, politely. */
+  announce(text: string): void;
+  openChat(key: ConversationKey): void;
+  /** Shows a menu over the panel; one at a time. */
+  openMenu(request: MenuRequest): void;
+  /** Asks before something that hurts; the answer is the button. */
+  confirm(question: Question): void;
+}
+
+export interface Question {
+  title: string;
+  text: string;
+  action: string;
+  onYes(): void;
+}
+
+export const SurroundingsContext: Context<Surroundings | undefined> = createContext<Surroundings | undefined>(
+  undefined,
+);
+
+export function useSurroundings(): Surroundings {
+  const surroundings = useContext(SurroundingsContext);
+  if (surroundings === undefined) throw new Error('drawn outside of the shell');
+  return surroundings;
+}
+
+export const useClient = (): Client => useSurroundings().client;
+export const useWording = (): Wording => useSurroundings().wording;
+
+/** Reads from the store and draws again when the topic changes to another value. */
+export function useTopic<T>(topic: Topic, read: (client: Client) => T): T {
+  const client = useClient();
+  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
+  const value = read(client);
+  const drawn = useRef(value);
+  const reader = useRef(read);
+  drawn.current = value;
+  reader.current = read;
+  useLayoutEffect(() => {
+    const look = () => {
+      if (reader.current(client) !== drawn.current) redraw(undefined);
+    };
+    const leave = client.subscribe(topic, look);
+    // It may have changed between drawing and subscribing.
+    look();
+    return leave;
+  }, [client, topic]);
+  return value;
+}
+
+/** The time, again every `every` milliseconds, so that "5 min. ago" moves on. */
+export function useNow(every = 30_000): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), every);
+    return () => clearInterval(timer);
+  }, [every]);
+  return now;
+}
+
+/** Wants the presence of these users once they have stayed on the screen for a moment. */
+export function useWatch(users: readonly string[]): void {
+  const client = useClient();
+  const leave = useRef<() => void>(undefined);
+  const wanted = users.join('\n');
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const before = leave.current;
+      leave.current = client.watch(wanted === '' ? [] : wanted.split('\n'));
+      before?.();
+    }, WATCH_DELAY);
+    return () => clearTimeout(timer);
+  }, [client, wanted]);
+  useEffect(() => () => leave.current?.(), []);
+}
+
+/** Somebody who only scrolls past costs the server nothing. */
+const WATCH_DELAY = 200;

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { wordingFor } from './wording.ts';
+
+const NOON = Date.UTC(2026, 2, 12, 12, 0);
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+describe('language', () => {
+  test('the first wanted language that we speak is taken, with its region', () => {
+    expect(wordingFor(['fr', 'de-CH', 'en']).language).toBe('de-CH');
+    expect(wordingFor(['de-AT']).chats).toBe('Chats');
+    expect(wordingFor(['de-AT']).contacts).toBe('Kontakte');
+  });
+
+  test('without one it is English', () => {
+    expect(wordingFor(['fr', 'it']).contacts).toBe('Contacts');
+    expect(wordingFor([]).contacts).toBe('Contacts');
+  });
+
+  test('what is no language tag is passed over', () => {
+    expect(wordingFor(['<script>', 'not a tag', '-', 'de']).language).toBe('de');
+  });
+
+  test('direction follows the page even where its words are missing', () => {
+    expect(wordingFor(['ar', 'en']).direction).toBe('rtl');
+    expect(wordingFor(['en']).direction).toBe('ltr');
+  });
+});
+
+describe('numbers', () => {
+  test('plural forms come from the language', () => {
+    const english = wordingFor(['en']);
+    expect(english.unread(1)).toBe('1 unread message');
+    expect(english.unread(2)).toBe('2 unread messages');
+    expect(english.launcher(0)).toBe('Open messenger');
+    expect(english.launcher(3)).toContain('3 unread messages');
+    expect(wordingFor(['de']).unread(1)).toBe('1 ungelesene Nachricht');
+  });
+});
+
+describe('times', () => {
+  const wording = wordingFor(['en-GB'], 'UTC');
+
+  test('a separator names near days and dates far ones', () => {
+    expect(wording.day(NOON - MINUTE, NOON)).toBe('Today');
+    expect(wording.day(NOON - DAY, NOON)).toBe('Yesterday');
+    expect(wording.day(NOON - 3 * DAY, NOON)).toBe('Monday');
+    expect(wording.day(NOON - 30 * DAY, NOON)).toBe('10 February 2026');
+  });
+
+  test('yesterday begins at midnight, not 24 hours ago', () => {
+    const justAfterMidnight = Date.UTC(2026, 2, 12, 0, 5);
+    expect(wording.day(justAfterMidnight - 10 * MINUTE, justAfterMidnight)).toBe('Yesterday');
+  });
+
+  test('a clock of the other side that is ahead reads as now', () => {
+    expect(wording.short(NOON + 5 * MINUTE, NOON)).toBe('now');
+    expect(wording.day(NOON + DAY, NOON)).toBe('Today');
+    expect(wording.ago(NOON + MINUTE, NOON)).toBe('now');
+  });
+
+  test('a row gets coarser with age', () => {
+    expect(wording.short(NOON - 5 * MINUTE, NOON)).toMatch(/5/);
+    expect(wording.short(NOON - 3 * 60 * MINUTE, NOON)).toBe('9:00');
+    expect(wording.short(NOON - 2 * DAY, NOON)).toBe('Tue');
+    expect(wording.short(NOON - 30 * DAY, NOON)).toBe('10 Feb');
+  });
+});

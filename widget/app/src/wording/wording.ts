@@ -1,0 +1,123 @@
+/** All words, numbers and times that a member reads, in their language. */
+
+import { de } from './de.ts';
+import { type Catalogue, en } from './en.ts';
+
+/** Picks the form that the language asks for; `other` stands in for forms that a text leaves out. */
+export type Plural = (
+  n: number,
+  forms: { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>,
+) => string;
+
+/** The catalogue together with times and numbers of the same language. */
+export interface Wording extends Catalogue {
+  /** BCP 47 tag, for `lang`. */
+  language: string;
+  direction: 'ltr' | 'rtl';
+  /** Clock time of a message: "10:02". */
+  clock(time: number): string;
+  /** Full date and time, for tooltips and screen readers. */
+  full(time: number): string;
+  /** Separator between days: "Today", "Yesterday", "Monday", "3 March 2026". */
+  day(time: number, now: number): string;
+  /** Time in a list row: "now", "5 min. ago" in short, "10:02", "Mon", "3 Mar". */
+  short(time: number, now: number): string;
+  /** Time in a sentence: "5 minutes ago". */
+  ago(time: number, now: number): string;
+  number(n: number): string;
+}
+
+const CATALOGUES: Record<string, (plural: Plural) => Catalogue> = { en, de };
+const RTL = new Set(['ar', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi']);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/**
+ * The wording of the first wanted language that we speak, English without one. Dates follow the wanted region
+ * (`de-CH`); the direction follows the first wanted language even where its words are missing, because the
+ * page around the widget runs that way.
+ */
+export function wordingFor(wanted: readonly string[], timeZone?: string): Wording {
+  const tags = wanted.filter(isLanguageTag);
+  const language = tags.find(tag => base(tag) in CATALOGUES) ?? 'en';
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const rules = new Intl.PluralRules(language);
+  const plural: Plural = (n, forms) => forms[rules.select(n)] ?? forms.other;
+  const clock = new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit', ...zone });
+  const full = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'short', ...zone });
+  const weekday = new Intl.DateTimeFormat(language, { weekday: 'long', ...zone });
+  const weekdayShort = new Intl.DateTimeFormat(language, { weekday: 'short', ...zone });
+  const date = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'long', year: 'numeric', ...zone });
+  const dateShort = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', ...zone });
+  const yearShort = new Intl.DateTimeFormat(language, {
+    day: 'numeric',
+    month: 'numeric',
+    year: '2-digit',
+    ...zone,
+  });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  const relativeShort = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'narrow' });
+  const number = new Intl.NumberFormat(language);
+  const calendar = new Intl.DateTimeFormat('en-CA', {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    ...zone,
+  });
+  const daysBetween = (time: number, now: number) =>
+    Math.round((Date.parse(calendar.format(now)) - Date.parse(calendar.format(time))) / DAY);
+  const words = (CATALOGUES[base(language)] ?? en)(plural);
+
+  return {
+    ...words,
+    language,
+    direction: RTL.has(base(tags[0] ?? language)) ? 'rtl' : 'ltr',
+    clock: time => clock.format(time),
+    full: time => full.format(time),
+    day(time, now) {
+      const days = daysBetween(time, now);
+      if (days <= 0) return words.today;
+      if (days === 1) return words.yesterday;
+      return days < 7 ? weekday.format(time) : date.format(time);
+    },
+    short(time, now) {
+      if (now - time < MINUTE) return words.now;
+      if (now - time < HOUR) return relativeShort.format(-Math.floor((now - time) / MINUTE), 'minute');
+      const days = daysBetween(time, now);
+      if (days <= 0) return clock.format(time);
+      if (days < 7) return weekdayShort.format(time);
+      return (days < 300 ? dateShort : yearShort).format(time);
+    },
+    ago(time, now) {
+      const passed = Math.max(0, now - time);
+      if (passed < MINUTE) return words.now;
+      if (passed < HOUR) return relative.format(-Math.floor(passed / MINUTE), 'minute');
+      if (passed < DAY) return relative.format(-Math.floor(passed / HOUR), 'hour');
+      return relative.format(-Math.floor(passed / DAY), 'day');
+    },
+    number: n => number.format(n),
+  };
+}
+
+/** What the member wants to read, best first: the tag's own setting, the page, the browser. */
+export function wantedLanguages(
+  setting: string | undefined,
+  page: Document,
+  browser: readonly string[],
+): string[] {
+  return [setting ?? '', page.documentElement.lang, ...browser].filter(tag => tag !== '');
+}
+
+function base(tag: string): string {
+  return tag.toLowerCase().split('-', 1)[0] ?? '';
+}
+
+/** A page may say anything in `lang`, and Intl throws on what is no tag. */
+function isLanguageTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}
