@@ -1,0 +1,393 @@
+// The connection of one browser as a state machine: what happened and the time go in, what to do comes out.
+
+import { backoff, notBefore } from './backoff.ts';
+import type { Status, TransportName } from './client.ts';
+import { claims } from './token.ts';
+import { COMES_BACK, type Code, type Command, type Event, type Welcome } from './wire.ts';
+
+/** What happened. `link` is the number of the attempt, so that news of an abandoned one is ignored. */
+export type Input =
+  | { type: 'start' }
+  /** Leaves on purpose. */
+  | { type: 'stop' }
+  /** Lets go without a word, as a page does that is put away: another tab or page takes the session on. */
+  | { type: 'release' }
+  /** The answer to the effect `token`; undefined: enter as a guest. */
+  | { type: 'token'; token: string | undefined }
+  | { type: 'token_failed' }
+  | { type: 'event'; link: number; event: Event }
+  | { type: 'closed'; link: number; code?: Code; retryAfter?: number }
+  /** The page came back into view, from the cache, from sleep, or the member wants something. */
+  | { type: 'wake' }
+  | { type: 'network'; online: boolean }
+  | { type: 'tick' };
+
+/** What to do now, in this order. */
+export type Effect =
+  | { type: 'token' }
+  | { type: 'open'; link: number; transport: TransportName; token: string | undefined }
+  | { type: 'close'; link: number }
+  | { type: 'send'; link: number; command: Command }
+  /** An event for the store; comes only from the living link. */
+  | { type: 'deliver'; event: Event }
+  | { type: 'status'; status: Omit<Status, 'shared'> };
+
+type State =
+  | { at: 'idle' }
+  | { at: 'token'; until: number }
+  | { at: 'opening'; link: number; until: number }
+  | Online
+  /** `firm`: the server named the moment, so waking up does not shorten it. */
+  | { at: 'waiting'; until: number; firm: boolean; code?: Code }
+  | { at: 'stopped'; code?: Code };
+
+interface Online {
+  at: 'online';
+  link: number;
+  since: number;
+  heard: number;
+  sent: number;
+  /** A ping is out; without any frame by then the link is dead. */
+  probeUntil?: number;
+  pingEvery: number;
+  silence: number;
+  refreshAt: number;
+  refreshing: boolean;
+}
+
+/** From opening to welcome. A proxy that buffers or swallows is found by it. */
+const OPEN_MS = 12_000;
+const TOKEN_MS = 20_000;
+const PING_MS = 50_000;
+const PONG_MS = 10_000;
+/** After sleep the likely answer is that the link is dead, and somebody is waiting. */
+const WAKE_PONG_MS = 5_000;
+/** A link that lived shorter does not count as a success: the next wait goes on growing. */
+const STABLE_MS = 10_000;
+const FAILURES_PER_TRANSPORT = 2;
+/** So long a lesser transport is kept before a new connection begins with the best one again. */
+const BETTER_AFTER_MS = 600_000;
+/** A poll is answered after 25 s at the latest. */
+const POLL_SILENCE_MS = 60_000;
+
+export class Connection {
+  #state: State = { at: 'idle' };
+  #out: Effect[] = [];
+  #links = 0;
+  #attempts = 0;
+  #best = 0;
+  #failures = 0;
+  #betterAt = 0;
+  #token: string | undefined;
+  #tokenKnown = false;
+  #guestToken: string | undefined;
+  #network = true;
+
+  constructor(
+    private readonly transports: readonly TransportName[],
+    private readonly random: () => number,
+    /** The transport that worked last in this browser, if that was not long ago. */
+    remembered?: TransportName,
+    now = 0,
+  ) {
+    const at = remembered === undefined ? -1 : transports.indexOf(remembered);
+    if (at > 0) {
+      this.#best = at;
+      this.#betterAt = now + BETTER_AFTER_MS;
+    }
+  }
+
+  get online(): boolean {
+    return this.#state.at === 'online';
+  }
+
+  /** The transport in use or tried next. */
+  get transport(): TransportName {
+    return this.transports[this.#best] ?? 'websocket';
+  }
+
+  /** When it wants a `tick` at the latest. */
+  deadline(): number | undefined {
+    const state = this.#state;
+    switch (state.at) {
+      case 'idle':
+      case 'stopped':
+        return undefined;
+      case 'online':
+        return Math.min(
+          state.probeUntil ?? pingDue(state),
+          state.refreshing ? Number.POSITIVE_INFINITY : state.refreshAt,
+        );
+      default:
+        return state.until;
+    }
+  }
+
+  step(input: Input, now: number): Effect[] {
+    this.#out = [];
+    this.#handle(input, now);
+    return this.#out;
+  }
+
+  /** The effects that carry a command of a member; nothing where there is no session. */
+  send(command: Command, now: number): Effect[] {
+    this.#out = [];
+    if (this.#state.at === 'online') this.#say(this.#state, command, now);
+    return this.#out;
+  }
+
+  #handle(input: Input, now: number): void {
+    const state = this.#state;
+    switch (input.type) {
+      case 'start':
+        if (state.at === 'idle' || state.at === 'stopped') this.#attempts = 0;
+        else if (state.at !== 'waiting') return;
+        return this.#begin(now);
+      case 'stop':
+        if (state.at === 'online') this.#say(state, { t: 'bye' }, now);
+        this.#abandon();
+        return this.#enter({ at: 'stopped' });
+      case 'release':
+        this.#abandon();
+        return this.#enter({ at: 'idle' });
+      case 'token':
+        return this.#tokenCame(input.token, now);
+      case 'token_failed':
+        return this.#tokenFailed(now);
+      case 'event':
+        return this.#heard(input.link, input.event, now);
+      case 'closed':
+        if (!this.#isLink(input.link)) return;
+        return this.#ended(input.code, input.retryAfter, now);
+      case 'wake':
+        if (state.at === 'online') this.#probe(state, now, WAKE_PONG_MS);
+        else if (state.at === 'waiting' && !(state.firm && now < state.until)) this.#begin(now);
+        return;
+      case 'network':
+        return this.#networkChanged(input.online, now);
+      case 'tick':
+        return this.#tick(now);
+    }
+  }
+
+  #begin(now: number): void {
+    if (this.#tokenKnown && this.#token !== undefined) {
+      const { exp } = claims(this.#token);
+      if (exp !== undefined && exp <= now + 5_000) this.#tokenKnown = false;
+    }
+    if (!this.#tokenKnown) {
+      this.#enter({ at: 'token', until: now + TOKEN_MS });
+      this.#out.push({ type: 'token' });
+      return;
+    }
+    if (this.#best > 0 && now >= this.#betterAt) {
+      this.#best = 0;
+      this.#failures = 0;
+    }
+    const link = ++this.#links;
+    this.#enter({ at: 'opening', link, until: now + OPEN_MS });
+    this.#out.push({ type: 'open', link, transport: this.transport, token: this.#token ?? this.#guestToken });
+  }
+
+  #tokenCame(token: string | undefined, now: number): void {
+    this.#token = token;
+    this.#tokenKnown = true;
+    const state = this.#state;
+    if (state.at === 'token') return this.#begin(now);
+    if (state.at === 'online') {
+      state.refreshing = false;
+      state.refreshAt = Number.POSITIVE_INFINITY;
+      if (token !== undefined) this.#say(state, { t: 'token', rid: 0, token }, now);
+    }
+    // A page that brings a fresh token answers the reason for which its member was sent away.
+    if (state.at === 'stopped' && state.code !== undefined && COMES_BACK[state.code] === 'with_new_token') {
+      this.#begin(now);
+    }
+  }
+
+  #tokenFailed(now: number): void {
+    const state = this.#state;
+    if (state.at === 'token') this.#wait(undefined, undefined, now);
+    if (state.at === 'online') {
+      state.refreshing = false;
+      state.refreshAt = now + 5_000 + backoff(3, this.random());
+    }
+  }
+
+  #heard(link: number, event: Event, now: number): void {
+    if (!this.#isLink(link)) return;
+    const state = this.#state;
+    if (event.t === 'bye') {
+      this.#out.push({ type: 'close', link });
+      return this.#ended(event.code, event.retry_after, now);
+    }
+    if (state.at === 'opening') {
+      if (event.t !== 'welcome') return;
+      this.#welcomed(link, event, now);
+    } else if (state.at === 'online') {
+      state.heard = now;
+      state.probeUntil = undefined;
+      if (event.t === 'token_ok' && this.#token !== undefined) {
+        const { exp } = claims(this.#token);
+        state.refreshAt = now + refreshAfter((exp ?? event.expires) - now);
+      }
+    }
+    if (event.t !== 'heartbeat' && event.t !== 'pong') this.#out.push({ type: 'deliver', event });
+  }
+
+  #welcomed(link: number, welcome: Welcome, now: number): void {
+    const { limits } = welcome;
+    const pingEvery = Math.min(PING_MS, limits.idle_ms > 0 ? limits.idle_ms / 2 : PING_MS);
+    const silence = {
+      websocket: pingEvery,
+      stream: limits.heartbeat_ms * 2.5,
+      sse: limits.heartbeat_ms * 2.5,
+      poll: POLL_SILENCE_MS,
+    }[this.transport];
+    this.#failures = 0;
+    if (this.#best > 0 && this.#betterAt <= now) this.#betterAt = now + BETTER_AFTER_MS;
+    if (welcome.guest_token !== undefined) this.#guestToken = welcome.guest_token;
+    const ownToken = this.#token !== undefined;
+    this.#enter({
+      at: 'online',
+      link,
+      since: now,
+      heard: now,
+      sent: now,
+      pingEvery: this.transport === 'poll' ? Number.POSITIVE_INFINITY : pingEvery,
+      silence,
+      refreshAt: ownToken ? now + refreshAfter(welcome.expires - welcome.time) : Number.POSITIVE_INFINITY,
+      refreshing: false,
+    });
+  }
+
+  /** The link is over, with the server's reason or without any. */
+  #ended(code: Code | undefined, retryAfter: number | undefined, now: number): void {
+    const state = this.#state;
+    const stable = state.at === 'online' && now - state.since >= STABLE_MS;
+    if (stable) this.#attempts = 0;
+    if (code === undefined) {
+      if (state.at === 'opening') this.#transportFailed(now);
+      return this.#wait(undefined, undefined, now);
+    }
+    // A code that this client does not know comes from a newer server: come back later.
+    switch (COMES_BACK[code] ?? 'later') {
+      case 'never':
+        return this.#enter({ at: 'stopped', code });
+      case 'now':
+        return stable ? this.#begin(now) : this.#wait(code, undefined, now);
+      case 'later':
+        return this.#wait(code, retryAfter, now);
+      case 'with_new_token': {
+        const guest = this.#token === undefined;
+        this.#tokenKnown = false;
+        this.#token = undefined;
+        if (guest && this.#guestToken === undefined) return this.#enter({ at: 'stopped', code });
+        if (guest) this.#guestToken = undefined;
+        // At once the first time; a site that keeps signing bad tokens is asked less and less often.
+        return this.#attempts++ === 0 ? this.#begin(now) : this.#wait(code, retryAfter, now);
+      }
+    }
+  }
+
+  #transportFailed(now: number): void {
+    if (!this.#network) return;
+    this.#failures += 1;
+    if (this.#failures < FAILURES_PER_TRANSPORT) return;
+    this.#failures = 0;
+    this.#best = (this.#best + 1) % this.transports.length;
+    this.#betterAt = now + BETTER_AFTER_MS;
+  }
+
+  #wait(code: Code | undefined, retryAfter: number | undefined, now: number): void {
+    const delay =
+      retryAfter === undefined
+        ? backoff(this.#attempts, this.random())
+        : notBefore(retryAfter, this.random());
+    this.#attempts += 1;
+    this.#enter({ at: 'waiting', until: now + delay, firm: retryAfter !== undefined, code });
+  }
+
+  #networkChanged(online: boolean, now: number): void {
+    const before = this.#network;
+    this.#network = online;
+    if (before === online) return;
+    this.#tell();
+    if (online) this.#handle({ type: 'wake' }, now);
+  }
+
+  #tick(now: number): void {
+    const state = this.#state;
+    const due = this.deadline();
+    if (due === undefined || now < due) return;
+    switch (state.at) {
+      case 'token':
+        return this.#tokenFailed(now);
+      case 'opening':
+        this.#out.push({ type: 'close', link: state.link });
+        return this.#ended(undefined, undefined, now);
+      case 'waiting':
+        return this.#begin(now);
+      case 'online':
+        if (state.probeUntil !== undefined && now >= state.probeUntil) {
+          this.#out.push({ type: 'close', link: state.link });
+          return this.#ended(undefined, undefined, now);
+        }
+        if (!state.refreshing && now >= state.refreshAt) {
+          state.refreshing = true;
+          this.#out.push({ type: 'token' });
+        }
+        if (now >= pingDue(state)) this.#probe(state, now, PONG_MS);
+    }
+  }
+
+  #probe(state: Online, now: number, patience: number): void {
+    const until = now + patience;
+    if (state.probeUntil !== undefined && state.probeUntil <= until) return;
+    const pinged = state.probeUntil !== undefined;
+    state.probeUntil = until;
+    if (!pinged) this.#say(state, { t: 'ping' }, now);
+  }
+
+  #say(state: Online, command: Command, now: number): void {
+    state.sent = now;
+    this.#out.push({ type: 'send', link: state.link, command });
+  }
+
+  #isLink(link: number): boolean {
+    const state = this.#state;
+    return (state.at === 'opening' || state.at === 'online') && state.link === link;
+  }
+
+  #abandon(): void {
+    const state = this.#state;
+    if (state.at === 'opening' || state.at === 'online') this.#out.push({ type: 'close', link: state.link });
+  }
+
+  #enter(state: State): void {
+    this.#state = state;
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#out.push({ type: 'status', status: this.#status() });
+  }
+
+  #status(): Omit<Status, 'shared'> {
+    const state = this.#state;
+    if (state.at === 'idle') return { state: 'idle' };
+    if (state.at === 'stopped') return { state: 'stopped', ...(state.code && { code: state.code }) };
+    if (!this.#network) return { state: 'offline' };
+    if (state.at === 'online') return { state: 'online', transport: this.transport };
+    if (state.at !== 'waiting') return { state: 'connecting' };
+    return { state: 'waiting', retryAt: state.until, ...(state.code && { code: state.code }) };
+  }
+}
+
+function pingDue(state: Online): number {
+  return Math.min(state.sent + state.pingEvery, state.heard + state.silence);
+}
+
+function refreshAfter(lifetime: number): number {
+  return Math.max(5_000, lifetime * 0.8);
+}
