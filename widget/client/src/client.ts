@@ -109,8 +109,11 @@ export type Topic =
   | `presence:${string}`;
 
 export interface Happenings {
-  /** A message of somebody else arrived now (not from history, not doubled). */
-  message: { key: ConversationKey; message: Message };
+  /**
+   * A message of somebody else arrived now (not from history, not doubled). `first` is true in one tab of the
+   * browser only: the one to make a sound.
+   */
+  message: { key: ConversationKey; message: Message; first: boolean };
   /** Somebody asked to become a contact, or accepted. */
   contact: Contact;
   totals: Totals;

@@ -223,8 +223,11 @@ export class Connection {
     }
     if (state.at === 'opening') {
       if (event.t !== 'welcome') return;
-      this.#welcomed(link, event, now);
-    } else if (state.at === 'online') {
+      // The store first: whoever hears `online` finds what came with it.
+      this.#out.push({ type: 'deliver', event });
+      return this.#welcomed(link, event, now);
+    }
+    if (state.at === 'online') {
       state.heard = now;
       state.probeUntil = undefined;
       if (event.t === 'token_ok' && this.#token !== undefined) {
@@ -237,7 +240,7 @@ export class Connection {
 
   #welcomed(link: number, welcome: Welcome, now: number): void {
     const { limits } = welcome;
-    const pingEvery = Math.min(PING_MS, limits.idle_ms > 0 ? limits.idle_ms / 2 : PING_MS);
+    const pingEvery = Math.min(PING_MS, limits.idle_ms > 0 ? (limits.idle_ms * 2) / 3 : PING_MS);
     const silence = {
       websocket: pingEvery,
       stream: limits.heartbeat_ms * 2.5,

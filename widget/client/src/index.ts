@@ -1,6 +1,9 @@
 // Kith's headless client: the member's conversations as values to draw, without an interface.
 
+export { browserEnvironment } from './browser.ts';
 export * from './client.ts';
+export type { Environment } from './environment.ts';
+export { type ClientOptions, createClient } from './member.ts';
 export type {
   Code,
   Contact,

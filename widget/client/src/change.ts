@@ -1,0 +1,36 @@
+// What changes a replica. The leader applies changes in an order and tells the other tabs, which apply the same.
+
+import type { ConversationKey, Status } from './client.ts';
+import type { Code, Command, Event, SetPresence } from './wire.ts';
+
+export type Change =
+  /** The server said something; `request` is what it answers. */
+  | { c: 'event'; event: Event; request?: Command; now: number }
+  | { c: 'action'; action: Action; now: number }
+  | { c: 'status'; status: Status }
+  /** The leader has told the server these markers. */
+  | { c: 'told'; key: ConversationKey; received: number; read: number };
+
+/**
+ * What the member did, in any tab. Doing the same one twice changes nothing more: a tab applies its own at once,
+ * hears it again from the leader, and says it again to the next leader if the first one died over it.
+ */
+export type Action =
+  | { a: 'queue'; id: string; key: ConversationKey; body: string; replyTo?: number; time: number }
+  | { a: 'retry'; id: string }
+  | { a: 'discard'; id: string }
+  | { a: 'draft'; key: ConversationKey; text: string }
+  | { a: 'seen'; key: ConversationKey; seq: number }
+  | { a: 'typing'; key: ConversationKey; on: boolean }
+  | { a: 'presence'; set: SetPresence };
+
+/** A message that is not on the server yet. */
+export interface Queued {
+  id: string;
+  key: ConversationKey;
+  body: string;
+  replyTo?: number;
+  time: number;
+  /** Set: it was refused for good, and waits for the member. */
+  failed?: Code;
+}

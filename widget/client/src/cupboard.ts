@@ -1,0 +1,117 @@
+// What outlives the page, in the page's own storage: never a token, and nothing before the member has signed in.
+
+import type { TransportName } from './client.ts';
+import type { KeyValues } from './environment.ts';
+import type { Snapshot } from './replica.ts';
+
+/** Beyond, the cache is not worth its time at page load. */
+const MAX_CACHE_CHARS = 1_000_000;
+
+/** All of it is a convenience: where storage is full, forbidden or damaged, it is as if nothing had been kept. */
+export class Cupboard {
+  constructor(
+    private readonly storage: KeyValues | undefined,
+    private readonly site: string,
+  ) {}
+
+  device(): string | undefined {
+    const device = this.#get('device');
+    return device !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(device) ? device : undefined;
+  }
+
+  keepDevice(device: string): void {
+    this.#set('device', device);
+  }
+
+  /** The transport that worked last, if that was within ten minutes. */
+  transport(now: number): TransportName | undefined {
+    const [name, at] = (this.#get('transport') ?? '').split('@');
+    const recent = Math.abs(now - Number(at)) < 600_000;
+    return recent && isTransport(name) ? name : undefined;
+  }
+
+  keepTransport(name: TransportName, now: number): void {
+    if (name === 'websocket') this.#remove('transport');
+    else this.#set('transport', `${name}@${now}`);
+  }
+
+  cache(user: string): Snapshot | undefined {
+    try {
+      const value: unknown = JSON.parse(this.#get(`cache:${user}`) ?? 'null');
+      return isSnapshot(value, user) ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Keeps this member's and forgets every other's: the next person at this browser is not to read it. */
+  keepCache(user: string, snapshot: Snapshot): void {
+    const text = JSON.stringify(snapshot);
+    this.forgetOthers(user);
+    if (text.length <= MAX_CACHE_CHARS) this.#set(`cache:${user}`, text);
+    else this.#remove(`cache:${user}`);
+  }
+
+  forgetOthers(user: string): void {
+    try {
+      const prefix = this.#name('cache:');
+      for (const key of this.storage?.keys() ?? []) {
+        if (key.startsWith(prefix) && key !== prefix + user) this.storage?.removeItem(key);
+      }
+    } catch {
+      // Nothing could be kept either, then.
+    }
+  }
+
+  #name(what: string): string {
+    return `kith:${this.site}:${what}`;
+  }
+
+  #get(what: string): string | undefined {
+    try {
+      return this.storage?.getItem(this.#name(what)) ?? undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #set(what: string, value: string): void {
+    try {
+      this.storage?.setItem(this.#name(what), value);
+    } catch {
+      // Full or forbidden: an older value would be worse than none.
+      this.#remove(what);
+    }
+  }
+
+  #remove(what: string): void {
+    try {
+      this.storage?.removeItem(this.#name(what));
+    } catch {
+      // See above.
+    }
+  }
+}
+
+function isTransport(name: string | undefined): name is TransportName {
+  return name === 'websocket' || name === 'stream' || name === 'sse' || name === 'poll';
+}
+
+/** Written by an own version of this file, or by nobody we trust: looks where a wrong shape would throw later. */
+function isSnapshot(value: unknown, user: string): value is Snapshot {
+  if (typeof value !== 'object' || value === null) return false;
+  const it = value as Partial<Record<keyof Snapshot, unknown>>;
+  const lists = [it.conversations, it.people, it.contacts, it.presences, it.queue, it.drafts];
+  const me = it.me as { user?: unknown } | undefined;
+  return (
+    it.v === 1 &&
+    me?.user === user &&
+    lists.every(Array.isArray) &&
+    [it.main, it.archived, it.contactPages, it.status].every(
+      one => typeof one === 'object' && one !== null,
+    ) &&
+    (it.conversations as { key?: unknown; stretches?: unknown }[]).every(
+      one => typeof one?.key === 'string' && Array.isArray(one.stretches),
+    )
+  );
+}

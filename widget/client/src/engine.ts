@@ -1,0 +1,435 @@
+// What only the leader does: it holds the connection, sends the queue, answers requests, tells markers and watches.
+
+import { backoff } from './backoff.ts';
+import type { Action, Change } from './change.ts';
+import { type ConversationKey, RequestError, type TransportName } from './client.ts';
+import { Connection, type Effect } from './connection.ts';
+import type { Environment, Link } from './environment.ts';
+import type { Replica } from './replica.ts';
+import { COMES_BACK, type Command, type Event, type SendTo, type SetPresence, VERSION } from './wire.ts';
+
+/** A command that is answered; its number is given by the engine. */
+export type Request = Command & { rid: number };
+export type Unnumbered<C = Request> = C extends Request ? Omit<C, 'rid'> : never;
+
+export interface EngineHost {
+  replica: Replica;
+  /** Applies to the replica of every tab. */
+  apply(change: Change): void;
+  /** A fresh token of the site; undefined: as a guest. */
+  token(): Promise<string | undefined>;
+  /** The connection works over this transport. */
+  works(transport: TransportName): void;
+}
+
+export interface EngineOptions {
+  site: string;
+  device: string;
+  remembered?: TransportName;
+}
+
+const CLIENT = 'kith-widget/0.1';
+const MARKERS_MS = 500;
+const WATCH_MS = 150;
+const TYPING_EVERY_MS = 4_000;
+const TYPING_LAPSES_MS = 6_000;
+const REQUEST_MS = 20_000;
+const ACK_MS = 30_000;
+const MAX_REQUESTS = 200;
+const MAX_FLYING = 20;
+/** A timer that is so late has slept, and the connection with it. */
+const DRIFT_MS = 5_000;
+/** Markers told so shortly before a break may not have arrived. */
+const RETELL_MS = 60_000;
+
+export class Engine {
+  #connection: Connection;
+  #link: { number: number; link: Link } | undefined;
+  #rid = 0;
+  #requests = new Map<number, Pending>();
+  /** Sent and not acknowledged: id → when. */
+  #flying = new Map<string, number>();
+  /** Refused for now: id → when to try again, and how often it was. */
+  #later = new Map<string, { at: number; times: number }>();
+  #unmarked = new Map<ConversationKey, number>();
+  #told = new Map<ConversationKey, number>();
+  #watched = new Map<string, readonly string[]>();
+  #watching = '';
+  #watchAt: number | undefined;
+  #typed = new Map<ConversationKey, number>();
+  #wantedPresence: SetPresence | undefined;
+  #refreshingList = false;
+  #timer: { at: number; cancel: () => void } | undefined;
+  #over = false;
+
+  constructor(
+    private readonly env: Environment,
+    private readonly options: EngineOptions,
+    private readonly host: EngineHost,
+  ) {
+    const order: TransportName[] = ['websocket', 'stream', 'sse', 'poll'];
+    const usable = order.filter(name => env.transports[name] !== undefined);
+    this.#connection = new Connection(usable, () => env.random(), options.remembered, env.now());
+    if (!env.page.online()) this.#step({ type: 'network', online: false });
+  }
+
+  start(): void {
+    this.#step({ type: 'start' });
+  }
+
+  /** Leaves on purpose. */
+  stop(): void {
+    this.#step({ type: 'stop' });
+    this.#rejectAll();
+  }
+
+  /** Ends without a word to the server; another engine takes the session on. Nothing is applied after it. */
+  release(): void {
+    this.#over = true;
+    this.#run(this.#connection.step({ type: 'release' }, this.env.now()));
+    this.#timer?.cancel();
+    this.#rejectAll();
+  }
+
+  wake(): void {
+    this.#step({ type: 'wake' });
+  }
+
+  network(online: boolean): void {
+    this.#step({ type: 'network', online });
+  }
+
+  token(token: string): void {
+    this.#step({ type: 'token', token });
+  }
+
+  /** Runs what is due; other tabs call it, because their timers may run while those of this tab are throttled. */
+  poke(): void {
+    this.#due();
+  }
+
+  /** The part of an action that concerns the server. The replicas have it already. */
+  do(action: Action): void {
+    switch (action.a) {
+      case 'queue':
+      case 'retry':
+        this.#later.delete(action.id);
+        this.#typed.delete(
+          this.host.replica.queue.find(one => one.id === action.id)?.key ?? ('' as ConversationKey),
+        );
+        this.#pump();
+        break;
+      case 'typing':
+        this.#type(action.key, action.on);
+        break;
+      case 'presence':
+        this.#wantedPresence = this.#connection.online ? undefined : action.set;
+        this.#send({ t: 'presence', set: action.set });
+    }
+    this.#schedule();
+  }
+
+  ask(request: Unnumbered): Promise<Event> {
+    return new Promise((resolve, reject) => {
+      if (!this.#connection.online) return reject(new RequestError('offline'));
+      if (this.#requests.size >= MAX_REQUESTS) return reject(new RequestError('rate_limited'));
+      const command = { ...request, rid: ++this.#rid } as Request;
+      this.#requests.set(command.rid, { command, resolve, reject, until: this.env.now() + REQUEST_MS });
+      this.#send(command);
+      this.#schedule();
+    });
+  }
+
+  watch(tab: string, users: readonly string[]): void {
+    if (users.length > 0) this.#watched.set(tab, users);
+    else this.#watched.delete(tab);
+    this.#watchAt ??= this.env.now() + WATCH_MS;
+    this.#schedule();
+  }
+
+  /** Call after each change with the conversations that it touched. */
+  touched(keys: Iterable<ConversationKey>): void {
+    const now = this.env.now();
+    for (const key of keys) {
+      const known = this.host.replica.conversations.get(key);
+      if (!known?.id || (known.read <= known.toldRead && known.top <= known.toldReceived)) continue;
+      if (!this.#unmarked.has(key)) this.#unmarked.set(key, now + MARKERS_MS);
+    }
+    this.#refreshList();
+    this.#pump();
+    this.#schedule();
+  }
+
+  // -- the connection --
+
+  #step(input: Parameters<Connection['step']>[0]): void {
+    if (this.#over) return;
+    this.#run(this.#connection.step(input, this.env.now()));
+    this.#schedule();
+  }
+
+  #run(effects: Effect[]): void {
+    for (const effect of effects) {
+      switch (effect.type) {
+        case 'token':
+          this.#fetchToken();
+          break;
+        case 'open':
+          this.#open(effect);
+          break;
+        case 'close':
+          if (this.#link?.number === effect.link) {
+            this.#link.link.close();
+            this.#link = undefined;
+          }
+          break;
+        case 'send':
+          if (this.#link?.number === effect.link) this.#link.link.send(JSON.stringify(effect.command));
+          break;
+        case 'deliver':
+          this.#deliver(effect.event);
+          break;
+        case 'status':
+          if (effect.status.state !== 'online') this.#rejectAll();
+          if (!this.#over) this.host.apply({ c: 'status', status: { ...effect.status, shared: false } });
+      }
+    }
+  }
+
+  #fetchToken(): void {
+    this.host.token().then(
+      token => this.#step({ type: 'token', token }),
+      () => this.#step({ type: 'token_failed' }),
+    );
+  }
+
+  #open({ link: number, transport, token }: Effect & { type: 'open' }): void {
+    const open = this.env.transports[transport];
+    if (open === undefined) return;
+    const { position } = this.host.replica;
+    const hello: Command = {
+      t: 'hello',
+      v: VERSION,
+      site: this.options.site,
+      ...(token !== undefined && { token }),
+      device: this.options.device,
+      ...(position !== undefined && { position }),
+      client: CLIENT,
+    };
+    const link = open(JSON.stringify(hello), {
+      event: event => this.#step({ type: 'event', link: number, event }),
+      closed: why => {
+        if (this.#link?.number === number) this.#link = undefined;
+        this.#step({ type: 'closed', link: number, ...why });
+      },
+    });
+    this.#link = { number, link };
+  }
+
+  #send(command: Command): void {
+    if (!this.#over) this.#run(this.#connection.send(command, this.env.now()));
+  }
+
+  // -- events --
+
+  #deliver(event: Event): void {
+    const now = this.env.now();
+    const re = 're' in event ? event.re : undefined;
+    const pending = re === undefined ? undefined : this.#requests.get(re);
+    if (re !== undefined) this.#requests.delete(re);
+    if (event.t === 'welcome') this.#beforeWelcome(now);
+    if (event.t === 'ack') this.#landed(event.id);
+    if (event.t === 'error' && event.id !== undefined) this.#bounced(event, event.id, now);
+    this.host.apply({ c: 'event', event, ...(pending && { request: pending.command }), now });
+    if (event.t === 'welcome') this.#afterWelcome();
+    if (event.t === 'behind') this.#catchUp();
+    if (event.t === 'error') pending?.reject(new RequestError(event.code, event.retry_after));
+    else pending?.resolve(event);
+  }
+
+  #beforeWelcome(now: number): void {
+    this.#flying.clear();
+    this.#later.clear();
+    for (const [key, at] of this.#told) if (at >= now - RETELL_MS) this.#unmarked.set(key, now);
+    this.host.works(this.#connection.transport);
+  }
+
+  #afterWelcome(): void {
+    this.#watching = '';
+    this.#watchAt = this.env.now();
+    if (this.#wantedPresence !== undefined) {
+      const set = this.#wantedPresence;
+      this.#wantedPresence = undefined;
+      this.#send({ t: 'presence', set });
+      this.host.apply({ c: 'action', action: { a: 'presence', set }, now: this.env.now() });
+    }
+    this.touched(this.host.replica.conversations.keys());
+  }
+
+  /** Our queue at the server overflowed. */
+  #catchUp(): void {
+    const { position } = this.host.replica;
+    if (position === undefined) return;
+    // Should it fail, the connection is given up: the next hello says the same position.
+    this.ask({ t: 'resume', position }).catch(() => {
+      const link = this.#link;
+      this.#link = undefined;
+      link?.link.close();
+      if (link) this.#step({ type: 'closed', link: link.number });
+    });
+  }
+
+  #refreshList(): void {
+    if (!this.host.replica.listIsStale || this.#refreshingList || !this.#connection.online) return;
+    this.#refreshingList = true;
+    this.host.replica.listIsStale = false;
+    const done = () => {
+      this.#refreshingList = false;
+    };
+    this.ask({ t: 'conversations' }).then(done, done);
+  }
+
+  // -- the queue --
+
+  /** Sends what may be sent: of each conversation one at a time, so that a refusal cannot change the order. */
+  #pump(): void {
+    if (!this.#connection.online) return;
+    const now = this.env.now();
+    const busy = new Set<ConversationKey>();
+    for (const one of this.host.replica.queue) {
+      if (one.failed || busy.has(one.key)) continue;
+      busy.add(one.key);
+      if (this.#flying.has(one.id) || (this.#later.get(one.id)?.at ?? 0) > now) continue;
+      if (this.#flying.size >= MAX_FLYING) return;
+      this.#flying.set(one.id, now);
+      const { id, body, replyTo } = one;
+      this.#send({
+        t: 'send',
+        id,
+        to: addressee(one.key),
+        body,
+        ...(replyTo !== undefined && { reply_to: replyTo }),
+      });
+    }
+  }
+
+  #landed(id: string): void {
+    this.#flying.delete(id);
+    this.#later.delete(id);
+  }
+
+  #bounced({ code, retry_after }: Event & { t: 'error' }, id: string, now: number): void {
+    this.#flying.delete(id);
+    if ((COMES_BACK[code] ?? 'later') === 'never') return;
+    const times = (this.#later.get(id)?.times ?? 0) + 1;
+    const wait = Math.max(retry_after ?? 0, 250) + backoff(times, this.env.random());
+    this.#later.set(id, { at: now + wait, times });
+  }
+
+  // -- small news --
+
+  #type(key: ConversationKey, on: boolean): void {
+    const now = this.env.now();
+    const last = this.#typed.get(key);
+    if (on && last !== undefined && now - last < TYPING_EVERY_MS) return;
+    if (!on && (last === undefined || now - last > TYPING_LAPSES_MS)) return;
+    if (on) this.#typed.set(key, now);
+    else this.#typed.delete(key);
+    this.#send({ t: 'typing', to: addressee(key), on });
+  }
+
+  #tellMarkers(now: number): void {
+    if (!this.#connection.online) return;
+    for (const [key, at] of this.#unmarked) {
+      if (at > now) continue;
+      this.#unmarked.delete(key);
+      const known = this.host.replica.conversations.get(key);
+      if (!known?.id) continue;
+      const again = this.#told.has(key);
+      if (known.top > known.read && (known.top > known.toldReceived || again)) {
+        this.#send({ t: 'marker', conversation: known.id, received: known.top });
+      }
+      if (known.read > known.toldRead || again)
+        this.#send({ t: 'marker', conversation: known.id, read: known.read });
+      this.#told.set(key, now);
+      this.host.apply({ c: 'told', key, received: known.top, read: known.read });
+    }
+    for (const [key, at] of this.#told) if (at < now - RETELL_MS) this.#told.delete(key);
+  }
+
+  #tellWatch(now: number): void {
+    if (this.#watchAt === undefined || this.#watchAt > now || !this.#connection.online) return;
+    this.#watchAt = undefined;
+    const limit = this.host.replica.limits?.watch ?? 100;
+    const users = [...new Set([...this.#watched.values()].flat())].slice(0, limit).sort();
+    const wanted = users.join('\n');
+    if (wanted === this.#watching) return;
+    this.#watching = wanted;
+    this.#send({ t: 'watch', users });
+  }
+
+  // -- time --
+
+  #schedule(): void {
+    const at = this.#nextDue();
+    if (this.#timer?.at === at || this.#over) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (at === undefined) return;
+    const cancel = this.env.timer(Math.max(0, at - this.env.now()), () => {
+      this.#timer = undefined;
+      if (this.env.now() > at + DRIFT_MS) this.#step({ type: 'wake' });
+      this.#due();
+    });
+    this.#timer = { at, cancel };
+  }
+
+  #due(): void {
+    if (this.#over) return;
+    const now = this.env.now();
+    this.#step({ type: 'tick' });
+    for (const [rid, { until, reject }] of this.#requests) {
+      if (until > now) continue;
+      this.#requests.delete(rid);
+      reject(new RequestError('offline'));
+    }
+    // Sent on a living connection and never answered: say it again, with the same id.
+    for (const [id, at] of this.#flying) if (at + ACK_MS <= now) this.#flying.delete(id);
+    this.#tellMarkers(now);
+    this.#tellWatch(now);
+    this.#pump();
+    this.#schedule();
+  }
+
+  #nextDue(): number | undefined {
+    const now = this.env.now();
+    const dues: number[] = [];
+    const due = this.#connection.deadline();
+    if (due !== undefined) dues.push(due);
+    if (this.#connection.online) {
+      for (const { until } of this.#requests.values()) dues.push(until);
+      for (const at of this.#flying.values()) dues.push(at + ACK_MS);
+      for (const { at } of this.#later.values()) if (at > now) dues.push(at);
+      for (const at of this.#unmarked.values()) dues.push(at);
+      if (this.#watchAt !== undefined) dues.push(this.#watchAt);
+    }
+    const next = Math.min(...dues);
+    return Number.isFinite(next) ? next : undefined;
+  }
+
+  #rejectAll(): void {
+    for (const { reject } of this.#requests.values()) reject(new RequestError('offline'));
+    this.#requests.clear();
+  }
+}
+
+interface Pending {
+  command: Request;
+  resolve(event: Event): void;
+  reject(error: RequestError): void;
+  until: number;
+}
+
+function addressee(key: ConversationKey): SendTo {
+  return { user: key.slice(1) };
+}

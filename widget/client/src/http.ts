@@ -1,0 +1,93 @@
+// What the transports over HTTP have in common: the POST that carries commands up, and the reason of a refusal.
+
+import type { Link, LinkListener } from './environment.ts';
+import { readEvents } from './frame.ts';
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Most commands in one POST; the rest goes with the next. */
+const MAX_LINES = 50;
+
+/**
+ * One downstream and its POSTs. `listen` opens the downstream and runs until it is over; everything ends together,
+ * and is reported once.
+ */
+export class HttpLink implements Link {
+  #key: string | undefined;
+  #lines: string[] = [];
+  #posting = false;
+  #abort = new AbortController();
+
+  constructor(
+    private readonly fetch: Fetch,
+    private readonly base: string,
+    private readonly listener: LinkListener,
+  ) {}
+
+  get over(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  get key(): string | undefined {
+    return this.#key;
+  }
+
+  /** Never cookies: the token in the body says who it is. */
+  post(path: string, body: string, authorized: boolean): Promise<Response> {
+    return this.fetch(this.base + path, {
+      method: 'POST',
+      body,
+      credentials: 'omit',
+      cache: 'no-store',
+      signal: this.#abort.signal,
+      ...(authorized && this.#key !== undefined && { headers: { authorization: `Kith ${this.#key}` } }),
+    });
+  }
+
+  send(frame: string): void {
+    this.#lines.push(frame);
+    void this.#flush();
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+
+  event(event: Parameters<LinkListener['event']>[0]): void {
+    if (this.over) return;
+    if (event.t === 'welcome') this.#key = event.key;
+    this.listener.event(event);
+    if (event.t === 'welcome') void this.#flush();
+  }
+
+  closed(why: Parameters<LinkListener['closed']>[0]): void {
+    if (this.over) return;
+    this.close();
+    this.listener.closed(why);
+  }
+
+  /** An answer that is no success ends the link, with the server's reason if it gives one. */
+  async refused(response: Response): Promise<void> {
+    const [event] = readEvents(await response.text().catch(() => '')) ?? [];
+    if (event?.t !== 'bye' && event?.t !== 'error') return this.closed({});
+    const { code, retry_after } = event;
+    this.closed({ code, ...(retry_after !== undefined && { retryAfter: retry_after }) });
+  }
+
+  /** One POST in flight, so that order is kept. */
+  async #flush(): Promise<void> {
+    if (this.#posting || this.#key === undefined) return;
+    this.#posting = true;
+    try {
+      while (this.#lines.length > 0 && !this.over) {
+        const lines = this.#lines.splice(0, MAX_LINES);
+        const response = await this.post('/v1/send', lines.join('\n'), true);
+        if (!response.ok) await this.refused(response);
+      }
+    } catch {
+      this.closed({});
+    } finally {
+      this.#posting = false;
+    }
+  }
+}

@@ -1,0 +1,688 @@
+// The client: puts replica, views, tabs and engine together for one member of one site in one tab.
+
+import { backoff } from './backoff.ts';
+import type { Action, Change } from './change.ts';
+import {
+  type Client,
+  type ContactList,
+  type Conversation,
+  type ConversationChange,
+  type ConversationKey,
+  type ConversationList,
+  type Happenings,
+  type KnownPerson,
+  type Me,
+  type PresenceView,
+  RequestError,
+  type Status,
+  type Timeline,
+  type Topic,
+  type Totals,
+} from './client.ts';
+import { Cupboard } from './cupboard.ts';
+import { Engine, type Unnumbered } from './engine.ts';
+import type { Environment, PageEvent } from './environment.ts';
+import { uuid7 } from './id.ts';
+import { Replica } from './replica.ts';
+import { newest } from './stretch.ts';
+import { Tabs } from './tabs.ts';
+import { claims } from './token.ts';
+import { type OnScreen, Views } from './views.ts';
+import type { Contact, ContactAction, ContactState, Event, Person, SendTo, SetPresence } from './wire.ts';
+
+export interface ClientOptions {
+  /** Key of the site. */
+  site: string;
+  /** A token of the site for the member of this page; undefined: nobody is signed in, enter as a guest. */
+  token(): Promise<string | undefined>;
+  /** The `sub` of the tokens, where the page knows it: then only the leading tab needs one. */
+  user?: string;
+}
+
+export function createClient(options: ClientOptions, env: Environment): Client {
+  return new Member(options, env);
+}
+
+/** A screen's worth: below it, opening a conversation asks for more. */
+const WINDOW = 30;
+const PAGE = 50;
+/** What a conversation keeps in memory when it leaves the screen. */
+const KEPT_MESSAGES = 100;
+const MAX_GAP_PAGES = 5;
+const SAVE_MS = 2_000;
+const MAX_PROFILES = 50;
+
+class Member implements Client {
+  #replica = new Replica();
+  #views: Views;
+  #cupboard: Cupboard;
+  #tab: string;
+  #tabs: Tabs | undefined;
+  #engine: Engine | undefined;
+  #user: string | undefined;
+  /** Whom the page has named; forgotten once a token says otherwise. */
+  #hint: string | undefined;
+  /** Fetched to learn who is here, or pushed by the page, and not used yet. */
+  #freshToken: string | undefined;
+  #wanted = false;
+  #identifying = 0;
+  #callOff: (() => void) | undefined;
+  #dirty = new Set<Topic>();
+  #flushing = false;
+  #saving: (() => void) | undefined;
+  #lapsing: { at: number; cancel: () => void } | undefined;
+  #watches = new Map<object, readonly string[]>();
+  #strangers = new Set<string>();
+  #askedProfiles = new Set<string>();
+  #happenings = new Map<keyof Happenings, Set<(detail: never) => void>>();
+  #totals: Totals;
+  #unlisten: () => void;
+  #destroyed = false;
+
+  constructor(
+    private readonly options: ClientOptions,
+    private readonly env: Environment,
+  ) {
+    this.#hint = options.user;
+    this.#views = new Views(this.#replica, env.compare, () => env.now());
+    this.#cupboard = new Cupboard(env.storage, options.site);
+    this.#tab = uuid7(env.now(), env.bytes(16));
+    this.#totals = this.#views.totals();
+    this.#unlisten = env.page.listen(what => this.#page(what));
+  }
+
+  // -- reading --
+
+  status(): Status {
+    const { status } = this.#replica;
+    const shared = this.#tabs?.role === 'follower';
+    if (status.shared !== shared) this.#replica.status = { ...status, shared };
+    return this.#replica.status;
+  }
+
+  me(): Me | undefined {
+    return this.#views.me();
+  }
+
+  totals(): Totals {
+    return this.#views.totals();
+  }
+
+  conversations(list: 'main' | 'archived' = 'main'): ConversationList {
+    return this.#views.conversations(list);
+  }
+
+  conversation(key: ConversationKey): Conversation {
+    const view = this.#views.conversation(key);
+    this.#meet(view.with.user);
+    return view;
+  }
+
+  timeline(key: ConversationKey): Timeline {
+    return this.#views.timeline(key);
+  }
+
+  contacts(): ContactList {
+    return this.#views.contacts();
+  }
+
+  contact(user: string): ContactState {
+    return this.#replica.contacts.get(user) ?? 'none';
+  }
+
+  person(user: string): KnownPerson {
+    this.#meet(user);
+    return this.#views.person(user);
+  }
+
+  presence(user: string): PresenceView {
+    return this.#views.presence(user);
+  }
+
+  typing(key: ConversationKey): readonly string[] {
+    return this.#views.typing(key);
+  }
+
+  draft(key: ConversationKey): string {
+    return this.#views.draft(key);
+  }
+
+  subscribe(topic: Topic, listener: () => void): () => void {
+    return this.#views.subscribe(topic, listener);
+  }
+
+  on<K extends keyof Happenings>(name: K, listener: (detail: Happenings[K]) => void): () => void {
+    const listeners = this.#happenings.get(name) ?? new Set();
+    this.#happenings.set(name, listeners);
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  // -- coming and going --
+
+  connect(): void {
+    if (this.#destroyed) return;
+    if (this.#wanted && this.#tabs) return this.#tabs.wake(true);
+    if (this.#wanted && this.#callOff === undefined && this.#identifying > 0) return;
+    this.#wanted = true;
+    this.#callOff?.();
+    this.#callOff = undefined;
+    this.#identify(0);
+  }
+
+  stop(): void {
+    this.#wanted = false;
+    this.#identifying = 0;
+    this.#callOff?.();
+    this.#callOff = undefined;
+    // Where other tabs go on, the member does not leave: one of them takes the session over.
+    if (!this.#tabs?.followed) this.#engine?.stop();
+    this.#putAway();
+    this.#mirror({ c: 'status', status: { state: 'stopped', shared: false } });
+  }
+
+  setToken(token: string): void {
+    const { sub } = claims(token);
+    this.#freshToken = token;
+    if (this.#user !== undefined && sub !== undefined && sub !== this.#user) return this.#switch();
+    if (this.#engine) {
+      this.#freshToken = undefined;
+      this.#engine.token(token);
+    }
+  }
+
+  destroy(): void {
+    if (this.#destroyed) return;
+    this.stop();
+    this.#destroyed = true;
+    this.#unlisten();
+    this.#views.forgetListeners();
+    this.#happenings.clear();
+    this.#lapsing?.cancel();
+  }
+
+  /** Who is here decides whose tabs belong together and whose cache is shown. */
+  #identify(attempt: number): void {
+    const known = this.#user ?? this.#hint;
+    if (known !== undefined) return this.#enter(known);
+    const number = ++this.#identifying;
+    this.#mirror({ c: 'status', status: { state: 'connecting', shared: false } });
+    const token = this.#freshToken === undefined ? this.options.token() : Promise.resolve(this.#freshToken);
+    token.then(
+      text => {
+        if (number !== this.#identifying || !this.#wanted) return;
+        this.#freshToken = text;
+        // Without a readable `sub` it is the server's to say what is wrong with the token.
+        this.#enter(text === undefined ? 'guest' : (claims(text).sub ?? 'unreadable'));
+      },
+      () => {
+        if (number !== this.#identifying || !this.#wanted) return;
+        const wait = 1_000 + backoff(attempt, this.env.random());
+        const retryAt = this.env.now() + wait;
+        this.#mirror({ c: 'status', status: { state: 'waiting', retryAt, shared: false } });
+        this.#callOff = this.env.timer(wait, () => {
+          this.#callOff = undefined;
+          this.#identify(attempt + 1);
+        });
+      },
+    );
+  }
+
+  #enter(user: string): void {
+    this.#user = user;
+    const cached = this.#replica.me === undefined ? this.#cupboard.cache(user) : undefined;
+    // Written before anybody knew who writes, or while this tab was put away.
+    const written = { queue: this.#replica.queue, drafts: [...this.#replica.drafts] };
+    if (cached) {
+      this.#replica.restore({
+        ...cached,
+        queue: [...cached.queue, ...written.queue],
+        drafts: [...cached.drafts, ...written.drafts],
+        status: this.#replica.status,
+      });
+      this.#changed();
+    }
+    this.#tabs = new Tabs(this.env, `kith:1:${this.options.site}:${user}`, this.#tab, {
+      lead: () => this.#lead(),
+      follow: () => this.#follow(),
+      snapshot: () => this.#replica.snapshot(),
+      restore: state => {
+        this.#replica.restore(state);
+        this.#changed();
+        this.#fillScreens();
+      },
+      mirror: change => this.#mirror(change),
+      action: (action, from) => this.#carryOut(action, from),
+      ask: request => this.#engine?.ask(request) ?? Promise.reject(new RequestError('offline')),
+      watch: (tab, users) => this.#engine?.watch(tab, users),
+      wake: insist => (insist ? this.#engine?.start() : this.#engine?.wake()),
+      poke: () => this.#engine?.poke(),
+    });
+    this.#tabs.watch(this.#watchedUsers());
+    for (const { failed: _, ...one } of written.queue) this.#tabs.do({ a: 'queue', ...one });
+    for (const [key, text] of written.drafts) this.#tabs.do({ a: 'draft', key, text });
+    this.#tabs.join();
+  }
+
+  #lead(): void {
+    const alone = this.#tabs?.alone ?? true;
+    const kept = alone ? undefined : this.#cupboard.device();
+    const device = kept ?? uuid7(this.env.now(), this.env.bytes(16));
+    const remembered = this.#cupboard.transport(this.env.now());
+    this.#engine = new Engine(
+      this.env,
+      { site: this.options.site, device, ...(remembered && { remembered }) },
+      {
+        replica: this.#replica,
+        apply: change => this.#apply(change),
+        token: () => this.#token(),
+        works: transport => {
+          if (!alone) this.#cupboard.keepDevice(device);
+          this.#cupboard.keepTransport(transport, this.env.now());
+        },
+      },
+    );
+    this.#engine.start();
+  }
+
+  #follow(): void {
+    this.#engine?.release();
+    this.#engine = undefined;
+    this.#saving?.();
+    this.#saving = undefined;
+  }
+
+  /** This tab lets go; the replica stays readable. */
+  #putAway(): void {
+    this.#save();
+    this.#engine?.release();
+    this.#engine = undefined;
+    this.#tabs?.leave();
+    this.#tabs = undefined;
+  }
+
+  async #token(): Promise<string | undefined> {
+    const fresh = this.#freshToken;
+    this.#freshToken = undefined;
+    const token = fresh ?? (await this.options.token());
+    const sub = token === undefined ? 'guest' : (claims(token).sub ?? 'unreadable');
+    if (token === fresh || this.#user === undefined || sub === this.#user) return token;
+    // Somebody else has signed in on the site, or nobody is any more: nothing of the former member may stay.
+    this.#freshToken = token;
+    this.#switch();
+    throw new RequestError('offline');
+  }
+
+  /** Another member: lets go of everything and begins again. */
+  #switch(): void {
+    const wanted = this.#wanted;
+    this.#putAway();
+    this.#cupboard.forgetOthers('');
+    this.#user = undefined;
+    this.#hint = undefined;
+    this.#identifying += 1;
+    this.#replica.restore(new Replica().snapshot());
+    this.#replica.people.clear();
+    this.#askedProfiles.clear();
+    this.#changed();
+    if (wanted) this.#identify(0);
+  }
+
+  #page(what: PageEvent): void {
+    switch (what) {
+      case 'visible':
+        return this.#tabs?.wake(false);
+      case 'online':
+      case 'offline':
+        return this.#engine?.network(what === 'online');
+      case 'leaving':
+        return this.#putAway();
+      case 'restored':
+        if (this.#wanted && this.#tabs === undefined && this.#user !== undefined) this.#enter(this.#user);
+        else this.#tabs?.wake(false);
+        return;
+      case 'hidden':
+        return this.#save();
+    }
+  }
+
+  // -- doing --
+
+  open(key: ConversationKey): () => void {
+    const known = this.#replica.known(key);
+    const screen: OnScreen = this.#views.screens.get(key) ?? { count: 0, loading: 'no', tries: 0 };
+    if (screen.count === 0 && known.unread > 0) screen.unreadFrom = known.read + 1;
+    screen.count += 1;
+    this.#views.screens.set(key, screen);
+    this.#changedHere([`timeline:${key}`]);
+    this.#fill(key);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      screen.count -= 1;
+      if (screen.count > 0 || this.#views.screens.get(key) !== screen) return;
+      this.#views.screens.delete(key);
+      this.#replica.forget(key, KEPT_MESSAGES);
+      this.#changed();
+    };
+  }
+
+  loadOlder(key: ConversationKey): void {
+    const window = newest(this.#replica.known(key).stretches);
+    const screen = this.#views.screens.get(key);
+    if (screen?.loading !== 'no') return;
+    screen.tries = 0;
+    if (!window) return this.#fill(key);
+    if (window.from > 1) this.#load(key, screen, 'older', window.from);
+  }
+
+  seen(key: ConversationKey, seq: number): void {
+    if (seq > this.#replica.known(key).read) this.#do({ a: 'seen', key, seq });
+  }
+
+  send(key: ConversationKey, body: string, replyTo?: number): string {
+    const id = uuid7(this.env.now(), this.env.bytes(16));
+    const text = body.trimEnd();
+    const screen = this.#views.screens.get(key);
+    if (screen) screen.unreadFrom = undefined;
+    this.#do({
+      a: 'queue',
+      id,
+      key,
+      body: text,
+      time: this.env.now(),
+      ...(replyTo !== undefined && { replyTo }),
+    });
+    return id;
+  }
+
+  retry(id: string): void {
+    this.#do({ a: 'retry', id });
+  }
+
+  discard(id: string): void {
+    this.#do({ a: 'discard', id });
+  }
+
+  setDraft(key: ConversationKey, text: string): void {
+    if (text !== this.draft(key)) this.#do({ a: 'draft', key, text });
+  }
+
+  setTyping(key: ConversationKey, on: boolean): void {
+    this.#do({ a: 'typing', key, on });
+  }
+
+  setPresence(set: SetPresence): void {
+    this.#do({ a: 'presence', set });
+  }
+
+  watch(users: readonly string[]): () => void {
+    const entry = {};
+    this.#watches.set(entry, users);
+    this.#tabs?.watch(this.#watchedUsers());
+    return () => {
+      if (this.#watches.delete(entry)) this.#tabs?.watch(this.#watchedUsers());
+    };
+  }
+
+  async changeContact(action: ContactAction, user: string): Promise<Contact> {
+    const event = await this.#ask({ t: 'contact', action, user });
+    if (event.t !== 'contact') throw new RequestError('internal');
+    return event.contact;
+  }
+
+  async changeConversation(key: ConversationKey, change: ConversationChange): Promise<void> {
+    const { id } = this.#replica.known(key);
+    if (id === undefined) throw new RequestError('no_such_conversation');
+    const { mutedUntil, ...rest } = change;
+    await this.#ask({
+      t: 'conversation',
+      conversation: id,
+      ...rest,
+      ...(mutedUntil !== undefined && { muted_until: mutedUntil }),
+    });
+  }
+
+  loadContacts(): void {
+    const { more, next } = this.#replica.contactPages;
+    if (more) this.#loadList('contacts', { t: 'contacts', ...(next !== undefined && { after: next }) });
+  }
+
+  loadConversations(list: 'main' | 'archived' = 'main'): void {
+    const { more, next } = this.#replica[list];
+    if (!more) return;
+    const archived = list === 'archived' && { archived: true };
+    this.#loadList(list, { t: 'conversations', ...archived, ...(next !== undefined && { after: next }) });
+  }
+
+  async people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }> {
+    const event = await this.#ask({
+      t: 'people',
+      ...(query !== undefined && query !== '' && { query }),
+      ...(after !== undefined && { after }),
+    });
+    if (event.t !== 'people') throw new RequestError('internal');
+    return { people: event.people, ...(event.next !== undefined && { next: event.next }) };
+  }
+
+  // -- loading --
+
+  #fillScreens(): void {
+    for (const [key, screen] of this.#views.screens) {
+      screen.tries = 0;
+      this.#fill(key);
+    }
+  }
+
+  /** Loads what a conversation on the screen lacks: its newest page, a screenful, what lies in a hole. */
+  #fill(key: ConversationKey): void {
+    const screen = this.#views.screens.get(key);
+    if (screen?.loading !== 'no' || screen.tries > MAX_GAP_PAGES || !this.#online()) return;
+    const known = this.#replica.known(key);
+    const window = newest(known.stretches);
+    if (!window && screen.tries > 0) return;
+    if (!window || window.to < known.top) return this.#load(key, screen, window ? 'gap' : 'newest');
+    if (window.from <= 1) return;
+    if (known.stretches.length > 1) return this.#load(key, screen, 'gap', window.from);
+    if (window.messages.length < WINDOW) this.#load(key, screen, 'newest', window.from);
+  }
+
+  #load(key: ConversationKey, screen: OnScreen, loading: OnScreen['loading'], before?: number): void {
+    screen.loading = loading;
+    screen.failed = undefined;
+    screen.tries += 1;
+    this.#changedHere([`timeline:${key}`]);
+    const limit = Math.min(PAGE, this.#replica.limits?.page ?? PAGE);
+    const to: SendTo = { user: key.slice(1) };
+    this.#ask({ t: 'history', to, limit, ...(before !== undefined && { before }) }).then(
+      () => {
+        screen.loading = 'no';
+        this.#changedHere([`timeline:${key}`]);
+        this.#fill(key);
+      },
+      (error: RequestError) => {
+        screen.loading = 'no';
+        screen.tries = MAX_GAP_PAGES + 1;
+        // Nothing was ever said here; a lost connection is shown by the status, and the next one tries again.
+        if (error.code !== 'offline' && error.code !== 'no_such_conversation') screen.failed = error.code;
+        this.#changedHere([`timeline:${key}`]);
+      },
+    );
+  }
+
+  #loadList(list: 'main' | 'archived' | 'contacts', request: Unnumbered): void {
+    if (this.#views.loadingLists.has(list) || !this.#online()) return;
+    const topic: Topic = list === 'main' ? 'conversations' : list;
+    this.#views.loadingLists.add(list);
+    this.#changedHere([topic]);
+    const done = () => {
+      this.#views.loadingLists.delete(list);
+      this.#changedHere([topic]);
+    };
+    this.#ask(request).then(done, done);
+  }
+
+  /** Collects the unknown people that were drawn in this turn and asks for their names at once. */
+  #meet(user: string): void {
+    if (this.#replica.people.has(user) || this.#askedProfiles.has(user)) return;
+    if (this.#strangers.size === 0) this.env.soon(() => this.#askProfiles());
+    this.#strangers.add(user);
+  }
+
+  #askProfiles(): void {
+    if (!this.#online()) return;
+    const users = [...this.#strangers].slice(0, MAX_PROFILES);
+    for (const user of users) {
+      this.#strangers.delete(user);
+      this.#askedProfiles.add(user);
+    }
+    if (users.length === 0) return;
+    this.#ask({ t: 'profiles', users }).then(
+      () => this.#askProfiles(),
+      () => {
+        for (const user of users) {
+          this.#askedProfiles.delete(user);
+          this.#strangers.add(user);
+        }
+      },
+    );
+  }
+
+  #online(): boolean {
+    return this.#replica.status.state === 'online' && this.#tabs !== undefined;
+  }
+
+  #ask(request: Unnumbered): Promise<Event> {
+    if (this.#engine) return this.#engine.ask(request);
+    if (this.#tabs?.role === 'follower') return this.#tabs.ask(request);
+    return Promise.reject(new RequestError('offline'));
+  }
+
+  // -- changing --
+
+  #do(action: Action): void {
+    if (this.#engine) return this.#carryOut(action, undefined);
+    this.#mirror({ c: 'action', action, now: this.env.now() });
+    this.#tabs?.do(action);
+  }
+
+  /** Leader: an action of any tab. */
+  #carryOut(action: Action, from: string | undefined): void {
+    this.#apply({ c: 'action', action, now: this.env.now() }, from);
+    this.#engine?.do(action);
+  }
+
+  /** Leader: here and in all tabs. */
+  #apply(change: Change, origin?: string): void {
+    this.#tabs?.tell(change, origin);
+    this.#mirror(change);
+    this.#saveSoon();
+  }
+
+  #mirror(change: Change): void {
+    const wasOnline = this.#online();
+    this.#replica.apply(change);
+    this.#changed();
+    if (!wasOnline && this.#online()) {
+      this.#fillScreens();
+      this.#askProfiles();
+    }
+  }
+
+  /** After the replica has changed: drops views, tells the engine, and wakes listeners once this turn is over. */
+  #changed(): void {
+    const next = this.#replica.lapse(this.env.now());
+    const topics = this.#replica.takeChanged();
+    this.#changedHere(topics);
+    for (const [name, detail] of this.#replica.takeHappened()) {
+      if (name === 'message') this.#messageCame(detail);
+      else if (name === 'contact') this.#emit(name, detail);
+    }
+    const keys = conversationsIn(topics);
+    this.#engine?.touched(keys);
+    for (const key of keys) if (this.#views.screens.has(key)) this.#fill(key);
+    this.#scheduleLapse(next);
+  }
+
+  #messageCame(detail: Happenings['message']): void {
+    const screen = this.#views.screens.get(detail.key);
+    // The conversation is open and nobody looks: who comes back finds the line where they left.
+    if (screen && screen.unreadFrom === undefined && !this.env.page.visible()) {
+      screen.unreadFrom = detail.message.seq;
+      this.#changedHere([`timeline:${detail.key}`]);
+    }
+    this.#emit('message', { ...detail, first: this.#engine !== undefined });
+  }
+
+  #changedHere(topics: Iterable<Topic>): void {
+    this.#views.invalidate(topics);
+    for (const topic of topics) this.#dirty.add(topic);
+    if (this.#flushing || this.#dirty.size === 0) return;
+    this.#flushing = true;
+    this.env.soon(() => {
+      this.#flushing = false;
+      const dirty = this.#dirty;
+      this.#dirty = new Set();
+      this.#views.notify(dirty);
+      if (dirty.has('totals')) this.#tellTotals();
+    });
+  }
+
+  #tellTotals(): void {
+    const before = this.#totals;
+    this.#totals = this.#views.totals();
+    const same = (Object.keys(before) as (keyof Totals)[]).every(key => before[key] === this.#totals[key]);
+    if (!same) this.#emit('totals', this.#totals);
+  }
+
+  #emit<K extends keyof Happenings>(name: K, detail: Happenings[K]): void {
+    for (const listener of [...(this.#happenings.get(name) ?? [])]) {
+      try {
+        (listener as (detail: Happenings[K]) => void)(detail);
+      } catch (error) {
+        console.error(error);
+      }
+    }
+  }
+
+  #scheduleLapse(next: number | undefined): void {
+    if (next === this.#lapsing?.at) return;
+    this.#lapsing?.cancel();
+    this.#lapsing = undefined;
+    if (next === undefined) return;
+    const cancel = this.env.timer(Math.max(0, next - this.env.now()), () => {
+      this.#lapsing = undefined;
+      this.#changed();
+    });
+    this.#lapsing = { at: next, cancel };
+  }
+
+  #watchedUsers(): readonly string[] {
+    return [...new Set([...this.#watches.values()].flat())];
+  }
+
+  #saveSoon(): void {
+    if (this.#saving !== undefined || this.env.storage === undefined) return;
+    this.#saving = this.env.timer(SAVE_MS, () => this.#save());
+  }
+
+  /** Only the leader saves, and only for a member whom the server has welcomed. */
+  #save(): void {
+    this.#saving?.();
+    this.#saving = undefined;
+    const { me } = this.#replica;
+    if (this.#engine && me && me.user === (this.#user === 'guest' ? me.user : this.#user)) {
+      this.#cupboard.keepCache(me.user, this.#replica.cache());
+    }
+  }
+}
+
+function conversationsIn(topics: Iterable<Topic>): ConversationKey[] {
+  const prefix = 'conversation:';
+  const keys: ConversationKey[] = [];
+  for (const topic of topics) {
+    if (topic.startsWith(prefix)) keys.push(topic.slice(prefix.length) as ConversationKey);
+  }
+  return keys;
+}

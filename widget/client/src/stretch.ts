@@ -1,0 +1,67 @@
+// What is known of a conversation's messages: stretches without holes, ascending, with holes between them.
+
+import type { Message } from './wire.ts';
+
+/**
+ * All messages with a seq in [from, to] that exist are in `messages`. A stretch says more than its messages: the
+ * archive may have lost some to retention, and their numbers are covered all the same.
+ */
+export interface Stretch {
+  from: number;
+  to: number;
+  messages: readonly Message[];
+}
+
+/** `stretches` with one more; those that touch become one. Messages that are there already stay the same objects. */
+export function cover(stretches: readonly Stretch[], added: Stretch): readonly Stretch[] {
+  if (added.from > added.to) return stretches;
+  const before = stretches.filter(one => one.to + 1 < added.from);
+  const after = stretches.filter(one => one.from > added.to + 1);
+  const touching = stretches.slice(before.length, stretches.length - after.length);
+  const merged = touching.reduce(join, added);
+  const only = touching[0];
+  const nothingNew =
+    touching.length === 1 &&
+    only?.from === merged.from &&
+    only.to === merged.to &&
+    only.messages.length === merged.messages.length;
+  return nothingNew ? stretches : [...before, merged, ...after];
+}
+
+export function covers(stretches: readonly Stretch[], seq: number): boolean {
+  return stretches.some(one => one.from <= seq && seq <= one.to);
+}
+
+/** The stretch that reaches furthest. */
+export function newest(stretches: readonly Stretch[]): Stretch | undefined {
+  return stretches.at(-1);
+}
+
+/** Keeps at most `count` messages, the newest ones, in one stretch. */
+export function trim(stretches: readonly Stretch[], count: number): readonly Stretch[] {
+  const last = newest(stretches);
+  if (last === undefined) return stretches;
+  if (last.messages.length <= count) return stretches.length === 1 ? stretches : [last];
+  const messages = last.messages.slice(-count);
+  return [{ from: messages[0]?.seq ?? last.to, to: last.to, messages }];
+}
+
+function join(added: Stretch, known: Stretch): Stretch {
+  return {
+    from: Math.min(known.from, added.from),
+    to: Math.max(known.to, added.to),
+    messages: union(known.messages, added.messages),
+  };
+}
+
+function union(known: readonly Message[], added: readonly Message[]): readonly Message[] {
+  const first = added[0];
+  const last = known.at(-1);
+  if (first === undefined) return known;
+  if (last === undefined) return added;
+  if (last.seq < first.seq) return [...known, ...added];
+  const bySeq = new Map<number, Message>();
+  for (const one of added) bySeq.set(one.seq, one);
+  for (const one of known) bySeq.set(one.seq, one);
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}

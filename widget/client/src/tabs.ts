@@ -1,0 +1,391 @@
+// One connection for all tabs of a browser: one tab leads, the others mirror it. Web Locks say who, a channel carries.
+
+import type { Action, Change } from './change.ts';
+import { RequestError } from './client.ts';
+import type { Unnumbered } from './engine.ts';
+import type { Channel, Environment } from './environment.ts';
+import type { Snapshot } from './replica.ts';
+import type { Event } from './wire.ts';
+
+/** What the tab does in its role. */
+export interface TabHost {
+  /** This tab holds the connection now. */
+  lead(): void;
+  /** It does not any more, though it goes on living. */
+  follow(): void;
+  snapshot(): Snapshot;
+  /** Follower: take the leader's knowledge. Actions that it may not have yet are applied again afterwards. */
+  restore(snapshot: Snapshot): void;
+  /** Follower: what the leader did. */
+  mirror(change: Change): void;
+  /** Leader: a follower's member did something. */
+  action(action: Action, from: string): void;
+  ask(request: Unnumbered): Promise<Event>;
+  watch(tab: string, users: readonly string[]): void;
+  /** `insist`: the member wants a connection, whatever the reason for which it stopped. */
+  wake(insist: boolean): void;
+  poke(): void;
+}
+
+/** Between the tabs of one origin. `to`: only for that tab. */
+type Post =
+  | { k: 'join'; from: string }
+  | { k: 'leave'; from: string }
+  | { k: 'lead'; from: string; term: string }
+  | { k: 'snapshot'; from: string; to: string; term: string; n: number; state: Snapshot }
+  | { k: 'apply'; from: string; term: string; n: number; change: Change; origin?: string }
+  | { k: 'do'; from: string; n: number; action: Action }
+  | { k: 'done'; from: string; to: string; n: number }
+  | { k: 'ask'; from: string; n: number; request: Unnumbered }
+  | { k: 'answer'; from: string; to: string; n: number; event: Event }
+  | { k: 'failed'; from: string; to: string; n: number; code: RequestError['code']; retryAfter?: number }
+  | { k: 'watch'; from: string; users: readonly string[] }
+  | { k: 'wake'; from: string; insist: boolean }
+  | { k: 'tick'; from: string }
+  | { k: 'tock'; from: string; to: string };
+
+const TICK_MS = 20_000;
+const TOCK_MS = 5_000;
+/** Throttled tabs tick once a minute. */
+const SILENT_MS = 150_000;
+const MAX_UNDONE = 1_000;
+
+export class Tabs {
+  role: 'none' | 'leader' | 'follower' = 'none';
+
+  #channel: Channel | undefined;
+  #waiting: AbortController | undefined;
+  #release: (() => void) | undefined;
+  #terms = 0;
+  /** Leader: the own term and the number of the last change. Follower: those it mirrors. */
+  #term = '';
+  #n = 0;
+  #counter = 0;
+  /** Follower: actions that no leader has confirmed. */
+  #undone = new Map<number, Action>();
+  #asked = new Map<number, { resolve(event: Event): void; reject(error: RequestError): void }>();
+  #watched: readonly string[] = [];
+  /** Leader: when each follower was last heard. */
+  #heard = new Map<string, number>();
+  #tick: (() => void) | undefined;
+  #unanswered = 0;
+
+  constructor(
+    private readonly env: Environment,
+    /** The same for all tabs of one member of one site. */
+    private readonly scope: string,
+    readonly id: string,
+    private readonly host: TabHost,
+  ) {}
+
+  /** Without locks or channels in this browser, each tab leads itself. */
+  get alone(): boolean {
+    return this.env.locks === undefined || this.env.channel === undefined;
+  }
+
+  join(): void {
+    if (this.role !== 'none' || this.#channel !== undefined) return;
+    if (this.alone) {
+      this.role = 'leader';
+      return this.host.lead();
+    }
+    this.#channel = this.env.channel?.(this.scope);
+    this.#channel?.listen(message => {
+      if (isPost(message)) this.#heardPost(message);
+    });
+    this.role = 'follower';
+    this.host.follow();
+    this.#post({ k: 'join', from: this.id });
+    this.#stand({});
+    this.#beginTicks();
+  }
+
+  /** Goes out of it: the page is put away, or the member leaves. Another tab takes over at once. */
+  leave(): void {
+    this.#post({ k: 'leave', from: this.id });
+    this.#tick?.();
+    this.#waiting?.abort();
+    this.#waiting = undefined;
+    this.#release?.();
+    this.#release = undefined;
+    this.#channel?.close();
+    this.#channel = undefined;
+    this.role = 'none';
+    this.#failAsked();
+  }
+
+  /** Leader: tells the others. `origin`: the tab that has applied it already. */
+  tell(change: Change, origin?: string): void {
+    if (this.role !== 'leader') return;
+    this.#n += 1;
+    this.#post({
+      k: 'apply',
+      from: this.id,
+      term: this.#term,
+      n: this.#n,
+      change,
+      ...(origin && { origin }),
+    });
+  }
+
+  /** Follower: hands an action to the leader, and to the next one if this one dies over it. */
+  do(action: Action): void {
+    this.#counter += 1;
+    if (action.a !== 'typing' && this.#undone.size < MAX_UNDONE) this.#undone.set(this.#counter, action);
+    this.#post({ k: 'do', from: this.id, n: this.#counter, action });
+  }
+
+  ask(request: Unnumbered): Promise<Event> {
+    return new Promise((resolve, reject) => {
+      this.#counter += 1;
+      this.#asked.set(this.#counter, { resolve, reject });
+      this.#post({ k: 'ask', from: this.id, n: this.#counter, request });
+    });
+  }
+
+  watch(users: readonly string[]): void {
+    this.#watched = users;
+    if (this.role === 'leader') this.host.watch(this.id, users);
+    else this.#post({ k: 'watch', from: this.id, users });
+  }
+
+  wake(insist: boolean): void {
+    if (this.role === 'leader') this.host.wake(insist);
+    else this.#post({ k: 'wake', from: this.id, insist });
+  }
+
+  /** Leader: is there anybody to take over? */
+  get followed(): boolean {
+    return this.#heard.size > 0;
+  }
+
+  /** Waits in the queue for the lock. */
+  #stand({ steal }: { steal?: boolean }): void {
+    const waiting = new AbortController();
+    this.#waiting?.abort();
+    this.#waiting = waiting;
+    const options = steal ? { steal } : { signal: waiting.signal };
+    this.env.locks
+      ?.request(this.scope, options, () => {
+        if (waiting.signal.aborted) return Promise.resolve();
+        return new Promise<void>(release => {
+          this.#release = release;
+          this.#lead();
+        });
+      })
+      .then(
+        () => undefined,
+        () => {
+          // Stolen: this tab was taken for dead, and lives. It lines up again, behind the new leader.
+          if (waiting.signal.aborted || this.role !== 'leader') return;
+          this.#release = undefined;
+          this.role = 'follower';
+          this.host.follow();
+          this.#post({ k: 'join', from: this.id });
+          this.#stand({});
+        },
+      );
+  }
+
+  #lead(): void {
+    this.role = 'leader';
+    this.#terms += 1;
+    this.#term = `${this.id}.${this.#terms}`;
+    this.#n = 0;
+    this.#heard.clear();
+    this.#failAsked();
+    this.#post({ k: 'lead', from: this.id, term: this.#term });
+    this.host.lead();
+    this.host.watch(this.id, this.#watched);
+    const undone = [...this.#undone.values()];
+    this.#undone.clear();
+    for (const action of undone) this.host.action(action, this.id);
+  }
+
+  #heardPost(post: Post): void {
+    if ('to' in post && post.to !== this.id) return;
+    if (this.role === 'leader') this.#asLeader(post);
+    else if (this.role === 'follower') this.#asFollower(post);
+  }
+
+  #asLeader(post: Post): void {
+    this.#heard.set(post.from, this.env.now());
+    switch (post.k) {
+      case 'join': {
+        const state = this.host.snapshot();
+        this.#post({ k: 'snapshot', from: this.id, to: post.from, term: this.#term, n: this.#n, state });
+        return;
+      }
+      case 'do':
+        this.host.action(post.action, post.from);
+        this.#post({ k: 'done', from: this.id, to: post.from, n: post.n });
+        return;
+      case 'ask':
+        return this.#answer(post.from, post.n, post.request);
+      case 'watch':
+        return this.host.watch(post.from, post.users);
+      case 'wake':
+        return this.host.wake(post.insist);
+      case 'tick':
+        this.#post({ k: 'tock', from: this.id, to: post.from });
+        this.#dropSilent();
+        return this.host.poke();
+      case 'leave':
+        this.#heard.delete(post.from);
+        return this.host.watch(post.from, []);
+    }
+  }
+
+  #answer(to: string, n: number, request: Unnumbered): void {
+    this.host.ask(request).then(
+      event => this.#post({ k: 'answer', from: this.id, to, n, event }),
+      (error: unknown) => {
+        const { code, retryAfter } = error instanceof RequestError ? error : new RequestError('offline');
+        this.#post({
+          k: 'failed',
+          from: this.id,
+          to,
+          n,
+          code,
+          ...(retryAfter !== undefined && { retryAfter }),
+        });
+      },
+    );
+  }
+
+  #asFollower(post: Post): void {
+    switch (post.k) {
+      case 'lead':
+        this.#failAsked();
+        this.#unanswered = 0;
+        return this.#post({ k: 'join', from: this.id });
+      case 'snapshot':
+        this.#term = post.term;
+        this.#n = post.n;
+        this.#unanswered = 0;
+        this.host.restore(post.state);
+        for (const action of this.#undone.values())
+          this.host.mirror({ c: 'action', action, now: this.env.now() });
+        for (const [n, action] of this.#undone) this.#post({ k: 'do', from: this.id, n, action });
+        return this.#post({ k: 'watch', from: this.id, users: this.#watched });
+      case 'apply':
+        // A change that was missed, or another leader's: begin again from what it has.
+        if (post.term !== this.#term || post.n > this.#n + 1) return this.#post({ k: 'join', from: this.id });
+        if (post.n <= this.#n) return;
+        this.#n = post.n;
+        if (post.origin !== this.id) this.host.mirror(post.change);
+        return;
+      case 'done':
+        this.#undone.delete(post.n);
+        return;
+      case 'answer':
+        this.#asked.get(post.n)?.resolve(post.event);
+        this.#asked.delete(post.n);
+        return;
+      case 'failed':
+        this.#asked.get(post.n)?.reject(new RequestError(post.code, post.retryAfter));
+        this.#asked.delete(post.n);
+        return;
+      case 'tock':
+        this.#unanswered = 0;
+    }
+  }
+
+  /**
+   * Followers tick. A leader in a hidden tab runs its timers by it, and one that hangs is found out: after two ticks
+   * without an answer a tab that somebody looks at takes the lock away from it.
+   */
+  #beginTicks(): void {
+    this.#tick = this.env.timer(TICK_MS, () => {
+      if (this.role === 'follower') this.#tickOnce();
+      this.#beginTicks();
+    });
+  }
+
+  #tickOnce(): void {
+    this.#unanswered += 1;
+    this.#post({ k: 'tick', from: this.id });
+    this.env.timer(TOCK_MS, () => {
+      if (this.#unanswered >= 2 && this.role === 'follower' && this.env.page.visible())
+        this.#stand({ steal: true });
+    });
+  }
+
+  #dropSilent(): void {
+    const now = this.env.now();
+    for (const [tab, at] of this.#heard) {
+      if (at + SILENT_MS > now) continue;
+      this.#heard.delete(tab);
+      this.host.watch(tab, []);
+    }
+  }
+
+  #failAsked(): void {
+    for (const { reject } of this.#asked.values()) reject(new RequestError('offline'));
+    this.#asked.clear();
+  }
+
+  #post(post: Post): void {
+    this.#channel?.post(post);
+  }
+}
+
+const KINDS = new Set<string>([
+  'join',
+  'leave',
+  'lead',
+  'snapshot',
+  'apply',
+  'do',
+  'done',
+  'ask',
+  'answer',
+  'failed',
+  'watch',
+  'wake',
+  'tick',
+  'tock',
+] satisfies Post['k'][]);
+
+/**
+ * The channel carries only what code of this origin posts, but that may be an older or newer version of this file,
+ * or a page's own script.
+ */
+function isPost(value: unknown): value is Post {
+  if (typeof value !== 'object' || value === null) return false;
+  const post = value as Record<string, unknown>;
+  if (typeof post.k !== 'string' || !KINDS.has(post.k) || typeof post.from !== 'string') return false;
+  switch (post.k as Post['k']) {
+    case 'lead':
+      return typeof post.term === 'string';
+    case 'snapshot':
+      return (
+        typeof post.term === 'string' &&
+        Number.isInteger(post.n) &&
+        isRecord(post.state) &&
+        post.state.v === 1
+      );
+    case 'apply':
+      return typeof post.term === 'string' && Number.isInteger(post.n) && isRecord(post.change);
+    case 'do':
+      return Number.isInteger(post.n) && isRecord(post.action);
+    case 'ask':
+      return Number.isInteger(post.n) && isRecord(post.request);
+    case 'answer':
+      return Number.isInteger(post.n) && isRecord(post.event);
+    case 'failed':
+      return Number.isInteger(post.n) && typeof post.code === 'string';
+    case 'done':
+      return Number.isInteger(post.n);
+    case 'wake':
+      return typeof post.insist === 'boolean';
+    case 'watch':
+      return Array.isArray(post.users) && post.users.every(user => typeof user === 'string');
+    default:
+      return true;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

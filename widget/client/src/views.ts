@@ -1,0 +1,236 @@
+// The replica as values to draw: built when read, the same object until it changed, and told by topic.
+
+import type { Queued } from './change.ts';
+import type {
+  ContactList,
+  Conversation,
+  ConversationKey,
+  ConversationList,
+  KnownPerson,
+  Me,
+  Message,
+  PresenceView,
+  Timeline,
+  Topic,
+  Totals,
+} from './client.ts';
+import type { Known, Replica } from './replica.ts';
+import { newest } from './stretch.ts';
+import type { Code, Contact, Message as WireMessage } from './wire.ts';
+
+export type Loading = 'no' | 'newest' | 'older' | 'gap';
+
+/** What only this tab knows of a conversation on its screen. */
+export interface OnScreen {
+  count: number;
+  loading: Loading;
+  failed?: Code;
+  unreadFrom?: number;
+  /** Holes that were tried to fill since the last success. */
+  tries: number;
+}
+
+const UNKNOWN: PresenceView = { presence: 'unknown' };
+const NOBODY: readonly string[] = [];
+
+export class Views {
+  readonly screens = new Map<ConversationKey, OnScreen>();
+  /** Lists that are being loaded. */
+  readonly loadingLists = new Set<'main' | 'archived' | 'contacts'>();
+
+  #cache = new Map<Topic, unknown>();
+  #messages = new WeakMap<WireMessage | Queued, Message>();
+  #listeners = new Map<Topic, Set<() => void>>();
+
+  constructor(
+    private readonly replica: Replica,
+    private readonly compare: (a: string, b: string) => number,
+    private readonly now: () => number,
+  ) {}
+
+  subscribe(topic: Topic, listener: () => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners);
+    // A wrapper of its own, so that the same function may subscribe twice.
+    const entry = () => listener();
+    listeners.add(entry);
+    return () => {
+      listeners.delete(entry);
+      if (listeners.size === 0 && this.#listeners.get(topic) === listeners) this.#listeners.delete(topic);
+    };
+  }
+
+  /** Drops what was built of these topics. */
+  invalidate(topics: Iterable<Topic>): void {
+    for (const topic of topics) this.#cache.delete(topic);
+  }
+
+  /** Calls the listeners of these topics; one that throws does not keep the others from hearing. */
+  notify(topics: Iterable<Topic>): void {
+    for (const topic of topics) {
+      for (const listener of [...(this.#listeners.get(topic) ?? [])]) {
+        try {
+          listener();
+        } catch (error) {
+          console.error(error);
+        }
+      }
+    }
+  }
+
+  forgetListeners(): void {
+    this.#listeners.clear();
+  }
+
+  me(): Me | undefined {
+    return this.#built('me', () => {
+      const { me, limits, presence, open } = this.replica;
+      return me && limits && { ...me, presence, open, limits };
+    });
+  }
+
+  totals(): Totals {
+    return this.#built('totals', () => {
+      const totals = { unread: 0, mentions: 0, conversations: 0, requests: 0 };
+      const now = this.now();
+      for (const one of this.replica.conversations.values()) {
+        totals.mentions += one.mentions;
+        if (one.unread === 0 || one.archived || one.mutedUntil > now) continue;
+        totals.unread += one.unread;
+        totals.conversations += 1;
+      }
+      for (const state of this.replica.contacts.values())
+        if (state === 'request_received') totals.requests += 1;
+      return totals;
+    });
+  }
+
+  conversations(list: 'main' | 'archived'): ConversationList {
+    return this.#built(list === 'main' ? 'conversations' : 'archived', () => {
+      const queuedOnly = list === 'main' ? this.replica.queue.map(one => this.replica.known(one.key)) : [];
+      const known = new Map(
+        [...queuedOnly, ...this.replica.conversations.values()].map(one => [one.key, one]),
+      );
+      const keys = [...known.values()]
+        .filter(one => one.archived === (list === 'archived'))
+        .sort((a, b) => Number(b.pinned) - Number(a.pinned) || active(b) - active(a))
+        .map(one => one.key);
+      return { keys, more: this.replica[list].more, loading: this.loadingLists.has(list) };
+    });
+    function active(one: Known): number {
+      return one.active > 0 ? one.active : Number.MAX_SAFE_INTEGER;
+    }
+  }
+
+  conversation(key: ConversationKey): Conversation {
+    return this.#built(`conversation:${key}`, () => {
+      const known = this.replica.known(key);
+      const last = this.#messagesOf(known).at(-1);
+      return {
+        key,
+        exists: known.id !== undefined,
+        with: this.person(known.with),
+        ...(last && { last }),
+        unread: known.unread,
+        mentions: known.mentions,
+        mutedUntil: known.mutedUntil,
+        pinned: known.pinned,
+        archived: known.archived,
+        active: known.active || (last?.time ?? 0),
+        draft: this.draft(key),
+      };
+    });
+  }
+
+  timeline(key: ConversationKey): Timeline {
+    return this.#built(`timeline:${key}`, () => {
+      const known = this.replica.known(key);
+      const screen = this.screens.get(key);
+      const window = newest(known.stretches);
+      return {
+        messages: this.#messagesOf(known),
+        more: window ? window.from > 1 : known.id !== undefined,
+        loading: screen?.loading ?? 'no',
+        ...(screen?.failed && { failed: screen.failed }),
+        ...(screen?.unreadFrom !== undefined && { unreadFrom: screen.unreadFrom }),
+      };
+    });
+  }
+
+  contacts(): ContactList {
+    return this.#built('contacts', () => ({
+      contacts: [...this.replica.contacts]
+        .map(([user, state]): Contact => ({ ...this.person(user), state }))
+        .sort((a, b) => this.compare(a.name, b.name)),
+      more: this.replica.contactPages.more,
+      loading: this.loadingLists.has('contacts'),
+    }));
+  }
+
+  person(user: string): KnownPerson {
+    return (
+      this.replica.people.get(user) ??
+      this.#built(`person:${user}`, () => ({ user, name: user, guest: false }))
+    );
+  }
+
+  presence(user: string): PresenceView {
+    if (this.replica.status.state !== 'online') return UNKNOWN;
+    return this.replica.presences.get(user) ?? UNKNOWN;
+  }
+
+  typing(key: ConversationKey): readonly string[] {
+    return this.#built(`typing:${key}`, () => [...(this.replica.typing.get(key)?.keys() ?? NOBODY)]);
+  }
+
+  draft(key: ConversationKey): string {
+    return this.replica.drafts.get(key) ?? '';
+  }
+
+  #messagesOf(known: Known): readonly Message[] {
+    const stored = newest(known.stretches)?.messages ?? [];
+    const queued = this.replica.queue.filter(one => one.key === known.key);
+    return [...stored.map(one => this.#stored(one, known)), ...queued.map(one => this.#queued(one))];
+  }
+
+  #stored(message: WireMessage, known: Known): Message {
+    const mine = message.from === this.replica.me?.user;
+    const state = !mine || known.theirReceived >= message.seq ? 'received' : 'sent';
+    return this.#same(message, {
+      id: message.id,
+      seq: message.seq,
+      from: message.from,
+      mine,
+      body: message.body,
+      time: message.time,
+      ...(message.reply_to !== undefined && { replyTo: message.reply_to }),
+      state: mine && known.theirRead >= message.seq ? 'read' : state,
+    });
+  }
+
+  #queued(queued: Queued): Message {
+    return this.#same(queued, {
+      id: queued.id,
+      from: this.replica.me?.user ?? '',
+      mine: true,
+      body: queued.body,
+      time: queued.time,
+      ...(queued.replyTo !== undefined && { replyTo: queued.replyTo }),
+      state: queued.failed ? 'failed' : 'sending',
+      ...(queued.failed && { code: queued.failed }),
+    });
+  }
+
+  /** The object of last time, where only the surroundings have changed. */
+  #same(source: WireMessage | Queued, view: Message): Message {
+    const old = this.#messages.get(source);
+    if (old && old.state === view.state && old.mine === view.mine && old.from === view.from) return old;
+    this.#messages.set(source, view);
+    return view;
+  }
+
+  #built<T>(topic: Topic, build: () => T): T {
+    if (!this.#cache.has(topic)) this.#cache.set(topic, build());
+    return this.#cache.get(topic) as T;
+  }
+}

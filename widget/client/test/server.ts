@@ -1,0 +1,392 @@
+// A server in a few lines, for tests: the protocol's promises about order, position and ids, and faults on demand.
+
+import type { Link, LinkListener, OpenLink } from '../src/environment.ts';
+import type {
+  Command,
+  Contact,
+  Conversation,
+  Event,
+  Gap,
+  Message,
+  Person,
+  SendTo,
+  Welcome,
+} from '../src/wire.ts';
+import type { Clock } from './clock.ts';
+
+interface Talk {
+  id: string;
+  members: [string, string];
+  messages: Message[];
+  positions: number[];
+  markers: Map<string, { received: number; read: number }>;
+  changed: number;
+}
+
+interface Session {
+  user: string;
+  device: string;
+  listener: LinkListener;
+  alive: boolean;
+  watch: Set<string>;
+  /** Deliveries keep their order. */
+  busyUntil: number;
+}
+
+export const LIMITS = {
+  body_bytes: 8192,
+  frame_bytes: 32768,
+  page: 100,
+  watch: 200,
+  idle_ms: 75_000,
+  heartbeat_ms: 10_000,
+};
+
+export class Server {
+  readonly talks = new Map<string, Talk>();
+  readonly sessions = new Set<Session>();
+  readonly names = new Map<string, string>();
+  readonly contacts = new Map<string, Map<string, Contact['state']>>();
+  /** Every command that was carried out, with its user. */
+  readonly log: { user: string; command: Command }[] = [];
+  hellos = 0;
+  position = 0;
+  epoch = 'e1';
+  /** More missed messages of one conversation than this make a gap. */
+  gapAfter = 10;
+  latency = () => 10;
+  /** Asked before each delivery and each command: what goes wrong here? */
+  fault: (where: 'up' | 'down', frame: Command | Event) => 'no' | 'cut' | 'twice' | 'swallow' = () => 'no';
+  /** Refuses instead of carrying out. */
+  refuse: (command: Command, user: string) => Event | undefined = () => undefined;
+  reachable = true;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** For a browser's transports. */
+  readonly open: OpenLink = (hello, listener) => {
+    this.hellos += 1;
+    const session: Session = { user: '', device: '', listener, alive: true, watch: new Set(), busyUntil: 0 };
+    if (!this.reachable) this.clock.timer(this.latency(), () => this.cut(session));
+    else this.clock.timer(this.latency(), () => session.alive && this.#hello(session, JSON.parse(hello)));
+    let busyUntil = 0;
+    return {
+      send: frame => {
+        const command = JSON.parse(frame) as Command;
+        busyUntil = Math.max(busyUntil, this.clock.now + this.latency());
+        this.clock.timer(busyUntil - this.clock.now, () => this.#arrives(session, command));
+      },
+      close: () => {
+        session.alive = false;
+        this.sessions.delete(session);
+      },
+    } satisfies Link;
+  };
+
+  /** The connection breaks; what is on its way is lost. */
+  cut(session: Session): void {
+    if (!session.alive) return;
+    session.alive = false;
+    this.sessions.delete(session);
+    session.listener.closed({});
+  }
+
+  cutAll(): void {
+    for (const session of [...this.sessions]) this.cut(session);
+  }
+
+  /** The connection is dead and nobody was told. */
+  freeze(): void {
+    for (const session of this.sessions) session.alive = false;
+    this.sessions.clear();
+  }
+
+  /** Somebody says something, without a client. */
+  says(from: string, to: string, body: string, id = `x-${this.position}`): Message {
+    return this.#append(from, to, { t: 'send', id, to: { user: to }, body }, undefined);
+  }
+
+  talk(a: string, b: string): Talk {
+    const members = [a, b].sort() as [string, string];
+    const id = `c_${members.join('_')}`;
+    const talk = this.talks.get(id) ?? {
+      id,
+      members,
+      messages: [],
+      positions: [],
+      markers: new Map(),
+      changed: 0,
+    };
+    this.talks.set(id, talk);
+    return talk;
+  }
+
+  tell(user: string, event: Event): void {
+    for (const session of this.sessions) if (session.user === user) this.#deliver(session, event);
+  }
+
+  #hello(session: Session, hello: Command & { t: 'hello' }): void {
+    const user = hello.token === undefined ? `guest_${hello.device}` : subject(hello.token);
+    const refusal = this.refuse(hello, user);
+    if (refusal) return this.#deliver(session, refusal);
+    for (const other of [...this.sessions]) {
+      if (other.user !== user || other.device !== hello.device) continue;
+      this.#deliver(other, { t: 'bye', code: 'replaced', text: '' });
+      this.sessions.delete(other);
+    }
+    session.user = user;
+    session.device = hello.device;
+    this.sessions.add(session);
+    const since = this.#number(hello.position);
+    const welcome: Welcome = {
+      session: 's',
+      key: 'k',
+      me: this.person(user),
+      presence: 'online',
+      open: true,
+      limits: LIMITS,
+      time: this.clock.now,
+      expires: this.clock.now + 3_600_000,
+      resumed: since !== undefined,
+      ...this.#since(user, since),
+    };
+    this.#deliver(session, { t: 'welcome', ...welcome });
+  }
+
+  #since(user: string, since: number | undefined) {
+    const talks = [...this.talks.values()].filter(
+      one => one.members.includes(user) && one.messages.length > 0,
+    );
+    const changed = talks.filter(one => since === undefined || one.changed > since);
+    const gaps: Gap[] = [];
+    const messages = changed.flatMap(talk => {
+      if (since === undefined) return [];
+      const missed = talk.messages.filter((_, at) => (talk.positions[at] ?? 0) > since);
+      const sent = missed.slice(-this.gapAfter);
+      if (sent.length < missed.length) gaps.push({ conversation: talk.id, first: sent[0]!.seq });
+      return sent;
+    });
+    return {
+      conversations: changed.map(one => this.record(one, user)),
+      messages,
+      gaps,
+      contacts: since === undefined ? this.#contactsOf(user) : [],
+      position: `${this.epoch}.${this.position}`,
+    };
+  }
+
+  #arrives(session: Session, command: Command): void {
+    if (!session.alive) return;
+    const fault = this.fault('up', command);
+    if (fault === 'cut') return this.cut(session);
+    if (fault === 'swallow') return;
+    const refusal = this.refuse(command, session.user);
+    if (refusal) return this.#deliver(session, refusal);
+    this.log.push({ user: session.user, command });
+    this.#carryOut(session, command);
+    if (fault === 'twice') this.#carryOut(session, command);
+  }
+
+  #carryOut(session: Session, command: Command): void {
+    const { user } = session;
+    const reply = (event: Event) => this.#deliver(session, event);
+    const position = `${this.epoch}.${this.position}`;
+    switch (command.t) {
+      case 'send': {
+        const to = this.#other(user, command.to);
+        const message = this.#append(user, to, command, session);
+        const { id, conversation, seq, time } = message;
+        return reply({ t: 'ack', id, conversation, seq, time, position: `${this.epoch}.${this.position}` });
+      }
+      case 'marker':
+        return this.#mark(session, command);
+      case 'typing': {
+        const to = this.#other(user, command.to);
+        return this.tell(to, { t: 'typing', conversation: this.talk(user, to).id, user, on: command.on });
+      }
+      case 'watch':
+        session.watch = new Set(command.users);
+        for (const one of command.users) reply({ t: 'presence', user: one, presence: this.#presence(one) });
+        return;
+      case 'ping':
+        return reply({ t: 'pong' });
+      case 'bye':
+        session.alive = false;
+        this.sessions.delete(session);
+        return;
+      case 'history':
+        return this.#history(session, command);
+      case 'resume': {
+        const since = this.#number(command.position);
+        return reply({
+          t: 'changes',
+          re: command.rid,
+          reset: since === undefined,
+          ...this.#since(user, since),
+        });
+      }
+      case 'token':
+        return reply({ t: 'token_ok', re: command.rid, expires: this.clock.now + 3_600_000 });
+      case 'conversations': {
+        const talks = [...this.talks.values()].filter(
+          one => one.members.includes(user) && one.messages.length > 0,
+        );
+        return reply({
+          t: 'conversations',
+          re: command.rid,
+          conversations: talks.map(one => this.record(one, user)),
+        });
+      }
+      case 'conversation': {
+        const talk = this.talks.get(command.conversation);
+        if (!talk) return reply({ t: 'error', re: command.rid, code: 'no_such_conversation', text: '' });
+        const { pinned = false, archived = false, muted_until = 0 } = command;
+        const conversation = { ...this.record(talk, user), pinned, archived, muted_until };
+        return reply({ t: 'conversation', re: command.rid, conversation, position });
+      }
+      case 'contact': {
+        const state =
+          command.action === 'request' ? 'request_sent' : command.action === 'block' ? 'blocked' : 'none';
+        const own = this.contacts.get(user) ?? new Map();
+        this.contacts.set(user, own);
+        own.set(command.user, state);
+        const contact = { ...this.person(command.user), state } as Contact;
+        return reply({ t: 'contact', re: command.rid, contact, position });
+      }
+      case 'contacts':
+        return reply({ t: 'contacts', re: command.rid, contacts: this.#contactsOf(user) });
+      case 'people':
+      case 'profiles': {
+        const users = command.t === 'profiles' ? command.users : [...this.names.keys()];
+        const people = users.map(one => this.person(one));
+        return reply({ t: command.t, re: command.rid, people });
+      }
+    }
+  }
+
+  #append(from: string, to: string, send: Command & { t: 'send' }, by: Session | undefined): Message {
+    const talk = this.talk(from, to);
+    const old = talk.messages.find(one => one.from === from && one.id === send.id);
+    if (old) return old;
+    this.position += 1;
+    const message: Message = {
+      conversation: talk.id,
+      seq: talk.messages.length + 1,
+      from,
+      id: send.id,
+      body: send.body,
+      time: this.clock.now,
+      ...(send.reply_to !== undefined && { reply_to: send.reply_to }),
+    };
+    talk.messages.push(message);
+    talk.positions.push(this.position);
+    talk.changed = this.position;
+    talk.markers.set(from, { received: message.seq, read: message.seq });
+    const event: Event = { t: 'message', ...message, position: `${this.epoch}.${this.position}` };
+    for (const session of this.sessions) {
+      if (session !== by && talk.members.includes(session.user)) this.#deliver(session, event);
+    }
+    return message;
+  }
+
+  #mark(session: Session, command: Command & { t: 'marker' }): void {
+    const talk = this.talks.get(command.conversation);
+    if (!talk) return;
+    const { user } = session;
+    const old = talk.markers.get(user) ?? { received: 0, read: 0 };
+    const read = Math.max(old.read, 'read' in command ? command.read : 0);
+    const received = Math.max(old.received, read, 'received' in command ? command.received : 0);
+    if (read === old.read && received === old.received) return;
+    this.position += 1;
+    talk.changed = this.position;
+    talk.markers.set(user, { received, read });
+    const unread = talk.messages.filter(one => one.from !== user && one.seq > read).length;
+    const position = `${this.epoch}.${this.position}`;
+    for (const one of this.sessions) {
+      if (one === session || !talk.members.includes(one.user)) continue;
+      const own = one.user === user && { unread };
+      this.#deliver(one, { t: 'marker', conversation: talk.id, user, received, read, ...own, position });
+    }
+  }
+
+  #history(session: Session, command: Command & { t: 'history' }): void {
+    const talk = this.talk(session.user, this.#other(session.user, command.to));
+    const { rid: re, before, after, limit = 50 } = command;
+    if (talk.messages.length === 0) {
+      return this.#deliver(session, { t: 'error', re, code: 'no_such_conversation', text: '' });
+    }
+    const found = talk.messages.filter(one => one.seq < (before ?? Infinity) && one.seq > (after ?? 0));
+    const messages = after === undefined ? found.slice(-limit) : found.slice(0, limit);
+    const more = messages.length < found.length;
+    this.#deliver(session, { t: 'history', re, conversation: talk.id, messages, more });
+  }
+
+  #deliver(session: Session, event: Event): void {
+    session.busyUntil = Math.max(session.busyUntil, this.clock.now + this.latency());
+    // As over a wire: the receiver gets a copy.
+    const copy = () => JSON.parse(JSON.stringify(event)) as Event;
+    this.clock.timer(session.busyUntil - this.clock.now, () => {
+      if (!session.alive) return;
+      const fault = this.fault('down', event);
+      if (fault === 'cut') return this.cut(session);
+      session.listener.event(copy());
+      if (fault === 'twice') session.listener.event(copy());
+    });
+  }
+
+  #other(user: string, to: SendTo): string {
+    if ('user' in to) return to.user;
+    const members = this.talks.get(to.conversation)?.members ?? [];
+    return members.find(one => one !== user) ?? '';
+  }
+
+  #number(position: string | undefined): number | undefined {
+    const [epoch, number] = position?.split('.') ?? [];
+    return epoch === this.epoch ? Number(number) : undefined;
+  }
+
+  #presence(user: string): 'online' | 'offline' {
+    return [...this.sessions].some(one => one.user === user) ? 'online' : 'offline';
+  }
+
+  #contactsOf(user: string): Contact[] {
+    return [...(this.contacts.get(user) ?? [])].map(([one, state]) => ({ ...this.person(one), state }));
+  }
+
+  person(user: string): Person {
+    return { user, name: this.names.get(user) ?? user.toUpperCase() };
+  }
+
+  record(talk: Talk, user: string): Conversation {
+    const other = talk.members.find(one => one !== user) ?? user;
+    const mine = talk.markers.get(user) ?? { received: 0, read: 0 };
+    const theirs = talk.markers.get(other) ?? { received: 0, read: 0 };
+    const unread = talk.messages.filter(one => one.from !== user && one.seq > mine.read);
+    const last = talk.messages.at(-1);
+    return {
+      conversation: talk.id,
+      with: this.person(other),
+      ...(last && { last }),
+      received: mine.received,
+      read: mine.read,
+      their_received: theirs.received,
+      their_read: theirs.read,
+      unread: unread.length,
+      mentions: unread.filter(one => one.body.includes(`@${user}`)).length,
+      muted_until: 0,
+      pinned: false,
+      archived: false,
+      active: last?.time ?? 0,
+    };
+  }
+}
+
+/** An unsigned token of this user. */
+export function tokenOf(sub: string, exp?: number): string {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'none' })}.${part({ sub, ...(exp !== undefined && { exp }) })}.x`;
+}
+
+function subject(token: string): string {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sub;
+}
