@@ -218,7 +218,7 @@ export class FakeClient implements Client {
     this.change(`conversation:${key}`);
     this.change('conversations');
     this.change('totals');
-    this.happen('message', { key, message });
+    this.happen('message', { key, message, first: true });
   }
 
   happen<K extends keyof Happenings>(name: K, detail: Happenings[K]) {
