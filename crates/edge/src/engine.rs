@@ -1,11 +1,15 @@
 //! A worker without its sockets' loop: slots, timers, buffers, and the protocol's calls in their order.
 
-use std::io::{self, IoSlice};
+mod tls;
+mod write;
+
+use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::engine::write::{Wrote, write_out};
 use crate::io::{Flags, Line, Shared, Slot, Stage, Waiting};
-use crate::output::MAX_SLICES;
+use crate::pool::Remainder;
 use crate::slab::Slab;
 use crate::wire::Wire;
 use crate::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
@@ -160,7 +164,7 @@ impl<P: Protocol> Engine<P> {
 
     /// There is work that no event will announce.
     pub(crate) fn has_work(&self) -> bool {
-        !self.shared.dirty.is_empty() || !self.shared.more.is_empty()
+        !self.shared.dirty.is_empty() || !self.shared.more.is_empty() || self.shared.handshakes.can_begin()
     }
 
     /// Closes everything, with a chance to flush first. Connections end as [`Closed::Stopping`].
@@ -197,17 +201,24 @@ impl<P: Protocol> Engine<P> {
                 return false;
             }
         }
-        self.established(slot);
+        entry.line.flags.put(Flags::CONNECTING, false);
+        if entry.line.tls.is_some() {
+            self.begin_our_handshake(slot);
+        } else {
+            self.established(slot);
+        }
         true
     }
 
-    /// One of ours is there, its handshake too.
-    fn established(&mut self, slot: u32) {
-        let Some((_, entry)) = self.slots.at(slot) else { return };
-        entry.line.flags.put(Flags::CONNECTING, false);
-        self.shared.wheel.clear(&mut entry.line.timer);
+    /// One of ours is there, its handshake too. True if it still is.
+    fn established(&mut self, slot: u32) -> bool {
+        let Some((_, entry)) = self.slots.at(slot) else { return false };
         self.shared.mark_dirty(&mut entry.line, slot);
-        self.call(slot, |protocol, conn, io| protocol.connected(conn, io));
+        if entry.line.flags.has(Flags::CLOSING) {
+            return true;
+        }
+        self.shared.wheel.clear(&mut entry.line.timer);
+        self.call(slot, |protocol, conn, io| protocol.connected(conn, io)).is_some()
     }
 
     fn read(&mut self, slot: u32) {
@@ -230,12 +241,18 @@ impl<P: Protocol> Engine<P> {
     /// True if there may be more to read.
     fn read_once(&mut self, slot: u32, scratch: &mut [u8]) -> bool {
         let Some((_, entry)) = self.slots.at(slot) else { return false };
-        if entry.line.flags.any(Flags::PAUSED | Flags::ENDED | Flags::CONNECTING) {
+        if entry.line.flags.any(Flags::PAUSED | Flags::ENDED | Flags::CONNECTING | Flags::QUEUED) {
             return false;
         }
         match entry.line.wire.read(scratch) {
             Ok(0) => {
-                self.ended(slot);
+                let line = &entry.line;
+                let expected = line.tls.is_none() || line.flags.has(Flags::CLOSING);
+                if expected || !matches!(entry.stage, Stage::Open(_)) {
+                    self.ended(slot);
+                } else {
+                    self.truncated(slot);
+                }
                 false
             }
             Ok(n) => {
@@ -259,10 +276,15 @@ impl<P: Protocol> Engine<P> {
         let Some((_, entry)) = self.slots.at(slot) else { return };
         match entry.stage {
             Stage::Lingering => {}
+            _ if entry.line.flags.has(Flags::CLOSING) => {}
+            _ if entry.line.tls.is_some() => self.received_tls(slot, bytes),
             Stage::Open(_) => self.deliver(slot, bytes),
             Stage::Waiting(waiting) => {
                 let listener = &self.shared.listeners[usize::from(waiting.listener)];
-                if listener.require_tls && bytes.first() != Some(&TLS_HANDSHAKE) {
+                if listener.tls.is_some() && bytes.first() == Some(&TLS_HANDSHAKE) {
+                    return self.queue_handshake(slot, bytes);
+                }
+                if listener.require_tls {
                     return self.close(slot, Closed::Tls);
                 }
                 let (peer, listener) = (waiting.peer(), usize::from(waiting.listener));
@@ -317,7 +339,7 @@ impl<P: Protocol> Engine<P> {
         }
     }
 
-    fn keep(&mut self, slot: u32, rest: Box<crate::pool::Remainder>) {
+    fn keep(&mut self, slot: u32, rest: Box<Remainder>) {
         let limit = self.shared.limits.input_limit;
         let Some((_, entry)) = self.slots.at(slot) else { return };
         let flags = entry.line.flags;
@@ -356,7 +378,7 @@ impl<P: Protocol> Engine<P> {
             Stage::Waiting(_) => self.close(slot, Closed::HandshakeTimeout),
             Stage::Lingering => self.close(slot, Closed::ByUs { flushed: true }),
             Stage::Open(_) if flags.has(Flags::CLOSING) => self.close(slot, Closed::ByUs { flushed: false }),
-            Stage::Open(_) if flags.has(Flags::CONNECTING) => self.close(slot, Closed::HandshakeTimeout),
+            Stage::Open(_) if entry.line.is_young() => self.close(slot, Closed::HandshakeTimeout),
             Stage::Open(_) => {
                 self.call(slot, |protocol, conn, io| protocol.timer(conn, io));
             }
@@ -407,9 +429,10 @@ impl<P: Protocol> Engine<P> {
         if entry.line.flags.any(Flags::BLOCKED | Flags::CONNECTING) {
             return;
         }
-        match write_out(&mut entry.line, &self.shared) {
-            Ok(true) => self.flushed(slot),
-            Ok(false) => entry.line.flags.put(Flags::BLOCKED, true),
+        match write_out(&mut entry.line, &mut self.shared) {
+            Ok(Wrote::All) => self.flushed(slot),
+            Ok(Wrote::Blocked) => entry.line.flags.put(Flags::BLOCKED, true),
+            Ok(Wrote::Held) => {}
             Err(_) => self.close(slot, Closed::Error),
         }
     }
@@ -443,9 +466,7 @@ impl<P: Protocol> Engine<P> {
             return self.close(slot, why);
         }
         let Stage::Open(conn) = std::mem::replace(&mut entry.stage, Stage::Lingering) else { return };
-        if let Some(input) = entry.line.input.take() {
-            shared.pool.give_remainder(input);
-        }
+        release(&mut entry.line, shared);
         entry.line.flags.put(Flags::PAUSED, false);
         entry.line.wire.note_closed(why);
         shared.tally().closed(why);
@@ -461,12 +482,7 @@ impl<P: Protocol> Engine<P> {
         let Some((generation, _)) = self.slots.at(slot) else { return };
         let Some(mut entry) = self.slots.remove(slot) else { return };
         let shared = &mut self.shared;
-        if let Some(input) = entry.line.input.take() {
-            shared.pool.give_remainder(input);
-        }
-        if let Some(output) = entry.line.output.take() {
-            shared.pool.give_output(output);
-        }
+        release(&mut entry.line, shared);
         shared.tally().open.set(self.slots.len() as u64);
         if !matches!(entry.stage, Stage::Lingering) {
             shared.tally().closed(why);
@@ -504,22 +520,19 @@ impl<P: Protocol> Engine<P> {
     }
 }
 
-/// Writes until everything is out (true) or the socket takes no more (false).
-fn write_out(line: &mut Line, shared: &Shared) -> io::Result<bool> {
-    let Some(output) = &mut line.output else { return Ok(true) };
-    while output.len() > 0 {
-        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
-        let filled = output.slices(&mut slices);
-        match line.wire.write(&slices[..filled]) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => {
-                shared.tally().bytes_out.add(written as u64);
-                output.advance(written);
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// Gives back what a line holds. Its socket is all that stays.
+fn release(line: &mut Line, shared: &mut Shared) {
+    if let Some(input) = line.input.take() {
+        shared.pool.give_remainder(input);
     }
-    Ok(true)
+    if let Some(output) = line.output.take() {
+        shared.pool.give_output(output);
+    }
+    if let Some(mut session) = line.tls.take() {
+        session.release(&mut shared.pool);
+    }
+    if line.flags.has(Flags::IN_FLIGHT) {
+        line.flags.put(Flags::IN_FLIGHT, false);
+        shared.handshakes.in_flight -= 1;
+    }
 }

@@ -1,5 +1,6 @@
 //! What a protocol may ask of its connections.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::counters::{Counters, Tally};
 use crate::output::Output;
 use crate::pool::{Pool, Remainder};
 use crate::slab::Slab;
+use crate::tls::Session;
 use crate::wheel::{TICK, Timer, Wheel};
 use crate::wire::Wire;
 use crate::{Handle, Now, listen};
@@ -164,11 +166,11 @@ impl<C> Conns<'_, C> {
     pub fn connect(&mut self, connect: Connect, conn: C) -> io::Result<Handle> {
         let Some(registry) = &self.shared.registry else { return Err(io::ErrorKind::Unsupported.into()) };
         let Connect { to, from, tls } = connect;
-        if tls.is_some() {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
+        let session =
+            tls.map(|(config, name)| Session::client(config, name)).transpose().map_err(io::Error::other)?;
         let mut line = Line::new(Wire::Tcp(listen::connect(to, from)?));
         line.flags.put(Flags::CONNECTING, true);
+        line.tls = session.map(Box::new);
         let (slot, generation) = self.slots.insert(Slot { line, stage: Stage::Open(conn) });
         let handle = Handle::new(self.shared.worker, slot, generation);
         let Some((_, entry)) = self.slots.at(slot) else { return Err(io::ErrorKind::NotFound.into()) };
@@ -239,15 +241,22 @@ pub(crate) struct Line {
     pub(crate) input: Option<Box<Remainder>>,
     /// Sent and not written.
     pub(crate) output: Option<Box<Output>>,
+    pub(crate) tls: Option<Box<Session>>,
 }
 
 impl Line {
     pub(crate) fn new(wire: Wire) -> Line {
-        Line { wire, flags: Flags::default(), timer: Timer::default(), input: None, output: None }
+        Line { wire, flags: Flags::default(), timer: Timer::default(), input: None, output: None, tls: None }
     }
 
     pub(crate) fn outgoing(&self) -> usize {
-        self.output.as_ref().map_or(0, |output| output.len())
+        let unsent = self.tls.as_ref().and_then(|session| session.unsent.as_ref());
+        self.output.as_ref().map_or(0, |output| output.len()) + unsent.map_or(0, |unsent| unsent.0.len())
+    }
+
+    /// One of ours that is not ready to be used.
+    pub(crate) fn is_young(&self) -> bool {
+        self.flags.has(Flags::CONNECTING) || self.tls.as_ref().is_some_and(|session| session.handshaking)
     }
 }
 
@@ -284,6 +293,10 @@ impl Flags {
     pub(crate) const MORE: u16 = 1 << 12;
     /// The system has announced the peer's end; it is behind what there is to read.
     pub(crate) const END_AHEAD: u16 = 1 << 13;
+    /// Its ClientHello waits for its turn.
+    pub(crate) const QUEUED: u16 = 1 << 14;
+    /// Counted among the handshakes in flight.
+    pub(crate) const IN_FLIGHT: u16 = 1 << 15;
 
     pub(crate) fn has(self, flag: u16) -> bool {
         self.0 & flag == flag
@@ -312,9 +325,34 @@ pub(crate) struct Shared {
     pub(crate) dirty: Vec<u32>,
     /// Slots with more to read than their share of a turn.
     pub(crate) more: Vec<u32>,
+    pub(crate) handshakes: Handshakes,
+    /// Where all TLS connections decrypt and encrypt; empty in between.
+    pub(crate) plain: Vec<u8>,
+    pub(crate) sealed: Vec<u8>,
     pub(crate) counters: Arc<Counters>,
     /// To watch the sockets of connections that we make; None without sockets.
     pub(crate) registry: Option<Registry>,
+}
+
+/// TLS handshakes as a server: those under way, and those that wait.
+pub(crate) struct Handshakes {
+    /// Who has gone in the meantime is still in it.
+    pub(crate) queue: VecDeque<Handle>,
+    /// Beyond it a connection is closed.
+    pub(crate) queue_limit: usize,
+    pub(crate) in_flight: usize,
+    limit: usize,
+    pub(crate) per_turn: usize,
+}
+
+impl Handshakes {
+    pub(crate) fn are_full(&self) -> bool {
+        self.in_flight >= self.limit
+    }
+
+    pub(crate) fn can_begin(&self) -> bool {
+        !self.queue.is_empty() && !self.are_full()
+    }
 }
 
 /// The limits of [`EdgeConfig`] that count per connection.
@@ -345,6 +383,15 @@ impl Shared {
             pool: Pool::new(config.pool_limit),
             dirty: Vec::new(),
             more: Vec::new(),
+            handshakes: Handshakes {
+                queue: VecDeque::new(),
+                queue_limit: 4 * config.handshakes_in_flight,
+                in_flight: 0,
+                limit: config.handshakes_in_flight,
+                per_turn: config.handshakes_per_turn.max(1),
+            },
+            plain: Vec::new(),
+            sealed: Vec::new(),
             counters,
             registry: None,
         }

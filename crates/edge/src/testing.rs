@@ -62,13 +62,15 @@ impl<P: Protocol> Harness<P> {
 
     /// A connection of which the protocol is told `accepted`.
     pub fn connect_as(&mut self, accepted: Accepted) -> Handle {
-        let peer = Rc::new(RefCell::new(Peer::default()));
-        let wire = Wire::Pipe(Pipe(Rc::clone(&peer)));
-        let handle = self.engine.admit(wire, accepted.peer, accepted.listener);
-        self.peers.insert(handle, peer);
+        let handle = self.admit(accepted.peer, accepted.listener);
         self.engine.accept(handle.slot(), accepted);
         self.finish();
         handle
+    }
+
+    /// A connection that has not sent its first byte: what it is fed decides, as on a socket, whether it speaks TLS.
+    pub fn connect_silent(&mut self, listener: usize) -> Handle {
+        self.admit(SocketAddr::from((Ipv4Addr::LOCALHOST, 40_000)), listener)
     }
 
     /// The peer sends bytes. They wait while the protocol does not read, or are lost if the connection is gone.
@@ -169,6 +171,14 @@ impl<P: Protocol> Harness<P> {
         self.engine.shared.counters.totals()
     }
 
+    fn admit(&mut self, from: SocketAddr, listener: usize) -> Handle {
+        let peer = Rc::new(RefCell::new(Peer::default()));
+        let wire = Wire::Pipe(Pipe(Rc::clone(&peer)));
+        let handle = self.engine.admit(wire, from, listener);
+        self.peers.insert(handle, peer);
+        handle
+    }
+
     fn peer(&self, handle: Handle) -> &Rc<RefCell<Peer>> {
         self.peers.get(&handle).expect("a handle of this harness")
     }
@@ -187,6 +197,7 @@ impl<P: Protocol> Harness<P> {
                 return;
             }
             self.engine.read_more();
+            self.engine.begin_handshakes();
             self.engine.finish_turn();
         }
         panic!("the protocol never comes to rest");

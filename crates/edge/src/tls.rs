@@ -1,5 +1,7 @@
 //! TLS by rustls: certificates from files, exchanged while running.
 
+mod session;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +10,8 @@ use arc_swap::ArcSwap;
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
+pub(crate) use session::Session;
 
 /// What a listener presents to those who speak TLS. Clones share it, so that a certificate can be replaced while
 /// connections go on.

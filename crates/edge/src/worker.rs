@@ -114,6 +114,7 @@ impl<P: Protocol> Worker<P> {
                 self.dispatch(event);
             }
             self.engine.read_more();
+            self.engine.begin_handshakes();
             self.take_mail();
             self.timers();
             self.accept();

@@ -135,7 +135,7 @@ fn stop_flushes_what_was_sent() {
     let _ = server.accepted();
     let reader = std::thread::spawn(move || {
         let mut all = Vec::new();
-        stream.read_to_end(&mut all).map(|_| all.len())
+        stream.read_to_end(&mut all).map(|_| all.iter().filter(|byte| **byte == b'.').count())
     });
     // The peer reads late: when the stop begins, most is still pending.
     while server.edge.counters().totals().bytes_in < 80 {

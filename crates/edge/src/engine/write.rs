@@ -1,0 +1,122 @@
+//! Output on its way to the socket: as it is, or encrypted.
+
+use std::io::{self, IoSlice};
+
+use crate::io::{Flags, Line, Shared};
+use crate::output::MAX_SLICES;
+
+/// Plaintext encrypted at once: what is encrypted can neither be dropped nor be shared any more.
+const SEAL_AT_ONCE: usize = 32 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wrote {
+    /// Nothing is pending.
+    All,
+    /// The socket takes no more until it says so.
+    Blocked,
+    /// There is more, but its handshake is not finished.
+    Held,
+}
+
+/// Writes what is pending, and for a closing TLS connection its close_notify.
+pub(super) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
+    if line.tls.is_none() {
+        return write_plain(line, shared);
+    }
+    loop {
+        if write_unsent(line, shared)? == Wrote::Blocked {
+            return Ok(Wrote::Blocked);
+        }
+        let Some(session) = &mut line.tls else { return Ok(Wrote::All) };
+        let has_output = line.output.as_ref().is_some_and(|output| output.len() > 0);
+        if session.handshaking {
+            return Ok(if has_output { Wrote::Held } else { Wrote::All });
+        }
+        if has_output {
+            if write_sealed(line, shared)? == Wrote::Blocked {
+                return Ok(Wrote::Blocked);
+            }
+        } else if !line.flags.has(Flags::CLOSING)
+            || !session.notify_close(&mut shared.pool).map_err(io::Error::other)?
+        {
+            return Ok(Wrote::All);
+        }
+    }
+}
+
+/// Writes what is encrypted already.
+pub(super) fn write_unsent(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
+    let Some(session) = &mut line.tls else { return Ok(Wrote::All) };
+    let Some(mut unsent) = session.unsent.take() else { return Ok(Wrote::All) };
+    let written = write_all(&unsent.0, |slice| line.wire.write(slice));
+    if let Ok(written) = written {
+        shared.tally().bytes_out.add(written as u64);
+        unsent.0.drain(..written);
+    }
+    let wrote = if unsent.0.is_empty() { Wrote::All } else { Wrote::Blocked };
+    session.keep_unsent(unsent, &mut shared.pool);
+    written.map(|_| wrote)
+}
+
+fn write_plain(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
+    let Some(output) = &mut line.output else { return Ok(Wrote::All) };
+    while output.len() > 0 {
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
+        let filled = output.slices(&mut slices);
+        match line.wire.write(&slices[..filled]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                shared.tally().bytes_out.add(written as u64);
+                output.advance(written);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Wrote::Blocked),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Wrote::All)
+}
+
+/// Encrypts the next part of the output and writes it; what the socket does not take is kept as `unsent`.
+fn write_sealed(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
+    let (Some(session), Some(output)) = (&mut line.tls, &mut line.output) else { return Ok(Wrote::All) };
+    let mut sealed = std::mem::take(&mut shared.sealed);
+    let mut slices = [IoSlice::new(&[]); MAX_SLICES];
+    let filled = output.slices(&mut slices);
+    let mut room = SEAL_AT_ONCE;
+    for slice in &slices[..filled] {
+        let part = &slice[..slice.len().min(room)];
+        session.seal(part, &mut sealed).map_err(io::Error::other)?;
+        room -= part.len();
+        if room == 0 {
+            break;
+        }
+    }
+    output.advance(SEAL_AT_ONCE - room);
+    let written = write_all(&sealed, |slice| line.wire.write(slice))?;
+    shared.tally().bytes_out.add(written as u64);
+    let wrote = if written == sealed.len() { Wrote::All } else { Wrote::Blocked };
+    if wrote == Wrote::Blocked {
+        let mut unsent = shared.pool.take_remainder();
+        unsent.0.extend_from_slice(&sealed[written..]);
+        session.unsent = Some(unsent);
+    }
+    sealed.clear();
+    shared.sealed = sealed;
+    Ok(wrote)
+}
+
+/// Answers how many bytes the socket took.
+fn write_all(bytes: &[u8], mut write: impl FnMut(&[IoSlice<'_>]) -> io::Result<usize>) -> io::Result<usize> {
+    let mut written = 0;
+    while written < bytes.len() {
+        match write(&[IoSlice::new(&bytes[written..])]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => written += n,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(written)
+}

@@ -1,0 +1,292 @@
+//! One connection's TLS state: rustls without its buffers.
+
+use std::sync::Arc;
+
+use rustls::client::UnbufferedClientConnection;
+use rustls::server::UnbufferedServerConnection;
+use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
+use rustls::{ClientConfig, Error, ServerConfig};
+use rustls_pki_types::ServerName;
+
+use crate::pool::{Pool, Remainder};
+
+/// Ciphertext that is not a whole record or handshake message yet. rustls refuses larger ones long before.
+const MOST_UNFINISHED: usize = 128 * 1024;
+
+/// What a record adds to its plaintext at most: RFC 8446 §5.2 allows 256 bytes beside the header of 5.
+const RECORD_OVERHEAD: usize = 5 + 256;
+
+/// Plaintext of one record (RFC 8446 §5.1).
+const RECORD_PLAINTEXT: usize = 1 << 14;
+
+/// Keeps no buffer while idle: what is incomplete or unsent lies in buffers of the pool.
+pub(crate) struct Session {
+    side: Side,
+    /// Received, and not complete.
+    unfinished: Option<Box<Remainder>>,
+    /// Encrypted, and not written.
+    pub(crate) unsent: Option<Box<Remainder>>,
+    pub(crate) handshaking: bool,
+    /// We have said that we send no more.
+    notified: bool,
+}
+
+enum Side {
+    Server(UnbufferedServerConnection),
+    Client(UnbufferedClientConnection),
+}
+
+/// What came of received bytes.
+pub(crate) struct Received {
+    /// The peer says that it sends no more (RFC 8446 §6.1): without it, an end is a truncation.
+    pub(crate) ended: bool,
+}
+
+impl Session {
+    pub(crate) fn server(config: Arc<ServerConfig>) -> Result<Session, Error> {
+        Ok(Session::new(Side::Server(UnbufferedServerConnection::new(config)?)))
+    }
+
+    pub(crate) fn client(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<Session, Error> {
+        Ok(Session::new(Side::Client(UnbufferedClientConnection::new(config, name)?)))
+    }
+
+    fn new(side: Side) -> Session {
+        Session { side, unfinished: None, unsent: None, handshaking: true, notified: false }
+    }
+
+    /// Decrypts; appends what the protocol shall see to `plain`, and what the peer shall see to `unsent`. With no bytes
+    /// it begins a client's handshake. After an error, `unsent` holds the alert for the peer.
+    pub(crate) fn receive(
+        &mut self,
+        bytes: &mut [u8],
+        plain: &mut Vec<u8>,
+        pool: &mut Pool,
+    ) -> Result<Received, Error> {
+        let mut unsent = self.unsent.take().unwrap_or_else(|| pool.take_remainder());
+        let result = self.advance(bytes, plain, &mut unsent.0, pool);
+        if result.is_err() {
+            // The alert was queued behind the error; nothing can be done if it cannot be had.
+            let _ = self.side.process(&mut [], plain, &mut unsent.0);
+        }
+        self.handshaking = self.side.is_handshaking();
+        self.keep_unsent(unsent, pool);
+        result
+    }
+
+    /// Encrypts into `sealed`. Only after the handshake.
+    pub(crate) fn seal(&mut self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
+        self.write(sealed, Write::Data(plain))
+    }
+
+    /// Says once that we send no more. Answers whether there is something new in `unsent`.
+    pub(crate) fn notify_close(&mut self, pool: &mut Pool) -> Result<bool, Error> {
+        if std::mem::replace(&mut self.notified, true) || self.handshaking {
+            return Ok(false);
+        }
+        let mut unsent = self.unsent.take().unwrap_or_else(|| pool.take_remainder());
+        let result = self.write(&mut unsent.0, Write::CloseNotify);
+        self.keep_unsent(unsent, pool);
+        result.map(|()| true)
+    }
+
+    pub(crate) fn keep_unsent(&mut self, unsent: Box<Remainder>, pool: &mut Pool) {
+        if unsent.0.is_empty() {
+            pool.give_remainder(unsent);
+        } else {
+            self.unsent = Some(unsent);
+        }
+    }
+
+    /// Gives its buffers back; to be called before it is dropped.
+    pub(crate) fn release(&mut self, pool: &mut Pool) {
+        for buffer in [self.unfinished.take(), self.unsent.take()].into_iter().flatten() {
+            pool.give_remainder(buffer);
+        }
+    }
+
+    /// Whether a record was begun and not completed.
+    pub(crate) fn is_in_record(&self) -> bool {
+        self.unfinished.is_some()
+    }
+
+    fn advance(
+        &mut self,
+        bytes: &mut [u8],
+        plain: &mut Vec<u8>,
+        unsent: &mut Vec<u8>,
+        pool: &mut Pool,
+    ) -> Result<Received, Error> {
+        let Some(mut unfinished) = self.unfinished.take() else {
+            let (used, received) = self.side.process(bytes, plain, unsent)?;
+            if used < bytes.len() {
+                let mut unfinished = pool.take_remainder();
+                unfinished.0.extend_from_slice(&bytes[used..]);
+                self.unfinished = Some(unfinished);
+            }
+            return Ok(received);
+        };
+        unfinished.0.extend_from_slice(bytes);
+        let processed = self.side.process(&mut unfinished.0, plain, unsent);
+        let used = processed.as_ref().map_or(unfinished.0.len(), |(used, _)| *used);
+        unfinished.0.drain(..used);
+        if unfinished.0.is_empty() {
+            pool.give_remainder(unfinished);
+        } else if unfinished.0.len() > MOST_UNFINISHED {
+            return Err(Error::General("a record without end".into()));
+        } else {
+            self.unfinished = Some(unfinished);
+        }
+        processed.map(|(_, received)| received)
+    }
+
+    fn write(&mut self, sealed: &mut Vec<u8>, what: Write<'_>) -> Result<(), Error> {
+        match &mut self.side {
+            Side::Server(conn) => while !write_step(conn.process_tls_records(&mut []), sealed, what)? {},
+            Side::Client(conn) => while !write_step(conn.process_tls_records(&mut []), sealed, what)? {},
+        }
+        Ok(())
+    }
+}
+
+impl Side {
+    fn is_handshaking(&self) -> bool {
+        match self {
+            Side::Server(conn) => conn.is_handshaking(),
+            Side::Client(conn) => conn.is_handshaking(),
+        }
+    }
+
+    /// Processes all complete records. Answers how many bytes that were.
+    fn process(
+        &mut self,
+        bytes: &mut [u8],
+        plain: &mut Vec<u8>,
+        unsent: &mut Vec<u8>,
+    ) -> Result<(usize, Received), Error> {
+        let mut used = 0;
+        let mut received = Received { ended: false };
+        loop {
+            let rest = &mut bytes[used..];
+            let step = match self {
+                Side::Server(conn) => read_step(conn.process_tls_records(rest), plain, unsent)?,
+                Side::Client(conn) => read_step(conn.process_tls_records(rest), plain, unsent)?,
+            };
+            used += step.discard;
+            received.ended |= step.ended;
+            if !step.again {
+                return Ok((used, received));
+            }
+        }
+    }
+}
+
+struct ReadStep {
+    discard: usize,
+    ended: bool,
+    again: bool,
+}
+
+fn read_step<Data>(
+    status: UnbufferedStatus<'_, '_, Data>,
+    plain: &mut Vec<u8>,
+    unsent: &mut Vec<u8>,
+) -> Result<ReadStep, Error> {
+    let mut step = ReadStep { discard: status.discard, ended: false, again: true };
+    match status.state? {
+        ConnectionState::ReadTraffic(mut traffic) => {
+            while let Some(record) = traffic.next_record() {
+                let record = record?;
+                step.discard += record.discard;
+                plain.extend_from_slice(record.payload);
+            }
+        }
+        ConnectionState::EncodeTlsData(mut data) => encode(unsent, |room| data.encode(room))?,
+        // Written at the end of the turn, before anything else.
+        ConnectionState::TransmitTlsData(data) => data.done(),
+        ConnectionState::PeerClosed => step.ended = true,
+        ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_) | ConnectionState::Closed => {
+            step.again = false;
+        }
+        // 0-RTT (RFC 8446 §8) can be replayed; we never offer it.
+        _ => return Err(Error::General("early data was not offered".into())),
+    }
+    Ok(step)
+}
+
+#[derive(Clone, Copy)]
+enum Write<'a> {
+    Data(&'a [u8]),
+    CloseNotify,
+}
+
+/// True when it is written.
+fn write_step<Data>(
+    status: UnbufferedStatus<'_, '_, Data>,
+    sealed: &mut Vec<u8>,
+    what: Write<'_>,
+) -> Result<bool, Error> {
+    match status.state? {
+        ConnectionState::WriteTraffic(mut traffic) => {
+            let written = match what {
+                Write::Data(plain) => {
+                    let room = plain.len()
+                        + RECORD_OVERHEAD * (1 + plain.len() / RECORD_PLAINTEXT)
+                        + RECORD_OVERHEAD;
+                    encrypt(sealed, room, |room| traffic.encrypt(plain, room))
+                }
+                Write::CloseNotify => {
+                    encrypt(sealed, RECORD_OVERHEAD, |room| traffic.queue_close_notify(room))
+                }
+            };
+            written.map(|()| true)
+        }
+        // An answer to the peer's key update goes first.
+        ConnectionState::EncodeTlsData(mut data) => encode(sealed, |room| data.encode(room)).map(|()| false),
+        ConnectionState::TransmitTlsData(data) => {
+            data.done();
+            Ok(false)
+        }
+        ConnectionState::PeerClosed => Ok(false),
+        _ => Err(Error::HandshakeNotComplete),
+    }
+}
+
+fn encode(
+    into: &mut Vec<u8>,
+    mut act: impl FnMut(&mut [u8]) -> Result<usize, EncodeError>,
+) -> Result<(), Error> {
+    let from = into.len();
+    let needed = match act(&mut []) {
+        Ok(_) => return Ok(()),
+        Err(EncodeError::InsufficientSize(needed)) => needed.required_size,
+        Err(EncodeError::AlreadyEncoded) => return Err(Error::General("encoded twice".into())),
+    };
+    into.resize(from + needed, 0);
+    match act(&mut into[from..]) {
+        Ok(written) => {
+            into.truncate(from + written);
+            Ok(())
+        }
+        Err(error) => Err(Error::General(error.to_string())),
+    }
+}
+
+fn encrypt(
+    into: &mut Vec<u8>,
+    room: usize,
+    act: impl FnOnce(&mut [u8]) -> Result<usize, EncryptError>,
+) -> Result<(), Error> {
+    let from = into.len();
+    into.resize(from + room, 0);
+    match act(&mut into[from..]) {
+        Ok(written) => {
+            into.truncate(from + written);
+            Ok(())
+        }
+        Err(error) => {
+            into.truncate(from);
+            Err(Error::General(error.to_string()))
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The order and the bounds of what a protocol sees, without sockets and with virtual time.
+
+#![allow(clippy::unwrap_used)] // a test may panic
+
+mod echo;
+
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use echo::{Echo, Mail, Seen};
+use edge::testing::Harness;
+use edge::{Closed, EdgeConfig};
+
+fn harness(change: impl FnOnce(&mut EdgeConfig)) -> (Harness<Echo>, Receiver<Seen>) {
+    let mut config = EdgeConfig::default();
+    change(&mut config);
+    let (sender, seen) = channel();
+    (Harness::new(config, Echo::new(sender)), seen)
+}
+
+#[test]
+fn what_is_not_consumed_comes_again() {
+    let (mut harness, _) = harness(|_| ());
+    let peer = harness.connect();
+    for byte in b"one\ntwo\nth" {
+        harness.feed(peer, &[*byte]);
+    }
+    assert_eq!(harness.output(peer), b"one\ntwo\n");
+    harness.feed(peer, b"ree\n");
+    assert_eq!(harness.output(peer), b"three\n");
+}
+
+#[test]
+fn a_slot_in_use_again_has_another_name() {
+    let (mut harness, _) = harness(|_| ());
+    let first = harness.connect();
+    harness.feed(first, b"abort\n");
+    assert_eq!(harness.closed(first), Some(Closed::ByUs { flushed: false }));
+    let second = harness.connect();
+    assert_eq!(first.slot(), second.slot());
+    assert_ne!(first, second);
+    harness.mail(Mail::Send(first, b"for the dead\n".to_vec()));
+    assert_eq!(harness.output(second), b"");
+    assert!(harness.conn(first).is_none() && harness.conn(second).is_some());
+}
+
+#[test]
+fn a_timer_is_never_early_and_at_most_a_tick_late() {
+    for millis in [0, 1, 99, 100, 101, 250, 102_300, 500_000] {
+        let (mut harness, _) = harness(|_| ());
+        let peer = harness.connect();
+        harness.advance(Duration::from_millis(37));
+        harness.feed(peer, format!("timer {millis}\n").as_bytes());
+        if millis > 0 {
+            harness.advance(Duration::from_millis(millis - 1));
+            assert_eq!(harness.output(peer), b"", "early at {millis} ms");
+        }
+        harness.advance(Duration::from_millis(101));
+        assert_eq!(harness.output(peer), b"timer fired\n", "late at {millis} ms");
+        harness.advance(Duration::from_secs(200));
+        assert_eq!(harness.output(peer), b"", "fires once");
+    }
+}
+
+#[test]
+fn a_timer_that_is_moved_over_and_over_fires_once() {
+    let (mut harness, _) = harness(|_| ());
+    let peer = harness.connect();
+    for _ in 0..50_000 {
+        harness.feed(peer, b"timer 60000\ntimer 1000\n");
+        harness.advance(Duration::from_millis(100));
+    }
+    assert_eq!(harness.output(peer), b"");
+    harness.advance(Duration::from_secs(2));
+    assert_eq!(harness.output(peer), b"timer fired\n");
+}
+
+#[test]
+fn who_says_nothing_is_closed_without_the_protocol() {
+    let (mut harness, seen) = harness(|config| config.first_byte_timeout = Duration::from_secs(3));
+    let peer = harness.connect_silent(0);
+    harness.advance(Duration::from_millis(2900));
+    assert_eq!(harness.closed(peer), None);
+    harness.advance(Duration::from_millis(200));
+    assert_eq!(harness.closed(peer), Some(Closed::HandshakeTimeout));
+    assert!(seen.try_recv().is_err());
+    assert_eq!(harness.totals().closed_handshake_timeout, 1);
+}
+
+#[test]
+fn input_without_end_is_bounded() {
+    let (mut harness, _) = harness(|config| config.input_limit = 10_000);
+    let peer = harness.connect();
+    harness.feed(peer, &[b'x'; 10_000]);
+    assert_eq!(harness.closed(peer), None);
+    harness.feed(peer, b"x");
+    assert_eq!(harness.closed(peer), Some(Closed::InputLimit));
+}
+
+#[test]
+fn output_to_a_peer_that_does_not_read_is_bounded() {
+    let (mut harness, _) = harness(|config| config.output_limit = 1_000_000);
+    let peer = harness.connect();
+    harness.set_room(peer, Some(1000));
+    harness.feed(peer, b"big\nbig\nbig\n");
+    assert_eq!(harness.pending(peer), 899_000);
+    assert_eq!(harness.closed(peer), None);
+    harness.feed(peer, b"big\n");
+    assert_eq!(harness.closed(peer), Some(Closed::OutputLimit));
+    assert_eq!(harness.pending(peer), 0);
+}
+
+#[test]
+fn who_is_behind_loses_whole_sends_and_is_told_when_it_has_caught_up() {
+    let (mut harness, _) = harness(|_| ());
+    let peer = harness.connect();
+    harness.set_room(peer, Some(100));
+    harness.feed(peer, b"big\n");
+    harness.feed(peer, b"big\nlost\n");
+    assert_eq!(harness.pending(peer), 300_000 - 100 + 300_000 + 5);
+    harness.feed(peer, b"drop\nafterwards\n");
+    assert_eq!(harness.pending(peer), 300_000 - 100 + 11);
+    assert_eq!(harness.totals().bytes_dropped, 300_005);
+    harness.set_room(peer, None);
+    let output = harness.output(peer);
+    assert_eq!(output.len(), 300_000 + 11 + "drained\n".len());
+    assert!(output[..300_000].iter().all(|byte| *byte == b'.'));
+    assert_eq!(&output[300_000..], b"afterwards\ndrained\n");
+    assert_eq!(harness.protocol().drained, 1);
+}
+
+#[test]
+fn who_pauses_reads_nothing_until_it_resumes() {
+    let (mut harness, seen) = harness(|_| ());
+    let peer = harness.connect();
+    harness.feed(peer, b"a\npause\nb\nc");
+    harness.feed(peer, b"\nd\n");
+    harness.end(peer);
+    assert_eq!(harness.output(peer), b"a\n");
+    harness.advance(Duration::from_secs(1));
+    assert_eq!(harness.output(peer), b"timer fired\nb\nc\nd\n");
+    assert_eq!(seen.try_iter().nth(1), Some(Seen::Ended(peer)));
+    assert_eq!(harness.closed(peer), Some(Closed::ByPeer));
+}
+
+#[test]
+fn a_reset_is_seen_even_while_paused() {
+    let (mut harness, _) = harness(|_| ());
+    let peer = harness.connect();
+    harness.feed(peer, b"pause\n");
+    harness.reset(peer);
+    assert_eq!(harness.closed(peer), Some(Closed::Error));
+}
+
+#[test]
+fn closing_flushes_first_but_not_for_ever() {
+    let (mut harness, _) = harness(|config| config.linger = Duration::from_secs(2));
+    let (quick, slow) = (harness.connect(), harness.connect());
+    for peer in [quick, slow] {
+        harness.set_room(peer, Some(0));
+        harness.feed(peer, b"bye\nclose\nnot heard\n");
+        assert_eq!(harness.closed(peer), None);
+    }
+    harness.set_room(quick, None);
+    assert_eq!(harness.output(quick), b"bye\n");
+    assert_eq!(harness.closed(quick), Some(Closed::ByUs { flushed: true }));
+    harness.advance(Duration::from_millis(2200));
+    assert_eq!(harness.closed(slow), Some(Closed::ByUs { flushed: false }));
+    assert_eq!(harness.output(slow), b"");
+    assert_eq!(harness.totals().open, 0, "the lingering socket is gone too");
+}
+
+#[test]
+fn a_panic_is_counted_and_closes_its_connection() {
+    let (mut harness, seen) = harness(|_| ());
+    let (bad, good) = (harness.connect(), harness.connect());
+    harness.feed(bad, b"panic\n");
+    harness.feed(good, b"fine\n");
+    assert_eq!(harness.closed(bad), Some(Closed::Panicked));
+    assert_eq!(harness.output(good), b"fine\n");
+    assert_eq!(harness.totals().panics, 1);
+    assert!(seen.try_iter().any(|seen| seen == Seen::Closed(bad, Closed::Panicked)));
+}
+
+#[test]
+fn ticks_come_ten_times_a_second() {
+    let (mut harness, _) = harness(|_| ());
+    harness.advance(Duration::from_millis(10_050));
+    assert_eq!(harness.protocol().ticks, 100);
+}

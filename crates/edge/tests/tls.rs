@@ -1,0 +1,354 @@
+//! TLS against rustls' own buffered client, byte for byte.
+
+#![allow(clippy::unwrap_used)] // a test may panic
+
+mod echo;
+
+use std::io::{Cursor, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use echo::{Echo, Seen};
+use edge::testing::Harness;
+use edge::tls::{self, Acceptor, TlsError};
+use edge::{Closed, EdgeConfig, Handle, Listener};
+use proptest::prelude::*;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, SupportedProtocolVersion};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+
+struct Identity {
+    cert: CertificateDer<'static>,
+    cert_pem: String,
+    key_pem: String,
+    key: PrivateKeyDer<'static>,
+}
+
+fn identity() -> Identity {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    Identity {
+        cert: made.cert.der().clone(),
+        cert_pem: made.cert.pem(),
+        key_pem: made.signing_key.serialize_pem(),
+        key: PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into()),
+    }
+}
+
+fn client_config(identity: &Identity, versions: &[&'static SupportedProtocolVersion]) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    roots.add(identity.cert.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(versions)
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Arc::new(config)
+}
+
+struct Tls {
+    harness: Harness<Echo>,
+    seen: Receiver<Seen>,
+    acceptor: Acceptor,
+    identity: Identity,
+}
+
+fn server(change: impl FnOnce(&mut EdgeConfig)) -> Tls {
+    let identity = identity();
+    let acceptor =
+        Acceptor::new(tls::server_config(vec![identity.cert.clone()], identity.key.clone_key()).unwrap());
+    let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let mut config =
+        EdgeConfig { listeners: vec![Listener::both(addr, acceptor.clone())], ..EdgeConfig::default() };
+    change(&mut config);
+    let (sender, seen) = channel();
+    Tls { harness: Harness::new(config, Echo::new(sender)), seen, acceptor, identity }
+}
+
+impl Tls {
+    fn client(&mut self, config: &Arc<ClientConfig>) -> Client {
+        let name = ServerName::try_from("localhost").unwrap();
+        let conn = ClientConnection::new(Arc::clone(config), name).unwrap();
+        Client { conn, handle: self.harness.connect_silent(0), plain: Vec::new() }
+    }
+
+    /// A client whose handshake is done.
+    fn connected(&mut self) -> Client {
+        let config = client_config(&self.identity, rustls::DEFAULT_VERSIONS);
+        let mut client = self.client(&config);
+        client.pump(&mut self.harness, usize::MAX);
+        assert!(!client.conn.is_handshaking());
+        client
+    }
+}
+
+struct Client {
+    conn: ClientConnection,
+    handle: Handle,
+    plain: Vec<u8>,
+}
+
+impl Client {
+    /// Carries bytes to and fro, `chunk` at a time, until both are silent.
+    fn pump(&mut self, harness: &mut Harness<Echo>, chunk: usize) {
+        loop {
+            let mut sent = Vec::new();
+            while self.conn.wants_write() {
+                self.conn.write_tls(&mut sent).unwrap();
+            }
+            for part in sent.chunks(chunk) {
+                harness.feed(self.handle, part);
+            }
+            let received = harness.output(self.handle);
+            if sent.is_empty() && received.is_empty() {
+                return;
+            }
+            for part in received.chunks(chunk) {
+                let mut part = Cursor::new(part);
+                while (part.position() as usize) < part.get_ref().len() {
+                    self.conn.read_tls(&mut part).unwrap();
+                    self.conn.process_new_packets().unwrap();
+                    let mut buffer = [0; 65536];
+                    while let Ok(n @ 1..) = self.conn.reader().read(&mut buffer) {
+                        self.plain.extend_from_slice(&buffer[..n]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, harness: &mut Harness<Echo>, text: &[u8], chunk: usize) -> Vec<u8> {
+        self.conn.set_buffer_limit(None);
+        self.conn.writer().write_all(text).unwrap();
+        self.pump(harness, chunk);
+        std::mem::take(&mut self.plain)
+    }
+}
+
+#[test]
+fn both_versions_echo_in_every_fragmentation() {
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        for chunk in [1, 2, 7, 100, usize::MAX] {
+            let mut tls = server(|_| ());
+            let config = client_config(&tls.identity, &[version]);
+            let mut client = tls.client(&config);
+            let heard = client.say(&mut tls.harness, b"hello\nwor", chunk);
+            assert_eq!(heard, b"hello\n", "{version:?} in {chunk}s");
+            assert_eq!(client.conn.alpn_protocol(), Some(&b"http/1.1"[..]));
+            assert_eq!(client.say(&mut tls.harness, b"ld\n", chunk), b"world\n");
+            assert_eq!(tls.seen.try_recv(), Ok(Seen::Accepted(client.handle, true)));
+            let totals = tls.harness.totals();
+            assert_eq!((totals.handshakes_begun, totals.handshakes_done), (1, 1));
+        }
+    }
+}
+
+#[test]
+fn one_port_serves_plain_and_tls() {
+    let mut tls = server(|_| ());
+    let plain = tls.harness.connect_silent(0);
+    tls.harness.feed(plain, b"plain\n");
+    assert_eq!(tls.harness.output(plain), b"plain\n");
+    assert_eq!(tls.seen.try_recv(), Ok(Seen::Accepted(plain, false)));
+    let mut client = tls.connected();
+    assert_eq!(client.say(&mut tls.harness, b"tls\n", 9), b"tls\n");
+}
+
+#[test]
+fn where_tls_is_required_plain_is_refused() {
+    let mut tls = server(|config| config.listeners[0].require_tls = true);
+    let plain = tls.harness.connect_silent(0);
+    tls.harness.feed(plain, b"GET / HTTP/1.1\r\n");
+    assert_eq!(tls.harness.closed(plain), Some(Closed::Tls));
+    assert_eq!(tls.harness.output(plain), b"");
+}
+
+#[test]
+fn closing_says_so_and_hears_it() {
+    let mut tls = server(|_| ());
+    let mut client = tls.connected();
+    assert_eq!(client.say(&mut tls.harness, b"bye\nclose\n", usize::MAX), b"bye\n");
+    assert_eq!(tls.harness.closed(client.handle), Some(Closed::ByUs { flushed: true }));
+    assert!(matches!(client.conn.reader().read(&mut [0; 8]), Ok(0)), "close_notify was sent");
+
+    let mut client = tls.connected();
+    client.conn.send_close_notify();
+    client.pump(&mut tls.harness, usize::MAX);
+    assert_eq!(tls.harness.closed(client.handle), Some(Closed::ByPeer));
+    assert!(tls.seen.try_iter().any(|seen| seen == Seen::Ended(client.handle)));
+}
+
+#[test]
+fn an_end_without_close_notify_is_a_truncation() {
+    let mut tls = server(|_| ());
+    let mut client = tls.connected();
+    assert_eq!(client.say(&mut tls.harness, b"half a l", usize::MAX), b"");
+    tls.harness.end(client.handle);
+    assert_eq!(tls.harness.closed(client.handle), Some(Closed::Tls));
+    assert!(!tls.seen.try_iter().any(|seen| seen == Seen::Ended(client.handle)));
+}
+
+#[test]
+fn a_broken_record_is_answered_by_an_alert_and_closed() {
+    let mut tls = server(|_| ());
+    let client = tls.connected();
+    tls.harness.feed(client.handle, &[23, 3, 3, 0, 32]);
+    tls.harness.feed(client.handle, &[0; 32]);
+    assert_eq!(tls.harness.closed(client.handle), Some(Closed::Tls));
+    assert!(!tls.harness.output(client.handle).is_empty(), "bad_record_mac, encrypted");
+}
+
+#[test]
+fn large_output_is_encrypted_piece_by_piece_and_can_still_be_dropped() {
+    let mut tls = server(|_| ());
+    let mut client = tls.connected();
+    tls.harness.set_room(client.handle, Some(0));
+    client.say(&mut tls.harness, b"big\n", usize::MAX);
+    client.say(&mut tls.harness, b"big\ndrop\nafterwards\n", usize::MAX);
+    assert!(tls.harness.pending(client.handle) >= 300_011);
+    assert!(tls.harness.pending(client.handle) < 310_000);
+    tls.harness.set_room(client.handle, None);
+    client.pump(&mut tls.harness, usize::MAX);
+    let heard = std::mem::take(&mut client.plain);
+    assert_eq!(heard.len(), 300_000 + "afterwards\ndrained\n".len());
+    assert!(heard.ends_with(b".afterwards\ndrained\n"));
+}
+
+#[test]
+fn key_updates_are_answered() {
+    let mut tls = server(|_| ());
+    let mut client = tls.connected();
+    for _ in 0..3 {
+        client.conn.refresh_traffic_keys().unwrap();
+        assert_eq!(client.say(&mut tls.harness, b"fresh\n", 50), b"fresh\n");
+    }
+}
+
+#[test]
+fn sessions_resume_without_memory_on_our_side() {
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        let mut tls = server(|_| ());
+        let config = client_config(&tls.identity, &[version]);
+        for kind in [rustls::HandshakeKind::Full, rustls::HandshakeKind::Resumed] {
+            let mut client = tls.client(&config);
+            assert_eq!(client.say(&mut tls.harness, b"again\n", 1000), b"again\n");
+            assert_eq!(client.conn.handshake_kind(), Some(kind), "{version:?}");
+        }
+    }
+}
+
+#[test]
+fn a_new_certificate_is_for_new_connections() {
+    let mut tls = server(|_| ());
+    let mut old = tls.connected();
+    let new = identity();
+    tls.acceptor.replace(tls::server_config(vec![new.cert.clone()], new.key.clone_key()).unwrap());
+    let config = client_config(&new, rustls::DEFAULT_VERSIONS);
+    let mut client = tls.client(&config);
+    assert_eq!(client.say(&mut tls.harness, b"new\n", 1000), b"new\n");
+    assert_eq!(old.say(&mut tls.harness, b"old\n", 1000), b"old\n");
+}
+
+#[test]
+fn handshakes_wait_for_their_turn_and_plain_connections_do_not() {
+    let mut tls = server(|config| config.handshakes_in_flight = 1);
+    let config = client_config(&tls.identity, rustls::DEFAULT_VERSIONS);
+    let mut hello = Vec::new();
+    tls.client(&config).conn.write_tls(&mut hello).unwrap();
+    let stalled = tls.harness.connect_silent(0);
+    tls.harness.feed(stalled, &hello);
+    assert!(!tls.harness.output(stalled).is_empty());
+    let mut waiting = tls.client(&config);
+    assert_eq!(waiting.say(&mut tls.harness, b"waited\n", usize::MAX), b"");
+    let plain = tls.harness.connect_silent(0);
+    tls.harness.feed(plain, b"plain\n");
+    assert_eq!(tls.harness.output(plain), b"plain\n");
+    tls.harness.reset(stalled);
+    tls.harness.advance(Duration::from_millis(100));
+    waiting.pump(&mut tls.harness, usize::MAX);
+    assert_eq!(waiting.plain, b"waited\n");
+}
+
+#[test]
+fn an_unfinished_handshake_is_closed_in_time() {
+    let mut tls = server(|_| ());
+    let config = client_config(&tls.identity, rustls::DEFAULT_VERSIONS);
+    let mut hello = Vec::new();
+    tls.client(&config).conn.write_tls(&mut hello).unwrap();
+    for len in [1, hello.len() / 2, hello.len()] {
+        let peer = tls.harness.connect_silent(0);
+        tls.harness.feed(peer, &hello[..len]);
+        tls.harness.advance(Duration::from_millis(9_900));
+        assert_eq!(tls.harness.closed(peer), None);
+        tls.harness.advance(Duration::from_millis(300));
+        assert_eq!(tls.harness.closed(peer), Some(Closed::HandshakeTimeout));
+    }
+    assert!(tls.seen.try_recv().is_err(), "the protocol has heard of none of them");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Garbage ends in an error, an alert or silence: never in a panic, never in plaintext.
+    #[test]
+    fn garbage_harms_nobody(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..300), 1..20)) {
+        let mut tls = server(|_| ());
+        let peer = tls.harness.connect_silent(0);
+        tls.harness.feed(peer, &[0x16]);
+        for part in &parts {
+            tls.harness.feed(peer, part);
+        }
+        prop_assert!(tls.seen.try_recv().is_err());
+        prop_assert_eq!(tls.harness.totals().panics, 0);
+        let mut client = tls.connected();
+        prop_assert_eq!(client.say(&mut tls.harness, b"fine\n", 1000), b"fine\n");
+    }
+
+    /// A good conversation with one byte changed: whatever is echoed was really said.
+    #[test]
+    fn a_changed_byte_is_noticed(at in 0usize..400, change in 1u8..) {
+        let mut tls = server(|_| ());
+        let mut client = tls.connected();
+        client.conn.writer().write_all(&[b'x'; 370]).unwrap();
+        client.conn.writer().write_all(b"\n").unwrap();
+        let mut sent = Vec::new();
+        client.conn.write_tls(&mut sent).unwrap();
+        let at = at % sent.len();
+        sent[at] ^= change;
+        tls.harness.feed(client.handle, &sent);
+        let received = tls.harness.output(client.handle);
+        // Either it is refused, or the length was made longer and it waits for the rest.
+        prop_assert!(tls.harness.closed(client.handle) == Some(Closed::Tls) || received.is_empty());
+    }
+}
+
+#[test]
+fn certificate_files_are_read_and_their_errors_say_what_to_do() {
+    let dir = std::env::temp_dir().join(format!("edge-tls-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let write = |name: &str, text: &str| -> PathBuf {
+        let path = dir.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let (one, other) = (identity(), identity());
+    let cert = write("cert.pem", &one.cert_pem);
+    let key = write("key.pem", &one.key_pem);
+    let wrong = write("wrong.pem", &other.key_pem);
+    let empty = write("empty.pem", "nothing here\n");
+    let broken = write("broken.pem", "-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n");
+    let missing = dir.join("missing.pem");
+
+    assert_eq!(tls::load(&cert, &key).unwrap().alpn_protocols, vec![b"http/1.1".to_vec()]);
+    assert!(matches!(tls::load(&missing, &key), Err(TlsError::Read { path, .. }) if path == missing));
+    assert!(matches!(tls::load(&empty, &key), Err(TlsError::NoCertificate { path }) if path == empty));
+    assert!(matches!(tls::load(&broken, &key), Err(TlsError::Pem { path, .. }) if path == broken));
+    assert!(matches!(tls::load(&cert, &cert), Err(TlsError::NoKey { path }) if path == cert));
+    let error = tls::load(&cert, &wrong).unwrap_err();
+    assert!(matches!(error, TlsError::Unusable { .. }));
+    assert!(error.to_string().contains("wrong.pem"), "{error}");
+    std::fs::remove_dir_all(&dir).unwrap();
+}
