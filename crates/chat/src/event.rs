@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{
-    ConversationId, Limits, Position, Refusal, Seq, SessionId, Sub, Timestamp, UserId, node::SetPresence,
-};
+use crate::{ConversationId, Limits, Position, Refusal, Seq, SessionId, SetPresence, Sub, Timestamp, UserId};
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
 #[derive(Debug, Clone)]
@@ -13,6 +11,8 @@ pub enum Event {
     Welcome(Box<Welcome>),
     /// `Node::sign_in` was refused, or the session is over. The gateway closes after telling the client.
     Bye(Refusal),
+    /// The message is on disk. A repeated send is answered with the position of the first time, so a client
+    /// never lets its position go back.
     Ack {
         client_id: Box<str>,
         conversation: ConversationId,

@@ -1,32 +1,51 @@
 //! Kith's domain: who is here, who may write to whom, what was said, and who must hear of it.
 //!
-//! It knows no XML, JSON, SQL or NATS, reads no clock and draws no randomness (`now` and `rng` are
+//! It knows no XML, JSON (but that of tokens), SQL or NATS, reads no clock and draws no randomness (`now` and `rng` are
 //! arguments). It meets the world through ports: [`Store`] keeps what must survive, [`Outbox`] carries
 //! events to the sessions of a gateway.
 //!
 //! Read first: [`Node`] (what gateways call), [`Event`] (what they hear back), [`Store`].
 
+mod cache;
+mod command;
+mod contacts;
+mod conversations;
+mod delivery;
 mod event;
+mod guest;
 mod id;
+mod limits;
+mod marker;
 mod node;
+mod peer;
+mod people;
+mod presence;
 mod refusal;
+mod resume;
+mod send;
+mod session;
+mod sign_in;
 mod site;
+mod sites;
+mod stats;
 mod store;
+mod typing;
+mod watch;
 
 pub mod memory;
+pub mod token;
 
+pub use command::{Command, ContactAction, ConversationChange, Hello, MarkerSet, PageOf, SetPresence, To};
 pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Message, Person, Presence, Welcome,
 };
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
 };
-pub use node::{
-    Command, ContactAction, ConversationChange, Hello, Limits, MarkerSet, Node, NodeConfig, Outbox, PageOf,
-    SetPresence, To,
-};
+pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use refusal::Refusal;
 pub use site::{Mode, Secret, SecretKind, Site};
+pub use stats::Stats;
 pub use store::{
     Append, Appended, ContactRow, ContactsPage, ConversationRow, ConversationsPage, Done, HistoryPage,
     MarkerRow, Met, PeoplePage, Profile, Relation, ResumeFrom, Snapshot, Store, StoreError, StoredMessage,

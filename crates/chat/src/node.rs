@@ -1,10 +1,41 @@
 //! A running node's domain: what gateways call.
+//!
+//! # Locks
+//!
+//! Shared tables, each behind short locks of its own; **no two are held at once (but for the pair named
+//! below), and none while the store or an outbox is called**:
+//!
+//! | table | file | sharded by | kept |
+//! |---|---|---|---|
+//! | users here, their sessions, held events | `session.rs` | user | while here |
+//! | who watches whom | `watch.rs` | session, then watched user: these two may be held together | while watching |
+//! | contact changes under way | `contacts.rs` | – | while under way |
+//! | sites | `sites.rs` | – | always |
+//! | recent users and relations | `cache.rs` | inside quick_cache | bounded |
+//! | randomness | `node.rs` | – | always |
+//!
+//! What was stored is told inside the store's completion, which comes in commit order on one thread: that alone
+//! makes a [`Position`] truthful.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::cache::Recent;
+use crate::command::AnswerTo;
+use crate::contacts::PairsBusy;
+use crate::limits::Rate;
+use crate::peer::Job;
+use crate::session::{State, UsersHere};
+use crate::sites::{LiveSite, Sites};
+use crate::stats::Counters;
+use crate::watch::Watches;
 use crate::{
-    ConversationId, DeviceId, Event, Position, Refusal, Seq, SessionHandle, SessionId, Store, Sub, Timestamp,
+    Command, Event, Hello, Refusal, SessionHandle, SessionId, Stats, Store, StoreError, Sub, Timestamp, To,
 };
+#[cfg(doc)]
+use crate::{Position, Welcome};
 
 /// The way back to sessions. Called from any thread, often inside the store's commit thread: must not
 /// block, and must keep the order of calls for each session.
@@ -29,14 +60,16 @@ pub struct NodeConfig {
     pub clock_skew_ms: u64,
 }
 
-/// What is accepted from clients; told to them in the welcome.
+/// What is accepted from clients; told to them in the welcome. Guests get a quarter of the two rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub body_bytes: u32,
     pub page: u32,
     pub watch: u32,
     pub contacts: u32,
+    /// One more replaces the oldest, so that a forgotten browser never locks its owner out. 0: no limit.
     pub sessions_per_user: u32,
+    /// One more is refused as [`Refusal::Full`]. 0: no limit.
     pub sessions_per_site: u32,
     /// Messages: so many at once, then so many per minute. 0: no limit.
     pub send_burst: u32,
@@ -48,123 +81,242 @@ pub struct Limits {
     pub site_sends_per_second: u32,
 }
 
-/// What a client says first.
-pub struct Hello<'a> {
-    pub site_key: &'a str,
-    /// None: as a guest.
-    pub token: Option<&'a str>,
-    pub device: DeviceId,
-    pub position: Option<Position>,
-    /// Origin header of the request, where there was one.
-    pub origin: Option<&'a str>,
-}
-
-/// A command of a signed-in session.
-#[derive(Debug, Clone)]
-pub enum Command {
-    Send { client_id: Box<str>, to: To, body: Box<str>, reply_to: Option<Seq> },
-    Marker { conversation: ConversationId, set: MarkerSet },
-    Typing { to: To, on: bool },
-    SetPresence(SetPresence),
-    Watch { users: Vec<Sub> },
-    Contact { re: u64, action: ContactAction, user: Sub },
-    Contacts { re: u64, page: PageOf },
-    People { re: u64, query: Option<String>, page: PageOf },
-    Profiles { re: u64, users: Vec<Sub> },
-    Conversations { re: u64, archived: bool, page: PageOf },
-    Conversation { re: u64, conversation: ConversationId, change: ConversationChange },
-    History { re: u64, to: To, before: Option<Seq>, after: Option<Seq>, limit: Option<u32> },
-    Resume { re: u64, position: Option<Position> },
-    Token { re: u64, token: String },
-}
-
-/// Whom a command is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum To {
-    User(Sub),
-    Conversation(ConversationId),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MarkerSet {
-    Received(Seq),
-    Read(Seq),
-}
-
-/// The presence that a user chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum SetPresence {
-    #[default]
-    Online,
-    Away,
-    Busy,
-    Invisible,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContactAction {
-    Request,
-    Accept,
-    Decline,
-    Remove,
-    Block,
-    Unblock,
-}
-
-/// Fields that are None stay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ConversationChange {
-    pub muted_until: Option<Timestamp>,
-    pub pinned: Option<bool>,
-    pub archived: Option<bool>,
-}
-
-/// One page of a list: after the `next` of the page before.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PageOf {
-    pub after: Option<String>,
-    pub limit: Option<u32>,
-}
+/// How much slower guests are.
+const GUEST_SHARE: u32 = 4;
 
 /// The domain of one running node; shared by all workers and the tokio side.
 pub struct Node {
-    _store: Arc<dyn Store>,
-    _outbox: Arc<dyn Outbox>,
+    inner: Arc<Inner>,
+}
+
+/// What completions hold on to. Each feature's file adds its part.
+pub(crate) struct Inner {
+    pub(crate) config: NodeConfig,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) outbox: Arc<dyn Outbox>,
+    pub(crate) sites: Sites,
+    pub(crate) here: UsersHere,
+    pub(crate) watches: Watches,
+    pub(crate) recent: Recent,
+    pub(crate) pairs_busy: PairsBusy,
+    pub(crate) counters: Counters,
+    pub(crate) rng: Mutex<StdRng>,
+    pub(crate) stopping: AtomicBool,
+    /// The store's revision that the tables are of.
+    revision: AtomicU64,
+    /// One tick at a time; holds when presence was told last.
+    ticking: Mutex<Timestamp>,
+    /// The time, for what happens between ticks and brings none.
+    last_tick: AtomicU64,
+}
+
+/// Who asks: what a command needs to know of its session.
+#[derive(Clone)]
+pub(crate) struct Asker {
+    pub(crate) session: SessionId,
+    pub(crate) sub: Sub,
+    pub(crate) guest: bool,
+    pub(crate) site: Arc<LiveSite>,
 }
 
 impl Node {
+    /// Reads the sites from the store; where that fails, they come with the first
+    /// [`refresh_sites`](Self::refresh_sites) that works. `rng_seed` makes guests' names and the moments at
+    /// which clients come back after [`goodbye`](Self::goodbye); it must be unpredictable.
     pub fn new(
-        _config: NodeConfig,
-        _store: Arc<dyn Store>,
-        _outbox: Arc<dyn Outbox>,
-        _rng_seed: [u8; 32],
+        config: NodeConfig,
+        store: Arc<dyn Store>,
+        outbox: Arc<dyn Outbox>,
+        rng_seed: [u8; 32],
     ) -> Node {
-        todo!()
+        let inner = Arc::new(Inner {
+            config,
+            store,
+            outbox,
+            sites: Sites::default(),
+            here: UsersHere::new(),
+            watches: Watches::new(),
+            recent: Recent::new(),
+            pairs_busy: PairsBusy::default(),
+            counters: Counters::default(),
+            rng: Mutex::new(StdRng::from_seed(rng_seed)),
+            stopping: AtomicBool::new(false),
+            revision: AtomicU64::new(u64::MAX),
+            ticking: Mutex::default(),
+            last_tick: AtomicU64::new(0),
+        });
+        let node = Node { inner };
+        if let Err(error) = node.refresh_sites() {
+            tracing::warn!(%error, "sites cannot be read");
+        }
+        node
     }
+
     /// Checks the token and begins the session. The outcome comes as `Event::Welcome` or `Event::Bye` for
     /// `handle`; nothing else is delivered to it before.
-    pub fn sign_in(&self, _hello: Hello<'_>, _handle: SessionHandle, _now: Timestamp) {
-        todo!()
+    ///
+    /// If the connection is gone by then, the gateway must say so when the welcome reaches it:
+    /// [`disconnected`](Self::disconnected) with [`Welcome::session`]. Until then nobody else knows it.
+    #[allow(clippy::needless_pass_by_value, reason = "a hello is said once")]
+    pub fn sign_in(&self, hello: Hello<'_>, handle: SessionHandle, now: Timestamp) {
+        self.inner.sign_in(&hello, handle, now);
     }
-    /// Carries out a command of a signed-in session; answers come as events.
-    pub fn command(&self, _session: SessionId, _command: Command, _now: Timestamp) {
-        todo!()
+
+    /// Carries out a command of a signed-in session; answers come as events. A session that the node does
+    /// not have (any more) gets `Event::Bye`.
+    pub fn command(&self, session: SessionId, command: Command, now: Timestamp) {
+        let inner = &self.inner;
+        let (asker, is_waiting) = match inner.admit(session, &command, now) {
+            Ok(admitted) => admitted,
+            Err(Refusal::NoSession) => return inner.bye(session.handle, Refusal::NoSession),
+            Err(refusal) => return inner.refuse(session.handle, command.answer_to(), refusal),
+        };
+        match command {
+            Command::Send { client_id, to, body, reply_to } => {
+                let job = Job::Send { client_id, body, reply_to };
+                inner.for_peer(asker, is_waiting, to, job, now);
+            }
+            Command::Marker { conversation, set } => {
+                inner.for_peer(asker, is_waiting, To::Conversation(conversation), Job::Mark(set), now);
+            }
+            Command::Typing { to, on } => inner.for_peer(asker, is_waiting, to, Job::Typing(on), now),
+            Command::SetPresence(set) => inner.set_presence(&asker, set, now),
+            Command::Watch { users } => inner.watch(asker, users),
+            Command::Contact { re, action, user } => inner.change_contact(asker, re, action, user, now),
+            Command::Contacts { re, page } => inner.list_contacts(asker, re, page),
+            Command::People { re, query, page } => inner.list_people(asker, re, query, page),
+            Command::Profiles { re, users } => inner.profiles(asker, re, users),
+            Command::Conversations { re, archived, page } => {
+                inner.list_conversations(asker, re, archived, page)
+            }
+            Command::Conversation { re, conversation, change } => {
+                let job = Job::Change { re, change };
+                inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
+            }
+            Command::History { re, to, before, after, limit } => {
+                let job = Job::History { re, before, after, limit };
+                inner.for_peer(asker, is_waiting, to, job, now);
+            }
+            Command::Resume { re, position } => inner.resume(asker, re, position),
+            Command::Token { re, token } => inner.renew_token(asker, re, &token, now),
+        }
     }
+
     /// The session's connection is gone. `on_purpose`: the client said `bye`, presence ends at once.
-    pub fn disconnected(&self, _session: SessionId, _on_purpose: bool, _now: Timestamp) {
-        todo!()
+    pub fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
+        self.inner.disconnected(session, on_purpose, now);
     }
+
     /// A gateway dropped this session's queue (it read too slowly). Until the client's `Resume`, the domain
-    /// delivers nothing to it.
-    pub fn behind(&self, _session: SessionId) {
-        todo!()
+    /// delivers nothing to it that has a position; answers to other requests still come.
+    ///
+    /// Events that were on their way when the queue was dropped may still arrive after this call; a gateway
+    /// that passes them on would let the client's position jump over what was dropped. So it drops
+    /// everything with a position until `Event::Changes`.
+    pub fn behind(&self, session: SessionId) {
+        if self.inner.here.lock(session.user).fall_behind(session.user, session.handle) {
+            self.inner.counters.behind.add(1);
+        }
     }
-    /// Runs what is due: presence grace and coalescing, token expiry, reload of sites. Call every 100 ms.
-    pub fn tick(&self, _now: Timestamp) {
-        todo!()
+
+    /// Runs what is due: presence grace and coalescing, token expiry. Call every 100 ms from one thread. It
+    /// touches no disk.
+    pub fn tick(&self, now: Timestamp) {
+        let Ok(mut told) = self.inner.ticking.try_lock() else { return };
+        self.inner.last_tick.store(now.0, Ordering::Relaxed);
+        self.inner.end_grace(now);
+        self.inner.end_tokens(now);
+        if now.since(*told) >= self.inner.config.presence_coalesce_ms || now < *told {
+            *told = now;
+            self.inner.tell_presence(now);
+        }
     }
+
+    /// Takes over sites, secrets and bans that another process changed; sessions of removed sites and banned
+    /// users get `Event::Bye`. Reads the store and may block: call about once a second from a housekeeping
+    /// thread, and after own changes; never from a worker. Costs one cheap read when nothing changed.
+    pub fn refresh_sites(&self) -> Result<(), StoreError> {
+        let revision = self.inner.store.revision()?;
+        if self.inner.revision.load(Ordering::Acquire) == revision {
+            return Ok(());
+        }
+        let sites = self.inner.store.sites()?;
+        let banned = self.inner.store.banned()?;
+        self.inner.recent.clear();
+        for gone in self.inner.sites.replace(sites) {
+            self.inner.end_site(gone);
+        }
+        for user in banned {
+            self.inner.end_user(user, Refusal::Banned);
+        }
+        // Last: where something above failed, the next call does it all again.
+        self.inner.revision.store(revision, Ordering::Release);
+        Ok(())
+    }
+
     /// May a page of this origin talk to this site at all? For CORS, before a hello. Err: no such site.
-    pub fn origin_allowed(&self, _site_key: &str, _origin: &str) -> Result<bool, Refusal> {
-        todo!()
+    pub fn origin_allowed(&self, site_key: &str, origin: &str) -> Result<bool, Refusal> {
+        self.inner.sites.by_key(site_key).map(|live| live.allows_origin(origin)).ok_or(Refusal::NoSuchSite)
     }
+
+    /// The node is about to stop: every session gets `Event::Bye` with a moment of its own to come back, spread
+    /// over `spread_ms`; nobody else is let in.
+    pub fn goodbye(&self, spread_ms: u32) {
+        self.inner.goodbye(spread_ms);
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.inner.counters.read(self.inner.sites.count())
+    }
+}
+
+impl Inner {
+    /// Checks that the session lives and is not too fast. Also answers whether earlier commands of it wait
+    /// for a person to be read.
+    fn admit(&self, session: SessionId, command: &Command, now: Timestamp) -> Result<(Asker, bool), Refusal> {
+        let site = self.sites.by_id(session.user.site).ok_or(Refusal::NoSession)?;
+        let limits = &self.config.limits;
+        let is_send = matches!(command, Command::Send { .. });
+        let rate = match is_send {
+            true => Rate::per_minute(limits.send_burst, limits.send_per_minute),
+            false => Rate::per_minute(limits.command_burst, limits.command_per_minute),
+        };
+        let mut shard = self.here.lock(session.user);
+        let user = shard.user(session.user).ok_or(Refusal::NoSession)?;
+        let of_session = user
+            .sessions
+            .iter()
+            .find(|here| here.handle == session.handle && here.state != State::Starting)
+            .ok_or(Refusal::NoSession)?;
+        let is_waiting = of_session.is_waiting;
+        let rate = if user.guest { rate.slowed(GUEST_SHARE) } else { rate };
+        rate.take(if is_send { &mut user.sends } else { &mut user.commands }, now)?;
+        let asker = Asker { session, sub: user.sub.clone(), guest: user.guest, site };
+        Ok((asker, is_waiting))
+    }
+
+    pub(crate) fn last_tick(&self) -> Timestamp {
+        Timestamp(self.last_tick.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn refuse(&self, handle: SessionHandle, to: AnswerTo, refusal: Refusal) {
+        self.counters.refused(refusal);
+        let event = match to {
+            AnswerTo::Message(client_id) => Event::SendRefused { client_id, refusal },
+            AnswerTo::Request(re) => Event::Refused { re: Some(re), refusal },
+            AnswerTo::Session => Event::Refused { re: None, refusal },
+            AnswerTo::Nobody => return,
+        };
+        self.outbox.deliver(handle, event);
+    }
+
+    pub(crate) fn bye(&self, handle: SessionHandle, refusal: Refusal) {
+        self.counters.refused(refusal);
+        self.outbox.deliver(handle, Event::Bye(refusal));
+    }
+}
+
+/// Storage failed: the client tries again later. What went wrong is the store's to log.
+pub(crate) fn unavailable(_: StoreError) -> Refusal {
+    Refusal::Unavailable
 }

@@ -42,3 +42,56 @@ pub enum Refusal {
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
     GoingAway { retry_after_ms: u32 },
 }
+
+impl Refusal {
+    /// A word for each, for metrics.
+    pub const WORDS: [&'static str; 19] = [
+        "no_such_site",
+        "bad_origin",
+        "bad_token",
+        "token_expired",
+        "token_used",
+        "no_guests",
+        "banned",
+        "replaced",
+        "rate_limited",
+        "full",
+        "unavailable",
+        "no_such_user",
+        "no_such_conversation",
+        "not_allowed",
+        "bad_body",
+        "bad_value",
+        "too_many_contacts",
+        "no_session",
+        "going_away",
+    ];
+
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self.index()]
+    }
+
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Refusal::NoSuchSite => 0,
+            Refusal::BadOrigin => 1,
+            Refusal::BadToken => 2,
+            Refusal::TokenExpired => 3,
+            Refusal::TokenUsed => 4,
+            Refusal::NoGuests => 5,
+            Refusal::Banned => 6,
+            Refusal::Replaced => 7,
+            Refusal::RateLimited { .. } => 8,
+            Refusal::Full => 9,
+            Refusal::Unavailable => 10,
+            Refusal::NoSuchUser => 11,
+            Refusal::NoSuchConversation => 12,
+            Refusal::NotAllowed => 13,
+            Refusal::BadBody => 14,
+            Refusal::BadValue => 15,
+            Refusal::TooManyContacts => 16,
+            Refusal::NoSession => 17,
+            Refusal::GoingAway { .. } => 18,
+        }
+    }
+}

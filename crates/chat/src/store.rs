@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use crate::{
-    ContactState, ConversationId, Position, Secret, Seq, Site, SiteId, Sub, Timestamp, UserId,
-    node::{ConversationChange, SetPresence},
+    ContactState, ConversationChange, ConversationId, Position, Secret, Seq, SetPresence, Site, SiteId, Sub,
+    Timestamp, UserId,
 };
 
 /// Called exactly once with the outcome.
@@ -61,7 +61,8 @@ pub trait Store: Send + Sync + 'static {
     );
     /// Stores a message: assigns the next gap-free seq and a position, creates the conversation on its first
     /// message, un-archives it for both, moves the sender's markers up to it, counts a mention where the
-    /// body names the other member as `@sub` (followed by no letter, digit, `_` or `-`).
+    /// body names the other member as `@sub` (followed by no letter, digit, `_` or `-`). A `reply_to` that is
+    /// no earlier seq of the conversation is dropped.
     /// A (sender, client id) seen before changes nothing and answers as then, with `repeated`.
     fn append(&self, append: Append, done: Done<Appended>);
     /// Moves a member's markers forward (never back; clipped to the newest seq; read implies received).
@@ -146,6 +147,20 @@ pub trait Store: Send + Sync + 'static {
     // ---- administration: may block, never called on a worker ----
 
     fn sites(&self) -> Result<Vec<Site>, StoreError>;
+    /// All banned users of all sites: few. The default looks at everyone.
+    fn banned(&self) -> Result<Vec<UserId>, StoreError> {
+        let mut banned = Vec::new();
+        for site in self.sites()? {
+            let mut after = None;
+            loop {
+                let rows = self.list_users(site.id, after, 1000)?;
+                let Some(last) = rows.last() else { break };
+                after = Some(last.profile.sub.clone());
+                banned.extend(rows.iter().filter(|row| row.banned).map(|row| row.id));
+            }
+        }
+        Ok(banned)
+    }
     /// Changes whenever another process may have changed sites or bans; cheap.
     fn revision(&self) -> Result<u64, StoreError>;
     /// Adds a site (its `id` is ignored) and answers its id; None if the key is taken.

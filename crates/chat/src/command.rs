@@ -1,0 +1,133 @@
+//! What gateways ask of the domain on behalf of a client.
+
+use crate::{ConversationId, DeviceId, Position, Seq, Sub, Timestamp};
+
+/// What a client says first.
+pub struct Hello<'a> {
+    pub site_key: &'a str,
+    /// None: as a guest.
+    pub token: Option<&'a str>,
+    pub device: DeviceId,
+    pub position: Option<Position>,
+    /// Origin header of the request, where there was one.
+    pub origin: Option<&'a str>,
+}
+
+/// A command of a signed-in session.
+#[derive(Clone)]
+pub enum Command {
+    Send { client_id: Box<str>, to: To, body: Box<str>, reply_to: Option<Seq> },
+    Marker { conversation: ConversationId, set: MarkerSet },
+    Typing { to: To, on: bool },
+    SetPresence(SetPresence),
+    Watch { users: Vec<Sub> },
+    Contact { re: u64, action: ContactAction, user: Sub },
+    Contacts { re: u64, page: PageOf },
+    People { re: u64, query: Option<String>, page: PageOf },
+    Profiles { re: u64, users: Vec<Sub> },
+    Conversations { re: u64, archived: bool, page: PageOf },
+    Conversation { re: u64, conversation: ConversationId, change: ConversationChange },
+    History { re: u64, to: To, before: Option<Seq>, after: Option<Seq>, limit: Option<u32> },
+    Resume { re: u64, position: Option<Position> },
+    Token { re: u64, token: String },
+}
+
+/// Whom a command is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum To {
+    User(Sub),
+    Conversation(ConversationId),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarkerSet {
+    Received(Seq),
+    Read(Seq),
+}
+
+/// The presence that a user chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SetPresence {
+    #[default]
+    Online,
+    Away,
+    Busy,
+    Invisible,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContactAction {
+    Request,
+    Accept,
+    Decline,
+    Remove,
+    Block,
+    Unblock,
+}
+
+/// Fields that are None stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConversationChange {
+    pub muted_until: Option<Timestamp>,
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
+}
+
+/// One page of a list: after the `next` of the page before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageOf {
+    pub after: Option<String>,
+    pub limit: Option<u32>,
+}
+
+/// Where the answer to a command goes, also when it is a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AnswerTo {
+    Message(Box<str>),
+    Request(u64),
+    /// Commands without a number: a refusal is told without one.
+    Session,
+    /// What may be dropped silently.
+    Nobody,
+}
+
+impl Command {
+    pub(crate) fn answer_to(&self) -> AnswerTo {
+        match self {
+            Command::Send { client_id, .. } => AnswerTo::Message(client_id.clone()),
+            Command::Typing { .. } => AnswerTo::Nobody,
+            Command::Marker { .. } | Command::SetPresence(_) | Command::Watch { .. } => AnswerTo::Session,
+            Command::Contact { re, .. }
+            | Command::Contacts { re, .. }
+            | Command::People { re, .. }
+            | Command::Profiles { re, .. }
+            | Command::Conversations { re, .. }
+            | Command::Conversation { re, .. }
+            | Command::History { re, .. }
+            | Command::Resume { re, .. }
+            | Command::Token { re, .. } => AnswerTo::Request(*re),
+        }
+    }
+}
+
+impl std::fmt::Debug for Command {
+    /// Names the command and nothing of what is in it: bodies and tokens stay out of logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Command::Send { .. } => "Send",
+            Command::Marker { .. } => "Marker",
+            Command::Typing { .. } => "Typing",
+            Command::SetPresence(_) => "SetPresence",
+            Command::Watch { .. } => "Watch",
+            Command::Contact { .. } => "Contact",
+            Command::Contacts { .. } => "Contacts",
+            Command::People { .. } => "People",
+            Command::Profiles { .. } => "Profiles",
+            Command::Conversations { .. } => "Conversations",
+            Command::Conversation { .. } => "Conversation",
+            Command::History { .. } => "History",
+            Command::Resume { .. } => "Resume",
+            Command::Token { .. } => "Token",
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Conversations: the list, how one sees one, and its history.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::peer::Peer;
+use crate::people::{person, presence_shown};
+use crate::{
+    Conversation, ConversationChange, ConversationId, ConversationRow, ConversationsPage, Event, HistoryPage,
+    Message, PageOf, Presence, Refusal, Seq, StoreError, StoredMessage, UserId,
+};
+
+pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> Conversation {
+    Conversation {
+        id: row.id,
+        with: person(&row.other, presence),
+        last: row.last.map(message),
+        received: row.received,
+        read: row.read,
+        their_received: row.their_received,
+        their_read: row.their_read,
+        unread: row.unread,
+        mentions: row.mentions,
+        muted_until: row.muted_until,
+        pinned: row.pinned,
+        archived: row.archived,
+        active: row.active,
+    }
+}
+
+pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
+    Arc::new(Message {
+        conversation: stored.conversation,
+        seq: stored.seq,
+        from: stored.from_sub,
+        client_id: stored.client_id,
+        body: stored.body,
+        time: stored.time,
+        reply_to: stored.reply_to,
+    })
+}
+
+impl Inner {
+    pub(crate) fn list_conversations(self: &Arc<Self>, asker: Asker, re: u64, archived: bool, page: PageOf) {
+        let limit = self.page_limit(page.limit);
+        let user = asker.session.user;
+        let node = self.clone();
+        let done = move |page: Result<ConversationsPage, StoreError>| {
+            let handle = asker.session.handle;
+            let ConversationsPage { rows, next } = match page {
+                Ok(page) => page,
+                Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+            };
+            let others: Vec<UserId> = rows.iter().map(|row| row.other.id).collect();
+            let teller = node.clone();
+            node.with_presences(asker.site.site.mode, user, &others, move |presences| {
+                let rows = rows.into_iter().zip(presences);
+                let conversations = rows.map(|(row, presence)| conversation(row, presence)).collect();
+                teller.outbox.deliver(handle, Event::Conversations { re, conversations, next });
+            });
+        };
+        self.store.conversations(user, archived, page.after, limit, Box::new(done));
+    }
+
+    pub(crate) fn change_conversation(
+        self: &Arc<Self>,
+        asker: &Asker,
+        peer: &Peer,
+        re: u64,
+        change: ConversationChange,
+    ) {
+        let session = asker.session;
+        let Some(id) = ConversationId::direct(session.user, peer.row.id) else { return };
+        let presence = presence_shown(asker.site.site.mode, peer.relation, self.told(peer.row.id));
+        let node = self.clone();
+        let done = move |outcome| {
+            let (row, position) = match outcome {
+                Ok(Some(changed)) => changed,
+                Ok(None) => {
+                    let refusal = Refusal::NoSuchConversation;
+                    return node.refuse(session.handle, AnswerTo::Request(re), refusal);
+                }
+                Err(error) => {
+                    return node.refuse(session.handle, AnswerTo::Request(re), unavailable(error));
+                }
+            };
+            let seen = Box::new(conversation(row, presence));
+            let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
+            node.answer(session, position, event(Some(re)));
+            node.tell(session.user, position, Some(session.handle), event(None));
+        };
+        self.store.change_conversation(id, session.user, change, Box::new(done));
+    }
+
+    /// `before` and `after` at once are refused: there is no telling which end is wanted.
+    pub(crate) fn history(
+        self: &Arc<Self>,
+        asker: &Asker,
+        peer: &Peer,
+        re: u64,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: Option<u32>,
+    ) {
+        let session = asker.session;
+        let conversation = ConversationId::direct(session.user, peer.row.id);
+        let (Some(conversation), false) = (conversation, before.is_some() && after.is_some()) else {
+            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        };
+        let limit = self.page_limit(limit);
+        let node = self.clone();
+        let done = move |page: Result<HistoryPage, StoreError>| match page {
+            Ok(HistoryPage { messages, more }) => {
+                let messages = messages.into_iter().map(message).collect();
+                let event = Event::History { re, conversation, messages, more };
+                node.outbox.deliver(session.handle, event);
+            }
+            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        self.store.history(conversation, before, after, limit, Box::new(done));
+    }
+}

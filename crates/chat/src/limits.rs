@@ -1,0 +1,172 @@
+//! How fast: the generic cell rate algorithm, 8 bytes per limit.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Refusal, Timestamp};
+
+/// So many at once, then evenly so many per time.
+///
+/// As ITU-T I.371 Annex A has it (virtual scheduling): what is kept is the moment at which the next one would be
+/// due if all came evenly; one that is early by more than the burst allows is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rate {
+    /// Microseconds between two at the even rate; 0: no limit.
+    interval: u64,
+    burst: u64,
+}
+
+impl Rate {
+    pub(crate) fn per_minute(burst: u32, count: u32) -> Rate {
+        Rate { interval: 60_000_000 / u64::from(count.max(1)) * u64::from(count > 0), burst: burst.into() }
+    }
+
+    /// A second's worth may come at once.
+    pub(crate) fn per_second(count: u32) -> Rate {
+        Rate { interval: 1_000_000 / u64::from(count.max(1)) * u64::from(count > 0), burst: count.into() }
+    }
+
+    /// The same with a share of the speed and of the burst.
+    pub(crate) fn slowed(self, by: u32) -> Rate {
+        Rate { interval: self.interval * u64::from(by), burst: (self.burst / u64::from(by)).max(1) }
+    }
+
+    /// Takes one, or answers when to come again.
+    pub(crate) fn take(self, due: &mut Due, now: Timestamp) -> Result<(), Refusal> {
+        *due = self.next(*due, now)?;
+        Ok(())
+    }
+
+    /// The same for a limit that threads share.
+    pub(crate) fn take_shared(self, due: &AtomicU64, now: Timestamp) -> Result<(), Refusal> {
+        let mut outcome = Ok(());
+        let step = |before: u64| match self.next(Due(before), now) {
+            Ok(after) => Some(after.0),
+            Err(refusal) => {
+                outcome = Err(refusal);
+                None
+            }
+        };
+        // Err: `step` answered None, and has set the outcome.
+        if due.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).is_ok() {
+            return Ok(());
+        }
+        outcome
+    }
+
+    fn next(self, due: Due, now: Timestamp) -> Result<Due, Refusal> {
+        if self.interval == 0 {
+            return Ok(due);
+        }
+        let now = now.0.saturating_mul(1000);
+        let ahead = self.interval * self.burst.saturating_sub(1);
+        let furthest = now.saturating_add(ahead + self.interval + CLOCK_JUMP_MICROS);
+        let due = if due.0 > furthest { now } else { due.0.max(now) };
+        if due - now > ahead {
+            let wait = (due - now - ahead).div_ceil(1000);
+            return Err(Refusal::RateLimited { retry_after_ms: wait.min(u64::from(u32::MAX)) as u32 });
+        }
+        Ok(Due(due + self.interval))
+    }
+}
+
+/// Further ahead than any burst could bring it: the clock went back by more than threads may differ. Then
+/// all is forgiven, rather than somebody locked out for as long.
+const CLOCK_JUMP_MICROS: u64 = 60_000_000;
+
+/// What a limit remembers of one who is limited: microseconds since the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Due(u64);
+
+impl Due {
+    /// Nothing is remembered that could be forgotten to somebody's advantage.
+    pub(crate) fn is_idle(self, now: Timestamp) -> bool {
+        self.0 <= now.0.saturating_mul(1000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_burst_then_the_even_rate() {
+        let rate = Rate::per_minute(3, 60);
+        let mut due = Due::default();
+        let start = 1_000_000;
+        let outcomes: Vec<bool> = [0, 0, 0, 0, 999, 1000, 1001, 1999, 2000]
+            .into_iter()
+            .map(|ms| rate.take(&mut due, Timestamp(start + ms)).is_ok())
+            .collect();
+        assert_eq!(outcomes, [true, true, true, false, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn zero_is_no_limit() {
+        let mut due = Due::default();
+        for rate in [Rate::per_minute(0, 0), Rate::per_second(0), Rate::per_minute(5, 0).slowed(4)] {
+            assert!((0..1000).all(|_| rate.take(&mut due, Timestamp(5)).is_ok()));
+        }
+    }
+
+    #[test]
+    fn a_guest_is_slower() {
+        let (mut a, mut b) = (Due::default(), Due::default());
+        let rate = Rate::per_minute(20, 60);
+        let passed = |rate: Rate, due: &mut Due| {
+            (0..60_000).filter(|ms| rate.take(due, Timestamp(1_000_000 + ms)).is_ok()).count()
+        };
+        assert_eq!(passed(rate, &mut a), 20 + 59);
+        assert_eq!(passed(rate.slowed(4), &mut b), 5 + 14);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_locks_nobody_out() {
+        let rate = Rate::per_minute(2, 60);
+        let mut due = Due::default();
+        assert!(rate.take(&mut due, Timestamp(1_000_000_000)).is_ok());
+        assert!(rate.take(&mut due, Timestamp(1_000_000_000)).is_ok());
+        assert!(rate.take(&mut due, Timestamp(999_999_990)).is_err(), "threads read the time apart");
+        assert!(rate.take(&mut due, Timestamp(500_000_000)).is_ok());
+    }
+
+    proptest! {
+        /// Whatever the pattern, in no window pass more than burst + window × rate; and who is told to wait
+        /// so long and does is let through.
+        #[test]
+        fn never_more_than_promised(
+            burst in 1u32..50,
+            per_minute in 1u32..2000,
+            gaps in proptest::collection::vec(0u64..3000, 1..300),
+        ) {
+            let rate = Rate::per_minute(burst, per_minute);
+            let shared = AtomicU64::new(0);
+            let mut due = Due::default();
+            let mut now = 1_700_000_000_000u64;
+            let mut passed: Vec<u64> = Vec::new();
+            for gap in gaps {
+                now += gap;
+                let outcome = rate.take(&mut due, Timestamp(now));
+                prop_assert_eq!(outcome, rate.take_shared(&shared, Timestamp(now)));
+                match outcome {
+                    Ok(()) => passed.push(now),
+                    Err(Refusal::RateLimited { retry_after_ms }) => {
+                        let mut later = due;
+                        prop_assert!(rate.take(&mut later, Timestamp(now + u64::from(retry_after_ms))).is_ok());
+                        let mut sooner = due;
+                        prop_assert!(rate.take(&mut sooner, Timestamp(now + u64::from(retry_after_ms) - 1)).is_err());
+                    }
+                    Err(other) => prop_assert!(false, "{other}"),
+                }
+            }
+            for (first, from) in passed.iter().enumerate() {
+                for (last, to) in passed.iter().enumerate().skip(first) {
+                    let allowed = f64::from(burst)
+                        + (to - from) as f64 * 1000.0 / (60_000_000 / u64::from(per_minute)) as f64;
+                    prop_assert!((last - first + 1) as f64 <= allowed + 1e-6);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Markers: how far a member has received and read.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner};
+use crate::peer::{Peer, may_see};
+use crate::{ConversationId, Event, MarkerRow, MarkerSet, Refusal, Seq};
+
+impl Inner {
+    /// Told to one's own other devices with the unread count, and to the other member without, unless one of them
+    /// has blocked the other.
+    pub(crate) fn mark(self: &Arc<Self>, asker: &Asker, peer: &Peer, set: MarkerSet) {
+        let session = asker.session;
+        let Some(conversation) = ConversationId::direct(session.user, peer.row.id) else { return };
+        let (received, read) = match set {
+            MarkerSet::Received(seq) => (seq, Seq(0)),
+            MarkerSet::Read(seq) => (seq, seq),
+        };
+        let other = may_see(asker.site.site.mode, peer.relation).then_some(peer.row.id);
+        let node = self.clone();
+        let user = asker.sub.clone();
+        let done = move |outcome: Result<MarkerRow, _>| {
+            let Ok(row) = outcome else {
+                return node.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
+            };
+            if !row.moved {
+                return;
+            }
+            let MarkerRow { received, read, unread, position, .. } = row;
+            let event =
+                |unread| Event::Marker { conversation, user: user.clone(), received, read, unread, position };
+            node.tell(session.user, position, Some(session.handle), event(Some(unread)));
+            if let Some(other) = other {
+                node.tell(other, position, None, event(None));
+            }
+        };
+        self.store.mark(conversation, session.user, received, read, Box::new(done));
+    }
+}

@@ -1,0 +1,239 @@
+//! The other one: finding whom a command is for, and doing a session's commands in the order in which it gave
+//! them although finding may take a while.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::{
+    ContactState, ConversationChange, MarkerSet, Mode, Refusal, Relation, Seq, StoreError, Timestamp, To,
+    UserRow,
+};
+
+/// Commands of one session that may wait for a person; more are refused.
+const MAX_WAITING: usize = 64;
+
+/// A command that needs to know the other one.
+pub(crate) enum Job {
+    Send { client_id: Box<str>, body: Box<str>, reply_to: Option<Seq> },
+    Mark(MarkerSet),
+    Typing(bool),
+    Change { re: u64, change: ConversationChange },
+    History { re: u64, before: Option<Seq>, after: Option<Seq>, limit: Option<u32> },
+}
+
+/// Whom a command is for, and how the two stand to each other.
+#[derive(Clone)]
+pub(crate) struct Peer {
+    pub(crate) row: Arc<UserRow>,
+    /// `of_a` is the asker's side.
+    pub(crate) relation: Relation,
+}
+
+/// Commands of one session behind the one whose person is being read.
+pub(crate) type Waiting = VecDeque<(Asker, To, Job, Timestamp)>;
+
+/// May one write to the other?
+///
+/// Both directions of a block look the same to the sender as a ban or a missing contact: the answer is one word, so
+/// that nobody learns from it that he was blocked.
+pub(crate) fn may_write(mode: Mode, peer_is_banned: bool, relation: Relation) -> bool {
+    !peer_is_banned && may_see(mode, relation)
+}
+
+/// May one see the other's presence, typing and markers? It holds in both directions at once.
+pub(crate) fn may_see(mode: Mode, relation: Relation) -> bool {
+    let Relation { of_a, of_b } = relation;
+    match mode {
+        _ if of_a == ContactState::Blocked || of_b == ContactState::Blocked => false,
+        Mode::Open => true,
+        Mode::Contacts => of_a == ContactState::Contact,
+    }
+}
+
+impl Inner {
+    /// Does the job when it is known whom it is for: at once where that is cached, else after a look into the
+    /// store, and never before an earlier job of the session.
+    pub(crate) fn for_peer(
+        self: &Arc<Self>,
+        asker: Asker,
+        is_waiting: bool,
+        to: To,
+        job: Job,
+        now: Timestamp,
+    ) {
+        if is_waiting {
+            let mut shard = self.here.lock(asker.session.user);
+            // It may have ended since the command was admitted.
+            if shard
+                .session(asker.session.user, asker.session.handle)
+                .is_some_and(|session| session.is_waiting)
+            {
+                let waiting = shard.waiting.entry(asker.session.handle).or_default();
+                if waiting.len() < MAX_WAITING {
+                    waiting.push_back((asker, to, job, now));
+                    return;
+                }
+                drop(shard);
+                let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
+                return self.refuse(asker.session.handle, job.answer_to(), refusal);
+            }
+        }
+        match self.cached_peer(&asker, &to) {
+            Some(peer) => self.carry_out(&asker, job, peer, now),
+            None => {
+                let mut shard = self.here.lock(asker.session.user);
+                let Some(session) = shard.session(asker.session.user, asker.session.handle) else { return };
+                session.is_waiting = true;
+                drop(shard);
+                self.read_peer(asker, to, job, now);
+            }
+        }
+    }
+
+    /// The job's person is read from the store, then it and all that has queued up behind it is done.
+    fn read_peer(self: &Arc<Self>, asker: Asker, to: To, job: Job, now: Timestamp) {
+        let node = self.clone();
+        self.find_peer(asker, to, move |asker, peer| {
+            node.carry_out(&asker, job, peer, now);
+            node.next_waiting(&asker);
+        });
+    }
+
+    fn next_waiting(self: &Arc<Self>, asker: &Asker) {
+        loop {
+            let mut shard = self.here.lock(asker.session.user);
+            let next = shard.waiting.get_mut(&asker.session.handle).and_then(VecDeque::pop_front);
+            let Some((asker, to, job, now)) = next else {
+                shard.waiting.remove(&asker.session.handle);
+                if let Some(session) = shard.session(asker.session.user, asker.session.handle) {
+                    session.is_waiting = false;
+                }
+                return;
+            };
+            drop(shard);
+            match self.cached_peer(&asker, &to) {
+                Some(peer) => self.carry_out(&asker, job, peer, now),
+                None => return self.read_peer(asker, to, job, now),
+            }
+        }
+    }
+
+    fn carry_out(self: &Arc<Self>, asker: &Asker, job: Job, peer: Result<Peer, Refusal>, now: Timestamp) {
+        let peer = match peer {
+            Ok(peer) => peer,
+            Err(refusal) => return self.refuse(asker.session.handle, job.answer_to(), refusal),
+        };
+        match job {
+            Job::Send { client_id, body, reply_to } => {
+                self.send(asker, &peer, client_id, body, reply_to, now);
+            }
+            Job::Mark(set) => self.mark(asker, &peer, set),
+            Job::Typing(on) => self.typing(asker, &peer, on),
+            Job::Change { re, change } => self.change_conversation(asker, &peer, re, change),
+            Job::History { re, before, after, limit } => self.history(asker, &peer, re, before, after, limit),
+        }
+    }
+
+    /// None where the store must be asked.
+    fn cached_peer(&self, asker: &Asker, to: &To) -> Option<Result<Peer, Refusal>> {
+        let me = asker.session.user;
+        let row = match to {
+            To::User(sub) if *sub == asker.sub => return Some(Err(Refusal::NotAllowed)),
+            To::User(sub) => self.recent.user_by_sub(me.site, sub)?,
+            To::Conversation(id) => match id.other(me) {
+                Some(other) => self.recent.user(other)?,
+                None => return Some(Err(Refusal::NoSuchConversation)),
+            },
+        };
+        let relation = self.recent.relation(me, row.id)?;
+        Some(Ok(Peer { row, relation }))
+    }
+
+    /// Asks the store. `then` is called on one of its threads, or here.
+    pub(crate) fn find_peer(
+        self: &Arc<Self>,
+        asker: Asker,
+        to: To,
+        then: impl FnOnce(Asker, Result<Peer, Refusal>) + Send + 'static,
+    ) {
+        let me = asker.session.user;
+        let node = self.clone();
+        let since = self.recent.generation();
+        let found = move |row: Result<Option<UserRow>, StoreError>, missing: Refusal| match row {
+            Ok(Some(row)) => {
+                let row = Arc::new(row);
+                node.recent.keep_user(&row, since);
+                let other = row.id;
+                let reader = node.clone();
+                let with_relation = move |relation: Result<Relation, StoreError>| {
+                    let peer = relation.map_err(unavailable).map(|relation| {
+                        node.recent.keep_relation(me, other, relation, since);
+                        Peer { row, relation }
+                    });
+                    then(asker, peer);
+                };
+                reader.store.relation(me, other, Box::new(with_relation));
+            }
+            Ok(None) => then(asker, Err(missing)),
+            Err(error) => then(asker, Err(unavailable(error))),
+        };
+        match to {
+            To::User(sub) => {
+                self.store.user(me.site, sub, Box::new(move |row| found(row, Refusal::NoSuchUser)));
+            }
+            To::Conversation(id) => match id.other(me) {
+                Some(other) => {
+                    let first = move |rows: Result<Vec<UserRow>, StoreError>| {
+                        rows.map(|rows| rows.into_iter().next())
+                    };
+                    let done = move |rows| found(first(rows), Refusal::NoSuchConversation);
+                    self.store.users_by_id(vec![other], Box::new(done));
+                }
+                None => found(Ok(None), Refusal::NoSuchConversation),
+            },
+        }
+    }
+}
+
+impl Job {
+    fn answer_to(&self) -> AnswerTo {
+        match self {
+            Job::Send { client_id, .. } => AnswerTo::Message(client_id.clone()),
+            Job::Mark(_) => AnswerTo::Session,
+            Job::Typing(_) => AnswerTo::Nobody,
+            Job::Change { re, .. } | Job::History { re, .. } => AnswerTo::Request(*re),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ContactState::{Blocked, Contact, None as Nothing, RequestReceived, RequestSent};
+
+    #[test]
+    fn who_may_write_and_see() {
+        let relation = |of_a, of_b| Relation { of_a, of_b };
+        let table = [
+            // how the two stand, mode open, mode contacts
+            (relation(Nothing, Nothing), true, false),
+            (relation(RequestSent, RequestReceived), true, false),
+            (relation(RequestSent, Nothing), true, false),
+            (relation(RequestReceived, RequestSent), true, false),
+            (relation(Contact, Contact), true, true),
+            (relation(Blocked, Nothing), false, false),
+            (relation(Nothing, Blocked), false, false),
+            (relation(RequestSent, Blocked), false, false),
+            (relation(Blocked, Blocked), false, false),
+        ];
+        for (relation, open, contacts) in table {
+            assert_eq!(may_write(Mode::Open, false, relation), open, "{relation:?}");
+            assert_eq!(may_write(Mode::Contacts, false, relation), contacts, "{relation:?}");
+            assert_eq!(may_see(Mode::Open, relation), open, "{relation:?}");
+            assert!(!may_write(Mode::Open, true, relation), "banned");
+            assert!(!may_write(Mode::Contacts, true, relation), "banned");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! People: how users look to each other, the directory, and profiles by id.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::peer::may_see;
+use crate::{
+    Event, Mode, PageOf, PeoplePage, Person, Presence, Refusal, Relation, StoreError, Sub, UserId, UserRow,
+};
+
+/// A user as others see it.
+pub(crate) fn person(row: &UserRow, presence: Option<Presence>) -> Person {
+    Person {
+        id: row.id,
+        sub: row.profile.sub.clone(),
+        name: row.profile.name.clone(),
+        avatar: row.profile.avatar.clone(),
+        guest: row.profile.guest,
+        presence,
+    }
+}
+
+/// What one is shown of another's presence. In mode *open* a block looks like being offline, so that it
+/// cannot be told from it.
+pub(crate) fn presence_shown(mode: Mode, relation: Relation, presence: Presence) -> Option<Presence> {
+    match (may_see(mode, relation), mode) {
+        (true, _) => Some(presence),
+        (false, Mode::Open) => Some(Presence::Offline),
+        (false, Mode::Contacts) => None,
+    }
+}
+
+impl Inner {
+    /// On sites of mode *contacts* there is no directory; whoever knows an id finds its user.
+    pub(crate) fn list_people(self: &Arc<Self>, asker: Asker, re: u64, query: Option<String>, page: PageOf) {
+        let site = asker.site.site.id;
+        if asker.site.site.mode == Mode::Contacts {
+            let Some(sub) = query.as_deref().and_then(Sub::parse) else {
+                return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
+            };
+            let node = self.clone();
+            let done = move |row: Result<Option<UserRow>, _>| {
+                let page = row.map(|row| PeoplePage { rows: row.into_iter().collect(), next: None });
+                node.tell_people(&asker, re, page);
+            };
+            return self.store.user(site, sub, Box::new(done));
+        }
+        let limit = self.page_limit(page.limit);
+        let node = self.clone();
+        let done = move |page| node.tell_people(&asker, re, page);
+        self.store.people(site, query, page.after, limit, Box::new(done));
+    }
+
+    fn tell_people(self: &Arc<Self>, asker: &Asker, re: u64, page: Result<PeoplePage, StoreError>) {
+        let handle = asker.session.handle;
+        let PeoplePage { mut rows, next } = match page {
+            Ok(page) => page,
+            Err(error) => return self.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        rows.retain(|row| !row.banned && row.id != asker.session.user);
+        let node = self.clone();
+        self.with_persons(asker, rows, move |people| {
+            node.outbox.deliver(handle, Event::People { re, people, next });
+        });
+    }
+
+    pub(crate) fn profiles(self: &Arc<Self>, asker: Asker, re: u64, users: Vec<Sub>) {
+        let handle = asker.session.handle;
+        if users.len() > self.config.limits.page as usize {
+            return self.refuse(handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let site = asker.site.site.id;
+        let node = self.clone();
+        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+            let rows = match rows {
+                Ok(rows) => rows,
+                Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
+            };
+            let teller = node.clone();
+            node.with_persons(&asker, rows, move |people| {
+                teller.outbox.deliver(handle, Event::Profiles { re, people });
+            });
+        };
+        self.store.users(site, users, Box::new(done));
+    }
+
+    fn with_persons(
+        self: &Arc<Self>,
+        asker: &Asker,
+        rows: Vec<UserRow>,
+        then: impl FnOnce(Vec<Person>) + Send + 'static,
+    ) {
+        let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
+        self.with_presences(asker.site.site.mode, asker.session.user, &ids, move |presences| {
+            then(rows.iter().zip(presences).map(|(row, presence)| person(row, presence)).collect());
+        });
+    }
+
+    /// What `user` is shown of the presence of each. Whoever is offline in mode *open* needs no look into the
+    /// store, and that is nearly everyone on a long list.
+    pub(crate) fn with_presences(
+        self: &Arc<Self>,
+        mode: Mode,
+        user: UserId,
+        ids: &[UserId],
+        then: impl FnOnce(Vec<Option<Presence>>) + Send + 'static,
+    ) {
+        let told: Vec<Presence> = ids.iter().map(|id| self.told(*id)).collect();
+        let matters = move |presence: Presence| mode == Mode::Contacts || presence != Presence::Offline;
+        let asked: Vec<UserId> =
+            ids.iter().zip(&told).filter(|(_, told)| matters(**told)).map(|(id, _)| *id).collect();
+        self.with_relations(user, &asked, move |relations| {
+            // Not knowing, show nothing.
+            let mut relations = relations.unwrap_or_default().into_iter();
+            let shown = told.into_iter().map(|told| match matters(told) {
+                true => relations.next().and_then(|relation| presence_shown(mode, relation, told)),
+                false => Some(Presence::Offline),
+            });
+            then(shown.collect());
+        });
+    }
+
+    /// How `user` stands to each, from the cache or the store.
+    pub(crate) fn with_relations(
+        self: &Arc<Self>,
+        user: UserId,
+        others: &[UserId],
+        then: impl FnOnce(Result<Vec<Relation>, StoreError>) + Send + 'static,
+    ) {
+        let cached: Vec<Option<Relation>> =
+            others.iter().map(|other| self.recent.relation(user, *other)).collect();
+        let unknown: Vec<UserId> =
+            others.iter().zip(&cached).filter(|(_, known)| known.is_none()).map(|(id, _)| *id).collect();
+        if unknown.is_empty() {
+            return then(Ok(cached.into_iter().flatten().collect()));
+        }
+        let node = self.clone();
+        let since = self.recent.generation();
+        let asked = unknown.clone();
+        let done = move |read: Result<Vec<Relation>, StoreError>| {
+            then(read.map(|read| {
+                for (other, relation) in asked.iter().zip(&read) {
+                    node.recent.keep_relation(user, *other, *relation, since);
+                }
+                let mut read = read.into_iter();
+                cached.into_iter().filter_map(|known| known.or_else(|| read.next())).collect()
+            }));
+        };
+        self.store.relations(user, unknown, Box::new(done));
+    }
+
+    pub(crate) fn page_limit(&self, asked: Option<u32>) -> u32 {
+        let most = self.config.limits.page.max(1);
+        asked.unwrap_or(most).clamp(1, most)
+    }
+}

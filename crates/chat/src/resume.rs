@@ -1,0 +1,113 @@
+//! Catching up: from a position to what a device has missed, without losing what happens meanwhile.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner};
+use crate::people::person;
+use crate::session::Released;
+use crate::{
+    Changes, Event, Mode, Position, Presence, Refusal, ResumeFrom, SessionId, SetPresence, Snapshot, UserId,
+};
+
+impl Inner {
+    pub(crate) fn resume_from(&self, position: Option<Position>) -> ResumeFrom {
+        let page = self.config.limits.page;
+        ResumeFrom { position, page, messages: page.saturating_mul(4), messages_per_conversation: page }
+    }
+
+    /// One at a time per session; another one meanwhile is refused.
+    pub(crate) fn resume(self: &Arc<Self>, asker: Asker, re: u64, position: Option<Position>) {
+        let session = asker.session;
+        if !self.here.lock(session.user).hold(session.user, session.handle) {
+            let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
+            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+        }
+        let node = self.clone();
+        let done = move |outcome| match outcome {
+            Ok(snapshot) => node.resumed(&asker, re, snapshot),
+            Err(_) => {
+                // What was held is lost to it, so it stays behind until it asks again.
+                node.here.lock(session.user).fall_behind(session.user, session.handle);
+                node.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
+            }
+        };
+        self.store.snapshot(session.user, self.resume_from(position), Box::new(done));
+    }
+
+    fn resumed(self: &Arc<Self>, asker: &Asker, re: u64, snapshot: Snapshot) {
+        let (node, asker) = (self.clone(), asker.clone());
+        self.with_changes(asker.site.site.mode, asker.session.user, snapshot, move |changes| {
+            if node.settle(asker.session, changes.position).is_none() {
+                return;
+            }
+            let event = Event::Changes { re, changes: Box::new(changes) };
+            node.outbox.deliver(asker.session.handle, event);
+            node.release(asker.session);
+            node.answer_watched(&asker);
+        });
+    }
+
+    /// The snapshot in the words of events, with the presence of everyone in it.
+    pub(crate) fn with_changes(
+        self: &Arc<Self>,
+        mode: Mode,
+        user: UserId,
+        snapshot: Snapshot,
+        then: impl FnOnce(Changes) + Send + 'static,
+    ) {
+        let others = snapshot.conversations.rows.iter().map(|row| row.other.id);
+        let ids: Vec<UserId> = others.chain(snapshot.contacts.rows.iter().map(|row| row.user.id)).collect();
+        self.with_presences(mode, user, &ids, move |presences| then(changes(snapshot, presences)));
+    }
+
+    /// From here on the session has everything up to `position`. Answers its user's chosen presence; None
+    /// where nobody waits any more.
+    pub(crate) fn settle(&self, session: SessionId, position: Position) -> Option<SetPresence> {
+        let mut shard = self.here.lock(session.user);
+        shard.settle(session.user, session.handle, position).then_some(())?;
+        shard.user(session.user).map(|user| user.chosen)
+    }
+
+    /// Delivers what was held while the snapshot was under way, until nothing is left.
+    pub(crate) fn release(&self, session: SessionId) {
+        loop {
+            let released = self.here.lock(session.user).release(session.user, session.handle);
+            match released {
+                Released::Events(events) => {
+                    for (_, event) in events {
+                        self.outbox.deliver(session.handle, event);
+                    }
+                }
+                Released::Behind => {
+                    self.counters.behind.add(1);
+                    return self.outbox.deliver(session.handle, Event::Behind);
+                }
+                Released::Live | Released::Gone => return,
+            }
+        }
+    }
+}
+
+/// `presences`: of the conversations' others, then of the contacts.
+fn changes(snapshot: Snapshot, presences: Vec<Option<Presence>>) -> Changes {
+    let mut presences = presences.into_iter();
+    let mut presence = || presences.next().flatten();
+    let conversations = snapshot.conversations.rows.into_iter();
+    let conversations =
+        conversations.map(|row| crate::conversations::conversation(row, presence())).collect();
+    let contacts = snapshot.contacts.rows.into_iter();
+    let contacts = contacts
+        .map(|row| crate::Contact { person: person(&row.user, presence()), state: row.state })
+        .collect();
+    Changes {
+        reset: snapshot.reset,
+        conversations,
+        conversations_next: snapshot.conversations.next,
+        messages: snapshot.messages.into_iter().map(crate::conversations::message).collect(),
+        gaps: snapshot.gaps,
+        contacts,
+        contacts_next: snapshot.contacts.next,
+        position: snapshot.position,
+    }
+}

@@ -1,0 +1,153 @@
+//! Sending a message: what is accepted, and who hears of it.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::limits::Rate;
+use crate::node::{Asker, Inner};
+use crate::peer::{Peer, may_write};
+use crate::session::Handles;
+use crate::{
+    Append, Appended, ConversationId, Event, Limits, Message, Refusal, Seq, StoreError, Timestamp, UserId,
+};
+
+/// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
+/// text functions nor PostgreSQL can hold it.
+fn check(client_id: &str, body: &str, limits: &Limits) -> Result<(), Refusal> {
+    let id_byte = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+    if !(1..=64).contains(&client_id.len()) || !client_id.bytes().all(id_byte) {
+        return Err(Refusal::BadValue);
+    }
+    if body.is_empty() || body.len() > limits.body_bytes as usize || body.contains('\0') {
+        return Err(Refusal::BadBody);
+    }
+    Ok(())
+}
+
+impl Inner {
+    pub(crate) fn send(
+        self: &Arc<Self>,
+        asker: &Asker,
+        peer: &Peer,
+        client_id: Box<str>,
+        body: Box<str>,
+        reply_to: Option<Seq>,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let conversation = match self.accept(asker, peer, &client_id, &body, now) {
+            Ok(conversation) => conversation,
+            Err(refusal) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+        };
+        let append = Append {
+            conversation,
+            from: session.user,
+            client_id: client_id.clone(),
+            body: body.clone(),
+            time: now,
+            reply_to,
+        };
+        let message = Message {
+            conversation,
+            seq: Seq(0),
+            from: asker.sub.clone(),
+            client_id,
+            body,
+            time: now,
+            // The store drops one that names no earlier message; so do receivers, by the same rule.
+            reply_to: reply_to.filter(|to| to.0 > 0),
+        };
+        let node = self.clone();
+        let to = peer.row.id;
+        self.store.append(append, Box::new(move |outcome| node.appended(session, to, message, &outcome)));
+    }
+
+    fn accept(
+        &self,
+        asker: &Asker,
+        peer: &Peer,
+        client_id: &str,
+        body: &str,
+        now: Timestamp,
+    ) -> Result<ConversationId, Refusal> {
+        check(client_id, body, &self.config.limits)?;
+        if !may_write(asker.site.site.mode, peer.row.banned, peer.relation) {
+            return Err(Refusal::NotAllowed);
+        }
+        let conversation =
+            ConversationId::direct(asker.session.user, peer.row.id).ok_or(Refusal::NotAllowed)?;
+        Rate::per_second(self.config.limits.site_sends_per_second)
+            .take_shared(&asker.site.counters.sends, now)?;
+        Ok(conversation)
+    }
+
+    /// On disk: first the sender is told, then the other devices of both.
+    fn appended(
+        &self,
+        session: crate::SessionId,
+        to: UserId,
+        message: Message,
+        outcome: &Result<Appended, StoreError>,
+    ) {
+        let Ok(appended) = outcome else {
+            let answer = AnswerTo::Message(message.client_id);
+            return self.refuse(session.handle, answer, Refusal::Unavailable);
+        };
+        let Appended { conversation, seq, time, position, repeated } = *appended;
+        let client_id = message.client_id.clone();
+        self.answer(session, position, Event::Ack { client_id, conversation, seq, time, position });
+        if repeated {
+            return self.counters.repeated.add(1);
+        }
+        self.counters.messages.add(1);
+        let reply_to = message.reply_to.filter(|to| *to < seq);
+        let message = Arc::new(Message { seq, time, reply_to, ..message });
+        let event = Event::Message(message, position);
+        let mut handles = Handles::new();
+        self.here.lock(session.user).plan(session.user, position, Some(session.handle), &event, &mut handles);
+        self.here.lock(to).plan(to, position, None, &event, &mut handles);
+        self.counters.deliveries.add(handles.len() as u64);
+        self.deliver(&handles, event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_message() {
+        let limits = Limits {
+            body_bytes: 8,
+            page: 1,
+            watch: 1,
+            contacts: 1,
+            sessions_per_user: 1,
+            sessions_per_site: 1,
+            send_burst: 0,
+            send_per_minute: 0,
+            command_burst: 0,
+            command_per_minute: 0,
+            site_sends_per_second: 0,
+        };
+        let long_id = "a".repeat(64);
+        let table = [
+            ("id-_9Z", "x", Ok(())),
+            (&long_id, "x", Ok(())),
+            ("i", "12345678", Ok(())),
+            ("i", " \n", Ok(())),
+            ("i", "\u{1f98a}\u{1f98a}", Ok(())),
+            ("i", "123456789", Err(Refusal::BadBody)),
+            ("i", "\u{1f98a}\u{1f98a}!", Err(Refusal::BadBody)),
+            ("i", "", Err(Refusal::BadBody)),
+            ("i", "a\0b", Err(Refusal::BadBody)),
+            ("", "x", Err(Refusal::BadValue)),
+            ("ä", "x", Err(Refusal::BadValue)),
+            ("a b", "x", Err(Refusal::BadValue)),
+            (&format!("{long_id}a"), "x", Err(Refusal::BadValue)),
+        ];
+        for (id, body, expected) in table {
+            assert_eq!(check(id, body, &limits), expected, "{id:?} {body:?}");
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! The table of users who are here and their sessions: what a node keeps in memory per person.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, MutexGuard};
+
+use smallvec::SmallVec;
+
+use crate::limits::Due;
+use crate::peer::Waiting;
+use crate::{DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
+
+const SHARDS: usize = 64;
+/// Events that wait for one session's snapshot; one more and the session is *behind*.
+const MAX_HELD: usize = 64;
+
+/// Sessions that one event goes to.
+pub(crate) type Handles = SmallVec<[SessionHandle; 4]>;
+
+/// Sharded by user. A shard is locked for a few look-ups, never while calling the store or an outbox, and
+/// never two at once.
+pub(crate) struct UsersHere {
+    shards: Box<[Mutex<Shard>]>,
+}
+
+/// Users of one shard.
+#[derive(Default)]
+pub(crate) struct Shard {
+    slot_by_user: HashMap<UserId, u32, BuildHasherDefault<NumberHasher>>,
+    users: Slots,
+    held: HashMap<SessionHandle, Held>,
+    /// Commands that wait until the person they are for is read from the store, by session.
+    pub(crate) waiting: HashMap<SessionHandle, Waiting>,
+    /// Users whose last session dropped, and when: ascending.
+    pub(crate) leaving: VecDeque<(Timestamp, UserId)>,
+    /// Users whose presence may have to be told.
+    pub(crate) changed: Vec<UserId>,
+    /// No session ends by its token before this second.
+    pub(crate) next_end: u32,
+    pub(crate) ends_seen: Timestamp,
+}
+
+/// A user who is here, or was a moment ago. Name and avatar are in the store.
+pub(crate) struct UserHere {
+    pub(crate) id: UserId,
+    pub(crate) sub: Sub,
+    pub(crate) sessions: SmallVec<[Session; 1]>,
+    pub(crate) sends: Due,
+    pub(crate) commands: Due,
+    /// Low bits of the moment at which the user was last seen by others.
+    pub(crate) seen: u32,
+    pub(crate) chosen: SetPresence,
+    /// What watchers were told last.
+    pub(crate) told: Presence,
+    /// It is in `Shard::changed`.
+    pub(crate) is_changed: bool,
+    /// Without sessions, and the grace time is over.
+    pub(crate) has_left: bool,
+    pub(crate) guest: bool,
+}
+
+/// A device that is connected now. 32 bytes.
+pub(crate) struct Session {
+    pub(crate) handle: SessionHandle,
+    /// Fingerprint of the device's name: enough to know the same one again.
+    pub(crate) device: u64,
+    /// Everything up to this commit came with a welcome or changes.
+    pub(crate) since: u64,
+    /// Second at which the token ends.
+    pub(crate) ends: u32,
+    pub(crate) state: State,
+    /// A command waits for a person to be read; those after it queue up in `Shard::waiting`.
+    pub(crate) is_waiting: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Its welcome is under way; events are held.
+    Starting,
+    Live,
+    /// Its queue was dropped; nothing is delivered until it resumes.
+    Behind,
+    /// Its changes are under way; events are held.
+    Resuming,
+}
+
+/// Events that wait for a snapshot.
+#[derive(Default)]
+struct Held {
+    events: Vec<(Position, Event)>,
+    overflown: bool,
+}
+
+/// What `Shard::release` has for a session.
+pub(crate) enum Released {
+    /// Deliver these, then call again.
+    Events(Vec<(Position, Event)>),
+    /// Too many events: the session is behind now.
+    Behind,
+    /// All delivered; the session is live.
+    Live,
+    /// It is gone, or it began anew.
+    Gone,
+}
+
+impl UsersHere {
+    pub(crate) fn new() -> UsersHere {
+        UsersHere { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+    }
+
+    pub(crate) fn lock(&self, user: UserId) -> MutexGuard<'_, Shard> {
+        let mut hasher = NumberHasher::default();
+        user.hash(&mut hasher);
+        // The table inside takes the low bits.
+        lock(&self.shards[(hasher.finish() >> 40) as usize % SHARDS])
+    }
+
+    pub(crate) fn each(&self) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
+        self.shards.iter().map(lock)
+    }
+}
+
+fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
+    // After a panic in another worker the tables are still whole: steps on them are single assignments.
+    shard.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl Shard {
+    pub(crate) fn user(&mut self, id: UserId) -> Option<&mut UserHere> {
+        let slot = *self.slot_by_user.get(&id)?;
+        self.users.get_mut(slot)
+    }
+
+    pub(crate) fn session(&mut self, id: UserId, handle: SessionHandle) -> Option<&mut Session> {
+        self.user(id)?.sessions.iter_mut().find(|session| session.handle == handle)
+    }
+
+    /// The user's entry, made where it is not there yet.
+    pub(crate) fn user_or_insert(
+        &mut self,
+        id: UserId,
+        new: impl FnOnce() -> UserHere,
+    ) -> (&mut UserHere, bool) {
+        let (slot, is_new) = match self.slot_by_user.get(&id) {
+            Some(slot) => (*slot, false),
+            None => {
+                let slot = self.users.insert(new());
+                self.slot_by_user.insert(id, slot);
+                (slot, true)
+            }
+        };
+        (self.users.get_mut(slot).expect("the index names full slots only"), is_new)
+    }
+
+    pub(crate) fn remove_user(&mut self, id: UserId) {
+        if let Some(slot) = self.slot_by_user.remove(&id) {
+            self.users.remove(slot);
+        }
+        if self.slot_by_user.is_empty() {
+            // Memory goes back to where it was before a crowd came.
+            self.slot_by_user.shrink_to_fit();
+            self.users = Slots::default();
+            self.leaving.shrink_to_fit();
+        }
+    }
+
+    pub(crate) fn users(&mut self) -> impl Iterator<Item = &mut UserHere> {
+        self.users.iter_mut()
+    }
+
+    pub(crate) fn mark_changed(&mut self, id: UserId) {
+        if let Some(user) = self.user(id)
+            && !std::mem::replace(&mut user.is_changed, true)
+        {
+            self.changed.push(id);
+        }
+    }
+
+    /// Forgets what is kept beside a session.
+    pub(crate) fn forget(&mut self, handle: SessionHandle) {
+        self.held.remove(&handle);
+        self.waiting.remove(&handle);
+        if self.held.is_empty() {
+            self.held.shrink_to_fit();
+        }
+    }
+
+    /// Adds to `to` the sessions of a user that hear now what was committed at `position`; for those whose
+    /// snapshot is under way it is held.
+    pub(crate) fn plan(
+        &mut self,
+        id: UserId,
+        position: Position,
+        except: Option<SessionHandle>,
+        event: &Event,
+        to: &mut Handles,
+    ) {
+        let Some(slot) = self.slot_by_user.get(&id) else { return };
+        let Some(user) = self.users.get_mut(*slot) else { return };
+        for session in user.sessions.iter().filter(|session| Some(session.handle) != except) {
+            match session.state {
+                State::Live if position.number > session.since => to.push(session.handle),
+                State::Live | State::Behind => {}
+                State::Starting | State::Resuming => {
+                    self.held.entry(session.handle).or_default().push(position, event)
+                }
+            }
+        }
+    }
+
+    /// The same for an answer to one session that has a position. An acknowledgement must come even if its
+    /// commit is in what the session already has. Answers whether to deliver it now.
+    pub(crate) fn plan_answer(
+        &mut self,
+        id: UserId,
+        handle: SessionHandle,
+        position: Position,
+        event: &Event,
+    ) -> bool {
+        match self.session(id, handle).map(|session| session.state) {
+            Some(State::Live) => true,
+            Some(State::Starting | State::Resuming) => {
+                self.held.entry(handle).or_default().push(position, event);
+                false
+            }
+            Some(State::Behind) | None => false,
+        }
+    }
+
+    /// Sessions of a user that hear what is not stored.
+    pub(crate) fn live(&mut self, id: UserId, except: Option<SessionHandle>, to: &mut Handles) {
+        let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
+        to.extend(
+            sessions
+                .filter(|session| session.state == State::Live && Some(session.handle) != except)
+                .map(|session| session.handle),
+        );
+    }
+
+    /// Begins to hold events for a session whose snapshot will be asked for. False: it may not now.
+    pub(crate) fn hold(&mut self, id: UserId, handle: SessionHandle) -> bool {
+        let Some(session) = self.session(id, handle) else { return false };
+        if !matches!(session.state, State::Live | State::Behind) {
+            return false;
+        }
+        session.state = State::Resuming;
+        true
+    }
+
+    /// The snapshot is there, at `position`. False: nobody waits for it any more.
+    pub(crate) fn settle(&mut self, id: UserId, handle: SessionHandle, position: Position) -> bool {
+        let Some(session) = self.session(id, handle) else { return false };
+        if !matches!(session.state, State::Starting | State::Resuming) {
+            return false;
+        }
+        session.since = position.number;
+        true
+    }
+
+    /// Gives out what was held since. The session becomes live only when nothing is left, so that what was
+    /// held is delivered before what comes now.
+    pub(crate) fn release(&mut self, id: UserId, handle: SessionHandle) -> Released {
+        let held = self.held.remove(&handle);
+        let Some(session) = self.session(id, handle) else { return Released::Gone };
+        if !matches!(session.state, State::Starting | State::Resuming) {
+            return Released::Gone;
+        }
+        match held {
+            None => {
+                session.state = State::Live;
+                Released::Live
+            }
+            Some(held) if held.overflown => {
+                session.state = State::Behind;
+                Released::Behind
+            }
+            Some(held) => {
+                let since = session.since;
+                let is_news =
+                    |(position, event): &(Position, Event)| position.number > since || is_answer(event);
+                Released::Events(held.events.into_iter().filter(is_news).collect())
+            }
+        }
+    }
+
+    pub(crate) fn fall_behind(&mut self, id: UserId, handle: SessionHandle) -> bool {
+        self.held.remove(&handle);
+        match self.session(id, handle) {
+            // Without a welcome there is no queue that could have been dropped.
+            Some(session) if session.state != State::Starting => {
+                session.state = State::Behind;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Held {
+    fn push(&mut self, position: Position, event: &Event) {
+        if self.events.len() < MAX_HELD {
+            self.events.push((position, event.clone()));
+        } else {
+            self.overflown = true;
+            self.events = Vec::new();
+        }
+    }
+}
+
+/// An answer comes even where its effect is in the snapshot: somebody waits for it.
+fn is_answer(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Ack { .. } | Event::Contact { re: Some(_), .. } | Event::Conversation { re: Some(_), .. }
+    )
+}
+
+/// Fingerprint by which a user's device is known again. Collisions could only be made among one's own.
+pub(crate) fn device_fingerprint(device: &DeviceId) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    device.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Slots in chunks: growing copies nothing and leaves at most one chunk unused per shard.
+#[derive(Default)]
+struct Slots {
+    chunks: Vec<Vec<Slot>>,
+    free: Option<u32>,
+}
+
+enum Slot {
+    Full(UserHere),
+    Free { next: Option<u32> },
+}
+
+const CHUNK: usize = 16;
+
+impl Slots {
+    fn insert(&mut self, user: UserHere) -> u32 {
+        if let Some(at) = self.free {
+            let slot = &mut self.chunks[at as usize / CHUNK][at as usize % CHUNK];
+            if let Slot::Free { next } = std::mem::replace(slot, Slot::Full(user)) {
+                self.free = next;
+            }
+            return at;
+        }
+        if self.chunks.last().is_none_or(|chunk| chunk.len() == CHUNK) {
+            self.chunks.push(Vec::with_capacity(CHUNK));
+        }
+        let chunk = self.chunks.len() - 1;
+        self.chunks[chunk].push(Slot::Full(user));
+        (chunk * CHUNK + self.chunks[chunk].len() - 1) as u32
+    }
+
+    fn get_mut(&mut self, at: u32) -> Option<&mut UserHere> {
+        match self.chunks.get_mut(at as usize / CHUNK)?.get_mut(at as usize % CHUNK)? {
+            Slot::Full(user) => Some(user),
+            Slot::Free { .. } => None,
+        }
+    }
+
+    fn remove(&mut self, at: u32) {
+        if self.get_mut(at).is_some() {
+            self.chunks[at as usize / CHUNK][at as usize % CHUNK] = Slot::Free { next: self.free };
+            self.free = Some(at);
+        }
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut UserHere> {
+        self.chunks.iter_mut().flatten().filter_map(|slot| match slot {
+            Slot::Full(user) => Some(user),
+            Slot::Free { .. } => None,
+        })
+    }
+}
+
+/// For keys that are numbers of our own making (the store numbers users, a gateway its sessions): nobody
+/// outside chooses them, so speed and a fixed order in tests count more than secrecy.
+#[derive(Default)]
+pub(crate) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+    fn write_u64(&mut self, number: u64) {
+        // The finalizer of MurmurHash3: every bit of the key reaches every bit of the hash.
+        let mut h = self.0.rotate_left(5) ^ number;
+        h = (h ^ (h >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        h = (h ^ (h >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        self.0 = h ^ (h >> 33);
+    }
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SiteId;
+
+    #[test]
+    fn an_entry_stays_small() {
+        assert_eq!(size_of::<Session>(), 32);
+        assert!(size_of::<UserHere>() <= 96, "{}", size_of::<UserHere>());
+        assert_eq!(size_of::<Slot>(), size_of::<UserHere>(), "a free slot is told by a niche");
+    }
+
+    #[test]
+    fn slots_are_used_again_and_memory_goes_back() {
+        let mut shard = Shard::default();
+        let id = |num| UserId { site: SiteId(1), num };
+        for num in 0..1000 {
+            shard.user_or_insert(id(num), || here(id(num)));
+        }
+        for num in 0..500 {
+            shard.remove_user(id(num));
+        }
+        for num in 1000..1500 {
+            shard.user_or_insert(id(num), || here(id(num)));
+        }
+        assert_eq!(shard.users.chunks.len(), 1000usize.div_ceil(CHUNK));
+        assert!((500..1500).all(|num| shard.user(id(num)).is_some_and(|user| user.id == id(num))));
+        assert!((0..500).all(|num| shard.user(id(num)).is_none()));
+        (500..1500).for_each(|num| shard.remove_user(id(num)));
+        assert_eq!((shard.users.chunks.capacity(), shard.slot_by_user.capacity()), (0, 0));
+    }
+
+    fn here(id: UserId) -> UserHere {
+        UserHere {
+            id,
+            sub: Sub::parse("u").expect("one letter is a sub"),
+            sessions: SmallVec::new(),
+            sends: Due::default(),
+            commands: Due::default(),
+            seen: 0,
+            chosen: SetPresence::Online,
+            told: Presence::Offline,
+            is_changed: false,
+            has_left: false,
+            guest: false,
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! From hello to welcome: who may come in, and the session's beginning and end.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+
+use rand::Rng;
+use smallvec::SmallVec;
+
+use crate::command::AnswerTo;
+use crate::limits::Due;
+use crate::node::{Asker, Inner};
+use crate::session::{Session, Shard, State, UserHere, device_fingerprint};
+use crate::sites::LiveSite;
+use crate::token::{self, Ticket};
+use crate::{
+    Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId, SetPresence, SiteId, Snapshot,
+    StoreError, Timestamp, UserId, UserRow, Welcome,
+};
+
+/// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
+/// may outlive its token by so much.
+const ENDS_EVERY_MS: u64 = 5_000;
+
+/// Somebody at the door.
+struct Arrival {
+    site: Arc<LiveSite>,
+    ticket: Ticket,
+    guest_token: Option<String>,
+    handle: SessionHandle,
+    device: u64,
+    position: Option<Position>,
+    now: Timestamp,
+    /// Set when the session is in the table.
+    user: OnceLock<UserId>,
+}
+
+impl Inner {
+    pub(crate) fn sign_in(self: &Arc<Self>, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
+        let arrival = match self.check_hello(hello, handle, now) {
+            Ok(arrival) => arrival,
+            Err(refusal) => return self.bye(handle, refusal),
+        };
+        let Some(jti) = arrival.ticket.once.clone() else { return self.enter(arrival) };
+        let node = self.clone();
+        self.use_token(
+            arrival.site.site.id,
+            &jti,
+            arrival.ticket.expires,
+            now,
+            move |outcome| match outcome {
+                Ok(()) => node.enter(arrival),
+                Err(refusal) => node.bye(handle, refusal),
+            },
+        );
+    }
+
+    fn check_hello(
+        &self,
+        hello: &Hello<'_>,
+        handle: SessionHandle,
+        now: Timestamp,
+    ) -> Result<Arrival, Refusal> {
+        if self.stopping.load(Ordering::Acquire) {
+            return Err(Refusal::GoingAway { retry_after_ms: 1000 });
+        }
+        let site = self.sites.by_key(hello.site_key).ok_or(Refusal::NoSuchSite)?;
+        if hello.origin.is_some_and(|origin| !site.allows_origin(origin)) {
+            return Err(Refusal::BadOrigin);
+        }
+        let (ticket, guest_token) = match hello.token {
+            Some(token) => (self.check_token(&site, token, now)?, None),
+            None => self.new_guest(&site.site, now)?,
+        };
+        if site.counters.is_full(self.config.limits.sessions_per_site) {
+            return Err(Refusal::Full);
+        }
+        Ok(Arrival {
+            site,
+            ticket,
+            guest_token,
+            handle,
+            device: device_fingerprint(&hello.device),
+            position: hello.position,
+            now,
+            user: OnceLock::new(),
+        })
+    }
+
+    fn check_token(&self, site: &LiveSite, token: &str, now: Timestamp) -> Result<Ticket, Refusal> {
+        let ticket = token::verify(token, &site.site.key, &site.verifiers, now, self.config.clock_skew_ms)?;
+        if ticket.profile.guest && !site.site.guests {
+            return Err(Refusal::NoGuests);
+        }
+        Ok(ticket)
+    }
+
+    fn use_token(
+        &self,
+        site: SiteId,
+        jti: &str,
+        expires: Timestamp,
+        now: Timestamp,
+        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) {
+        // As long as the token could be shown again.
+        let until = Timestamp(expires.0 + self.config.clock_skew_ms);
+        let done = move |outcome| {
+            then(match outcome {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(Refusal::TokenUsed),
+                Err(_) => Err(Refusal::Unavailable),
+            });
+        };
+        self.store.use_token(site, jti, until, now, Box::new(done));
+    }
+
+    fn enter(self: &Arc<Self>, arrival: Arrival) {
+        let from = self.resume_from(arrival.position);
+        let (site, profile, now) = (arrival.site.site.id, arrival.ticket.profile.clone(), arrival.now);
+        let arrival = Arc::new(arrival);
+        let (registrar, registered) = (self.clone(), arrival.clone());
+        let met = move |row: &UserRow| match registrar.register(&registered, row) {
+            Ok(()) => true,
+            Err(refusal) => {
+                registrar.bye(registered.handle, refusal);
+                false
+            }
+        };
+        let node = self.clone();
+        let done = move |outcome: Result<(UserRow, Snapshot), StoreError>| match outcome {
+            Ok((row, snapshot)) => node.welcome(&arrival, row, snapshot),
+            Err(_) => {
+                if let Some(&user) = arrival.user.get() {
+                    node.remove_session(SessionId { user, handle: arrival.handle }, true, now);
+                }
+                node.bye(arrival.handle, Refusal::Unavailable);
+            }
+        };
+        self.store.sign_in(site, profile, from, now, Box::new(met), Box::new(done));
+    }
+
+    /// Puts the session into the table, before its snapshot is taken. What it replaces is told so.
+    fn register(&self, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
+        if row.banned {
+            return Err(Refusal::Banned);
+        }
+        let limits = &self.config.limits;
+        if !arrival.site.counters.enter(limits.sessions_per_site) {
+            return Err(Refusal::Full);
+        }
+        self.recent.user_is(row);
+        let mut shard = self.here.lock(row.id);
+        let replaced = shard.begin(row, self.new_session(arrival), limits.sessions_per_user);
+        let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
+        drop(shard);
+        // Cannot be set: each arrival is registered once.
+        let _ = arrival.user.set(row.id);
+        self.counters.sessions.add(1);
+        self.counters.users_online.add(is_first.into());
+        for handle in replaced {
+            self.session_is_gone(SessionId { user: row.id, handle });
+            self.bye(handle, Refusal::Replaced);
+        }
+        Ok(())
+    }
+
+    fn new_session(&self, arrival: &Arrival) -> Session {
+        Session {
+            handle: arrival.handle,
+            device: arrival.device,
+            since: 0,
+            ends: self.session_end(arrival.ticket.expires),
+            state: State::Starting,
+            is_waiting: false,
+        }
+    }
+
+    /// The token is honoured as long as a new sign-in with it would be.
+    fn session_end(&self, expires: Timestamp) -> u32 {
+        let second = (expires.0 + self.config.clock_skew_ms).div_ceil(1000);
+        u32::try_from(second).unwrap_or(u32::MAX)
+    }
+
+    fn welcome(self: &Arc<Self>, arrival: &Arc<Arrival>, row: UserRow, snapshot: Snapshot) {
+        let (node, arrival) = (self.clone(), arrival.clone());
+        let mode = arrival.site.site.mode;
+        self.with_changes(mode, row.id, snapshot, move |changes| {
+            let session = SessionId { user: row.id, handle: arrival.handle };
+            let Some(presence) = node.settle(session, changes.position) else { return };
+            let welcome = Welcome {
+                session,
+                me: crate::people::person(&row, None),
+                presence,
+                guest_token: arrival.guest_token.clone(),
+                open: mode == crate::Mode::Open,
+                limits: node.config.limits,
+                expires: arrival.ticket.expires,
+                changes,
+            };
+            node.counters.sign_ins.add(1);
+            node.outbox.deliver(session.handle, Event::Welcome(Box::new(welcome)));
+            node.release(session);
+        });
+    }
+
+    /// Takes a newer token of the same user.
+    pub(crate) fn renew_token(self: &Arc<Self>, asker: Asker, re: u64, token: &str, now: Timestamp) {
+        let session = asker.session;
+        let ticket = self.check_token(&asker.site, token, now).and_then(|ticket| {
+            let same = ticket.profile.sub == asker.sub && ticket.profile.guest == asker.guest;
+            same.then_some(ticket).ok_or(Refusal::BadToken)
+        });
+        let ticket = match ticket {
+            Ok(ticket) => ticket,
+            Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        let Some(jti) = ticket.once.clone() else { return self.renewed(&asker, re, ticket, now) };
+        let node = self.clone();
+        self.use_token(asker.site.site.id, &jti, ticket.expires, now, move |outcome| match outcome {
+            Ok(()) => node.renewed(&asker, re, ticket, now),
+            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+        });
+    }
+
+    fn renewed(self: &Arc<Self>, asker: &Asker, re: u64, ticket: Ticket, now: Timestamp) {
+        let SessionId { user, handle } = asker.session;
+        let ends = self.session_end(ticket.expires);
+        let mut shard = self.here.lock(user);
+        let Some(session) = shard.session(user, handle) else { return };
+        session.ends = session.ends.max(ends);
+        drop(shard);
+        self.outbox.deliver(handle, Event::TokenOk { re, expires: ticket.expires });
+        let node = self.clone();
+        let done = move |outcome: Result<UserRow, StoreError>| {
+            if let Ok(row) = outcome {
+                node.recent.user_is(&row);
+            }
+        };
+        self.store.put_user(user.site, ticket.profile, now, Box::new(done));
+    }
+
+    // ---- the end ----
+
+    pub(crate) fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
+        self.remove_session(session, on_purpose, now);
+    }
+
+    /// Ends a session from our side.
+    fn end_session(&self, session: SessionId, why: Refusal, now: Timestamp) {
+        if self.remove_session(session, why == Refusal::Banned, now) {
+            self.bye(session.handle, why);
+        }
+    }
+
+    /// Takes a session out of the table; false where it is not there. `at_once`: the presence that hangs on
+    /// it gets no grace time.
+    fn remove_session(&self, session: SessionId, at_once: bool, now: Timestamp) -> bool {
+        let mut shard = self.here.lock(session.user);
+        let Some(last) = shard.end(session, at_once, now) else { return false };
+        drop(shard);
+        self.session_is_gone(session);
+        match last {
+            Last::No => {}
+            Last::Grace => self.counters.users_online.subtract(1),
+            Last::Left(chosen) => {
+                self.counters.users_online.subtract(1);
+                self.remember_leaving(session.user, chosen, now);
+            }
+        }
+        true
+    }
+
+    /// What is counted or kept elsewhere for a session that is out of the table.
+    fn session_is_gone(&self, session: SessionId) {
+        self.counters.sessions.subtract(1);
+        if let Some(live) = self.sites.by_id(session.user.site) {
+            live.counters.leave();
+        }
+        self.watches.forget(session.handle);
+    }
+
+    pub(crate) fn end_tokens(&self, now: Timestamp) {
+        let second = (now.0 / 1000) as u32;
+        for mut shard in self.here.each() {
+            if shard.next_end > second || now.since(shard.ends_seen) < ENDS_EVERY_MS {
+                continue;
+            }
+            let over = shard.take_ends(second);
+            shard.ends_seen = now;
+            drop(shard);
+            for session in over {
+                self.end_session(session, Refusal::TokenExpired, now);
+            }
+        }
+    }
+
+    pub(crate) fn end_site(&self, site: SiteId) {
+        self.end_all(|user| user.site == site, |_| Refusal::NoSuchSite);
+    }
+
+    pub(crate) fn end_user(&self, user: UserId, why: Refusal) {
+        let sessions: Vec<SessionId> = self.here.lock(user).user(user).map(session_ids).unwrap_or_default();
+        for session in sessions {
+            self.end_session(session, why, self.last_tick());
+        }
+    }
+
+    pub(crate) fn goodbye(&self, spread_ms: u32) {
+        self.stopping.store(true, Ordering::Release);
+        let personal = |node: &Inner| {
+            let mut rng = node.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            Refusal::GoingAway { retry_after_ms: rng.random_range(0..=spread_ms) }
+        };
+        self.end_all(|_| true, personal);
+    }
+
+    fn end_all(&self, which: impl Fn(UserId) -> bool, why: impl Fn(&Inner) -> Refusal) {
+        for mut shard in self.here.each() {
+            let sessions: Vec<SessionId> =
+                shard.users().filter(|user| which(user.id)).flat_map(session_ids).collect();
+            drop(shard);
+            for session in sessions {
+                self.end_session(session, why(self), self.last_tick());
+            }
+        }
+    }
+}
+
+fn session_ids(user: &mut UserHere) -> Vec<SessionId> {
+    user.sessions.iter().map(|session| SessionId { user: user.id, handle: session.handle }).collect()
+}
+
+/// Was it the user's last session?
+enum Last {
+    No,
+    /// Yes; presence stays for the grace time.
+    Grace,
+    /// Yes, and the user has left.
+    Left(SetPresence),
+}
+
+impl Shard {
+    /// Adds a session; answers those that it replaces.
+    fn begin(&mut self, row: &UserRow, new: Session, limit: u32) -> SmallVec<[SessionHandle; 1]> {
+        self.next_end = self.next_end.min(new.ends);
+        let (user, _) = self.user_or_insert(row.id, || UserHere {
+            id: row.id,
+            sub: row.profile.sub.clone(),
+            sessions: SmallVec::new(),
+            sends: Due::default(),
+            commands: Due::default(),
+            seen: 0,
+            chosen: row.presence,
+            told: Presence::Offline,
+            is_changed: false,
+            has_left: false,
+            guest: row.profile.guest,
+        });
+        user.has_left = false;
+        let mut replaced = SmallVec::new();
+        if let Some(at) = user.sessions.iter().position(|session| session.device == new.device) {
+            replaced.push(user.sessions.remove(at).handle);
+        }
+        while limit > 0 && user.sessions.len() >= limit as usize {
+            replaced.push(user.sessions.remove(0).handle);
+        }
+        user.sessions.push(new);
+        replaced.iter().for_each(|handle| self.forget(*handle));
+        self.mark_changed(row.id);
+        replaced
+    }
+
+    /// Takes a session out; None where it is not there.
+    fn end(&mut self, session: SessionId, at_once: bool, now: Timestamp) -> Option<Last> {
+        let user = self.user(session.user)?;
+        let at = user.sessions.iter().position(|here| here.handle == session.handle)?;
+        user.sessions.remove(at);
+        let last = match user.sessions.is_empty() {
+            false => Last::No,
+            // Whom others see as offline anyway needs no grace, and leaves no trace of when he left.
+            true if at_once || user.chosen == SetPresence::Invisible => {
+                user.has_left = true;
+                Last::Left(user.chosen)
+            }
+            true => Last::Grace,
+        };
+        if user.sessions.is_empty() && user.chosen != SetPresence::Invisible {
+            user.seen = now.0 as u32;
+        }
+        match last {
+            Last::No => {}
+            Last::Grace => self.leaving.push_back((now, session.user)),
+            Last::Left(_) => self.mark_changed(session.user),
+        }
+        self.forget(session.handle);
+        Some(last)
+    }
+
+    /// Sessions whose token ends now; notes when the next one does.
+    fn take_ends(&mut self, second: u32) -> Vec<SessionId> {
+        let mut over = Vec::new();
+        let mut next = u32::MAX;
+        for user in self.users() {
+            for session in &user.sessions {
+                if session.ends <= second {
+                    over.push(SessionId { user: user.id, handle: session.handle });
+                } else {
+                    next = next.min(session.ends);
+                }
+            }
+        }
+        self.next_end = next;
+        over
+    }
+}

@@ -1,0 +1,151 @@
+//! The sites as a running node has them: read from the store, with keys made ready and counters beside them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+use crate::token::Verifier;
+use crate::{Site, SiteId};
+
+/// All sites. Read on every command, replaced as a whole when something changed.
+#[derive(Default)]
+pub(crate) struct Sites {
+    table: RwLock<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    by_key: HashMap<Arc<str>, Arc<LiveSite>>,
+    by_id: HashMap<SiteId, Arc<LiveSite>>,
+}
+
+/// A site in use.
+pub(crate) struct LiveSite {
+    pub(crate) site: Site,
+    pub(crate) verifiers: Vec<Verifier>,
+    pub(crate) counters: Arc<SiteCounters>,
+}
+
+/// What outlives a change of the site's settings.
+#[derive(Default)]
+pub(crate) struct SiteCounters {
+    sessions: AtomicU32,
+    /// State of the limit on all messages of the site.
+    pub(crate) sends: AtomicU64,
+}
+
+impl Sites {
+    pub(crate) fn by_key(&self, key: &str) -> Option<Arc<LiveSite>> {
+        self.read().by_key.get(key).cloned()
+    }
+
+    pub(crate) fn by_id(&self, id: SiteId) -> Option<Arc<LiveSite>> {
+        self.read().by_id.get(&id).cloned()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.read().by_id.len()
+    }
+
+    /// Takes over what the store has now; answers the sites that are gone.
+    pub(crate) fn replace(&self, sites: Vec<Site>) -> Vec<SiteId> {
+        let mut table = Table::default();
+        for site in sites {
+            let counters = self.by_id(site.id).map(|old| old.counters.clone()).unwrap_or_default();
+            let live = Arc::new(LiveSite { verifiers: verifiers(&site), counters, site });
+            table.by_key.insert(live.site.key.clone(), live.clone());
+            table.by_id.insert(live.site.id, live);
+        }
+        let mut now = self.table.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = std::mem::replace(&mut *now, table);
+        before.by_id.into_keys().filter(|id| !now.by_id.contains_key(id)).collect()
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Table> {
+        self.table.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+fn verifiers(site: &Site) -> Vec<Verifier> {
+    let ready: Vec<Verifier> = site.secrets.iter().filter_map(Verifier::of).collect();
+    if ready.len() < site.secrets.len() {
+        let unusable = site.secrets.len() - ready.len();
+        tracing::warn!(site = %site.key, unusable, "secrets of a site are no keys of their kind");
+    }
+    ready
+}
+
+impl LiveSite {
+    /// May pages of this origin connect? Origins compare as ASCII without case (RFC 6454 §4: scheme and
+    /// host are lower case).
+    pub(crate) fn allows_origin(&self, origin: &str) -> bool {
+        self.site.origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin))
+    }
+}
+
+impl SiteCounters {
+    /// Counts one more session; false where the site is full. 0: no limit.
+    pub(crate) fn enter(&self, limit: u32) -> bool {
+        let more = |count: u32| (limit == 0 || count < limit).then_some(count + 1);
+        self.sessions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// A cheap look before anything is done for a newcomer; `enter` decides.
+    pub(crate) fn is_full(&self, limit: u32) -> bool {
+        limit > 0 && self.sessions.load(Ordering::Relaxed) >= limit
+    }
+
+    pub(crate) fn leave(&self) {
+        self.sessions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Mode, Timestamp};
+
+    #[test]
+    fn origins() {
+        let site = |origins: &[&str]| LiveSite {
+            site: Site {
+                id: SiteId(1),
+                key: "k".into(),
+                name: "K".into(),
+                mode: Mode::Open,
+                guests: false,
+                origins: origins.iter().map(ToString::to_string).collect(),
+                secrets: vec![],
+                created: Timestamp(0),
+            },
+            verifiers: vec![],
+            counters: Arc::default(),
+        };
+        let listed = site(&["https://forum.example", "http://localhost:3000"]);
+        assert!(listed.allows_origin("https://forum.example"));
+        assert!(listed.allows_origin("HTTPS://Forum.Example"));
+        for other in [
+            "http://forum.example",
+            "https://forum.example.evil",
+            "https://forum.example:444",
+            "https://sub.forum.example",
+            "http://localhost",
+            "null",
+            "",
+            "*",
+        ] {
+            assert!(!listed.allows_origin(other), "{other}");
+        }
+        assert!(site(&["*"]).allows_origin("https://anything.example"));
+        assert!(!site(&[]).allows_origin("https://anything.example"));
+    }
+
+    #[test]
+    fn sessions_of_a_site_are_counted_to_the_limit() {
+        let counters = SiteCounters::default();
+        assert!(counters.enter(2) && counters.enter(2) && !counters.enter(2));
+        counters.leave();
+        assert!(counters.enter(2));
+        assert!(counters.enter(0));
+    }
+}

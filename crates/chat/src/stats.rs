@@ -1,0 +1,75 @@
+//! Counters of a node, for metrics.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::Refusal;
+
+/// What a node has done since it began, and who is here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stats {
+    pub sessions: u64,
+    /// Users with at least one session.
+    pub users_online: u64,
+    pub sites: u64,
+    pub sign_ins: u64,
+    /// Messages stored, each once.
+    pub messages: u64,
+    /// Sends of an id that was stored before.
+    pub repeated: u64,
+    /// Message events handed to sessions, without acknowledgements.
+    pub deliveries: u64,
+    /// Sessions whose queue was dropped.
+    pub behind: u64,
+    /// By [`Refusal::word`].
+    pub refusals: Vec<(&'static str, u64)>,
+}
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) sessions: Counter,
+    pub(crate) users_online: Counter,
+    pub(crate) sign_ins: Counter,
+    pub(crate) messages: Counter,
+    pub(crate) repeated: Counter,
+    pub(crate) deliveries: Counter,
+    pub(crate) behind: Counter,
+    refusals: [Counter; Refusal::WORDS.len()],
+}
+
+impl Counters {
+    pub(crate) fn refused(&self, refusal: Refusal) {
+        self.refusals[refusal.index()].add(1);
+    }
+
+    pub(crate) fn read(&self, sites: usize) -> Stats {
+        let refusals = Refusal::WORDS.iter().zip(&self.refusals);
+        Stats {
+            sessions: self.sessions.read(),
+            users_online: self.users_online.read(),
+            sites: sites as u64,
+            sign_ins: self.sign_ins.read(),
+            messages: self.messages.read(),
+            repeated: self.repeated.read(),
+            deliveries: self.deliveries.read(),
+            behind: self.behind.read(),
+            refusals: refusals.map(|(word, count)| (*word, count.read())).collect(),
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn subtract(&self, count: u64) {
+        self.0.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    fn read(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,232 @@
+//! Tokens: the JWTs by which a site says who its member is.
+//!
+//! JSON Web Tokens as RFC 7519, signed as RFC 7515 in the compact form; RFC 8725 says what goes wrong with them.
+//! We take the signature arithmetic from a library and check everything else here, because the time is an
+//! argument and the one algorithm that a secret is for must never be the token's choice (RFC 8725 §3.1).
+
+use std::sync::Arc;
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::{Profile, Refusal, Secret, SecretKind, Sub, Timestamp};
+
+/// Longest token that is looked at, in bytes.
+pub const MAX_BYTES: usize = 8 * 1024;
+/// A token may end at most so far ahead; what a site signs for ever it cannot take back.
+pub const MAX_LIFE_MS: u64 = 30 * 24 * 3600 * 1000;
+const MAX_NAME_CHARS: usize = 200;
+const MAX_AVATAR_BYTES: usize = 2000;
+const MAX_JTI_BYTES: usize = 256;
+
+/// What a token says. Times are seconds since the epoch, as RFC 7519 §2 has them (NumericDate).
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct Claims {
+    /// Id of the user on the site. A number is taken for its decimal text: many sites have numeric ids.
+    #[serde(deserialize_with = "text_or_number")]
+    pub sub: String,
+    /// Left out: the same as `sub`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `https:`, `http:` or a path from the root of the site; anything else is ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub avatar: Option<String>,
+    pub exp: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nbf: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iat: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jti: Option<String>,
+    /// The token is good for one sign-in; needs `jti`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
+    /// A guest; only the server itself signs this.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guest: bool,
+    /// Key of the site; checked where it is there, as `aud` is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aud: Option<Audience>,
+}
+
+/// RFC 7519 §4.1.3: one or several.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Audience {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// Signs with a secret of kind HS256; None for the others, whose private key only the site has.
+pub fn sign(claims: &Claims, secret: &Secret) -> Option<String> {
+    let SecretKind::Hs256 = secret.kind else { return None };
+    let claims = serde_json::to_vec(claims).ok()?;
+    let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(HEADER), URL_SAFE_NO_PAD.encode(claims));
+    let key = EncodingKey::from_secret(&secret.bytes);
+    let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &key, Algorithm::HS256).ok()?;
+    Some(format!("{message}.{signature}"))
+}
+
+const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+
+/// A secret made ready once, so that a sign-in parses no keys.
+pub(crate) struct Verifier {
+    algorithm: Algorithm,
+    key: DecodingKey,
+    expires: Option<Timestamp>,
+}
+
+impl Verifier {
+    /// None where the bytes are no key of that kind.
+    pub(crate) fn of(secret: &Secret) -> Option<Verifier> {
+        let (algorithm, key) = match secret.kind {
+            // An empty secret would let anyone sign.
+            SecretKind::Hs256 if secret.bytes.is_empty() => return None,
+            SecretKind::Hs256 => (Algorithm::HS256, DecodingKey::from_secret(&secret.bytes)),
+            SecretKind::Es256 => (Algorithm::ES256, DecodingKey::from_ec_pem(&secret.bytes).ok()?),
+            SecretKind::EdDsa => (Algorithm::EdDSA, DecodingKey::from_ed_pem(&secret.bytes).ok()?),
+        };
+        Some(Verifier { algorithm, key, expires: secret.expires })
+    }
+}
+
+/// A token that holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    pub(crate) profile: Profile,
+    pub(crate) expires: Timestamp,
+    /// `jti` of a one-time token.
+    pub(crate) once: Option<Box<str>>,
+}
+
+/// Checks a token of the site with this key. `skew_ms`: how far clocks may differ.
+pub(crate) fn verify(
+    token: &str,
+    site_key: &str,
+    verifiers: &[Verifier],
+    now: Timestamp,
+    skew_ms: u64,
+) -> Result<Ticket, Refusal> {
+    let claims = signed_claims(token, verifiers, now).ok_or(Refusal::BadToken)?;
+    let ours = |name: &String| name == site_key;
+    let audience = match &claims.aud {
+        None => true,
+        Some(Audience::One(name)) => ours(name),
+        Some(Audience::Many(names)) => names.iter().any(ours),
+    };
+    if !audience || !claims.site.as_ref().is_none_or(ours) {
+        return Err(Refusal::BadToken);
+    }
+    let expires = milliseconds(claims.exp).ok_or(Refusal::BadToken)?;
+    if expires.since(now) > MAX_LIFE_MS + skew_ms {
+        return Err(Refusal::BadToken);
+    }
+    for begins in [claims.nbf, claims.iat].into_iter().flatten() {
+        if milliseconds(begins).ok_or(Refusal::BadToken)?.since(now) > skew_ms {
+            return Err(Refusal::TokenExpired);
+        }
+    }
+    if now.0 >= expires.0 + skew_ms {
+        return Err(Refusal::TokenExpired);
+    }
+    ticket(claims, expires).ok_or(Refusal::BadToken)
+}
+
+/// The claims, if one of the site's living secrets has signed them with its own algorithm.
+fn signed_claims(token: &str, verifiers: &[Verifier], now: Timestamp) -> Option<Claims> {
+    if token.len() > MAX_BYTES {
+        return None;
+    }
+    let (message, signature) = token.rsplit_once('.')?;
+    let (header, claims) = message.split_once('.')?;
+    if claims.contains('.') {
+        return None;
+    }
+    let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
+    // RFC 7515 §4.1.11: extensions that must be understood; we understand none.
+    if header.crit.is_some() {
+        return None;
+    }
+    // `kid` is not looked at: our secrets have no names, and there are few.
+    verifiers
+        .iter()
+        .filter(|verifier| spelled(verifier.algorithm) == header.alg)
+        .filter(|verifier| verifier.expires.is_none_or(|end| now < end))
+        .find(|verifier| {
+            jsonwebtoken::crypto::verify(signature, message.as_bytes(), &verifier.key, verifier.algorithm)
+                .unwrap_or(false)
+        })?;
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+}
+
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    crit: Option<de::IgnoredAny>,
+}
+
+/// RFC 7518 §3.1, RFC 8037 §3.1. Names are case-sensitive, so that `nOnE` is nothing.
+fn spelled(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::HS256 => "HS256",
+        Algorithm::ES256 => "ES256",
+        Algorithm::EdDSA => "EdDSA",
+        _ => "",
+    }
+}
+
+fn ticket(claims: Claims, expires: Timestamp) -> Option<Ticket> {
+    let sub = Sub::parse(&claims.sub)?;
+    let name = shown_name(claims.name.as_deref().unwrap_or_default())
+        .or_else(|| shown_name(sub.as_str()))
+        .unwrap_or_else(|| "?".into());
+    let once = match (claims.once, claims.jti) {
+        (false, _) => None,
+        (true, Some(jti)) if (1..=MAX_JTI_BYTES).contains(&jti.len()) => Some(jti.into()),
+        (true, _) => return None,
+    };
+    let avatar = claims.avatar.filter(|url| is_shown_url(url)).map(Arc::from);
+    let profile = Profile { sub, name, avatar, guest: claims.guest };
+    Some(Ticket { profile, expires, once })
+}
+
+/// What is left of a name without what could mislead readers: control characters, and the marks by which
+/// text claims to run backwards (Unicode UAX #9 §2).
+fn shown_name(name: &str) -> Option<Arc<str>> {
+    let misleading = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
+    };
+    let name: String = name.chars().filter(|c| !misleading(*c)).take(MAX_NAME_CHARS).collect();
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.into())
+}
+
+fn is_shown_url(url: &str) -> bool {
+    let from_root = url.starts_with('/') && !url.starts_with("//") && !url.starts_with("/\\");
+    url.len() <= MAX_AVATAR_BYTES
+        && (from_root || url.starts_with("https://") || url.starts_with("http://"))
+        && !url.chars().any(|c| c.is_control() || c.is_whitespace())
+}
+
+/// None for what is no time: negative, not finite, or beyond the year 9999.
+fn milliseconds(seconds: f64) -> Option<Timestamp> {
+    (0.0..=253_402_300_799.0).contains(&seconds).then_some(Timestamp((seconds * 1000.0) as u64))
+}
+
+fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Id {
+        Text(String),
+        Number(i64),
+    }
+    Ok(match Id::deserialize(deserializer)? {
+        Id::Text(text) => text,
+        Id::Number(number) => number.to_string(),
+    })
+}

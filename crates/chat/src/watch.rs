@@ -1,0 +1,284 @@
+//! Watching: whose presence a session shows on its screen now.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner};
+use crate::peer::may_see;
+use crate::session::{Handles, NumberHasher, State};
+use crate::{
+    Event, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp, UserId,
+    UserRow,
+};
+
+const SHARDS: usize = 32;
+
+/// Both ways: from a session to the users it watches, and from a user to the sessions that do. A session's shard
+/// is locked first, then, within, a watched user's.
+pub(crate) struct Watches {
+    by_session: Box<[Mutex<Numbered<SessionHandle, Watched>>]>,
+    by_watched: Box<[Mutex<Numbered<UserId, Watchers>>]>,
+    orders: AtomicU64,
+}
+
+type Numbered<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+
+type Watchers = SmallVec<[Watcher; 2]>;
+
+/// What a session watches.
+struct Watched {
+    /// The newest `watch` of the session: an earlier one that is still being looked up comes too late.
+    order: Order,
+    users: Box<[UserId]>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Order(u64);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Watcher {
+    session: SessionId,
+    /// It may see the user. Kept for those who may not too, because that changes.
+    may_see: bool,
+}
+
+impl Watches {
+    pub(crate) fn new() -> Watches {
+        Watches {
+            by_session: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            by_watched: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            orders: AtomicU64::new(0),
+        }
+    }
+
+    fn order(&self, session: SessionHandle) -> Order {
+        let order = Order(self.orders.fetch_add(1, Ordering::Relaxed));
+        let mut sessions = lock(&self.by_session, &session);
+        sessions.entry(session).or_insert_with(|| Watched { order, users: Box::default() }).order = order;
+        order
+    }
+
+    /// Replaces what the session watches; false where that is no longer wanted.
+    fn replace(&self, session: SessionId, order: Order, users: &[(UserId, bool)]) -> bool {
+        let mut sessions = lock(&self.by_session, &session.handle);
+        let Some(watched) = sessions.get_mut(&session.handle) else { return false };
+        if watched.order != order {
+            return false;
+        }
+        let new = users.iter().map(|(user, _)| *user).collect();
+        let old = std::mem::replace(&mut watched.users, new);
+        old.iter().for_each(|user| self.unwatch(session.handle, *user));
+        for &(user, may_see) in users {
+            lock(&self.by_watched, &user).entry(user).or_default().push(Watcher { session, may_see });
+        }
+        true
+    }
+
+    /// The session is over.
+    pub(crate) fn forget(&self, session: SessionHandle) {
+        let mut sessions = lock(&self.by_session, &session);
+        if let Some(watched) = sessions.remove(&session) {
+            watched.users.iter().for_each(|user| self.unwatch(session, *user));
+            shrink(&mut sessions);
+        }
+    }
+
+    fn unwatch(&self, session: SessionHandle, user: UserId) {
+        let mut watchers_by_user = lock(&self.by_watched, &user);
+        if let Some(watchers) = watchers_by_user.get_mut(&user) {
+            watchers.retain(|watcher| watcher.session.handle != session);
+            if watchers.is_empty() {
+                watchers_by_user.remove(&user);
+                shrink(&mut watchers_by_user);
+            }
+        }
+    }
+
+    /// Those who may see the user.
+    pub(crate) fn watchers_of(&self, user: UserId) -> SmallVec<[SessionId; 4]> {
+        let watchers_by_user = lock(&self.by_watched, &user);
+        let watchers = watchers_by_user.get(&user).into_iter().flatten();
+        watchers.filter(|watcher| watcher.may_see).map(|watcher| watcher.session).collect()
+    }
+
+    fn watched_by(&self, session: SessionHandle) -> Box<[UserId]> {
+        let sessions = lock(&self.by_session, &session);
+        sessions.get(&session).map(|watched| watched.users.clone()).unwrap_or_default()
+    }
+
+    /// Sessions of `watcher` for whom the sight of `watched` changes with this.
+    fn set_may_see(&self, watcher: UserId, watched: UserId, may_see: bool) -> SmallVec<[SessionId; 4]> {
+        let mut watchers_by_user = lock(&self.by_watched, &watched);
+        let watchers = watchers_by_user.get_mut(&watched).into_iter().flatten();
+        watchers
+            .filter(|entry| entry.session.user == watcher && entry.may_see != may_see)
+            .map(|entry| {
+                entry.may_see = may_see;
+                entry.session
+            })
+            .collect()
+    }
+}
+
+fn lock<'a, K: Hash, V>(shards: &'a [Mutex<Numbered<K, V>>], key: &K) -> MutexGuard<'a, Numbered<K, V>> {
+    let mut hasher = NumberHasher::default();
+    key.hash(&mut hasher);
+    let shard = &shards[(hasher.finish() >> 40) as usize % shards.len()];
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn shrink<K: Eq + Hash, V>(table: &mut Numbered<K, V>) {
+    if table.len() < table.capacity() / 8 {
+        table.shrink_to(table.len() * 2);
+    }
+}
+
+impl Inner {
+    /// Replaces what the session watches, and tells it the presence of each now.
+    pub(crate) fn watch(self: &Arc<Self>, asker: Asker, mut subs: Vec<Sub>) {
+        let session = asker.session;
+        if subs.len() > self.config.limits.watch as usize {
+            return self.refuse(session.handle, AnswerTo::Session, Refusal::BadValue);
+        }
+        subs.retain(|sub| *sub != asker.sub);
+        subs.sort_unstable();
+        subs.dedup();
+        let order = self.watches.order(session.handle);
+        let node = self.clone();
+        self.with_users(session.user, subs, move |rows| {
+            let Ok(rows) = rows else {
+                return node.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable);
+            };
+            let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
+            let watcher = node.clone();
+            node.with_relations(session.user, &ids, move |relations| match relations {
+                Ok(relations) => watcher.begin_watching(&asker, order, &rows, &relations),
+                Err(_) => watcher.refuse(session.handle, AnswerTo::Session, Refusal::Unavailable),
+            });
+        });
+    }
+
+    fn begin_watching(&self, asker: &Asker, order: Order, rows: &[Arc<UserRow>], relations: &[Relation]) {
+        let session = asker.session;
+        let mode = asker.site.site.mode;
+        let may_see = |relation: &Relation| may_see(mode, *relation);
+        let users: Vec<(UserId, bool)> =
+            rows.iter().zip(relations).map(|(row, relation)| (row.id, may_see(relation))).collect();
+        if !self.watches.replace(session, order, &users) {
+            return;
+        }
+        // It may have ended before its watches were there to be forgotten.
+        if self.here.lock(session.user).session(session.user, session.handle).is_none() {
+            return self.watches.forget(session.handle);
+        }
+        for (row, (_, may_see)) in rows.iter().zip(users) {
+            self.tell_sight(mode, session, row, may_see);
+        }
+    }
+
+    /// Once more, after the session's queue was dropped.
+    pub(crate) fn answer_watched(self: &Arc<Self>, asker: &Asker) {
+        let watched = self.watches.watched_by(asker.session.handle);
+        if watched.is_empty() {
+            return;
+        }
+        let (node, asker) = (self.clone(), asker.clone());
+        let done = move |rows: Result<Vec<UserRow>, StoreError>| {
+            let mode = asker.site.site.mode;
+            for row in rows.unwrap_or_default() {
+                let watchers = node.watches.watchers_of(row.id);
+                let may_see = watchers.contains(&asker.session);
+                node.tell_sight(mode, asker.session, &Arc::new(row), may_see);
+            }
+        };
+        self.store.users_by_id(watched.into_vec(), Box::new(done));
+    }
+
+    /// Two users stand differently to each other: who watched may see more or less now.
+    pub(crate) fn sight_changed(&self, mode: Mode, a: &UserRow, b: &UserRow, relation: Relation) {
+        let may_see = may_see(mode, relation);
+        for (watcher, watched) in [(a, b), (b, a)] {
+            for session in self.watches.set_may_see(watcher.id, watched.id, may_see) {
+                let event = |presence| Event::Presence {
+                    user: watched.profile.sub.clone(),
+                    presence,
+                    last_seen: None,
+                };
+                match may_see {
+                    true => self.tell_sight(mode, session, watched, true),
+                    false => self.outbox.deliver(session.handle, event(Presence::Offline)),
+                }
+            }
+        }
+    }
+
+    /// Tells one watcher what the others were told last. A telling on another thread may overtake this one,
+    /// so it is said again until nothing has changed meanwhile.
+    fn tell_sight(&self, mode: Mode, to: SessionId, row: &UserRow, may_see: bool) {
+        let say = |presence, last_seen| {
+            let user = row.profile.sub.clone();
+            self.outbox.deliver(to.handle, Event::Presence { user, presence, last_seen });
+        };
+        if !may_see {
+            if mode == Mode::Open {
+                say(Presence::Offline, None);
+            }
+            return;
+        }
+        let mut said = None;
+        loop {
+            let told = self.told(row.id);
+            if said == Some(told) {
+                return;
+            }
+            said = Some(told);
+            say(told, (told == Presence::Offline).then_some(row.last_seen).filter(|at| *at > Timestamp(0)));
+        }
+    }
+
+    /// Of these, the sessions that hear what is told in passing.
+    pub(crate) fn live_of(&self, sessions: &[SessionId]) -> Handles {
+        let is_live = |session: &&SessionId| {
+            let mut shard = self.here.lock(session.user);
+            shard.session(session.user, session.handle).is_some_and(|here| here.state == State::Live)
+        };
+        sessions.iter().filter(is_live).map(|session| session.handle).collect()
+    }
+
+    /// Rows of users by sub, from the cache or the store; unknown ones are left out.
+    fn with_users(
+        self: &Arc<Self>,
+        asker: UserId,
+        subs: Vec<Sub>,
+        then: impl FnOnce(Result<Vec<Arc<UserRow>>, StoreError>) + Send + 'static,
+    ) {
+        let mut rows = Vec::with_capacity(subs.len());
+        let mut unknown = Vec::new();
+        for sub in subs {
+            match self.recent.user_by_sub(asker.site, &sub) {
+                Some(row) => rows.push(row),
+                None => unknown.push(sub),
+            }
+        }
+        if unknown.is_empty() {
+            return then(Ok(rows));
+        }
+        let node = self.clone();
+        let since = self.recent.generation();
+        let done = move |read: Result<Vec<UserRow>, StoreError>| {
+            then(read.map(|read| {
+                for row in read.into_iter().map(Arc::new) {
+                    node.recent.keep_user(&row, since);
+                    rows.push(row);
+                }
+                rows
+            }));
+        };
+        self.store.users(asker.site, unknown, Box::new(done));
+    }
+}
