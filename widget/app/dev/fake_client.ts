@@ -295,6 +295,7 @@ export class FakeClient implements Client {
   connect = () => this.note('connect');
   stop = () => this.note('stop');
   setToken = () => this.note('setToken');
+  forget = () => this.note('forget');
   destroy = () => this.note('destroy');
   open(key: ConversationKey) {
     this.note(`open ${key}`);

@@ -55,6 +55,8 @@ export interface Client {
   stop(): void;
   /** The site's new token, where the page brings tokens by itself. */
   setToken(token: string): void;
+  /** The member has signed out on the site: stops, and nothing that was theirs stays in memory or storage. */
+  forget(): void;
   /** Stops, forgets listeners, and lets go of everything. */
   destroy(): void;
 

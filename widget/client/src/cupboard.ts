@@ -4,6 +4,11 @@ import type { TransportName } from './client.ts';
 import type { KeyValues } from './environment.ts';
 import type { Snapshot } from './replica.ts';
 
+/**
+ * A cache of another member that is older goes when this one's is written: the next person at this browser is not to
+ * find it. Two members at once in one browser, as in the demo, do not drive each other out.
+ */
+const OTHERS_MS = 600_000;
 /** Beyond, the cache is not worth its time at page load. */
 const MAX_CACHE_CHARS = 1_000_000;
 
@@ -37,26 +42,32 @@ export class Cupboard {
 
   cache(user: string): Snapshot | undefined {
     try {
-      const value: unknown = JSON.parse(this.#get(`cache:${user}`) ?? 'null');
+      const text = this.#get(`cache:${user}`) ?? '';
+      const value: unknown = JSON.parse(text.slice(text.indexOf(' ') + 1));
       return isSnapshot(value, user) ? value : undefined;
     } catch {
       return undefined;
     }
   }
 
-  /** Keeps this member's and forgets every other's: the next person at this browser is not to read it. */
-  keepCache(user: string, snapshot: Snapshot): void {
-    const text = JSON.stringify(snapshot);
-    this.forgetOthers(user);
+  keepCache(user: string, snapshot: Snapshot, now: number): void {
+    const text = `${now} ${JSON.stringify(snapshot)}`;
+    this.#forgetOthers(user, now);
     if (text.length <= MAX_CACHE_CHARS) this.#set(`cache:${user}`, text);
     else this.#remove(`cache:${user}`);
   }
 
-  forgetOthers(user: string): void {
+  forget(user: string): void {
+    this.#remove(`cache:${user}`);
+  }
+
+  #forgetOthers(user: string, now: number): void {
     try {
       const prefix = this.#name('cache:');
       for (const key of this.storage?.keys() ?? []) {
-        if (key.startsWith(prefix) && key !== prefix + user) this.storage?.removeItem(key);
+        if (!key.startsWith(prefix) || key === prefix + user) continue;
+        const at = Number.parseInt(this.storage?.getItem(key) ?? '', 10);
+        if (!(at > now - OTHERS_MS)) this.storage?.removeItem(key);
       }
     } catch {
       // Nothing could be kept either, then.

@@ -191,6 +191,11 @@ class Member implements Client {
     }
   }
 
+  forget(): void {
+    this.stop();
+    this.#clear();
+  }
+
   destroy(): void {
     if (this.#destroyed) return;
     this.stop();
@@ -308,24 +313,31 @@ class Member implements Client {
     const sub = token === undefined ? 'guest' : (claims(token).sub ?? 'unreadable');
     if (token === fresh || this.#user === undefined || sub === this.#user) return token;
     // Somebody else has signed in on the site, or nobody is any more: nothing of the former member may stay.
-    this.#freshToken = token;
-    this.#switch();
+    if (token === undefined) this.forget();
+    else {
+      this.#freshToken = token;
+      this.#switch();
+    }
     throw new RequestError('offline');
   }
 
   /** Another member: lets go of everything and begins again. */
   #switch(): void {
-    const wanted = this.#wanted;
     this.#putAway();
-    this.#cupboard.forgetOthers('');
+    this.#clear();
+    if (this.#wanted) this.#identify(0);
+  }
+
+  #clear(): void {
+    if (this.#user !== undefined) this.#cupboard.forget(this.#user);
     this.#user = undefined;
     this.#hint = undefined;
     this.#identifying += 1;
-    this.#replica.restore(new Replica().snapshot());
+    const { status } = this.#replica;
+    this.#replica.restore({ ...new Replica().snapshot(), status });
     this.#replica.people.clear();
     this.#askedProfiles.clear();
     this.#changed();
-    if (wanted) this.#identify(0);
   }
 
   #page(what: PageEvent): void {
@@ -673,7 +685,7 @@ class Member implements Client {
     this.#saving = undefined;
     const { me } = this.#replica;
     if (this.#engine && me && me.user === (this.#user === 'guest' ? me.user : this.#user)) {
-      this.#cupboard.keepCache(me.user, this.#replica.cache());
+      this.#cupboard.keepCache(me.user, this.#replica.cache(), this.env.now());
     }
   }
 }

@@ -1,6 +1,9 @@
 // What the loader hands to the interface, and what it wants back.
 
 import type { Client } from '@kith/client';
+import type { Settings } from './settings.ts';
+
+export type { Settings } from './settings.ts';
 
 /** Default export of the app's module. Called once, when the member first opens the widget. */
 export type Mount = (stage: Stage) => App;
@@ -15,7 +18,7 @@ export interface Stage {
   /** The app tells the loader that its panel is open, so that the button says so too. */
   setOpen(open: boolean): void;
   /** Gives an event to the page's `Kith.on` listeners. */
-  emit(event: 'open' | 'close' | 'message' | 'unread', detail: unknown): void;
+  emit(event: 'open' | 'close', detail: undefined): void;
 }
 
 export interface App {
@@ -24,17 +27,4 @@ export interface App {
   /** Opens the conversation with a user. */
   open(user: string): void;
   destroy(): void;
-}
-
-/** From the script tag's attributes, checked. */
-export interface Settings {
-  site: string;
-  /** Origin and path prefix of the Kith server, without a slash at the end. */
-  server: string;
-  mode: 'bubble' | 'inbox';
-  /** BCP 47; from `data-lang`, else the page's, else the browser's. */
-  lang: string;
-  theme: 'light' | 'dark' | 'auto';
-  position: 'left' | 'right';
-  nonce?: string;
 }

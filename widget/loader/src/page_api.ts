@@ -1,0 +1,262 @@
+// `window.Kith`: what the page may call and hear, and the widget's life from the tag to the open panel.
+
+import type { Client, Status } from '@kith/client';
+import { createLauncher, type Launcher } from './launcher.ts';
+import type { Settings } from './settings.ts';
+import type { App, Mount } from './stage.ts';
+import { TokenSource } from './token_source.ts';
+
+/** `window.Kith`. Nothing of it throws; calls before the app has arrived wait for it. */
+export interface Kith {
+  /** Opens the widget, or the conversation with this user of the site. */
+  open(user?: string): void;
+  close(): void;
+  /** Hears an event from now on; the returned function ends that. */
+  on<K extends keyof PageEvents>(event: K, listener: (detail: PageEvents[K]) => void): () => void;
+  off<K extends keyof PageEvents>(event: K, listener: (detail: PageEvents[K]) => void): void;
+  /** Signs the member in, or brings a fresh token. `null`: they have signed out; what was cached is forgotten. */
+  setToken(token: string | null): void;
+  /** Takes the widget off the page. */
+  destroy(): void;
+  /** The headless client of this page, connected or not. */
+  client(): Promise<Client>;
+  /** Fulfilled once the launcher is on the page. */
+  readonly ready: Promise<Kith>;
+}
+
+export interface PageEvents {
+  open: undefined;
+  close: undefined;
+  unread: { unread: number; mentions: number; conversations: number; requests: number };
+  /** Somebody else's message arrived. `first` is true in one tab only: the one to make a sound in. */
+  message: { from: string; body: string; time: number; first: boolean };
+  status: Status;
+  /** The page has brought a token before, and it is about to expire: call `setToken` with a new one. */
+  token: undefined;
+}
+
+/** How the parts that come late are fetched; each rejects where it cannot be had now. */
+export interface Parts {
+  client(): Promise<typeof import('./session.ts')>;
+  app(): Promise<{ default: Mount }>;
+  /** Calls when the page has nothing better to do. */
+  idle(call: () => void): void;
+}
+
+/** So long the launcher keeps its colour while the connection is away. */
+const AWAY_MS = 8_000;
+
+export function createKith(settings: Settings, parts: Parts, place: HTMLElement): Kith {
+  return new Page(settings, parts, place).kith;
+}
+
+class Page {
+  readonly kith: Kith;
+  #launcher: Launcher;
+  #tokens: TokenSource;
+  #client: Promise<Client> | undefined;
+  #living: Client | undefined;
+  #app: Promise<App> | undefined;
+  #open = false;
+  #away: ReturnType<typeof setTimeout> | undefined;
+  #listeners = new Map<keyof PageEvents, Set<(detail: never) => void>>();
+  #destroyed = false;
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly parts: Parts,
+    place: HTMLElement,
+  ) {
+    this.#tokens = new TokenSource(settings.tokenUrl, () => this.#emit('token', undefined));
+    this.#launcher = createLauncher(settings, place);
+    this.kith = this.#api();
+    this.#listen(this.#launcher.button);
+    if (settings.mode === 'inbox') this.#show(app => app.show());
+    else parts.idle(() => this.#quietly());
+  }
+
+  #api(): Kith {
+    const kith: Omit<Kith, 'ready'> & { ready: Promise<Kith> } = {
+      open: user => this.#show(app => (user === undefined ? app.show() : app.open(String(user)))),
+      close: () => {
+        if (this.#open) void this.#app?.then(app => app.hide());
+      },
+      on: (event, listener) => {
+        const listeners = this.#listeners.get(event) ?? new Set();
+        this.#listeners.set(event, listeners);
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      off: (event, listener) => {
+        this.#listeners.get(event)?.delete(listener);
+      },
+      setToken: token => this.#setToken(token),
+      destroy: () => this.#destroy(),
+      client: () => this.#clientWithoutConnecting(),
+      ready: Promise.resolve() as unknown as Promise<Kith>,
+    };
+    kith.ready = Promise.resolve(kith);
+    return kith;
+  }
+
+  #listen(button: HTMLButtonElement): void {
+    button.addEventListener('click', () => this.#show(app => (this.#open ? app.hide() : app.show())));
+    // On the way to the button there is time to fetch what a click will need.
+    const soon = () => void this.#appModule().catch(() => undefined);
+    for (const event of ['pointerenter', 'focus', 'touchstart']) {
+      button.addEventListener(event, soon, { once: true, passive: true });
+    }
+  }
+
+  /** In idle time after load: a member of the site gets an unread count. Nobody else is connected anywhere. */
+  async #quietly(): Promise<void> {
+    if (this.#destroyed || this.#client || !this.#tokens.exists) return;
+    try {
+      if (this.settings.user === undefined && this.settings.tokenUrl !== undefined) {
+        const token = await this.#tokens.next();
+        if (token === undefined || this.#destroyed) return;
+        return this.#connect(token);
+      }
+    } catch {
+      // The client asks again, less and less often.
+    }
+    this.#connect(undefined);
+  }
+
+  #connect(token: string | undefined): void {
+    this.#clientWithoutConnecting().then(
+      client => {
+        if (token !== undefined) client.setToken(token);
+        client.connect();
+      },
+      () => this.#launcher.setState('away'),
+    );
+  }
+
+  #clientWithoutConnecting(): Promise<Client> {
+    if (this.#destroyed) return Promise.reject(new Error('kith: it was destroyed'));
+    const { site, server, user } = this.settings;
+    this.#client ??= this.parts.client().then(
+      ({ createClient, browserEnvironment }) => {
+        const options = { site, token: () => this.#tokens.next(), ...(user !== undefined && { user }) };
+        const client = createClient(options, browserEnvironment(server));
+        this.#follow(client);
+        return client;
+      },
+      error => {
+        this.#client = undefined;
+        throw error;
+      },
+    );
+    return this.#client;
+  }
+
+  #follow(client: Client): void {
+    this.#living = client;
+    if (this.#destroyed) return client.destroy();
+    client.on('totals', totals => {
+      this.#launcher.setUnread(totals.unread);
+      this.#emit('unread', { ...totals });
+    });
+    client.on('message', ({ message: { from, body, time }, first }) => {
+      this.#emit('message', { from, body, time, first });
+    });
+    client.subscribe('status', () => this.#statusChanged(client.status()));
+    this.#launcher.setUnread(client.totals().unread);
+  }
+
+  #statusChanged(status: Status): void {
+    const away = status.state === 'waiting' || status.state === 'offline';
+    const on = status.state === 'online' || status.state === 'idle';
+    if (on || status.state === 'stopped') {
+      clearTimeout(this.#away);
+      this.#away = undefined;
+      this.#launcher.setState('ready');
+    } else if (away) this.#away ??= setTimeout(() => this.#launcher.setState('away'), AWAY_MS);
+    this.#emit('status', { ...status });
+  }
+
+  #appModule(): Promise<{ default: Mount }> {
+    return this.parts.app();
+  }
+
+  /** Fetches what is missing, then acts. A click that finds no server greys the button, and the next one tries again. */
+  #show(act: (app: App) => void): void {
+    if (this.#destroyed) return;
+    this.#app ??= this.#mount();
+    const slow = setTimeout(() => this.#launcher.setState('busy'), 150);
+    this.#app.then(
+      app => {
+        clearTimeout(slow);
+        if (this.#launcher.button.dataset.state === 'busy') this.#launcher.setState('ready');
+        if (!this.#destroyed) act(app);
+      },
+      error => {
+        clearTimeout(slow);
+        this.#app = undefined;
+        this.#launcher.setState('away');
+        console.error('kith: the messenger could not be loaded', error);
+      },
+    );
+  }
+
+  async #mount(): Promise<App> {
+    const [client, { default: mount }] = await Promise.all([
+      this.#clientWithoutConnecting(),
+      this.#appModule(),
+    ]);
+    const { root, button } = this.#launcher;
+    const app = mount({
+      client,
+      root,
+      launcher: button,
+      settings: this.settings,
+      setOpen: open => {
+        this.#open = open;
+        this.#launcher.setOpen(open);
+      },
+      emit: (event, detail) => this.#emit(event, detail),
+    });
+    if (client.status().state === 'idle') client.connect();
+    return app;
+  }
+
+  #setToken(token: string | null): void {
+    if (this.#destroyed) return;
+    if (token === null || token === '') return this.#signOut();
+    this.#tokens.push(token);
+    const known = this.#living;
+    if (known === undefined) return this.#connect(token);
+    known.setToken(token);
+    known.connect();
+  }
+
+  #signOut(): void {
+    this.#living?.forget();
+    this.#launcher.setUnread(0);
+    if (this.#open) void this.#app?.then(app => app.hide());
+  }
+
+  #destroy(): void {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    clearTimeout(this.#away);
+    void this.#app?.then(
+      app => app.destroy(),
+      () => undefined,
+    );
+    this.#living?.destroy();
+    this.#launcher.host.remove();
+    this.#listeners.clear();
+  }
+
+  #emit<K extends keyof PageEvents>(event: K, detail: PageEvents[K]): void {
+    for (const listener of [...(this.#listeners.get(event) ?? [])]) {
+      try {
+        (listener as (detail: PageEvents[K]) => void)(detail);
+      } catch (error) {
+        console.error(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// The script tag's attributes, checked. A wrong one falls back to the default and says so once.
+
+/** From the script tag's attributes. */
+export interface Settings {
+  site: string;
+  /** Origin and path prefix of the Kith server, without a slash at the end. */
+  server: string;
+  mode: 'bubble' | 'inbox';
+  /** BCP 47; from `data-lang`, else the page's, else the browser's. */
+  lang: string;
+  theme: 'light' | 'dark' | 'auto';
+  position: 'left' | 'right';
+  /** Where to fetch a token, same origin as the page. */
+  tokenUrl?: string;
+  /** The member's id, where the page knows it: saves followers of the leading tab a token. */
+  user?: string;
+  nonce?: string;
+}
+
+/** Undefined where the tag cannot work: without a site there is nobody to connect to. */
+export function readSettings(
+  script: HTMLScriptElement,
+  page: { lang: string; dir: string; languages: readonly string[] },
+): Settings | undefined {
+  const { site, server, mode, lang, theme, position, tokenUrl, user } = script.dataset;
+  if (site === undefined || !/^[a-z0-9-]{1,64}$/.test(site)) {
+    console.error('kith: the script tag needs data-site="…", the key of your site');
+    return undefined;
+  }
+  return {
+    site,
+    server: (server ?? new URL('.', script.src).href).replace(/\/+$/, ''),
+    mode: oneOf('data-mode', mode, ['bubble', 'inbox'] as const) ?? 'bubble',
+    lang: lang || page.lang || page.languages[0] || 'en',
+    theme: oneOf('data-theme', theme, ['auto', 'light', 'dark'] as const) ?? 'auto',
+    position:
+      oneOf('data-position', position, ['left', 'right'] as const) ?? (page.dir === 'rtl' ? 'left' : 'right'),
+    ...(tokenUrl && { tokenUrl }),
+    ...(user && { user }),
+    ...(script.nonce && { nonce: script.nonce }),
+  };
+}
+
+function oneOf<T extends string>(
+  name: string,
+  value: string | undefined,
+  allowed: readonly T[],
+): T | undefined {
+  const found = allowed.find(one => one === value);
+  if (value && !found) console.warn(`kith: ${name}="${value}" is not one of ${allowed.join(', ')}`);
+  return found;
+}
