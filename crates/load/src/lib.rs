@@ -1,1 +1,12 @@
-//! stub
+//! The other side: clients of the web protocol by the ten thousand, load plans, and reports one can trust.
+//!
+//! A [`client::Client`] is a value that takes bytes and says what to send, one per connection, for each of the four
+//! transports. A plan ([`flood`], [`stress`]) drives many of them from `edge` workers of its own, measures the
+//! server from outside (`/proc`, `/metrics`), and says when the generator was itself the limit.
+//!
+//! It deliberately knows nothing of the server's insides: only the protocol and the process id.
+//!
+//! Read first: [`flood::FloodPlan`], [`stress::StressPlan`], [`client::Client`].
+
+pub mod client;
+pub mod target;

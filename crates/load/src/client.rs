@@ -1,0 +1,322 @@
+//! One client of the web protocol on one connection: bytes in, events and bytes out.
+
+mod http;
+mod websocket;
+
+use serde_json::value::RawValue;
+use web_proto::{Code, Event};
+
+use crate::target::{Target, Transport};
+use http::{Content, Head};
+
+/// A message of a server in more frames or lines than this is not ours.
+const MAX_FRAME_BYTES: usize = 16 * 1024 * 1024;
+
+/// What a server did that it should not have done, or the refusal that it is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Fault {
+    #[error("HTTP: {0}")]
+    Http(&'static str),
+    #[error("WebSocket: {0}")]
+    Websocket(&'static str),
+    #[error("the status {0} without a reason")]
+    Status(u16),
+    #[error("refused with {0} and the code {code}", code = .1.word())]
+    Refused(u16, Code),
+    #[error("a status that does not go with the code {code}", code = .0.word())]
+    WrongStatus(Code),
+    #[error("a frame that is no event")]
+    NoEvent,
+    #[error("an event after the end")]
+    AfterEnd,
+    #[error("the stream has ended")]
+    Ended,
+}
+
+/// A client from its first byte to its last. Small while nothing happens: an idle one owns its key and no buffer.
+#[derive(Debug)]
+pub struct Client {
+    state: State,
+    /// Of the session, from `welcome`.
+    key: Option<Box<str>>,
+}
+
+#[derive(Debug)]
+enum State {
+    New(Transport),
+    /// The answer to the handshake is awaited; then the hello is said.
+    Upgrading(Box<[u8]>),
+    /// With what has come of a message in several frames.
+    Websocket(Option<Box<Vec<u8>>>),
+    /// The head of a stream's answer is awaited.
+    Opening(Transport),
+    /// With what has come of a line. Server-Sent Events, or bare lines.
+    Lines {
+        sse: bool,
+        line: Vec<u8>,
+    },
+    /// The answer to a poll is awaited.
+    Polling,
+    Over,
+}
+
+impl Client {
+    pub fn new(transport: Transport) -> Client {
+        Client { state: State::New(transport), key: None }
+    }
+
+    /// The connection is there: appends the first request. `hello` is the frame.
+    pub fn start(&mut self, target: &Target, hello: &[u8], out: &mut Vec<u8>) {
+        let State::New(transport) = self.state else { return };
+        self.state = match transport {
+            Transport::Websocket => {
+                websocket::open(target, out);
+                State::Upgrading(hello.into())
+            }
+            Transport::Stream => {
+                http::post(target, "/v1/stream", None, hello, out);
+                State::Opening(transport)
+            }
+            Transport::Sse => {
+                http::post(target, "/v1/sse", None, hello, out);
+                State::Opening(transport)
+            }
+            Transport::Poll => {
+                http::post(target, "/v1/poll", None, hello, out);
+                State::Polling
+            }
+        };
+    }
+
+    /// Takes what has come; answers how many bytes of it. Appends what is to be sent, and hands each event on.
+    pub fn input(
+        &mut self,
+        target: &Target,
+        input: &[u8],
+        masks: &mut Masks,
+        out: &mut Vec<u8>,
+        take: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<usize, Fault> {
+        let mut taken = 0;
+        loop {
+            let step = self.step(target, &input[taken..], masks, out, take)?;
+            taken += step;
+            if step == 0 || taken == input.len() {
+                return Ok(taken);
+            }
+        }
+    }
+
+    /// Appends a command, where the transport carries it on the same connection; see [`post_commands`].
+    pub fn say(&self, command: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
+        if let State::Websocket(_) = self.state {
+            websocket::write(websocket::TEXT, command, masks.next(), out);
+        }
+    }
+
+    /// What a POST carries in `Authorization`.
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    fn step(
+        &mut self,
+        target: &Target,
+        input: &[u8],
+        masks: &mut Masks,
+        out: &mut Vec<u8>,
+        take: &mut dyn FnMut(&Event<'_>),
+    ) -> Result<usize, Fault> {
+        let mut heard = |frame: &[u8]| hear(&mut self.key, frame, take);
+        match &mut self.state {
+            State::New(_) => Err(Fault::Http("an answer before the question")),
+            State::Upgrading(hello) => {
+                let Some(head) = http::head(input, &target.websocket_accept)? else { return Ok(0) };
+                if !head.upgraded {
+                    return refusal(&head, input);
+                }
+                websocket::write(websocket::TEXT, hello, masks.next(), out);
+                self.state = State::Websocket(None);
+                Ok(head.bytes)
+            }
+            State::Websocket(partial) => {
+                let Some(frame) = websocket::read(input)? else { return Ok(0) };
+                let payload = &input[frame.payload.clone()];
+                match frame.opcode {
+                    websocket::PING => websocket::write(websocket::PONG, payload, masks.next(), out),
+                    websocket::PONG => {}
+                    websocket::CLOSE => {
+                        websocket::write(websocket::CLOSE, payload, masks.next(), out);
+                        self.state = State::Over;
+                    }
+                    opcode => message(partial, frame.fin, opcode, payload, &mut heard)?,
+                }
+                Ok(frame.bytes)
+            }
+            State::Opening(transport) => {
+                let Some(head) = http::head(input, "")? else { return Ok(0) };
+                let sse = *transport == Transport::Sse;
+                if head.status != 200 {
+                    return refusal(&head, input);
+                }
+                if head.content != if sse { Content::EventStream } else { Content::Ndjson } {
+                    return Err(Fault::Http("a stream of another Content-Type"));
+                }
+                if head.body != http::Body::Chunked {
+                    return Err(Fault::Http("a stream that is not chunked"));
+                }
+                self.state = State::Lines { sse, line: Vec::new() };
+                Ok(head.bytes)
+            }
+            State::Lines { sse, line } => {
+                let Some((data, bytes)) = http::chunk(input)? else { return Ok(0) };
+                if data.is_empty() {
+                    self.state = State::Over;
+                } else {
+                    lines(*sse, line, &input[data], &mut heard)?;
+                }
+                Ok(bytes)
+            }
+            State::Polling => {
+                let Some(head) = http::head(input, "")? else { return Ok(0) };
+                if head.status != 200 {
+                    return refusal(&head, input);
+                }
+                let Some((body, bytes)) = http::whole_body(head.body, &input[head.bytes..])? else {
+                    return Ok(0);
+                };
+                let frames = serde_json::from_slice::<Vec<&RawValue>>(&body).map_err(|_| Fault::NoEvent)?;
+                for frame in frames {
+                    heard(frame.get().as_bytes())?;
+                }
+                let Some(key) = &self.key else { return Err(Fault::Http("a poll without a key")) };
+                http::post(target, "/v1/poll", Some(key), b"", out);
+                Ok(head.bytes + bytes)
+            }
+            State::Over => Err(Fault::AfterEnd),
+        }
+    }
+}
+
+/// Appends `POST /v1/send` with commands, one per line, for the session of `key`. It goes over another connection than
+/// the events; [`posted`] reads the answer.
+pub fn post_commands(target: &Target, key: &str, commands: &[u8], out: &mut Vec<u8>) {
+    http::post(target, "/v1/send", Some(key), commands, out);
+}
+
+/// The answer to [`post_commands`] at the start of `input`, and how many bytes it takes; None: more are needed.
+pub fn posted(input: &[u8]) -> Result<Option<usize>, Fault> {
+    let Some(head) = http::head(input, "")? else { return Ok(None) };
+    match (head.status, head.closes) {
+        (204, false) => Ok(Some(head.bytes)),
+        (204, true) => Err(Fault::Http("a connection that is not kept")),
+        _ => refusal(&head, input).map(|_| None),
+    }
+}
+
+/// Masks of frames. They need not be secret here, only different.
+#[derive(Debug)]
+pub struct Masks(u64);
+
+impl Masks {
+    pub fn new(seed: u64) -> Masks {
+        Masks(seed | 1)
+    }
+
+    fn next(&mut self) -> [u8; 4] {
+        // xorshift64 (Marsaglia 2003).
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 16) as u32).to_le_bytes()
+    }
+}
+
+/// Reads an event; takes the key out of `welcome` on the way.
+fn hear(key: &mut Option<Box<str>>, frame: &[u8], take: &mut dyn FnMut(&Event<'_>)) -> Result<(), Fault> {
+    let event = Event::parse(frame).map_err(|_| Fault::NoEvent)?;
+    if let Event::Welcome(welcome) = &event {
+        *key = welcome.key.as_deref().map(Box::from);
+    }
+    take(&event);
+    Ok(())
+}
+
+/// A data frame of WebSocket: the whole message, or a part of it.
+fn message(
+    partial: &mut Option<Box<Vec<u8>>>,
+    fin: bool,
+    opcode: u8,
+    payload: &[u8],
+    heard: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    match (partial.as_mut(), opcode == websocket::TEXT) {
+        (Some(_), true) => Err(Fault::Websocket("a new message inside of another")),
+        (None, false) => Err(Fault::Websocket("a continuation of nothing")),
+        (None, true) if fin => heard(payload),
+        (None, true) => {
+            *partial = Some(Box::new(payload.to_vec()));
+            Ok(())
+        }
+        (Some(joined), false) if joined.len() + payload.len() <= MAX_FRAME_BYTES => {
+            joined.extend_from_slice(payload);
+            if !fin {
+                return Ok(());
+            }
+            let whole = partial.take().unwrap_or_default();
+            heard(&whole)
+        }
+        (Some(_), false) => Err(Fault::Websocket("an endless message")),
+    }
+}
+
+/// Lines of a stream. What is cut by the end of a chunk waits in `line` for its rest.
+fn lines(
+    sse: bool,
+    line: &mut Vec<u8>,
+    mut data: &[u8],
+    heard: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    while let Some(end) = data.iter().position(|byte| *byte == b'\n') {
+        let (now, rest) = (&data[..end], &data[end + 1..]);
+        data = rest;
+        if line.is_empty() {
+            one_line(sse, now, heard)?;
+        } else {
+            line.extend_from_slice(now);
+            one_line(sse, &std::mem::take(line), heard)?;
+        }
+    }
+    if line.len() + data.len() > MAX_FRAME_BYTES {
+        return Err(Fault::Http("an endless line"));
+    }
+    line.extend_from_slice(data);
+    Ok(())
+}
+
+/// Of Server-Sent Events, our server sends `data:` lines, comments and empty lines only; each event is one line.
+fn one_line(sse: bool, line: &[u8], heard: &mut dyn FnMut(&[u8]) -> Result<(), Fault>) -> Result<(), Fault> {
+    if !sse {
+        return heard(line);
+    }
+    match line.strip_prefix(b"data: ") {
+        Some(frame) => heard(frame),
+        None if line.is_empty() || line.starts_with(b":") => Ok(()),
+        None => Err(Fault::Http("an unexpected field in an event stream")),
+    }
+}
+
+/// An answer that is not the one hoped for: its reason, once the whole body is there.
+fn refusal(head: &Head, input: &[u8]) -> Result<usize, Fault> {
+    let Some((body, _)) = http::whole_body(head.body, &input[head.bytes..])? else { return Ok(0) };
+    match Event::parse(&body) {
+        Ok(Event::Bye { code, .. } | Event::Error { code, .. }) if code.http_status() == head.status => {
+            Err(Fault::Refused(head.status, code))
+        }
+        Ok(Event::Bye { code, .. } | Event::Error { code, .. }) => Err(Fault::WrongStatus(code)),
+        _ => Err(Fault::Status(head.status)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! Where the load goes, and over which transport.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::digest;
+
+/// How events come down and commands go up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Transport {
+    Websocket,
+    Stream,
+    Sse,
+    Poll,
+}
+
+impl Transport {
+    pub const ALL: [Transport; 4] =
+        [Transport::Websocket, Transport::Stream, Transport::Sse, Transport::Poll];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Transport::Websocket => "websocket",
+            Transport::Stream => "stream",
+            Transport::Sse => "sse",
+            Transport::Poll => "poll",
+        }
+    }
+
+    /// Commands need requests of their own.
+    pub fn posts(self) -> bool {
+        self != Transport::Websocket
+    }
+}
+
+impl FromStr for Transport {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Transport, String> {
+        let found = Transport::ALL.into_iter().find(|transport| transport.name() == text);
+        found.ok_or_else(|| format!("`{text}` is no transport: websocket, stream, sse or poll"))
+    }
+}
+
+/// A server, from its URL.
+#[derive(Debug, Clone)]
+pub struct Target {
+    pub addr: SocketAddr,
+    pub tls: bool,
+    /// Name without port, for TLS.
+    pub name: String,
+    /// Value of the Host header.
+    pub host: String,
+    /// One handshake key for all connections: the check of the answer then costs nothing.
+    pub(crate) websocket_key: String,
+    pub(crate) websocket_accept: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum BadTarget {
+    #[error("the URL must begin with http:// or https:// and name a host, without a path")]
+    Url,
+    #[error("cannot find {0}: {1}")]
+    Unknown(String, std::io::Error),
+}
+
+impl Target {
+    /// Reads `http://host:port` or `https://host:port` and looks the host up.
+    pub fn parse(url: &str) -> Result<Target, BadTarget> {
+        let (scheme, rest) = url.split_once("://").ok_or(BadTarget::Url)?;
+        let (tls, port) = match scheme {
+            "http" => (false, 80),
+            "https" => (true, 443),
+            _ => return Err(BadTarget::Url),
+        };
+        let host = rest.strip_suffix('/').unwrap_or(rest);
+        if host.is_empty() || host.contains(['/', '?', '#', '@', ' ']) {
+            return Err(BadTarget::Url);
+        }
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, digits)) if !digits.ends_with(']') => {
+                (name, digits.parse().map_err(|_| BadTarget::Url)?)
+            }
+            _ => (host, port),
+        };
+        let name = name.trim_matches(['[', ']']).to_owned();
+        let unknown = |why| BadTarget::Unknown(name.clone(), why);
+        let mut found = (name.as_str(), port).to_socket_addrs().map_err(unknown)?;
+        let addr = found.next().ok_or_else(|| unknown(std::io::ErrorKind::NotFound.into()))?;
+        Ok(Target::new(addr, tls, name, host))
+    }
+
+    fn new(addr: SocketAddr, tls: bool, name: String, host: &str) -> Target {
+        let websocket_key = STANDARD.encode(b"kith load client");
+        // RFC 6455 §1.3: the GUID that shows that the server has understood.
+        let joined = format!("{websocket_key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
+        let sha1 = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, joined.as_bytes());
+        let websocket_accept = STANDARD.encode(sha1);
+        Target { addr, tls, name, host: host.to_owned(), websocket_key, websocket_accept }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls() {
+        let plain = Target::parse("http://127.0.0.1:8080").unwrap();
+        assert_eq!((plain.addr, plain.tls), ("127.0.0.1:8080".parse().unwrap(), false));
+        assert_eq!(plain.host, "127.0.0.1:8080");
+        let tls = Target::parse("https://[::1]/").unwrap();
+        assert_eq!((tls.addr, tls.tls, tls.name.as_str()), ("[::1]:443".parse().unwrap(), true, "::1"));
+        for bad in ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://h/path", "http://127.0.0.1:x"] {
+            assert!(matches!(Target::parse(bad), Err(BadTarget::Url)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn transports() {
+        for transport in Transport::ALL {
+            assert_eq!(transport.name().parse(), Ok(transport));
+        }
+        assert!("carrier-pigeon".parse::<Transport>().is_err());
+    }
+}
