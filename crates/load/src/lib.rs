@@ -9,4 +9,9 @@
 //! Read first: [`flood::FloodPlan`], [`stress::StressPlan`], [`client::Client`].
 
 pub mod client;
+mod crowd;
+pub mod flood;
+pub mod probe;
 pub mod target;
+mod token;
+mod trust;

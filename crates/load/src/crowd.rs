@@ -1,0 +1,533 @@
+//! Many clients on one worker of `edge`: they connect when told, stay alive as the protocol asks, and play a script.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use edge::{Accepted, Closed, Connect, Conns, Handle, Io, Now, Protocol};
+use hdrhistogram::Histogram;
+use rustls::ClientConfig;
+use rustls_pki_types::ServerName;
+use web_proto::{Command, Event, Hello, VERSION};
+
+use crate::client::{self, Client, Masks};
+use crate::probe;
+use crate::target::{Target, Transport};
+
+/// No welcome after so long is a failed connection.
+const LOGIN_PATIENCE: Duration = Duration::from_secs(30);
+/// The protocol asks for a word at least every 50 s.
+const PING_EVERY: Duration = Duration::from_secs(45);
+/// Two and a half heartbeats of 10 s, and a poll of 25 s with some time for the way.
+const STREAM_PATIENCE: Duration = Duration::from_secs(25);
+const POLL_PATIENCE: Duration = Duration::from_secs(35);
+/// Connections for POSTs per worker. Members share them, so that they do not count as members' memory.
+const LANES: usize = 16;
+/// Ports that one source address gives: below the 28,232 of Linux' default range.
+const PORTS_PER_SOURCE: u32 = 25_000;
+
+/// What the workers of one run share.
+pub(crate) struct Field {
+    pub(crate) target: Target,
+    pub(crate) transport: Transport,
+    pub(crate) site: String,
+    /// By number of the member.
+    pub(crate) tokens: Vec<String>,
+    pub(crate) workers: usize,
+    pub(crate) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    pub(crate) start: Instant,
+    /// Connections per second.
+    pub(crate) rate: f64,
+    pub(crate) counts: Counts,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) begun: AtomicU64,
+    pub(crate) welcomed: AtomicU64,
+    /// Connections that are over, before or after their welcome.
+    pub(crate) closed: AtomicU64,
+    /// Members that have left or were lost after their welcome.
+    pub(crate) left: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    /// Times that a member has received something.
+    pub(crate) chunks: AtomicU64,
+    /// Microseconds of CPU that the generator's workers have used, all and the busiest.
+    pub(crate) cpu_us: [AtomicU64; 8],
+}
+
+impl Counts {
+    pub(crate) fn active(&self) -> u64 {
+        read(&self.welcomed).saturating_sub(read(&self.left))
+    }
+}
+
+pub(crate) fn read(count: &AtomicU64) -> u64 {
+    count.load(Ordering::Relaxed)
+}
+
+pub(crate) fn add(count: &AtomicU64, n: u64) {
+    count.fetch_add(n, Ordering::Relaxed);
+}
+
+impl Field {
+    /// When a member's connection was due: latency counts from here, also if the generator came late.
+    fn due(&self, member: u32) -> Instant {
+        self.start + Duration::from_secs_f64(f64::from(member) / self.rate)
+    }
+
+    /// 127.0.0.2 and so on where one address has too few ports; elsewhere the system's own choice.
+    fn source(&self, member: u32) -> Option<IpAddr> {
+        let many =
+            self.tokens.len() as u32 > PORTS_PER_SOURCE && self.target.addr.ip() == Ipv4Addr::LOCALHOST;
+        let [a, b, c, d] = (0x7f00_0002 + member / PORTS_PER_SOURCE).to_be_bytes();
+        many.then_some(IpAddr::V4(Ipv4Addr::new(a, b, c, d)))
+    }
+
+    fn connect(&self, from: Option<IpAddr>) -> Connect {
+        Connect { to: self.target.addr, from, tls: self.tls.clone() }
+    }
+
+    fn hello(&self, member: u32, frame: &mut Vec<u8>) {
+        let hello = Hello {
+            v: VERSION,
+            site: self.site.as_str().into(),
+            token: Some(self.tokens[member as usize].as_str().into()),
+            device: "load".into(),
+            position: None,
+            client: Some("kith-load".into()),
+        };
+        Command::Hello(Box::new(hello)).write(frame);
+    }
+}
+
+/// What members do once they are welcome. One value per worker.
+pub(crate) trait Script: Send + 'static {
+    type Order: Send + 'static;
+    type Result: Send + 'static;
+
+    /// `member` has heard an event; what it answers goes into `says`.
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says);
+    /// The plan wants something of this worker's members.
+    fn order(&mut self, order: Self::Order, now: Instant, says: &mut Says);
+    fn result(&mut self) -> Self::Result;
+}
+
+/// Commands to be said, by whom.
+#[derive(Debug, Default)]
+pub(crate) struct Says {
+    bytes: Vec<u8>,
+    ends: Vec<(u32, usize)>,
+}
+
+impl Says {
+    pub(crate) fn say(&mut self, member: u32, command: &Command<'_>) {
+        command.write(&mut self.bytes);
+        self.ends.push((member, self.bytes.len()));
+    }
+
+    fn each(&mut self, mut act: impl FnMut(u32, &[u8])) {
+        let mut start = 0;
+        for (member, end) in self.ends.drain(..) {
+            act(member, &self.bytes[start..end]);
+            start = end;
+        }
+        self.bytes.clear();
+    }
+}
+
+pub(crate) enum Mail<S: Script> {
+    /// Begin the connections of all members below this number.
+    Begin(u32),
+    Order(S::Order),
+    /// All members leave on purpose.
+    Leave,
+    Report(mpsc::Sender<Report<S::Result>>),
+}
+
+pub(crate) struct Report<R> {
+    pub(crate) login: Histogram<u64>,
+    /// By reason.
+    pub(crate) failures: BTreeMap<String, u64>,
+    pub(crate) result: R,
+}
+
+/// The clients of one worker.
+pub(crate) struct Crowd<S> {
+    field: Arc<Field>,
+    worker: usize,
+    script: S,
+    /// The next member to begin; this worker has every `workers`-th.
+    next: u32,
+    /// By number / workers.
+    handles: Vec<Option<Handle>>,
+    /// Commands that wait for a lane.
+    posts: VecDeque<(u32, Vec<u8>)>,
+    idle_lanes: Vec<Handle>,
+    lanes: usize,
+    login: Histogram<u64>,
+    failures: BTreeMap<String, u64>,
+    masks: Masks,
+    says: Says,
+    frame: Vec<u8>,
+    out: Vec<u8>,
+}
+
+pub(crate) enum Conn {
+    Member(Member),
+    /// For POSTs of any member.
+    Lane,
+}
+
+pub(crate) struct Member {
+    client: Client,
+    number: u32,
+    stage: Stage,
+    /// WebSocket: heard something since the last ping.
+    heard: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    LoggingIn,
+    Active,
+    Leaving,
+    /// Its failure is counted.
+    Failed,
+}
+
+/// Microseconds, to a minute, three digits.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 60_000_000, 3).expect("the bounds are in order")
+}
+
+impl<S: Script> Crowd<S> {
+    pub(crate) fn new(field: Arc<Field>, worker: usize, script: S) -> Crowd<S> {
+        Crowd {
+            next: worker as u32,
+            masks: Masks::new(0x9e37_79b9 ^ (worker as u64 + 1)),
+            field,
+            worker,
+            script,
+            handles: Vec::new(),
+            posts: VecDeque::new(),
+            idle_lanes: Vec::new(),
+            lanes: 0,
+            login: histogram(),
+            failures: BTreeMap::new(),
+            says: Says::default(),
+            frame: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    fn begin(&mut self, until: u32, conns: &mut Conns<'_, Conn>) {
+        while self.next < until {
+            let number = self.next;
+            self.next += self.field.workers as u32;
+            let client = Client::new(self.field.transport);
+            let member = Member { client, number, stage: Stage::LoggingIn, heard: true };
+            let connect = self.field.connect(self.field.source(number));
+            add(&self.field.counts.begun, 1);
+            let handle = match conns.connect(connect, Conn::Member(member)) {
+                Ok(handle) => Some(handle),
+                Err(error) => {
+                    self.fail(format!("connect: {}", kind(&error)));
+                    None
+                }
+            };
+            self.handles.push(handle);
+        }
+    }
+
+    fn fail(&mut self, reason: String) {
+        add(&self.field.counts.failed, 1);
+        *self.failures.entry(reason).or_default() += 1;
+    }
+
+    fn fail_member(&mut self, member: &mut Member, reason: String, io: &mut Io<'_>) {
+        if member.stage == Stage::Active {
+            add(&self.field.counts.left, 1);
+        }
+        if !matches!(member.stage, Stage::Failed | Stage::Leaving) {
+            self.fail(reason);
+        }
+        member.stage = Stage::Failed;
+        io.abort();
+    }
+
+    fn member_input(&mut self, member: &mut Member, input: &[u8], io: &mut Io<'_>) -> usize {
+        let now = Instant::now();
+        let Crowd { field, script, says, out, masks, .. } = self;
+        out.clear();
+        let number = member.number;
+        let (mut welcome, mut bye) = (false, None);
+        let taken = member.client.input(&field.target, input, masks, out, &mut |event| match event {
+            Event::Welcome(_) => welcome = true,
+            Event::Bye { code, .. } => bye = Some(*code),
+            event => script.event(number, event, now, says),
+        });
+        if taken.as_ref().is_ok_and(|taken| *taken > 0) {
+            add(&field.counts.chunks, 1);
+            member.heard = true;
+        }
+        self.flush_own(member, io);
+        if welcome && member.stage == Stage::LoggingIn {
+            self.welcome(member, now);
+        }
+        match (taken, bye) {
+            (Err(fault), _) => {
+                self.fail_member(member, fault.to_string(), io);
+                return input.len();
+            }
+            (Ok(_), Some(code)) if member.stage != Stage::Leaving => {
+                self.fail_member(member, format!("bye: {}", code.word()), io)
+            }
+            _ => {}
+        }
+        match (member.stage, self.field.transport) {
+            (Stage::Active, Transport::Stream | Transport::Sse) => io.set_timer(Some(STREAM_PATIENCE)),
+            (Stage::Active, Transport::Poll) => io.set_timer(Some(POLL_PATIENCE)),
+            (Stage::Active, Transport::Websocket) if welcome => io.set_timer(Some(PING_EVERY)),
+            _ => {}
+        }
+        taken.unwrap_or(input.len())
+    }
+
+    fn welcome(&mut self, member: &mut Member, now: Instant) {
+        member.stage = Stage::Active;
+        add(&self.field.counts.welcomed, 1);
+        let waited = now.saturating_duration_since(self.field.due(member.number));
+        self.login.saturating_record(waited.as_micros() as u64);
+    }
+
+    /// Sends what the member has to send and to say: on its own connection, or later over a lane.
+    fn flush_own(&mut self, member: &Member, io: &mut Io<'_>) {
+        let Crowd { field, says, out, masks, posts, .. } = self;
+        says.each(|number, command| {
+            if field.transport.posts() {
+                posts.push_back((number, command.to_vec()));
+            } else {
+                member.client.say(command, masks, out);
+            }
+        });
+        io.send(out);
+        out.clear();
+    }
+
+    /// The same for commands of any members, from an order.
+    fn flush(&mut self, conns: &mut Conns<'_, Conn>) {
+        let Crowd { field, says, out, masks, posts, handles, .. } = self;
+        says.each(|number, command| {
+            if field.transport.posts() {
+                posts.push_back((number, command.to_vec()));
+                return;
+            }
+            let handle = handles.get(number as usize / field.workers).copied().flatten();
+            if let Some((Conn::Member(member), mut io)) = handle.and_then(|handle| conns.get(handle)) {
+                out.clear();
+                member.client.say(command, masks, out);
+                io.send(out);
+            }
+        });
+        self.use_lanes(conns);
+    }
+
+    fn use_lanes(&mut self, conns: &mut Conns<'_, Conn>) {
+        while !self.posts.is_empty() {
+            if let Some(lane) = self.idle_lanes.pop() {
+                self.post(conns, lane);
+            } else if self.lanes < LANES {
+                match conns.connect(self.field.connect(None), Conn::Lane) {
+                    Ok(_) => self.lanes += 1,
+                    Err(error) => return self.fail(format!("connect for a POST: {}", kind(&error))),
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn post(&mut self, conns: &mut Conns<'_, Conn>, lane: Handle) {
+        let Some((member, commands)) = self.posts.pop_front() else { return };
+        let own = self.handles.get(member as usize / self.field.workers).copied().flatten();
+        let Some((Conn::Member(Member { client, .. }), _)) = own.and_then(|own| conns.get(own)) else {
+            // Its failure is counted already.
+            return self.idle_lanes.push(lane);
+        };
+        let Some(key) = client.key() else { return self.idle_lanes.push(lane) };
+        self.out.clear();
+        client::post_commands(&self.field.target, key, &commands, &mut self.out);
+        if let Some((_, mut io)) = conns.get(lane) {
+            io.send(&self.out);
+        }
+    }
+
+    fn lane_input(&mut self, input: &[u8], io: &mut Io<'_>) -> usize {
+        match client::posted(input) {
+            Ok(None) => 0,
+            Ok(Some(bytes)) => {
+                self.idle_lanes.push(io.handle());
+                bytes
+            }
+            Err(fault) => {
+                self.fail(format!("POST: {fault}"));
+                io.abort();
+                input.len()
+            }
+        }
+    }
+
+    fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
+        let Crowd { field, masks, out, frame, .. } = self;
+        frame.clear();
+        Command::Bye.write(frame);
+        conns.each(|conn, mut io| match conn {
+            Conn::Member(member) if member.stage == Stage::Active => {
+                add(&field.counts.left, 1);
+                member.stage = Stage::Leaving;
+                out.clear();
+                member.client.say(frame, masks, out);
+                // Over the other transports, hanging up is the end; a WebSocket is closed by the server after `bye`.
+                if out.is_empty() {
+                    return io.close();
+                }
+                io.send(out);
+                io.set_timer(Some(Duration::from_secs(5)));
+            }
+            Conn::Member(_) => io.abort(),
+            Conn::Lane => io.close(),
+        });
+    }
+
+    fn note_cpu(&self) {
+        if let Some(seconds) = probe::cpu_seconds("/proc/thread-self/stat")
+            && let Some(slot) = self.field.counts.cpu_us.get(self.worker)
+        {
+            slot.store((seconds * 1e6) as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<S: Script> Protocol for Crowd<S> {
+    type Conn = Conn;
+    type Mail = Mail<S>;
+
+    fn accept(&mut self, _: Accepted, io: &mut Io<'_>) -> Conn {
+        // There is no listener.
+        io.abort();
+        Conn::Lane
+    }
+
+    fn connected(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        match conn {
+            Conn::Member(member) => {
+                self.frame.clear();
+                self.out.clear();
+                self.field.hello(member.number, &mut self.frame);
+                member.client.start(&self.field.target, &self.frame, &mut self.out);
+                io.send(&self.out);
+                io.set_timer(Some(LOGIN_PATIENCE));
+            }
+            Conn::Lane => {
+                io.set_timer(None);
+                self.idle_lanes.push(io.handle());
+            }
+        }
+    }
+
+    fn input(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {
+        match conn {
+            Conn::Member(member) => self.member_input(member, input, io),
+            Conn::Lane => self.lane_input(input, io),
+        }
+    }
+
+    fn eof(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        if let Conn::Member(member) = conn
+            && member.stage != Stage::Leaving
+        {
+            return self.fail_member(member, "the server hung up".to_owned(), io);
+        }
+        io.close();
+    }
+
+    fn timer(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        let Conn::Member(member) = conn else { return };
+        match (member.stage, self.field.transport) {
+            (Stage::LoggingIn, _) => self.fail_member(member, "no welcome within 30 s".to_owned(), io),
+            (Stage::Active, Transport::Websocket) if member.heard => {
+                member.heard = false;
+                self.says.say(member.number, &Command::Ping { rid: None });
+                self.out.clear();
+                self.flush_own(member, io);
+                io.set_timer(Some(PING_EVERY));
+            }
+            (Stage::Active, _) => self.fail_member(member, "the server was silent too long".to_owned(), io),
+            (Stage::Leaving, _) => self.fail("no close after bye".to_owned()),
+            (Stage::Failed, _) => {}
+        }
+        if member.stage == Stage::Leaving {
+            io.abort();
+        }
+    }
+
+    fn drained(&mut self, _: &mut Conn, _: &mut Io<'_>) {}
+
+    fn closed(&mut self, conn: Conn, handle: Handle, why: Closed, _: Now) {
+        match conn {
+            Conn::Member(member) => {
+                add(&self.field.counts.closed, 1);
+                match member.stage {
+                    Stage::LoggingIn => self.fail(format!("closed before welcome: {why:?}")),
+                    Stage::Active => {
+                        add(&self.field.counts.left, 1);
+                        self.fail(format!("lost: {why:?}"));
+                    }
+                    Stage::Leaving | Stage::Failed => {}
+                }
+            }
+            Conn::Lane => {
+                self.lanes -= 1;
+                self.idle_lanes.retain(|lane| *lane != handle);
+            }
+        }
+    }
+
+    fn mail(&mut self, mail: Mail<S>, conns: &mut Conns<'_, Conn>) {
+        match mail {
+            Mail::Begin(until) => self.begin(until, conns),
+            Mail::Order(order) => {
+                self.script.order(order, Instant::now(), &mut self.says);
+                self.flush(conns);
+            }
+            Mail::Leave => self.leave(conns),
+            Mail::Report(to) => {
+                let report = Report {
+                    login: self.login.clone(),
+                    failures: self.failures.clone(),
+                    result: self.script.result(),
+                };
+                // Nobody waits any more if the run was given up.
+                let _ = to.send(report);
+            }
+        }
+    }
+
+    fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
+        self.use_lanes(conns);
+        self.note_cpu();
+    }
+}
+
+/// A reason that is the same for all who fail alike.
+fn kind(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => "no free port".to_owned(),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,60 @@
+//! The flood: N members connect at a rate, stay, and the server's price for them is measured.
+
+mod drive;
+mod picture;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use report::{AfterLeft, Exchange, Generator, Point, Report};
+
+use crate::probe::Probe;
+use crate::target::{Target, Transport};
+use crate::trust::{self, BadTrust};
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct FloodPlan {
+    pub target: Target,
+    /// Key of the site.
+    pub site: String,
+    /// An HS256 secret of the site.
+    pub secret: Vec<u8>,
+    pub transport: Transport,
+    pub connections: u32,
+    /// Connections begun per second.
+    pub rate: f64,
+    /// How long all of them stay.
+    pub hold: Duration,
+    /// After the hold, each member sends and receives one message of so many bytes, and memory is measured again.
+    pub exchange: Option<usize>,
+    /// Process of the server. None: found by its port, or `/metrics` is asked.
+    pub server: Option<u32>,
+    /// Certificates of authorities (PEM) for `https`. None: any certificate, on loopback only.
+    pub ca: Option<PathBuf>,
+    /// Threads of the generator; more are taken where the limit of open files asks for it.
+    pub threads: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum FloodError {
+    #[error("at least one connection and a rate above 0 are needed")]
+    Nothing,
+    #[error(transparent)]
+    Trust(#[from] BadTrust),
+    #[error("cannot start the generator: {0}")]
+    Start(#[from] std::io::Error),
+    #[error("the generator's worker has ended; its error is above")]
+    Worker,
+}
+
+/// Runs the plan; takes the ramp, the hold and some seconds. `say` gets a line every 10 s, for people.
+pub fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report, FloodError> {
+    if plan.connections == 0 || plan.rate.is_nan() || plan.rate <= 0.0 {
+        return Err(FloodError::Nothing);
+    }
+    let tls = plan.target.tls.then(|| trust::client_config(&plan.target, plan.ca.as_ref())).transpose()?;
+    let probe = Probe::find(&plan.target, plan.server);
+    drive::run(plan, tls, probe, say)
+}

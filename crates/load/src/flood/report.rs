@@ -1,0 +1,309 @@
+//! What a flood has found, in figures that others can repeat.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use super::FloodPlan;
+use crate::probe::{Probe, Sample};
+
+/// The outcome. Figures that could not be read are null.
+///
+/// `user_bytes_per_connection`: resident memory of the server at the end of the hold, minus that before the first
+/// connection, divided by the connections there.
+///
+/// `kernel_bytes_per_connection`: growth of the machine's Slab and TCP buffer pages over the same time. Both ends of
+/// each connection live on this machine and are alike, so it is divided by twice the connections.
+///
+/// `cpu_us_per_connect`: user and system time of the server from before the first connection until half a second after
+/// the last welcome, divided by the welcomes.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    pub url: String,
+    pub site: String,
+    pub transport: &'static str,
+    pub tls: bool,
+    pub asked: u32,
+    /// Logged in at the end of the ramp.
+    pub connections: u64,
+    pub failed: u64,
+    pub failures: BTreeMap<String, u64>,
+    /// False if the generator was itself the limit, or nothing could be seen of the server.
+    pub valid: bool,
+    pub invalid_because: Option<String>,
+    /// What held the ramp back, where it was slower than asked: `generator`, `server` or `machine`.
+    pub limited_by: Option<&'static str>,
+    pub rate: f64,
+    pub achieved_rate: f64,
+    pub ramp_seconds: f64,
+    pub user_bytes_per_connection: Option<f64>,
+    pub kernel_bytes_per_connection: Option<f64>,
+    pub cpu_us_per_connect: Option<f64>,
+    /// Of one core, while all are connected and nobody says anything.
+    pub idle_cpu_percent: Option<f64>,
+    /// From the moment the connection was due to its welcome.
+    pub connect_ms: Percentiles,
+    pub resident_before: Option<u64>,
+    pub resident_held: Option<u64>,
+    pub exchange: Option<Exchange>,
+    pub after_left: AfterLeft,
+    pub generator: Generator,
+    pub series: Vec<Point>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Percentiles {
+    pub p50: f64,
+    pub p90: f64,
+    pub p99: f64,
+    pub p999: f64,
+    pub max: f64,
+}
+
+/// Each member has sent one message and received one.
+#[derive(Debug, Clone, Serialize)]
+pub struct Exchange {
+    pub body_bytes: usize,
+    pub sent: u64,
+    pub acknowledged: u64,
+    pub received: u64,
+    pub refused: u64,
+    /// Again, 3 s after the last one.
+    pub user_bytes_per_connection: Option<f64>,
+}
+
+/// 5 s after all members have left.
+#[derive(Debug, Clone, Serialize)]
+pub struct AfterLeft {
+    pub resident_bytes: Option<u64>,
+    /// What is left over of the growth, per connection there was.
+    pub user_bytes_per_connection: Option<f64>,
+    pub active: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Generator {
+    pub threads: usize,
+    pub cpu_us_per_connect: Option<f64>,
+    /// Of one core, during the ramp.
+    pub busiest_thread_percent: f64,
+    /// Parts of the ramp in which it was late for its own reasons.
+    pub late_percent: f64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Point {
+    pub seconds: f64,
+    pub active: u64,
+    pub resident_bytes: Option<u64>,
+}
+
+/// How things stood at one moment.
+pub(super) struct Stand {
+    pub(super) at: Instant,
+    pub(super) sample: Sample,
+    pub(super) active: u64,
+    pub(super) generator_cpu_seconds: Option<f64>,
+    pub(super) busiest_worker_seconds: f64,
+}
+
+#[derive(Default)]
+pub(super) struct Ramp {
+    pub(super) seconds: f64,
+    pub(super) beats: u64,
+    pub(super) late_beats: u64,
+}
+
+/// Everything measured, before the arithmetic.
+pub(super) struct Findings {
+    pub(super) before: Sample,
+    pub(super) ramp: Ramp,
+    pub(super) ramped: Stand,
+    pub(super) idle_from: Stand,
+    pub(super) held: Stand,
+    pub(super) exchange: Option<Exchange>,
+    pub(super) at_leave: Stand,
+    pub(super) left: Stand,
+    pub(super) login: Histogram<u64>,
+    pub(super) failures: Vec<(String, u64)>,
+    pub(super) series: Vec<Point>,
+    pub(super) workers: usize,
+    pub(super) failed: u64,
+}
+
+impl Report {
+    pub(super) fn new(plan: &FloodPlan, probe: Probe, found: Findings) -> Report {
+        let Findings { before, ramp, ramped, idle_from, held, at_leave, left, login, .. } = found;
+        let connections = ramped.active;
+        let growth = |later: &Sample| -> Option<f64> {
+            Some((later.resident_bytes? as f64 - before.resident_bytes? as f64) / at_least_one(connections))
+        };
+        let kernel = || -> Option<f64> {
+            let grown = held.sample.kernel_bytes? as f64 - before.kernel_bytes? as f64;
+            Some(grown / 2.0 / at_least_one(connections))
+        };
+        let server_cpu = || Some(ramped.sample.cpu_seconds? - before.cpu_seconds?);
+        let idle = || {
+            let seconds = held.at.saturating_duration_since(idle_from.at).as_secs_f64();
+            Some((held.sample.cpu_seconds? - idle_from.sample.cpu_seconds?) / seconds * 100.0)
+        };
+        let generator = Generator {
+            threads: found.workers,
+            cpu_us_per_connect: ramped.generator_cpu_seconds.map(|all| all * 1e6 / at_least_one(connections)),
+            busiest_thread_percent: ramped.busiest_worker_seconds / ramp.seconds.max(0.001) * 100.0,
+            late_percent: ramp.late_beats as f64 / at_least_one(ramp.beats) * 100.0,
+        };
+        let achieved_rate = connections as f64 / ramp.seconds.max(0.001);
+        let server_share = server_cpu().map(|seconds| seconds / ramp.seconds.max(0.001));
+        let limited_by = limit(achieved_rate / plan.rate, &generator, server_share);
+        let invalid_because = match (limited_by, probe) {
+            (Some("generator"), _) => {
+                Some("the generator was itself the limit: give it more threads or another machine")
+            }
+            (_, Probe::Blind) => Some("nothing could be seen of the server: name its process id"),
+            _ if connections == 0 => Some("nobody was logged in"),
+            _ => None,
+        };
+        Report {
+            url: format!("{}://{}", if plan.target.tls { "https" } else { "http" }, plan.target.host),
+            site: plan.site.clone(),
+            transport: plan.transport.name(),
+            tls: plan.target.tls,
+            asked: plan.connections,
+            connections,
+            failed: found.failed,
+            failures: found.failures.into_iter().collect(),
+            valid: invalid_because.is_none(),
+            invalid_because: invalid_because.map(str::to_owned),
+            limited_by,
+            rate: plan.rate,
+            achieved_rate,
+            ramp_seconds: ramp.seconds,
+            user_bytes_per_connection: growth(&held.sample),
+            kernel_bytes_per_connection: kernel(),
+            cpu_us_per_connect: server_cpu().map(|seconds| seconds * 1e6 / at_least_one(connections)),
+            idle_cpu_percent: idle(),
+            connect_ms: Percentiles::of(&login),
+            resident_before: before.resident_bytes,
+            resident_held: held.sample.resident_bytes,
+            exchange: found
+                .exchange
+                .map(|exchange| Exchange { user_bytes_per_connection: growth(&at_leave.sample), ..exchange }),
+            after_left: AfterLeft {
+                resident_bytes: left.sample.resident_bytes,
+                user_bytes_per_connection: growth(&left.sample),
+                active: left.active,
+            },
+            generator,
+            series: found.series,
+        }
+    }
+
+    /// One JSON object, on one line.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("a report has string keys only")
+    }
+
+    /// A picture of connections, memory and latency over the run.
+    pub fn svg(&self) -> String {
+        super::picture::draw(self)
+    }
+}
+
+/// Below nine tenths of the rate that was asked for, somebody was the limit.
+fn limit(achieved: f64, generator: &Generator, server_share: Option<f64>) -> Option<&'static str> {
+    let busy = generator.busiest_thread_percent > 90.0;
+    if busy && generator.late_percent > 50.0 {
+        return Some("generator");
+    }
+    match achieved {
+        0.9.. => None,
+        _ if busy => Some("generator"),
+        _ if server_share.is_some_and(|share| share > 0.9) => Some("server"),
+        _ => Some("machine"),
+    }
+}
+
+fn at_least_one(count: u64) -> f64 {
+    count.max(1) as f64
+}
+
+impl Percentiles {
+    /// Of microseconds, in milliseconds.
+    pub(crate) fn of(times: &Histogram<u64>) -> Percentiles {
+        let at = |quantile| times.value_at_quantile(quantile) as f64 / 1000.0;
+        Percentiles {
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: times.max() as f64 / 1000.0,
+        }
+    }
+}
+
+impl fmt::Display for Percentiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p50 {:.2}, p90 {:.2}, p99 {:.2}, max {:.1} ms", self.p50, self.p90, self.p99, self.max)
+    }
+}
+
+/// For people.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tls = if self.tls { " with TLS" } else { "" };
+        writeln!(
+            f,
+            "{} connections of {} over {}{tls}, {} failed",
+            self.connections, self.asked, self.transport, self.failed
+        )?;
+        for (reason, count) in &self.failures {
+            writeln!(f, "  {count:>8} × {reason}")?;
+        }
+        writeln!(
+            f,
+            "ramp               {:.0}/s in {:.1} s (asked {:.0}/s)",
+            self.achieved_rate, self.ramp_seconds, self.rate
+        )?;
+        writeln!(f, "connect + login    {}", self.connect_ms)?;
+        writeln!(f, "user memory        {} per connection", shown(self.user_bytes_per_connection, "B"))?;
+        writeln!(f, "kernel memory      {} per connection", shown(self.kernel_bytes_per_connection, "B"))?;
+        writeln!(
+            f,
+            "server CPU         {} per connect, {} of a core while idle",
+            shown(self.cpu_us_per_connect, "µs"),
+            shown(self.idle_cpu_percent, "%")
+        )?;
+        if let Some(exchange) = &self.exchange {
+            let Exchange { body_bytes, sent, acknowledged, received, .. } = exchange;
+            writeln!(
+                f,
+                "after {body_bytes}-byte message {} per connection; {sent} sent, {acknowledged} acknowledged, {received} received",
+                shown(exchange.user_bytes_per_connection, "B")
+            )?;
+        }
+        writeln!(
+            f,
+            "after all left     {} per connection there was",
+            shown(self.after_left.user_bytes_per_connection, "B")
+        )?;
+        let Generator { threads, busiest_thread_percent, .. } = &self.generator;
+        writeln!(
+            f,
+            "generator          {threads} thread(s), {} per connect, busiest {busiest_thread_percent:.0} %",
+            shown(self.generator.cpu_us_per_connect, "µs")
+        )?;
+        match (&self.invalid_because, self.limited_by) {
+            (Some(why), _) => writeln!(f, "NOT VALID: {why}"),
+            (None, Some(limit)) => writeln!(f, "valid; the ramp was held back by the {limit}"),
+            (None, None) => writeln!(f, "valid"),
+        }
+    }
+}
+
+fn shown(figure: Option<f64>, unit: &str) -> String {
+    figure.map_or_else(|| "unknown".to_owned(), |figure| format!("{figure:.0} {unit}"))
+}

@@ -1,0 +1,166 @@
+//! The server seen from outside: its memory and CPU, and the kernel's memory of this machine.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use crate::target::Target;
+
+/// Where the server's figures come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probe {
+    /// `/proc/PID`, on this machine.
+    Process(u32),
+    /// `process_resident_memory_bytes` and `process_cpu_seconds_total` of `/metrics`.
+    Metrics(SocketAddr),
+    /// Nowhere; the report then has no figures of the server.
+    Blind,
+}
+
+/// One look. What could not be read is None.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Sample {
+    pub resident_bytes: Option<u64>,
+    pub cpu_seconds: Option<f64>,
+    /// Slab and socket buffers of the whole machine.
+    pub kernel_bytes: Option<u64>,
+}
+
+impl Probe {
+    /// The process given, else the one that listens there if it is ours to see, else `/metrics`.
+    pub fn find(target: &Target, server: Option<u32>) -> Probe {
+        if let Some(pid) = server.or_else(|| listener(target.addr.port())) {
+            return Probe::Process(pid);
+        }
+        let metrics = Probe::Metrics(target.addr);
+        let seen = !target.tls && metrics.look().resident_bytes.is_some();
+        if seen { metrics } else { Probe::Blind }
+    }
+
+    pub fn look(self) -> Sample {
+        match self {
+            Probe::Process(pid) => Sample {
+                resident_bytes: resident_bytes(pid),
+                cpu_seconds: cpu_seconds(&format!("/proc/{pid}/stat")),
+                kernel_bytes: kernel_bytes(),
+            },
+            Probe::Metrics(addr) => {
+                let text = metrics(addr).unwrap_or_default();
+                let kernel_bytes = if addr.ip().is_loopback() { kernel_bytes() } else { None };
+                Sample {
+                    resident_bytes: metric(&text, "process_resident_memory_bytes").map(|bytes| bytes as u64),
+                    cpu_seconds: metric(&text, "process_cpu_seconds_total"),
+                    kernel_bytes,
+                }
+            }
+            Probe::Blind => Sample::default(),
+        }
+    }
+}
+
+/// User and system time of a process or thread, from its `stat` file (proc(5)).
+pub fn cpu_seconds(stat: &str) -> Option<f64> {
+    let text = fs::read_to_string(stat).ok()?;
+    // The name, in parentheses, may hold anything.
+    let (_, fields) = text.rsplit_once(") ")?;
+    let mut times = fields.split(' ').skip(11);
+    let user: u64 = times.next()?.parse().ok()?;
+    let system: u64 = times.next()?.parse().ok()?;
+    Some((user + system) as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+fn resident_bytes(pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    kilobytes(&text, "VmRSS:")
+}
+
+/// What the kernel holds for all sockets of the machine, and for everything else: `Slab` of /proc/meminfo (socket,
+/// file and epoll structures) and the pages of TCP buffers from /proc/net/sockstat. Only its growth means something.
+fn kernel_bytes() -> Option<u64> {
+    let slab = kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "Slab:")?;
+    let sockets = fs::read_to_string("/proc/net/sockstat").ok()?;
+    let tcp = sockets.lines().find(|line| line.starts_with("TCP:"))?;
+    let (_, pages) = tcp.rsplit_once("mem ")?;
+    Some(slab + pages.trim().parse::<u64>().ok()? * rustix::param::page_size() as u64)
+}
+
+fn kilobytes(text: &str, field: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+}
+
+/// The process that listens on a TCP port of this machine.
+fn listener(port: u16) -> Option<u32> {
+    let inode = ["/proc/net/tcp", "/proc/net/tcp6"]
+        .iter()
+        .find_map(|table| listening_inode(&fs::read_to_string(table).ok()?, port))?;
+    let wanted = format!("socket:[{inode}]");
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.into_iter().find(|pid| {
+        let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        descriptors
+            .filter_map(|fd| fs::read_link(fd.path()).ok())
+            .any(|link| link.as_os_str() == wanted.as_str())
+    })
+}
+
+/// From a table like /proc/net/tcp: `sl local_address rem_address st … inode`, state 0A is listening.
+fn listening_inode(table: &str, port: u16) -> Option<u64> {
+    let suffix = format!(":{port:04X}");
+    table.lines().skip(1).find_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let ours = fields.get(1)?.ends_with(&suffix) && *fields.get(3)? == "0A";
+        if ours { fields.get(9)?.parse().ok() } else { None }
+    })
+}
+
+fn metrics(addr: SocketAddr) -> Option<String> {
+    let timeout = Duration::from_secs(2);
+    let mut stream = TcpStream::connect_timeout(&addr, timeout).ok()?;
+    stream.set_read_timeout(Some(timeout)).ok()?;
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = Vec::new();
+    stream.take(4 * 1024 * 1024).read_to_end(&mut answer).ok()?;
+    String::from_utf8(answer).ok()
+}
+
+fn metric(text: &str, name: &str) -> Option<f64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn sees_this_process() {
+        let sample = Probe::Process(std::process::id()).look();
+        assert!(sample.resident_bytes.is_some_and(|bytes| bytes > 500_000), "{sample:?}");
+        assert!(sample.cpu_seconds.is_some() && sample.kernel_bytes.is_some(), "{sample:?}");
+        assert_eq!(Probe::Process(u32::MAX).look().resident_bytes, None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn finds_who_listens() {
+        let listening = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        assert_eq!(listener(listening.local_addr().unwrap().port()), Some(std::process::id()));
+    }
+
+    #[test]
+    fn reads_metrics_and_tables() {
+        let text = "# TYPE x gauge\nprocess_resident_memory_bytes 5.5e+06\nprocess_cpu_seconds_total 0.25\n";
+        assert_eq!(metric(text, "process_resident_memory_bytes"), Some(5.5e6));
+        assert_eq!(metric(text, "process_cpu_seconds_total"), Some(0.25));
+        assert_eq!(metric(text, "process_cpu"), None);
+        let table = "  sl  local_address rem_address   st\n   0: 0100007F:1F90 00000000:0000 0A \
+                     00000000:00000000 00:00000000 00000000     0        0 4242 1\n";
+        assert_eq!(listening_inode(table, 8080), Some(4242));
+        assert_eq!(listening_inode(table, 8081), None);
+        assert_eq!(kilobytes("VmPeak:\t 9 kB\nVmRSS:\t    12 kB\n", "VmRSS:"), Some(12 * 1024));
+    }
+}

@@ -1,0 +1,113 @@
+//! Which certificates the load's clients accept.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+
+use crate::target::Target;
+
+#[derive(Debug, thiserror::Error)]
+pub enum BadTrust {
+    #[error("{0} is not on this machine: name the certificate of its authority with --ca")]
+    NotLoopback(String),
+    #[error("cannot use {path}: {error}")]
+    Ca { path: PathBuf, error: rustls_pki_types::pem::Error },
+    #[error("cannot use {path}: {error}")]
+    Root { path: PathBuf, error: Error },
+    #[error("`{0}` is no name for TLS")]
+    Name(String),
+    #[error("TLS: {0}")]
+    Tls(#[from] Error),
+}
+
+/// Without a file of authorities, any certificate is accepted, but only from this machine.
+pub fn client_config(
+    target: &Target,
+    ca: Option<&PathBuf>,
+) -> Result<(Arc<ClientConfig>, ServerName<'static>), BadTrust> {
+    let provider = Arc::new(ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
+    let mut config = match ca {
+        Some(path) => builder.with_root_certificates(roots(path)?).with_no_client_auth(),
+        None if target.addr.ip().is_loopback() => {
+            let verifier = Arc::new(Anyone(provider.signature_verification_algorithms));
+            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+        }
+        None => return Err(BadTrust::NotLoopback(target.host.clone())),
+    };
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    // Each connection is a new member's first: a full handshake.
+    config.resumption = rustls::client::Resumption::disabled();
+    let name = ServerName::try_from(target.name.clone()).map_err(|_| BadTrust::Name(target.name.clone()))?;
+    Ok((Arc::new(config), name))
+}
+
+fn roots(path: &PathBuf) -> Result<RootCertStore, BadTrust> {
+    let unreadable = |error| BadTrust::Ca { path: path.clone(), error };
+    let mut roots = RootCertStore::empty();
+    for cert in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
+        let cert = cert.map_err(unreadable)?;
+        roots.add(cert).map_err(|error| BadTrust::Root { path: path.clone(), error })?;
+    }
+    Ok(roots)
+}
+
+/// Checks signatures, so that the handshake costs what it costs, but asks nobody who it is.
+#[derive(Debug)]
+struct Anyone(WebPkiSupportedAlgorithms);
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &self.0)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, cert, dss, &self.0)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anyone_only_on_this_machine() {
+        let check = |url: &str| client_config(&Target::parse(url).unwrap(), None);
+        assert!(check("https://127.0.0.1:8443").is_ok());
+        assert!(matches!(check("https://192.0.2.1"), Err(BadTrust::NotLoopback(_))));
+        let missing = PathBuf::from("/nonexistent/ca.pem");
+        let target = Target::parse("https://192.0.2.1").unwrap();
+        assert!(matches!(client_config(&target, Some(&missing)), Err(BadTrust::Ca { .. })));
+    }
+}
