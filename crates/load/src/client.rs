@@ -47,7 +47,7 @@ enum State {
     /// The answer to the handshake is awaited; then the hello is said.
     Upgrading(Box<[u8]>),
     /// With what has come of a message in several frames.
-    Websocket(Option<Box<Vec<u8>>>),
+    Websocket(Option<Vec<u8>>),
     /// The head of a stream's answer is awaited.
     Opening(Transport),
     /// With what has come of a line. Server-Sent Events, or bare lines.
@@ -244,7 +244,7 @@ fn hear(key: &mut Option<Box<str>>, frame: &[u8], take: &mut dyn FnMut(&Event<'_
 
 /// A data frame of WebSocket: the whole message, or a part of it.
 fn message(
-    partial: &mut Option<Box<Vec<u8>>>,
+    partial: &mut Option<Vec<u8>>,
     fin: bool,
     opcode: u8,
     payload: &[u8],
@@ -255,7 +255,7 @@ fn message(
         (None, false) => Err(Fault::Websocket("a continuation of nothing")),
         (None, true) if fin => heard(payload),
         (None, true) => {
-            *partial = Some(Box::new(payload.to_vec()));
+            *partial = Some(payload.to_vec());
             Ok(())
         }
         (Some(joined), false) if joined.len() + payload.len() <= MAX_FRAME_BYTES => {

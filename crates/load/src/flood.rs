@@ -29,6 +29,8 @@ pub struct FloodPlan {
     pub hold: Duration,
     /// After the hold, each member sends and receives one message of so many bytes, and memory is measured again.
     pub exchange: Option<usize>,
+    /// The server's time to tidy up after the exchange and after all have left, before it is measured: 3 s are good.
+    pub settle: Duration,
     /// Process of the server. None: found by its port, or `/metrics` is asked.
     pub server: Option<u32>,
     /// Certificates of authorities (PEM) for `https`. None: any certificate, on loopback only.

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
 
 /// Signs for one site.
-pub struct Signer {
+pub(crate) struct Signer {
     key: hmac::Key,
     /// Unix seconds at which its tokens end.
     expires: u64,
@@ -13,11 +13,11 @@ pub struct Signer {
 
 impl Signer {
     /// `now`: Unix seconds. Tokens last for an hour, longer than any run.
-    pub fn new(secret: &[u8], now: u64) -> Signer {
+    pub(crate) fn new(secret: &[u8], now: u64) -> Signer {
         Signer { key: hmac::Key::new(hmac::HMAC_SHA256, secret), expires: now + 3600 }
     }
 
-    pub fn token(&self, user: &str) -> String {
+    pub(crate) fn token(&self, user: &str) -> String {
         let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"HS256","typ":"JWT"}"#);
         let claims = serde_json::json!({ "sub": user, "name": user, "exp": self.expires });
         let mut token = header + "." + &URL_SAFE_NO_PAD.encode(claims.to_string());
@@ -29,7 +29,7 @@ impl Signer {
 }
 
 /// Name of the load's user number `number`, from 0: `load-000001` is the first.
-pub fn user(number: u32) -> String {
+pub(crate) fn user(number: u32) -> String {
     format!("load-{:06}", number + 1)
 }
 

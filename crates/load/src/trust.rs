@@ -26,7 +26,7 @@ pub enum BadTrust {
 }
 
 /// Without a file of authorities, any certificate is accepted, but only from this machine.
-pub fn client_config(
+pub(crate) fn client_config(
     target: &Target,
     ca: Option<&PathBuf>,
 ) -> Result<(Arc<ClientConfig>, ServerName<'static>), BadTrust> {

@@ -1,5 +1,6 @@
 //! Conducts a flood: when who connects, when to look at the server.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc;
@@ -7,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use edge::{Edge, EdgeConfig, Mailboxes, mailboxes};
+use hdrhistogram::Histogram;
 use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 use web_proto::{Command, Event, SendTo};
@@ -25,10 +27,8 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 const IN_FLIGHT: u64 = 3000;
 /// Nothing has come for so long: what is missing does not come any more.
 const GIVE_UP: Duration = Duration::from_secs(35);
-/// The server may still tidy up when the last welcome is out.
-const SETTLE: Duration = Duration::from_millis(500);
-const AFTER_EXCHANGE: Duration = Duration::from_secs(3);
-const AFTER_LEAVE: Duration = Duration::from_secs(5);
+/// The server may still be busy when the last welcome is out.
+const AFTER_RAMP: Duration = Duration::from_millis(500);
 /// Descriptors of the process that are not connections.
 const OTHER_DESCRIPTORS: u64 = 200;
 const EXCHANGES_PER_SECOND: f64 = 2000.0;
@@ -81,7 +81,7 @@ pub(super) fn run(
     let exchange = plan.exchange.map(|bytes| flood.exchange(bytes));
     let at_leave = flood.stand();
     flood.each(|| Mail::Leave);
-    flood.hold(AFTER_LEAVE);
+    flood.hold(plan.settle);
     let left = flood.stand();
     let (login, failures) = flood.reports()?;
     let Flood { series, field, .. } = flood;
@@ -149,7 +149,7 @@ impl Flood<'_> {
             }
             if settled >= total || now - last_change > GIVE_UP {
                 ramp.seconds = last_change.saturating_duration_since(self.field.start).as_secs_f64();
-                self.hold(SETTLE);
+                self.hold(AFTER_RAMP);
                 return ramp;
             }
             thread::sleep(BEAT);
@@ -195,7 +195,7 @@ impl Flood<'_> {
             }
             thread::sleep(BEAT);
         }
-        self.hold(AFTER_EXCHANGE);
+        self.hold(self.plan.settle);
         Exchange {
             body_bytes: bytes,
             sent: expected,
@@ -246,12 +246,12 @@ impl Flood<'_> {
         (0..self.field.workers).for_each(|worker| self.mail.send(worker, mail()));
     }
 
-    fn reports(&self) -> Result<(hdrhistogram::Histogram<u64>, Vec<(String, u64)>), FloodError> {
+    fn reports(&self) -> Result<(Histogram<u64>, BTreeMap<String, u64>), FloodError> {
         let (to, from) = mpsc::channel();
         self.each(|| Mail::Report(to.clone()));
         drop(to);
         let mut login = crowd::histogram();
-        let mut failures = std::collections::BTreeMap::<String, u64>::new();
+        let mut failures = BTreeMap::<String, u64>::new();
         for _ in 0..self.field.workers {
             let report = from.recv_timeout(Duration::from_secs(10)).map_err(|_| FloodError::Worker)?;
             login.add(&report.login).expect("all have the same bounds");
@@ -259,7 +259,7 @@ impl Flood<'_> {
                 *failures.entry(reason).or_default() += count;
             }
         }
-        Ok((login, failures.into_iter().collect()))
+        Ok((login, failures))
     }
 }
 

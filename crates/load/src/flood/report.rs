@@ -71,11 +71,11 @@ pub struct Exchange {
     pub acknowledged: u64,
     pub received: u64,
     pub refused: u64,
-    /// Again, 3 s after the last one.
+    /// Again, after the last one and the time to settle.
     pub user_bytes_per_connection: Option<f64>,
 }
 
-/// 5 s after all members have left.
+/// When all members have left, after the time to settle.
 #[derive(Debug, Clone, Serialize)]
 pub struct AfterLeft {
     pub resident_bytes: Option<u64>,
@@ -128,7 +128,7 @@ pub(super) struct Findings {
     pub(super) at_leave: Stand,
     pub(super) left: Stand,
     pub(super) login: Histogram<u64>,
-    pub(super) failures: Vec<(String, u64)>,
+    pub(super) failures: BTreeMap<String, u64>,
     pub(super) series: Vec<Point>,
     pub(super) workers: usize,
     pub(super) failed: u64,
@@ -175,7 +175,7 @@ impl Report {
             asked: plan.connections,
             connections,
             failed: found.failed,
-            failures: found.failures.into_iter().collect(),
+            failures: found.failures,
             valid: invalid_because.is_none(),
             invalid_because: invalid_because.map(str::to_owned),
             limited_by,

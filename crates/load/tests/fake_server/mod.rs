@@ -1,0 +1,341 @@
+//! As much of a server as the load's tests need: it welcomes everybody, passes messages on, and keeps nothing.
+#![allow(clippy::unwrap_used)] // a failed one is a failed test
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use edge::{
+    Accepted, Closed, Conns, Edge, EdgeConfig, Handle, Io, Listener, Mailboxes, Now, Protocol, mailboxes,
+};
+use web_proto::{Command, Event, Limits, Message, Person, SendTo, SetPresence, Welcome};
+
+/// What it does wrong.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Flaws {
+    /// Every so many-th hello is refused.
+    pub(crate) refuse_every: Option<u64>,
+    /// Every so many-th message is not delivered.
+    pub(crate) lose_every: Option<u64>,
+    /// Every so many-th message is delivered twice.
+    pub(crate) double_every: Option<u64>,
+    /// Every so many-th message gets a seq that was not its turn.
+    pub(crate) misorder_every: Option<u64>,
+}
+
+pub(crate) struct FakeServer {
+    edge: Edge,
+}
+
+impl FakeServer {
+    pub(crate) fn start(flaws: Flaws) -> FakeServer {
+        let (mail, inboxes) = mailboxes(1);
+        let listener = Listener::plain(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let config = EdgeConfig { listeners: vec![listener], ..EdgeConfig::default() };
+        let edge = Edge::start(config, inboxes, move |_| Server {
+            flaws,
+            mail: mail.clone(),
+            users: HashMap::new(),
+            seqs: HashMap::new(),
+            hellos: 0,
+            messages: 0,
+        });
+        FakeServer { edge: edge.unwrap() }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.edge.local_addrs()[0])
+    }
+}
+
+struct Server {
+    flaws: Flaws,
+    mail: Mailboxes<Deliver>,
+    users: HashMap<String, Handle>,
+    seqs: HashMap<String, u64>,
+    hellos: u64,
+    messages: u64,
+}
+
+struct Deliver(Handle, String);
+
+enum Conn {
+    New,
+    Websocket(Option<String>),
+    Lines { sse: bool },
+    Poll { waits: bool, queue: Vec<String> },
+    Lane,
+}
+
+impl Protocol for Server {
+    type Conn = Conn;
+    type Mail = Deliver;
+
+    fn accept(&mut self, _: Accepted, _: &mut Io<'_>) -> Conn {
+        Conn::New
+    }
+
+    fn input(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {
+        let mut taken = 0;
+        loop {
+            let step = match conn {
+                Conn::Websocket(_) => self.frame(conn, &mut input[taken..], io),
+                _ => self.request(conn, &input[taken..], io),
+            };
+            taken += step;
+            if step == 0 || taken == input.len() {
+                return taken;
+            }
+        }
+    }
+
+    fn eof(&mut self, _: &mut Conn, io: &mut Io<'_>) {
+        io.close();
+    }
+
+    fn timer(&mut self, _: &mut Conn, _: &mut Io<'_>) {}
+
+    fn drained(&mut self, _: &mut Conn, _: &mut Io<'_>) {}
+
+    fn closed(&mut self, _: Conn, _: Handle, _: Closed, _: Now) {}
+
+    fn mail(&mut self, Deliver(to, event): Deliver, conns: &mut Conns<'_, Conn>) {
+        if let Some((conn, mut io)) = conns.get(to) {
+            deliver(conn, &event, &mut io);
+        }
+    }
+
+    fn tick(&mut self, _: &mut Conns<'_, Conn>) {}
+}
+
+impl Server {
+    fn request(&mut self, conn: &mut Conn, input: &[u8], io: &mut Io<'_>) -> usize {
+        let mut fields = [httparse::EMPTY_HEADER; 16];
+        let mut request = httparse::Request::new(&mut fields);
+        let Ok(httparse::Status::Complete(head)) = request.parse(input) else { return 0 };
+        let field = |name: &str| {
+            let found = request.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name));
+            found.map(|field| std::str::from_utf8(field.value).unwrap().to_owned())
+        };
+        let length = field("content-length").map_or(0, |text| text.parse().unwrap());
+        let Some(body) = input.get(head..head + length) else { return 0 };
+        let key = field("authorization").map(|text| text.strip_prefix("Kith ").unwrap().to_owned());
+        match (request.path.unwrap(), key) {
+            ("/v1/websocket", _) => {
+                let joined = field("sec-websocket-key").unwrap() + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+                let sha1 = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, joined.as_bytes());
+                let accept = STANDARD.encode(sha1);
+                io.send(format!("HTTP/1.1 101 S\r\nSec-WebSocket-Accept: {accept}\r\n\r\n").as_bytes());
+                *conn = Conn::Websocket(None);
+            }
+            ("/v1/send", Some(user)) => {
+                for line in body.split(|byte| *byte == b'\n') {
+                    let (to, ack) = self.command(&user, Command::parse(line).unwrap());
+                    if let Some(event) = ack {
+                        self.mail.send(0, Deliver(to, event));
+                    }
+                }
+                *conn = Conn::Lane;
+                io.send(b"HTTP/1.1 204 No Content\r\n\r\n");
+            }
+            ("/v1/poll", Some(_)) => {
+                let Conn::Poll { waits, .. } = conn else { panic!("a poll before hello") };
+                *waits = true;
+                deliver_waiting(conn, io);
+            }
+            (path, None) => match self.hello(body, io) {
+                Ok((_, welcome)) => {
+                    *conn = match path {
+                        "/v1/poll" => Conn::Poll { waits: true, queue: Vec::new() },
+                        _ => Conn::Lines { sse: path == "/v1/sse" },
+                    };
+                    let content =
+                        if path == "/v1/sse" { "text/event-stream" } else { "application/x-ndjson" };
+                    if path != "/v1/poll" {
+                        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: ";
+                        io.send(format!("{head}{content}\r\n\r\n").as_bytes());
+                    }
+                    deliver(conn, &welcome, io);
+                }
+                Err(bye) => {
+                    let head = "HTTP/1.1 503 S\r\nContent-Type: application/json\r\nContent-Length: ";
+                    io.send(format!("{head}{}\r\n\r\n{bye}", bye.len()).as_bytes());
+                    io.close();
+                }
+            },
+            (path, _) => panic!("no route {path}"),
+        }
+        head + length
+    }
+
+    fn frame(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {
+        let Some((opcode, text, bytes)) = unmasked(input) else { return 0 };
+        let Conn::Websocket(user) = conn else { unreachable!("only a WebSocket has frames") };
+        if opcode == 8 {
+            io.close();
+            return bytes;
+        }
+        match (Command::parse(&text).unwrap(), user) {
+            (Command::Bye, _) => {
+                io.send(&text_frame(r#"{"t":"bye","code":"done","text":""}"#));
+                io.send(b"\x88\x02\x03\xe8");
+            }
+            (command, Some(user)) => {
+                let user = user.clone();
+                if let (_, Some(event)) = self.command(&user, command) {
+                    io.send(&text_frame(&event));
+                }
+            }
+            (_, user @ None) => match self.hello(&text, io) {
+                Ok((name, welcome)) => {
+                    *user = Some(name);
+                    io.send(&text_frame(&welcome));
+                }
+                Err(bye) => {
+                    io.send(&text_frame(&bye));
+                    io.close();
+                }
+            },
+        }
+        bytes
+    }
+
+    fn hello(&mut self, frame: &[u8], io: &mut Io<'_>) -> Result<(String, String), String> {
+        let Ok(Command::Hello(hello)) = Command::parse(frame) else { panic!("hello comes first") };
+        let claims = hello.token.as_ref().unwrap().split('.').nth(1).unwrap().to_owned();
+        let claims: serde_json::Value =
+            serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).unwrap()).unwrap();
+        let user = claims["sub"].as_str().unwrap().to_owned();
+        self.hellos += 1;
+        if self.flaws.refuse_every.is_some_and(|every| self.hellos.is_multiple_of(every)) {
+            return Err(r#"{"t":"bye","code":"full","text":"no room"}"#.to_owned());
+        }
+        self.users.insert(user.clone(), io.handle());
+        let welcome = Event::Welcome(Box::new(Welcome {
+            session: "s".into(),
+            key: Some(user.clone().into()),
+            me: Person {
+                user: user.clone().into(),
+                name: "".into(),
+                avatar: None,
+                guest: false,
+                presence: None,
+            },
+            presence: SetPresence::Online,
+            guest_token: None,
+            open: true,
+            limits: Limits {
+                body_bytes: 1,
+                frame_bytes: 1,
+                page: 1,
+                watch: 1,
+                idle_ms: 75_000,
+                heartbeat_ms: 1,
+            },
+            time: 0,
+            expires: 0,
+            resumed: false,
+            conversations: vec![],
+            messages: vec![],
+            gaps: vec![],
+            contacts: vec![],
+            contacts_next: None,
+            conversations_next: None,
+            position: "p".into(),
+        }));
+        Ok((user, written(&welcome)))
+    }
+
+    /// The sender's handle and what it hears; messages go out as mail.
+    fn command(&mut self, from: &str, command: Command<'_>) -> (Handle, Option<String>) {
+        let own = self.users[from];
+        let Command::Send { id, to: SendTo::User(to), body, .. } = command else {
+            return (own, matches!(command, Command::Ping { .. }).then(|| r#"{"t":"pong"}"#.to_owned()));
+        };
+        let mut pair = [from, &to];
+        pair.sort_unstable();
+        let conversation = pair.join("+");
+        self.messages += 1;
+        let now = |every: Option<u64>| every.is_some_and(|every| self.messages.is_multiple_of(every));
+        let (lose, double, misorder) =
+            (now(self.flaws.lose_every), now(self.flaws.double_every), now(self.flaws.misorder_every));
+        let seq = self.seqs.entry(conversation.clone()).or_default();
+        *seq += if misorder { 2 } else { 1 };
+        let seq = *seq;
+        let message = written(&Event::Message {
+            message: Message {
+                conversation: conversation.as_str().into(),
+                seq,
+                from: from.into(),
+                id: id.clone(),
+                body,
+                time: 0,
+                reply_to: None,
+            },
+            position: "p".into(),
+        });
+        for _ in 0..if lose { 0 } else { 1 + u8::from(double) } {
+            if let Some(to) = self.users.get(&*to) {
+                self.mail.send(0, Deliver(*to, message.clone()));
+            }
+        }
+        let ack = Event::Ack { id, conversation: conversation.into(), seq, time: 0, position: "p".into() };
+        (own, Some(written(&ack)))
+    }
+}
+
+fn deliver(conn: &mut Conn, event: &str, io: &mut Io<'_>) {
+    match conn {
+        Conn::Websocket(_) => io.send(&text_frame(event)),
+        Conn::Lines { sse, .. } => {
+            let line = if *sse { format!("data: {event}\n\n") } else { format!("{event}\n") };
+            io.send(format!("{:x}\r\n{line}\r\n", line.len()).as_bytes());
+        }
+        Conn::Poll { queue, .. } => {
+            queue.push(event.to_owned());
+            deliver_waiting(conn, io);
+        }
+        Conn::New | Conn::Lane => {}
+    }
+}
+
+fn deliver_waiting(conn: &mut Conn, io: &mut Io<'_>) {
+    let Conn::Poll { waits, queue, .. } = conn else { return };
+    if *waits && !queue.is_empty() {
+        let body = format!("[{}]", std::mem::take(queue).join(","));
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ";
+        io.send(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes());
+        *waits = false;
+    }
+}
+
+fn written(event: &Event<'_>) -> String {
+    let mut out = Vec::new();
+    event.write(&mut out);
+    String::from_utf8(out).unwrap()
+}
+
+fn text_frame(text: &str) -> Vec<u8> {
+    let length = text.len();
+    let head = if length < 126 {
+        vec![0x81, length as u8]
+    } else {
+        [&[0x81, 126][..], &u16::try_from(length).unwrap().to_be_bytes()].concat()
+    };
+    [&head, text.as_bytes()].concat()
+}
+
+/// Opcode, payload and size of the client's frame at the start of `input`.
+fn unmasked(input: &[u8]) -> Option<(u8, Vec<u8>, usize)> {
+    let second = *input.get(1)?;
+    assert!(second & 0x80 != 0, "frames of clients are masked");
+    let (length, start) = match second & 0x7f {
+        126 => (usize::from(u16::from_be_bytes([*input.get(2)?, *input.get(3)?])), 4),
+        short => (usize::from(short), 2),
+    };
+    let mask = input.get(start..start + 4)?;
+    let payload = input.get(start + 4..start + 4 + length)?;
+    let text = payload.iter().zip(mask.iter().cycle()).map(|(a, b)| a ^ b).collect();
+    Some((input[0] & 0x0f, text, start + 4 + length))
+}

@@ -1,0 +1,79 @@
+//! A flood against a small server over real sockets: everybody is counted, on every transport.
+#![allow(clippy::unwrap_used)] // a failed one is a failed test
+
+mod fake_server;
+
+use std::time::Duration;
+
+use fake_server::{FakeServer, Flaws};
+use load::flood::{self, FloodPlan, Report};
+use load::target::{Target, Transport};
+
+fn flooded(
+    transport: Transport,
+    connections: u32,
+    exchange: Option<usize>,
+    flaws: Flaws,
+) -> (Report, Vec<String>) {
+    let server = FakeServer::start(flaws);
+    let plan = FloodPlan {
+        target: Target::parse(&server.url()).unwrap(),
+        site: "demo".to_owned(),
+        secret: b"secret".to_vec(),
+        transport,
+        connections,
+        rate: 5000.0,
+        hold: Duration::from_millis(300),
+        exchange,
+        settle: Duration::from_millis(600),
+        server: Some(std::process::id()),
+        ca: None,
+        threads: 2,
+    };
+    let mut lines = Vec::new();
+    let report = flood::run(&plan, &mut |line| lines.push(line.to_owned())).unwrap();
+    (report, lines)
+}
+
+#[test]
+fn everybody_comes_talks_and_leaves() {
+    std::thread::scope(|scope| {
+        for transport in Transport::ALL {
+            scope.spawn(move || {
+                let (report, lines) = flooded(transport, 200, Some(5000), Flaws::default());
+                assert_eq!(
+                    (report.connections, report.failed),
+                    (200, 0),
+                    "{transport:?} {:?}",
+                    report.failures
+                );
+                let exchange = report.exchange.as_ref().unwrap();
+                assert_eq!((exchange.acknowledged, exchange.received), (200, 200), "{transport:?}");
+                assert_eq!(report.after_left.active, 0);
+                assert!(report.connect_ms.p99 > 0.0 && report.connect_ms.p99 < 30_000.0);
+                assert!(lines[0].contains("{Active: 200, Closed: 0, Chunks: "), "{lines:?}");
+                assert_eq!(report.series.last().unwrap().active, 0);
+                let picture = report.svg();
+                assert!(picture.starts_with("<svg") && picture.contains("200 connections over"), "{picture}");
+                let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
+                for key in ["user_bytes_per_connection", "kernel_bytes_per_connection", "cpu_us_per_connect"]
+                {
+                    assert!(json[key].is_number(), "{key}");
+                }
+                assert_eq!((&json["connections"], &json["failed"]), (&200.into(), &0.into()));
+                assert!(json["valid"].is_boolean());
+            });
+        }
+    });
+}
+
+#[test]
+fn refusals_are_failures_with_a_reason() {
+    let refusing = Flaws { refuse_every: Some(10), ..Flaws::default() };
+    let (report, _) = flooded(Transport::Websocket, 100, None, refusing);
+    assert_eq!((report.connections, report.failed), (90, 10));
+    assert_eq!(report.failures["bye: full"], 10);
+    let (report, _) = flooded(Transport::Stream, 100, None, refusing);
+    assert_eq!((report.connections, report.failed), (90, 10));
+    assert_eq!(report.failures["refused with 503 and the code full"], 10);
+}
