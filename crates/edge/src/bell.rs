@@ -1,65 +1,88 @@
 //! What wakes a worker that sleeps in `epoll_wait`.
 
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 
-/// Rung from any thread. It is made before workers start, so that with private descriptor tables its number means the
-/// same in all of them; see `descriptor_table.rs`.
+use crate::descriptor_table::means_the_same;
+
+/// Rung from any thread. All bells of an edge are made before its workers start, so that with private descriptor tables
+/// their numbers mean the same in all of them.
 #[derive(Debug)]
 pub(crate) struct Bell {
-    #[cfg(target_os = "linux")]
-    event: std::os::fd::OwnedFd,
+    /// What is written to; None only while it is dropped.
+    ring: Option<OwnedFd>,
     #[cfg(not(target_os = "linux"))]
-    pair: (std::os::unix::net::UnixStream, std::os::unix::net::UnixStream),
+    hear: std::os::unix::net::UnixStream,
+}
+
+impl Bell {
+    /// Fails only when the bell is full, and then it is ringing.
+    ///
+    /// On a worker with a private table that is older than the bell (of another edge), nothing can be done: that bell's
+    /// worker finds its mail at its next tick.
+    pub(crate) fn ring(&self) {
+        if let Some(ring) = &self.ring
+            && means_the_same(ring.as_raw_fd())
+        {
+            let _ = rustix::io::write(ring, &1u64.to_ne_bytes());
+        }
+    }
+}
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        if let Some(ring) = self.ring.take()
+            && !means_the_same(ring.as_raw_fd())
+        {
+            // Here the number belongs to somebody else.
+            std::mem::forget(ring);
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]
 impl Bell {
     pub(crate) fn new() -> io::Result<Bell> {
         use rustix::event::{EventfdFlags, eventfd};
-        Ok(Bell { event: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)? })
+        Ok(Bell { ring: Some(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?) })
     }
 
-    /// Fails only when the counter is full, and then the bell is ringing.
-    pub(crate) fn ring(&self) {
-        let _ = rustix::io::write(&self.event, &1u64.to_ne_bytes());
-    }
-
-    /// Edge-triggered, every ring is an event: the counter need not be read.
     pub(crate) fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
-        registry.register(&mut SourceFd(&self.event.as_raw_fd()), token, Interest::READABLE)
+        let Some(ring) = &self.ring else { return Ok(()) };
+        registry.register(&mut SourceFd(&ring.as_raw_fd()), token, Interest::READABLE)
     }
 
+    /// Edge-triggered, every ring is an event: the counter need not be read. It is full after 2^64 rings.
     pub(crate) fn hear(&self) {}
 
-    #[expect(dead_code, reason = "kept across private descriptor tables")]
-    pub(crate) fn descriptor(&self) -> i32 {
-        self.event.as_raw_fd()
+    #[cfg(test)]
+    pub(crate) fn has_rung(&self) -> bool {
+        self.ring.as_ref().is_some_and(|ring| rustix::io::read(ring, &mut [0; 8]).is_ok())
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 impl Bell {
     pub(crate) fn new() -> io::Result<Bell> {
-        let pair = std::os::unix::net::UnixStream::pair()?;
-        pair.0.set_nonblocking(true)?;
-        pair.1.set_nonblocking(true)?;
-        Ok(Bell { pair })
-    }
-
-    /// Fails only when the pipe is full, and then the bell is ringing.
-    pub(crate) fn ring(&self) {
-        let _ = io::Write::write(&mut &self.pair.0, &[1]);
+        let (ring, hear) = std::os::unix::net::UnixStream::pair()?;
+        ring.set_nonblocking(true)?;
+        hear.set_nonblocking(true)?;
+        Ok(Bell { ring: Some(ring.into()), hear })
     }
 
     pub(crate) fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
-        registry.register(&mut SourceFd(&self.pair.1.as_raw_fd()), token, Interest::READABLE)
+        registry.register(&mut SourceFd(&self.hear.as_raw_fd()), token, Interest::READABLE)
     }
 
     pub(crate) fn hear(&self) {
-        while matches!(io::Read::read(&mut &self.pair.1, &mut [0; 64]), Ok(64)) {}
+        while matches!(io::Read::read(&mut &self.hear, &mut [0; 64]), Ok(64)) {}
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_rung(&self) -> bool {
+        io::Read::read(&mut &self.hear, &mut [0; 64]).is_ok()
     }
 }

@@ -12,6 +12,7 @@ use rustls::ServerConfig;
 use crate::bell::Bell;
 use crate::config::EdgeConfig;
 use crate::counters::Counters;
+use crate::descriptor_table::make_private;
 use crate::handle::MAX_WORKERS;
 use crate::worker::{Control, Plan, Worker};
 use crate::{Inbox, Protocol, listen, tls};
@@ -83,6 +84,11 @@ impl Edge {
         Arc::clone(&self.counters)
     }
 
+    /// False if a worker has ended by itself, which only a bug of ours can cause: say so in readiness checks.
+    pub fn all_workers_run(&self) -> bool {
+        self.threads.iter().all(|thread| !thread.is_finished())
+    }
+
     /// New connections on a listener see this certificate. False if the listener has no TLS.
     pub fn reload_tls(&self, listener: usize, config: Arc<ServerConfig>) -> bool {
         let Some(Some(acceptor)) = self.tls.get(listener) else { return false };
@@ -120,14 +126,17 @@ impl Edge {
             counters: Arc::clone(&self.counters),
         };
         inbox.hang(Arc::clone(&plan.bell));
-        let body = move || match Worker::new(plan, inbox, make(worker)) {
-            Ok(worker) => {
-                let _ = report.send(Ok(()));
-                drop(report);
-                worker.run();
-            }
-            Err(error) => {
-                let _ = report.send(Err(error));
+        let body = move || {
+            let private = if plan.config.private_descriptor_tables { make_private() } else { Ok(()) };
+            match private.and_then(|()| Worker::new(plan, inbox, make(worker))) {
+                Ok(worker) => {
+                    let _ = report.send(Ok(()));
+                    drop(report);
+                    worker.run();
+                }
+                Err(error) => {
+                    let _ = report.send(Err(error));
+                }
             }
         };
         self.threads.push(std::thread::Builder::new().name(format!("edge-{worker}")).spawn(body)?);

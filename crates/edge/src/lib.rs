@@ -14,6 +14,7 @@ mod bell;
 mod config;
 mod counters;
 mod descriptor_limit;
+mod descriptor_table;
 mod edge;
 mod engine;
 mod handle;

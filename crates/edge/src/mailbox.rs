@@ -168,3 +168,94 @@ impl Drop for PutOff {
         PUT_OFF.set(None);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Debug, Clone, Copy)]
+    enum Step {
+        Send,
+        SendFromWorker,
+        EndOfThatWorkersTurn,
+        Take,
+        TryToSleep,
+    }
+
+    proptest! {
+        /// Every step is atomic, by the lock; so all that threads can do is some order of steps. In none of them does a
+        /// worker sleep while there is mail and nobody has rung or is going to.
+        #[test]
+        fn nobody_sleeps_on_mail(
+            steps in prop::collection::vec(
+                prop_oneof![
+                    Just(Step::Send),
+                    Just(Step::SendFromWorker),
+                    Just(Step::EndOfThatWorkersTurn),
+                    Just(Step::Take),
+                    Just(Step::TryToSleep),
+                ],
+                0..60,
+            )
+        ) {
+            let (mailboxes, inboxes) = mailboxes::<u32>(1);
+            let bell = Arc::new(Bell::new().unwrap());
+            inboxes[0].hang(Arc::clone(&bell));
+            let (mut sent, mut taken, mut asleep) = (0, 0, false);
+            let mut put_off = None;
+            for step in steps {
+                match step {
+                    Step::Send | Step::SendFromWorker => {
+                        if matches!(step, Step::SendFromWorker) && put_off.is_none() {
+                            put_off = Some(PutOff::begin());
+                        }
+                        mailboxes.send(0, sent);
+                        sent += 1;
+                    }
+                    Step::EndOfThatWorkersTurn => put_off = None,
+                    Step::Take if !asleep => {
+                        let mut batch = Vec::new();
+                        inboxes[0].take(&mut batch);
+                        for mail in batch {
+                            prop_assert_eq!(mail, taken);
+                            taken += 1;
+                        }
+                    }
+                    Step::TryToSleep if !asleep => asleep = inboxes[0].may_sleep(),
+                    Step::Take | Step::TryToSleep => {}
+                }
+                if asleep && bell.has_rung() {
+                    asleep = false;
+                    inboxes[0].woke();
+                }
+                let will_ring = PUT_OFF.with_borrow(|bells| bells.as_ref().is_some_and(|bells| !bells.is_empty()));
+                prop_assert!(!asleep || taken == sent || will_ring, "asleep on mail");
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_rings_once() {
+        let (mailboxes, inboxes) = mailboxes::<u32>(1);
+        let bell = Arc::new(Bell::new().unwrap());
+        inboxes[0].hang(Arc::clone(&bell));
+        assert!(inboxes[0].may_sleep());
+        mailboxes.send(0, 1);
+        assert!(bell.has_rung());
+        mailboxes.send(0, 2);
+        assert!(!bell.has_rung());
+        assert_eq!(mailboxes.waiting(0), 2);
+    }
+
+    #[test]
+    fn mail_to_nobody_is_dropped() {
+        let (mailboxes, inboxes) = mailboxes::<Arc<()>>(1);
+        let mail = Arc::new(());
+        mailboxes.send(0, Arc::clone(&mail));
+        drop(inboxes);
+        mailboxes.send(0, Arc::clone(&mail));
+        mailboxes.send(7, Arc::clone(&mail));
+        assert_eq!(Arc::strong_count(&mail), 1);
+    }
+}

@@ -10,17 +10,15 @@ impl SpareDescriptor {
         SpareDescriptor(open())
     }
 
-    /// Frees it while `act` runs; `act` says whether it could use it. False as well if there was none to lend.
-    pub(crate) fn lend(&mut self, act: impl FnOnce() -> bool) -> bool {
+    /// Frees it while `act` runs. None if there was none to lend.
+    pub(crate) fn lend<R>(&mut self, act: impl FnOnce() -> R) -> Option<R> {
         if self.0.is_none() {
             self.0 = open();
         }
-        if self.0.take().is_none() {
-            return false;
-        }
-        let used = act();
+        drop(self.0.take()?);
+        let result = act();
         self.0 = open();
-        used
+        Some(result)
     }
 }
 

@@ -220,19 +220,30 @@ impl<P: Protocol> Worker<P> {
                 listening.pending = false;
                 false
             }
-            Err(error) if is_out_of_descriptors(&error) => {
-                self.engine.shared.tally().no_descriptors.add(1);
-                // Better to tell them than to let them wait: clients come back at another moment.
-                let turned_away = self.spare.lend(|| listening.socket.accept().is_ok());
-                listening.resting = !turned_away;
-                turned_away
-            }
+            Err(error) if is_out_of_descriptors(&error) => self.turn_away(listening),
             // The connection ended before it was accepted, or the network had an error: accept(2) says to try again.
             Err(_) => {
                 self.engine.shared.tally().accept_errors.add(1);
                 true
             }
         }
+    }
+
+    /// Accepts and closes one with the spare descriptor: clients that are told come back at another moment, those that
+    /// are left waiting hang. True if there may be another.
+    fn turn_away(&mut self, listening: &mut Listening) -> bool {
+        let accepted = self.spare.lend(|| listening.socket.accept().map(drop));
+        match accepted {
+            Some(Ok(())) => self.engine.shared.tally().no_descriptors.add(1),
+            // accept(2) looks for a descriptor first, and says that there is none even if nobody is waiting.
+            Some(Err(error)) if error.kind() == io::ErrorKind::WouldBlock => listening.pending = false,
+            Some(Err(_)) => listening.resting = true,
+            None => {
+                self.engine.shared.tally().no_descriptors.add(1);
+                listening.resting = true;
+            }
+        }
+        listening.ready()
     }
 
     fn watch(&mut self, handle: Handle) {

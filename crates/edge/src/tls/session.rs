@@ -1,5 +1,6 @@
 //! One connection's TLS state: rustls without its buffers.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use rustls::client::UnbufferedClientConnection;
@@ -64,11 +65,7 @@ impl Session {
         pool: &mut Pool,
     ) -> Result<Received, Error> {
         let mut unsent = self.unsent.take().unwrap_or_else(|| pool.take_remainder());
-        let result = self.advance(bytes, plain, &mut unsent.0, pool);
-        if result.is_err() {
-            // The alert was queued behind the error; nothing can be done if it cannot be had.
-            let _ = self.side.process(&mut [], plain, &mut unsent.0);
-        }
+        let result = guarded(|| self.advance(bytes, plain, &mut unsent.0, pool));
         self.handshaking = self.side.is_handshaking();
         self.keep_unsent(unsent, pool);
         result
@@ -76,7 +73,7 @@ impl Session {
 
     /// Encrypts into `sealed`. Only after the handshake.
     pub(crate) fn seal(&mut self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
-        self.write(sealed, Write::Data(plain))
+        guarded(|| self.write(sealed, Write::Data(plain)))
     }
 
     /// Says once that we send no more. Answers whether there is something new in `unsent`.
@@ -85,7 +82,7 @@ impl Session {
             return Ok(false);
         }
         let mut unsent = self.unsent.take().unwrap_or_else(|| pool.take_remainder());
-        let result = self.write(&mut unsent.0, Write::CloseNotify);
+        let result = guarded(|| self.write(&mut unsent.0, Write::CloseNotify));
         self.keep_unsent(unsent, pool);
         result.map(|()| true)
     }
@@ -141,11 +138,22 @@ impl Session {
     }
 
     fn write(&mut self, sealed: &mut Vec<u8>, what: Write<'_>) -> Result<(), Error> {
-        match &mut self.side {
-            Side::Server(conn) => while !write_step(conn.process_tls_records(&mut []), sealed, what)? {},
-            Side::Client(conn) => while !write_step(conn.process_tls_records(&mut []), sealed, what)? {},
+        loop {
+            // rustls remembers positions in what is unfinished and would look for them in an empty buffer.
+            let mut nothing = [];
+            let unfinished =
+                self.unfinished.as_mut().map_or(&mut nothing[..], |unfinished| &mut unfinished.0);
+            let (discard, written) = match &mut self.side {
+                Side::Server(conn) => write_step(conn.process_tls_records(unfinished), sealed, what),
+                Side::Client(conn) => write_step(conn.process_tls_records(unfinished), sealed, what),
+            };
+            if let Some(unfinished) = &mut self.unfinished {
+                unfinished.0.drain(..discard);
+            }
+            if written? {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 }
 
@@ -167,51 +175,78 @@ impl Side {
         let mut used = 0;
         let mut received = Received { ended: false };
         loop {
-            let rest = &mut bytes[used..];
-            let step = match self {
-                Side::Server(conn) => read_step(conn.process_tls_records(rest), plain, unsent)?,
-                Side::Client(conn) => read_step(conn.process_tls_records(rest), plain, unsent)?,
-            };
-            used += step.discard;
-            received.ended |= step.ended;
-            if !step.again {
-                return Ok((used, received));
+            let (discard, step) = self.step(&mut bytes[used..], plain, unsent);
+            used += discard;
+            match step {
+                Ok(Step::Again) => {}
+                Ok(Step::Ended) => received.ended = true,
+                Ok(Step::Done) => return Ok((used, received)),
+                Err(error) => {
+                    // One more step encodes the alert for the peer; a second would meet the same error again.
+                    let _ = self.step(&mut bytes[used..], plain, unsent);
+                    return Err(error);
+                }
             }
+        }
+    }
+
+    fn step(
+        &mut self,
+        bytes: &mut [u8],
+        plain: &mut Vec<u8>,
+        unsent: &mut Vec<u8>,
+    ) -> (usize, Result<Step, Error>) {
+        match self {
+            Side::Server(conn) => read_step(conn.process_tls_records(bytes), plain, unsent),
+            Side::Client(conn) => read_step(conn.process_tls_records(bytes), plain, unsent),
         }
     }
 }
 
-struct ReadStep {
-    discard: usize,
-    ended: bool,
-    again: bool,
+/// rustls works on what outsiders send. A panic of it is caught like one of the protocol: it costs one connection.
+fn guarded<R>(act: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| Err(Error::General("panicked".into())))
 }
 
+enum Step {
+    Again,
+    /// The peer sends no more.
+    Ended,
+    Done,
+}
+
+/// Answers also how many bytes to discard from the front.
 fn read_step<Data>(
     status: UnbufferedStatus<'_, '_, Data>,
     plain: &mut Vec<u8>,
     unsent: &mut Vec<u8>,
-) -> Result<ReadStep, Error> {
-    let mut step = ReadStep { discard: status.discard, ended: false, again: true };
-    match status.state? {
-        ConnectionState::ReadTraffic(mut traffic) => {
-            while let Some(record) = traffic.next_record() {
-                let record = record?;
-                step.discard += record.discard;
+) -> (usize, Result<Step, Error>) {
+    let mut discard = status.discard;
+    let step = match status.state {
+        Ok(ConnectionState::ReadTraffic(mut traffic)) => {
+            while let Some(Ok(record)) = traffic.next_record() {
+                discard += record.discard;
                 plain.extend_from_slice(record.payload);
             }
+            Ok(Step::Again)
         }
-        ConnectionState::EncodeTlsData(mut data) => encode(unsent, |room| data.encode(room))?,
+        Ok(ConnectionState::EncodeTlsData(mut data)) => {
+            encode(unsent, |room| data.encode(room)).map(|()| Step::Again)
+        }
         // Written at the end of the turn, before anything else.
-        ConnectionState::TransmitTlsData(data) => data.done(),
-        ConnectionState::PeerClosed => step.ended = true,
-        ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_) | ConnectionState::Closed => {
-            step.again = false;
+        Ok(ConnectionState::TransmitTlsData(data)) => {
+            data.done();
+            Ok(Step::Again)
         }
+        Ok(ConnectionState::PeerClosed) => Ok(Step::Ended),
+        Ok(
+            ConnectionState::BlockedHandshake | ConnectionState::WriteTraffic(_) | ConnectionState::Closed,
+        ) => Ok(Step::Done),
         // 0-RTT (RFC 8446 §8) can be replayed; we never offer it.
-        _ => return Err(Error::General("early data was not offered".into())),
-    }
-    Ok(step)
+        Ok(_) => Err(Error::General("early data was not offered".into())),
+        Err(error) => Err(error),
+    };
+    (discard, step)
 }
 
 #[derive(Clone, Copy)]
@@ -220,36 +255,33 @@ enum Write<'a> {
     CloseNotify,
 }
 
-/// True when it is written.
+/// Answers how many bytes to discard, and whether it is written.
 fn write_step<Data>(
     status: UnbufferedStatus<'_, '_, Data>,
     sealed: &mut Vec<u8>,
     what: Write<'_>,
-) -> Result<bool, Error> {
-    match status.state? {
-        ConnectionState::WriteTraffic(mut traffic) => {
-            let written = match what {
-                Write::Data(plain) => {
-                    let room = plain.len()
-                        + RECORD_OVERHEAD * (1 + plain.len() / RECORD_PLAINTEXT)
-                        + RECORD_OVERHEAD;
-                    encrypt(sealed, room, |room| traffic.encrypt(plain, room))
-                }
-                Write::CloseNotify => {
-                    encrypt(sealed, RECORD_OVERHEAD, |room| traffic.queue_close_notify(room))
-                }
-            };
-            written.map(|()| true)
+) -> (usize, Result<bool, Error>) {
+    let written = match (status.state, what) {
+        (Ok(ConnectionState::WriteTraffic(mut traffic)), Write::Data(plain)) => {
+            let room = plain.len() + RECORD_OVERHEAD * (2 + plain.len() / RECORD_PLAINTEXT);
+            encrypt(sealed, room, |room| traffic.encrypt(plain, room)).map(|()| true)
+        }
+        (Ok(ConnectionState::WriteTraffic(mut traffic)), Write::CloseNotify) => {
+            encrypt(sealed, RECORD_OVERHEAD, |room| traffic.queue_close_notify(room)).map(|()| true)
         }
         // An answer to the peer's key update goes first.
-        ConnectionState::EncodeTlsData(mut data) => encode(sealed, |room| data.encode(room)).map(|()| false),
-        ConnectionState::TransmitTlsData(data) => {
+        (Ok(ConnectionState::EncodeTlsData(mut data)), _) => {
+            encode(sealed, |room| data.encode(room)).map(|()| false)
+        }
+        (Ok(ConnectionState::TransmitTlsData(data)), _) => {
             data.done();
             Ok(false)
         }
-        ConnectionState::PeerClosed => Ok(false),
-        _ => Err(Error::HandshakeNotComplete),
-    }
+        (Ok(ConnectionState::PeerClosed), _) => Ok(false),
+        (Ok(_), _) => Err(Error::HandshakeNotComplete),
+        (Err(error), _) => Err(error),
+    };
+    (status.discard, written)
 }
 
 fn encode(
