@@ -1,0 +1,354 @@
+//! Messages, markers, typing, history and the conversation list, as two members and their devices see them.
+
+mod scene;
+
+use chat::memory::MemoryStore;
+use chat::*;
+use scene::*;
+
+#[test]
+fn a_message_reaches_every_device_of_both_once() {
+    let scene = Scene::new(Mode::Open);
+    let [phone, laptop] = ["phone", "laptop"].map(|device| scene.sign_in("ann", device));
+    let [bob, tablet] = ["b1", "b2"].map(|device| scene.sign_in("bob", device));
+    let eve = scene.sign_in("eve", "e");
+
+    scene.send(&phone, to("bob"), "m1", "hello");
+
+    let [Event::Ack { client_id, conversation, seq, time, position }] = &scene.take(&phone)[..] else {
+        panic!("the sender hears one acknowledgement")
+    };
+    assert_eq!((&**client_id, *seq, *time), ("m1", Seq(1), scene.now()));
+    for device in [&laptop, &bob, &tablet] {
+        let [Event::Message(message, at)] = &scene.take(device)[..] else { panic!("one message each") };
+        let expected = Message {
+            conversation: *conversation,
+            seq: Seq(1),
+            from: sub("ann"),
+            client_id: "m1".into(),
+            body: "hello".into(),
+            time: scene.now(),
+            reply_to: None,
+        };
+        assert_eq!((&**message, at), (&expected, position));
+    }
+    assert!(scene.take(&eve).is_empty());
+}
+
+#[test]
+fn the_same_id_again_is_acknowledged_as_then_and_told_to_nobody() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let first = scene.post(&ann, to("bob"), "m1", "hello").unwrap();
+    scene.post(&ann, to("bob"), "m2", "more").unwrap();
+    assert_eq!(scene.bodies(&bob), ["hello", "more"]);
+
+    assert_eq!(scene.post(&ann, to("bob"), "m1", "hello"), Ok(first));
+    let other_device = scene.sign_in("ann", "a2");
+    assert_eq!(scene.post(&other_device, to("bob"), "m1", "hello"), Ok(first));
+    // An id belongs to its sender: another's is another message.
+    assert_eq!(scene.post(&bob, to("ann"), "m1", "own"), Ok((first.0, Seq(3))));
+    assert_eq!(scene.bodies(&bob), [""; 0]);
+    assert_eq!((scene.node.stats().messages, scene.node.stats().repeated), (3, 2));
+}
+
+#[test]
+fn whom_one_cannot_write_to() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, eve] = ["ann", "bob", "eve"].map(|user| scene.sign_in(user, "d"));
+    let (ours, _) = scene.post(&ann, to("bob"), "m1", "hello").unwrap();
+    let nobody = ConversationId::direct(ann.session.user, UserId { num: 77, ..ann.session.user }).unwrap();
+    let elsewhere = ConversationId { site: SiteId(99), ..ours };
+
+    let table = [
+        (&ann, to("zoe"), Refusal::NoSuchUser),
+        (&ann, to("ann"), Refusal::NotAllowed),
+        (&eve, To::Conversation(ours), Refusal::NoSuchConversation),
+        (&ann, To::Conversation(nobody), Refusal::NoSuchConversation),
+        (&ann, To::Conversation(elsewhere), Refusal::NoSuchConversation),
+        (&ann, To::Conversation(ConversationId { key: 1 << 63, ..ours }), Refusal::NoSuchConversation),
+        (&ann, To::Conversation(ConversationId { key: 0, ..ours }), Refusal::NoSuchConversation),
+    ];
+    for (from, to, refusal) in table {
+        assert_eq!(scene.post(from, to.clone(), "m2", "hello"), Err(refusal), "{to:?}");
+    }
+    assert_eq!(scene.post(&bob, To::Conversation(ours), "m2", "hello"), Ok((ours, Seq(2))));
+    assert_eq!(scene.post(&ann, to("bob"), "m3", ""), Err(Refusal::BadBody));
+    assert_eq!(scene.post(&ann, to("bob"), "m 3", "x"), Err(Refusal::BadValue));
+
+    let banned = scene.sign_in("out", "d");
+    scene.store.set_banned(banned.session.user, true, Box::new(|_| ()));
+    assert_eq!(scene.post(&ann, to("out"), "m4", "x"), Err(Refusal::NotAllowed));
+}
+
+#[test]
+fn a_full_disk_refuses_sends_and_leaves_reading() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.post(&ann, to("bob"), "m1", "hello").unwrap();
+    scene.take(&bob);
+
+    scene.store.fail_writes(Some(StoreError::DiskFull));
+    assert_eq!(scene.post(&ann, to("bob"), "m2", "lost?"), Err(Refusal::Unavailable));
+    assert_eq!(history(&scene, &ann, to("bob")), ["hello"]);
+    // A member whose profile has not changed needs no write to come in.
+    scene.sign_in("bob", "b2");
+
+    scene.store.fail_writes(None);
+    assert_eq!(scene.post(&ann, to("bob"), "m2", "lost?").unwrap().1, Seq(2));
+    assert_eq!(scene.bodies(&bob), ["lost?"]);
+}
+
+#[test]
+fn commands_of_a_session_keep_their_order_while_people_are_looked_up() {
+    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let tokens = ["ann", "bob"].map(|user| scene.token(user));
+    let handles = tokens.each_ref().map(|token| scene.hello(Some(token), "d", None));
+    scene.store.run();
+    let [ann, bob] = handles.map(|handle| scene.welcomed(handle));
+
+    for number in 0..5 {
+        scene.send(&ann, to("bob"), &format!("m{number}"), &number.to_string());
+    }
+    // The look-ups of all could come back in any order; the last queued first is the worst.
+    while scene.store.turns() > 0 {
+        scene.store.turn(scene.store.turns() - 1);
+    }
+    assert_eq!(scene.bodies(&bob), ["0", "1", "2", "3", "4"]);
+}
+
+#[test]
+fn more_commands_than_may_wait_for_a_person_are_refused() {
+    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let handle = scene.hello(Some(&scene.token("ann")), "d", None);
+    scene.store.run();
+    let ann = scene.welcomed(handle);
+    for number in 0..70 {
+        scene.send(&ann, to("bob"), &format!("m{number}"), "x");
+    }
+    let refused = scene.take(&ann);
+    assert_eq!(refused.len(), 5, "one is being looked up, 64 wait");
+    assert!(refused.iter().all(|event| matches!(
+        event,
+        Event::SendRefused { refusal: Refusal::RateLimited { .. }, .. }
+    )));
+    scene.store.run();
+    assert_eq!(scene.take(&ann).len(), 65, "all others are answered");
+}
+
+#[test]
+fn markers_are_told_to_both_and_unread_only_to_oneself() {
+    let scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let [bob, tablet] = ["b1", "b2"].map(|device| scene.sign_in("bob", device));
+    for number in 1..=3 {
+        scene.post(&ann, to("bob"), &format!("m{number}"), "x").unwrap();
+    }
+    let (conversation, _) = scene.post(&ann, to("bob"), "m4", "x").unwrap();
+    for device in [&ann, &bob, &tablet] {
+        scene.take(device);
+    }
+    let mark = |set| scene.command(&bob, Command::Marker { conversation, set });
+    let heard = |device: &Device| -> Vec<(u64, u64, Option<u64>)> {
+        let events = scene.take(device);
+        let marker = |event: &Event| match event {
+            Event::Marker { user, received, read, unread, .. } => {
+                assert_eq!(*user, sub("bob"));
+                (received.0, read.0, *unread)
+            }
+            other => panic!("{other:?}"),
+        };
+        events.iter().map(marker).collect()
+    };
+
+    mark(MarkerSet::Received(Seq(4)));
+    assert_eq!(heard(&ann), [(4, 0, None)]);
+    assert_eq!(heard(&tablet), [(4, 0, Some(4))]);
+    mark(MarkerSet::Read(Seq(3)));
+    assert_eq!(heard(&ann), [(4, 3, None)]);
+    assert_eq!(heard(&tablet), [(4, 3, Some(1))]);
+    // Never back, never beyond the newest, and nothing is said where nothing moves.
+    mark(MarkerSet::Read(Seq(2)));
+    mark(MarkerSet::Received(Seq(1)));
+    assert_eq!((heard(&ann), heard(&tablet)), (vec![], vec![]));
+    mark(MarkerSet::Read(Seq(u64::MAX)));
+    assert_eq!((heard(&ann), heard(&tablet)), (vec![(4, 4, None)], vec![(4, 4, Some(0))]));
+    assert_eq!(heard(&bob), [], "the device that moved it knows");
+
+    let eve = scene.sign_in("eve", "e");
+    let answers = scene.ask(&eve, Command::Marker { conversation, set: MarkerSet::Read(Seq(1)) });
+    let [Event::Refused { re: None, refusal: Refusal::NoSuchConversation }] = &answers[..] else {
+        panic!("{answers:?}")
+    };
+}
+
+#[test]
+fn typing_is_told_in_passing() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let ann_too = scene.sign_in("ann", "a2");
+    for on in [true, false] {
+        scene.command(&ann, Command::Typing { to: to("bob"), on });
+        let [Event::Typing { user, on: heard, conversation }] = &scene.take(&bob)[..] else {
+            panic!("one event")
+        };
+        assert_eq!((user, *heard), (&sub("ann"), on));
+        assert_eq!(conversation.other(ann.session.user), Some(bob.session.user));
+    }
+    // Not to oneself, and no word about whom one cannot write to.
+    assert!(scene.take(&ann_too).is_empty());
+    assert!(scene.ask(&ann, Command::Typing { to: to("zoe"), on: true }).is_empty());
+    scene.contact(&bob, ContactAction::Block, "ann").unwrap();
+    scene.take(&bob);
+    assert!(scene.ask(&ann, Command::Typing { to: to("bob"), on: true }).is_empty());
+    assert!(scene.take(&bob).is_empty());
+}
+
+#[test]
+fn history_by_pages() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, eve] = ["ann", "bob", "eve"].map(|user| scene.sign_in(user, "d"));
+    assert_eq!(history(&scene, &ann, to("bob")), [""; 0], "none yet, and that is no error");
+    for number in 1..=7 {
+        scene.post(&ann, to("bob"), &format!("m{number}"), &number.to_string()).unwrap();
+    }
+    let page = |before: Option<u64>, after: Option<u64>| {
+        let (before, after) = (before.map(Seq), after.map(Seq));
+        let command = Command::History { re: 3, to: to("ann"), before, after, limit: Some(3) };
+        match scene.ask(&bob, command).remove(0) {
+            Event::History { re: 3, messages, more, .. } => {
+                Ok((messages.iter().map(|message| message.seq.0).collect::<Vec<_>>(), more))
+            }
+            Event::Refused { re: Some(3), refusal } => Err(refusal),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(page(None, None), Ok((vec![5, 6, 7], true)));
+    assert_eq!(page(Some(5), None), Ok((vec![2, 3, 4], true)));
+    assert_eq!(page(Some(2), None), Ok((vec![1], false)));
+    assert_eq!(page(None, Some(0)), Ok((vec![1, 2, 3], true)));
+    assert_eq!(page(None, Some(5)), Ok((vec![6, 7], false)));
+    assert_eq!(page(None, Some(u64::MAX)), Ok((vec![], false)));
+    assert_eq!(page(Some(0), None), Ok((vec![], false)));
+    assert_eq!(page(Some(5), Some(2)), Err(Refusal::BadValue));
+
+    let ours = ConversationId::direct(ann.session.user, bob.session.user).unwrap();
+    let to = To::Conversation(ours);
+    let answer = scene.ask(&eve, Command::History { re: 4, to, before: None, after: None, limit: None });
+    assert!(matches!(answer[..], [Event::Refused { re: Some(4), refusal: Refusal::NoSuchConversation }]));
+}
+
+#[test]
+fn the_conversation_list_and_how_one_sees_one() {
+    let mut scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let ann_too = scene.sign_in("ann", "a2");
+    let friends = ["bob", "cat", "dan"].map(|user| scene.sign_in(user, "d"));
+    for friend in &friends {
+        scene.wait(10);
+        scene.post(friend, to("ann"), "m1", "hello @ann, not @anna").unwrap();
+    }
+    scene.wait(1000);
+    let list = |archived| {
+        let page = PageOf { after: None, limit: Some(10) };
+        match scene.ask(&ann, Command::Conversations { re: 1, archived, page }).remove(0) {
+            Event::Conversations { re: 1, conversations, next: None } => conversations,
+            other => panic!("{other:?}"),
+        }
+    };
+    let names = |archived| -> Vec<String> {
+        list(archived).iter().map(|conversation| conversation.with.sub.to_string()).collect()
+    };
+    assert_eq!(names(false), ["dan", "cat", "bob"]);
+    let newest = list(false).remove(0);
+    assert_eq!((newest.unread, newest.mentions, newest.read), (1, 1, Seq(0)));
+    assert_eq!(newest.with.presence, Some(Presence::Online));
+    assert_eq!(newest.last.unwrap().body.as_ref(), "hello @ann, not @anna");
+
+    let bobs = list(false).pop().unwrap().id;
+    let change = |conversation, change| scene.ask(&ann, Command::Conversation { re: 2, conversation, change });
+    let pinned = ConversationChange { pinned: Some(true), ..ConversationChange::default() };
+    scene.take(&ann_too);
+    let answer = change(bobs, pinned);
+    let [Event::Conversation { re: Some(2), conversation, .. }] = &answer[..] else { panic!("{answer:?}") };
+    assert!(conversation.pinned && !conversation.archived);
+    let told = scene.take(&ann_too);
+    assert!(matches!(&told[..], [Event::Conversation { re: None, conversation, .. }] if conversation.pinned));
+    assert_eq!(names(false), ["bob", "dan", "cat"]);
+
+    let put_away = ConversationChange { archived: Some(true), ..ConversationChange::default() };
+    change(bobs, put_away);
+    assert_eq!((names(false), names(true)), (vec!["dan".into(), "cat".into()], vec!["bob".to_string()]));
+    scene.post(&friends[0], to("ann"), "m2", "are you there?").unwrap();
+    assert_eq!(names(false), ["bob", "dan", "cat"], "a new message brings it back");
+
+    let none = ConversationId::direct(ann.session.user, UserId { num: 99, ..ann.session.user }).unwrap();
+    let answer = change(none, pinned);
+    assert!(matches!(answer[..], [Event::Refused { re: Some(2), refusal: Refusal::NoSuchConversation }]));
+}
+
+#[test]
+fn a_site_and_a_member_have_their_pace() {
+    let mut config = config();
+    config.limits.send_burst = 4;
+    config.limits.send_per_minute = 60;
+    config.limits.command_burst = 2;
+    config.limits.command_per_minute = 60;
+    let mut scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let ann_too = scene.sign_in("ann", "a2");
+    for number in 0..4 {
+        let from = if number % 2 == 0 { &ann } else { &ann_too };
+        scene.post(from, to("bob"), &format!("m{number}"), "x").unwrap();
+    }
+    let wait = Refusal::RateLimited { retry_after_ms: 1000 };
+    assert_eq!(scene.post(&ann, to("bob"), "m4", "x"), Err(wait), "a limit is of the user, not the device");
+    assert!(scene.post(&bob, to("ann"), "m0", "x").is_ok(), "and of nobody else");
+    let profiles = || scene.ask(&ann, Command::Profiles { re: 1, users: vec![] }).remove(0);
+    assert!(matches!(profiles(), Event::Profiles { .. }), "other commands count apart");
+    assert!(matches!(profiles(), Event::Profiles { .. }));
+    assert!(matches!(profiles(), Event::Refused { re: Some(1), refusal: Refusal::RateLimited { .. } }));
+    scene.take(&bob);
+    scene.command(&ann, Command::Typing { to: to("bob"), on: true });
+    assert!(scene.take(&ann).is_empty() && scene.take(&bob).is_empty(), "typing is dropped in silence");
+
+    // Leaving and coming back is no way around it.
+    scene.leave(&ann);
+    scene.leave(&ann_too);
+    scene.wait(600);
+    let ann = scene.sign_in("ann", "a3");
+    assert!(scene.post(&ann, to("bob"), "m4", "x").is_err());
+    scene.wait(400);
+    assert!(scene.post(&ann, to("bob"), "m4", "x").is_ok());
+
+    let guest = scene.sign_in_guest("g");
+    assert!(scene.post(&guest, to("bob"), "m0", "x").is_ok());
+    assert_eq!(
+        scene.post(&guest, to("bob"), "m1", "x"),
+        Err(Refusal::RateLimited { retry_after_ms: 4000 }),
+        "guests have a quarter of both"
+    );
+}
+
+#[test]
+fn a_site_has_its_pace() {
+    let mut config = config();
+    config.limits.site_sends_per_second = 3;
+    let mut scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let users = ["ann", "bob", "cat", "dan"].map(|user| scene.sign_in(user, "d"));
+    let outcomes = users.each_ref().map(|user| scene.post(user, to("zed"), "m", "x"));
+    assert!(outcomes.iter().all(|outcome| *outcome == Err(Refusal::NoSuchUser)), "costs nothing");
+    scene.sign_in("zed", "d");
+    let outcomes = users.each_ref().map(|user| scene.post(user, to("zed"), "m", "x").is_ok());
+    assert_eq!(outcomes, [true, true, true, false]);
+    scene.wait(400);
+    assert!(scene.post(&users[3], to("zed"), "m", "x").is_ok());
+}
+
+fn history(scene: &Scene, device: &Device, to: To) -> Vec<String> {
+    let command = Command::History { re: 1, to, before: None, after: None, limit: None };
+    match scene.ask(device, command).remove(0) {
+        Event::History { messages, .. } => messages.iter().map(|message| message.body.to_string()).collect(),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,262 @@
+//! One community in memory: a node, its store, and devices whose events are collected.
+#![allow(dead_code, unreachable_pub, reason = "every test file uses its own part of it")]
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use chat::memory::MemoryStore;
+use chat::token::{Claims, sign};
+use chat::*;
+
+/// When every scene begins, milliseconds since the epoch.
+pub const START: u64 = 1_800_000_000_000;
+pub const SITE: &str = "forum";
+
+pub struct Scene {
+    pub store: Arc<MemoryStore>,
+    pub inbox: Arc<Inbox>,
+    pub node: Node,
+    pub now: u64,
+    next_handle: AtomicU64,
+}
+
+/// What sessions have heard.
+#[derive(Default)]
+pub struct Inbox {
+    events: Mutex<HashMap<SessionHandle, Vec<Event>>>,
+}
+
+impl Outbox for Inbox {
+    fn deliver(&self, to: SessionHandle, event: Event) {
+        self.events.lock().unwrap().entry(to).or_default().push(event);
+    }
+}
+
+/// A signed-in device.
+#[derive(Debug, Clone)]
+pub struct Device {
+    pub session: SessionId,
+    pub welcome: Welcome,
+}
+
+pub fn limits() -> Limits {
+    Limits {
+        body_bytes: 8192,
+        page: 50,
+        watch: 100,
+        contacts: 1000,
+        sessions_per_user: 8,
+        sessions_per_site: 0,
+        send_burst: 0,
+        send_per_minute: 0,
+        command_burst: 0,
+        command_per_minute: 0,
+        site_sends_per_second: 0,
+    }
+}
+
+pub fn config() -> NodeConfig {
+    NodeConfig {
+        limits: limits(),
+        presence_grace_ms: 10_000,
+        presence_coalesce_ms: 500,
+        clock_skew_ms: 60_000,
+    }
+}
+
+pub fn site(mode: Mode) -> Site {
+    Site {
+        id: SiteId(0),
+        key: SITE.into(),
+        name: "Forum".into(),
+        mode,
+        guests: true,
+        origins: vec!["https://forum.example".into()],
+        secrets: vec![secret(b"a secret of this site")],
+        created: Timestamp(START),
+    }
+}
+
+pub fn secret(bytes: &[u8]) -> Secret {
+    Secret { kind: SecretKind::Hs256, bytes: bytes.to_vec(), created: Timestamp(START), expires: None }
+}
+
+pub fn sub(name: &str) -> Sub {
+    Sub::parse(name).unwrap()
+}
+
+pub fn to(name: &str) -> To {
+    To::User(sub(name))
+}
+
+impl Scene {
+    pub fn new(mode: Mode) -> Scene {
+        Scene::with(mode, config(), MemoryStore::new())
+    }
+
+    pub fn with(mode: Mode, config: NodeConfig, store: MemoryStore) -> Scene {
+        store.add_site(&site(mode)).unwrap();
+        let store = Arc::new(store);
+        let inbox = Arc::new(Inbox::default());
+        let node = Node::new(config, store.clone(), inbox.clone(), [7; 32]);
+        Scene { store, inbox, node, now: START, next_handle: AtomicU64::new(1) }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        Timestamp(self.now)
+    }
+
+    /// Time passes in ticks of 100 ms.
+    pub fn wait(&mut self, ms: u64) {
+        let end = self.now + ms;
+        while self.now < end {
+            self.now = (self.now + 100).min(end);
+            self.node.tick(self.now());
+        }
+    }
+
+    pub fn handle(&self) -> SessionHandle {
+        SessionHandle(self.next_handle.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub fn token(&self, user: &str) -> String {
+        let claims = Claims {
+            sub: user.into(),
+            name: Some(format!("The {user}")),
+            exp: (self.now / 1000 + 3600) as f64,
+            ..Claims::default()
+        };
+        self.signed(&claims)
+    }
+
+    pub fn signed(&self, claims: &Claims) -> String {
+        sign(claims, &secret(b"a secret of this site")).unwrap()
+    }
+
+    /// Says hello; whatever comes of it is in the inbox.
+    pub fn hello(&self, token: Option<&str>, device: &str, position: Option<Position>) -> SessionHandle {
+        let handle = self.handle();
+        let device = DeviceId::parse(device).unwrap();
+        let hello = Hello { site_key: SITE, token, device, position, origin: Some("https://forum.example") };
+        self.node.sign_in(hello, handle, self.now());
+        handle
+    }
+
+    pub fn sign_in(&self, user: &str, device: &str) -> Device {
+        self.sign_in_from(user, device, None)
+    }
+
+    pub fn sign_in_from(&self, user: &str, device: &str, position: Option<Position>) -> Device {
+        let handle = self.hello(Some(&self.token(user)), device, position);
+        self.welcomed(handle)
+    }
+
+    pub fn sign_in_guest(&self, device: &str) -> Device {
+        let handle = self.hello(None, device, None);
+        self.welcomed(handle)
+    }
+
+    pub fn welcomed(&self, handle: SessionHandle) -> Device {
+        match self.inbox.take(handle).remove(0) {
+            Event::Welcome(welcome) => Device { session: welcome.session, welcome: *welcome },
+            other => panic!("no welcome but {other:?}"),
+        }
+    }
+
+    pub fn refused_hello(&self, token: Option<&str>) -> Refusal {
+        let handle = self.hello(token, "d", None);
+        match self.inbox.take(handle).as_slice() {
+            [Event::Bye(refusal)] => *refusal,
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+
+    pub fn command(&self, device: &Device, command: Command) {
+        self.node.command(device.session, command, self.now());
+    }
+
+    /// Carries out a command and answers what the device hears of it.
+    pub fn ask(&self, device: &Device, command: Command) -> Vec<Event> {
+        self.take(device);
+        self.command(device, command);
+        self.take(device)
+    }
+
+    pub fn send(&self, from: &Device, to: To, id: &str, body: &str) {
+        let command = Command::Send { client_id: id.into(), to, body: body.into(), reply_to: None };
+        self.command(from, command);
+    }
+
+    /// Sends, and answers the acknowledgement.
+    pub fn post(&self, from: &Device, to: To, id: &str, body: &str) -> Result<(ConversationId, Seq), Refusal> {
+        self.take(from);
+        self.send(from, to, id, body);
+        match self.take(from).as_slice() {
+            [Event::Ack { client_id, conversation, seq, .. }] if **client_id == *id => {
+                Ok((*conversation, *seq))
+            }
+            [Event::SendRefused { client_id, refusal }] if **client_id == *id => Err(*refusal),
+            other => panic!("no answer to a send: {other:?}"),
+        }
+    }
+
+    pub fn contact(&self, device: &Device, action: ContactAction, user: &str) -> Result<ContactState, Refusal> {
+        match self.ask(device, Command::Contact { re: 9, action, user: sub(user) }).as_slice() {
+            [Event::Contact { re: Some(9), contact, .. }, ..] => {
+                assert_eq!(contact.person.sub, sub(user));
+                Ok(contact.state)
+            }
+            [Event::Refused { re: Some(9), refusal }] => Err(*refusal),
+            other => panic!("no answer to a contact: {other:?}"),
+        }
+    }
+
+    pub fn befriend(&self, a: &Device, b: &Device) {
+        let name = |device: &Device| device.welcome.me.sub.as_str().to_owned();
+        self.contact(a, ContactAction::Request, &name(b)).unwrap();
+        assert_eq!(self.contact(b, ContactAction::Accept, &name(a)), Ok(ContactState::Contact));
+        self.take(a);
+        self.take(b);
+    }
+
+    pub fn watch(&self, device: &Device, users: &[&str]) -> Vec<(String, Presence)> {
+        let users = users.iter().map(|user| sub(user)).collect();
+        presences(&self.ask(device, Command::Watch { users }))
+    }
+
+    pub fn leave(&self, device: &Device) {
+        self.node.disconnected(device.session, true, self.now());
+    }
+
+    pub fn drop_connection(&self, device: &Device) {
+        self.node.disconnected(device.session, false, self.now());
+    }
+
+    pub fn take(&self, device: &Device) -> Vec<Event> {
+        self.inbox.take(device.session.handle)
+    }
+
+    pub fn bodies(&self, device: &Device) -> Vec<String> {
+        let events = self.take(device);
+        let body = |event: &Event| match event {
+            Event::Message(message, _) => Some(message.body.to_string()),
+            _ => None,
+        };
+        events.iter().filter_map(body).collect()
+    }
+}
+
+impl Inbox {
+    pub fn take(&self, handle: SessionHandle) -> Vec<Event> {
+        self.events.lock().unwrap().remove(&handle).unwrap_or_default()
+    }
+}
+
+pub fn presences(events: &[Event]) -> Vec<(String, Presence)> {
+    let presence = |event: &Event| match event {
+        Event::Presence { user, presence, .. } => Some((user.to_string(), *presence)),
+        _ => None,
+    };
+    events.iter().filter_map(presence).collect()
+}
