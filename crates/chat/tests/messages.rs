@@ -128,10 +128,11 @@ fn more_commands_than_may_wait_for_a_person_are_refused() {
     }
     let refused = scene.take(&ann);
     assert_eq!(refused.len(), 5, "one is being looked up, 64 wait");
-    assert!(refused.iter().all(|event| matches!(
-        event,
-        Event::SendRefused { refusal: Refusal::RateLimited { .. }, .. }
-    )));
+    assert!(
+        refused
+            .iter()
+            .all(|event| matches!(event, Event::SendRefused { refusal: Refusal::RateLimited { .. }, .. }))
+    );
     scene.store.run();
     assert_eq!(scene.take(&ann).len(), 65, "all others are answered");
 }
@@ -266,7 +267,8 @@ fn the_conversation_list_and_how_one_sees_one() {
     assert_eq!(newest.last.unwrap().body.as_ref(), "hello @ann, not @anna");
 
     let bobs = list(false).pop().unwrap().id;
-    let change = |conversation, change| scene.ask(&ann, Command::Conversation { re: 2, conversation, change });
+    let change =
+        |conversation, change| scene.ask(&ann, Command::Conversation { re: 2, conversation, change });
     let pinned = ConversationChange { pinned: Some(true), ..ConversationChange::default() };
     scene.take(&ann_too);
     let answer = change(bobs, pinned);

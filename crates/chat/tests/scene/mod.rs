@@ -1,5 +1,6 @@
 //! One community in memory: a node, its store, and devices whose events are collected.
 #![allow(dead_code, unreachable_pub, reason = "every test file uses its own part of it")]
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -189,7 +190,13 @@ impl Scene {
     }
 
     /// Sends, and answers the acknowledgement.
-    pub fn post(&self, from: &Device, to: To, id: &str, body: &str) -> Result<(ConversationId, Seq), Refusal> {
+    pub fn post(
+        &self,
+        from: &Device,
+        to: To,
+        id: &str,
+        body: &str,
+    ) -> Result<(ConversationId, Seq), Refusal> {
         self.take(from);
         self.send(from, to, id, body);
         match self.take(from).as_slice() {
@@ -201,7 +208,12 @@ impl Scene {
         }
     }
 
-    pub fn contact(&self, device: &Device, action: ContactAction, user: &str) -> Result<ContactState, Refusal> {
+    pub fn contact(
+        &self,
+        device: &Device,
+        action: ContactAction,
+        user: &str,
+    ) -> Result<ContactState, Refusal> {
         match self.ask(device, Command::Contact { re: 9, action, user: sub(user) }).as_slice() {
             [Event::Contact { re: Some(9), contact, .. }, ..] => {
                 assert_eq!(contact.person.sub, sub(user));

@@ -1,0 +1,222 @@
+//! Contacts: what both sides hear, on open sites and on those where only contacts meet.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use ContactAction::{Accept, Block, Decline, Remove, Request, Unblock};
+use chat::memory::MemoryStore;
+use chat::*;
+use scene::*;
+
+/// States of contact events, as a device hears them.
+fn heard(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
+    let events = scene.take(device);
+    let state = |event: &Event| match event {
+        Event::Contact { re: None, contact, .. } => Some((contact.person.sub.to_string(), contact.state)),
+        _ => None,
+    };
+    events.iter().filter_map(state).collect()
+}
+
+fn list(scene: &Scene, device: &Device) -> Vec<(String, ContactState)> {
+    match scene.ask(device, Command::Contacts { re: 4, page: PageOf::default() }).remove(0) {
+        Event::Contacts { re: 4, contacts, next: None } => {
+            contacts.iter().map(|contact| (contact.person.sub.to_string(), contact.state)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn asking_and_agreeing() {
+    let scene = Scene::new(Mode::Contacts);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    let ann_too = scene.sign_in("ann", "d2");
+    assert_eq!(scene.contact(&ann, Request, "bob"), Ok(ContactState::RequestSent));
+    assert_eq!(heard(&scene, &ann_too), [("bob".into(), ContactState::RequestSent)]);
+    assert_eq!(heard(&scene, &bob), [("ann".into(), ContactState::RequestReceived)]);
+    assert_eq!(scene.post(&ann, to("bob"), "m", "x"), Err(Refusal::NotAllowed), "not yet");
+
+    assert_eq!(scene.contact(&bob, Accept, "ann"), Ok(ContactState::Contact));
+    assert_eq!(heard(&scene, &ann), [("bob".into(), ContactState::Contact)]);
+    assert!(scene.post(&ann, to("bob"), "m", "x").is_ok());
+    assert_eq!(list(&scene, &bob), [("ann".into(), ContactState::Contact)]);
+
+    assert_eq!(scene.contact(&bob, Remove, "ann"), Ok(ContactState::None));
+    assert_eq!(heard(&scene, &ann), [("bob".into(), ContactState::None)]);
+    assert_eq!(scene.post(&ann, to("bob"), "m2", "x"), Err(Refusal::NotAllowed));
+    assert_eq!((list(&scene, &ann), list(&scene, &bob)), (vec![], vec![]));
+}
+
+#[test]
+fn asking_each_other_is_agreeing() {
+    let scene = Scene::with(Mode::Contacts, config(), MemoryStore::by_turns());
+    let handles = ["ann", "bob"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
+    scene.store.run();
+    let [ann, bob] = handles.map(|handle| scene.welcomed(handle));
+    // Both at once: neither request may overwrite the other.
+    scene.command(&ann, Command::Contact { re: 1, action: Request, user: sub("bob") });
+    scene.command(&bob, Command::Contact { re: 2, action: Request, user: sub("ann") });
+    while scene.store.turns() > 0 {
+        scene.store.turn(scene.store.turns() - 1);
+    }
+    let last = |device: &Device| match scene.take(device).pop() {
+        Some(Event::Contact { contact, .. }) => contact.state,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((last(&ann), last(&bob)), (ContactState::Contact, ContactState::Contact));
+}
+
+#[test]
+fn a_declined_request_stays_sent_for_who_asked() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    scene.contact(&ann, Request, "bob").unwrap();
+    scene.take(&bob);
+    assert_eq!(scene.contact(&bob, Decline, "ann"), Ok(ContactState::None));
+    assert_eq!(heard(&scene, &ann), []);
+    assert_eq!(scene.contact(&ann, Request, "bob"), Ok(ContactState::RequestSent), "again");
+    assert_eq!(heard(&scene, &bob), [], "is not told again");
+    assert_eq!(scene.contact(&bob, Accept, "ann"), Err(Refusal::BadValue), "nothing to accept any more");
+    assert_eq!(scene.contact(&bob, Request, "ann"), Ok(ContactState::Contact), "but asking is agreeing");
+}
+
+#[test]
+fn a_block_cannot_be_told_from_a_removal_or_from_being_offline() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    scene.wait(600);
+    scene.befriend(&ann, &bob);
+    let (conversation, seq) = scene.post(&bob, to("ann"), "m0", "hello").unwrap();
+    assert_eq!(scene.watch(&bob, &["ann"]), [("ann".into(), Presence::Online)]);
+    scene.take(&ann);
+
+    assert_eq!(scene.contact(&ann, Block, "bob"), Ok(ContactState::Blocked));
+    let events = scene.take(&bob);
+    let [
+        Event::Contact { re: None, contact: Contact { person, state: ContactState::None }, .. },
+        Event::Presence { presence: Presence::Offline, last_seen: None, .. },
+    ] = &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(person.presence, Some(Presence::Offline));
+
+    // Nothing passes, in neither direction; the answer is the one that everybody gets.
+    assert_eq!(scene.post(&bob, to("ann"), "m1", "x"), Err(Refusal::NotAllowed));
+    assert_eq!(scene.post(&ann, to("bob"), "m1", "x"), Err(Refusal::NotAllowed));
+    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(seq) });
+    scene.command(&ann, Command::SetPresence(SetPresence::Busy));
+    scene.command(&ann, Command::Typing { to: to("bob"), on: true });
+    scene.wait(600);
+    assert!(scene.take(&bob).is_empty());
+    assert_eq!(scene.watch(&bob, &["ann"]), [("ann".into(), Presence::Offline)]);
+    // A request by the blocked one goes nowhere and says nothing.
+    assert_eq!(scene.contact(&bob, Request, "ann"), Ok(ContactState::RequestSent));
+    assert_eq!(heard(&scene, &ann), []);
+    assert_eq!(scene.contact(&ann, Request, "bob"), Err(Refusal::NotAllowed), "unblock first");
+
+    assert_eq!(scene.contact(&ann, Unblock, "bob"), Ok(ContactState::None));
+    assert_eq!(presences(&scene.take(&bob)), [("ann".into(), Presence::Busy)]);
+    assert!(scene.post(&bob, to("ann"), "m1", "x").is_ok());
+}
+
+#[test]
+fn strange_requests() {
+    let mut config = config();
+    config.limits.contacts = 2;
+    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    for user in ["cat", "dan"] {
+        scene.sign_in(user, "d");
+    }
+    assert_eq!(scene.contact(&ann, Request, "ann"), Err(Refusal::BadValue));
+    assert_eq!(scene.contact(&ann, Request, "zoe"), Err(Refusal::NoSuchUser));
+    assert_eq!(scene.contact(&ann, Remove, "bob"), Ok(ContactState::None), "as it was");
+    assert!(scene.take(&bob).is_empty());
+    for user in ["bob", "cat"] {
+        scene.contact(&ann, Request, user).unwrap();
+    }
+    assert_eq!(scene.contact(&ann, Request, "dan"), Err(Refusal::TooManyContacts));
+    assert_eq!(scene.contact(&ann, Request, "bob"), Ok(ContactState::RequestSent), "has its row");
+    scene.contact(&ann, Remove, "cat").unwrap();
+    assert_eq!(scene.contact(&ann, Request, "dan"), Ok(ContactState::RequestSent));
+}
+
+#[test]
+fn people_and_profiles() {
+    let mut scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "d");
+    for user in ["bob", "bart", "cat", "out"] {
+        let device = scene.sign_in(user, "d");
+        if user == "out" {
+            scene.store.set_banned(device.session.user, true, Box::new(|_| ()));
+        }
+        if user == "cat" {
+            scene.leave(&device);
+        }
+    }
+    scene.wait(600);
+    let people = |query: Option<&str>, after: Option<String>, limit| {
+        let command = Command::People { re: 1, query: query.map(Into::into), page: PageOf { after, limit } };
+        match scene.ask(&ann, command).remove(0) {
+            Event::People { re: 1, people, next } => {
+                Ok((people.iter().map(|p| (p.sub.to_string(), p.presence)).collect::<Vec<_>>(), next))
+            }
+            Event::Refused { re: Some(1), refusal } => Err(refusal),
+            other => panic!("{other:?}"),
+        }
+    };
+    let here = |name: &str| (name.to_string(), Some(Presence::Online));
+    let gone = |name: &str| (name.to_string(), Some(Presence::Offline));
+    assert_eq!(people(None, None, None), Ok((vec![here("bart"), here("bob"), gone("cat")], None)));
+    assert_eq!(people(Some("B"), None, None).unwrap().0, [here("bart"), here("bob")]);
+    let (first, next) = people(Some("b"), None, Some(1)).unwrap();
+    assert_eq!((first, people(Some("b"), next, Some(1)).unwrap().0), (vec![here("bart")], vec![here("bob")]));
+    assert_eq!(people(None, None, Some(0)).unwrap().0.len(), 0, "a page of one: oneself, left out");
+
+    let users = ["cat", "zoe", "bob"].map(sub).to_vec();
+    let profiles = scene.ask(&ann, Command::Profiles { re: 2, users }).remove(0);
+    let Event::Profiles { re: 2, people } = profiles else { panic!("{profiles:?}") };
+    assert_eq!(people.len(), 2, "unknown ids are left out");
+    let too_many = (0..51).map(|n| sub(&n.to_string())).collect();
+    let answer = scene.ask(&ann, Command::Profiles { re: 3, users: too_many }).remove(0);
+    assert!(matches!(answer, Event::Refused { re: Some(3), refusal: Refusal::BadValue }));
+}
+
+#[test]
+fn where_only_contacts_meet_there_is_no_directory() {
+    let mut scene = Scene::new(Mode::Contacts);
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|user| scene.sign_in(user, "d"));
+    scene.befriend(&ann, &bob);
+    scene.wait(600);
+    let people = |query: Option<&str>| {
+        let command = Command::People { re: 1, query: query.map(Into::into), page: PageOf::default() };
+        match scene.ask(&ann, command).remove(0) {
+            Event::People { people, .. } => {
+                Ok(people.iter().map(|p| (p.sub.to_string(), p.presence)).collect::<Vec<_>>())
+            }
+            Event::Refused { refusal, .. } => Err(refusal),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(people(None), Err(Refusal::NotAllowed));
+    assert_eq!(people(Some("")), Err(Refusal::NotAllowed));
+    assert_eq!(people(Some("ca")), Ok(vec![]));
+    assert_eq!(people(Some("cat")), Ok(vec![("cat".into(), None)]), "whoever knows the id may ask");
+    assert_eq!(people(Some("bob")), Ok(vec![("bob".into(), Some(Presence::Online))]));
+    assert_eq!(scene.watch(&ann, &["bob", "cat"]), [("bob".into(), Presence::Online)]);
+    // Becoming contacts brings the presence, parting takes it away.
+    scene.befriend_while_watched(&ann, &cat);
+    assert_eq!(scene.contact(&cat, Remove, "ann"), Ok(ContactState::None));
+    assert_eq!(presences(&scene.take(&ann)), [("cat".into(), Presence::Offline)]);
+}
+
+impl Scene {
+    fn befriend_while_watched(&self, a: &Device, b: &Device) {
+        self.contact(a, Request, b.welcome.me.sub.as_str()).unwrap();
+        self.take(a);
+        self.contact(b, Accept, a.welcome.me.sub.as_str()).unwrap();
+        assert_eq!(presences(&self.take(a)), [(b.welcome.me.sub.to_string(), Presence::Online)]);
+    }
+}

@@ -1,0 +1,208 @@
+//! Presence in virtual time: grace, collecting, invisibility, watching.
+
+mod scene;
+
+use chat::*;
+use scene::*;
+
+fn told(scene: &Scene, device: &Device) -> Vec<(String, Presence)> {
+    presences(&scene.take(device))
+}
+
+fn of(user: &str, presence: Presence) -> Vec<(String, Presence)> {
+    vec![(user.into(), presence)]
+}
+
+#[test]
+fn watchers_hear_of_coming_and_going() {
+    let mut scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let bob = scene.sign_in("bob", "b");
+    scene.leave(&bob);
+    scene.wait(600);
+    assert_eq!(scene.watch(&ann, &["bob", "nobody", "ann"]), of("bob", Presence::Offline));
+
+    let bob = scene.sign_in("bob", "b");
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), of("bob", Presence::Online));
+    // On purpose: no grace, only the next telling.
+    let left = scene.now();
+    scene.leave(&bob);
+    scene.wait(600);
+    let events = scene.take(&ann);
+    let [Event::Presence { presence: Presence::Offline, last_seen: Some(last_seen), .. }] = events[..] else {
+        panic!("{events:?}")
+    };
+    assert_eq!(last_seen, left);
+    assert_eq!(scene.watch(&ann, &["bob"]), of("bob", Presence::Offline));
+}
+
+#[test]
+fn a_drop_is_forgiven_for_the_grace_time() {
+    let mut scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.wait(600);
+    scene.watch(&ann, &["bob"]);
+
+    scene.drop_connection(&bob);
+    scene.wait(9_900);
+    let bob = scene.sign_in("bob", "b");
+    // He drops again: the first drop's time must not end the second's grace.
+    scene.drop_connection(&bob);
+    let dropped = scene.now();
+    scene.wait(9_900);
+    assert_eq!(told(&scene, &ann), []);
+    scene.wait(700);
+    let events = scene.take(&ann);
+    let [Event::Presence { presence: Presence::Offline, last_seen: Some(last_seen), .. }] = events[..] else {
+        panic!("{events:?}")
+    };
+    assert_eq!(last_seen, dropped, "when he was here, not when the grace ended");
+    assert_eq!(scene.node.stats().users_online, 1);
+}
+
+#[test]
+fn a_mass_reconnect_shows_nobody_anything() {
+    let mut scene = Scene::new(Mode::Open);
+    let names: Vec<String> = (0..300).map(|n| format!("u{n}")).collect();
+    let mut devices: Vec<Device> = names.iter().map(|name| scene.sign_in(name, "d")).collect();
+    let ann = scene.sign_in("ann", "a");
+    scene.wait(600);
+    let watched: Vec<&str> = names.iter().take(100).map(String::as_str).collect();
+    assert_eq!(scene.watch(&ann, &watched).len(), 100);
+
+    devices.iter().for_each(|device| scene.drop_connection(device));
+    scene.wait(3_000);
+    devices = names.iter().map(|name| scene.sign_in(name, "d")).collect();
+    scene.wait(30_000);
+    assert_eq!(told(&scene, &ann), []);
+    devices.iter().for_each(|device| scene.leave(device));
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann).len(), 100, "when they do leave, each is told once");
+}
+
+#[test]
+fn quick_changes_are_told_once() {
+    let mut scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.wait(600);
+    scene.watch(&ann, &["bob"]);
+    scene.wait(500);
+    for set in [SetPresence::Away, SetPresence::Online, SetPresence::Busy, SetPresence::Away] {
+        scene.command(&bob, Command::SetPresence(set));
+    }
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
+    for set in [SetPresence::Busy, SetPresence::Away] {
+        scene.command(&bob, Command::SetPresence(set));
+    }
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), [], "back to where it was");
+    scene.leave(&bob);
+    scene.sign_in("bob", "b");
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), [], "a reload of the page");
+}
+
+#[test]
+fn the_choice_is_of_the_user_and_is_remembered() {
+    let mut scene = Scene::new(Mode::Open);
+    let [phone, laptop] = ["p", "l"].map(|device| scene.sign_in("bob", device));
+    scene.command(&phone, Command::SetPresence(SetPresence::Busy));
+    assert_eq!(told(&scene, &laptop), of("bob", Presence::Busy), "the other device, at once");
+    assert_eq!(told(&scene, &phone), []);
+    for device in [&phone, &laptop] {
+        scene.leave(device);
+    }
+    scene.wait(60_000);
+    assert_eq!(scene.sign_in("bob", "p").welcome.presence, SetPresence::Busy);
+    let ann = scene.sign_in("ann", "a");
+    scene.wait(600);
+    assert_eq!(scene.watch(&ann, &["bob"]), of("bob", Presence::Busy));
+}
+
+#[test]
+fn the_invisible_looks_gone_in_every_way() {
+    let mut scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.wait(600);
+    scene.watch(&ann, &["bob"]);
+    let vanished = scene.now();
+    scene.command(&bob, Command::SetPresence(SetPresence::Invisible));
+    scene.wait(600);
+    let last_seen = |events: Vec<Event>| match events[..] {
+        [Event::Presence { presence: Presence::Offline, last_seen, .. }] => last_seen,
+        ref other => panic!("{other:?}"),
+    };
+    assert_eq!(last_seen(scene.take(&ann)), Some(vanished));
+
+    scene.wait(60_000);
+    scene.drop_connection(&bob);
+    scene.wait(60_000);
+    let bob = scene.sign_in("bob", "b");
+    assert_eq!(bob.welcome.presence, SetPresence::Invisible);
+    scene.wait(60_000);
+    scene.leave(&bob);
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), []);
+    let watch = Command::Watch { users: vec![sub("bob")] };
+    assert_eq!(last_seen(scene.ask(&ann, watch)), Some(vanished), "comings and goings leave no trace");
+    // He still gets his messages.
+    let bob = scene.sign_in("bob", "b");
+    scene.post(&ann, to("bob"), "m", "I know you are there").unwrap();
+    assert_eq!(scene.bodies(&bob).len(), 1);
+}
+
+#[test]
+fn a_watch_replaces_the_one_before_and_ends_with_the_session() {
+    let mut scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let [bob, cat] = ["bob", "cat"].map(|user| scene.sign_in(user, "d"));
+    scene.wait(600);
+    scene.watch(&ann, &["bob"]);
+    assert_eq!(scene.watch(&ann, &["cat", "cat"]), of("cat", Presence::Online));
+    scene.leave(&bob);
+    scene.leave(&cat);
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), of("cat", Presence::Offline));
+    assert_eq!(scene.watch(&ann, &[]), []);
+
+    let many: Vec<Sub> = (0..101).map(|n| sub(&n.to_string())).collect();
+    let answer = scene.ask(&ann, Command::Watch { users: many });
+    assert!(matches!(answer[..], [Event::Refused { re: None, refusal: Refusal::BadValue }]));
+
+    scene.watch(&ann, &["bob"]);
+    scene.leave(&ann);
+    scene.sign_in("bob", "d");
+    scene.wait(600);
+    assert!(scene.take(&ann).is_empty());
+}
+
+#[test]
+fn an_earlier_watch_that_is_looked_up_late_does_not_win() {
+    let mut scene = Scene::with(Mode::Open, config(), chat::memory::MemoryStore::by_turns());
+    let handles = ["ann", "bob", "cat"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
+    scene.store.run();
+    let [ann, ..] = handles.map(|handle| scene.welcomed(handle));
+    scene.wait(600);
+    scene.command(&ann, Command::Watch { users: vec![sub("bob")] });
+    scene.command(&ann, Command::Watch { users: vec![sub("cat")] });
+    while scene.store.turns() > 0 {
+        scene.store.turn(scene.store.turns() - 1);
+    }
+    assert_eq!(told(&scene, &ann), of("cat", Presence::Online));
+}
+
+#[test]
+fn conversations_and_welcomes_carry_presence() {
+    let mut scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.post(&bob, to("ann"), "m", "x").unwrap();
+    scene.wait(600);
+    let with = |device: &Device| device.welcome.changes.conversations[0].with.presence;
+    assert_eq!(with(&scene.sign_in("ann", "a2")), Some(Presence::Online));
+    scene.leave(&bob);
+    scene.wait(600);
+    assert_eq!(with(&scene.sign_in("ann", "a2")), Some(Presence::Offline));
+    scene.leave(&ann);
+}

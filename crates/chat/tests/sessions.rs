@@ -1,0 +1,299 @@
+//! Sessions: beginning, being replaced, catching up, falling behind, ending.
+
+mod scene;
+
+use chat::memory::MemoryStore;
+use chat::*;
+use scene::*;
+
+#[test]
+fn a_first_welcome_and_a_later_one() {
+    let scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let welcome = &ann.welcome;
+    assert_eq!((welcome.me.sub.as_str(), &*welcome.me.name), ("ann", "The ann"));
+    assert_eq!((welcome.presence, welcome.open, &welcome.guest_token), (SetPresence::Online, true, &None));
+    assert!(welcome.changes.reset && welcome.changes.conversations.is_empty());
+
+    let bob = scene.sign_in("bob", "b");
+    scene.post(&ann, to("bob"), "m1", "one").unwrap();
+    let seen = position(&scene.take(&bob));
+    scene.drop_connection(&bob);
+    scene.post(&ann, to("bob"), "m2", "two").unwrap();
+    scene.contact(&ann, ContactAction::Request, "bob").unwrap();
+
+    let changes = scene.sign_in_from("bob", "b", Some(seen)).welcome.changes;
+    assert!(!changes.reset);
+    assert_eq!(changes.messages.iter().map(|message| &*message.body).collect::<Vec<_>>(), ["two"]);
+    assert_eq!((changes.conversations.len(), changes.conversations[0].unread), (1, 2));
+    assert_eq!(changes.conversations[0].with.presence, Some(Presence::Offline), "not told yet");
+    assert_eq!(changes.contacts[0].state, ContactState::RequestReceived);
+    assert!(changes.gaps.is_empty());
+
+    // Of another database, or from the future: a first page.
+    for position in [Position { epoch: 9, ..seen }, Position { number: 1 << 40, ..seen }] {
+        let changes = scene.sign_in_from("bob", "b", Some(position)).welcome.changes;
+        assert!(changes.reset && changes.messages.is_empty() && changes.conversations.len() == 1);
+    }
+}
+
+#[test]
+fn a_long_absence_leaves_a_gap_that_is_named() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.post(&ann, to("bob"), "m0", "0").unwrap();
+    let seen = position(&scene.take(&bob));
+    scene.drop_connection(&bob);
+    for number in 1..=80 {
+        scene.post(&ann, to("bob"), &format!("m{number}"), "x").unwrap();
+    }
+    let changes = scene.sign_in_from("bob", "b", Some(seen)).welcome.changes;
+    assert_eq!(changes.messages.len(), 50);
+    let [Gap { first, .. }] = changes.gaps[..] else { panic!("one gap") };
+    assert_eq!((first, changes.messages[0].seq), (Seq(32), Seq(32)));
+}
+
+#[test]
+fn who_is_not_let_in() {
+    let scene = Scene::new(Mode::Open);
+    let device = || DeviceId::parse("d").unwrap();
+    let token = scene.token("ann");
+    let said = |site_key: &str, origin: Option<&str>| {
+        let handle = scene.handle();
+        let hello = Hello { site_key, token: Some(&token), device: device(), position: None, origin };
+        scene.node.sign_in(hello, handle, scene.now());
+        match scene.inbox.take(handle).remove(0) {
+            Event::Welcome(_) => None,
+            Event::Bye(refusal) => Some(refusal),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(said("forum", Some("https://forum.example")), None);
+    assert_eq!(said("forum", None), None, "no browser");
+    assert_eq!(said("forum", Some("https://evil.example")), Some(Refusal::BadOrigin));
+    assert_eq!(said("", None), Some(Refusal::NoSuchSite));
+    assert_eq!(said("Forum", None), Some(Refusal::NoSuchSite));
+    assert_eq!(scene.node.origin_allowed("forum", "https://forum.example"), Ok(true));
+    assert_eq!(scene.node.origin_allowed("forum", "https://evil.example"), Ok(false));
+    assert_eq!(scene.node.origin_allowed("other", "https://forum.example"), Err(Refusal::NoSuchSite));
+
+    scene.store.fail_writes(Some(StoreError::DiskFull));
+    assert_eq!(scene.refused_hello(Some(&scene.token("new"))), Refusal::Unavailable);
+    assert_eq!(scene.node.stats().sessions, 1, "ann's newest");
+}
+
+#[test]
+fn the_same_device_again_replaces_itself() {
+    let scene = Scene::new(Mode::Open);
+    let (old, laptop) = (scene.sign_in("ann", "phone"), scene.sign_in("ann", "laptop"));
+    let new = scene.sign_in("ann", "phone");
+    assert!(matches!(scene.take(&old)[..], [Event::Bye(Refusal::Replaced)]));
+    assert!(scene.take(&laptop).is_empty() && scene.take(&new).is_empty());
+    // The gateway closes the old connection; that does not touch the new session.
+    scene.drop_connection(&old);
+    scene.command(&old, Command::SetPresence(SetPresence::Busy));
+    assert!(matches!(scene.take(&old)[..], [Event::Bye(Refusal::NoSession)]));
+    let bob = scene.sign_in("bob", "phone");
+    scene.post(&bob, to("ann"), "m", "x").unwrap();
+    assert_eq!((scene.bodies(&new).len(), scene.bodies(&laptop).len(), scene.bodies(&old).len()), (1, 1, 0));
+    assert_eq!((scene.node.stats().sessions, scene.node.stats().users_online), (3, 2));
+}
+
+#[test]
+fn limits_of_sessions() {
+    let mut config = config();
+    config.limits.sessions_per_user = 2;
+    config.limits.sessions_per_site = 4;
+    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let devices = ["1", "2", "3"].map(|device| scene.sign_in("ann", device));
+    assert!(matches!(scene.take(&devices[0])[..], [Event::Bye(Refusal::Replaced)]), "the oldest goes");
+    let bob = scene.sign_in("bob", "b");
+    scene.sign_in("cat", "c");
+    assert_eq!(scene.refused_hello(Some(&scene.token("dan"))), Refusal::Full);
+    scene.leave(&bob);
+    scene.sign_in("dan", "d");
+    assert_eq!(scene.refused_hello(Some(&scene.token("eve"))), Refusal::Full);
+    assert_eq!(scene.node.stats().sessions, 4);
+}
+
+#[test]
+fn nothing_comes_before_the_welcome_and_nothing_is_lost_around_it() {
+    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let run = |hello: SessionHandle| {
+        scene.store.run();
+        scene.welcomed(hello)
+    };
+    let ann = run(scene.hello(Some(&scene.token("ann")), "a", None));
+    let bob = run(scene.hello(Some(&scene.token("bob")), "b", None));
+    scene.send(&ann, to("bob"), "m0", "0");
+    scene.store.run();
+    let seen = position(&scene.take(&bob));
+    scene.drop_connection(&bob);
+
+    // A message is committed and told at every moment of bob's sign-in, which has four turns of the store.
+    for moment in 0..5 {
+        let id = format!("m{}", moment + 1);
+        let handle = scene.hello(Some(&scene.token("bob")), "b", Some(seen));
+        for _ in 0..moment {
+            let last = scene.store.turns() - 1;
+            scene.store.turn(last);
+        }
+        scene.send(&ann, to("bob"), &id, &id);
+        // Writes first, so that the message overtakes the sign-in, which stands at a read.
+        while scene.store.turns() > 0 {
+            scene.store.turn(0);
+        }
+        let events = scene.inbox.take(handle);
+        let Some(Event::Welcome(welcome)) = events.first() else { panic!("moment {moment}: {events:?}") };
+        let in_welcome = welcome.changes.messages.iter().filter(|message| *message.client_id == *id).count();
+        let after =
+            events.iter().filter(|e| matches!(e, Event::Message(m, _) if *m.client_id == *id)).count();
+        assert_eq!(in_welcome + after, 1, "moment {moment}: once, in the welcome or after it");
+        scene.node.disconnected(welcome.session, false, scene.now());
+    }
+}
+
+#[test]
+fn too_much_while_waiting_for_the_welcome_makes_it_behind() {
+    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let ann = scene.hello(Some(&scene.token("ann")), "a", None);
+    scene.hello(Some(&scene.token("bob")), "b0", None);
+    scene.store.run();
+    let ann = scene.welcomed(ann);
+    scene.send(&ann, to("bob"), "known", "so that no look-up comes between");
+    scene.store.run();
+
+    let bob = scene.hello(Some(&scene.token("bob")), "b", None);
+    // The row is read and the session registered; the snapshot is taken but not told.
+    for _ in 0..3 {
+        scene.store.turn(0);
+    }
+    assert_eq!(scene.store.turns(), 1, "the snapshot's answer");
+    for number in 0..100 {
+        scene.send(&ann, to("bob"), &format!("m{number}"), "x");
+        scene.store.turn(1); // commit
+        scene.store.turn(0); // tell
+    }
+    scene.store.run();
+    let events = scene.inbox.take(bob);
+    let [Event::Welcome(welcome), Event::Behind] = &events[..] else { panic!("{} events", events.len()) };
+    let session = welcome.session;
+    let position = Some(welcome.changes.position);
+    scene.node.command(session, Command::Resume { re: 1, position }, scene.now());
+    scene.store.run();
+    let events = scene.inbox.take(bob);
+    let [Event::Changes { re: 1, changes }] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((changes.messages.len(), changes.gaps.len()), (50, 1));
+}
+
+#[test]
+fn behind_hears_nothing_until_it_resumes() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.watch(&bob, &["ann"]);
+    scene.post(&ann, to("bob"), "m0", "0").unwrap();
+    let seen = position(&scene.take(&bob));
+
+    scene.node.behind(bob.session);
+    scene.post(&ann, to("bob"), "m1", "1").unwrap();
+    scene.command(&ann, Command::Typing { to: to("bob"), on: true });
+    // Own messages are stored; their acknowledgement would let the position jump over m1.
+    scene.send(&bob, to("ann"), "b1", "mine");
+    assert!(scene.take(&bob).is_empty());
+
+    let events = scene.ask(&bob, Command::Resume { re: 7, position: Some(seen) });
+    let Event::Changes { re: 7, changes } = &events[0] else { panic!("{events:?}") };
+    let ids: Vec<&str> = changes.messages.iter().map(|message| &*message.client_id).collect();
+    assert_eq!(ids, ["m1", "b1"]);
+    assert_eq!(presences(&events), [("ann".into(), Presence::Offline)], "what it watches, anew");
+    scene.post(&ann, to("bob"), "m2", "2").unwrap();
+    assert_eq!(scene.bodies(&bob), ["2"]);
+    assert_eq!(scene.node.stats().behind, 1);
+}
+
+#[test]
+fn one_resume_at_a_time_and_one_that_fails_can_be_tried_again() {
+    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let handle = scene.hello(Some(&scene.token("ann")), "a", None);
+    scene.store.run();
+    let ann = scene.welcomed(handle);
+    let resume = |re| scene.command(&ann, Command::Resume { re, position: None });
+    resume(1);
+    resume(2);
+    assert!(matches!(
+        scene.take(&ann)[..],
+        [Event::Refused { re: Some(2), refusal: Refusal::RateLimited { .. } }]
+    ));
+    // Behind once more while the answer is on its way: it comes too late.
+    scene.node.behind(ann.session);
+    scene.store.run();
+    assert!(scene.take(&ann).is_empty());
+    resume(3);
+    scene.store.run();
+    assert!(matches!(scene.take(&ann)[..], [Event::Changes { re: 3, .. }]));
+}
+
+#[test]
+fn bans_and_removed_sites_end_sessions() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    scene.store.set_banned(bob.session.user, true, Box::new(|_| ()));
+    scene.node.refresh_sites().unwrap();
+    assert!(matches!(scene.take(&bob)[..], [Event::Bye(Refusal::Banned)]));
+    assert_eq!(scene.refused_hello(Some(&scene.token("bob"))), Refusal::Banned);
+    assert_eq!(scene.post(&ann, to("bob"), "m", "x"), Err(Refusal::NotAllowed));
+
+    scene.store.set_banned(bob.session.user, false, Box::new(|_| ()));
+    scene.node.refresh_sites().unwrap();
+    scene.sign_in("bob", "d");
+    assert!(scene.post(&ann, to("bob"), "m", "x").is_ok());
+
+    scene.store.remove_site(SiteId(1)).unwrap();
+    scene.node.refresh_sites().unwrap();
+    assert!(matches!(scene.take(&ann)[..], [Event::Bye(Refusal::NoSuchSite)]));
+    assert_eq!(scene.refused_hello(Some(&scene.token("ann"))), Refusal::NoSuchSite);
+    assert_eq!((scene.node.stats().sessions, scene.node.stats().sites), (0, 0));
+}
+
+#[test]
+fn goodbye_sends_everyone_away_to_come_back_at_different_moments() {
+    let scene = Scene::new(Mode::Open);
+    let devices: Vec<Device> = (0..200).map(|n| scene.sign_in(&format!("u{n}"), "d")).collect();
+    scene.node.goodbye(10_000);
+    let moments: std::collections::BTreeSet<u32> = devices
+        .iter()
+        .map(|device| match scene.take(device)[..] {
+            [Event::Bye(Refusal::GoingAway { retry_after_ms })] => retry_after_ms,
+            ref other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(moments.len() > 150 && *moments.first().unwrap() < 1000 && *moments.last().unwrap() > 9000);
+    assert!(moments.iter().all(|moment| *moment <= 10_000));
+    assert!(matches!(scene.refused_hello(Some(&scene.token("late"))), Refusal::GoingAway { .. }));
+    assert_eq!(scene.node.stats().sessions, 0);
+}
+
+#[test]
+fn refusals_are_counted_by_kind() {
+    let scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    scene.refused_hello(Some("x"));
+    scene.refused_hello(Some("y"));
+    scene.post(&ann, to("zoe"), "m", "x").unwrap_err();
+    let refusals = scene.node.stats().refusals;
+    let count = |word| refusals.iter().find(|(known, _)| *known == word).unwrap().1;
+    assert_eq!((count("bad_token"), count("no_such_user"), count("banned")), (2, 1, 0));
+    assert_eq!(Refusal::GoingAway { retry_after_ms: 5 }.word(), "going_away");
+    assert_eq!(Refusal::NoSuchSite.word(), "no_such_site");
+}
+
+/// The last position that these events had.
+fn position(events: &[Event]) -> Position {
+    let position = |event: &Event| match event {
+        Event::Message(_, position) | Event::Ack { position, .. } | Event::Marker { position, .. } => {
+            Some(*position)
+        }
+        _ => None,
+    };
+    events.iter().rev().find_map(position).expect("one of them has a position")
+}
