@@ -32,6 +32,7 @@ mod store;
 mod typing;
 mod watch;
 
+pub mod directory;
 pub mod memory;
 pub mod token;
 

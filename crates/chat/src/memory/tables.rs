@@ -6,6 +6,7 @@ use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
     ConversationRow, ConversationsPage, Gap, HistoryPage, MarkerRow, PeoplePage, Position, Profile, Relation,
     ResumeFrom, Seq, SetPresence, Site, SiteId, Snapshot, StoredMessage, Sub, Timestamp, UserId, UserRow,
+    directory,
 };
 
 #[derive(Default)]
@@ -137,11 +138,13 @@ impl Tables {
         after: Option<&str>,
         limit: u32,
     ) -> PeoplePage {
-        let query = query.unwrap_or_default().to_lowercase();
+        let query = directory::fold_query(query.unwrap_or_default());
         let mut rows: Vec<UserRow> = self
             .users
             .values()
-            .filter(|row| row.id.site == site && word_starts_with(&row.profile.name, &query))
+            .filter(|row| {
+                row.id.site == site && directory::finds(&directory::fold(&row.profile.name), &query)
+            })
             .cloned()
             .collect();
         rows.sort_by_cached_key(name_cursor);
@@ -174,7 +177,9 @@ impl Tables {
         conversation.messages.push(Line {
             from: append.from,
             client_id: append.client_id,
-            mentions_other: names[1 - me].as_ref().is_some_and(|sub| mentions(&append.body, sub)),
+            mentions_other: names[1 - me]
+                .as_ref()
+                .is_some_and(|sub| directory::mentions(&append.body, sub.as_str())),
             body: append.body,
             time: append.time,
             reply_to: append.reply_to.filter(|to| (1..seq).contains(&to.0)),
@@ -481,7 +486,7 @@ fn member_index(id: ConversationId, user: UserId) -> Option<usize> {
 
 /// Sorts by name, then sub. Neither has control characters, so NUL keeps them apart.
 fn name_cursor(row: &UserRow) -> String {
-    format!("{}\0{}", row.profile.name, row.profile.sub)
+    format!("{}\0{}", directory::fold(&row.profile.name), row.profile.sub)
 }
 
 /// Sorts pinned before all others, then newest activity first.
@@ -501,22 +506,4 @@ fn cut<T>(
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     rows.last().filter(|_| more).map(cursor)
-}
-
-fn word_starts_with(name: &str, query: &str) -> bool {
-    let name = name.to_lowercase();
-    query.is_empty()
-        || name.starts_with(query)
-        || name
-            .match_indices(query)
-            .any(|(at, _)| name[..at].chars().next_back().is_some_and(|c| !c.is_alphanumeric()))
-}
-
-/// `@sub` that does not go on as another name.
-fn mentions(body: &str, sub: &Sub) -> bool {
-    body.match_indices('@').any(|(at, _)| {
-        body[at + 1..].strip_prefix(sub.as_str()).is_some_and(|rest| {
-            rest.chars().next().is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == '-'))
-        })
-    })
 }

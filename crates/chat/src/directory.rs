@@ -1,0 +1,69 @@
+//! How names are compared in lists and found by the start of a word: one rule for every store.
+
+/// The form in which names are compared: lower case, letter by letter.
+///
+/// Not `str::to_lowercase`, whose final sigma would hide `ΟΔΟΣ` from one who has typed only the start of
+/// `ΟΔΟΣΑ`.
+pub fn fold(name: &str) -> String {
+    name.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
+}
+
+/// What a query is compared as: folded, from its first letter or digit on.
+pub fn fold_query(query: &str) -> String {
+    fold(query).trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned()
+}
+
+/// Where words begin in a folded name.
+pub fn word_starts(folded: &str) -> impl Iterator<Item = usize> + '_ {
+    let mut inside = false;
+    folded.char_indices().filter_map(move |(at, c)| {
+        // Combining accents belong to the letter before them, in names that are not composed.
+        let letter = c.is_alphanumeric() || (inside && ('\u{300}'..='\u{36f}').contains(&c));
+        let start = letter && !inside;
+        inside = letter;
+        start.then_some(at)
+    })
+}
+
+/// Does a word of the folded name start with the folded query?
+pub fn finds(folded: &str, query: &str) -> bool {
+    query.is_empty() || word_starts(folded).any(|at| folded[at..].starts_with(query))
+}
+
+/// Does `body` name this user: `@sub`, followed by no letter, digit, `_` or `-`?
+pub fn mentions(body: &str, sub: &str) -> bool {
+    body.match_indices('@').any(|(at, _)| {
+        body[at + 1..].strip_prefix(sub).is_some_and(|rest| {
+            rest.chars().next().is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == '-'))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(name: &str, query: &str) -> bool {
+        finds(&fold(name), &fold_query(query))
+    }
+
+    #[test]
+    fn the_start_of_any_word_is_found_whatever_its_case() {
+        assert!(found("Jürgen Ötztal", "ötz"));
+        assert!(found("Jürgen Ötztal", "JÜRGEN ö"));
+        assert!(found("Anna-Lena (Mod)", "mod"));
+        assert!(found("Anna-Lena (Mod)", " (m"));
+        assert!(found("ΟΔΟΣΑ", "ΟΔΟΣ"));
+        assert!(found("x", ""));
+        assert!(!found("Jürgen", "rgen"));
+        assert!(!found("cafe\u{301}s", "s"));
+    }
+
+    #[test]
+    fn a_mention_ends_where_the_id_ends() {
+        assert!(mentions("hello @bob!", "bob"));
+        assert!(mentions("@bob", "bob"));
+        assert!(!mentions("@bobby @bob_ @bob-1", "bob"));
+        assert!(!mentions("bob", "bob"));
+    }
+}
