@@ -1,1 +1,34 @@
-//! stub
+//! Chat's [`Store`](chat::Store) on SQLite.
+//!
+//! One writer thread takes everything that is queued, applies it in one transaction, waits until it is on disk,
+//! and answers in order (group commit). A few reader threads answer reads from snapshots; neither waits for
+//! the other. Messages lie in the order of their commits and are linked backwards, see `message.rs`.
+//!
+//! It knows rows and transactions, and nothing of sessions, tokens or who may do what. One file per thing
+//! that is stored, with its writes and its reads; `writer.rs`, `reader.rs` and `queue.rs` are the machine.
+//!
+//! Read first: [`Sqlite`], [`Options`], then `writer.rs`.
+
+mod contact;
+mod conversation;
+mod fault;
+mod message;
+mod meta;
+mod migrate;
+mod open;
+mod options;
+mod port;
+mod queue;
+mod reader;
+mod resume;
+mod site;
+mod sqlite;
+mod stats;
+mod token;
+mod user;
+mod writer;
+
+pub use open::OpenError;
+pub use options::{Options, Synchronous};
+pub use sqlite::Sqlite;
+pub use stats::Stats;

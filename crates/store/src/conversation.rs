@@ -1,0 +1,325 @@
+//! Direct conversations: markers, how each member sees them, and the list of a member.
+//!
+//! The list has no index by activity: it would cost two index entries per message, and reading all of a
+//! member's rows to pick the newest costs 0.3–1.5 µs each. Few have more than some hundred.
+
+use std::collections::BinaryHeap;
+
+use chat::{
+    ConversationChange, ConversationId, ConversationRow, ConversationsPage, MarkerRow, Position, Seq,
+    Timestamp, UserId,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::fault::Outcome;
+use crate::message;
+use crate::user::{self, Subs};
+use crate::writer::Batch;
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Direct {
+    /// Of the newest message.
+    pub(crate) seq: u64,
+    pub(crate) position: u64,
+    pub(crate) active: Timestamp,
+    /// In the order of [`ConversationId::pair`].
+    pub(crate) sides: [Side; 2],
+}
+
+/// How one member sees it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Side {
+    pub(crate) received: u64,
+    pub(crate) read: u64,
+    pub(crate) mentions: u64,
+    pub(crate) muted_until: Timestamp,
+    pub(crate) pinned: bool,
+    pub(crate) archived: bool,
+    /// Position at which this view changed last.
+    pub(crate) changed: u64,
+}
+
+/// Which side of the row is this user's; None where they are no member.
+pub(crate) fn side_of(id: ConversationId, user: UserId) -> Option<usize> {
+    id.pair()?.iter().position(|member| *member == user)
+}
+
+// ---- writes ----
+
+pub(crate) fn mark(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    user: UserId,
+    received: Seq,
+    read: Seq,
+) -> Outcome<MarkerRow> {
+    let position = batch.position();
+    let nothing = MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, position };
+    let Some(me) = side_of(id, user) else { return Ok(nothing) };
+    let Some(direct) = batch.conversation(id)? else { return Ok(nothing) };
+    let newest = direct.seq;
+    let before = direct.sides[me];
+    let read = read.0.min(newest).max(before.read);
+    let received = received.0.min(newest).max(before.received).max(read);
+    let moved = (received, read) != (before.received, before.read);
+    if moved {
+        let (tail, had_mentions) = (direct.position, before.mentions > 0 && read > before.read);
+        let mentions = match had_mentions {
+            true => message::mentions_after(batch.db, tail, read, user)?,
+            false => before.mentions,
+        };
+        let number = batch.next_number();
+        batch.change(id, |direct| {
+            direct.sides[me] = Side { received, read, mentions, ..before };
+            direct.sides.iter_mut().for_each(|side| side.changed = number);
+        });
+    }
+    Ok(MarkerRow {
+        received: Seq(received),
+        read: Seq(read),
+        unread: newest - read,
+        moved,
+        position: batch.position(),
+    })
+}
+
+pub(crate) fn change(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    user: UserId,
+    change: ConversationChange,
+) -> Outcome<Option<(ConversationRow, Position)>> {
+    let Some(me) = side_of(id, user) else { return Ok(None) };
+    let Some(direct) = batch.conversation(id)? else { return Ok(None) };
+    let before = direct.sides[me];
+    let after = Side {
+        muted_until: change.muted_until.unwrap_or(before.muted_until),
+        pinned: change.pinned.unwrap_or(before.pinned),
+        archived: change.archived.unwrap_or(before.archived),
+        ..before
+    };
+    let mut direct = direct.clone();
+    if before != after {
+        let number = batch.next_number();
+        direct.sides[me] = Side { changed: number, ..after };
+        batch.change(id, |row| *row = direct.clone());
+    }
+    let row = assemble(batch.db, &mut Subs::new(batch.db), user, id, &direct)?;
+    Ok(row.map(|row| (row, batch.position())))
+}
+
+/// The columns of a [`Direct`].
+macro_rules! columns {
+    () => {
+        "seq, position, active, \
+         low_received, low_read, low_mentions, low_muted_until, low_pinned, low_archived, low_changed, \
+         high_received, high_read, high_mentions, high_muted_until, high_pinned, high_archived, high_changed"
+    };
+}
+
+pub(crate) const INSERT: &str = concat!(
+    "INSERT INTO conversation (site, key, ",
+    columns!(),
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
+);
+
+pub(crate) const UPDATE: &str = "UPDATE conversation SET seq = ?3, position = ?4, active = ?5, \
+     low_received = ?6, low_read = ?7, low_mentions = ?8, low_muted_until = ?9, low_pinned = ?10, \
+     low_archived = ?11, low_changed = ?12, \
+     high_received = ?13, high_read = ?14, high_mentions = ?15, high_muted_until = ?16, high_pinned = ?17, \
+     high_archived = ?18, high_changed = ?19 \
+     WHERE site = ?1 AND key = ?2";
+
+/// With [`INSERT`] or [`UPDATE`].
+pub(crate) fn save(db: &Connection, sql: &str, id: ConversationId, direct: &Direct) -> Outcome<()> {
+    let [low, high] = &direct.sides;
+    db.prepare_cached(sql)?.execute(params![
+        id.site.0,
+        id.key as i64,
+        direct.seq as i64,
+        direct.position as i64,
+        direct.active.0 as i64,
+        low.received as i64,
+        low.read as i64,
+        low.mentions as i64,
+        low.muted_until.0 as i64,
+        low.pinned,
+        low.archived,
+        low.changed as i64,
+        high.received as i64,
+        high.read as i64,
+        high.mentions as i64,
+        high.muted_until.0 as i64,
+        high.pinned,
+        high.archived,
+        high.changed as i64,
+    ])?;
+    Ok(())
+}
+
+// ---- reads ----
+
+pub(crate) fn load(db: &Connection, id: ConversationId) -> Outcome<Option<Direct>> {
+    let sql = concat!("SELECT ", columns!(), " FROM conversation WHERE site = ?1 AND key = ?2");
+    let values = params![id.site.0, id.key as i64];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(row, 0)).optional()?)
+}
+
+/// Every conversation of a user, in no order.
+pub(crate) fn each(
+    db: &Connection,
+    user: UserId,
+    mut visit: impl FnMut(ConversationId, &Direct, &Side),
+) -> Outcome<()> {
+    let as_low = concat!(
+        "SELECT key, ",
+        columns!(),
+        " FROM conversation WHERE site = ?1 AND key BETWEEN ?2 << 32 AND (?2 << 32) + 4294967295"
+    );
+    let as_high = concat!(
+        "SELECT key, ",
+        columns!(),
+        " FROM conversation INDEXED BY conversation_high WHERE site = ?1 AND (key & 4294967295) = ?2"
+    );
+    for (me, sql) in [as_low, as_high].into_iter().enumerate() {
+        let mut statement = db.prepare_cached(sql)?;
+        let mut rows = statement.query([user.site.0, user.num])?;
+        while let Some(row) = rows.next()? {
+            let id = ConversationId { site: user.site, key: row.get::<_, i64>(0)? as u64 };
+            let direct = parse(row, 1)?;
+            visit(id, &direct, &direct.sides[me]);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn page(
+    db: &Connection,
+    user: UserId,
+    archived: bool,
+    after: Option<&str>,
+    limit: u32,
+) -> Outcome<ConversationsPage> {
+    let after = after.and_then(Place::parse);
+    let mut newest: BinaryHeap<(Place, ConversationId)> = BinaryHeap::new();
+    each(db, user, |id, direct, side| {
+        let place = Place::of(id, direct, side);
+        if side.archived == archived && after.is_none_or(|after| after < place) {
+            newest.push((place, id));
+            if newest.len() > limit as usize + 1 {
+                newest.pop(); // the oldest
+            }
+        }
+    })?;
+    let mut places = newest.into_sorted_vec();
+    let more = places.len() > limit as usize;
+    places.truncate(limit as usize);
+    let next = places.last().filter(|_| more).map(|(place, _)| place.cursor());
+    let mut subs = Subs::new(db);
+    let mut rows = Vec::with_capacity(places.len());
+    for (_, id) in places {
+        if let Some(direct) = load(db, id)? {
+            rows.extend(assemble(db, &mut subs, user, id, &direct)?);
+        }
+    }
+    Ok(ConversationsPage { rows, next })
+}
+
+pub(crate) fn one(db: &Connection, user: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
+    match load(db, id)? {
+        Some(direct) => assemble(db, &mut Subs::new(db), user, id, &direct),
+        None => Ok(None),
+    }
+}
+
+/// The row as the user sees it; None where they are no member.
+pub(crate) fn assemble(
+    db: &Connection,
+    subs: &mut Subs<'_>,
+    user: UserId,
+    id: ConversationId,
+    direct: &Direct,
+) -> Outcome<Option<ConversationRow>> {
+    let (Some(me), Some(other)) = (side_of(id, user), id.other(user)) else { return Ok(None) };
+    let Some(other) = user::by_id(db, other)? else { return Ok(None) };
+    subs.learn(&other);
+    let last = message::at(db, subs, direct.position)?.map(|line| line.message);
+    let (mine, theirs) = (direct.sides[me], direct.sides[1 - me]);
+    Ok(Some(ConversationRow {
+        id,
+        other,
+        last,
+        received: Seq(mine.received),
+        read: Seq(mine.read),
+        their_received: Seq(theirs.received),
+        their_read: Seq(theirs.read),
+        // Who writes has read all before, so whatever is newer than `read` is by the other.
+        unread: direct.seq - mine.read,
+        mentions: mine.mentions,
+        muted_until: mine.muted_until,
+        pinned: mine.pinned,
+        archived: mine.archived,
+        active: direct.active,
+    }))
+}
+
+/// Where a conversation stands in a list: pinned first, then newest activity, then by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    unpinned: bool,
+    age: u64,
+    key: u64,
+}
+
+impl Place {
+    pub(crate) fn of(id: ConversationId, direct: &Direct, side: &Side) -> Place {
+        Place { unpinned: !side.pinned, age: u64::MAX - direct.active.0, key: id.key }
+    }
+
+    fn cursor(self) -> String {
+        format!("{}{:016x}{:016x}", u8::from(self.unpinned), self.age, self.key)
+    }
+
+    /// None where it is not one of ours; the list then begins at the top.
+    fn parse(cursor: &str) -> Option<Place> {
+        let number = |from, to| u64::from_str_radix(cursor.get(from..to)?, 16).ok();
+        let unpinned = number(0, 1)? != 0;
+        (cursor.len() == 33).then_some(Place { unpinned, age: number(1, 17)?, key: number(17, 33)? })
+    }
+}
+
+fn parse(row: &Row<'_>, at: usize) -> rusqlite::Result<Direct> {
+    let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(at + column)? as u64);
+    let side = |first: usize| {
+        Ok::<Side, rusqlite::Error>(Side {
+            received: number(first)?,
+            read: number(first + 1)?,
+            mentions: number(first + 2)?,
+            muted_until: Timestamp(number(first + 3)?),
+            pinned: number(first + 4)? != 0,
+            archived: number(first + 5)? != 0,
+            changed: number(first + 6)?,
+        })
+    };
+    Ok(Direct {
+        seq: number(0)?,
+        position: number(1)?,
+        active: Timestamp(number(2)?),
+        sides: [side(3)?, side(10)?],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_back_and_nonsense_is_none() {
+        let place = Place { unpinned: true, age: 7, key: u64::MAX };
+        assert_eq!(Place::parse(&place.cursor()), Some(place));
+        for nonsense in ["", "x", "0", "é", &"f".repeat(34), &"ä".repeat(20)] {
+            assert_eq!(Place::parse(nonsense), None, "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Messages: one log in the order of commits, each linked to the one before in its conversation.
+//!
+//! Clustered by conversation, every message of a batch would dirty a page of its own; on this log a page
+//! takes some twenty. The price: a page of history is read along the links, one search by integer each
+//! (about 1 µs), entered at the newest message or at a milestone near the wanted seq.
+
+use chat::{
+    Append, Appended, ConversationId, HistoryPage, Position, Seq, StoredMessage, Timestamp, UserId,
+    directory::mentions,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::conversation::{self, Direct, Side, side_of};
+use crate::fault::{Fault, Outcome};
+use crate::user::{self, Subs};
+use crate::writer::Batch;
+
+/// Every so many messages of a conversation one can be found by its seq.
+const MILESTONE: u64 = 32;
+
+/// A message, and the position of the one before it.
+pub(crate) struct Line {
+    pub(crate) message: StoredMessage,
+    pub(crate) previous: u64,
+}
+
+// ---- writes ----
+
+pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended> {
+    let id = append.conversation;
+    let me = side_of(id, append.from).ok_or(Fault::Invalid("the sender is no member"))?;
+    if let Some(repeated) = sent_before(batch, append)? {
+        return Ok(repeated);
+    }
+    let (seq, previous) = match batch.conversation(id)? {
+        Some(direct) => (direct.seq + 1, direct.position),
+        None => {
+            // Their site may have been removed a moment ago by another process.
+            let other = id.other(append.from).expect("a member of a pair has another");
+            if user::sub_of(batch.db, append.from)?.is_none() || user::sub_of(batch.db, other)?.is_none() {
+                return Err(Fault::Invalid("a member does not exist"));
+            }
+            (1, 0)
+        }
+    };
+    let mention = append.body.contains('@') && names_other(batch.db, append)?;
+    let number = batch.next_number();
+    insert(batch.db, append, number, seq, previous, mention)?;
+    batch.upsert(id, |direct| {
+        direct.seq = seq;
+        direct.position = number;
+        direct.active = append.time;
+        for side in &mut direct.sides {
+            side.archived = false;
+            side.changed = number;
+        }
+        let mine = direct.sides[me];
+        direct.sides[me] = Side { received: seq, read: seq, mentions: 0, ..mine };
+        direct.sides[1 - me].mentions += u64::from(mention);
+    });
+    Ok(Appended {
+        conversation: id,
+        seq: Seq(seq),
+        time: append.time,
+        position: batch.position(),
+        repeated: false,
+    })
+}
+
+fn sent_before(batch: &Batch<'_>, append: &Append) -> Outcome<Option<Appended>> {
+    let sql = "SELECT position FROM sent WHERE site = ?1 AND user = ?2 AND client_id = ?3";
+    let values = params![append.from.site.0, append.from.num, &*append.client_id];
+    let found: Option<i64> = batch.db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
+    let Some(number) = found else { return Ok(None) };
+    let sql = "SELECT site, conversation, seq, time FROM message WHERE position = ?1";
+    let answer = batch.db.prepare_cached(sql)?.query_row([number], |row| {
+        Ok(Appended {
+            conversation: ConversationId {
+                site: chat::SiteId(row.get(0)?),
+                key: row.get::<_, i64>(1)? as u64,
+            },
+            seq: Seq(row.get::<_, i64>(2)? as u64),
+            time: Timestamp(row.get::<_, i64>(3)? as u64),
+            position: Position { epoch: batch.position().epoch, number: number as u64 },
+            repeated: true,
+        })
+    })?;
+    Ok(Some(answer))
+}
+
+fn names_other(db: &Connection, append: &Append) -> Outcome<bool> {
+    let Some(other) = append.conversation.other(append.from) else { return Ok(false) };
+    Ok(user::sub_of(db, other)?.is_some_and(|sub| mentions(&append.body, sub.as_str())))
+}
+
+fn insert(
+    db: &Connection,
+    append: &Append,
+    number: u64,
+    seq: u64,
+    previous: u64,
+    mention: bool,
+) -> Outcome<()> {
+    let id = append.conversation;
+    let reply_to = append.reply_to.filter(|to| (1..seq).contains(&to.0)).map(|to| to.0 as i64);
+    let sql = "INSERT INTO message (position, site, conversation, seq, previous, sender, mention, time, reply_to, \
+               client_id, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    db.prepare_cached(sql)?.execute(params![
+        number as i64,
+        id.site.0,
+        id.key as i64,
+        seq as i64,
+        previous as i64,
+        append.from.num,
+        mention,
+        append.time.0 as i64,
+        reply_to,
+        &*append.client_id,
+        &*append.body,
+    ])?;
+    let sql = "INSERT INTO sent (site, user, client_id, position) VALUES (?1, ?2, ?3, ?4)";
+    let values = params![append.from.site.0, append.from.num, &*append.client_id, number as i64];
+    db.prepare_cached(sql)?.execute(values)?;
+    if seq.is_multiple_of(MILESTONE) {
+        let sql = "INSERT INTO milestone (site, conversation, seq, position) VALUES (?1, ?2, ?3, ?4)";
+        db.prepare_cached(sql)?.execute([id.site.0 as i64, id.key as i64, seq as i64, number as i64])?;
+    }
+    Ok(())
+}
+
+// ---- reads ----
+
+/// How many messages newer than `read`, from the newest at `tail` back, name this member.
+pub(crate) fn mentions_after(db: &Connection, tail: u64, read: u64, user: UserId) -> Outcome<u64> {
+    let sql = "SELECT seq, previous, mention AND sender <> ?2 FROM message WHERE position = ?1";
+    let mut statement = db.prepare_cached(sql)?;
+    let (mut position, mut count) = (tail as i64, 0);
+    loop {
+        let hop = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, bool>(2)?));
+        let found = statement.query_row(params![position, user.num], hop).optional()?;
+        let Some((_, previous, mention)) = found.filter(|(seq, ..)| *seq as u64 > read) else {
+            return Ok(count);
+        };
+        count += u64::from(mention);
+        position = previous;
+    }
+}
+
+pub(crate) fn history(
+    db: &Connection,
+    id: ConversationId,
+    before: Option<Seq>,
+    after: Option<Seq>,
+    limit: u32,
+) -> Outcome<HistoryPage> {
+    let Some(direct) = conversation::load(db, id)? else {
+        return Ok(HistoryPage { messages: Vec::new(), more: false });
+    };
+    let last = before.map_or(direct.seq, |before| before.0.saturating_sub(1).min(direct.seq));
+    let first = after.map_or(1, |after| after.0.saturating_add(1));
+    let available = (last + 1).saturating_sub(first);
+    let taken = available.min(u64::from(limit));
+    let (first, last) = match after {
+        Some(_) => (first, first.saturating_add(taken).saturating_sub(1)),
+        None => (last + 1 - taken, last),
+    };
+    let messages = if taken == 0 { Vec::new() } else { range(db, id, &direct, first, last)? };
+    Ok(HistoryPage { messages, more: taken < available })
+}
+
+/// The messages from seq `first` to `last`, which exist.
+fn range(
+    db: &Connection,
+    id: ConversationId,
+    direct: &Direct,
+    first: u64,
+    last: u64,
+) -> Outcome<Vec<StoredMessage>> {
+    let mut position = entrance(db, id, direct, last)?;
+    let mut subs = Subs::new(db);
+    let mut messages = Vec::new();
+    let mut hop = db.prepare_cached("SELECT seq, previous FROM message WHERE position = ?1")?;
+    loop {
+        let (seq, previous): (i64, i64) =
+            hop.query_row([position as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if (first..=last).contains(&(seq as u64)) {
+            messages.extend(at(db, &mut subs, position)?.map(|line| line.message));
+        }
+        if seq as u64 <= first {
+            break;
+        }
+        position = previous as u64;
+    }
+    messages.reverse();
+    Ok(messages)
+}
+
+/// Position of a message with this seq or a little more.
+fn entrance(db: &Connection, id: ConversationId, direct: &Direct, seq: u64) -> Outcome<u64> {
+    if seq + MILESTONE > direct.seq {
+        return Ok(direct.position);
+    }
+    let sql = "SELECT position FROM milestone WHERE site = ?1 AND conversation = ?2 AND seq = ?3";
+    let at = seq.next_multiple_of(MILESTONE);
+    let values = [id.site.0 as i64, id.key as i64, at as i64];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0))? as u64)
+}
+
+/// The message at a position; None where its sender is not known any more.
+pub(crate) fn at(db: &Connection, subs: &mut Subs<'_>, position: u64) -> Outcome<Option<Line>> {
+    let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body \
+               FROM message WHERE position = ?1";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([position as i64])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(column)? as u64);
+    let site = chat::SiteId(row.get(0)?);
+    let from = UserId { site, num: row.get(4)? };
+    let Some(from_sub) = subs.of(from)? else { return Ok(None) };
+    let message = StoredMessage {
+        conversation: ConversationId { site, key: number(1)? },
+        seq: Seq(number(2)?),
+        from,
+        from_sub,
+        client_id: row.get_ref(7)?.as_str().map_err(rusqlite::Error::from)?.into(),
+        body: row.get_ref(8)?.as_str().map_err(rusqlite::Error::from)?.into(),
+        time: Timestamp(number(5)?),
+        reply_to: row.get::<_, Option<i64>>(6)?.map(|to| Seq(to as u64)),
+    };
+    Ok(Some(Line { message, previous: number(3)? }))
+}

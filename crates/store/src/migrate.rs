@@ -1,0 +1,28 @@
+//! Brings a database to the schema of this version, one numbered file after the other.
+
+use rusqlite::Connection;
+
+/// A newer schema is appended here, never changed: databases of every older version exist.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/sqlite/0001_first_conversation.sql")];
+
+/// The schema version that this program knows.
+pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;
+
+/// Answers the version that was found. One transaction for all steps: a migration that is killed half-way has
+/// not happened, and the next open tries it again. Two processes at once: the second finds it done.
+///
+/// Does nothing where the version is newer than [`NEWEST`]; the caller refuses such a database.
+pub(crate) fn migrate(db: &mut Connection, epoch: u32) -> rusqlite::Result<u32> {
+    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let found: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found >= NEWEST {
+        return Ok(found);
+    }
+    for step in &MIGRATIONS[found as usize..] {
+        transaction.execute_batch(step)?;
+    }
+    transaction.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?1)", [epoch])?;
+    transaction.pragma_update(None, "user_version", NEWEST)?;
+    transaction.commit()?;
+    Ok(found)
+}

@@ -1,0 +1,139 @@
+//! Opens the file: modes, settings, schema, and errors that say what to do.
+
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::migrate::{self, NEWEST};
+use crate::{Options, Synchronous};
+
+/// Why a database cannot be opened, and what helps.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("cannot create {path}: {error}. Give the user that runs kith the right to write there")]
+    Create { path: PathBuf, error: io::Error },
+    #[error("{path} is not a Kith database. Name another file, or move this one away")]
+    NotOurs { path: PathBuf },
+    #[error(
+        "{path} is damaged ({error}). Stop kith, keep a copy of the file with its -wal, and restore a backup; \
+         without one, `sqlite3 {path} .recover` saves what can be read"
+    )]
+    Damaged { path: PathBuf, error: rusqlite::Error },
+    #[error(
+        "{path} was written by a newer kith (schema {found}, this one knows {known}). Run that version, or \
+         restore the backup from before the update"
+    )]
+    Newer { path: PathBuf, found: u32, known: u32 },
+    #[error(
+        "{path} cannot use a write-ahead log (it says {mode}). Put it on a local disk: network file systems \
+         lack the shared memory it needs"
+    )]
+    NoWal { path: PathBuf, mode: String },
+    #[error("{path} is held by another process for too long. End that process or try again")]
+    Busy { path: PathBuf },
+    #[error("there is no room for {path}. Free some and try again")]
+    DiskFull { path: PathBuf },
+    #[error("cannot start a thread for {path}: {error}. Raise the limit of threads (ulimit -u)")]
+    Thread { path: PathBuf, error: String },
+    #[error("cannot open {path}: {error}")]
+    Failed { path: PathBuf, error: rusqlite::Error },
+}
+
+/// In the header of our files, so that nobody else's database is written to ("Kith").
+const APPLICATION_ID: i32 = 0x4b69_7468;
+
+/// Opens for writing; creates and migrates where needed. The file holds secrets and private messages, so
+/// only its owner may read it; SQLite gives its `-wal` and `-shm` the same mode.
+pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+    create(path).map_err(|error| OpenError::Create { path: path.into(), error })?;
+    let explain = |error| explain(path, error);
+    let mut db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options).map_err(explain)?;
+    check_owner(&db, path)?;
+    let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(explain)?;
+    if mode != "wal" {
+        return Err(OpenError::NoWal { path: path.into(), mode });
+    }
+    let synchronous = match options.synchronous {
+        Synchronous::Full => "FULL",
+        Synchronous::Normal => "NORMAL",
+    };
+    db.pragma_update(None, "synchronous", synchronous).map_err(explain)?;
+    db.pragma_update(None, "cache_size", -i64::from(options.writer_cache_kib)).map_err(explain)?;
+    db.pragma_update(None, "wal_autocheckpoint", options.checkpoint_pages).map_err(explain)?;
+    // A log that grew in a burst is cut back to twice its usual size.
+    let log_bytes = i64::from(options.checkpoint_pages) * 4096 * 2;
+    db.pragma_update(None, "journal_size_limit", log_bytes).map_err(explain)?;
+    let epoch = RandomState::new().hash_one(path) as u32;
+    let found = migrate::migrate(&mut db, epoch).map_err(explain)?;
+    if found > NEWEST {
+        return Err(OpenError::Newer { path: path.into(), found, known: NEWEST });
+    }
+    if found < NEWEST {
+        tracing::info!(from = found, to = NEWEST, "migrated the database");
+    }
+    Ok(db)
+}
+
+/// Opens a database that [`open`] has seen, for reading.
+pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, options).map_err(|e| explain(path, e))?;
+    db.pragma_update(None, "cache_size", -i64::from(options.reader_cache_kib))
+        .and_then(|()| db.pragma_update(None, "query_only", true))
+        .map_err(|e| explain(path, e))?;
+    Ok(db)
+}
+
+fn create(path: &Path) -> io::Result<()> {
+    let mut directory = fs::DirBuilder::new();
+    let mut file = fs::OpenOptions::new();
+    file.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        directory.mode(0o700);
+        file.mode(0o600);
+    }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        directory.recursive(true).create(parent)?;
+    }
+    file.open(path).map(drop)
+}
+
+fn connect(path: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<Connection> {
+    // Each connection has one thread at a time: Rust sees to that, SQLite need not.
+    let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    db.busy_timeout(Duration::from_millis(options.busy_ms.into()))?;
+    db.set_prepared_statement_cache_capacity(128);
+    db.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(db)
+}
+
+/// Ours, or empty and now ours.
+fn check_owner(db: &Connection, path: &Path) -> Result<(), OpenError> {
+    let explain = |error| explain(path, error);
+    let owner: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(explain)?;
+    if owner == APPLICATION_ID {
+        return Ok(());
+    }
+    let tables: u32 =
+        db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(explain)?;
+    if owner != 0 || tables > 0 {
+        return Err(OpenError::NotOurs { path: path.into() });
+    }
+    db.pragma_update(None, "application_id", APPLICATION_ID).map_err(explain)
+}
+
+fn explain(path: &Path, error: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => OpenError::NotOurs { path },
+        Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, error },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Busy { path },
+        Some(ErrorCode::DiskFull) => OpenError::DiskFull { path },
+        _ => OpenError::Failed { path, error },
+    }
+}

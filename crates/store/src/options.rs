@@ -1,0 +1,48 @@
+//! What an operator may choose.
+
+/// Settings of a [`Sqlite`](crate::Sqlite) store. The default suits a small machine with many sites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    pub synchronous: Synchronous,
+    /// Reader threads.
+    pub readers: usize,
+    /// Most requests that wait in each of the two queues; what comes beyond is answered `Overloaded`.
+    pub queue: usize,
+    /// Most bytes of message bodies that wait to be written; beyond that likewise.
+    pub queue_bytes: usize,
+    /// Most requests in one transaction. Bounds how long the first of a batch waits for the last.
+    pub batch: usize,
+    /// SQLite's page cache of the writer, KiB.
+    pub writer_cache_kib: u32,
+    /// SQLite's page cache of each reader, KiB. Small: the system's file cache lies behind it.
+    pub reader_cache_kib: u32,
+    /// Pages of 4 KiB in the write-ahead log after which it is carried over into the database.
+    pub checkpoint_pages: u32,
+    /// How long to wait for another process that writes to the same database, ms.
+    pub busy_ms: u32,
+}
+
+/// What a commit waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Synchronous {
+    /// The disk has it: an acknowledged message survives a power cut.
+    Full,
+    /// The operating system has it: an acknowledged message survives a crash of ours, not a power cut.
+    Normal,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            synchronous: Synchronous::Full,
+            readers: 2,
+            queue: 65_536,
+            queue_bytes: 32 << 20,
+            batch: 2_048,
+            writer_cache_kib: 2_048,
+            reader_cache_kib: 256,
+            checkpoint_pages: 2_000,
+            busy_ms: 10_000,
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The port: every request as what to do and whom to tell.
+
+use std::sync::Arc;
+
+use chat::{
+    Append, Appended, ContactsPage, ConversationChange, ConversationId, ConversationRow, ConversationsPage,
+    Done, HistoryPage, MarkerRow, Met, PeoplePage, Position, Profile, Relation, ResumeFrom, Secret, Seq,
+    SetPresence, Site, SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
+};
+use rusqlite::Connection;
+
+use crate::fault::Outcome;
+use crate::reader::{self, Read};
+use crate::sqlite::{Shared, Sqlite};
+use crate::user::Seen;
+use crate::writer::{self, Batch};
+use crate::{contact, conversation, message, meta, resume, site, token, user};
+
+impl Sqlite {
+    fn write<T: Send + 'static>(
+        &self,
+        operation: impl FnMut(&mut Batch<'_>) -> Outcome<T> + Send + 'static,
+        done: Done<T>,
+    ) {
+        self.shared.write(writer::write(operation, |outcome, _| done(outcome)), 0);
+    }
+
+    fn read<T: Send + 'static>(
+        &self,
+        operation: impl FnMut(&Connection) -> Outcome<T> + Send + 'static,
+        done: Done<T>,
+    ) {
+        self.shared.read(read(operation, done));
+    }
+}
+
+fn read<T: Send + 'static>(
+    operation: impl FnMut(&Connection) -> Outcome<T> + Send + 'static,
+    done: Done<T>,
+) -> Box<dyn Read> {
+    reader::read(operation, |outcome| {
+        done(outcome);
+        None
+    })
+}
+
+fn put_user(
+    batch: &mut Batch<'_>,
+    site: SiteId,
+    profile: &Profile,
+    now: Timestamp,
+) -> Outcome<(UserRow, Seen)> {
+    let (row, seen) = user::put(batch.db, site, profile, now)?;
+    if seen != Seen::Before {
+        batch.next_number();
+    }
+    Ok((row, seen))
+}
+
+/// The view of a user who has signed in, once the node has met them.
+fn view(row: UserRow, from: ResumeFrom, done: Done<(UserRow, Snapshot)>) -> Box<dyn Read> {
+    let id = row.id;
+    read(
+        move |db| resume::snapshot(db, id, from, meta::epoch(db)?),
+        Box::new(move |outcome| done(outcome.map(|snapshot| (row, snapshot)))),
+    )
+}
+
+/// A user who is new, or whose profile has changed.
+fn sign_in_changed(
+    shared: &Arc<Shared>,
+    site: SiteId,
+    profile: Profile,
+    from: ResumeFrom,
+    now: Timestamp,
+    met: Met,
+    done: Done<(UserRow, Snapshot)>,
+) {
+    let job = writer::write(
+        move |batch| put_user(batch, site, &profile, now),
+        move |outcome, after| match outcome {
+            Err(error) => done(Err(error)),
+            Ok((row, _)) if !met(&row) => {}
+            // Nobody else has known this user until now: there is nothing to see.
+            Ok((row, Seen::New)) => done(Ok((row, resume::empty(after.committed)))),
+            Ok((row, _)) => after.shared.read(view(row, from, done)),
+        },
+    );
+    shared.write(job, 0);
+}
+
+impl Store for Sqlite {
+    fn put_user(&self, site: SiteId, profile: Profile, now: Timestamp, done: Done<UserRow>) {
+        self.write(move |batch| Ok(put_user(batch, site, &profile, now)?.0), done);
+    }
+
+    fn sign_in(
+        &self,
+        site: SiteId,
+        profile: Profile,
+        from: ResumeFrom,
+        now: Timestamp,
+        met: Met,
+        done: Done<(UserRow, Snapshot)>,
+    ) {
+        let shared = Arc::clone(&self.shared);
+        let sub = profile.sub.clone();
+        let look_up = reader::read(
+            move |db| user::by_sub(db, site, &sub),
+            move |outcome| match outcome {
+                Err(error) => {
+                    done(Err(error));
+                    None
+                }
+                Ok(Some(row)) if row.profile == profile => met(&row).then(|| view(row, from, done)),
+                Ok(_) => {
+                    sign_in_changed(&shared, site, profile, from, now, met, done);
+                    None
+                }
+            },
+        );
+        self.shared.read(look_up);
+    }
+
+    fn append(&self, append: Append, done: Done<Appended>) {
+        let bytes = append.body.len();
+        let job = writer::write(move |batch| message::append(batch, &append), |outcome, _| done(outcome));
+        self.shared.write(job, bytes);
+    }
+
+    fn mark(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        received: Seq,
+        read: Seq,
+        done: Done<MarkerRow>,
+    ) {
+        self.write(move |batch| conversation::mark(batch, conversation, user, received, read), done);
+    }
+
+    fn change_conversation(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        change: ConversationChange,
+        done: Done<Option<(ConversationRow, Position)>>,
+    ) {
+        self.write(move |batch| conversation::change(batch, conversation, user, change), done);
+    }
+
+    fn put_relation(
+        &self,
+        a: UserId,
+        b: UserId,
+        relation: Relation,
+        limit: u32,
+        _now: Timestamp,
+        done: Done<Option<Position>>,
+    ) {
+        self.write(move |batch| contact::put(batch, a, b, relation, limit), done);
+    }
+
+    fn put_presence(&self, user: UserId, presence: SetPresence, last_seen: Timestamp) {
+        self.write(move |batch| user::put_presence(batch.db, user, presence, last_seen), Box::new(drop));
+    }
+
+    fn use_token(&self, site: SiteId, jti: &str, expires: Timestamp, now: Timestamp, done: Done<bool>) {
+        let jti: Box<str> = jti.into();
+        self.write(move |batch| token::spend(batch.db, site, &jti, expires, now), done);
+    }
+
+    fn set_banned(&self, user: UserId, banned: bool, done: Done<bool>) {
+        self.write(move |batch| user::set_banned(batch.db, user, banned), done);
+    }
+
+    fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>) {
+        self.read(move |db| user::by_sub(db, site, &sub), done);
+    }
+
+    fn users(&self, site: SiteId, subs: Vec<Sub>, done: Done<Vec<UserRow>>) {
+        self.read(
+            move |db| subs.iter().filter_map(|sub| user::by_sub(db, site, sub).transpose()).collect(),
+            done,
+        );
+    }
+
+    fn users_by_id(&self, ids: Vec<UserId>, done: Done<Vec<UserRow>>) {
+        self.read(move |db| ids.iter().filter_map(|id| user::by_id(db, *id).transpose()).collect(), done);
+    }
+
+    fn relation(&self, a: UserId, b: UserId, done: Done<Relation>) {
+        self.read(move |db| contact::relation(db, a, b), done);
+    }
+
+    fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>) {
+        self.read(move |db| others.iter().map(|other| contact::relation(db, user, *other)).collect(), done);
+    }
+
+    fn snapshot(&self, user: UserId, from: ResumeFrom, done: Done<Snapshot>) {
+        self.read(move |db| resume::snapshot(db, user, from, meta::epoch(db)?), done);
+    }
+
+    fn conversations(
+        &self,
+        user: UserId,
+        archived: bool,
+        after: Option<String>,
+        limit: u32,
+        done: Done<ConversationsPage>,
+    ) {
+        self.read(move |db| conversation::page(db, user, archived, after.as_deref(), limit), done);
+    }
+
+    fn conversation(&self, user: UserId, conversation: ConversationId, done: Done<Option<ConversationRow>>) {
+        self.read(move |db| conversation::one(db, user, conversation), done);
+    }
+
+    fn history(
+        &self,
+        conversation: ConversationId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+        done: Done<HistoryPage>,
+    ) {
+        self.read(move |db| message::history(db, conversation, before, after, limit), done);
+    }
+
+    fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>) {
+        self.read(move |db| contact::page(db, user, after.as_deref(), limit), done);
+    }
+
+    fn contact_ids(&self, user: UserId, done: Done<Vec<UserId>>) {
+        self.read(move |db| contact::ids(db, user), done);
+    }
+
+    fn people(
+        &self,
+        site: SiteId,
+        query: Option<String>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<PeoplePage>,
+    ) {
+        self.read(move |db| user::people(db, site, query.as_deref(), after.as_deref(), limit), done);
+    }
+
+    fn sites(&self) -> Result<Vec<Site>, StoreError> {
+        self.admin(site::all)
+    }
+
+    fn revision(&self) -> Result<u64, StoreError> {
+        self.admin(|db| meta::revision(db))
+    }
+
+    fn add_site(&self, site: &Site) -> Result<Option<SiteId>, StoreError> {
+        self.admin(|db| site::add(db, site))
+    }
+
+    fn update_site(&self, site: &Site) -> Result<(), StoreError> {
+        self.admin(|db| site::update(db, site))
+    }
+
+    fn remove_site(&self, site: SiteId) -> Result<bool, StoreError> {
+        self.admin(|db| site::remove(db, site))
+    }
+
+    fn add_secret(&self, site: SiteId, secret: &Secret) -> Result<(), StoreError> {
+        self.admin(|db| site::add_secret(db, site, secret))
+    }
+
+    fn list_users(&self, site: SiteId, after: Option<Sub>, limit: u32) -> Result<Vec<UserRow>, StoreError> {
+        self.admin(|db| user::list(db, site, after.as_ref(), limit))
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        let (told, wait) = std::sync::mpsc::sync_channel(1);
+        let job = writer::write(|_| Ok(()), move |outcome, _| _ = told.send(outcome));
+        self.shared.write(job, 0);
+        wait.recv().unwrap_or_else(|_| Err(StoreError::Failed("the store is closed".into())))
+    }
+}

@@ -1,0 +1,126 @@
+//! A bounded queue with a count and a weight, taken from in batches.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+pub(crate) struct Queue<T> {
+    state: Mutex<State<T>>,
+    ready: Condvar,
+    most: usize,
+    most_bytes: usize,
+}
+
+struct State<T> {
+    items: VecDeque<(T, usize)>,
+    bytes: usize,
+    sleeping: usize,
+    closed: bool,
+}
+
+/// Why an item was not taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    Full,
+    Closed,
+}
+
+/// A queue that grew in a burst gives its memory back when it is empty and larger than this.
+const KEPT: usize = 1_024;
+
+impl<T> Queue<T> {
+    pub(crate) fn new(most: usize, most_bytes: usize) -> Queue<T> {
+        let state = State { items: VecDeque::new(), bytes: 0, sleeping: 0, closed: false };
+        Queue { state: Mutex::new(state), ready: Condvar::new(), most, most_bytes }
+    }
+
+    /// Never blocks. An item heavier than the whole bound goes in when nothing else is there.
+    pub(crate) fn push(&self, item: T, bytes: usize) -> Result<(), (T, Refused)> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err((item, Refused::Closed));
+        }
+        let heavy = state.bytes > 0 && state.bytes + bytes > self.most_bytes;
+        if state.items.len() >= self.most || heavy {
+            return Err((item, Refused::Full));
+        }
+        state.bytes += bytes;
+        state.items.push_back((item, bytes));
+        let wake = state.sleeping > 0;
+        drop(state);
+        if wake {
+            self.ready.notify_one(); // a system call: only where somebody sleeps
+        }
+        Ok(())
+    }
+
+    /// Waits for items and moves at most `most` of them; false where the queue is closed and empty.
+    pub(crate) fn take(&self, into: &mut Vec<T>, most: usize) -> bool {
+        let mut state = self.lock();
+        while state.items.is_empty() {
+            if state.closed {
+                return false;
+            }
+            state.sleeping += 1;
+            state = self.ready.wait(state).expect(UNPOISONED);
+            state.sleeping -= 1;
+        }
+        let taken = state.items.len().min(most);
+        let mut freed = 0;
+        into.extend(state.items.drain(..taken).map(|(item, bytes)| {
+            freed += bytes;
+            item
+        }));
+        state.bytes -= freed;
+        if state.items.is_empty() && state.items.capacity() > KEPT {
+            state.items.shrink_to(KEPT);
+        }
+        true
+    }
+
+    /// Takes nothing in any more; what is there can still be taken.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.ready.notify_all();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lock().items.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().expect(UNPOISONED)
+    }
+}
+
+const UNPOISONED: &str = "nothing that can panic runs under this lock";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_bounded_by_count_and_by_weight_and_takes_nothing_once_closed() {
+        let queue = Queue::new(2, 10);
+        assert!(queue.push('a', 8).is_ok());
+        assert_eq!(queue.push('b', 3), Err(('b', Refused::Full)));
+        assert!(queue.push('c', 2).is_ok());
+        assert_eq!(queue.push('d', 0), Err(('d', Refused::Full)));
+        let mut taken = Vec::new();
+        assert!(queue.take(&mut taken, 1));
+        assert!(queue.push('e', 0).is_ok());
+        queue.close();
+        assert_eq!(queue.push('f', 0), Err(('f', Refused::Closed)));
+        assert!(queue.take(&mut taken, 9));
+        assert_eq!(taken, ['a', 'c', 'e']);
+        assert!(!queue.take(&mut taken, 9));
+    }
+
+    #[test]
+    fn an_item_above_the_bound_goes_in_alone() {
+        let queue = Queue::new(5, 10);
+        assert!(queue.push((), 100).is_ok());
+        assert!(queue.push((), 1).is_err());
+        assert!(queue.take(&mut Vec::new(), 1));
+        assert!(queue.push((), 1).is_ok());
+    }
+}

@@ -1,0 +1,93 @@
+//! The threads that read: each takes what is queued and answers it from one snapshot.
+
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering::Relaxed;
+
+use chat::StoreError;
+use rusqlite::Connection;
+
+use crate::fault::{Fault, Outcome};
+use crate::sqlite::Shared;
+
+/// A queued read.
+pub(crate) trait Read: Send {
+    fn perform(&mut self, db: &Connection) -> Outcome<()>;
+    /// Called once, with no transaction open. What it answers is read next, from a newer snapshot.
+    fn tell(self: Box<Self>, outcome: Result<(), StoreError>) -> Option<Box<dyn Read>>;
+}
+
+/// A read made of what to do and whom to tell.
+pub(crate) fn read<T, O, D>(operation: O, then: D) -> Box<dyn Read>
+where
+    T: Send + 'static,
+    O: FnMut(&Connection) -> Outcome<T> + Send + 'static,
+    D: FnOnce(Result<T, StoreError>) -> Option<Box<dyn Read>> + Send + 'static,
+{
+    Box::new(Pending { operation, answer: None, then })
+}
+
+struct Pending<T, O, D> {
+    operation: O,
+    answer: Option<T>,
+    then: D,
+}
+
+impl<T, O, D> Read for Pending<T, O, D>
+where
+    T: Send,
+    O: FnMut(&Connection) -> Outcome<T> + Send,
+    D: FnOnce(Result<T, StoreError>) -> Option<Box<dyn Read>> + Send,
+{
+    fn perform(&mut self, db: &Connection) -> Outcome<()> {
+        self.answer = Some((self.operation)(db)?);
+        Ok(())
+    }
+
+    fn tell(self: Box<Self>, outcome: Result<(), StoreError>) -> Option<Box<dyn Read>> {
+        let Pending { answer, then, .. } = *self;
+        then(outcome.map(|()| answer.expect("told Ok only after perform has set the answer")))
+    }
+}
+
+/// Most reads in one snapshot: an old snapshot keeps the log from being carried over.
+const BATCH: usize = 64;
+
+/// Runs until the queue is closed and empty.
+pub(crate) fn run(shared: &Shared, db: &Connection) {
+    let mut jobs = Vec::with_capacity(BATCH);
+    while shared.reads.take(&mut jobs, BATCH) {
+        while !jobs.is_empty() {
+            let outcomes = perform_all(db, &mut jobs);
+            shared.counters.reads.fetch_add(jobs.len() as u64, Relaxed);
+            let told: Vec<_> = mem::take(&mut jobs);
+            for (job, outcome) in told.into_iter().zip(outcomes) {
+                jobs.extend(tell(shared, job, outcome));
+            }
+        }
+    }
+}
+
+fn perform_all(db: &Connection, jobs: &mut [Box<dyn Read>]) -> Vec<Result<(), StoreError>> {
+    let begun = db.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
+    let outcomes = jobs.iter_mut().map(|job| match &begun {
+        Ok(_) => job.perform(db).map_err(|fault: Fault| fault.told()),
+        Err(error) => Err(StoreError::Failed(error.to_string().into())),
+    });
+    let outcomes = outcomes.collect();
+    if let Err(error) = db.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])) {
+        tracing::error!(%error, "a read transaction could not be ended");
+    }
+    outcomes
+}
+
+fn tell(shared: &Shared, job: Box<dyn Read>, outcome: Result<(), StoreError>) -> Option<Box<dyn Read>> {
+    if let Err(error) = &outcome {
+        shared.counters.failed.fetch_add(1, Relaxed);
+        tracing::error!(%error, "a read failed");
+    }
+    catch_unwind(AssertUnwindSafe(|| job.tell(outcome))).unwrap_or_else(|_| {
+        shared.counters.panics.fetch_add(1, Relaxed);
+        None
+    })
+}

@@ -1,0 +1,127 @@
+//! Everything that a device does not have yet.
+
+use chat::{
+    ContactsPage, ConversationId, ConversationsPage, Gap, Position, ResumeFrom, Seq, Snapshot, StoredMessage,
+    UserId,
+};
+use rusqlite::Connection;
+
+use crate::conversation::{self, Direct, Place};
+use crate::fault::Outcome;
+use crate::user::Subs;
+use crate::{contact, message, meta};
+
+/// The difference since a position, or a first page. Call inside a transaction: all is of one moment.
+pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u32) -> Outcome<Snapshot> {
+    let position = meta::position(db, epoch)?;
+    let since = from.position.filter(|p| p.epoch == epoch && p.number <= position.number);
+    if let Some(since) = since
+        && let Some(difference) = difference(db, user, from, since.number, position)?
+    {
+        return Ok(difference);
+    }
+    Ok(Snapshot {
+        reset: true,
+        conversations: conversation::page(db, user, false, None, from.page)?,
+        messages: Vec::new(),
+        gaps: Vec::new(),
+        contacts: contact::page(db, user, None, from.page)?,
+        position,
+    })
+}
+
+/// The first page of a user who did not exist a moment ago, which needs no query.
+pub(crate) fn empty(position: Position) -> Snapshot {
+    Snapshot {
+        reset: true,
+        conversations: ConversationsPage { rows: Vec::new(), next: None },
+        messages: Vec::new(),
+        gaps: Vec::new(),
+        contacts: ContactsPage { rows: Vec::new(), next: None },
+        position,
+    }
+}
+
+/// None where so much has changed that a first page is the better answer.
+fn difference(
+    db: &Connection,
+    user: UserId,
+    from: ResumeFrom,
+    since: u64,
+    position: Position,
+) -> Outcome<Option<Snapshot>> {
+    if since == position.number {
+        return Ok(Some(Snapshot { reset: false, ..empty(position) }));
+    }
+    let Some(changed) = changed_since(db, user, since, from.page)? else { return Ok(None) };
+    let Some(contacts) = contact::changed_since(db, user, since, from.page)? else { return Ok(None) };
+    let mut missed = Missed { since, room: from.messages, messages: Vec::new(), gaps: Vec::new() };
+    let mut subs = Subs::new(db);
+    let mut rows = Vec::with_capacity(changed.len());
+    for (_, id, direct) in changed {
+        rows.extend(conversation::assemble(db, &mut subs, user, id, &direct)?);
+        missed.collect(db, &mut subs, id, &direct, from.messages_per_conversation)?;
+    }
+    Ok(Some(Snapshot {
+        reset: false,
+        conversations: ConversationsPage { rows, next: None },
+        messages: missed.messages,
+        gaps: missed.gaps,
+        contacts: ContactsPage { rows: contacts, next: None },
+        position,
+    }))
+}
+
+/// Newest activity first; None where they are more than `limit`.
+fn changed_since(
+    db: &Connection,
+    user: UserId,
+    since: u64,
+    limit: u32,
+) -> Outcome<Option<Vec<(Place, ConversationId, Direct)>>> {
+    let mut changed = Vec::new();
+    conversation::each(db, user, |id, direct, side| {
+        if side.changed > since && changed.len() <= limit as usize {
+            changed.push((Place::of(id, direct, side), id, direct.clone()));
+        }
+    })?;
+    changed.sort_unstable_by_key(|(place, ..)| *place);
+    Ok((changed.len() <= limit as usize).then_some(changed))
+}
+
+struct Missed {
+    since: u64,
+    /// How many messages may still be taken.
+    room: u32,
+    messages: Vec<StoredMessage>,
+    gaps: Vec<Gap>,
+}
+
+impl Missed {
+    /// Walks back from the newest message to the first that the device has, as far as there is room.
+    fn collect(
+        &mut self,
+        db: &Connection,
+        subs: &mut Subs<'_>,
+        id: ConversationId,
+        direct: &Direct,
+        most: u32,
+    ) -> Outcome<()> {
+        let begin = self.messages.len();
+        let mut position = direct.position;
+        let mut first = direct.seq + 1;
+        let most = most.min(self.room) as usize;
+        while position > self.since && self.messages.len() - begin < most {
+            let Some(line) = message::at(db, subs, position)? else { break };
+            first = line.message.seq.0;
+            position = line.previous;
+            self.messages.push(line.message);
+        }
+        self.room -= (self.messages.len() - begin) as u32;
+        self.messages[begin..].reverse();
+        if position > self.since {
+            self.gaps.push(Gap { conversation: id, first: Seq(first) });
+        }
+        Ok(())
+    }
+}

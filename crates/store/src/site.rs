@@ -1,0 +1,206 @@
+//! Sites and their secrets, and the removal of everything that a site has.
+
+use std::collections::BTreeMap;
+
+use chat::{Mode, Secret, SecretKind, Site, SiteId, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::fault::Outcome;
+use crate::meta;
+
+// ---- writes ----
+
+pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
+    let transaction = begin(db)?;
+    let taken = "SELECT 1 FROM site WHERE key = ?1";
+    if transaction.query_row(taken, [&*site.key], |_| Ok(())).optional()?.is_some() {
+        return Ok(None);
+    }
+    let id = SiteId(meta::take_site_number(&transaction)?);
+    transaction.execute(
+        "INSERT INTO site (id, key, name, mode, guests, origins, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            id.0,
+            &*site.key,
+            site.name,
+            mode_code(site.mode),
+            site.guests,
+            site.origins.join("\n"),
+            site.created.0 as i64
+        ],
+    )?;
+    put_secrets(&transaction, id, &site.secrets)?;
+    meta::bump_revision(&transaction)?;
+    transaction.commit()?;
+    Ok(Some(id))
+}
+
+pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
+    let transaction = begin(db)?;
+    let found = transaction.execute(
+        "UPDATE site SET key = ?2, name = ?3, mode = ?4, guests = ?5, origins = ?6, created = ?7 WHERE id = ?1",
+        params![
+            site.id.0,
+            &*site.key,
+            site.name,
+            mode_code(site.mode),
+            site.guests,
+            site.origins.join("\n"),
+            site.created.0 as i64
+        ],
+    )?;
+    if found > 0 {
+        transaction.execute("DELETE FROM secret WHERE site = ?1", [site.id.0])?;
+        put_secrets(&transaction, site.id, &site.secrets)?;
+        meta::bump_revision(&transaction)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+pub(crate) fn add_secret(db: &mut Connection, site: SiteId, secret: &Secret) -> Outcome<()> {
+    let transaction = begin(db)?;
+    let known = "SELECT 1 FROM site WHERE id = ?1";
+    if transaction.query_row(known, [site.0], |_| Ok(())).optional()?.is_some() {
+        put_secrets(&transaction, site, std::slice::from_ref(secret))?;
+        meta::bump_revision(&transaction)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Before those that are there; the first of `secrets` becomes the newest.
+fn put_secrets(db: &Connection, site: SiteId, secrets: &[Secret]) -> Outcome<()> {
+    let sql = "INSERT INTO secret (site, number, kind, bytes, created, expires) \
+               SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5 FROM secret WHERE site = ?1";
+    for secret in secrets.iter().rev() {
+        let kind = match secret.kind {
+            SecretKind::Hs256 => 0,
+            SecretKind::Es256 => 1,
+            SecretKind::EdDsa => 2,
+        };
+        let expires = secret.expires.map(|at| at.0 as i64);
+        db.prepare_cached(sql)?.execute(params![
+            site.0,
+            kind,
+            secret.bytes,
+            secret.created.0 as i64,
+            expires
+        ])?;
+    }
+    Ok(())
+}
+
+/// The site is gone with the first transaction. Its rows follow in small ones, so that other sites' writes
+/// get in between; what a crash leaves is removed at the next [`sweep`].
+pub(crate) fn remove(db: &mut Connection, site: SiteId) -> Outcome<bool> {
+    let transaction = begin(db)?;
+    let found = transaction.execute("DELETE FROM site WHERE id = ?1", [site.0])? > 0;
+    transaction.execute("DELETE FROM secret WHERE site = ?1", [site.0])?;
+    if found {
+        transaction.execute("INSERT OR IGNORE INTO removed_site VALUES (?1)", [site.0])?;
+        meta::bump_revision(&transaction)?;
+    }
+    transaction.commit()?;
+    if found {
+        remove_rows(db, site)?;
+    }
+    Ok(found)
+}
+
+/// Removes what is left of removed sites.
+pub(crate) fn sweep(db: &mut Connection) -> Outcome<()> {
+    let sites: Vec<u32> = db
+        .prepare("SELECT site FROM removed_site")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    sites.into_iter().try_for_each(|site| remove_rows(db, SiteId(site)))
+}
+
+/// Rows removed in one transaction.
+const CHUNK: u32 = 2_000;
+
+fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
+    // Messages are found through `sent`, which has one row for each.
+    let messages =
+        "DELETE FROM message WHERE position IN (SELECT position FROM sent WHERE site = ?1 LIMIT ?2)";
+    for (table, key) in [
+        ("sent", "user, client_id"),
+        ("milestone", "conversation, seq"),
+        ("conversation", "key"),
+        ("contact", "user, other"),
+        ("used_token", "jti"),
+        ("name_word", "rest, sub"),
+        ("user", "sub"),
+    ] {
+        let rows = format!(
+            "DELETE FROM {table} WHERE site = ?1 AND ({key}) IN (SELECT {key} FROM {table} WHERE site = ?1 LIMIT ?2)"
+        );
+        loop {
+            let transaction = begin(db)?;
+            if table == "sent" {
+                transaction.prepare_cached(messages)?.execute([site.0, CHUNK])?;
+            }
+            let removed = transaction.prepare_cached(&rows)?.execute([site.0, CHUNK])?;
+            transaction.commit()?;
+            if removed == 0 {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn begin(db: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    db.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+// ---- reads ----
+
+pub(crate) fn all(db: &mut Connection) -> Outcome<Vec<Site>> {
+    let snapshot = db.transaction()?;
+    let mut secrets = all_secrets(&snapshot)?;
+    let sql = "SELECT id, key, name, mode, guests, origins, created FROM site ORDER BY id";
+    let mut statement = snapshot.prepare_cached(sql)?;
+    let sites = statement.query_map([], |row| {
+        let id = SiteId(row.get(0)?);
+        Ok(Site {
+            id,
+            key: row.get_ref(1)?.as_str()?.into(),
+            name: row.get(2)?,
+            mode: if row.get::<_, i64>(3)? == 1 { Mode::Contacts } else { Mode::Open },
+            guests: row.get(4)?,
+            origins: row.get_ref(5)?.as_str()?.lines().map(str::to_owned).collect(),
+            secrets: secrets.remove(&id).unwrap_or_default(),
+            created: Timestamp(row.get::<_, i64>(6)? as u64),
+        })
+    })?;
+    Ok(sites.collect::<Result<_, _>>()?)
+}
+
+fn all_secrets(db: &Connection) -> Outcome<BTreeMap<SiteId, Vec<Secret>>> {
+    let sql = "SELECT site, kind, bytes, created, expires FROM secret ORDER BY site, number DESC";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut secrets: BTreeMap<SiteId, Vec<Secret>> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        secrets.entry(SiteId(row.get(0)?)).or_default().push(Secret {
+            kind: match row.get::<_, i64>(1)? {
+                1 => SecretKind::Es256,
+                2 => SecretKind::EdDsa,
+                _ => SecretKind::Hs256,
+            },
+            bytes: row.get(2)?,
+            created: Timestamp(row.get::<_, i64>(3)? as u64),
+            expires: row.get::<_, Option<i64>>(4)?.map(|at| Timestamp(at as u64)),
+        });
+    }
+    Ok(secrets)
+}
+
+fn mode_code(mode: Mode) -> i64 {
+    match mode {
+        Mode::Open => 0,
+        Mode::Contacts => 1,
+    }
+}

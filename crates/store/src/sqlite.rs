@@ -1,0 +1,162 @@
+//! The store: its threads, its queues, its end.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+use chat::StoreError;
+use rusqlite::Connection;
+
+use crate::fault::{self, Fault, Outcome};
+use crate::open::{open, open_reader};
+use crate::queue::{Queue, Refused};
+use crate::reader::{self, Read};
+use crate::stats::Counters;
+use crate::writer::{self, After, Write};
+use crate::{OpenError, Options, Stats, site};
+
+/// Chat's storage in one SQLite file. Several processes may open the same file: a running node and the
+/// administration commands beside it.
+///
+/// Dropping it does what [`close`](Self::close) does.
+pub struct Sqlite {
+    pub(crate) shared: Arc<Shared>,
+    /// For administration, which may block.
+    admin: Mutex<Connection>,
+    writer: Option<JoinHandle<()>>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+/// What the threads share.
+pub(crate) struct Shared {
+    pub(crate) writes: Queue<Box<dyn Write>>,
+    pub(crate) reads: Queue<Box<dyn Read>>,
+    pub(crate) counters: Counters,
+    pub(crate) options: Options,
+}
+
+impl Sqlite {
+    /// Opens the file at `path`, creates it (mode 0600) and its directory (mode 0700) where they do not exist,
+    /// and brings an older schema to the newest. Blocks; starts the store's threads.
+    pub fn open(path: &Path, options: Options) -> Result<Sqlite, OpenError> {
+        let failed = |error| OpenError::Failed { path: path.to_owned(), error };
+        let writer = open(path, &options)?;
+        let mut admin = open(path, &Options { writer_cache_kib: 128, ..options })?;
+        site::sweep(&mut admin).or_else(|fault| match fault {
+            Fault::Sql(error) => Err(failed(error)),
+            Fault::Invalid(_) => Ok(()),
+        })?;
+        let shared = Arc::new(Shared {
+            writes: Queue::new(options.queue, options.queue_bytes),
+            reads: Queue::new(options.queue, usize::MAX),
+            counters: Counters::default(),
+            options,
+        });
+        let mut store = Sqlite {
+            shared: Arc::clone(&shared),
+            admin: Mutex::new(admin),
+            writer: None,
+            readers: Vec::new(),
+        };
+        let thread_failed = |error| thread_failed(path.to_owned(), &error);
+        for number in 0..options.readers.max(1) {
+            let (db, shared) = (open_reader(path, &options)?, Arc::clone(&shared));
+            let thread = spawn(format!("store-read-{number}"), move || reader::run(&shared, &db));
+            store.readers.push(thread.map_err(thread_failed)?);
+        }
+        let thread = spawn("store-write".into(), move || {
+            writer::run(&shared, &writer);
+            carry_over(&writer);
+        });
+        store.writer = Some(thread.map_err(thread_failed)?);
+        Ok(store)
+    }
+
+    /// Writes everything that is queued to disk, ends the threads and closes the file. Requests that other
+    /// threads make meanwhile are answered with an error.
+    pub fn close(self) {
+        drop(self);
+    }
+
+    /// Counters for metrics; cheap.
+    pub fn stats(&self) -> Stats {
+        self.shared.counters.read(self.shared.writes.len(), self.shared.reads.len())
+    }
+
+    /// Runs an administrative operation here and now.
+    pub(crate) fn admin<T>(
+        &self,
+        operation: impl FnOnce(&mut Connection) -> Outcome<T>,
+    ) -> Result<T, StoreError> {
+        operation(&mut self.lock()).map_err(|fault| match fault {
+            Fault::Invalid(why) => StoreError::Failed(why.into()),
+            Fault::Sql(error) => fault::told(&error),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A panic in between has rolled its transaction back; the connection is as good as before.
+        self.admin.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        // Writers first: their completions may still ask the readers.
+        self.shared.writes.close();
+        self.writer.take().into_iter().for_each(end);
+        self.shared.reads.close();
+        self.readers.drain(..).for_each(end);
+    }
+}
+
+impl Shared {
+    pub(crate) fn write(self: &Arc<Self>, job: Box<dyn Write>, bytes: usize) {
+        if let Err((job, refused)) = self.writes.push(job, bytes) {
+            let after = After { committed: chat::Position::default(), shared: self };
+            job.tell(Err(self.refusal(refused)), &after);
+        }
+    }
+
+    pub(crate) fn read(&self, job: Box<dyn Read>) {
+        if let Err((job, refused)) = self.reads.push(job, 0) {
+            job.tell(Err(self.refusal(refused)));
+        }
+    }
+
+    fn refusal(&self, refused: Refused) -> StoreError {
+        match refused {
+            Refused::Full => {
+                self.counters.overloaded.fetch_add(1, Relaxed);
+                StoreError::Overloaded
+            }
+            Refused::Closed => StoreError::Failed("the store is closed".into()),
+        }
+    }
+}
+
+fn spawn(name: String, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name).spawn(run)
+}
+
+fn thread_failed(path: PathBuf, error: &io::Error) -> OpenError {
+    OpenError::Thread { path, error: error.to_string() }
+}
+
+/// Leaves the database without a log to read at the next start.
+fn carry_over(db: &Connection) {
+    if let Err(error) = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+        tracing::warn!(%error, "the write-ahead log stays until the next start");
+    }
+}
+
+fn end(thread: JoinHandle<()>) {
+    if thread.thread().id() == std::thread::current().id() {
+        return; // the last owner let go in a completion; the thread ends by itself after it
+    }
+    if thread.join().is_err() {
+        tracing::error!("a thread of the store has panicked");
+    }
+}

@@ -1,0 +1,335 @@
+//! Users: by sub, by number, and the directory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chat::{
+    PeoplePage, Profile, SetPresence, SiteId, Sub, Timestamp, UserId, UserRow,
+    directory::{finds, fold, fold_query, word_starts},
+};
+use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
+
+use crate::fault::Outcome;
+use crate::{contact, meta};
+
+/// What a profile told us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    New,
+    Changed,
+    Before,
+}
+
+// ---- writes ----
+
+pub(crate) fn put(
+    db: &Connection,
+    site: SiteId,
+    profile: &Profile,
+    now: Timestamp,
+) -> Outcome<(UserRow, Seen)> {
+    match by_sub(db, site, &profile.sub)? {
+        Some(row) if row.profile == *profile => Ok((row, Seen::Before)),
+        Some(row) => Ok((update(db, &row, profile)?, Seen::Changed)),
+        None => Ok((insert(db, site, profile, now)?, Seen::New)),
+    }
+}
+
+fn insert(db: &Connection, site: SiteId, profile: &Profile, now: Timestamp) -> Outcome<UserRow> {
+    let newest = "SELECT coalesce(max(num), 0) FROM user WHERE site = ?1";
+    let num = db.prepare_cached(newest)?.query_row([site.0], |row| row.get::<_, u32>(0))? + 1;
+    let folded = fold(&profile.name);
+    let sql = "INSERT INTO user (site, sub, num, name, folded, avatar, guest, presence, banned, created, last_seen) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8, ?8)";
+    db.prepare_cached(sql)?.execute(params![
+        site.0,
+        profile.sub.as_str(),
+        num,
+        &*profile.name,
+        folded,
+        profile.avatar.as_deref(),
+        profile.guest,
+        now.0 as i64
+    ])?;
+    put_words(db, site, &profile.sub, &folded)?;
+    Ok(UserRow {
+        id: UserId { site, num },
+        profile: profile.clone(),
+        presence: SetPresence::Online,
+        banned: false,
+        created: now,
+        last_seen: now,
+    })
+}
+
+fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outcome<UserRow> {
+    let site = row.id.site;
+    let (before, folded) = (fold(&row.profile.name), fold(&profile.name));
+    let sql = "UPDATE user SET name = ?3, folded = ?4, avatar = ?5, guest = ?6 WHERE site = ?1 AND sub = ?2";
+    db.prepare_cached(sql)?.execute(params![
+        site.0,
+        profile.sub.as_str(),
+        &*profile.name,
+        folded,
+        profile.avatar.as_deref(),
+        profile.guest
+    ])?;
+    if before != folded {
+        let remove = "DELETE FROM name_word WHERE site = ?1 AND rest = ?2 AND sub = ?3";
+        for at in later_words(&before) {
+            db.prepare_cached(remove)?.execute(params![site.0, &before[at..], profile.sub.as_str()])?;
+        }
+        put_words(db, site, &profile.sub, &folded)?;
+        contact::renamed(db, row.id, &folded)?;
+    }
+    Ok(UserRow { profile: profile.clone(), ..row.clone() })
+}
+
+fn put_words(db: &Connection, site: SiteId, sub: &Sub, folded: &str) -> Outcome<()> {
+    for at in later_words(folded) {
+        db.prepare_cached("INSERT OR IGNORE INTO name_word VALUES (?1, ?2, ?3)")?.execute(params![
+            site.0,
+            &folded[at..],
+            sub.as_str()
+        ])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn put_presence(
+    db: &Connection,
+    user: UserId,
+    presence: SetPresence,
+    last_seen: Timestamp,
+) -> Outcome<()> {
+    let sql = "UPDATE user SET presence = ?3, last_seen = ?4 WHERE site = ?1 AND num = ?2";
+    let presence = match presence {
+        SetPresence::Online => 0,
+        SetPresence::Away => 1,
+        SetPresence::Busy => 2,
+        SetPresence::Invisible => 3,
+    };
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, presence, last_seen.0 as i64])?;
+    Ok(())
+}
+
+pub(crate) fn set_banned(db: &Connection, user: UserId, banned: bool) -> Outcome<bool> {
+    let sql = "UPDATE user SET banned = ?3 WHERE site = ?1 AND num = ?2";
+    let found = db.prepare_cached(sql)?.execute(params![user.site.0, user.num, banned])? > 0;
+    if found {
+        meta::bump_revision(db)?;
+    }
+    Ok(found)
+}
+
+/// Words that are not the beginning of the name itself, which the index by name finds.
+fn later_words(folded: &str) -> impl Iterator<Item = usize> + '_ {
+    word_starts(folded).filter(|at| *at > 0)
+}
+
+// ---- reads ----
+
+/// The columns of [`row`], which takes the site from the query.
+macro_rules! columns {
+    () => {
+        "num, sub, name, avatar, guest, presence, banned, created, last_seen"
+    };
+}
+
+pub(crate) fn by_sub(db: &Connection, site: SiteId, sub: &Sub) -> Outcome<Option<UserRow>> {
+    let sql = concat!("SELECT ", columns!(), " FROM user WHERE site = ?1 AND sub = ?2");
+    let found = db.prepare_cached(sql)?.query_row(params![site.0, sub.as_str()], |r| row(site, r));
+    Ok(found.optional()?)
+}
+
+pub(crate) fn by_id(db: &Connection, id: UserId) -> Outcome<Option<UserRow>> {
+    let sql = concat!("SELECT ", columns!(), " FROM user WHERE site = ?1 AND num = ?2");
+    let found = db.prepare_cached(sql)?.query_row(params![id.site.0, id.num], |r| row(id.site, r));
+    Ok(found.optional()?)
+}
+
+/// Reads only the index, which has the sub as part of the primary key.
+pub(crate) fn sub_of(db: &Connection, id: UserId) -> Outcome<Option<Sub>> {
+    let sql = "SELECT sub FROM user WHERE site = ?1 AND num = ?2";
+    let found = db.prepare_cached(sql)?.query_row(params![id.site.0, id.num], |row| sub(row, 0));
+    Ok(found.optional()?)
+}
+
+pub(crate) fn list(db: &Connection, site: SiteId, after: Option<&Sub>, limit: u32) -> Outcome<Vec<UserRow>> {
+    let sql = concat!("SELECT ", columns!(), " FROM user WHERE site = ?1 AND sub > ?2 ORDER BY sub LIMIT ?3");
+    let after = after.map_or("", Sub::as_str); // no sub is empty
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(params![site.0, after, limit], |r| row(site, r))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// More users than this whose name has the query: then they are found soonest by going through all names in
+/// order, because one in every few fits.
+const FEW: u32 = 1_000;
+
+/// A page of the directory. With a query, the fitting users are looked up and sorted where they are few,
+/// and picked from the list of names where they are many; either way the work is bounded by [`FEW`] or by
+/// about `limit` / share of those who fit.
+pub(crate) fn people(
+    db: &Connection,
+    site: SiteId,
+    query: Option<&str>,
+    after: Option<&str>,
+    limit: u32,
+) -> Outcome<PeoplePage> {
+    let query = fold_query(query.unwrap_or_default());
+    let after = NameCursor::parse(after);
+    let few = if query.is_empty() { None } else { few_with(db, site, &query)? };
+    let mut rows = match few {
+        Some(subs) => pick(db, site, subs, &after, limit)?,
+        None => walk(db, site, &query, &after, limit)?,
+    };
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let next = rows.last().filter(|_| more).map(name_cursor);
+    Ok(PeoplePage { rows, next })
+}
+
+/// The subs of those whose name has the query, or None where they are many.
+fn few_with(db: &Connection, site: SiteId, query: &str) -> Outcome<Option<Vec<Sub>>> {
+    // No text begins with the query that is greater than it followed by the greatest character.
+    let end = format!("{query}\u{10ffff}");
+    let mut subs = Vec::new();
+    for sql in [
+        "SELECT sub FROM user WHERE site = ?1 AND folded >= ?2 AND folded < ?3 LIMIT ?4",
+        "SELECT sub FROM name_word WHERE site = ?1 AND rest >= ?2 AND rest < ?3 LIMIT ?4",
+    ] {
+        let mut statement = db.prepare_cached(sql)?;
+        for found in statement.query_map(params![site.0, query, end, FEW + 1], |row| sub(row, 0))? {
+            subs.push(found?);
+        }
+    }
+    subs.sort_unstable();
+    subs.dedup();
+    Ok((subs.len() <= FEW as usize).then_some(subs))
+}
+
+fn pick(
+    db: &Connection,
+    site: SiteId,
+    subs: Vec<Sub>,
+    after: &NameCursor<'_>,
+    limit: u32,
+) -> Outcome<Vec<UserRow>> {
+    let mut rows = Vec::new();
+    for sub in subs {
+        if let Some(row) = by_sub(db, site, &sub)? {
+            let folded = fold(&row.profile.name);
+            if after.is_before(&folded, sub.as_str()) {
+                rows.push((folded, row));
+            }
+        }
+    }
+    rows.sort_unstable_by(|(a, x), (b, y)| (a, &x.profile.sub).cmp(&(b, &y.profile.sub)));
+    rows.truncate(limit as usize + 1);
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
+}
+
+/// From the list of all names those that fit, until the page is full.
+fn walk(
+    db: &Connection,
+    site: SiteId,
+    query: &str,
+    after: &NameCursor<'_>,
+    limit: u32,
+) -> Outcome<Vec<UserRow>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        ", folded FROM user INDEXED BY user_name WHERE site = ?1 AND (folded, sub) > (?2, ?3) ORDER BY folded, sub"
+    );
+    let mut statement = db.prepare_cached(sql)?;
+    let mut found = statement.query(params![site.0, after.folded, after.sub])?;
+    let mut rows = Vec::new();
+    while rows.len() <= limit as usize
+        && let Some(next) = found.next()?
+    {
+        if finds(text(next, 9)?, query) {
+            rows.push(row(site, next)?);
+        }
+    }
+    Ok(rows)
+}
+
+/// Where a page by name ended: the folded name and the sub, which have no control characters, with NUL between.
+pub(crate) struct NameCursor<'a> {
+    pub(crate) folded: &'a str,
+    pub(crate) sub: &'a str,
+}
+
+impl<'a> NameCursor<'a> {
+    /// None is before everybody.
+    pub(crate) fn parse(after: Option<&'a str>) -> NameCursor<'a> {
+        let (folded, sub) = after.map_or(("", ""), |after| after.split_once('\0').unwrap_or((after, "")));
+        NameCursor { folded, sub }
+    }
+
+    fn is_before(&self, folded: &str, sub: &str) -> bool {
+        (self.folded, self.sub) < (folded, sub)
+    }
+}
+
+pub(crate) fn name_cursor(row: &UserRow) -> String {
+    format!("{}\0{}", fold(&row.profile.name), row.profile.sub)
+}
+
+/// Subs of senders, each looked up once.
+pub(crate) struct Subs<'a> {
+    db: &'a Connection,
+    known: HashMap<UserId, Option<Sub>>,
+}
+
+impl<'a> Subs<'a> {
+    pub(crate) fn new(db: &'a Connection) -> Subs<'a> {
+        Subs { db, known: HashMap::new() }
+    }
+
+    pub(crate) fn learn(&mut self, row: &UserRow) {
+        self.known.insert(row.id, Some(row.profile.sub.clone()));
+    }
+
+    pub(crate) fn of(&mut self, id: UserId) -> Outcome<Option<Sub>> {
+        if let Some(sub) = self.known.get(&id) {
+            return Ok(sub.clone());
+        }
+        let sub = sub_of(self.db, id)?;
+        self.known.insert(id, sub.clone());
+        Ok(sub)
+    }
+}
+
+fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<UserRow> {
+    Ok(UserRow {
+        id: UserId { site, num: row.get(0)? },
+        profile: Profile {
+            sub: sub(row, 1)?,
+            name: text(row, 2)?.into(),
+            avatar: row.get_ref(3)?.as_str_or_null()?.map(Arc::from),
+            guest: row.get(4)?,
+        },
+        presence: match row.get::<_, i64>(5)? {
+            1 => SetPresence::Away,
+            2 => SetPresence::Busy,
+            3 => SetPresence::Invisible,
+            _ => SetPresence::Online,
+        },
+        banned: row.get(6)?,
+        created: Timestamp(row.get::<_, i64>(7)? as u64),
+        last_seen: Timestamp(row.get::<_, i64>(8)? as u64),
+    })
+}
+
+fn sub(row: &Row<'_>, at: usize) -> rusqlite::Result<Sub> {
+    Sub::parse(text(row, at)?).ok_or_else(|| {
+        rusqlite::Error::FromSqlConversionFailure(at, Type::Text, "not a user id: the row is damaged".into())
+    })
+}
+
+fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
+    Ok(row.get_ref(at)?.as_str()?)
+}

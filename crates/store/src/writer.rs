@@ -1,0 +1,270 @@
+//! The one thread that writes: group commit.
+//!
+//! While a transaction waits for the disk, requests queue up and become the next one: batches form by
+//! themselves under load, and a single request never waits for company.
+
+use std::collections::HashMap;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use chat::{ConversationId, Position, StoreError, Timestamp};
+use rusqlite::Connection;
+
+use crate::conversation::{self, Direct, Side};
+use crate::fault::{Fault, Outcome};
+use crate::meta;
+use crate::sqlite::Shared;
+
+/// A queued write.
+pub(crate) trait Write: Send {
+    /// May be called again after a rollback, so it takes nothing out of itself.
+    fn apply(&mut self, batch: &mut Batch<'_>) -> Outcome<()>;
+    /// Called once: after the commit with `Ok` where `apply` succeeded last, else with why it is not stored.
+    fn tell(self: Box<Self>, outcome: Result<(), StoreError>, after: &After<'_>);
+}
+
+/// What a completion may need to know of the transaction it was in.
+pub(crate) struct After<'a> {
+    pub(crate) committed: Position,
+    pub(crate) shared: &'a Arc<Shared>,
+}
+
+/// A write made of what to do and whom to tell.
+pub(crate) fn write<T, O, D>(operation: O, then: D) -> Box<dyn Write>
+where
+    T: Send + 'static,
+    O: FnMut(&mut Batch<'_>) -> Outcome<T> + Send + 'static,
+    D: FnOnce(Result<T, StoreError>, &After<'_>) + Send + 'static,
+{
+    Box::new(Pending { operation, answer: None, then })
+}
+
+struct Pending<T, O, D> {
+    operation: O,
+    answer: Option<T>,
+    then: D,
+}
+
+impl<T, O, D> Write for Pending<T, O, D>
+where
+    T: Send,
+    O: FnMut(&mut Batch<'_>) -> Outcome<T> + Send,
+    D: FnOnce(Result<T, StoreError>, &After<'_>) + Send,
+{
+    fn apply(&mut self, batch: &mut Batch<'_>) -> Outcome<()> {
+        self.answer = Some((self.operation)(batch)?);
+        Ok(())
+    }
+
+    fn tell(self: Box<Self>, outcome: Result<(), StoreError>, after: &After<'_>) {
+        let Pending { answer, then, .. } = *self;
+        then(outcome.map(|()| answer.expect("told Ok only after apply has set the answer")), after);
+    }
+}
+
+/// Runs until the queue is closed and empty.
+pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
+    let mut batch = Batch::new(db);
+    let mut jobs = Vec::new();
+    while shared.writes.take(&mut jobs, shared.options.batch) {
+        let begin = Instant::now();
+        let refused = commit(&mut batch, &mut jobs);
+        shared.counters.committed(jobs.len(), begin.elapsed());
+        tell_all(shared, batch.position(), jobs.drain(..).zip(refused));
+        if jobs.capacity() > shared.options.batch.min(1_024) {
+            jobs = Vec::new();
+        }
+    }
+}
+
+fn tell_all(
+    shared: &Arc<Shared>,
+    committed: Position,
+    told: impl Iterator<Item = (Box<dyn Write>, Option<StoreError>)>,
+) {
+    let after = After { committed, shared };
+    for (job, error) in told {
+        match &error {
+            None => {}
+            Some(StoreError::DiskFull) => _ = shared.counters.disk_full.fetch_add(1, Relaxed),
+            Some(_) => _ = shared.counters.failed.fetch_add(1, Relaxed),
+        }
+        let outcome = error.map_or(Ok(()), Err);
+        // A mistake in one completion must not end the only writer.
+        if catch_unwind(AssertUnwindSafe(|| job.tell(outcome, &after))).is_err() {
+            shared.counters.panics.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+/// Answers for each job why it was not stored, or None.
+///
+/// A job that fails is left out and the others are done again, so that one cannot fail its neighbours.
+fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<StoreError>> {
+    let mut refused = vec![None; jobs.len()];
+    loop {
+        match attempt(batch, jobs, &mut refused) {
+            Ok(()) => return refused,
+            Err(Undone::Job(job, fault)) => {
+                tracing::error!(?fault, "a write failed");
+                batch.abandon();
+                refused[job] = Some(fault.told());
+            }
+            Err(Undone::All(fault)) => {
+                tracing::error!(?fault, jobs = jobs.len(), "nothing can be stored");
+                batch.abandon();
+                let error = fault.told();
+                refused.iter_mut().for_each(|why| _ = why.get_or_insert_with(|| error.clone()));
+                return refused;
+            }
+        }
+    }
+}
+
+/// Whose fault ended a transaction.
+enum Undone {
+    Job(usize, Fault),
+    All(Fault),
+}
+
+fn attempt(
+    batch: &mut Batch<'_>,
+    jobs: &mut [Box<dyn Write>],
+    refused: &mut [Option<StoreError>],
+) -> Result<(), Undone> {
+    batch.begin().map_err(Undone::All)?;
+    for (at, job) in jobs.iter_mut().enumerate() {
+        if refused[at].is_some() {
+            continue;
+        }
+        match job.apply(batch) {
+            Ok(()) => {}
+            Err(fault @ Fault::Invalid(_)) => refused[at] = Some(fault.told()),
+            Err(fault) if fault.concerns_all() => return Err(Undone::All(fault)),
+            Err(fault) => return Err(Undone::Job(at, fault)),
+        }
+    }
+    batch.finish().map_err(Undone::All)
+}
+
+/// The open transaction, and what the writer knows between transactions.
+///
+/// Rows of conversations are written once per batch, however many of its messages go there, and kept
+/// for the next: half of what an append would cost is reading and writing that row.
+pub(crate) struct Batch<'c> {
+    pub(crate) db: &'c Connection,
+    epoch: u32,
+    /// Last position given out, and last one committed.
+    number: u64,
+    committed: u64,
+    /// See [`meta::data_version`]. None: what is known here may be wrong.
+    version: Option<i64>,
+    conversations: HashMap<ConversationId, Kept>,
+    dirty: Vec<ConversationId>,
+}
+
+struct Kept {
+    direct: Direct,
+    stored: bool,
+    dirty: bool,
+}
+
+/// Most conversations kept from one batch to the next, about 200 bytes each; beyond, all are dropped.
+const KEPT: usize = 4_096;
+
+impl<'c> Batch<'c> {
+    fn new(db: &'c Connection) -> Batch<'c> {
+        let (conversations, dirty) = (HashMap::new(), Vec::new());
+        Batch { db, epoch: 0, number: 0, committed: 0, version: None, conversations, dirty }
+    }
+
+    /// Position of the newest change so far.
+    pub(crate) fn position(&self) -> Position {
+        Position { epoch: self.epoch, number: self.number }
+    }
+
+    /// The position of one more change.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.number += 1;
+        self.number
+    }
+
+    pub(crate) fn conversation(&mut self, id: ConversationId) -> Outcome<Option<&Direct>> {
+        if !self.conversations.contains_key(&id) {
+            let Some(direct) = conversation::load(self.db, id)? else { return Ok(None) };
+            self.conversations.insert(id, Kept { direct, stored: true, dirty: false });
+        }
+        Ok(self.conversations.get(&id).map(|kept| &kept.direct))
+    }
+
+    /// Changes one that [`conversation`](Self::conversation) has just answered.
+    pub(crate) fn change(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
+        if let Some(kept) = self.conversations.get_mut(&id) {
+            change(&mut kept.direct);
+            if !mem::replace(&mut kept.dirty, true) {
+                self.dirty.push(id);
+            }
+        }
+    }
+
+    /// The same, or makes the row where `conversation` has just answered None.
+    pub(crate) fn upsert(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
+        self.conversations.entry(id).or_insert_with(|| Kept {
+            direct: Direct { seq: 0, position: 0, active: Timestamp(0), sides: [Side::default(); 2] },
+            stored: false,
+            dirty: false,
+        });
+        self.change(id, change);
+    }
+
+    fn begin(&mut self) -> Outcome<()> {
+        self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let version = meta::data_version(self.db)?;
+        if self.version != Some(version) {
+            self.conversations.clear();
+            self.epoch = meta::epoch(self.db)?;
+            self.number = meta::position(self.db, self.epoch)?.number;
+            self.committed = self.number;
+            self.version = Some(version);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Outcome<()> {
+        self.dirty.sort_unstable(); // neighbours share pages
+        for id in &self.dirty {
+            let kept = self.conversations.get(id).expect("what is dirty is kept until it is saved");
+            let sql = if kept.stored { conversation::UPDATE } else { conversation::INSERT };
+            conversation::save(self.db, sql, *id, &kept.direct)?;
+        }
+        if self.number != self.committed {
+            meta::set_position(self.db, self.number)?;
+        }
+        self.db.prepare_cached("COMMIT")?.execute([])?;
+        self.committed = self.number;
+        for id in self.dirty.drain(..) {
+            if let Some(kept) = self.conversations.get_mut(&id) {
+                (kept.stored, kept.dirty) = (true, false);
+            }
+        }
+        if self.conversations.len() > KEPT {
+            self.conversations.clear();
+        }
+        Ok(())
+    }
+
+    fn abandon(&mut self) {
+        if !self.db.is_autocommit()
+            && let Err(error) = self.db.execute_batch("ROLLBACK")
+        {
+            tracing::error!(%error, "a failed transaction could not be rolled back");
+        }
+        self.conversations.clear();
+        self.dirty.clear();
+        self.number = self.committed;
+        self.version = None;
+    }
+}

@@ -1,0 +1,448 @@
+//! SQLite answers every sequence of operations as the memory store does, also after it was closed and opened.
+
+mod asking;
+
+use asking::{Directory, NOW, ask, direct, put_named, sub};
+use chat::memory::MemoryStore;
+use chat::{
+    Append, ContactState, ConversationChange, ConversationId, Position, Profile, Relation, ResumeFrom, Seq,
+    SetPresence, SiteId, Store, Timestamp, UserId,
+};
+use proptest::prelude::*;
+use store::{Options, Sqlite, Synchronous};
+
+/// Few of everything, so that operations meet.
+const USERS: u32 = 4;
+const NAMES: [&str; 6] = ["Anna Öztürk", "anna-lena", "(Mod) Ärger 5", "ΟΔΟΣ ΑΣ", "", "Anna Öz"];
+const QUERIES: [&str; 6] = ["ö", "ANNA", "mod", "οδοσ α", "5", "  a"];
+
+#[derive(Debug, Clone)]
+enum Step {
+    PutUser {
+        user: UserId,
+        name: usize,
+        avatar: bool,
+        sign_in: bool,
+    },
+    Append {
+        from: UserId,
+        to: u32,
+        client_id: u8,
+        mention: bool,
+        reply_to: Option<u64>,
+        time: u64,
+    },
+    Mark {
+        user: UserId,
+        with: u32,
+        received: u64,
+        read: u64,
+    },
+    Change {
+        user: UserId,
+        with: u32,
+        change: ConversationChange,
+    },
+    Relate {
+        user: UserId,
+        with: u32,
+        relation: Relation,
+        limit: u32,
+    },
+    Presence {
+        user: UserId,
+        presence: SetPresence,
+        last_seen: u64,
+    },
+    Token {
+        site: u32,
+        jti: u8,
+        lives: u64,
+        now: u64,
+    },
+    Ban {
+        user: UserId,
+        banned: bool,
+    },
+    /// A difference since an earlier position, with small limits.
+    Resume {
+        user: UserId,
+        since: usize,
+        page: u32,
+        messages: u32,
+        per_conversation: u32,
+    },
+    History {
+        user: UserId,
+        with: u32,
+        before: Option<u64>,
+        after: Option<u64>,
+        limit: u32,
+    },
+    /// All pages of all lists.
+    Lists {
+        user: UserId,
+        limit: u32,
+        query: Option<usize>,
+    },
+    RemoveSite {
+        site: u32,
+    },
+}
+
+fn user() -> impl Strategy<Value = UserId> {
+    (1..=2u32, 1..=USERS).prop_map(|(site, num)| UserId { site: SiteId(site), num })
+}
+
+fn state() -> impl Strategy<Value = ContactState> {
+    prop_oneof![
+        Just(ContactState::None),
+        Just(ContactState::RequestSent),
+        Just(ContactState::RequestReceived),
+        Just(ContactState::Contact),
+        Just(ContactState::Blocked),
+    ]
+}
+
+fn presence() -> impl Strategy<Value = SetPresence> {
+    prop_oneof![
+        Just(SetPresence::Online),
+        Just(SetPresence::Away),
+        Just(SetPresence::Busy),
+        Just(SetPresence::Invisible)
+    ]
+}
+
+fn seq() -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 0..9u64, 2 => 20..90u64, 1 => Just(u64::MAX)]
+}
+
+fn change() -> impl Strategy<Value = ConversationChange> {
+    let muted = proptest::option::of(prop_oneof![Just(Timestamp(0)), Just(Timestamp(u64::MAX))]);
+    (muted, any::<Option<bool>>(), any::<Option<bool>>())
+        .prop_map(|(muted_until, pinned, archived)| ConversationChange { muted_until, pinned, archived })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let with = 1..=USERS;
+    let append = (user(), with.clone(), any::<u8>(), any::<bool>(), proptest::option::of(seq()), 0..5u64)
+        .prop_map(|(from, to, client_id, mention, reply_to, time)| Step::Append {
+            from,
+            to,
+            client_id,
+            mention,
+            reply_to,
+            time,
+        });
+    prop_oneof![
+        2 => (user(), 0..NAMES.len(), any::<bool>(), any::<bool>())
+            .prop_map(|(user, name, avatar, sign_in)| Step::PutUser { user, name, avatar, sign_in }),
+        10 => append,
+        4 => (user(), with.clone(), seq(), seq())
+            .prop_map(|(user, with, received, read)| Step::Mark { user, with, received, read }),
+        3 => (user(), with.clone(), change())
+            .prop_map(|(user, with, change)| Step::Change { user, with, change }),
+        3 => (user(), with.clone(), state(), state(), 1..5u32).prop_map(|(user, with, of_a, of_b, limit)|
+            Step::Relate { user, with, relation: Relation { of_a, of_b }, limit }),
+        1 => (user(), presence(), any::<u64>())
+            .prop_map(|(user, presence, last_seen)| Step::Presence { user, presence, last_seen }),
+        1 => (1..=2u32, 0..3u8, 0..4u64, 0..4u64)
+            .prop_map(|(site, jti, lives, now)| Step::Token { site, jti, lives, now }),
+        1 => (user(), any::<bool>()).prop_map(|(user, banned)| Step::Ban { user, banned }),
+        4 => (user(), any::<usize>(), 1..5u32, 0..9u32, 0..5u32).prop_map(
+            |(user, since, page, messages, per_conversation)| {
+                Step::Resume { user, since, page, messages, per_conversation }
+            }
+        ),
+        4 => (user(), with, proptest::option::of(seq()), proptest::option::of(seq()), 0..40u32)
+            .prop_map(|(user, with, before, after, limit)| Step::History { user, with, before, after, limit }),
+        2 => (user(), 1..4u32, proptest::option::of(0..QUERIES.len()))
+            .prop_map(|(user, limit, query)| Step::Lists { user, limit, query }),
+        1 => (1..=20u32).prop_map(|site| Step::RemoveSite { site }),
+    ]
+}
+
+impl Step {
+    fn site(&self) -> Option<SiteId> {
+        match self {
+            Step::PutUser { user, .. }
+            | Step::Append { from: user, .. }
+            | Step::Mark { user, .. }
+            | Step::Change { user, .. }
+            | Step::Relate { user, .. }
+            | Step::Presence { user, .. }
+            | Step::Ban { user, .. } => Some(user.site),
+            Step::Token { site, .. } => Some(SiteId(*site)),
+            Step::Resume { .. } | Step::History { .. } | Step::Lists { .. } | Step::RemoveSite { .. } => None,
+        }
+    }
+}
+
+/// A store, and what the test remembers of it: positions cannot be compared across stores.
+struct Subject {
+    store: Box<dyn Store>,
+    seen: Vec<Position>,
+    now: u64,
+}
+
+impl Subject {
+    fn new(store: Box<dyn Store>) -> Subject {
+        let subject = Subject { store, seen: Vec::new(), now: NOW.0 };
+        for (key, id) in [("one", 1), ("two", 2)] {
+            assert_eq!(asking::add_site(&*subject.store, key), SiteId(id));
+            for num in 1..=USERS {
+                let user = put_named(&*subject.store, SiteId(id), &format!("u{num}"), NAMES[num as usize]);
+                assert_eq!(user, UserId { site: SiteId(id), num });
+            }
+        }
+        subject
+    }
+
+    /// What the store answers, with its epoch taken out.
+    fn take(&mut self, step: &Step) -> String {
+        let (text, position) = self.answer(step);
+        let epoch = position.map_or(0, |position| position.epoch);
+        self.seen.extend(position);
+        text.replace(&format!("epoch: {epoch},"), "epoch: E,")
+    }
+
+    fn answer(&mut self, step: &Step) -> (String, Option<Position>) {
+        let store = &*self.store;
+        match step {
+            Step::PutUser { user, name, avatar, sign_in } => {
+                let profile = Profile {
+                    sub: sub(&format!("u{}", user.num)),
+                    name: NAMES[*name].into(),
+                    avatar: avatar.then(|| "https://a.example/1.png".into()),
+                    guest: *avatar,
+                };
+                if *sign_in {
+                    let from = asking::since(self.seen.last().copied());
+                    let answer = asking::sign_in(store, user.site, profile, from);
+                    let position = answer.1.position;
+                    return (format!("{answer:?}"), Some(position));
+                }
+                (format!("{:?}", ask(|done| store.put_user(user.site, profile, NOW, done))), None)
+            }
+            Step::Append { from, to, client_id, mention, reply_to, time } => {
+                let Some(conversation) = with(*from, *to) else { return Default::default() };
+                let body = if *mention { format!("hello @u{to}!") } else { format!("hello u{to}") };
+                let append = Append {
+                    conversation,
+                    from: *from,
+                    client_id: client_id.to_string().into(),
+                    body: body.into(),
+                    time: Timestamp(NOW.0 + time),
+                    reply_to: reply_to.map(Seq),
+                };
+                let answer = ask(|done| store.append(append, done));
+                (format!("{answer:?}"), Some(answer.position))
+            }
+            Step::Mark { user, with: other, received, read } => {
+                let Some(conversation) = with(*user, *other) else { return Default::default() };
+                let answer = ask(|done| store.mark(conversation, *user, Seq(*received), Seq(*read), done));
+                (format!("{answer:?}"), Some(answer.position))
+            }
+            Step::Change { user, with: other, change } => {
+                let Some(conversation) = with(*user, *other) else { return Default::default() };
+                let answer = ask(|done| store.change_conversation(conversation, *user, *change, done));
+                (format!("{answer:?}"), answer.map(|(_, position)| position))
+            }
+            Step::Relate { user, with, relation, limit } => {
+                let other = UserId { site: user.site, num: *with };
+                if other == *user {
+                    return Default::default();
+                }
+                let answer = ask(|done| store.put_relation(*user, other, *relation, *limit, NOW, done));
+                (format!("{answer:?}"), answer)
+            }
+            Step::Presence { user, presence, last_seen } => {
+                store.put_presence(*user, *presence, Timestamp(*last_seen));
+                (format!("{:?}", ask(|done| store.set_banned(*user, true, done))), None)
+            }
+            Step::Token { site, jti, lives, now } => {
+                self.now += now;
+                let (now, expires) = (Timestamp(self.now), Timestamp(self.now + lives));
+                let jti = jti.to_string();
+                (format!("{:?}", ask(|done| store.use_token(SiteId(*site), &jti, expires, now, done))), None)
+            }
+            Step::Ban { user, banned } => {
+                (format!("{:?}", ask(|done| store.set_banned(*user, *banned, done))), None)
+            }
+            Step::Resume { user, since, page, messages, per_conversation } => {
+                let position = match self.seen.len() {
+                    0 => None,
+                    some => Some(self.seen[since % some]),
+                };
+                let from = ResumeFrom {
+                    position,
+                    page: *page,
+                    messages: *messages,
+                    messages_per_conversation: *per_conversation,
+                };
+                let answer = ask(|done| store.snapshot(*user, from, done));
+                (format!("{answer:?}"), Some(answer.position))
+            }
+            Step::History { user, with: other, before, after, limit } => {
+                let Some(conversation) = with(*user, *other) else { return Default::default() };
+                let (before, after) = (before.map(Seq), after.map(Seq));
+                let answer = ask(|done| store.history(conversation, before, after, *limit, done));
+                (format!("{answer:?}"), None)
+            }
+            Step::Lists { user, limit, query } => {
+                (lists(store, *user, *limit, query.map(|at| QUERIES[at])), None)
+            }
+            Step::RemoveSite { site } => {
+                let site = SiteId(*site); // mostly one that does not exist
+                (format!("{:?} {:?}", store.remove_site(site), store.sites()), None)
+            }
+        }
+    }
+}
+
+fn with(user: UserId, other: u32) -> Option<ConversationId> {
+    (user.num != other).then(|| direct(user, UserId { site: user.site, num: other }))
+}
+
+/// Everything that can be listed for a user, page by page.
+fn lists(store: &dyn Store, user: UserId, limit: u32, query: Option<&str>) -> String {
+    let mut text = String::new();
+    for archived in [false, true] {
+        let mut after = None;
+        loop {
+            let page = ask(|done| store.conversations(user, archived, after, limit, done));
+            text += &format!("{page:?}\n");
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+    }
+    let mut after = None;
+    loop {
+        let page = ask(|done| store.contacts(user, after, limit, done));
+        text += &format!("{page:?}\n");
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    loop {
+        let query = query.map(str::to_owned);
+        let page = ask(|done| store.people(user.site, query, after, limit, done));
+        text += &format!("{page:?}\n");
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let others: Vec<UserId> = (1..=USERS).map(|num| UserId { site: user.site, num }).collect();
+    text += &format!("{:?}\n", ask(|done| store.contact_ids(user, done)));
+    text += &format!("{:?}\n", ask(|done| store.relations(user, others.clone(), done)));
+    text += &format!("{:?}\n", ask(|done| store.users_by_id(others, done)));
+    text +=
+        &format!("{:?}\n", ask(|done| store.users(user.site, vec![sub("u2"), sub("x"), sub("u1")], done)));
+    text += &format!("{:?}\n", store.list_users(user.site, Some(sub("u1")), limit));
+    text += &format!("{:?} {:?}\n", store.sites(), store.revision());
+    text
+}
+
+/// Both stores in their final state.
+fn all(subject: &mut Subject) -> Vec<String> {
+    let mut answers = Vec::new();
+    let seen = subject.seen.len();
+    for site in [SiteId(1), SiteId(2)] {
+        for num in 1..=USERS {
+            let user = UserId { site, num };
+            answers.push(lists(&*subject.store, user, 3, None));
+            answers.push(subject.take(&Step::Resume {
+                user,
+                since: 0,
+                page: 9,
+                messages: 99,
+                per_conversation: 99,
+            }));
+            for with in num + 1..=USERS {
+                answers.push(subject.take(&Step::History {
+                    user,
+                    with,
+                    before: None,
+                    after: None,
+                    limit: 999,
+                }));
+            }
+        }
+    }
+    subject.seen.truncate(seen); // the same questions again get the same answers
+    answers
+}
+
+fn same(found: &[String], wanted: &[String]) {
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert_eq!(found, wanted);
+    }
+}
+
+fn compare(steps: &[Step]) {
+    let directory = Directory::quick();
+    let options = Options { synchronous: Synchronous::Normal, ..Options::default() };
+    let open = || Box::new(Sqlite::open(&directory.file(), options).expect("it opens"));
+    let mut memory = Subject::new(Box::new(MemoryStore::new()));
+    let mut sqlite = Subject::new(open());
+    let mut removed = Vec::new();
+    for step in steps {
+        if let Step::RemoveSite { site } = step {
+            removed.push(SiteId(*site));
+        }
+        // What is written for a site that is not there is for nobody.
+        if !step.site().is_some_and(|site| removed.contains(&site)) {
+            assert_eq!(sqlite.take(step), memory.take(step), "{step:?}");
+        }
+    }
+    let wanted = all(&mut memory);
+    same(&all(&mut sqlite), &wanted);
+    drop(sqlite.store);
+    sqlite.store = open(); // also after it was closed and opened
+    same(&all(&mut sqlite), &wanted);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_answers_as_the_memory_store_does(steps in proptest::collection::vec(step(), 1..160)) {
+        compare(&steps);
+    }
+}
+
+/// Longer than a milestone apart, which random steps rarely reach.
+#[test]
+fn a_long_conversation_is_read_from_anywhere_as_in_the_memory_store() {
+    let [a, b] = [1, 2].map(|num| UserId { site: SiteId(1), num });
+    let mut steps = Vec::new();
+    for n in 0..140u8 {
+        let from = if n % 3 == 0 { a } else { b };
+        let to = if n % 3 == 0 { 2 } else { 1 };
+        let mention = n % 7 == 0;
+        steps.push(Step::Append {
+            from,
+            to,
+            client_id: n,
+            mention,
+            reply_to: Some(n.into()),
+            time: n.into(),
+        });
+    }
+    for seq in [0, 1, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129, 139, 140, 141, 500] {
+        for (before, after) in [(Some(seq), None), (None, Some(seq)), (Some(seq + 9), Some(seq))] {
+            for limit in [1, 7, 50] {
+                steps.push(Step::History { user: a, with: 2, before, after, limit });
+            }
+        }
+    }
+    for read in [10, 70, 139] {
+        steps.push(Step::Mark { user: a, with: 2, received: 0, read });
+        steps.push(Step::Lists { user: a, limit: 3, query: None });
+    }
+    compare(&steps);
+}
