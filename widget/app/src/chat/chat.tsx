@@ -103,8 +103,8 @@ function ChatHeader({
       )}
       <Avatar person={person} size="small" presence={view.presence} />
       <div class="chat-who grow">
-        <h2 class="chat-name clip" dir="auto">
-          {person.name}
+        <h2 class="chat-name clip">
+          <bdi>{person.name}</bdi>
         </h2>
         <p class={typing ? 'chat-presence is-typing clip' : 'chat-presence clip'}>
           {typing ? words.typing : where}

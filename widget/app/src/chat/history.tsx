@@ -182,8 +182,8 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
           {!timeline.more && timeline.loading === 'no' && from === 0 && (
             <div class="history-start">
               <Avatar person={other} size="large" />
-              <p class="history-start-name" dir="auto">
-                {other.name}
+              <p class="history-start-name">
+                <bdi>{other.name}</bdi>
               </p>
               <p>{words.startOfChat(other.name)}</p>
             </div>

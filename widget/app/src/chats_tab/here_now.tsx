@@ -41,8 +41,8 @@ export function HereNow() {
         <li key={person.user}>
           <button type="button" class="here-now-person" onClick={() => openChat(direct(person.user))}>
             <Avatar person={{ guest: false, ...person }} presence="online" />
-            <span class="clip" dir="auto">
-              {person.name}
+            <span class="clip">
+              <bdi>{person.name}</bdi>
             </span>
           </button>
         </li>

@@ -87,8 +87,8 @@ export function Composer({ conversation, field, replyTo, onCancelReply, onSent }
             <span class="composer-reply-name clip">
               {words.replyingTo(replyTo.mine ? words.you : person.name)}
             </span>
-            <span class="composer-reply-body clip" dir="auto">
-              {replyTo.body.slice(0, 200)}
+            <span class="composer-reply-body clip">
+              <bdi>{replyTo.body.slice(0, 200)}</bdi>
             </span>
           </span>
           <button type="button" class="icon-button" aria-label={words.cancelReply} onClick={onCancelReply}>
@@ -101,7 +101,7 @@ export function Composer({ conversation, field, replyTo, onCancelReply, onSent }
           ref={field}
           class="composer-field"
           rows={1}
-          dir="auto"
+          dir={text === '' ? undefined : 'auto'}
           enterkeyhint="send"
           autocapitalize="sentences"
           aria-label={words.writeTo(person.name)}

@@ -108,7 +108,7 @@ function SearchField({ value, onChange }: { value: string; onChange(value: strin
         enterkeyhint="search"
         autocomplete="off"
         spellcheck={false}
-        dir="auto"
+        dir={value === '' ? undefined : 'auto'}
         aria-label={words.search}
         placeholder={words.search}
         value={value}

@@ -48,8 +48,8 @@ export function PersonRow({ person: listed, tabIndex }: { person: Person; tabInd
         <Avatar person={person} presence={view.presence} />
         <span class="row-text">
           <span class="row-line">
-            <span class="row-name clip" dir="auto">
-              {person.name}
+            <span class="row-name clip">
+              <bdi>{person.name}</bdi>
             </span>
             {person.guest && <span class="tag">{words.guest}</span>}
           </span>

@@ -22,8 +22,8 @@ export function RequestRow({ person: listed, tabIndex }: { person: Person; tabIn
       >
         <Avatar person={person} presence={view.presence} />
         <span class="row-text">
-          <span class="row-name clip" dir="auto">
-            {person.name}
+          <span class="row-name clip">
+            <bdi>{person.name}</bdi>
           </span>
           <span class="row-preview clip">{words.wantsContact}</span>
         </span>

@@ -40,7 +40,7 @@ export type IconName = keyof typeof SHAPES;
 export function Icon({ name, mirrored = false }: { name: IconName; mirrored?: boolean }) {
   return (
     <svg
-      class={mirrored ? 'icon icon-mirrored' : 'icon'}
+      class={`icon icon-${name} ${mirrored ? 'icon-mirrored' : ''}`}
       viewBox="0 0 24 24"
       aria-hidden="true"
       focusable="false"

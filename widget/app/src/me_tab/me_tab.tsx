@@ -28,8 +28,8 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
     <div class="me">
       <div class="me-card">
         <Avatar person={me} size="large" presence={me.presence === 'invisible' ? 'offline' : me.presence} />
-        <p class="me-name" dir="auto">
-          {me.name}
+        <p class="me-name">
+          <bdi>{me.name}</bdi>
         </p>
         <p class="me-hint">{me.guest ? words.guest : words.nameFromSite}</p>
       </div>

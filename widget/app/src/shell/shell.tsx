@@ -121,7 +121,7 @@ function Panel({
   children,
 }: PanelProps) {
   const words = useWording();
-  const panel = useRef<HTMLDivElement>(null);
+  const panel = useRef<HTMLElement>(null);
   useScrollLock(phone);
   useFocusCycle(panel, shell);
   useFirstFocus(panel, state.chat, twoColumns);
@@ -162,11 +162,12 @@ function Panel({
   );
 
   return (
-    <div
+    <section
       ref={panel}
       class="panel"
       part="panel"
-      {...(phone ? { role: 'dialog', 'aria-modal': true } : { role: 'region' })}
+      role={phone ? 'dialog' : 'region'}
+      {...(phone ? { 'aria-modal': true } : {})}
       aria-label={words.messenger}
       tabIndex={-1}
       onKeyDown={onKeyDown}
@@ -195,7 +196,7 @@ function Panel({
         )
       )}
       {children}
-    </div>
+    </section>
   );
 }
 
