@@ -22,6 +22,8 @@ export interface Question {
   title: string;
   text: string;
   action: string;
+  /** Where the focus was, and goes back to. */
+  from?: HTMLElement;
   onYes(): void;
 }
 

@@ -78,6 +78,7 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
   const onScroll = () => {
     const element = scroller.current;
     if (element === null) return;
+    remember();
     const below = element.scrollHeight - element.scrollTop - element.clientHeight;
     const end = below < AT_END && window.below === 0;
     stuck.current = end;
@@ -86,13 +87,11 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
     look();
     if (element.scrollTop < NEAR) {
       if (from > 0) {
-        remember();
         setWindow(upwards(window, items.length));
       } else if (timeline.more && timeline.loading === 'no' && timeline.failed === undefined) {
         client.loadOlder(key);
       }
     } else if (below < NEAR && window.below > 0) {
-      remember();
       setWindow(downwards(window, items.length));
     }
   };

@@ -11,7 +11,10 @@ interface Anchor {
 
 type Scroller = { current: HTMLDivElement | null };
 
-/** Scroll anchoring by hand, because Safari has none and virtual windows confuse that of the others. */
+/**
+ * Scroll anchoring by hand, because Safari has none and virtual windows confuse that of the others. The owner calls
+ * `remember` first thing in its scroll handler: whatever draws before that would scroll back to the old place.
+ */
 export function useAnchor(scroller: Scroller, shown: readonly Item[], hasUnread: boolean) {
   const stuck = useRef(true);
   const anchor = useRef<Anchor>(undefined);
@@ -55,12 +58,8 @@ export function useAnchor(scroller: Scroller, shown: readonly Item[], hasUnread:
     const observer = new ResizeObserver(settle);
     observer.observe(element);
     if (element.firstElementChild) observer.observe(element.firstElementChild);
-    element.addEventListener('scroll', remember, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener('scroll', remember);
-    };
-  }, [scroller, settle, remember]);
+    return () => observer.disconnect();
+  }, [scroller, settle]);
 
   return { stuck, remember, toEnd };
 }

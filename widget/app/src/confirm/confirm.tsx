@@ -1,13 +1,21 @@
 // A question before something that hurts.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Question, useWording } from '../surroundings.tsx';
 
 export function Confirm({ question, onClose }: { question: Question; onClose: () => void }) {
   const words = useWording();
   const dialog = useRef<HTMLDivElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
-  useEffect(() => cancel.current?.focus(), []);
+  const yes = useRef(false);
+  useLayoutEffect(() => {
+    cancel.current?.focus();
+    return () => {
+      // Only now is what lies below no longer inert, so that it can take the focus.
+      question.from?.focus({ preventScroll: true });
+      if (yes.current) question.onYes();
+    };
+  }, [question]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') {
       onClose();
@@ -41,8 +49,8 @@ export function Confirm({ question, onClose }: { question: Question; onClose: ()
             type="button"
             class="button button-danger"
             onClick={() => {
+              yes.current = true;
               onClose();
-              question.onYes();
             }}
           >
             {question.action}

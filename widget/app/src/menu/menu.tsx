@@ -19,6 +19,7 @@ export interface MenuItem {
 
 export function Menu({ request, onClose }: { request: MenuRequest; onClose: () => void }) {
   const menu = useRef<HTMLDivElement>(null);
+  const chosen = useRef<MenuItem>(undefined);
   const [place, setPlace] = useState<{ left: number; top: number }>();
 
   useLayoutEffect(() => {
@@ -29,12 +30,17 @@ export function Menu({ request, onClose }: { request: MenuRequest; onClose: () =
     setPlace(placeIn(frame, at, { width: element.offsetWidth, height: element.offsetHeight }));
     items(element)[0]?.focus({ preventScroll: true });
     request.anchor.setAttribute('aria-expanded', 'true');
-    return () => request.anchor.setAttribute('aria-expanded', 'false');
+    return () => {
+      request.anchor.setAttribute('aria-expanded', 'false');
+      // Only now is what lies below no longer inert, so that it can take the focus.
+      request.anchor.focus({ preventScroll: true });
+      chosen.current?.run();
+    };
   }, [request]);
 
-  const close = () => {
+  const close = (item?: MenuItem) => {
+    chosen.current = item;
     onClose();
-    request.anchor.focus({ preventScroll: true });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const list = items(menu.current);
@@ -51,14 +57,14 @@ export function Menu({ request, onClose }: { request: MenuRequest; onClose: () =
 
   return (
     <>
-      <div class="menu-veil" onPointerDown={close} />
+      <div class="menu-veil" onPointerDown={() => close()} />
       <div
         ref={menu}
         class="menu"
         role="menu"
         tabIndex={-1}
         aria-label={request.label}
-        style={place ? { left: `${place.left}px`, top: `${place.top}px` } : { visibility: 'hidden' }}
+        style={place && { left: `${place.left}px`, top: `${place.top}px` }}
         onKeyDown={onKeyDown}
       >
         {request.items.map(item => (
@@ -68,10 +74,7 @@ export function Menu({ request, onClose }: { request: MenuRequest; onClose: () =
             role="menuitem"
             tabIndex={-1}
             class={item.danger ? 'menu-item danger' : 'menu-item'}
-            onClick={() => {
-              close();
-              item.run();
-            }}
+            onClick={() => close(item)}
           >
             <Icon name={item.icon} />
             {item.text}

@@ -96,7 +96,7 @@ function Bubble(props: MessageProps) {
     >
       <div class="bubble-line">
         <div class="bubble" dir="auto">
-          <span class="hidden-text">{`${message.mine ? words.you : name}: `}</span>
+          <bdi class="hidden-text">{`${message.mine ? words.you : name}: `}</bdi>
           {message.replyTo !== undefined && (
             <button
               type="button"

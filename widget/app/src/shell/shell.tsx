@@ -55,7 +55,7 @@ export function Shell({ stage, shell, wording, place }: Props) {
       announce: text => announcement.current(text),
       openChat: shell.openChat,
       openMenu: setMenu,
-      confirm: setQuestion,
+      confirm: asked => setQuestion({ ...asked, from: stage.root.activeElement as HTMLElement }),
     }),
     [stage, wording, shell],
   );

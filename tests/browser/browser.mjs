@@ -1,0 +1,87 @@
+// Chromium for the tests: contexts whose every page keeps a list of what went wrong on it.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/** The tests borrow what the widget's lock file installs. */
+const require = createRequire(new URL('../../widget/package.json', import.meta.url));
+const { chromium } = require('playwright-core');
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export const DESKTOP = { viewport: { width: 1280, height: 800 } };
+export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+export function launch() {
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
+}
+
+/** A member's browser of their own. `troubles(context)` tells what its pages complained about. */
+export async function person(browser, options = DESKTOP) {
+  const context = await browser.newContext({ locale: 'en-GB', ...options });
+  // The widget's root is closed to the page, and so to us: for the tests it is opened.
+  await context.addInitScript(() => {
+    const attach = Element.prototype.attachShadow;
+    Element.prototype.attachShadow = function (init) {
+      return attach.call(this, { ...init, mode: 'open' });
+    };
+    globalThis.violations = [];
+    addEventListener('securitypolicyviolation', event => {
+      globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+      console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
+    });
+  });
+  const list = [];
+  troublesOf.set(context, list);
+  context.on('page', page => {
+    page.on('pageerror', error => list.push(`${page.url()}: ${error.stack ?? error.message}`));
+    page.on('console', message => {
+      if (message.type() === 'error') list.push(`${page.url()}: ${message.text()} (${message.location().url})`);
+    });
+  });
+  return context;
+}
+
+const troublesOf = new WeakMap();
+
+/** Nothing was thrown, nothing was blocked by the page's policy, nothing was complained about. */
+export function assertNoTrouble(context, except = /^$/) {
+  const list = troublesOf.get(context).filter(one => !except.test(one));
+  assert.deepEqual(list, []);
+}
+
+/** No violation of WCAG 2.2 A and AA, nor of axe's best practices, inside the widget. */
+export async function assertAccessible(page, what) {
+  await page.evaluate(axe);
+  const violations = await page.evaluate(async () => {
+    const run = await globalThis.axe.run('kith-widget', {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      // Headings of the widget continue those of a page that it does not know.
+      rules: { 'heading-order': { enabled: false } },
+    });
+    return run.violations.map(one => ({ rule: one.id, at: one.nodes.map(node => `${node.target.join(' ')}: ${node.failureSummary}`) }));
+  });
+  assert.deepEqual(violations, [], `axe: ${what}`);
+}
+
+/** Waits until `look` gives something true; its last value otherwise says what was there instead. */
+export async function until(look, what, patience = 15_000) {
+  const end = Date.now() + patience;
+  let last;
+  while (Date.now() < end) {
+    last = await look();
+    if (last) return last;
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+  assert.fail(`${what} did not happen, last seen: ${JSON.stringify(last)}`);
+}

@@ -1,0 +1,398 @@
+// The interface alone, on a fake client: long lists, keyboard, screen readers, sizes, colours.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import { fixture } from './fixture.mjs';
+
+let browser;
+let site;
+before(async () => {
+  [browser, site] = await Promise.all([launch(), fixture()]);
+});
+after(async () => {
+  await browser.close();
+  await site.close();
+});
+
+/** The interface on a page of its own; `run` gets the page, afterwards nothing may have gone wrong. */
+async function on(settings, options, run) {
+  const context = await person(browser, options);
+  const page = await context.newPage();
+  await page.goto(site.url(settings));
+  await page.locator('.panel').waitFor();
+  await run(page);
+  assertNoTrouble(context);
+  await context.close();
+}
+
+const tab = (page, name) => page.getByRole('tab', { name, exact: name === 'Me' });
+const focused = page =>
+  page.evaluate(() => {
+    const root = document.querySelector('kith-widget').shadowRoot;
+    const one = root.activeElement;
+    return one ? (one.getAttribute('aria-label') ?? one.textContent).trim() : null;
+  });
+
+describe('axe finds nothing', () => {
+  const screens = {
+    chats: {},
+    'no chats': { settings: { chats: 0 } },
+    'a chat': { settings: { open: 'u2' } },
+    'unread messages': { settings: { open: 'u3' } },
+    contacts: { act: page => tab(page, 'Contacts').click() },
+    'a search': {
+      act: async page => {
+        await tab(page, 'Contacts').click();
+        await page.getByRole('textbox', { name: 'Search people' }).fill('ana');
+        await page.getByRole('listitem').first().waitFor();
+      },
+    },
+    'nobody found': {
+      act: async page => {
+        await tab(page, 'Contacts').click();
+        await page.getByRole('textbox', { name: 'Search people' }).fill('zzzz');
+        await page.getByText('Nobody found').waitFor();
+      },
+    },
+    me: { act: page => tab(page, 'Me').click() },
+    'a menu': {
+      settings: { open: 'u2' },
+      act: async page => {
+        await page.getByRole('button', { name: /^Actions for/ }).last().click();
+        await page.getByRole('menu').waitFor();
+      },
+    },
+    'a question': {
+      settings: { site: 'contacts', open: 'u0' },
+      act: async page => {
+        await page.getByRole('button', { name: 'Block' }).click();
+        await page.getByRole('alertdialog').waitFor();
+      },
+    },
+    'a stranger': { settings: { site: 'contacts', open: 'u0' } },
+    'no connection': { settings: { state: 'waiting' }, act: page => page.getByText('No connection').waitFor() },
+  };
+  const looks = {
+    'light desktop': { settings: { theme: 'light' }, options: DESKTOP },
+    'dark desktop': { settings: { theme: 'dark' }, options: DESKTOP },
+    'full page': { settings: { theme: 'light', mode: 'inbox' }, options: DESKTOP },
+    'dark phone': { settings: { theme: 'dark' }, options: PHONE },
+    'German phone from right to left': { settings: { theme: 'light', lang: 'ar' }, options: PHONE },
+  };
+  for (const [look, { settings, options }] of Object.entries(looks)) {
+    test(look, async () => {
+      for (const [screen, { settings: more = {}, act }] of Object.entries(screens)) {
+        await on({ ...settings, ...more }, { ...options, reducedMotion: 'reduce' }, async page => {
+          await act?.(page);
+          await assertAccessible(page, `${screen}, ${look}`);
+        });
+      }
+    });
+  }
+});
+
+describe('long lists', () => {
+  /** Scrolls a list through, and says how many elements it ever had and whether a place was ever blank. */
+  const scrollThrough = (page, steps) =>
+    page.evaluate(async steps => {
+      const root = document.querySelector('kith-widget').shadowRoot;
+      const list = root.querySelector('.virtual-list');
+      let most = 0;
+      let blanks = 0;
+      for (let i = 0; i <= steps; i++) {
+        list.scrollTop = (list.scrollHeight * i) / steps;
+        await new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        most = Math.max(most, root.querySelectorAll('*').length);
+        const box = list.getBoundingClientRect();
+        for (const y of [box.top + 4, (box.top + box.bottom) / 2, box.bottom - 4]) {
+          if (root.elementFromPoint(box.left + 40, y)?.closest('[data-row]') === null) blanks += 1;
+        }
+      }
+      return { most, blanks, height: list.scrollHeight };
+    }, steps);
+
+  test('8,000 contacts are a bounded number of elements, without a blank place', async () => {
+    await on({ people: 8000 }, DESKTOP, async page => {
+      await tab(page, 'Contacts').click();
+      await page.getByRole('listitem').first().waitFor();
+      const { most, blanks, height } = await scrollThrough(page, 60);
+      assert.ok(height > 8_000 * 50, `${height} px are not 8,000 rows`);
+      assert.ok(most < 900, `${most} elements`);
+      assert.equal(blanks, 0);
+      const watched = await until(
+        () => page.evaluate(() => globalThis.client.watched.length),
+        'watching those on the screen',
+      );
+      assert.ok(watched <= 30, `${watched} people watched`);
+    });
+  });
+
+  test('10,000 chats too', async () => {
+    await on({ people: 10_010, chats: 10_000 }, DESKTOP, async page => {
+      const { most, blanks } = await scrollThrough(page, 60);
+      assert.ok(most < 900, `${most} elements`);
+      assert.equal(blanks, 0);
+    });
+  });
+
+  test('screen readers learn the length of the whole list', async () => {
+    await on({ people: 8000 }, DESKTOP, async page => {
+      await tab(page, 'Contacts').click();
+      const item = page.getByRole('listitem').first();
+      assert.ok(Number(await item.getAttribute('aria-setsize')) > 8_000);
+      assert.equal(await item.getAttribute('aria-posinset'), '1');
+    });
+  });
+
+  test('a chat of 600 messages scrolls back to its start in place, with bounded elements', async () => {
+    await on({ open: 'u3' }, DESKTOP, async page => {
+      await page.locator('[data-message]').first().waitFor();
+      const seen = await page.evaluate(async () => {
+        const root = document.querySelector('kith-widget').shadowRoot;
+        const scroller = root.querySelector('.history-scroller');
+        const frame = () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        const ids = new Set();
+        let most = 0;
+        let jumps = 0;
+        for (let i = 0; i < 400; i++) {
+          const all = Array.from(scroller.querySelectorAll('[data-message]'));
+          for (const one of all) ids.add(one.dataset.message);
+          most = Math.max(most, all.length);
+          const top = scroller.getBoundingClientRect().top;
+          const anchor = all.find(one => one.getBoundingClientRect().bottom > top + 200);
+          const before = anchor.getBoundingClientRect().top;
+          const from = scroller.scrollTop;
+          if (from === 0 && ids.has('u3-1')) break;
+          scroller.scrollTop = from - 180;
+          await frame();
+          // Moved by what was scrolled, however much was put above in the meantime.
+          const moved = anchor.isConnected ? anchor.getBoundingClientRect().top - before : Number.NaN;
+          if (Math.abs(moved - Math.min(180, from)) > 2 && from > 180) jumps += 1;
+        }
+        return { ids: ids.size, most, jumps };
+      });
+      assert.deepEqual({ ids: seen.ids, jumps: seen.jumps }, { ids: 600, jumps: 0 });
+      assert.ok(seen.most <= 240, `${seen.most} messages at once`);
+      await page.getByRole('button', { name: 'Jump to newest' }).click();
+      await until(() => page.locator('[data-message="u3-600"]').isVisible(), 'jump to the newest');
+    });
+  });
+});
+
+describe('keyboard', () => {
+  test('tabs, list, chat and back, without a mouse', async () => {
+    await on({ theme: 'light' }, DESKTOP, async page => {
+      await tab(page, 'Chats').focus();
+      await page.keyboard.press('ArrowRight');
+      assert.match(await focused(page), /Contacts/);
+      await page.keyboard.press('End');
+      assert.match(await focused(page), /^Me/);
+      await page.keyboard.press('ArrowRight');
+      assert.match(await focused(page), /Chats/);
+      await page.locator('.chat-row .row-main').first().focus();
+      const first = await focused(page);
+      await page.keyboard.press('ArrowDown');
+      const second = await focused(page);
+      assert.notEqual(second, first);
+      await page.keyboard.press('End');
+      await page.keyboard.press('Home');
+      assert.equal(await focused(page), first);
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.getByRole('log').waitFor();
+      assert.match(await until(() => focused(page), 'focus in the composer'), /^Message /);
+      await page.keyboard.type('Hi there');
+      await page.keyboard.press('Shift+Enter');
+      await page.keyboard.type('again');
+      await page.keyboard.press('Enter');
+      assert.ok(await page.evaluate(() => globalThis.client.calls.some(call => call.endsWith('Hi there\nagain'))));
+      await page.keyboard.press('Escape');
+      assert.equal(await until(() => focused(page), 'focus on the row'), await page.locator('[data-stop][tabindex="0"]').textContent());
+      await page.keyboard.press('Escape');
+      await until(async () => (await page.locator('.panel').count()) === 0, 'the panel closes');
+      assert.equal(await page.evaluate(() => document.activeElement.id), 'launcher');
+    });
+  });
+
+  test('a row menu opens from the keyboard, and Escape gives the focus back', async () => {
+    await on({}, DESKTOP, async page => {
+      await page.locator('.chat-row .row-main').first().focus();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByRole('menu').waitFor();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Escape');
+      await until(async () => (await page.getByRole('menu').count()) === 0, 'the menu closes');
+      assert.match(await focused(page), /^Actions for/);
+    });
+  });
+
+  test('messages are walked with arrows, answered and copied from their menu', async () => {
+    await on({ open: 'u2' }, DESKTOP, async page => {
+      await page.getByRole('log').waitFor();
+      await page.locator('[data-message]').last().focus();
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('Enter');
+      await page.getByRole('menuitem', { name: 'Reply' }).press('Enter');
+      await page.getByText('Reply to').waitFor();
+      await until(async () => /^Message /.test(await focused(page)), 'focus in the composer');
+      await page.keyboard.press('Escape');
+      await until(async () => (await page.getByText('Reply to').count()) === 0, 'no longer a reply');
+    });
+  });
+
+  test('Enter that chooses a character does not send', async () => {
+    await on({ open: 'u2' }, DESKTOP, async page => {
+      const field = page.getByRole('textbox', { name: /^Message / });
+      await field.fill('にほ');
+      await field.dispatchEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true });
+      await field.dispatchEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true });
+      assert.ok(!(await page.evaluate(() => globalThis.client.calls.some(call => call.startsWith('send')))));
+      await field.press('Enter');
+      assert.ok(await page.evaluate(() => globalThis.client.calls.some(call => call.startsWith('send'))));
+    });
+  });
+
+  test('F6 goes from the page to the widget and back', async () => {
+    await on({}, DESKTOP, async page => {
+      await page.locator('#launcher').focus();
+      await page.keyboard.press('F6');
+      assert.notEqual(await focused(page), null);
+      await page.keyboard.press('F6');
+      assert.equal(await page.evaluate(() => document.activeElement.id), 'launcher');
+      await page.keyboard.press('Alt+c');
+      assert.notEqual(await focused(page), null);
+    });
+  });
+});
+
+describe('screen readers', () => {
+  test('the history is a log that keeps silent; one region speaks, and not for every message of a flood', async () => {
+    await on({ open: 'u2' }, DESKTOP, async page => {
+      assert.equal(await page.getByRole('log').getAttribute('aria-live'), 'off');
+      assert.equal(await page.locator('[aria-live=polite]').count(), 1);
+      const region = page.locator('[aria-live=polite]');
+      await page.evaluate(() => globalThis.client.arrive('u2', 'Can you hear me?'));
+      await until(async () => (await region.textContent()) === 'Léa Okafor: Can you hear me?', 'the first one is said');
+      await page.evaluate(() => {
+        for (let i = 0; i < 5; i++) globalThis.client.arrive('u2', `flood ${i}`);
+      });
+      await until(async () => (await region.textContent()) === '5 new messages from Léa Okafor', 'the flood is summed up');
+    });
+  });
+
+  test('the panel is a region, on a phone a modal dialog', async () => {
+    await on({}, DESKTOP, page => page.getByRole('region', { name: 'Messenger' }).waitFor());
+    await on({}, PHONE, page => page.getByRole('dialog', { name: 'Messenger' }).waitFor());
+  });
+});
+
+describe('phone', () => {
+  test('Back leaves the chat, then the sheet, then nothing of ours is left', async () => {
+    const context = await person(browser, PHONE);
+    const page = await context.newPage();
+    await page.goto(site.url({ closed: '' }));
+    const entries = await page.evaluate(() => history.length);
+    await page.locator('#launcher').tap();
+    await page.locator('.chat-row .row-main').first().tap();
+    await page.getByRole('log').waitFor();
+    await page.goBack();
+    await until(async () => (await page.getByRole('log').count()) === 0, 'the list after Back');
+    assert.equal(await page.locator('.panel').count(), 1);
+    await page.goBack();
+    await until(async () => (await page.locator('.panel').count()) === 0, 'the page after Back');
+    assert.match(page.url(), /closed/);
+    await page.locator('#launcher').tap();
+    await page.getByRole('button', { name: 'Close' }).tap();
+    await until(() => page.evaluate(() => history.state?.kithDepth === undefined || history.state.kithDepth === 0), 'leaving by the cross goes back too');
+    assert.ok((await page.evaluate(() => history.length)) <= entries + 2);
+    await context.close();
+  });
+
+  test('the page behind stays still, Tab stays inside', async () => {
+    await on({}, PHONE, async page => {
+      assert.equal(await page.evaluate(() => document.documentElement.style.overflow), 'hidden');
+      for (let i = 0; i < 25; i++) {
+        await page.keyboard.press('Tab');
+        assert.notEqual(await focused(page), null, `after ${i + 1} times Tab`);
+      }
+      await page.getByRole('button', { name: 'Close' }).tap();
+      assert.notEqual(await page.evaluate(() => document.documentElement.style.overflow), 'hidden');
+    });
+  });
+
+  test('what is touched is at least 44 px', async () => {
+    for (const settings of [{}, { open: 'u2' }, { site: 'contacts', open: 'u0' }]) {
+      await on(settings, PHONE, async page => {
+        const small = await page.evaluate(() => {
+          const root = document.querySelector('kith-widget').shadowRoot;
+          return Array.from(root.querySelectorAll('button, input, textarea'))
+            .filter(one => one.closest('[inert], .message-tools') === null && getComputedStyle(one).pointerEvents !== 'none')
+            .filter(one => !one.classList.contains('quote') && one.getClientRects().length > 0)
+            .map(one => [one.getAttribute('aria-label') ?? one.textContent, one.getBoundingClientRect()])
+            .filter(([, box]) => box.height < 43.5 || box.width < 43.5)
+            .map(([name, box]) => `${name}: ${Math.round(box.width)}×${Math.round(box.height)}`);
+        });
+        assert.deepEqual(small, []);
+      });
+    }
+  });
+});
+
+describe('sizes and settings', () => {
+  test('at 400 % zoom everything is reachable without scrolling sideways', async () => {
+    for (const settings of [{}, { open: 'u2' }]) {
+      await on(settings, { viewport: { width: 320, height: 256 }, reducedMotion: 'reduce' }, async page => {
+        const wide = await page.evaluate(() => {
+          const root = document.querySelector('kith-widget').shadowRoot;
+          const all = Array.from(root.querySelectorAll('.panel *')).filter(one => one.closest('.hidden-text, .clip > *') === null);
+          const past = all.filter(one => one.getBoundingClientRect().right > 321);
+          return past.map(one => `${one.localName} in ${one.closest('[class]').getAttribute('class')}`);
+        });
+        assert.deepEqual(wide, []);
+        if (settings.open) assert.ok(await page.getByRole('textbox', { name: /^Message / }).isVisible());
+        else assert.ok(await page.locator('.row-main').first().isVisible());
+      });
+    }
+  });
+
+  test('from right to left the chat mirrors, and each message keeps its own direction', async () => {
+    await on({ lang: 'ar', open: 'u2' }, DESKTOP, async page => {
+      await page.evaluate(() => globalThis.client.arrive('u2', 'مرحبا'));
+      const own = await page.locator('.message.own .bubble').last().boundingBox();
+      const other = await page.locator('.message.other .bubble').last().boundingBox();
+      assert.ok(own.x < other.x, 'own messages stand on the left');
+      const directions = await page.locator('.bubble').evaluateAll(all => all.map(one => getComputedStyle(one).direction));
+      assert.ok(directions.includes('rtl') && directions.includes('ltr'), directions.join());
+    });
+  });
+
+  test('the system decides on dark until the member does, and only then something is stored', async () => {
+    await on({}, { ...DESKTOP, colorScheme: 'dark' }, async page => {
+      const host = page.locator('kith-widget');
+      assert.equal(await host.getAttribute('data-theme'), 'dark');
+      assert.equal(await page.evaluate(() => localStorage.length), 0);
+      await tab(page, 'Me').click();
+      await page.getByRole('radio', { name: 'Light' }).click();
+      assert.equal(await host.getAttribute('data-theme'), 'light');
+      assert.equal(await page.evaluate(() => localStorage.getItem('kith.theme')), 'light');
+    });
+  });
+
+  test('German where the page is German', async () => {
+    await on({ lang: 'de' }, DESKTOP, page => page.getByRole('tab', { name: 'Kontakte' }).waitFor());
+  });
+
+  test('a message near the limit is counted, one over it is not sent', async () => {
+    await on({ open: 'u2' }, DESKTOP, async page => {
+      const field = page.getByRole('textbox', { name: /^Message / });
+      await field.fill('x'.repeat(3_990));
+      await page.getByText('10 characters left').waitFor();
+      await field.fill('x'.repeat(4_001));
+      await page.getByText('1 character too long').waitFor();
+      await field.press('Enter');
+      assert.ok(!(await page.evaluate(() => globalThis.client.calls.some(call => call.startsWith('send')))));
+    });
+  });
+});
