@@ -9,7 +9,7 @@ export type Change =
   | { c: 'action'; action: Action; now: number }
   | { c: 'status'; status: Status }
   /** The leader has told the server these markers. */
-  | { c: 'told'; key: ConversationKey; received: number; read: number };
+  | { c: 'told'; key: ConversationKey; received: number; read: number; now: number };
 
 /**
  * What the member did, in any tab. Doing the same one twice changes nothing more: a tab applies its own at once,

@@ -64,7 +64,10 @@ const PONG_MS = 10_000;
 const WAKE_PONG_MS = 5_000;
 /** A link that lived shorter does not count as a success: the next wait goes on growing. */
 const STABLE_MS = 10_000;
-const FAILURES_PER_TRANSPORT = 2;
+/** Failures before a welcome after which the next transport has its turn. */
+const FAILURES_IF_NEW = 2;
+/** One that has worked here gets more: then it is rather the server that is away. */
+const FAILURES_IF_PROVEN = 5;
 /** So long a lesser transport is kept before a new connection begins with the best one again. */
 const BETTER_AFTER_MS = 600_000;
 /** A poll is answered after 25 s at the latest. */
@@ -78,6 +81,7 @@ export class Connection {
   #best = 0;
   #failures = 0;
   #betterAt = 0;
+  #proven = new Set<TransportName>();
   #token: string | undefined;
   #tokenKnown = false;
   #guestToken: string | undefined;
@@ -248,6 +252,7 @@ export class Connection {
       poll: POLL_SILENCE_MS,
     }[this.transport];
     this.#failures = 0;
+    this.#proven.add(this.transport);
     if (this.#best > 0 && this.#betterAt <= now) this.#betterAt = now + BETTER_AFTER_MS;
     if (welcome.guest_token !== undefined) this.#guestToken = welcome.guest_token;
     const ownToken = this.#token !== undefined;
@@ -270,7 +275,9 @@ export class Connection {
     const stable = state.at === 'online' && now - state.since >= STABLE_MS;
     if (stable) this.#attempts = 0;
     if (code === undefined) {
-      if (state.at === 'opening') this.#transportFailed(now);
+      const next = state.at === 'opening' && this.#transportFailed(now);
+      // A member whose proxy swallows WebSockets does not wait for that: while nothing has worked yet, at once.
+      if (next && this.#proven.size === 0 && this.#attempts < this.transports.length) return this.#begin(now);
       return this.#wait(undefined, undefined, now);
     }
     // A code that this client does not know comes from a newer server: come back later.
@@ -293,13 +300,16 @@ export class Connection {
     }
   }
 
-  #transportFailed(now: number): void {
-    if (!this.#network) return;
+  /** Answers whether the next transport has its turn. */
+  #transportFailed(now: number): boolean {
+    if (!this.#network) return false;
     this.#failures += 1;
-    if (this.#failures < FAILURES_PER_TRANSPORT) return;
+    if (this.#failures < (this.#proven.has(this.transport) ? FAILURES_IF_PROVEN : FAILURES_IF_NEW))
+      return false;
     this.#failures = 0;
     this.#best = (this.#best + 1) % this.transports.length;
     this.#betterAt = now + BETTER_AFTER_MS;
+    return true;
   }
 
   #wait(code: Code | undefined, retryAfter: number | undefined, now: number): void {

@@ -39,8 +39,10 @@ const MAX_REQUESTS = 200;
 const MAX_FLYING = 20;
 /** A timer that is so late has slept, and the connection with it. */
 const DRIFT_MS = 5_000;
-/** Markers told so shortly before a break may not have arrived. */
-const RETELL_MS = 60_000;
+/** What another leader told in this time is told again: one cannot know whether it arrived. */
+const RETELL_MS = 600_000;
+/** A refusal comes sooner than this. */
+const REFUSAL_MS = 5_000;
 
 export class Engine {
   #connection: Connection;
@@ -52,7 +54,11 @@ export class Engine {
   /** Refused for now: id → when to try again, and how often it was. */
   #later = new Map<string, { at: number; times: number }>();
   #unmarked = new Map<ConversationKey, number>();
-  #told = new Map<ConversationKey, number>();
+  /** Told not long ago, and perhaps not heard: to be told again. */
+  #unheard = new Set<ConversationKey>();
+  /** The server has answered what was said then, and so has heard all before. */
+  #heardUpTo: number | undefined;
+  #pingedAt: number | undefined;
   #watched = new Map<string, readonly string[]>();
   #watching = '';
   #watchAt: number | undefined;
@@ -184,6 +190,7 @@ export class Engine {
           }
           break;
         case 'send':
+          if (effect.command.t === 'ping') this.#pingedAt = this.env.now();
           if (this.#link?.number === effect.link) this.#link.link.send(JSON.stringify(effect.command));
           break;
         case 'deliver':
@@ -217,7 +224,10 @@ export class Engine {
       client: CLIENT,
     };
     const link = open(JSON.stringify(hello), {
-      event: event => this.#step({ type: 'event', link: number, event }),
+      event: event => {
+        if (event.t === 'pong') this.#heard(this.#pingedAt);
+        this.#step({ type: 'event', link: number, event });
+      },
       closed: why => {
         if (this.#link?.number === number) this.#link = undefined;
         this.#step({ type: 'closed', link: number, ...why });
@@ -238,8 +248,10 @@ export class Engine {
     const pending = re === undefined ? undefined : this.#requests.get(re);
     if (re !== undefined) this.#requests.delete(re);
     if (event.t === 'welcome') this.#beforeWelcome(now);
+    if (pending) this.#heard(pending.until - REQUEST_MS);
     if (event.t === 'ack') this.#landed(event.id);
     if (event.t === 'error' && event.id !== undefined) this.#bounced(event, event.id, now);
+    else if (event.t === 'error' && re === undefined) this.#unnamedRefusal(event, now);
     this.host.apply({ c: 'event', event, ...(pending && { request: pending.command }), now });
     if (event.t === 'welcome') this.#afterWelcome();
     if (event.t === 'behind') this.#catchUp();
@@ -247,10 +259,14 @@ export class Engine {
     else pending?.resolve(event);
   }
 
+  #heard(at: number | undefined): void {
+    if (at !== undefined) this.#heardUpTo = Math.max(this.#heardUpTo ?? 0, at);
+  }
+
   #beforeWelcome(now: number): void {
     this.#flying.clear();
     this.#later.clear();
-    for (const [key, at] of this.#told) if (at >= now - RETELL_MS) this.#unmarked.set(key, now);
+    this.#retell(this.#heardUpTo ?? now - RETELL_MS, now);
     this.host.works(this.#connection.transport);
   }
 
@@ -314,6 +330,7 @@ export class Engine {
   }
 
   #landed(id: string): void {
+    this.#heard(this.#flying.get(id));
     this.#flying.delete(id);
     this.#later.delete(id);
   }
@@ -345,16 +362,32 @@ export class Engine {
       this.#unmarked.delete(key);
       const known = this.host.replica.conversations.get(key);
       if (!known?.id) continue;
-      const again = this.#told.has(key);
+      const again = this.#unheard.delete(key);
       if (known.top > known.read && (known.top > known.toldReceived || again)) {
         this.#send({ t: 'marker', conversation: known.id, received: known.top });
       }
-      if (known.read > known.toldRead || again)
+      if (known.read > known.toldRead || again) {
         this.#send({ t: 'marker', conversation: known.id, read: known.read });
-      this.#told.set(key, now);
-      this.host.apply({ c: 'told', key, received: known.top, read: known.read });
+      }
+      this.host.apply({ c: 'told', key, received: known.top, read: known.read, now });
     }
-    for (const [key, at] of this.#told) if (at < now - RETELL_MS) this.#told.delete(key);
+  }
+
+  /** A marker has no number to be refused by; what was said last is what was too fast. */
+  #unnamedRefusal({ code, retry_after = 1_000 }: Event & { t: 'error' }, now: number): void {
+    if (COMES_BACK[code] !== 'later') return;
+    this.#retell(now - REFUSAL_MS, now + retry_after);
+    this.#watching = '';
+    this.#watchAt ??= now + retry_after;
+  }
+
+  /** Tells the markers again, at `at`, that were told since. */
+  #retell(since: number, at: number): void {
+    for (const known of this.host.replica.conversations.values()) {
+      if (known.toldAt === undefined || known.toldAt < since) continue;
+      this.#unheard.add(known.key);
+      this.#unmarked.set(known.key, at);
+    }
   }
 
   #tellWatch(now: number): void {

@@ -251,8 +251,12 @@ class Member implements Client {
       lead: () => this.#lead(),
       follow: () => this.#follow(),
       snapshot: () => this.#replica.snapshot(),
-      restore: state => {
+      restore: (state, newLeader) => {
+        const there = new Set(state.queue.map(one => one.id));
+        const lost = newLeader ? this.#replica.queue.filter(one => !one.failed && !there.has(one.id)) : [];
         this.#replica.restore(state);
+        // Sent long ago or never: saying it again with its id is right in either case.
+        for (const one of lost) this.#do({ a: 'queue', ...one });
         this.#changed();
         this.#fillScreens();
       },

@@ -49,6 +49,8 @@ export interface Known {
   /** The markers that the server has, or was told; the leader tells it the difference. */
   toldReceived: number;
   toldRead: number;
+  /** When it was told last: it may have been lost with a connection that broke just then. */
+  toldAt?: number;
   stretches: readonly Stretch[];
 }
 
@@ -137,7 +139,9 @@ export class Replica {
         return this.#status(change.status);
       case 'told': {
         const known = this.conversations.get(change.key);
-        if (known) told(known, change.received, change.read);
+        if (!known) return;
+        told(known, change.received, change.read);
+        known.toldAt = change.now;
       }
     }
   }
@@ -329,9 +333,17 @@ export class Replica {
     const counted = new Set(from.conversations.map(one => one.conversation));
     for (const one of from.conversations) this.#upsert(one);
     for (const one of from.messages) this.#message(one, counted.has(one.conversation) ? 'counted' : 'missed');
+    for (const one of from.conversations) this.#recount(one);
     for (const one of from.contacts) this.#contact(one);
     for (const one of announce ? fresh : []) this.#announce(one);
     this.#changed.add('conversations').add('archived').add('totals').add('contacts');
+  }
+
+  /** The record's counts are of before what was read here; now that the messages are there, count anew. */
+  #recount(record: Conversation): void {
+    const key = this.keysById.get(record.conversation);
+    const known = key && this.conversations.get(key);
+    if (known && known.read > record.read) this.#readUpTo(known, known.read);
   }
 
   #has(message: Message): boolean {
@@ -363,9 +375,13 @@ export class Replica {
       // Posting moves the sender's own markers.
       told(known, message.seq, message.seq);
       if (how !== 'counted') this.#readUpTo(known, message.seq);
-    } else if (how !== 'counted' && message.seq > known.read) {
-      known.unread += 1;
-      if (names(message.body, this.me?.user)) known.mentions += 1;
+    } else {
+      known.theirReceived = Math.max(known.theirReceived, message.seq);
+      known.theirRead = Math.max(known.theirRead, message.seq);
+      if (how !== 'counted' && message.seq > known.read) {
+        known.unread += 1;
+        if (names(message.body, this.me?.user)) known.mentions += 1;
+      }
     }
     this.#touch(known.key);
     if (how === 'live' && message.from !== this.me?.user) this.#announce(message);
@@ -497,6 +513,9 @@ export class Replica {
       known.read = record.read;
       known.unread = record.unread;
       known.mentions = record.mentions;
+    } else {
+      known.unread = Math.min(record.unread, Math.max(0, known.top - known.read));
+      this.#readUpTo(known, known.read);
     }
     this.#touch(key);
     const mine = this.#orphans.filter(one => one.conversation === record.conversation);

@@ -14,8 +14,11 @@ export interface TabHost {
   /** It does not any more, though it goes on living. */
   follow(): void;
   snapshot(): Snapshot;
-  /** Follower: take the leader's knowledge. Actions that it may not have yet are applied again afterwards. */
-  restore(snapshot: Snapshot): void;
+  /**
+   * Follower: take the leader's knowledge. Actions that it may not have yet are applied again afterwards. `newLeader`:
+   * what the one before had confirmed, this one may not know.
+   */
+  restore(snapshot: Snapshot, newLeader: boolean): void;
   /** Follower: what the leader did. */
   mirror(change: Change): void;
   /** Leader: a follower's member did something. */
@@ -259,15 +262,17 @@ export class Tabs {
         this.#failAsked();
         this.#unanswered = 0;
         return this.#post({ k: 'join', from: this.id });
-      case 'snapshot':
+      case 'snapshot': {
+        const newLeader = this.#term !== '' && post.term !== this.#term;
         this.#term = post.term;
         this.#n = post.n;
         this.#unanswered = 0;
-        this.host.restore(post.state);
+        this.host.restore(post.state, newLeader);
         for (const action of this.#undone.values())
           this.host.mirror({ c: 'action', action, now: this.env.now() });
         for (const [n, action] of this.#undone) this.#post({ k: 'do', from: this.id, n, action });
         return this.#post({ k: 'watch', from: this.id, users: this.#watched });
+      }
       case 'apply':
         // A change that was missed, or another leader's: begin again from what it has.
         if (post.term !== this.#term || post.n > this.#n + 1) return this.#post({ k: 'join', from: this.id });

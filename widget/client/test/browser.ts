@@ -59,9 +59,12 @@ export class Browser {
   channel(name: string, tab: Tab): Channel {
     const all = this.#channels.get(name) ?? new Set();
     this.#channels.set(name, all);
+    let busyUntil = 0;
     const channel = new FakeChannel(tab, message => {
       const copy = structuredClone(message);
-      this.clock.timer(this.delay(), () => {
+      // What one tab posts keeps its order.
+      busyUntil = Math.max(busyUntil, this.clock.now + this.delay());
+      this.clock.timer(busyUntil - this.clock.now, () => {
         for (const one of all) if (one !== channel && !one.tab.frozen) one.hear(structuredClone(copy));
       });
     });

@@ -1,0 +1,399 @@
+import { describe, expect, test } from 'vitest';
+import type { TransportName } from './client.ts';
+import { Connection, type Effect, type Input } from './connection.ts';
+import type { Code, Event } from './wire.ts';
+
+describe('coming in', () => {
+  test('asks for a token, opens the best transport, and is online with the welcome', () => {
+    const it = machine();
+    expect(it.says({ type: 'start' })).toEqual(['connecting', 'token']);
+    expect(it.says({ type: 'token', token: 'T' })).toEqual(['connecting', 'open websocket T']);
+    expect(it.says({ type: 'event', link: 1, event: welcome() })).toEqual(['deliver welcome', 'online']);
+  });
+
+  test('a token that is about to expire is not used', () => {
+    const it = machine();
+    it.says({ type: 'start' });
+    it.says({ type: 'token', token: jwt(it.now + 60_000) });
+    it.wait(60_000);
+    it.says({ type: 'closed', link: 1 });
+    expect(it.untilNext()).toContain('token');
+  });
+
+  test('a site that gives no token now is asked again, and nothing is opened meanwhile', () => {
+    const it = machine();
+    it.says({ type: 'start' });
+    expect(it.says({ type: 'token_failed' })).toEqual(['waiting']);
+    expect(it.untilNext()).toEqual(['connecting', 'token']);
+  });
+
+  test('a token fetch that never ends counts as failed', () => {
+    const it = machine();
+    it.says({ type: 'start' });
+    expect(it.untilNext()).toEqual(['waiting']);
+  });
+});
+
+describe('transports', () => {
+  test('one that fails twice before a welcome makes room for the next, and after the last the first has its turn', () => {
+    const it = machine();
+    it.says({ type: 'start' });
+    it.says({ type: 'token', token: undefined });
+    const tried: string[] = ['websocket'];
+    for (let failures = 0; failures < 8; failures++) {
+      const at = it.says({ type: 'closed', link: it.link });
+      tried.push(
+        (
+          at.find(one => one.startsWith('open')) ??
+          it.untilNext().find(one => one.startsWith('open')) ??
+          ''
+        ).split(' ')[1] ?? '',
+      );
+    }
+    expect(tried).toEqual([
+      'websocket',
+      'websocket',
+      'stream',
+      'stream',
+      'sse',
+      'sse',
+      'poll',
+      'poll',
+      'websocket',
+    ]);
+  });
+
+  test('one that opens and swallows frames is given up after twelve seconds', () => {
+    const it = machine();
+    it.says({ type: 'start' });
+    it.says({ type: 'token', token: undefined });
+    const before = it.now;
+    expect(it.untilNext()).toEqual(['close', 'waiting']);
+    expect(it.now - before).toBe(12_000);
+  });
+
+  test('one that has worked is not left for two failures', () => {
+    const it = online();
+    it.says({ type: 'closed', link: it.link });
+    for (let failures = 0; failures < 4; failures++) {
+      expect(it.untilNext()).toContain('open websocket T');
+      it.says({ type: 'closed', link: it.link });
+    }
+    expect(it.untilNext()).toContain('open websocket T');
+    it.says({ type: 'closed', link: it.link });
+    expect(it.untilNext()).toContain('open stream T');
+  });
+
+  test('without network no transport is blamed', () => {
+    const it = machine();
+    it.says({ type: 'network', online: false });
+    it.says({ type: 'start' });
+    it.says({ type: 'token', token: 'T' });
+    for (let failures = 0; failures < 6; failures++) {
+      it.says({ type: 'closed', link: it.link });
+      expect(it.untilNext()).toContain('open websocket T');
+    }
+  });
+
+  test('after ten minutes a new connection begins with the best one again', () => {
+    const it = online({ remembered: 'sse' });
+    expect(it.machine.transport).toBe('sse');
+    it.beat(11 * 60_000);
+    it.says({ type: 'closed', link: it.link });
+    expect(it.untilNext()).toContain('open websocket T');
+  });
+
+  test('what worked last in this browser is tried first', () => {
+    const it = machine({ remembered: 'poll' });
+    it.says({ type: 'start' });
+    expect(it.says({ type: 'token', token: 'T' })).toContain('open poll T');
+  });
+});
+
+describe('liveness', () => {
+  test('pings within the idle time of the server, and a pong keeps the link', () => {
+    const it = online();
+    const before = it.now;
+    expect(it.untilNext()).toEqual(['send ping']);
+    expect(it.now - before).toBe(50_000);
+    it.says({ type: 'event', link: it.link, event: { t: 'pong' } });
+    expect(it.untilNext()).toEqual(['send ping']);
+    expect(it.now - before).toBe(100_000);
+  });
+
+  test('what is never answered is dead after ten seconds', () => {
+    const it = online();
+    it.untilNext();
+    const before = it.now;
+    expect(it.untilNext()).toEqual(['close', 'waiting']);
+    expect(it.now - before).toBe(10_000);
+  });
+
+  test('a stream without heartbeats is probed after two and a half of them', () => {
+    const it = online({ remembered: 'stream' });
+    const before = it.now;
+    expect(it.untilNext()).toEqual(['send ping']);
+    expect(it.now - before).toBe(25_000);
+  });
+
+  test('after sleep the link is probed at once, and found dead in five seconds', () => {
+    const it = online();
+    expect(it.says({ type: 'wake' })).toEqual(['send ping']);
+    expect(it.says({ type: 'wake' })).toEqual([]);
+    const before = it.now;
+    expect(it.untilNext()).toEqual(['close', 'waiting']);
+    expect(it.now - before).toBe(5_000);
+  });
+
+  test('a ping that was sent in patience is not waited for as long when somebody wakes it', () => {
+    const it = online();
+    it.untilNext();
+    expect(it.says({ type: 'wake' })).toEqual([]);
+    const before = it.now;
+    it.untilNext();
+    expect(it.now - before).toBe(5_000);
+  });
+});
+
+describe('coming back', () => {
+  test('the waits grow, jittered, up to a minute', () => {
+    const it = machine({ random: () => 0.999 });
+    it.says({ type: 'start' });
+    it.says({ type: 'token', token: 'T' });
+    const waits: number[] = [];
+    for (let failures = 0; failures < 9; failures++) {
+      if (!it.says({ type: 'closed', link: it.link }).includes('waiting')) continue;
+      const before = it.now;
+      it.untilNext();
+      waits.push(Math.round((it.now - before) / 1_000));
+    }
+    expect(waits).toEqual([2, 4, 8, 16, 32, 60]);
+  });
+
+  test('a link that lived shorter than ten seconds does not reset the waits', () => {
+    const it = online({ random: () => 0.999 });
+    for (const expected of [2_000, 4_000, 8_000]) {
+      it.says({ type: 'closed', link: it.link });
+      const before = it.now;
+      it.untilNext();
+      expect(it.now - before).toBeCloseTo(expected * 0.999, -1);
+      it.says({ type: 'event', link: it.link, event: welcome() });
+      it.wait(5_000);
+    }
+  });
+
+  test('waking shortens an own wait, never one that the server has named', () => {
+    const own = online();
+    own.says({ type: 'closed', link: own.link });
+    expect(own.says({ type: 'wake' })).toContain('open websocket T');
+
+    const named = online();
+    named.says(bye(named.link, 'going_away', 7_000));
+    expect(named.says({ type: 'wake' })).toEqual([]);
+    const before = named.now;
+    expect(named.untilNext()).toContain('open websocket T');
+    expect(named.now - before).toBeGreaterThanOrEqual(7_000);
+    expect(named.now - before).toBeLessThan(8_000);
+  });
+
+  test('news of an abandoned link is ignored', () => {
+    const it = online();
+    it.says({ type: 'closed', link: it.link });
+    it.untilNext();
+    expect(it.says({ type: 'event', link: it.link - 1, event: { t: 'behind' } })).toEqual([]);
+    expect(it.says({ type: 'closed', link: it.link - 1 })).toEqual([]);
+  });
+
+  test('without network it says offline, and comes back when there is one', () => {
+    const it = online();
+    expect(it.says({ type: 'network', online: false })).toEqual(['offline']);
+    it.says({ type: 'closed', link: it.link });
+    expect(it.says({ type: 'network', online: true })).toContain('open websocket T');
+  });
+
+  test('a short loss of network probes the link and keeps it', () => {
+    const it = online();
+    it.says({ type: 'network', online: false });
+    expect(it.says({ type: 'network', online: true })).toEqual(['online', 'send ping']);
+  });
+});
+
+describe('codes', () => {
+  test.each<Code>(['banned', 'replaced', 'no_such_site', 'bad_origin', 'bad_version', 'done'])(
+    '%s: stays away',
+    code => {
+      const it = online();
+      expect(it.says(bye(it.link, code))).toEqual(['close', `stopped ${code}`]);
+      expect(it.machine.deadline()).toBeUndefined();
+      expect(it.says({ type: 'wake' })).toEqual([]);
+      expect(it.says({ type: 'start' })).toContain('open websocket T');
+    },
+  );
+
+  test.each<Code>(['bad_token', 'token_expired', 'token_used'])(
+    '%s: with a new token, at once, then ever later',
+    code => {
+      const it = online();
+      it.wait(20_000);
+      expect(it.says(bye(it.link, code))).toEqual(['close', 'connecting', 'token']);
+      it.says({ type: 'token', token: 'U' });
+      expect(it.says(bye(it.link, code))).toEqual(['close', `waiting ${code}`]);
+      expect(it.untilNext()).toEqual(['connecting', 'token']);
+    },
+  );
+
+  test('no_guests stops a guest until the page brings a token', () => {
+    const it = machine();
+    it.says({ type: 'start' });
+    it.says({ type: 'token', token: undefined });
+    expect(it.says(bye(it.link, 'no_guests'))).toEqual(['close', 'stopped no_guests']);
+    expect(it.says({ type: 'token', token: 'T' })).toContain('open websocket T');
+  });
+
+  test('now: at once after a stable session, with a wait otherwise', () => {
+    const stable = online();
+    stable.wait(10_000);
+    expect(stable.says(bye(stable.link, 'idle'))).toContain('open websocket T');
+    const young = online();
+    expect(young.says(bye(young.link, 'no_session'))).toEqual(['close', 'waiting no_session']);
+  });
+
+  test('a code of a newer server: later', () => {
+    const it = online();
+    expect(it.says(bye(it.link, 'on_a_walk' as Code))).toEqual(['close', 'waiting on_a_walk']);
+  });
+
+  test('a refusal over HTTP comes as a closed link with a code', () => {
+    const it = machine();
+    it.says({ type: 'start' });
+    it.says({ type: 'token', token: 'T' });
+    expect(it.says({ type: 'closed', link: it.link, code: 'full', retryAfter: 30_000 })).toEqual([
+      'waiting full',
+    ]);
+    const before = it.now;
+    it.untilNext();
+    expect(it.now - before).toBeGreaterThanOrEqual(30_000);
+  });
+});
+
+describe('tokens', () => {
+  test('a new one is fetched at four fifths of the lifetime and said in the session', () => {
+    const it = online();
+    const before = it.now;
+    while (!it.until(['token'])) it.says({ type: 'event', link: it.link, event: { t: 'pong' } });
+    expect(it.now - before).toBe(2_880_000);
+    expect(it.says({ type: 'token', token: 'U' })).toEqual(['send token']);
+  });
+
+  test('a refresh that fails is tried again, and the session goes on', () => {
+    const it = online();
+    while (!it.until(['token'])) it.says({ type: 'event', link: it.link, event: { t: 'pong' } });
+    const before = it.now;
+    it.says({ type: 'token_failed' });
+    while (!it.until(['token'])) it.says({ type: 'event', link: it.link, event: { t: 'pong' } });
+    expect(it.now - before).toBeGreaterThanOrEqual(5_000);
+    expect(it.now - before).toBeLessThan(60_000);
+  });
+});
+
+describe('leaving', () => {
+  test('on purpose with a bye, or without a word', () => {
+    const it = online();
+    expect(it.says({ type: 'stop' })).toEqual(['send bye', 'close', 'stopped']);
+    const other = online();
+    expect(other.says({ type: 'release' })).toEqual(['close', 'idle']);
+    expect(other.says({ type: 'start' })).toContain('open websocket T');
+  });
+});
+
+interface Options {
+  random?: () => number;
+  remembered?: TransportName;
+}
+
+function machine({ random = () => 0.5, remembered }: Options = {}) {
+  const all: TransportName[] = ['websocket', 'stream', 'sse', 'poll'];
+  const it = {
+    now: 1_000_000,
+    link: 0,
+    machine: new Connection(all, random, remembered, 1_000_000),
+    says(input: Input): string[] {
+      const effects = it.machine.step(input, it.now);
+      for (const effect of effects) if (effect.type === 'open') it.link = effect.link;
+      return effects.map(word);
+    },
+    wait(ms: number) {
+      it.now += ms;
+    },
+    untilNext(): string[] {
+      it.now = it.machine.deadline() ?? it.now;
+      return it.says({ type: 'tick' });
+    },
+    until(words: string[]): boolean {
+      return it.untilNext().join() === words.join();
+    },
+    /** The server is heard every ten seconds. */
+    beat(ms: number) {
+      for (const end = it.now + ms; it.now < end; it.now += 10_000) {
+        it.says({ type: 'event', link: it.link, event: { t: 'heartbeat' } });
+        it.says({ type: 'tick' });
+      }
+    },
+  };
+  return it;
+}
+
+function online(options: Options = {}) {
+  const it = machine(options);
+  it.says({ type: 'start' });
+  it.says({ type: 'token', token: 'T' });
+  it.says({ type: 'event', link: it.link, event: welcome() });
+  return it;
+}
+
+function word(effect: Effect): string {
+  switch (effect.type) {
+    case 'open':
+      return `open ${effect.transport} ${effect.token ?? '-'}`;
+    case 'send':
+      return `send ${effect.command.t}`;
+    case 'deliver':
+      return `deliver ${effect.event.t}`;
+    case 'status':
+      return [effect.status.state, effect.status.code].filter(Boolean).join(' ');
+    default:
+      return effect.type;
+  }
+}
+
+function welcome(): Event {
+  const limits = { body_bytes: 1, frame_bytes: 1, page: 1, watch: 1, idle_ms: 75_000, heartbeat_ms: 10_000 };
+  return {
+    t: 'welcome',
+    session: 's',
+    me: { user: 'ana', name: 'Ana' },
+    presence: 'online',
+    open: true,
+    limits,
+    time: 0,
+    expires: 3_600_000,
+    resumed: false,
+    conversations: [],
+    messages: [],
+    gaps: [],
+    contacts: [],
+    position: 'p',
+  };
+}
+
+function bye(link: number, code: Code, retry_after?: number): Input {
+  return {
+    type: 'event',
+    link,
+    event: { t: 'bye', code, text: '', ...(retry_after !== undefined && { retry_after }) },
+  };
+}
+
+function jwt(exp: number): string {
+  return `x.${btoa(JSON.stringify({ exp: exp / 1000 }))}.x`;
+}
