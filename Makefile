@@ -32,9 +32,8 @@ test-widget: widget/node_modules/.package-lock.json
 	$(NPM) test
 
 test-browser: widget/dist/kith.js
-	@scripts/chromium.sh
 	cargo build --locked --package server
-	KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" $(NPM) run test:browser
+	CHROMIUM="$$(scripts/chromium.sh)" KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" $(NPM) run test:browser
 
 lint: widget/dist/kith.js ## Format and lint checks, as CI does
 	cargo fmt --all --check
