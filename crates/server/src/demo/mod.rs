@@ -20,17 +20,22 @@ use axum::routing::{get, post};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chat::Store;
+use chat::token::Claims;
 use rand::RngCore;
 
 use self::html::Html;
 use self::pages::{Context, Visitor};
 use crate::data_dir;
-use crate::token::{self, Claims, DEMO_TTL};
+use crate::span::Span;
+use crate::token;
 
 pub(crate) use self::seed::settle;
 
 /// Key of the demo's site.
 pub(crate) const SITE: &str = "demo";
+
+/// Short, because the widget fetches the next one in time.
+const TOKEN_LIFE: Span = Span::seconds(600);
 
 /// The pages. The community must have been settled in the store before.
 pub(crate) fn routes(store: Arc<dyn Store>) -> Router {
@@ -73,22 +78,16 @@ async fn kith_token(
     let Some(member) = people::member(&id).filter(|_| !other_site) else {
         return StatusCode::FORBIDDEN.into_response();
     };
-    let now = crate::now();
-    let issued = now.0 / 1_000;
-    let avatar = member.avatar();
     let claims = Claims {
-        sub: member.id,
-        name: member.name,
-        avatar: Some(&avatar),
-        exp: issued + DEMO_TTL.as_millis() / 1_000,
-        iat: issued,
+        sub: member.id.into(),
+        name: Some(member.name.into()),
+        avatar: Some(member.avatar()),
+        ..Claims::default()
     };
     // The store may wait for the disk.
     let site = tokio::task::spawn_blocking(move || data_dir::site(&*store, SITE)).await;
-    let signed = site.ok().and_then(Result::ok).and_then(|site| {
-        let secret = token::signing_secret(&site, now)?;
-        token::sign(&claims, secret).ok()
-    });
+    let signed =
+        site.ok().and_then(Result::ok).and_then(|site| token::sign(&site, claims, TOKEN_LIFE, crate::now()));
     match signed {
         Some(token) => {
             ([(CACHE_CONTROL, "no-store")], axum::Json(serde_json::json!({ "token": token }))).into_response()
@@ -141,7 +140,7 @@ fn page(draw: impl FnOnce(&Context<'_>) -> Html) -> Response {
     let policy = format!(
         "default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self'; img-src 'self'; connect-src 'self'; \
          object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
-         require-trusted-types-for 'script'"
+         require-trusted-types-for 'script'; trusted-types 'none'"
     );
     let headers = [
         (CONTENT_SECURITY_POLICY, policy),

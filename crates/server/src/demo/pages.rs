@@ -131,9 +131,10 @@ pub(super) fn not_found() -> Html {
 /// The one tag that a site adds to its pages. The nonce is that of the page's own policy.
 fn embed(visitor: Visitor, context: &Context<'_>, mode: &str) -> Html {
     let token_url = match visitor {
-        Visitor::Member(member) => {
-            Html::from(format_args!(" data-token-url=\"/as/{}/kith-token\"", member.id))
-        }
+        Visitor::Member(member) => Html::from(format_args!(
+            " data-user=\"{id}\" data-token-url=\"/as/{id}/kith-token\"",
+            id = member.id
+        )),
         Visitor::Guest => Html::default(),
     };
     Html::from(format_args!(

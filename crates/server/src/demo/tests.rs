@@ -63,7 +63,9 @@ fn nonces_are_never_the_same() {
 #[test]
 fn a_member_page_embeds_the_widget_with_the_address_of_the_token() {
     let body = open("/as/anna/").body;
-    assert!(body.contains("src=\"/kith.js\" data-site=\"demo\" data-token-url=\"/as/anna/kith-token\""));
+    assert!(body.contains(
+        "src=\"/kith.js\" data-site=\"demo\" data-user=\"anna\" data-token-url=\"/as/anna/kith-token\""
+    ));
     assert!(body.contains("Open a second window as Tom"));
     assert!(open("/full/anna").body.contains("data-mode=\"inbox\""));
     assert!(!open("/visit/").body.contains("data-token-url"), "a guest has no token");
