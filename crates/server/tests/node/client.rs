@@ -1,0 +1,139 @@
+//! A member with a WebSocket, by somebody else's implementation of it.
+
+use std::collections::VecDeque;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tungstenite::protocol::WebSocket;
+use tungstenite::{Error, Message};
+
+use crate::running::{PATIENCE, Running, Scratch};
+
+/// A signed-in session.
+pub(crate) struct Client {
+    socket: WebSocket<TcpStream>,
+    pub(crate) welcome: Value,
+    /// The newest position that was seen, for the next hello.
+    pub(crate) position: Option<String>,
+    /// Read, but not asked for yet.
+    waiting: VecDeque<Value>,
+}
+
+impl Client {
+    pub(crate) fn enter(scratch: &Scratch, node: &Running, user: &str) -> Client {
+        let token = token(scratch, user);
+        Client::try_enter(node.http, &token, user, None).expect("the node welcomes members")
+    }
+
+    /// None where the node is away or does not answer with a welcome.
+    pub(crate) fn try_enter(
+        http: SocketAddr,
+        token: &str,
+        device: &str,
+        position: Option<&str>,
+    ) -> Option<Client> {
+        let mut client = Client::connect(http)?;
+        client.say(json!({
+            "t": "hello", "v": 1, "site": "demo", "token": token,
+            "device": format!("test-{device}"), "position": position,
+        }))?;
+        let welcome = client.next()?;
+        assert_eq!(welcome["t"], "welcome", "{welcome}");
+        client.welcome = welcome;
+        Some(client)
+    }
+
+    /// A WebSocket that has said nothing yet.
+    pub(crate) fn connect(http: SocketAddr) -> Option<Client> {
+        let stream = TcpStream::connect_timeout(&http, PATIENCE).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        stream.set_write_timeout(Some(PATIENCE)).ok()?;
+        let (socket, _) = tungstenite::client(format!("ws://{http}/v1/websocket"), stream).ok()?;
+        Some(Client { socket, welcome: Value::Null, position: None, waiting: VecDeque::new() })
+    }
+
+    /// None where the connection is broken.
+    pub(crate) fn say(&mut self, frame: Value) -> Option<()> {
+        self.socket.send(Message::text(frame.to_string())).ok()
+    }
+
+    pub(crate) fn send(&mut self, id: &str, to: &str, body: &str) -> Option<()> {
+        self.say(json!({ "t": "send", "id": id, "to": { "user": to }, "body": body }))
+    }
+
+    /// The next event in the order of the server; None where the connection has ended.
+    pub(crate) fn next(&mut self) -> Option<Value> {
+        loop {
+            let message = match self.socket.read() {
+                Ok(message) => message,
+                Err(Error::ConnectionClosed | Error::AlreadyClosed | Error::Io(_) | Error::Protocol(_)) => {
+                    return None;
+                }
+                Err(error) => panic!("the node breaks the rules of WebSocket: {error}"),
+            };
+            if let Message::Text(text) = message {
+                let event: Value = serde_json::from_str(&text).expect("events are JSON");
+                if let Some(position) = event["position"].as_str() {
+                    self.position = Some(position.to_owned());
+                }
+                return Some(event);
+            }
+        }
+    }
+
+    /// The first event, read already or still to come, that fits; others wait.
+    pub(crate) fn expect(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        if let Some(index) = self.waiting.iter().position(&fits) {
+            return self.waiting.remove(index).unwrap();
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            let event = self.next().unwrap_or_else(|| panic!("the connection ended before {what}"));
+            if fits(&event) {
+                return event;
+            }
+            self.waiting.push_back(event);
+        }
+        panic!("waited in vain for {what}");
+    }
+
+    pub(crate) fn acked(&mut self, id: &str) -> Value {
+        self.expect(&format!("the ack of {id}"), |event| event["t"] == "ack" && event["id"] == id)
+    }
+
+    /// Sends and waits until it is on disk.
+    pub(crate) fn sent(&mut self, id: &str, to: &str, body: &str) -> Value {
+        self.send(id, to, body).expect("the connection holds");
+        self.acked(id)
+    }
+
+    pub(crate) fn message(&mut self, body: &str) -> Value {
+        self.expect(&format!("the message {body}"), |event| event["t"] == "message" && event["body"] == body)
+    }
+
+    /// All messages of the conversation with a user, oldest first, page by page.
+    pub(crate) fn history(&mut self, with: &str) -> Vec<Value> {
+        let mut all: Vec<Value> = Vec::new();
+        for rid in 1.. {
+            let before = all.first().map(|message| message["seq"].clone());
+            self.say(json!({ "t": "history", "rid": rid, "to": { "user": with }, "before": before }))
+                .unwrap();
+            let page = self.expect("history", |event| event["re"] == rid);
+            assert_eq!(page["t"], "history", "{page}");
+            all.splice(0..0, page["messages"].as_array().unwrap().iter().cloned());
+            if page["more"] != true {
+                break;
+            }
+        }
+        all
+    }
+}
+
+/// Signed by the command that scripts use.
+pub(crate) fn token(scratch: &Scratch, user: &str) -> String {
+    scratch
+        .say(&format!("token --site demo --user {user} --data {}", scratch.data().display()))
+        .trim()
+        .to_owned()
+}

@@ -1,0 +1,155 @@
+//! Commands beside a node, and without one.
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::running::{Running, Scratch, poll, text};
+
+#[test]
+fn a_token_is_all_that_token_prints_and_the_data_is_found_by_itself() {
+    let scratch = Scratch::new("token");
+    let node = Running::demo(&scratch);
+    let printed = scratch.say("token --site demo --user anna --name Anna");
+    let token = printed.strip_suffix('\n').unwrap();
+    assert_eq!(token.split('.').count(), 3);
+    assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)), "{printed:?}");
+    let client = Client::try_enter(node.http, token, "a", None).unwrap();
+    assert_eq!(client.welcome["me"]["name"], "Anna");
+}
+
+#[test]
+fn a_site_added_while_the_node_runs_is_seen() {
+    let scratch = Scratch::new("site-add");
+    let node = Running::start(&scratch, "serve", &[]);
+    let added: Value =
+        serde_json::from_str(&scratch.say("site add garden --origin https://garden.example --json")).unwrap();
+    assert_eq!(added["key"], "garden");
+    assert!(added["embed"].as_str().unwrap().contains("data-site=\"garden\""));
+    let token = scratch.say("token --site garden --user ida").trim().to_owned();
+    poll("the site", || {
+        let mut client = Client::connect(node.http)?;
+        client.say(serde_json::json!({
+            "t": "hello", "v": 1, "site": "garden", "token": token, "device": "d"
+        }))?;
+        (client.next()?["t"] == "welcome").then_some(())
+    });
+}
+
+#[test]
+fn sites_are_listed_shown_rotated_and_removed() {
+    let scratch = Scratch::new("sites");
+    let data = format!("--data {}", scratch.data().display());
+    let _node = Running::demo(&scratch);
+    let json = |line: &str| -> Value { serde_json::from_str(&scratch.say(line)).unwrap() };
+    let secret = json(&format!("site add garden --mode contacts --json {data}"))["secret"].clone();
+    let keys: Vec<Value> = json(&format!("site list --json {data}"))
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|site| site["key"].clone())
+        .collect();
+    assert_eq!(keys, ["demo", "garden"]);
+    let rotated = json(&format!("site rotate-secret garden --overlap 1h --json {data}"));
+    assert_ne!(rotated["secret"], secret);
+    let shown = json(&format!("site show garden --json {data}"));
+    assert_eq!(shown["mode"], "contacts");
+    let secrets = shown["secrets"].as_array().unwrap();
+    assert_eq!(secrets.len(), 2, "the old secret is valid for a while");
+    assert!(secrets[0]["expires"].is_null() && secrets[1]["expires"].is_u64(), "{secrets:?}");
+    assert!(scratch.fails(&format!("site remove garden {data}")).contains("--yes"));
+    scratch.say(&format!("site remove garden --yes {data}"));
+    assert!(scratch.fails(&format!("site show garden {data}")).contains("there is: demo"));
+    assert!(scratch.fails(&format!("site add demo {data}")).contains("already"));
+    assert!(scratch.fails(&format!("site add Demo {data}")).contains("garden-forum"));
+}
+
+#[test]
+fn a_banned_user_is_sent_away_and_let_in_again_later() {
+    let scratch = Scratch::new("ban");
+    let node = Running::demo(&scratch);
+    let mut tom = Client::enter(&scratch, &node, "tom");
+    scratch.say("user ban --site demo tom");
+    let bye = tom.expect("bye", |event| event["t"] == "bye");
+    assert_eq!(bye["code"], "banned");
+    let shown: Value = serde_json::from_str(&scratch.say("user show --site demo tom --json")).unwrap();
+    assert_eq!(shown["banned"], true);
+    scratch.say("user unban --site demo tom");
+    let token = scratch.say("token --site demo --user tom").trim().to_owned();
+    poll("an open door", || {
+        let mut client = Client::connect(node.http)?;
+        client.say(
+            serde_json::json!({ "t": "hello", "v": 1, "site": "demo", "token": token, "device": "d" }),
+        )?;
+        (client.next()?["t"] == "welcome").then_some(())
+    });
+    let users: Value = serde_json::from_str(&scratch.say("user list --site demo --json")).unwrap();
+    assert!(users.as_array().unwrap().iter().any(|user| user["user"] == "anna"));
+}
+
+#[test]
+fn what_cannot_be_done_is_explained() {
+    let scratch = Scratch::new("explained");
+    assert!(scratch.fails("site list").contains("kith demo"), "no database");
+    assert!(scratch.fails("serve --config missing.toml").contains("missing.toml"));
+    std::fs::write(scratch.path().join("bad.toml"), "http = \"127.0.0.1:0\"\n[limits]\nbody = 1\n").unwrap();
+    let said = scratch.fails("config check --config bad.toml");
+    assert!(said.contains("unknown field `body`") && said.contains("line 3"), "{said}");
+    let said = scratch.fails("serve --http nowhere");
+    assert!(said.contains("--http"), "{said}");
+    let said = scratch.fails("serve --https 127.0.0.1:0");
+    assert!(said.contains("--tls-cert"), "{said}");
+    let file = scratch.path().join("a-file");
+    std::fs::write(&file, "").unwrap();
+    let said = scratch.fails(&format!("serve --http 127.0.0.1:0 --data {}/data", file.display()));
+    assert!(said.contains("--data"), "{said}");
+}
+
+#[test]
+fn a_port_in_use_is_told_with_the_flag_to_change() {
+    let scratch = Scratch::new("port");
+    let node = Running::demo(&scratch);
+    let other = Scratch::new("port-other");
+    let said = other.fails(&format!("demo --data {} --http {}", other.data().display(), node.http));
+    assert!(said.contains(&node.http.to_string()) && said.contains("--http"), "{said}");
+}
+
+#[test]
+fn settings_are_shown_with_their_origin() {
+    let scratch = Scratch::new("config");
+    let output =
+        scratch.kith().args(["config", "show", "--json", "--workers", "3"]).env("KITH_ECHO", "true").output();
+    let output = output.unwrap();
+    let settings: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(settings["edge.workers"]["value"], 3);
+    assert_eq!(settings["edge.workers"]["from"], "flag");
+    assert_eq!(settings["echo"]["from"], "KITH_ECHO");
+    assert_eq!(settings["limits.page"]["variable"], "KITH_LIMITS_PAGE");
+}
+
+#[test]
+fn the_doctor_looks_at_everything_and_says_what_to_do() {
+    let scratch = Scratch::new("doctor");
+    std::fs::create_dir(scratch.data()).unwrap();
+    let data = scratch.data().display().to_string();
+    let output = scratch.run(["doctor", "--json", "--data", &data, "--max-connections", "4000000000"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let of = |topic: &str| {
+        findings.iter().find(|finding| finding["topic"] == topic).unwrap_or_else(|| panic!("{topic}"))
+    };
+    for topic in ["disk", "disk speed", "clock"] {
+        assert_eq!(of(topic)["state"], "ok", "{}", of(topic));
+    }
+    assert_eq!(of("descriptors")["state"], "warn");
+    assert!(of("descriptors")["mend"].as_str().unwrap().contains("4000000200"));
+    assert!(!text(&output.stdout).contains("tw_recycle"));
+}
+
+#[test]
+fn every_command_has_help_with_an_example_where_it_is_long() {
+    let scratch = Scratch::new("help");
+    for command in ["serve", "demo", "site add", "site rotate-secret", "token", "load flood"] {
+        let help = scratch.say(&format!("{command} --help"));
+        assert!(help.contains("Example: kith "), "{command}: {help}");
+    }
+}

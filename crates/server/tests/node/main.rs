@@ -1,0 +1,13 @@
+//! The real binary, from outside: started, talked to, hurt, and stopped.
+
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test that cannot go on has failed")]
+
+mod bad_input;
+mod client;
+mod commands;
+mod crash;
+mod disk_full;
+mod flood;
+mod lifecycle;
+mod running;
+mod tls;

@@ -1,0 +1,84 @@
+//! HTTPS with certificates from files, which are exchanged while the node runs.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use crate::running::{PATIENCE, Running, Scratch, poll, text};
+
+#[test]
+fn a_renewed_certificate_is_used_after_sighup_and_a_broken_one_is_not() {
+    let scratch = Scratch::new("tls");
+    let (cert, key) = (scratch.path().join("cert.pem"), scratch.path().join("key.pem"));
+    let first = write_certificate(&cert, &key);
+    let node = Running::start(
+        &scratch,
+        "serve",
+        &["--https", "127.0.0.1:0", "--tls-cert", cert.to_str().unwrap(), "--tls-key", key.to_str().unwrap()],
+    );
+    assert!(healthz(&node, &first).is_some());
+
+    let second = write_certificate(&cert, &key);
+    node.signal("HUP");
+    poll("the new certificate", || healthz(&node, &second));
+    assert!(healthz(&node, &first).is_none(), "the old one is not shown any more");
+
+    fs::write(&cert, "no certificate").unwrap();
+    node.signal("HUP");
+    poll("a complaint in the log", || node.log().contains("cert.pem").then_some(()));
+    assert!(healthz(&node, &second).is_some(), "the last good one stays");
+}
+
+#[test]
+fn a_wrong_certificate_at_the_start_is_explained() {
+    let scratch = Scratch::new("tls-wrong");
+    let (cert, key) = (scratch.path().join("cert.pem"), scratch.path().join("key.pem"));
+    write_certificate(&cert, &key);
+    let other_key = scratch.path().join("other.pem");
+    write_certificate(&scratch.path().join("other-cert.pem"), &other_key);
+    let line = |key: &Path| {
+        format!(
+            "serve --http 127.0.0.1:0 --https 127.0.0.1:0 --tls-cert {} --tls-key {}",
+            cert.display(),
+            key.display()
+        )
+    };
+    let said = scratch.fails(&line(&other_key));
+    assert!(said.contains("other.pem") && said.contains("key must be the one"), "{said}");
+    let said = scratch.fails(&line(Path::new("/no/such/key.pem")));
+    assert!(said.contains("/no/such/key.pem"), "{said}");
+}
+
+/// Writes a new self-signed certificate for `localhost`, and answers it.
+fn write_certificate(cert: &Path, key: &Path) -> CertificateDer<'static> {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
+    fs::write(cert, made.cert.pem()).unwrap();
+    fs::write(key, made.signing_key.serialize_pem()).unwrap();
+    CertificateDer::from_pem_slice(made.cert.pem().as_bytes()).unwrap()
+}
+
+/// Some where the node answers under exactly this certificate.
+fn healthz(node: &Running, trusted: &CertificateDer<'static>) -> Option<()> {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+    let stream = TcpStream::connect(node.https.unwrap()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = StreamOwned::new(connection, stream);
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").ok()?;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    text(&answer).starts_with("HTTP/1.1 200").then_some(())
+}
