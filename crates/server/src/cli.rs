@@ -311,7 +311,68 @@ pub(crate) struct TokenArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum LoadCommand {}
+pub(crate) enum LoadCommand {
+    /// Many members connect at a rate and stay; says what each costs the node.
+    ///
+    /// Example: kith load flood --url http://127.0.0.1:8080 --site demo --transport websocket \
+    ///            --connections 15000 --rate 5000 --hold 15s
+    ///
+    /// The node's process and the site's secret are found by themselves where the node runs on this machine as the
+    /// same user. Prints a line every 10 s, and at the end a report.
+    #[command(verbatim_doc_comment)]
+    Flood(FloodArgs),
+}
+
+/// Where a load goes, and how its author proves to be the site.
+#[derive(Debug, Args)]
+pub(crate) struct LoadTarget {
+    /// The node.
+    #[arg(long, default_value = "http://127.0.0.1:8080")]
+    pub(crate) url: String,
+    /// Key of the site.
+    #[arg(long)]
+    pub(crate) site: String,
+    /// File with an HS256 secret of the site, as `site add` printed it [default: read from the node's data].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
+    /// Process of the node [default: found by itself].
+    #[arg(long)]
+    pub(crate) pid: Option<u32>,
+    /// Certificates that are trusted for https, PEM [default: any certificate, on loopback only].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Threads of the generator.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Print one JSON object at the end, and nothing else on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FloodArgs {
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
+    pub(crate) transport: load::target::Transport,
+    #[arg(long, default_value_t = 1_000)]
+    pub(crate) connections: u32,
+    /// Connections begun per second.
+    #[arg(long, default_value_t = 1_000.0)]
+    pub(crate) rate: f64,
+    /// How long all of them stay.
+    #[arg(long, default_value = "15s", value_name = "SPAN")]
+    pub(crate) hold: Span,
+    /// After the hold, each member sends and receives one message of so many bytes, and memory is measured again.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) exchange: Option<usize>,
+    /// Write a picture of the run.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {

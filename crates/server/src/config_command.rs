@@ -11,13 +11,9 @@ use crate::{print_json, print_with};
 /// Everything that can be known without starting: the settings themselves, and the files that they name.
 pub(crate) fn check(loaded: &Loaded) -> Outcome {
     let config = &loaded.config;
-    for (key, file) in [("tls_cert", &config.tls_cert), ("tls_key", &config.tls_key)] {
-        let Some(path) = file else { continue };
-        std::fs::read(path).map_err(|error| {
-            Trouble::new(format!("cannot read {key} = {}", path.display()))
-                .because(error)
-                .remedy("name a PEM file that this user may read")
-        })?;
+    if let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) {
+        edge::tls::load(cert, key)
+            .map_err(|error| Trouble::new("the certificate cannot be used").because(error))?;
     }
     print_with(|out| writeln!(out, "the settings are valid"))
 }

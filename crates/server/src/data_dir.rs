@@ -4,31 +4,48 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 
 use chat::{Done, Site, Store, StoreError, Sub, UserRow};
+use store::{Options, Sqlite, Synchronous};
 
-use crate::config::{Loaded, Source};
+use crate::config::{Config, Loaded, Source, Sync};
 use crate::run_file;
-const DATABASE: &str = "kith.db";
+
 use crate::trouble::{Outcome, Trouble};
 
+/// The database inside of the data directory.
+const DATABASE: &str = "kith.db";
+
 /// Opens the database for a node, and makes it where there is none.
-pub(crate) fn open(loaded: &Loaded) -> Outcome<Arc<dyn Store>> {
+pub(crate) fn open(loaded: &Loaded) -> Outcome<Arc<Sqlite>> {
     let dir = &loaded.config.data;
     std::fs::create_dir_all(dir).map_err(|error| {
         Trouble::new(format!("cannot make the data directory {}", dir.display()))
             .because(error)
             .remedy("name a directory that this user may write to with --data DIR")
     })?;
-    crate::serve_store(dir, loaded)
+    open_in(dir, &loaded.config)
 }
 
 /// Opens the database that a command means, while a node may be using it.
-pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<dyn Store>> {
+pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<Sqlite>> {
     let dir = locate(loaded, url_port)?;
     if !has_database(&dir) {
         return Err(Trouble::new(format!("there is no database in {}", dir.display()))
             .remedy("name the node's data directory with --data DIR, or start a node first: kith demo"));
     }
-    crate::serve_store(&dir, loaded)
+    open_in(&dir, &loaded.config)
+}
+
+fn open_in(dir: &Path, config: &Config) -> Outcome<Arc<Sqlite>> {
+    let synchronous = match config.store.sync {
+        Sync::Full => Synchronous::Full,
+        Sync::Normal => Synchronous::Normal,
+    };
+    let options = Options { synchronous, readers: config.store.readers, ..Options::default() };
+    Sqlite::open(&dir.join(DATABASE), options).map(Arc::new).map_err(|error| {
+        Trouble::new(format!("cannot use the data directory {}", dir.display()))
+            .because(error)
+            .remedy("or name another directory with --data DIR")
+    })
 }
 
 /// The directory that was named; else that of the node on this port; else `./data` if it has a database; else that

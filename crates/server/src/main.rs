@@ -10,12 +10,19 @@ mod config_command;
 mod data_dir;
 mod demo;
 mod doctor;
+mod figures;
+mod load_command;
+mod logging;
+mod metrics;
+mod process;
 mod run_file;
+mod serve;
 mod site;
 mod span;
 mod token;
 mod trouble;
 mod user;
+mod widget;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -27,6 +34,7 @@ use toml::Value;
 
 use crate::cli::{Cli, Command, ConfigCommand};
 use crate::config::{Layers, Loaded};
+use crate::serve::Purpose;
 use crate::trouble::{Outcome, Trouble};
 
 fn main() -> ExitCode {
@@ -45,7 +53,9 @@ fn run(cli: Cli) -> Outcome<ExitCode> {
         config::load(Layers { file: cli.config.clone(), variables: config::variables(), flags })
     };
     match &cli.command {
-        Command::Serve(_) | Command::Demo(_) | Command::Load(_) => {}
+        Command::Serve(flags) => return serve::run(&load(flags.settings())?, Purpose::Serve),
+        Command::Demo(flags) => return serve::run(&load(flags.settings())?, Purpose::Demo),
+        Command::Load(command) => load_command::run(command, &load(command.target().data.settings())?)?,
         Command::Site(command) => site::run(command, &load(command.data().settings())?)?,
         Command::User(command) => user::run(command, &load(command.data().settings())?)?,
         Command::Token(args) => token::print(args, &load(args.data.settings())?)?,
@@ -81,7 +91,4 @@ fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Outcome {
         }
         _ => Ok(()),
     }
-}
-fn serve_store(_: &std::path::Path, _: &Loaded) -> Outcome<std::sync::Arc<dyn chat::Store>> {
-    Ok(std::sync::Arc::new(chat::memory::MemoryStore::new()))
 }

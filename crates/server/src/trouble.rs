@@ -29,6 +29,16 @@ impl Trouble {
         self.remedy = Some(remedy.into());
         self
     }
+
+    /// Another way out, where the place that knows it is not the place where it went wrong.
+    pub(crate) fn or_try(mut self, other: &str) -> Trouble {
+        let remedy = self.remedy.get_or_insert_default();
+        if !remedy.is_empty() {
+            remedy.push('\n');
+        }
+        remedy.push_str(other);
+        self
+    }
 }
 
 impl Display for Trouble {

@@ -1,6 +1,6 @@
 //! `kith user`: the operator's view of the users of a site.
 
-use chat::{Sub, UserRow};
+use chat::{Store, Sub, UserRow};
 use serde_json::{Value, json};
 
 use crate::cli::{UserCommand, UserList, UserOne};

@@ -1,0 +1,71 @@
+//! Puts the built widget into the binary: a table of all files of `widget/dist`, each with its compressed forms.
+//! Without a built widget the table is empty, so that Rust alone can be built and tested.
+
+use std::env;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+fn main() -> io::Result<()> {
+    let dist =
+        PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../widget/dist");
+    println!("cargo:rerun-if-changed={}", dist.display());
+    let mut files = Vec::new();
+    if let Ok(dist) = dist.canonicalize() {
+        collect(&dist, &mut files)?;
+        files.sort();
+        files.retain(|file| is_asset(&dist, file));
+        let table = table(&dist, &files);
+        return write(&table);
+    }
+    write("&[]")
+}
+
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// `kith.js` and what lies under `kith/`; a compressed form belongs to the file that it was made of.
+fn is_asset(dist: &Path, file: &Path) -> bool {
+    let compressed = file.extension().is_some_and(|extension| extension == "br" || extension == "gz");
+    let path = address(dist, file);
+    !compressed && (path == "/kith.js" || path.starts_with("/kith/"))
+}
+
+fn address(dist: &Path, file: &Path) -> String {
+    let relative = file.strip_prefix(dist).expect("it was found there");
+    format!("/{}", relative.to_str().expect("the names of the widget's files are ASCII"))
+}
+
+fn table(dist: &Path, files: &[PathBuf]) -> String {
+    let mut table = String::from("&[\n");
+    for file in files {
+        let variant = |extension: &str| {
+            let path = PathBuf::from(format!("{}.{extension}", file.display()));
+            if path.is_file() { format!("Some(include_bytes!({path:?}))") } else { "None".to_owned() }
+        };
+        writeln!(
+            table,
+            "    Embedded {{ path: {:?}, bytes: include_bytes!({file:?}), brotli: {}, gzip: {} }},",
+            address(dist, file),
+            variant("br"),
+            variant("gz"),
+        )
+        .expect("a String takes everything");
+    }
+    table + "]"
+}
+
+fn write(table: &str) -> io::Result<()> {
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("widget.rs"), table)
+}

@@ -1,0 +1,75 @@
+//! What the parts of a node have counted, named for `/metrics`: `kith_<part>_<what>`.
+
+use std::sync::Arc;
+
+use chat::Node;
+use edge::Counters;
+use store::Sqlite;
+
+use crate::metrics::{Sample, Source};
+
+/// Connections, bytes, and why connections ended.
+pub(crate) fn of_edge(counters: Arc<Counters>) -> Source {
+    Box::new(move || {
+        let totals = counters.totals();
+        let figure = |(name, value): (&'static str, u64)| match name {
+            "open" => Sample::gauge("kith_edge_open", "Connections open now.", value),
+            _ => match name.strip_prefix("closed_") {
+                Some(why) => {
+                    Sample::counter("kith_edge_closed", "Connections that ended, by the reason.", value)
+                        .labelled("why", why)
+                }
+                None => {
+                    Sample::counter(format!("kith_edge_{name}"), "Counted by the connection layer.", value)
+                }
+            },
+        };
+        totals.each().map(figure).collect()
+    })
+}
+
+/// Who is here, what was said, and what was refused.
+pub(crate) fn of_chat(node: Arc<Node>) -> Source {
+    Box::new(move || {
+        let stats = node.stats();
+        let mut samples = vec![
+            Sample::gauge("kith_chat_sessions", "Sessions now.", stats.sessions),
+            Sample::gauge("kith_chat_users_online", "Users with at least one session.", stats.users_online),
+            Sample::gauge("kith_chat_sites", "Sites.", stats.sites),
+            Sample::counter("kith_chat_sign_ins", "Sessions begun.", stats.sign_ins),
+            Sample::counter("kith_chat_messages", "Messages stored, each once.", stats.messages),
+            Sample::counter("kith_chat_repeated", "Sends of an id that was stored before.", stats.repeated),
+            Sample::counter("kith_chat_deliveries", "Messages handed to sessions.", stats.deliveries),
+            Sample::counter("kith_chat_behind", "Sessions that read too slowly.", stats.behind),
+        ];
+        let refusals = stats.refusals.into_iter();
+        samples.extend(refusals.map(|(word, count)| {
+            Sample::counter("kith_chat_refusals", "Refusals, by their code.", count).labelled("code", word)
+        }));
+        samples
+    })
+}
+
+/// Requests, transactions and their time.
+pub(crate) fn of_store(store: Arc<Sqlite>) -> Source {
+    Box::new(move || {
+        let stats = store.stats();
+        vec![
+            Sample::gauge("kith_store_write_queue", "Writes that wait now.", stats.write_queue),
+            Sample::gauge("kith_store_read_queue", "Reads that wait now.", stats.read_queue),
+            Sample::counter("kith_store_writes", "Writes answered.", stats.writes),
+            Sample::counter("kith_store_commits", "Transactions that the writes took.", stats.commits),
+            Sample::gauge("kith_store_largest_batch", "Most writes of one transaction.", stats.largest_batch),
+            Sample::seconds(
+                "kith_store_commit_seconds",
+                "Time in transactions, the wait for the disk included.",
+                stats.commit_nanos as f64 / 1e9,
+            ),
+            Sample::counter("kith_store_reads", "Reads answered.", stats.reads),
+            Sample::counter("kith_store_overloaded", "Requests refused by a full queue.", stats.overloaded),
+            Sample::counter("kith_store_disk_full", "Writes refused by a full disk.", stats.disk_full),
+            Sample::counter("kith_store_failed", "Requests that failed otherwise.", stats.failed),
+            Sample::counter("kith_store_panics", "Completions that panicked: our mistake.", stats.panics),
+        ]
+    })
+}

@@ -1,0 +1,113 @@
+//! `kith load`: finds out whom to measure, and tells the result.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use chat::SecretKind;
+use load::flood::{self, FloodPlan};
+use load::target::Target;
+
+use crate::cli::{FloodArgs, LoadCommand, LoadTarget};
+use crate::config::Loaded;
+use crate::trouble::{Outcome, Trouble};
+use crate::{data_dir, print_line, print_with, run_file};
+
+/// Carries out one command.
+pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
+    match command {
+        LoadCommand::Flood(args) => flood(args, loaded),
+    }
+}
+
+impl LoadCommand {
+    pub(crate) fn target(&self) -> &LoadTarget {
+        match self {
+            LoadCommand::Flood(args) => &args.target,
+        }
+    }
+}
+
+fn flood(args: &FloodArgs, loaded: &Loaded) -> Outcome {
+    let whom = Whom::find(&args.target, loaded)?;
+    let plan = FloodPlan {
+        target: whom.target,
+        site: args.target.site.clone(),
+        secret: whom.secret,
+        transport: args.transport,
+        connections: args.connections,
+        rate: args.rate,
+        hold: args.hold.into(),
+        exchange: args.exchange,
+        settle: Duration::from_secs(3),
+        server: whom.pid,
+        ca: args.target.ca.clone(),
+        threads: args.target.threads,
+    };
+    let report = flood::run(&plan, &mut progress)
+        .map_err(|error| Trouble::new("the flood could not be made").because(error))?;
+    if let Some(path) = &args.svg {
+        write_picture(path, &report.svg())?;
+    }
+    if args.target.json {
+        return print_line(&report.json());
+    }
+    print_with(|out| write!(out, "{report}"))
+}
+
+/// For people, beside the report, so that stdout stays for scripts.
+fn progress(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn write_picture(path: &Path, svg: &str) -> Outcome {
+    std::fs::write(path, svg)
+        .map_err(|error| Trouble::new(format!("cannot write the picture {}", path.display())).because(error))
+}
+
+/// The node to measure.
+struct Whom {
+    target: Target,
+    secret: Vec<u8>,
+    pid: Option<u32>,
+}
+
+impl Whom {
+    fn find(args: &LoadTarget, loaded: &Loaded) -> Outcome<Whom> {
+        let target = Target::parse(&args.url).map_err(|error| {
+            Trouble::new(format!("{} cannot be reached", args.url))
+                .because(error)
+                .remedy("for example: --url http://127.0.0.1:8080")
+        })?;
+        let port = target.addr.port();
+        let here = run_file::running()
+            .into_iter()
+            .find(|node| target.addr.ip().is_loopback() && node.listens_on(port));
+        let secret = match &args.secret_file {
+            Some(path) => read_secret(path)?,
+            None => stored_secret(args, loaded, port)?,
+        };
+        Ok(Whom { target, secret, pid: args.pid.or(here.map(|node| node.pid)) })
+    }
+}
+
+fn read_secret(path: &Path) -> Outcome<Vec<u8>> {
+    let text = std::fs::read(path).map_err(|error| {
+        Trouble::new(format!("cannot read the secret in {}", path.display())).because(error)
+    })?;
+    Ok(text.trim_ascii().to_vec())
+}
+
+fn stored_secret(args: &LoadTarget, loaded: &Loaded, port: u16) -> Outcome<Vec<u8>> {
+    let remote = "for a node elsewhere, bring the site's secret: --secret-file FILE";
+    let store = data_dir::open_existing(loaded, Some(port)).map_err(|trouble| trouble.or_try(remote))?;
+    let site = data_dir::site(&*store, &args.site)?;
+    let now = crate::now();
+    let usable = site.secrets.into_iter().find(|secret| {
+        secret.kind == SecretKind::Hs256 && secret.expires.is_none_or(|expires| expires > now)
+    });
+    usable.map(|secret| secret.bytes).ok_or_else(|| {
+        Trouble::new(format!("the site {} has no HS256 secret, so members cannot be simulated", args.site))
+            .remedy(format!("make one: kith site rotate-secret {}", args.site))
+    })
+}

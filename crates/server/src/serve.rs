@@ -1,0 +1,274 @@
+//! Puts a node together, keeps house while it runs, and takes it apart.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use chat::{Node, NodeConfig, Store};
+use edge::{Edge, EdgeConfig, Listener};
+use rand::RngCore;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::config::{Config, Loaded};
+use crate::run_file::RunFile;
+use crate::trouble::{Outcome, Trouble};
+use crate::{data_dir, demo, logging, print_with, widget};
+
+/// What a node is started for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Serve,
+    /// With the demo community in its database and on its pages.
+    Demo,
+}
+
+/// Runs a node until a signal stops it.
+pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
+    let config = &loaded.config;
+    logging::begin(&config.log)?;
+    // Before anything else, so that a signal during the start is not lost.
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
+        .map_err(|error| Trouble::new("cannot listen to signals").because(error))?;
+    let running = Running::start(loaded, purpose)?;
+    print_with(|out| running.greet(out, config, purpose))?;
+    for signal in &mut signals {
+        if signal == SIGHUP {
+            running.reload_certificate(config);
+            continue;
+        }
+        end_at_the_next(signals);
+        running.stop(config);
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A second signal means: now. What was acknowledged is on disk, so nothing is lost by it.
+fn end_at_the_next(mut signals: Signals) {
+    thread::spawn(move || {
+        if let Some(signal) = signals.forever().find(|signal| *signal != SIGHUP) {
+            tracing::warn!("stopped at once by a second signal");
+            // As a shell reports a process that a signal has ended.
+            std::process::exit(128 + signal);
+        }
+    });
+}
+
+/// A node at work.
+struct Running {
+    edge: Edge,
+    node: Arc<Node>,
+    store: Arc<dyn Store>,
+    addresses: Addresses,
+    /// Cleared when the node stops: nobody new should be sent here.
+    ready: Arc<AtomicBool>,
+    house: Housekeeping,
+    runtime: tokio::runtime::Runtime,
+    _run_file: Option<RunFile>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Addresses {
+    http: SocketAddr,
+    https: Option<SocketAddr>,
+}
+
+/// Listeners are in this order.
+const HTTP: usize = 0;
+const HTTPS: usize = 1;
+
+impl Running {
+    fn start(loaded: &Loaded, _purpose: Purpose) -> Outcome<Running> {
+        let _ = data_dir::open(loaded)?;
+        Err(Trouble::new("the gateway is missing"))
+    }
+
+    /// Says goodbye to everybody, lets what was taken reach the disk and the answers reach the clients.
+    fn stop(self, config: &Config) {
+        tracing::info!("stopping");
+        self.ready.store(false, Ordering::Relaxed);
+        self.edge.stop_accepting();
+        self.house.stop();
+        // Answers to what was sent until now come before the goodbye, those to the rest with it.
+        flush(&*self.store);
+        self.node.goodbye(u32::try_from(config.stop.spread.as_millis()).unwrap_or(u32::MAX));
+        flush(&*self.store);
+        self.edge.stop(config.stop.grace.into());
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        tracing::info!("stopped");
+    }
+
+    /// New connections see the new certificate; where it is wrong, the old one stays.
+    fn reload_certificate(&self, config: &Config) {
+        let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) else {
+            tracing::info!("there is no certificate to read again");
+            return;
+        };
+        match edge::tls::load(cert, key) {
+            Ok(tls) => {
+                self.edge.reload_tls(HTTPS, tls);
+                tracing::info!(cert = %cert.display(), "read the certificate again");
+            }
+            Err(error) => tracing::error!(%error, "the certificate stays as it was"),
+        }
+    }
+
+    fn greet(&self, out: &mut dyn Write, config: &Config, purpose: Purpose) -> std::io::Result<()> {
+        let Addresses { http, https } = self.addresses;
+        writeln!(out, "Kith {} is running.\n", env!("CARGO_PKG_VERSION"))?;
+        writeln!(out, "  http    http://{http}")?;
+        if let Some(https) = https {
+            writeln!(out, "  https   https://{https}")?;
+        }
+        writeln!(out, "  data    {}", config.data.display())?;
+        match purpose {
+            Purpose::Demo => {
+                writeln!(
+                    out,
+                    "\nOpen http://{http} in a browser, choose who you are, and open a second window as"
+                )?;
+                writeln!(out, "somebody else with the link at the top of the page.")?;
+            }
+            Purpose::Serve => {
+                writeln!(out, "\nAdd a site:  kith site add garden --origin https://garden.example")?;
+            }
+        }
+        if widget::FILES.is_empty() {
+            writeln!(
+                out,
+                "\nThis binary was built without the widget, so pages get no /kith.js. Build it with `make run`."
+            )?;
+        }
+        writeln!(out, "Stop it with Ctrl-C.\n")
+    }
+}
+
+fn flush(store: &dyn Store) {
+    if let Err(error) = store.flush() {
+        tracing::error!(%error, "not everything could be written");
+    }
+}
+
+/// What is due from time to time: presence, tokens that end, sites that another process changed.
+struct Housekeeping {
+    stop: mpsc::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+const TICK: Duration = Duration::from_millis(100);
+const TICKS_PER_REFRESH: u32 = 5;
+
+impl Housekeeping {
+    fn begin(node: Arc<Node>) -> std::io::Result<Housekeeping> {
+        let (stop, stopped) = mpsc::channel();
+        let keep_house = move || {
+            let mut ticks = 0_u32;
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                node.tick(crate::now());
+                ticks = ticks.wrapping_add(1);
+                if ticks.is_multiple_of(TICKS_PER_REFRESH)
+                    && let Err(error) = node.refresh_sites()
+                {
+                    tracing::warn!(%error, "sites cannot be read");
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("housekeeping".into()).spawn(keep_house)?;
+        Ok(Housekeeping { stop, thread })
+    }
+
+    fn stop(self) {
+        drop(self.stop);
+        if self.thread.join().is_err() {
+            tracing::error!("housekeeping has panicked");
+        }
+    }
+}
+
+/// Descriptors that are no connections: database, listeners, logs, wake-ups.
+const OTHER_DESCRIPTORS: u64 = 200;
+
+/// How many connections the node may take; refuses to start where the operator asks for more than there is room for.
+fn max_connections(config: &Config, workers: usize) -> Outcome<usize> {
+    let limit = edge::raise_descriptor_limit();
+    let tables = if config.edge.private_descriptors { workers as u64 } else { 1 };
+    let room = limit.saturating_mul(tables).saturating_sub(OTHER_DESCRIPTORS).max(1);
+    let wanted = u64::from(config.edge.max_connections);
+    if wanted > room {
+        return Err(Trouble::new(format!("there is no room for {wanted} connections"))
+            .because(format!("each needs a descriptor, and the limit of this process is {limit}"))
+            .remedy(format!(
+                "raise the limit (`kith doctor --max-connections {wanted}` says how), or say --max-connections {room}, \
+                 or on Linux --private-descriptors with more --workers"
+            )));
+    }
+    Ok(usize::try_from(if wanted == 0 { room } else { wanted }).unwrap_or(usize::MAX))
+}
+
+fn workers(config: &Config) -> usize {
+    match config.edge.workers {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        workers => workers,
+    }
+}
+
+fn node_config(config: &Config) -> NodeConfig {
+    let limits = &config.limits;
+    NodeConfig {
+        limits: chat::Limits {
+            body_bytes: limits.body_bytes,
+            page: limits.page,
+            watch: limits.watch,
+            contacts: limits.contacts,
+            sessions_per_user: limits.sessions_per_user,
+            sessions_per_site: limits.sessions_per_site,
+            send_burst: limits.send_burst,
+            send_per_minute: limits.send_per_minute,
+            command_burst: limits.command_burst,
+            command_per_minute: limits.command_per_minute,
+            site_sends_per_second: limits.site_sends_per_second,
+        },
+        presence_grace_ms: config.presence.grace.as_millis(),
+        presence_coalesce_ms: config.presence.coalesce.as_millis(),
+        clock_skew_ms: config.tokens.clock_skew.as_millis(),
+    }
+}
+
+fn listeners(config: &Config) -> Outcome<Vec<Listener>> {
+    let mut listeners = vec![Listener::plain(config.http)];
+    if let (Some(https), Some(cert), Some(key)) = (config.https, &config.tls_cert, &config.tls_key) {
+        let tls = edge::tls::load(cert, key).map_err(|error| {
+            Trouble::new("the certificate cannot be used")
+                .because(error)
+                .remedy("correct --tls-cert and --tls-key, or leave them and --https out")
+        })?;
+        listeners.push(Listener { addr: https, tls: Some(edge::tls::Acceptor::new(tls)), require_tls: true });
+    }
+    Ok(listeners)
+}
+
+fn cannot_listen(config: &Config, error: &std::io::Error) -> Trouble {
+    let https = config.https.map_or(String::new(), |https| format!(" and {https}"));
+    let trouble = Trouble::new(format!("cannot listen on {}{https}", config.http)).because(error);
+    let free = SocketAddr::new(config.http.ip(), config.http.port().wrapping_add(1));
+    trouble.remedy(match error.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            format!("another process listens there: end it, or choose another port, as in --http {free}")
+        }
+        std::io::ErrorKind::PermissionDenied => {
+            "ports below 1024 need a right: run as a service with AmbientCapabilities=CAP_NET_BIND_SERVICE, \
+             or choose --http with a higher port"
+                .into()
+        }
+        std::io::ErrorKind::AddrNotAvailable => {
+            "this machine has no such address: choose one of its own with --http, or 0.0.0.0 for all".into()
+        }
+        _ => "choose another address with --http".into(),
+    })
+}

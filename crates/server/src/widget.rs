@@ -1,0 +1,29 @@
+//! The built widget, as it lies in the binary.
+
+/// One file of `widget/dist` with its compressed forms.
+pub(crate) struct Embedded {
+    /// As in the address: `/kith.js`, `/kith/app-1a2b3c.js`.
+    pub(crate) path: &'static str,
+    pub(crate) bytes: &'static [u8],
+    pub(crate) brotli: Option<&'static [u8]>,
+    pub(crate) gzip: Option<&'static [u8]>,
+}
+
+/// Empty where the binary was built without the widget.
+pub(crate) const FILES: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/widget.rs"));
+
+#[cfg(test)]
+mod tests {
+    use super::FILES;
+
+    #[test]
+    fn a_widget_is_there_as_a_whole_or_not_at_all() {
+        assert!(FILES.is_empty() || FILES.iter().any(|file| file.path == "/kith.js"));
+        for file in FILES {
+            assert!(!file.bytes.is_empty(), "{}", file.path);
+            for smaller in [file.brotli, file.gzip].into_iter().flatten() {
+                assert!(smaller.len() < file.bytes.len() + 64, "{}", file.path);
+            }
+        }
+    }
+}
