@@ -1,0 +1,239 @@
+// Two members of the demo community, in two browsers, through a real server.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import { Kith } from './kith.mjs';
+import { Widget } from './widget.mjs';
+
+let browser;
+let kith;
+before(async () => {
+  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+});
+
+/** A new browser of a member; closed, and checked for trouble, after `run`. */
+async function as(members, run, options = {}) {
+  const contexts = await Promise.all(members.map(() => person(browser, { ...DESKTOP, ...options })));
+  const widgets = await Promise.all(members.map((member, i) => Widget.of(contexts[i], kith, member)));
+  await run(...widgets, ...contexts);
+  for (const context of contexts) {
+    assertNoTrouble(context);
+    await context.close();
+  }
+}
+
+test('two members see each other online, write, receive and read', async () => {
+  await as(['ingrid', 'raj'], async (ingrid, raj) => {
+    await ingrid.chatWith('Raj Patel');
+    await until(async () => (await ingrid.presence()) === 'Online', 'Raj is seen online');
+    await ingrid.say('Shall we share the wheelbarrow?');
+    await ingrid.becomes('Shall we share the wheelbarrow?', 'received');
+
+    const row = raj.page.locator('kith-widget .chat-row', { hasText: 'Ingrid Haug' });
+    await row.getByText('Shall we share').waitFor();
+    await row.getByText('1 unread message').waitFor();
+    assert.match(await raj.unread(), /1 unread/);
+    await row.locator('.row-main').click();
+    await raj.sees('Shall we share the wheelbarrow?');
+    await ingrid.becomes('Shall we share the wheelbarrow?', 'read');
+    await until(async () => !/unread/.test(await raj.unread()), 'the badge goes');
+
+    await raj.field.pressSequentially('Of course', { delay: 20 });
+    await ingrid.page.getByText('Raj Patel is typing').waitFor({ state: 'attached' });
+    await raj.field.press('Enter');
+    await ingrid.sees('Of course');
+    await raj.becomes('Of course', 'read');
+  });
+});
+
+test('after a reload the conversation, the draft and the place are there', async () => {
+  await as(['mei', 'yusuf'], async mei => {
+    await mei.chatWith('Yusuf Demir');
+    await mei.say('Are the seeds here?');
+    await mei.becomes('Are the seeds here?', 'received');
+    await mei.field.fill('half a thought');
+    const before = await mei.texts();
+    await mei.page.waitForTimeout(400);
+    await mei.page.reload();
+    await mei.show();
+    await mei.page.locator('kith-widget .chat-row', { hasText: 'Yusuf Demir' }).locator('.row-main').click();
+    await until(async () => (await mei.texts()).length >= before.length, 'the history is back');
+    assert.deepEqual(await mei.texts(), before);
+    assert.equal(await mei.field.inputValue(), 'half a thought');
+  });
+});
+
+test('what one device reads or writes, the other one knows', async () => {
+  await as(['chloe', 'chloe', 'piotr'], async (laptop, phone, piotr) => {
+    await piotr.chatWith('Chloé Martin');
+    await piotr.say('Bonjour!');
+    for (const device of [laptop, phone]) {
+      await device.page.locator('kith-widget .chat-row', { hasText: 'Bonjour!' }).getByText('1 unread message').waitFor();
+    }
+    await laptop.page.locator('kith-widget .chat-row', { hasText: 'Piotr' }).locator('.row-main').click();
+    await piotr.becomes('Bonjour!', 'read');
+    await until(async () => !/unread/.test(await phone.unread()), 'reading here clears there');
+    await laptop.say('Salut Piotr');
+    await phone.page.locator('kith-widget .chat-row', { hasText: 'Salut Piotr' }).waitFor();
+    await phone.page.locator('kith-widget .chat-row', { hasText: 'Piotr' }).locator('.row-main').click();
+    await phone.sees('Salut Piotr');
+    assert.deepEqual((await phone.messages()).at(-1).mine, true);
+    await piotr.sees('Salut Piotr');
+  });
+});
+
+test('an answer quotes what it answers, on both sides', async () => {
+  await as(['sofia', 'hamish'], async (sofia, hamish) => {
+    await sofia.chatWith('Hamish Reid');
+    await sofia.say('Which day is the compost delivery?');
+    await hamish.page.locator('kith-widget .chat-row', { hasText: 'Sofia Rossi' }).locator('.row-main').click();
+    await hamish.sees('Which day is the compost delivery?');
+    await hamish.page.locator('kith-widget [data-message]').last().hover();
+    await hamish.page.locator('kith-widget [data-message]').last().getByRole('button', { name: 'Reply' }).click();
+    await hamish.say('Thursday');
+    await sofia.sees('Thursday');
+    for (const side of [sofia, hamish]) {
+      const quote = side.page.locator('kith-widget [data-message]').last().locator('.quote');
+      assert.match(await quote.textContent(), /Which day is the compost delivery\?/);
+    }
+  });
+});
+
+test('a chat is muted, pinned and archived, and comes back from there', async () => {
+  await as(['anna'], async anna => {
+    const rows = anna.page.locator('kith-widget .chat-row');
+    await rows.first().waitFor();
+    const name = await rows.last().locator('.row-name').textContent();
+    const row = rows.filter({ hasText: name });
+    const act = async what => {
+      await row.locator('.row-main').click({ button: 'right' });
+      await anna.page.getByRole('menuitem', { name: what }).click();
+    };
+    await act('Pin to the top');
+    await until(async () => (await rows.first().locator('.row-name').textContent()) === name, 'the pinned one is first');
+    await act('Mute for 8 hours');
+    await row.getByText('Muted').waitFor({ state: 'attached' });
+    await act('Archive');
+    await until(async () => (await row.count()) === 0, 'it is gone from the list');
+    await anna.page.getByRole('radio', { name: 'Archived' }).click();
+    await row.waitFor();
+    await act('Move back to chats');
+    await anna.page.getByRole('radio', { name: 'All' }).click();
+    await row.waitFor();
+  });
+});
+
+test('away is seen as away, invisible as offline', async () => {
+  await as(['amara', 'jonas'], async (amara, jonas) => {
+    await jonas.chatWith('Amara Nwosu');
+    await until(async () => (await jonas.presence()) === 'Online', 'online');
+    await amara.tab('Me').click();
+    await amara.page.getByRole('radio', { name: /Away/ }).click();
+    await until(async () => (await jonas.presence()) === 'Away', 'away');
+    await amara.page.getByRole('radio', { name: /Invisible/ }).click();
+    await until(async () => /Offline|Last seen/.test(await jonas.presence()), 'invisible');
+    await amara.page.getByRole('radio', { name: /Online/ }).click();
+    await until(async () => (await jonas.presence()) === 'Online', 'online again');
+  });
+});
+
+test('keyboard alone: from the page to a sent message and back', async () => {
+  await as(['tom', 'ingrid'], async (tom, ingrid) => {
+    const { page } = tom;
+    await page.keyboard.press('Escape');
+    await until(async () => (await tom.panel.count()) === 0, 'closed');
+    await page.keyboard.press('Enter');
+    await tom.panel.waitFor();
+    await tom.tab(/Chats/).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Shift+Tab');
+    await page.getByRole('textbox', { name: 'Search people' }).waitFor();
+    while ((await page.evaluate(() => document.querySelector('kith-widget').shadowRoot.activeElement?.localName)) !== 'input') {
+      await page.keyboard.press('Shift+Tab');
+    }
+    await page.keyboard.type('Ingrid');
+    await page.locator('kith-widget .person-row', { hasText: 'Ingrid Haug' }).waitFor();
+    await page.keyboard.press('Tab');
+    while (!(await page.evaluate(() => document.querySelector('kith-widget').shadowRoot.activeElement?.hasAttribute('data-stop')))) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await tom.field.waitFor();
+    await page.keyboard.type('Hello from the keyboard');
+    await page.keyboard.press('Enter');
+    await ingrid.page.locator('kith-widget .chat-row', { hasText: 'Hello from the keyboard' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await until(async () => (await tom.panel.count()) === 0, 'closed by Escape');
+  });
+});
+
+describe('on every size and in every colour axe finds nothing', () => {
+  for (const [look, options] of Object.entries({
+    desktop: DESKTOP,
+    'dark desktop': { ...DESKTOP, colorScheme: 'dark' },
+    phone: PHONE,
+    'dark phone': { ...PHONE, colorScheme: 'dark' },
+  })) {
+    test(look, async () => {
+      await as(
+        ['anna'],
+        async anna => {
+          await anna.page.locator('kith-widget .chat-row').first().waitFor();
+          await assertAccessible(anna.page, `chats, ${look}`);
+          await anna.page.locator('kith-widget .chat-row .row-main').first().click();
+          await anna.page.locator('kith-widget [data-message]').first().waitFor();
+          await assertAccessible(anna.page, `a chat, ${look}`);
+          await anna.back();
+          await anna.tab('Contacts').click();
+          await anna.page.locator('kith-widget .person-row').first().waitFor();
+          await assertAccessible(anna.page, `contacts, ${look}`);
+          await anna.tab('Me').click();
+          await assertAccessible(anna.page, `me, ${look}`);
+          await anna.page.getByRole('button', { name: 'Close' }).click();
+          await assertAccessible(anna.page, `closed, ${look}`);
+        },
+        { ...options, reducedMotion: 'reduce' },
+      );
+    });
+  }
+});
+
+test('the messenger as a page of its own: list and chat side by side', async () => {
+  const context = await person(browser);
+  const page = await context.newPage();
+  await page.goto(`${kith.url}/full/anna`);
+  const anna = new Widget(page);
+  await page.locator('kith-widget .chat-row .row-main').first().click();
+  await page.locator('kith-widget [data-message]').first().waitFor();
+  assert.ok(await page.locator('kith-widget .chat-row').first().isVisible(), 'the list stays beside the chat');
+  await anna.say('From the big page');
+  await anna.becomes('From the big page', 'sent');
+  await assertAccessible(page, 'full page');
+  assertNoTrouble(context);
+  await context.close();
+});
+
+test('before somebody acts there is no cookie and no storage', async () => {
+  const context = await person(browser);
+  const page = await context.newPage();
+  await page.goto(`${kith.url}/visit/`);
+  await page.locator('kith-widget .launcher').waitFor();
+  await page.waitForLoadState('networkidle');
+  assert.deepEqual(await context.cookies(), []);
+  const stored = await page.evaluate(async () => ({
+    local: localStorage.length,
+    session: sessionStorage.length,
+    databases: (await indexedDB.databases()).map(database => database.name),
+    caches: await caches.keys(),
+    workers: (await navigator.serviceWorker.getRegistrations()).length,
+  }));
+  assert.deepEqual(stored, { local: 0, session: 0, databases: [], caches: [], workers: 0 });
+  assertNoTrouble(context);
+  await context.close();
+});

@@ -1,0 +1,89 @@
+// A real `kith demo` on a free port with a data directory of its own, to be killed and started again.
+
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug/kith', import.meta.url));
+
+export class Kith {
+  static async start() {
+    assert.ok(existsSync(BINARY), `no binary at ${BINARY}: cargo build --package server, or KITH_BIN=…`);
+    const kith = new Kith(await freePort(), await mkdtemp(join(tmpdir(), 'kith-browser-')));
+    await kith.up();
+    return kith;
+  }
+
+  constructor(port, data) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.http = `127.0.0.1:${port}`;
+    this.data = data;
+    this.log = '';
+  }
+
+  async up() {
+    this.process = spawn(BINARY, ['demo', '--data', this.data, '--http', this.http], { stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [this.process.stdout, this.process.stderr]) {
+      stream.on('data', bytes => {
+        this.log = (this.log + bytes).slice(-20_000);
+      });
+    }
+    const end = Date.now() + 30_000;
+    while (Date.now() < end) {
+      assert.equal(this.process.exitCode, null, `kith ended at once:\n${this.log}`);
+      const answer = await fetch(`${this.url}/readyz`).catch(() => undefined);
+      if (answer?.ok) return;
+      await new Promise(resolve => setTimeout(resolve, 50));
+    }
+    assert.fail(`kith did not get ready:\n${this.log}`);
+  }
+
+  /** As a power cut would. */
+  async kill() {
+    const ended = once(this.process, 'exit');
+    this.process.kill('SIGKILL');
+    await ended;
+  }
+
+  async stop() {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      const ended = once(this.process, 'exit');
+      this.process.kill('SIGTERM');
+      const patience = setTimeout(() => this.process.kill('SIGKILL'), 5_000);
+      await ended;
+      clearTimeout(patience);
+    }
+    await rm(this.data, { recursive: true, force: true });
+  }
+
+  /** Another `kith` command on the same data. */
+  async command(...args) {
+    const { stdout } = await promisify(execFile)(BINARY, [...args, '--data', this.data]);
+    return stdout.trim();
+  }
+
+  /** A value of /metrics, summed over its labels. */
+  async metric(name) {
+    const text = await (await fetch(`${this.url}/metrics`)).text();
+    const lines = text.split('\n').filter(line => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+    assert.ok(lines.length > 0, `no metric ${name} in\n${text}`);
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  }
+}
+
+async function freePort() {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}

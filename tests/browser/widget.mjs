@@ -1,0 +1,88 @@
+// What a member does with the widget on a page, and what they see there.
+
+import { until } from './browser.mjs';
+
+export class Widget {
+  constructor(page) {
+    this.page = page;
+    this.launcher = page.locator('kith-widget .launcher');
+    this.panel = page.locator('kith-widget .panel');
+    this.field = page.locator('kith-widget .composer-field');
+  }
+
+  /** A member's page of the demo with the panel open. */
+  static async of(context, kith, member) {
+    const page = await context.newPage();
+    await page.goto(`${kith.url}/as/${member}/`);
+    const widget = new Widget(page);
+    await widget.show();
+    return widget;
+  }
+
+  async show() {
+    await this.launcher.click();
+    await this.panel.waitFor();
+  }
+
+  tab(name) {
+    return this.page.getByRole('tab', { name, exact: name === 'Me' });
+  }
+
+  /** Opens the chat with somebody, found in the directory by name. */
+  async chatWith(name) {
+    await this.tab('Contacts').click();
+    await this.page.getByRole('textbox', { name: 'Search people' }).fill(name);
+    await this.page.locator('kith-widget .person-row .row-main', { hasText: name }).first().click();
+    await this.field.waitFor();
+  }
+
+  /** Leaves the chat for the list, where there is room for one of them. */
+  async back() {
+    await this.page.getByRole('button', { name: 'Back to the list' }).click();
+  }
+
+  async say(text) {
+    await this.field.fill(text);
+    await this.field.press('Enter');
+  }
+
+  /** What the open chat shows: text, whose, and how far it came. */
+  messages() {
+    return this.page.evaluate(() => {
+      const root = document.querySelector('kith-widget').shadowRoot;
+      return Array.from(root.querySelectorAll('[data-message]'), one => ({
+        text: one.querySelector('.body-text').textContent,
+        mine: one.classList.contains('own'),
+        state: one.querySelector('.state')?.dataset.state,
+      }));
+    });
+  }
+
+  async texts() {
+    return (await this.messages()).map(message => message.text);
+  }
+
+  sees(text) {
+    return until(async () => (await this.texts()).includes(text), `"${text}" arrives`);
+  }
+
+  async becomes(text, state) {
+    let last;
+    const look = async () => {
+      last = (await this.messages()).find(message => message.text === text)?.state;
+      return last === state;
+    };
+    await until(look, `"${text}" is ${state}`).catch(error => {
+      error.message += ` (it is ${last})`;
+      throw error;
+    });
+  }
+
+  presence() {
+    return this.page.locator('kith-widget .chat-presence').textContent();
+  }
+
+  unread() {
+    return this.launcher.getAttribute('aria-label');
+  }
+}
