@@ -4,6 +4,7 @@ import type { Client, Status } from '@kith/client';
 import { createLauncher, type Launcher } from './launcher.ts';
 import type { Settings } from './settings.ts';
 import type { App, Mount } from './stage.ts';
+import { createTitleCounter } from './title_counter.ts';
 import { TokenSource } from './token_source.ts';
 
 /** `window.Kith`. Nothing of it throws; calls before the app has arrived wait for it. */
@@ -53,6 +54,7 @@ export function createKith(settings: Settings, parts: Parts, place: HTMLElement)
 class Page {
   readonly kith: Kith;
   #launcher: Launcher;
+  #title = createTitleCounter(document);
   #tokens: TokenSource;
   #client: Promise<Client> | undefined;
   #living: Client | undefined;
@@ -155,14 +157,19 @@ class Page {
     this.#living = client;
     if (this.#destroyed) return client.destroy();
     client.on('totals', totals => {
-      this.#launcher.setUnread(totals.unread);
+      this.#setUnread(totals.unread);
       this.#emit('unread', { ...totals });
     });
     client.on('message', ({ message: { from, body, time }, first }) => {
       this.#emit('message', { from, body, time, first });
     });
     client.subscribe('status', () => this.#statusChanged(client.status()));
-    this.#launcher.setUnread(client.totals().unread);
+    this.#setUnread(client.totals().unread);
+  }
+
+  #setUnread(count: number): void {
+    this.#launcher.setUnread(count);
+    this.#title.set(count);
   }
 
   #statusChanged(status: Status): void {
@@ -233,7 +240,7 @@ class Page {
 
   #signOut(): void {
     this.#living?.forget();
-    this.#launcher.setUnread(0);
+    this.#setUnread(0);
     if (this.#open) void this.#app?.then(app => app.hide());
   }
 
@@ -246,6 +253,7 @@ class Page {
       () => undefined,
     );
     this.#living?.destroy();
+    this.#title.stop();
     this.#launcher.host.remove();
     this.#listeners.clear();
   }
