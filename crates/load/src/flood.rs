@@ -7,11 +7,10 @@ mod report;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use report::{AfterLeft, Exchange, Generator, Point, Report};
+pub use report::{AfterLeft, Exchange, Generator, Report};
 
-use crate::probe::Probe;
+use crate::LoadError;
 use crate::target::{Target, Transport};
-use crate::trust::{self, BadTrust};
 
 /// What to do.
 #[derive(Debug, Clone)]
@@ -39,24 +38,7 @@ pub struct FloodPlan {
     pub threads: usize,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum FloodError {
-    #[error("at least one connection and a rate above 0 are needed")]
-    Nothing,
-    #[error(transparent)]
-    Trust(#[from] BadTrust),
-    #[error("cannot start the generator: {0}")]
-    Start(#[from] std::io::Error),
-    #[error("the generator's worker has ended; its error is above")]
-    Worker,
-}
-
 /// Runs the plan; takes the ramp, the hold and some seconds. `say` gets a line every 10 s, for people.
-pub fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report, FloodError> {
-    if plan.connections == 0 || plan.rate.is_nan() || plan.rate <= 0.0 {
-        return Err(FloodError::Nothing);
-    }
-    let tls = plan.target.tls.then(|| trust::client_config(&plan.target, plan.ca.as_ref())).transpose()?;
-    let probe = Probe::find(&plan.target, plan.server);
-    drive::run(plan, tls, probe, say)
+pub fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+    drive::run(plan, say)
 }

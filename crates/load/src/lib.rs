@@ -9,9 +9,17 @@
 //! Read first: [`flood::FloodPlan`], [`stress::StressPlan`], [`client::Client`].
 
 pub mod client;
+mod conductor;
 mod crowd;
 pub mod flood;
-pub mod probe;
+mod percentiles;
+mod probe;
+pub mod stress;
 pub mod target;
 mod token;
 mod trust;
+
+pub use conductor::{LoadError, Point};
+pub use percentiles::Percentiles;
+pub use probe::Probe;
+pub use trust::BadTrust;

@@ -60,7 +60,7 @@ impl Probe {
 }
 
 /// User and system time of a process or thread, from its `stat` file (proc(5)).
-pub fn cpu_seconds(stat: &str) -> Option<f64> {
+pub(crate) fn cpu_seconds(stat: &str) -> Option<f64> {
     let text = fs::read_to_string(stat).ok()?;
     // The name, in parentheses, may hold anything.
     let (_, fields) = text.rsplit_once(") ")?;

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::report::{Percentiles, Point, Report};
+use super::Report;
+use crate::conductor::Point;
+use crate::percentiles::Percentiles;
 
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 500.0;

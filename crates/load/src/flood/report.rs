@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::FloodPlan;
+use crate::conductor::{Point, Ramp, Stand};
+use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
 
 /// The outcome. Figures that could not be read are null.
@@ -54,15 +55,6 @@ pub struct Report {
     pub series: Vec<Point>,
 }
 
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Percentiles {
-    pub p50: f64,
-    pub p90: f64,
-    pub p99: f64,
-    pub p999: f64,
-    pub max: f64,
-}
-
 /// Each member has sent one message and received one.
 #[derive(Debug, Clone, Serialize)]
 pub struct Exchange {
@@ -92,29 +84,6 @@ pub struct Generator {
     pub busiest_thread_percent: f64,
     /// Parts of the ramp in which it was late for its own reasons.
     pub late_percent: f64,
-}
-
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Point {
-    pub seconds: f64,
-    pub active: u64,
-    pub resident_bytes: Option<u64>,
-}
-
-/// How things stood at one moment.
-pub(super) struct Stand {
-    pub(super) at: Instant,
-    pub(super) sample: Sample,
-    pub(super) active: u64,
-    pub(super) generator_cpu_seconds: Option<f64>,
-    pub(super) busiest_worker_seconds: f64,
-}
-
-#[derive(Default)]
-pub(super) struct Ramp {
-    pub(super) seconds: f64,
-    pub(super) beats: u64,
-    pub(super) late_beats: u64,
 }
 
 /// Everything measured, before the arithmetic.
@@ -229,26 +198,6 @@ fn limit(achieved: f64, generator: &Generator, server_share: Option<f64>) -> Opt
 
 fn at_least_one(count: u64) -> f64 {
     count.max(1) as f64
-}
-
-impl Percentiles {
-    /// Of microseconds, in milliseconds.
-    pub(crate) fn of(times: &Histogram<u64>) -> Percentiles {
-        let at = |quantile| times.value_at_quantile(quantile) as f64 / 1000.0;
-        Percentiles {
-            p50: at(0.5),
-            p90: at(0.9),
-            p99: at(0.99),
-            p999: at(0.999),
-            max: times.max() as f64 / 1000.0,
-        }
-    }
-}
-
-impl fmt::Display for Percentiles {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "p50 {:.2}, p90 {:.2}, p99 {:.2}, max {:.1} ms", self.p50, self.p90, self.p99, self.max)
-    }
 }
 
 /// For people.

@@ -183,8 +183,9 @@ impl Server {
             }
             (command, Some(user)) => {
                 let user = user.clone();
-                if let (_, Some(event)) = self.command(&user, command) {
-                    io.send(&text_frame(&event));
+                // By mail, like messages, so that no seq overtakes another.
+                if let (own, Some(event)) = self.command(&user, command) {
+                    self.mail.send(0, Deliver(own, event));
                 }
             }
             (_, user @ None) => match self.hello(&text, io) {

@@ -1,0 +1,259 @@
+//! Conducts a crowd: when who connects, when to look at the server. What it shares with all load plans.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use edge::{Edge, EdgeConfig, Mailboxes, mailboxes};
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use crate::crowd::{self, Counts, Crowd, Field, Mail, Script, read};
+use crate::probe::{self, Probe, Sample};
+use crate::target::{Target, Transport};
+use crate::token::{self, Signer};
+use crate::trust::{self, BadTrust};
+
+/// How often the conductor wakes up: what is due is done in parts this short.
+pub(crate) const BEAT: Duration = Duration::from_millis(2);
+const SERIES_EVERY: Duration = Duration::from_millis(250);
+const LINE_EVERY: Duration = Duration::from_secs(10);
+/// Connections without their welcome. More would only fill the server's backlog and be dropped there.
+const IN_FLIGHT: u64 = 3000;
+/// Nothing has come for so long: what is missing does not come any more.
+const GIVE_UP: Duration = Duration::from_secs(35);
+/// The server may still be busy when the last welcome is out.
+const AFTER_RAMP: Duration = Duration::from_millis(500);
+/// Descriptors of the process that are not connections.
+const OTHER_DESCRIPTORS: u64 = 200;
+
+/// Why a plan could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("{0}")]
+    Plan(&'static str),
+    #[error(transparent)]
+    Trust(#[from] BadTrust),
+    #[error("cannot start the generator: {0}")]
+    Start(#[from] std::io::Error),
+    #[error("a worker of the generator has ended; its error is above")]
+    Worker,
+}
+
+/// Who takes part.
+pub(crate) struct Cast<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) site: &'a str,
+    pub(crate) secret: &'a [u8],
+    pub(crate) transport: Transport,
+    pub(crate) members: u32,
+    /// Connections begun per second.
+    pub(crate) rate: f64,
+    pub(crate) ca: Option<&'a PathBuf>,
+    pub(crate) server: Option<u32>,
+    pub(crate) threads: usize,
+}
+
+/// How things stood at one moment.
+pub(crate) struct Stand {
+    pub(crate) at: Instant,
+    pub(crate) sample: Sample,
+    pub(crate) active: u64,
+    pub(crate) generator_cpu_seconds: Option<f64>,
+    pub(crate) busiest_worker_seconds: f64,
+}
+
+#[derive(Default)]
+pub(crate) struct Ramp {
+    pub(crate) seconds: f64,
+    pub(crate) beats: u64,
+    pub(crate) late_beats: u64,
+}
+
+/// One look at the run.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Point {
+    pub seconds: f64,
+    pub active: u64,
+    pub resident_bytes: Option<u64>,
+}
+
+/// What the workers have to tell at the end.
+pub(crate) struct Reports<R> {
+    pub(crate) login: Histogram<u64>,
+    pub(crate) failures: BTreeMap<String, u64>,
+    pub(crate) results: Vec<R>,
+}
+
+pub(crate) struct Conductor<'a, S: Script> {
+    pub(crate) field: Arc<Field>,
+    pub(crate) probe: Probe,
+    /// Of the server, before anybody came.
+    pub(crate) before: Sample,
+    pub(crate) series: Vec<Point>,
+    mail: Mailboxes<Mail<S>>,
+    say: &'a mut dyn FnMut(&str),
+    /// Ends its workers when dropped.
+    _edge: Edge,
+}
+
+impl<'a, S: Script> Conductor<'a, S> {
+    /// Signs all tokens, then starts the workers. Nobody connects yet. `script` makes each worker's: (worker, workers).
+    pub(crate) fn new(
+        cast: &Cast<'_>,
+        say: &'a mut dyn FnMut(&str),
+        script: impl Fn(usize, usize) -> S + Send + Sync + 'static,
+    ) -> Result<Conductor<'a, S>, LoadError> {
+        if cast.members == 0 || cast.rate.is_nan() || cast.rate <= 0.0 {
+            return Err(LoadError::Plan("at least one connection and a rate above 0 are needed"));
+        }
+        let tls = cast.target.tls.then(|| trust::client_config(cast.target, cast.ca)).transpose()?;
+        let probe = Probe::find(cast.target, cast.server);
+        let signer = Signer::new(cast.secret, now_unix().as_secs());
+        let tokens = (0..cast.members).map(|number| signer.token(&token::user(number))).collect();
+        let (workers, private_descriptor_tables) = workers(cast);
+        let before = probe.look();
+        let field = Arc::new(Field {
+            target: cast.target.clone(),
+            transport: cast.transport,
+            site: cast.site.to_owned(),
+            tokens,
+            workers,
+            tls,
+            start: Instant::now() + Duration::from_millis(100),
+            rate: cast.rate,
+            counts: Counts::default(),
+        });
+        let (mail, inboxes) = mailboxes(workers);
+        let config = EdgeConfig {
+            first_byte_timeout: Duration::from_secs(30),
+            input_limit: 8 * 1024 * 1024,
+            private_descriptor_tables,
+            ..EdgeConfig::default()
+        };
+        let of_workers = Arc::clone(&field);
+        let edge = Edge::start(config, inboxes, move |worker| {
+            Crowd::new(Arc::clone(&of_workers), worker, script(worker, workers))
+        })?;
+        Ok(Conductor { field, probe, before, series: Vec::new(), mail, say, _edge: edge })
+    }
+
+    /// Begins connections when they are due, until each is welcome or has failed.
+    pub(crate) fn ramp(&mut self) -> Ramp {
+        let total = self.field.tokens.len() as u64;
+        let mut ramp = Ramp::default();
+        let (mut asked, mut last, mut last_change) = (0, 0, Instant::now());
+        loop {
+            let now = Instant::now();
+            let elapsed = now.saturating_duration_since(self.field.start).as_secs_f64();
+            let due = ((elapsed * self.field.rate).ceil() as u64).min(total);
+            let counts = &self.field.counts;
+            let settled = read(&counts.welcomed) + read(&counts.failed);
+            let room = IN_FLIGHT.saturating_sub(asked - settled.min(asked));
+            let until = due.min(asked + room);
+            if until > asked {
+                asked = until;
+                self.each(|| Mail::Begin(asked as u32));
+            }
+            // Late by more than 50 ms: because the server has not answered those before, or because of ourselves?
+            let late = due as f64 - read(&self.field.counts.begun) as f64 > self.field.rate * 0.05;
+            ramp.beats += 1;
+            ramp.late_beats += u64::from(late && room > 0);
+            self.sample_if_due(now);
+            if settled != last {
+                (last, last_change) = (settled, now);
+            }
+            if settled >= total || now - last_change > GIVE_UP {
+                ramp.seconds = last_change.saturating_duration_since(self.field.start).as_secs_f64();
+                self.hold(AFTER_RAMP);
+                return ramp;
+            }
+            thread::sleep(BEAT);
+        }
+    }
+
+    /// Waits; answers how things stood when it began.
+    pub(crate) fn hold(&mut self, time: Duration) -> Stand {
+        let (from, start) = (self.stand(), Instant::now());
+        let mut lines = 0;
+        while start.elapsed() < time {
+            thread::sleep(SERIES_EVERY.min(time.saturating_sub(start.elapsed())));
+            self.sample_if_due(Instant::now());
+            if start.elapsed() >= LINE_EVERY * (lines + 1) {
+                lines += 1;
+                self.line();
+            }
+        }
+        from
+    }
+
+    pub(crate) fn stand(&self) -> Stand {
+        let workers = self.field.counts.cpu_us.iter().map(read);
+        Stand {
+            at: Instant::now(),
+            sample: self.probe.look(),
+            active: self.field.counts.active(),
+            generator_cpu_seconds: probe::cpu_seconds("/proc/self/stat"),
+            busiest_worker_seconds: workers.max().unwrap_or(0) as f64 / 1e6,
+        }
+    }
+
+    pub(crate) fn sample_if_due(&mut self, now: Instant) {
+        let at = now.saturating_duration_since(self.field.start);
+        if self.series.last().is_none_or(|last| at.as_secs_f64() - last.seconds >= SERIES_EVERY.as_secs_f64())
+        {
+            let Sample { resident_bytes, .. } = self.probe.look();
+            self.series.push(Point {
+                seconds: at.as_secs_f64(),
+                active: self.field.counts.active(),
+                resident_bytes,
+            });
+        }
+    }
+
+    /// The line of the classic flood test.
+    pub(crate) fn line(&mut self) {
+        let counts = &self.field.counts;
+        let seconds = self.field.start.elapsed().as_secs();
+        (self.say)(&format!(
+            "{seconds:4} s  {{Active: {}, Closed: {}, Chunks: {}}}",
+            counts.active(),
+            read(&counts.closed),
+            read(&counts.chunks)
+        ));
+    }
+
+    pub(crate) fn each(&self, mail: impl Fn() -> Mail<S>) {
+        (0..self.field.workers).for_each(|worker| self.mail.send(worker, mail()));
+    }
+
+    pub(crate) fn reports(&self) -> Result<Reports<S::Result>, LoadError> {
+        let (to, from) = mpsc::channel();
+        self.each(|| Mail::Report(to.clone()));
+        let mut all = Reports { login: crowd::histogram(), failures: BTreeMap::new(), results: Vec::new() };
+        for _ in 0..self.field.workers {
+            let report = from.recv_timeout(Duration::from_secs(10)).map_err(|_| LoadError::Worker)?;
+            all.login.add(&report.login).expect("all have the same bounds");
+            for (reason, count) in report.failures {
+                *all.failures.entry(reason).or_default() += count;
+            }
+            all.results.push(report.result);
+        }
+        Ok(all)
+    }
+}
+
+/// Since the Unix epoch.
+pub(crate) fn now_unix() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// How many threads, and whether each needs a descriptor table of its own.
+fn workers(cast: &Cast<'_>) -> (usize, bool) {
+    let room = edge::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS).max(1);
+    let needed = u64::from(cast.members).div_ceil(room) as usize;
+    (cast.threads.max(needed).max(1), needed > 1)
+}

@@ -1,0 +1,53 @@
+//! The stress: groups of members who write to each other as fast as they may, or at a fixed rate, and count what comes.
+
+mod chain;
+mod drive;
+mod report;
+mod writing;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use report::Report;
+
+use crate::LoadError;
+use crate::target::{Target, Transport};
+
+/// What to do. The shape of the papers: 1,000 members in groups of 10, 100-byte bodies, a window of 4, 10 s.
+#[derive(Debug, Clone)]
+pub struct StressPlan {
+    pub target: Target,
+    /// Key of the site. Its limits of messages per user and per second must be off, or they are what is measured.
+    pub site: String,
+    /// An HS256 secret of the site.
+    pub secret: Vec<u8>,
+    pub transport: Transport,
+    pub members: u32,
+    /// Members of a group write to each other, in direct conversations.
+    pub group: u32,
+    pub body_bytes: usize,
+    pub pace: Pace,
+    /// How long they write. Then everything still on its way is waited for.
+    pub time: Duration,
+    /// Process of the server. None: found by its port, or `/metrics` is asked.
+    pub server: Option<u32>,
+    /// Certificates of authorities (PEM) for `https`. None: any certificate, on loopback only.
+    pub ca: Option<PathBuf>,
+    /// Threads of the generator.
+    pub threads: usize,
+}
+
+/// When the next message is written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// Each member has so many messages without `ack`: the next one follows an `ack`.
+    Window(u32),
+    /// So many messages per second of all members together, whatever comes back. Latency counts from the moment at
+    /// which the message was due.
+    Rate(f64),
+}
+
+/// Runs the plan. `say` gets a line now and then, for people.
+pub fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+    drive::run(plan, say)
+}

@@ -1,0 +1,84 @@
+//! The numbers of one conversation as one member sees them: each once, in order, none left out.
+
+use std::collections::BTreeSet;
+
+/// What a seq says about those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    InOrder,
+    /// It was here before.
+    Twice,
+    /// One before it has not come yet.
+    Early,
+    /// It comes after one that should have followed it.
+    Late,
+}
+
+/// Begins with the first seq seen, since earlier runs may have left messages.
+#[derive(Debug, Default)]
+pub(crate) struct Chain {
+    next: u64,
+    /// Those that came before their turn.
+    early: BTreeSet<u64>,
+    first: u64,
+}
+
+impl Chain {
+    pub(crate) fn add(&mut self, seq: u64) -> Link {
+        if self.first == 0 {
+            (self.first, self.next) = (seq, seq + 1);
+            return Link::InOrder;
+        }
+        if seq > self.next {
+            return if self.early.insert(seq) { Link::Early } else { Link::Twice };
+        }
+        if seq < self.next {
+            // Of two that came first in the wrong order, the second is before the beginning.
+            return if seq < self.first { Link::Late } else { Link::Twice };
+        }
+        let filled = !self.early.is_empty();
+        self.next += 1;
+        while self.early.remove(&self.next) {
+            self.next += 1;
+        }
+        if filled { Link::Late } else { Link::InOrder }
+    }
+
+    /// Numbers that never came although later ones did.
+    pub(crate) fn holes(&self) -> u64 {
+        let last = self.early.last().map_or(self.next, |last| last + 1);
+        last - self.next - self.early.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn links() {
+        let mut chain = Chain::default();
+        let seen = [5, 6, 8, 8, 7, 9, 6, 4].map(|seq| chain.add(seq));
+        use Link::*;
+        assert_eq!(seen, [InOrder, InOrder, Early, Twice, Late, InOrder, Twice, Late]);
+        assert_eq!(chain.holes(), 0);
+        chain.add(12);
+        chain.add(14);
+        assert_eq!(chain.holes(), 3);
+    }
+
+    proptest! {
+        /// Whatever the order, each number is counted twice or not exactly as often as it came again.
+        #[test]
+        fn any_order(mut seqs in prop::collection::vec(2_u64..40, 1..80)) {
+            let mut chain = Chain::default();
+            seqs.insert(0, 1);
+            let twice = seqs.iter().filter(|seq| chain.add(**seq) == Link::Twice).count();
+            let different: BTreeSet<u64> = seqs.iter().copied().collect();
+            prop_assert_eq!(twice, seqs.len() - different.len());
+            let last = different.last().copied().unwrap_or(0);
+            prop_assert_eq!(chain.holes(), last - different.len() as u64);
+        }
+    }
+}

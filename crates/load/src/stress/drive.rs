@@ -1,0 +1,113 @@
+//! The acts of a stress: all come, write, and wait for the rest.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::report::{Findings, Report};
+use super::writing::{Order, Writers, Writing};
+use super::{Pace, StressPlan};
+use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
+use crate::crowd::{Mail, read};
+
+/// Members come at this rate; it is not what is measured.
+const RAMP_RATE: f64 = 2000.0;
+/// Nothing has come for so long after the end: what is missing is lost.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+    if plan.group < 2 || plan.members % plan.group.max(1) == 1 {
+        return Err(LoadError::Plan("every group needs two members at least"));
+    }
+    let cast = Cast {
+        target: &plan.target,
+        site: &plan.site,
+        secret: &plan.secret,
+        transport: plan.transport,
+        members: plan.members,
+        rate: RAMP_RATE,
+        ca: plan.ca.as_ref(),
+        server: plan.server,
+        threads: plan.threads,
+    };
+    let writing = Arc::new(Writing {
+        run: now_unix().as_millis() as u64,
+        members: plan.members,
+        group: plan.group,
+        body: "x".repeat(plan.body_bytes),
+        pace: plan.pace,
+        zero: Instant::now(),
+        over: AtomicBool::new(false),
+        sent: AtomicU64::new(0),
+        acknowledged: AtomicU64::new(0),
+        refused: AtomicU64::new(0),
+        delivered: AtomicU64::new(0),
+    });
+    let of_workers = Arc::clone(&writing);
+    let mut stress = Conductor::new(&cast, say, move |worker, workers| {
+        Writers::new(Arc::clone(&of_workers), worker, workers)
+    })?;
+    stress.ramp();
+    stress.line();
+    let begin = stress.stand();
+    write(&stress, &writing, plan);
+    let written = stress.stand();
+    writing.over.store(true, Ordering::Relaxed);
+    let drained_at = drain(&writing);
+    let end = stress.stand();
+    let members = stress.field.counts.active();
+    stress.each(|| Mail::Leave);
+    stress.hold(Duration::from_millis(300));
+    let reports = stress.reports()?;
+    let findings = Findings {
+        members,
+        begin,
+        written,
+        end,
+        drained_at,
+        sent: read(&writing.sent),
+        acknowledged: read(&writing.acknowledged),
+        refused: read(&writing.refused),
+        delivered: read(&writing.delivered),
+        failed: read(&stress.field.counts.failed),
+        failures: reports.failures,
+        found: reports.results,
+        workers: stress.field.workers,
+    };
+    Ok(Report::new(plan, stress.probe, findings))
+}
+
+fn write(stress: &Conductor<'_, Writers>, writing: &Writing, plan: &StressPlan) {
+    let begin = Instant::now();
+    let mut from = 0;
+    if matches!(writing.pace, Pace::Window(_)) {
+        stress.each(|| Mail::Order(Order::Fill));
+    }
+    while begin.elapsed() < plan.time {
+        if let Pace::Rate(rate) = writing.pace {
+            let until = (begin.elapsed().as_secs_f64() * rate) as u64;
+            stress.each(|| Mail::Order(Order::Due { from, until, rate, begin }));
+            from = until;
+        }
+        thread::sleep(BEAT.min(plan.time.saturating_sub(begin.elapsed())));
+    }
+}
+
+/// Waits until every message has its answer and has reached its addressee, or nothing moves any more. Answers when the
+/// last one moved.
+fn drain(writing: &Writing) -> Instant {
+    let (mut last, mut last_change) = (0, Instant::now());
+    loop {
+        let (acknowledged, refused, delivered) =
+            (read(&writing.acknowledged), read(&writing.refused), read(&writing.delivered));
+        if acknowledged + delivered != last {
+            (last, last_change) = (acknowledged + delivered, Instant::now());
+        }
+        let done = acknowledged + refused >= read(&writing.sent) && delivered >= acknowledged;
+        if done || last_change.elapsed() > DRAIN_PATIENCE {
+            return last_change;
+        }
+        thread::sleep(BEAT);
+    }
+}

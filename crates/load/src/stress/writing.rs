@@ -1,0 +1,232 @@
+//! What the members of a stress do: write to somebody of their group, and check what comes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use web_proto::{Command, Event, SendTo};
+
+use super::Pace;
+use super::chain::{Chain, Link};
+use crate::crowd::{Says, Script, add, histogram};
+use crate::token;
+
+/// What all workers of a run share.
+pub(crate) struct Writing {
+    /// Makes ids that no run before has used.
+    pub(crate) run: u64,
+    pub(crate) members: u32,
+    pub(crate) group: u32,
+    pub(crate) body: String,
+    pub(crate) pace: Pace,
+    /// Times in ids count from here.
+    pub(crate) zero: Instant,
+    /// Nothing new is written.
+    pub(crate) over: AtomicBool,
+    pub(crate) sent: AtomicU64,
+    pub(crate) acknowledged: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    /// Messages that have reached the member they were written to, each once.
+    pub(crate) delivered: AtomicU64,
+}
+
+/// The members of one worker.
+pub(crate) struct Writers {
+    shared: Arc<Writing>,
+    worker: u32,
+    workers: u32,
+    chains: HashMap<(u32, Box<str>), Chain>,
+    rng: Rng,
+    counter: u64,
+    found: Found,
+}
+
+/// What one worker has found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) ack: Histogram<u64>,
+    pub(crate) delivery: Histogram<u64>,
+    pub(crate) doubled: u64,
+    pub(crate) misordered: u64,
+    /// Numbers of conversations that never came.
+    pub(crate) holes: u64,
+    /// Events that belong to none of our messages.
+    pub(crate) strange: u64,
+    pub(crate) refusals: BTreeMap<String, u64>,
+}
+
+pub(crate) enum Order {
+    /// Every member fills its window.
+    Fill,
+    /// The messages from..until of the run are due, the first of them so many microseconds after zero.
+    Due { from: u64, until: u64, rate: f64, begin: Instant },
+}
+
+impl Writers {
+    pub(crate) fn new(shared: Arc<Writing>, worker: usize, workers: usize) -> Writers {
+        Writers {
+            rng: Rng(0x2545_f491_4f6c_dd1d ^ (worker as u64 + 1)),
+            shared,
+            worker: worker as u32,
+            workers: workers as u32,
+            chains: HashMap::new(),
+            counter: 0,
+            found: Found {
+                ack: histogram(),
+                delivery: histogram(),
+                doubled: 0,
+                misordered: 0,
+                holes: 0,
+                strange: 0,
+                refusals: BTreeMap::new(),
+            },
+        }
+    }
+
+    /// `due`: from when its latency counts. It travels in the id, so nothing needs to be remembered.
+    fn write(&mut self, member: u32, due: Instant, says: &mut Says) {
+        let shared = &self.shared;
+        let micros = due.saturating_duration_since(shared.zero).as_micros();
+        self.counter += 1;
+        let id = format!("{:x}-{:x}-{:x}-{micros:x}", shared.run, self.worker, self.counter);
+        let to = SendTo::User(token::user(self.rng.neighbour(member, shared)).into());
+        let body = shared.body.as_str().into();
+        says.say(member, &Command::Send { id: id.into(), to, body, reply_to: None });
+        add(&shared.sent, 1);
+    }
+
+    /// Microseconds since the message of this id was due; None if it is none of this run.
+    fn waited(&self, id: &str, now: Instant) -> Option<u64> {
+        let mut parts = id.split('-');
+        let run = u64::from_str_radix(parts.next()?, 16).ok()?;
+        let micros = u64::from_str_radix(parts.nth(2)?, 16).ok()?;
+        let due = self.shared.zero + Duration::from_micros(micros);
+        (run == self.shared.run).then(|| now.saturating_duration_since(due).as_micros() as u64)
+    }
+
+    /// True if this seq is new to the member.
+    fn check(&mut self, member: u32, conversation: &str, seq: u64) -> bool {
+        let link = self.chains.entry((member, conversation.into())).or_default().add(seq);
+        match link {
+            Link::InOrder => {}
+            Link::Twice => self.found.doubled += 1,
+            Link::Early => self.found.misordered += 1,
+            Link::Late => {}
+        }
+        link != Link::Twice
+    }
+}
+
+impl Script for Writers {
+    type Order = Order;
+    type Result = Found;
+
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
+        match event {
+            Event::Ack { id, conversation, seq, .. } => {
+                let Some(waited) = self.waited(id, now) else {
+                    self.found.strange += 1;
+                    return;
+                };
+                self.check(member, conversation, *seq);
+                add(&self.shared.acknowledged, 1);
+                self.found.ack.saturating_record(waited);
+                if matches!(self.shared.pace, Pace::Window(_)) && !self.shared.over.load(Ordering::Relaxed) {
+                    self.write(member, now, says);
+                }
+            }
+            Event::Message { message, .. } => {
+                let Some(waited) = self.waited(&message.id, now) else {
+                    self.found.strange += 1;
+                    return;
+                };
+                if self.check(member, &message.conversation, message.seq) {
+                    add(&self.shared.delivered, 1);
+                    self.found.delivery.saturating_record(waited);
+                }
+            }
+            Event::Error { code, .. } => {
+                add(&self.shared.refused, 1);
+                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn order(&mut self, order: Order, now: Instant, says: &mut Says) {
+        match (order, self.shared.pace) {
+            (Order::Fill, Pace::Window(window)) => {
+                let own = (self.worker..self.shared.members).step_by(self.workers as usize);
+                for member in own.flat_map(|member| (0..window).map(move |_| member)) {
+                    self.write(member, now, says);
+                }
+            }
+            (Order::Due { from, until, rate, begin }, _) => {
+                // All members take their turn; a step that shares no factor with them mixes the groups.
+                let members = u64::from(self.shared.members);
+                for message in from..until {
+                    let member = (message.wrapping_mul(7919) % members) as u32;
+                    if member % self.workers == self.worker {
+                        let due = begin + Duration::from_secs_f64(message as f64 / rate);
+                        self.write(member, due, says);
+                    }
+                }
+            }
+            (Order::Fill, Pace::Rate(_)) => {}
+        }
+    }
+
+    fn result(&mut self) -> Found {
+        self.found.holes = self.chains.values().map(Chain::holes).sum();
+        self.found.clone()
+    }
+}
+
+/// xorshift64 (Marsaglia 2003): who writes to whom need not be secret, only the same in each run.
+struct Rng(u64);
+
+impl Rng {
+    fn neighbour(&mut self, member: u32, shared: &Writing) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        let first = member / shared.group * shared.group;
+        let size = shared.group.min(shared.members - first);
+        let step = 1 + (self.0 >> 33) as u32 % (size - 1).max(1);
+        first + (member - first + step) % size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_others_of_the_group() {
+        let shared = Writing {
+            run: 1,
+            members: 25,
+            group: 10,
+            body: String::new(),
+            pace: Pace::Window(1),
+            zero: Instant::now(),
+            over: AtomicBool::new(false),
+            sent: AtomicU64::new(0),
+            acknowledged: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            delivered: AtomicU64::new(0),
+        };
+        let mut rng = Rng(7);
+        for member in 0..25 {
+            let mut met = std::collections::BTreeSet::new();
+            for _ in 0..200 {
+                met.insert(rng.neighbour(member, &shared));
+            }
+            let group: std::collections::BTreeSet<u32> =
+                (0..25).filter(|other| other / 10 == member / 10 && *other != member).collect();
+            assert_eq!(met, group, "{member}");
+        }
+    }
+}
