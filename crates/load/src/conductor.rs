@@ -93,6 +93,8 @@ pub(crate) struct Conductor<'a, S: Script> {
     pub(crate) probe: Probe,
     /// Of the server, before anybody came.
     pub(crate) before: Sample,
+    /// Of this process, before anybody came.
+    cpu_before: f64,
     pub(crate) series: Vec<Point>,
     mail: Mailboxes<Mail<S>>,
     say: &'a mut dyn FnMut(&str),
@@ -138,7 +140,16 @@ impl<'a, S: Script> Conductor<'a, S> {
         let edge = Edge::start(config, inboxes, move |worker| {
             Crowd::new(Arc::clone(&of_workers), worker, script(worker, workers))
         })?;
-        Ok(Conductor { field, probe, before, series: Vec::new(), mail, say, _edge: edge })
+        Ok(Conductor {
+            field,
+            probe,
+            before,
+            cpu_before: own_cpu().unwrap_or(0.0),
+            series: Vec::new(),
+            mail,
+            say,
+            _edge: edge,
+        })
     }
 
     /// Begins connections when they are due, until each is welcome or has failed.
@@ -196,7 +207,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             at: Instant::now(),
             sample: self.probe.look(),
             active: self.field.counts.active(),
-            generator_cpu_seconds: probe::cpu_seconds("/proc/self/stat"),
+            generator_cpu_seconds: own_cpu().map(|seconds| seconds - self.cpu_before),
             busiest_worker_seconds: workers.max().unwrap_or(0) as f64 / 1e6,
         }
     }
@@ -244,6 +255,10 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
         Ok(all)
     }
+}
+
+fn own_cpu() -> Option<f64> {
+    probe::cpu_seconds("/proc/self/stat")
 }
 
 /// Since the Unix epoch.

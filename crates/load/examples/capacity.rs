@@ -1,0 +1,51 @@
+//! What the generator can do by itself, against a server that does next to nothing, in the same process:
+//! `cargo run --release -p load --example capacity`.
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // it is a command
+
+#[path = "../tests/fake_server/mod.rs"]
+mod fake_server;
+
+use std::time::Duration;
+
+use fake_server::{FakeServer, Flaws};
+use load::flood::{self, FloodPlan};
+use load::stress::{self, Pace, StressPlan};
+use load::target::{Target, Transport};
+
+fn main() {
+    for transport in Transport::ALL {
+        let server = FakeServer::start(Flaws::default());
+        let plan = FloodPlan {
+            target: Target::parse(&server.url()).unwrap(),
+            site: "demo".to_owned(),
+            secret: b"secret".to_vec(),
+            transport,
+            // Both ends are in this process, and so are their descriptors.
+            connections: 9_000,
+            rate: 100_000.0,
+            hold: Duration::from_secs(1),
+            exchange: None,
+            settle: Duration::from_secs(1),
+            server: Some(std::process::id()),
+            ca: None,
+            threads: 1,
+        };
+        println!("{}", flood::run(&plan, &mut |_| {}).unwrap());
+    }
+    let server = FakeServer::start(Flaws::default());
+    let plan = StressPlan {
+        target: Target::parse(&server.url()).unwrap(),
+        site: "demo".to_owned(),
+        secret: b"secret".to_vec(),
+        transport: Transport::Websocket,
+        members: 1000,
+        group: 10,
+        body_bytes: 100,
+        pace: Pace::Window(4),
+        time: Duration::from_secs(5),
+        server: Some(std::process::id()),
+        ca: None,
+        threads: 1,
+    };
+    println!("{}", stress::run(&plan, &mut |_| {}).unwrap());
+}
