@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner};
 use crate::people::person;
-use crate::session::Released;
+use crate::session::{Hold, Released};
 use crate::{
     Changes, Event, Mode, Position, Presence, Refusal, ResumeFrom, SessionId, SetPresence, Snapshot, UserId,
 };
@@ -19,26 +19,27 @@ impl Inner {
     /// One at a time per session; another one meanwhile is refused.
     pub(crate) fn resume(self: &Arc<Self>, asker: Asker, re: u64, position: Option<Position>) {
         let session = asker.session;
-        if !self.here.lock(session.user).hold(session.user, session.handle) {
+        let hold = self.here.lock(session.user).hold(session.user, session.handle);
+        let Some(hold) = hold else {
             let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
             return self.refuse(session.handle, AnswerTo::Request(re), refusal);
-        }
+        };
         let node = self.clone();
         let done = move |outcome| match outcome {
-            Ok(snapshot) => node.resumed(&asker, re, snapshot),
+            Ok(snapshot) => node.resumed(&asker, re, hold, snapshot),
             Err(_) => {
                 // What was held is lost to it, so it stays behind until it asks again.
-                node.here.lock(session.user).fall_behind(session.user, session.handle);
+                node.here.lock(session.user).abandon(session.user, session.handle, hold);
                 node.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
             }
         };
         self.store.snapshot(session.user, self.resume_from(position), Box::new(done));
     }
 
-    fn resumed(self: &Arc<Self>, asker: &Asker, re: u64, snapshot: Snapshot) {
+    fn resumed(self: &Arc<Self>, asker: &Asker, re: u64, hold: Hold, snapshot: Snapshot) {
         let (node, asker) = (self.clone(), asker.clone());
         self.with_changes(asker.site.site.mode, asker.session.user, snapshot, move |changes| {
-            if node.settle(asker.session, changes.position).is_none() {
+            if node.settle(asker.session, hold, changes.position).is_none() {
                 return;
             }
             let event = Event::Changes { re, changes: Box::new(changes) };
@@ -63,9 +64,9 @@ impl Inner {
 
     /// From here on the session has everything up to `position`. Answers its user's chosen presence; None
     /// where nobody waits any more.
-    pub(crate) fn settle(&self, session: SessionId, position: Position) -> Option<SetPresence> {
+    pub(crate) fn settle(&self, session: SessionId, hold: Hold, position: Position) -> Option<SetPresence> {
         let mut shard = self.here.lock(session.user);
-        shard.settle(session.user, session.handle, position).then_some(())?;
+        shard.settle(session.user, session.handle, hold, position).then_some(())?;
         shard.user(session.user).map(|user| user.chosen)
     }
 

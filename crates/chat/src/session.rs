@@ -29,6 +29,7 @@ pub(crate) struct Shard {
     slot_by_user: HashMap<UserId, u32, BuildHasherDefault<NumberHasher>>,
     users: Slots,
     held: HashMap<SessionHandle, Held>,
+    holds: u32,
     /// Commands that wait until the person they are for is read from the store, by session.
     pub(crate) waiting: HashMap<SessionHandle, Waiting>,
     /// Users whose last session dropped, and when: ascending.
@@ -84,9 +85,15 @@ pub(crate) enum State {
     Resuming,
 }
 
+/// Which snapshot a session waits for: an answer to an earlier question, from before it fell behind once more,
+/// must not be taken for it, because what happened between the two was not held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Hold(u32);
+
 /// Events that wait for a snapshot.
 #[derive(Default)]
 struct Held {
+    hold: Hold,
     events: Vec<(Position, Event)>,
     overflown: bool,
 }
@@ -237,20 +244,30 @@ impl Shard {
         );
     }
 
-    /// Begins to hold events for a session whose snapshot will be asked for. False: it may not now.
-    pub(crate) fn hold(&mut self, id: UserId, handle: SessionHandle) -> bool {
-        let Some(session) = self.session(id, handle) else { return false };
+    /// Begins to hold events for a session whose snapshot will be asked for. None: it may not now.
+    pub(crate) fn hold(&mut self, id: UserId, handle: SessionHandle) -> Option<Hold> {
+        let session = self.session(id, handle)?;
         if !matches!(session.state, State::Live | State::Behind) {
-            return false;
+            return None;
         }
         session.state = State::Resuming;
-        true
+        self.holds = self.holds.wrapping_add(1).max(1);
+        let hold = Hold(self.holds);
+        self.held.insert(handle, Held { hold, ..Held::default() });
+        Some(hold)
     }
 
     /// The snapshot is there, at `position`. False: nobody waits for it any more.
-    pub(crate) fn settle(&mut self, id: UserId, handle: SessionHandle, position: Position) -> bool {
+    pub(crate) fn settle(
+        &mut self,
+        id: UserId,
+        handle: SessionHandle,
+        hold: Hold,
+        position: Position,
+    ) -> bool {
+        let waits_for = self.held.get(&handle).map(|held| held.hold).unwrap_or_default();
         let Some(session) = self.session(id, handle) else { return false };
-        if !matches!(session.state, State::Starting | State::Resuming) {
+        if !matches!(session.state, State::Starting | State::Resuming) || waits_for != hold {
             return false;
         }
         session.since = position.number;
@@ -260,26 +277,27 @@ impl Shard {
     /// Gives out what was held since. The session becomes live only when nothing is left, so that what was
     /// held is delivered before what comes now.
     pub(crate) fn release(&mut self, id: UserId, handle: SessionHandle) -> Released {
-        let held = self.held.remove(&handle);
+        let held = self.held.get_mut(&handle);
+        let overflown = held.as_ref().is_some_and(|held| held.overflown);
+        let events = held.map(|held| std::mem::take(&mut held.events)).unwrap_or_default();
         let Some(session) = self.session(id, handle) else { return Released::Gone };
         if !matches!(session.state, State::Starting | State::Resuming) {
             return Released::Gone;
         }
-        match held {
-            None => {
-                session.state = State::Live;
-                Released::Live
-            }
-            Some(held) if held.overflown => {
-                session.state = State::Behind;
-                Released::Behind
-            }
-            Some(held) => {
-                let since = session.since;
-                let is_news =
-                    |(position, event): &(Position, Event)| position.number > since || is_answer(event);
-                Released::Events(held.events.into_iter().filter(is_news).collect())
-            }
+        if !events.is_empty() {
+            let since = session.since;
+            let is_news = |(position, event): &(Position, Event)| position.number > since || is_answer(event);
+            return Released::Events(events.into_iter().filter(is_news).collect());
+        }
+        session.state = if overflown { State::Behind } else { State::Live };
+        self.held.remove(&handle);
+        if overflown { Released::Behind } else { Released::Live }
+    }
+
+    /// The snapshot cannot be had; what was held for it is lost.
+    pub(crate) fn abandon(&mut self, id: UserId, handle: SessionHandle, hold: Hold) {
+        if self.held.get(&handle).is_some_and(|held| held.hold == hold) {
+            self.fall_behind(id, handle);
         }
     }
 
@@ -298,6 +316,9 @@ impl Shard {
 
 impl Held {
     fn push(&mut self, position: Position, event: &Event) {
+        if self.overflown {
+            return;
+        }
         if self.events.len() < MAX_HELD {
             self.events.push((position, event.clone()));
         } else {

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::command::AnswerTo;
 use crate::limits::Due;
 use crate::node::{Asker, Inner};
-use crate::session::{Session, Shard, State, UserHere, device_fingerprint};
+use crate::session::{Hold, Session, Shard, State, UserHere, device_fingerprint};
 use crate::sites::LiveSite;
 use crate::token::{self, Ticket};
 use crate::{
@@ -186,7 +186,7 @@ impl Inner {
         let mode = arrival.site.site.mode;
         self.with_changes(mode, row.id, snapshot, move |changes| {
             let session = SessionId { user: row.id, handle: arrival.handle };
-            let Some(presence) = node.settle(session, changes.position) else { return };
+            let Some(presence) = node.settle(session, Hold::default(), changes.position) else { return };
             let welcome = Welcome {
                 session,
                 me: crate::people::person(&row, None),

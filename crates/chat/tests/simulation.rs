@@ -1,0 +1,601 @@
+//! A community with bad luck: members send, mark, drop, reconnect, retry and fall behind at random over a store whose
+//! every interleaving is drawn by lot, and are compared with what must hold. The seed of a failure is printed;
+//! `SEED=n cargo test -p chat --test simulation` runs it alone.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use chat::memory::MemoryStore;
+use chat::*;
+use rand::{Rng, SeedableRng, rngs::StdRng, seq::IndexedRandom};
+use scene::*;
+
+const USERS: [&str; 5] = ["ann", "bob", "cat", "dan", "eve"];
+const DEVICES: [&str; 2] = ["phone", "laptop"];
+const STEPS: usize = 500;
+
+#[test]
+fn no_acknowledged_message_is_lost_or_doubled_or_out_of_order() {
+    let seeds = match std::env::var("SEED") {
+        Ok(seed) => vec![seed.parse().unwrap()],
+        Err(_) => (0..250).collect(),
+    };
+    for seed in seeds {
+        let run = std::panic::catch_unwind(|| Simulation::new(seed, Faults::Network).run());
+        assert!(run.is_ok(), "SEED={seed}");
+    }
+}
+
+#[test]
+fn nor_when_the_disk_is_full_now_and_then() {
+    for seed in 1000..1100 {
+        let run = std::panic::catch_unwind(|| Simulation::new(seed, Faults::NetworkAndDisk).run());
+        assert!(run.is_ok(), "seed {seed}");
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Faults {
+    Network,
+    NetworkAndDisk,
+}
+
+struct Simulation {
+    scene: Scene,
+    rng: StdRng,
+    faults: Faults,
+    clients: Vec<Client>,
+    /// By id: every message that a member ever wrote, and whether somebody was told that it is stored.
+    written: BTreeMap<String, Written>,
+}
+
+struct Written {
+    body: String,
+    from: usize,
+    acknowledged: Option<(ConversationId, u64)>,
+}
+
+/// A widget: what it knows survives its connections.
+struct Client {
+    user: usize,
+    device: &'static str,
+    link: Option<Link>,
+    position: Option<Position>,
+    logs: BTreeMap<ConversationId, Log>,
+    /// Sent and not acknowledged: (id, to, body).
+    outbox: Vec<(String, usize, String)>,
+    written: usize,
+}
+
+/// A connection, with the gateway's part.
+struct Link {
+    handle: SessionHandle,
+    session: Option<SessionId>,
+    /// On its way to the client.
+    queue: VecDeque<Event>,
+    /// The gateway dropped the queue and lets nothing with a position pass before `changes`.
+    dropping: bool,
+    asked_to_resume: bool,
+    closed: bool,
+}
+
+/// A conversation as a client has it: everything from `from` to `newest`.
+#[derive(Default, Debug)]
+struct Log {
+    messages: BTreeMap<u64, (String, String)>,
+    newest: u64,
+    read: u64,
+}
+
+impl Simulation {
+    fn new(seed: u64, faults: Faults) -> Simulation {
+        let mut config = config();
+        // Small pages, so that gaps and fresh starts happen.
+        config.limits.page = 6;
+        let mode = if seed % 3 == 0 { Mode::Contacts } else { Mode::Open };
+        let scene = Scene::with(mode, config, MemoryStore::by_turns());
+        let clients = (0..USERS.len() * DEVICES.len())
+            .map(|n| Client {
+                user: n / DEVICES.len(),
+                device: DEVICES[n % DEVICES.len()],
+                link: None,
+                position: None,
+                logs: BTreeMap::new(),
+                outbox: Vec::new(),
+                written: 0,
+            })
+            .collect();
+        Simulation { scene, rng: StdRng::seed_from_u64(seed), faults, clients, written: BTreeMap::new() }
+    }
+
+    fn run(mut self) {
+        self.meet();
+        for _ in 0..STEPS {
+            self.step();
+        }
+        self.calm_down();
+        self.check();
+    }
+
+    /// Everyone exists; where only contacts meet, all are contacts.
+    fn meet(&mut self) {
+        let devices: Vec<Device> = USERS
+            .iter()
+            .map(|user| {
+                let handle = self.scene.hello(Some(&self.scene.token(user)), "first", None);
+                self.scene.store.run();
+                self.scene.welcomed(handle)
+            })
+            .collect();
+        for (n, device) in devices.iter().enumerate() {
+            for other in &USERS[n + 1..] {
+                let user = sub(other);
+                self.scene.command(device, Command::Contact { re: 1, action: ContactAction::Request, user });
+            }
+            self.scene.store.run();
+            for other in &USERS[..n] {
+                let user = sub(other);
+                self.scene.command(device, Command::Contact { re: 1, action: ContactAction::Accept, user });
+            }
+            self.scene.store.run();
+        }
+        devices.iter().for_each(|device| self.scene.leave(device));
+    }
+
+    fn step(&mut self) {
+        let who = self.rng.random_range(0..self.clients.len());
+        match self.rng.random_range(0..100) {
+            0..40 => self.store_turn(),
+            40..52 => self.receive(who),
+            52..60 => self.connect(who),
+            60..66 => self.disconnect(who),
+            66..82 => self.write(who),
+            82..88 => self.mark(who),
+            88..91 => self.fall_behind(who),
+            91..94 => self.retry(who),
+            94..96 => self.resume_unasked(who),
+            96..99 => {
+                let ms = self.rng.random_range(1..3000);
+                self.scene.wait(ms);
+            }
+            _ if self.faults == Faults::NetworkAndDisk => {
+                let full = self.rng.random_bool(0.3).then_some(StoreError::DiskFull);
+                self.scene.store.fail_writes(full);
+            }
+            _ => {}
+        }
+    }
+
+    fn store_turn(&mut self) {
+        match self.scene.store.turns() {
+            0 => {}
+            turns => self.scene.store.turn(self.rng.random_range(0..turns)),
+        }
+    }
+
+    fn connect(&mut self, who: usize) {
+        let client = &mut self.clients[who];
+        if client.link.as_ref().is_some_and(|link| !link.closed) {
+            return;
+        }
+        let token = self.scene.token(USERS[client.user]);
+        let handle = self.scene.hello(Some(&token), client.device, client.position);
+        client.link = Some(Link {
+            handle,
+            session: None,
+            queue: VecDeque::new(),
+            dropping: false,
+            asked_to_resume: false,
+            closed: false,
+        });
+    }
+
+    fn disconnect(&mut self, who: usize) {
+        self.gateway(who);
+        let on_purpose = self.rng.random_bool(0.3);
+        let client = &mut self.clients[who];
+        // Before its welcome the gateway could not name the session.
+        if let Some(session) = client.link.as_ref().and_then(|link| link.session) {
+            self.scene.node.disconnected(session, on_purpose, self.scene.now());
+            client.link = None;
+        }
+    }
+
+    fn write(&mut self, who: usize) {
+        let to = self.rng.random_range(0..USERS.len());
+        let client = &mut self.clients[who];
+        if to == client.user {
+            return;
+        }
+        client.written += 1;
+        let id = format!("{}-{}-{:04}", USERS[client.user], client.device, client.written);
+        let body = format!("body of {id}");
+        client.outbox.push((id.clone(), to, body.clone()));
+        let from = client.user;
+        self.written.insert(id, Written { body, from, acknowledged: None });
+        let last = self.clients[who].outbox.len() - 1;
+        self.post(who, last);
+    }
+
+    fn retry(&mut self, who: usize) {
+        for at in 0..self.clients[who].outbox.len() {
+            self.post(who, at);
+        }
+    }
+
+    fn post(&mut self, who: usize, at: usize) {
+        let client = &self.clients[who];
+        let (id, to_user, body) = client.outbox[at].clone();
+        let Some(session) = client.ready() else { return };
+        let command =
+            Command::Send { client_id: id.into(), to: to(USERS[to_user]), body: body.into(), reply_to: None };
+        self.scene.node.command(session, command, self.scene.now());
+    }
+
+    fn mark(&mut self, who: usize) {
+        let client = &mut self.clients[who];
+        let Some(session) = client.ready() else { return };
+        let ids: Vec<ConversationId> = client.logs.keys().copied().collect();
+        let Some(conversation) = ids.choose(&mut self.rng).copied() else { return };
+        let log = client.logs.get_mut(&conversation).unwrap();
+        let read = self.rng.random_range(0..=log.newest);
+        log.read = log.read.max(read);
+        let command = Command::Marker { conversation, set: MarkerSet::Read(Seq(read)) };
+        self.scene.node.command(session, command, self.scene.now());
+    }
+
+    /// The gateway drops what it had queued for the client, and says so to both.
+    fn fall_behind(&mut self, who: usize) {
+        self.gateway(who);
+        let client = &mut self.clients[who];
+        let Some(session) = client.ready() else { return };
+        let link = client.link.as_mut().unwrap();
+        link.queue.clear();
+        link.queue.push_back(Event::Behind);
+        link.dropping = true;
+        link.asked_to_resume = false;
+        self.scene.node.behind(session);
+    }
+
+    fn resume_unasked(&mut self, who: usize) {
+        if self.clients[who].ready().is_some() {
+            self.resume(who);
+        }
+    }
+
+    fn resume(&mut self, who: usize) {
+        let client = &mut self.clients[who];
+        let Some(link) = client.link.as_mut() else { return };
+        if link.asked_to_resume {
+            return;
+        }
+        link.asked_to_resume = true;
+        let command = Command::Resume { re: 1, position: client.position };
+        self.scene.node.command(link.session.unwrap(), command, self.scene.now());
+    }
+
+    /// Moves what the node has said into the link's queue, as a gateway does.
+    fn gateway(&mut self, who: usize) {
+        let Some(link) = self.clients[who].link.as_mut() else { return };
+        for event in self.scene.inbox.take(link.handle) {
+            match &event {
+                Event::Welcome(welcome) => link.session = Some(welcome.session),
+                Event::Changes { .. } => link.dropping = false,
+                Event::Ack { .. } | Event::Message(..) | Event::Marker { .. } if link.dropping => continue,
+                _ => {}
+            }
+            link.queue.push_back(event);
+        }
+    }
+
+    /// The client reads some of what is on its way.
+    fn receive(&mut self, who: usize) {
+        self.gateway(who);
+        let some = self.rng.random_range(1..8);
+        for _ in 0..some {
+            let Some(event) = self.clients[who].link.as_mut().and_then(|link| link.queue.pop_front()) else {
+                return;
+            };
+            self.hear(who, event);
+        }
+    }
+
+    fn hear(&mut self, who: usize, event: Event) {
+        let client = &mut self.clients[who];
+        match event {
+            Event::Welcome(welcome) => {
+                client.take_changes(&welcome.changes);
+                self.retry(who);
+            }
+            Event::Changes { changes, .. } => {
+                client.link.as_mut().unwrap().asked_to_resume = false;
+                client.take_changes(&changes);
+                self.retry(who);
+            }
+            Event::Message(message, position) => {
+                client.move_on(position);
+                client.take_message(&message, Nearness::Next);
+            }
+            Event::Ack { client_id, conversation, seq, position, .. } => {
+                self.acknowledged(who, &client_id, conversation, seq.0, position);
+            }
+            Event::SendRefused { client_id, refusal } => match refusal {
+                Refusal::Unavailable | Refusal::RateLimited { .. } => {}
+                other => panic!("{client_id} refused: {other}"),
+            },
+            Event::Marker { conversation, user, read, unread, position, .. } => {
+                client.move_on(position);
+                if user.as_str() == USERS[client.user] {
+                    let log = client.logs.entry(conversation).or_default();
+                    log.read = log.read.max(read.0);
+                    assert!(unread.is_some());
+                } else {
+                    assert_eq!(unread, None, "nobody learns another's unread count");
+                }
+            }
+            Event::Behind => self.resume(who),
+            Event::Refused { re: Some(1), .. } => {
+                // A resume failed or came while another was under way.
+                client.link.as_mut().unwrap().asked_to_resume = false;
+                self.resume(who);
+            }
+            Event::Refused { re: None, refusal: Refusal::Unavailable } => {}
+            Event::Bye(refusal) => {
+                assert!(matches!(refusal, Refusal::Replaced | Refusal::Unavailable), "{refusal}");
+                client.link.as_mut().unwrap().closed = true;
+            }
+            other => panic!("nobody asked for {other:?}"),
+        }
+    }
+
+    fn acknowledged(&mut self, who: usize, id: &str, conversation: ConversationId, seq: u64, at: Position) {
+        let client = &mut self.clients[who];
+        let written = self.written.get_mut(id).expect("only what was written is acknowledged");
+        match written.acknowledged {
+            Some(before) => assert_eq!(before, (conversation, seq), "the same answer as then"),
+            None => written.acknowledged = Some((conversation, seq)),
+        }
+        if let Some(index) = client.outbox.iter().position(|(unacknowledged, ..)| unacknowledged == id) {
+            client.outbox.remove(index);
+        }
+        let log = client.logs.entry(conversation).or_default();
+        // A repeated send is answered with its old place; a first one is news like any other.
+        if seq > log.newest {
+            client.move_on(at);
+            let message = Message {
+                conversation,
+                seq: Seq(seq),
+                from: sub(USERS[written.from]),
+                client_id: id.into(),
+                body: written.body.as_str().into(),
+                time: Timestamp(0),
+                reply_to: None,
+            };
+            client.take_message(&message, Nearness::Next);
+        }
+    }
+
+    /// Luck returns: everybody connects, retries and reads all.
+    fn calm_down(&mut self) {
+        self.scene.store.fail_writes(None);
+        for _ in 0..20 {
+            self.scene.store.run();
+            for who in 0..self.clients.len() {
+                self.receive_all(who);
+                self.connect(who);
+                self.scene.store.run();
+                self.receive_all(who);
+                self.retry(who);
+                self.mark_again(who);
+                self.scene.store.run();
+                self.receive_all(who);
+            }
+        }
+    }
+
+    /// A marker may have been said to a session that was over: nobody answers a marker.
+    fn mark_again(&mut self, who: usize) {
+        let client = &self.clients[who];
+        let Some(session) = client.ready() else { return };
+        for (&conversation, log) in &client.logs {
+            let command = Command::Marker { conversation, set: MarkerSet::Read(Seq(log.read)) };
+            self.scene.node.command(session, command, self.scene.now());
+        }
+    }
+
+    fn receive_all(&mut self, who: usize) {
+        self.gateway(who);
+        while self.clients[who].link.as_ref().is_some_and(|link| !link.queue.is_empty()) {
+            self.receive(who);
+        }
+    }
+
+    fn check(&mut self) {
+        let truth = self.truth();
+        let mut stored = BTreeSet::new();
+        for (conversation, log) in &truth {
+            assert!(log.messages.keys().copied().eq(1..=log.newest), "no gap in {conversation:?}");
+            for (seq, (id, body)) in &log.messages {
+                assert!(stored.insert(id.clone()), "{id} is there twice");
+                let written = &self.written[id];
+                assert_eq!(*body, written.body);
+                if let Some(acknowledged) = written.acknowledged {
+                    assert_eq!(acknowledged, (*conversation, *seq), "{id}");
+                }
+            }
+            self.check_order(log);
+        }
+        for (id, written) in &self.written {
+            assert!(written.acknowledged.is_none() || stored.contains(id), "{id} was lost");
+            assert!(written.acknowledged.is_some(), "{id} was never acknowledged, although all calmed down");
+        }
+        for client in &self.clients {
+            client.check(&truth);
+        }
+        self.check_unread();
+    }
+
+    /// Both devices of a user and the server count the same, and everyone's list is whole.
+    fn check_unread(&self) {
+        for client in &self.clients {
+            let link = client.link.as_ref().expect("all are connected");
+            let command = Command::Conversations { re: 3, archived: false, page: PageOf::default() };
+            self.scene.node.command(link.session.unwrap(), command, self.scene.now());
+            self.scene.store.run();
+            let list = self.scene.inbox.take(link.handle);
+            let [Event::Conversations { conversations, next: None, .. }] = &list[..] else {
+                panic!("{list:?}")
+            };
+            for conversation in conversations {
+                let log = &client.logs[&conversation.id];
+                assert_eq!(
+                    conversation.unread,
+                    log.newest - log.read,
+                    "{} {}",
+                    USERS[client.user],
+                    client.device
+                );
+            }
+            assert_eq!(conversations.len(), client.logs.len());
+        }
+    }
+
+    /// What one device writes into a conversation comes in the order of writing, unless the disk refused
+    /// some of it.
+    fn check_order(&self, log: &Log) {
+        if self.faults == Faults::NetworkAndDisk {
+            return;
+        }
+        let mut last_by_device: BTreeMap<&str, &str> = BTreeMap::new();
+        for (id, _) in log.messages.values() {
+            let (device, number) = id.rsplit_once('-').unwrap();
+            if let Some(before) = last_by_device.insert(device, number) {
+                assert!(before < number, "{device}: {before} comes after {number}");
+            }
+        }
+    }
+
+    /// What the store has, read page by page through the node.
+    fn truth(&mut self) -> BTreeMap<ConversationId, Log> {
+        let mut truth: BTreeMap<ConversationId, Log> = BTreeMap::new();
+        for who in 0..self.clients.len() {
+            let link = self.clients[who].link.as_ref().expect("all are connected");
+            let (session, handle) = (link.session.unwrap(), link.handle);
+            for other in USERS {
+                let mut after = 0;
+                while other != USERS[self.clients[who].user] {
+                    let command = Command::History {
+                        re: 2,
+                        to: to(other),
+                        before: None,
+                        after: Some(Seq(after)),
+                        limit: None,
+                    };
+                    self.scene.node.command(session, command, self.scene.now());
+                    self.scene.store.run();
+                    let page = self.scene.inbox.take(handle);
+                    let [Event::History { conversation, messages, more, .. }] = &page[..] else {
+                        panic!("{page:?}")
+                    };
+                    for message in messages {
+                        let log = truth.entry(*conversation).or_default();
+                        log.newest = log.newest.max(message.seq.0);
+                        after = message.seq.0;
+                        let entry = (message.client_id.to_string(), message.body.to_string());
+                        assert_eq!(log.messages.entry(after).or_insert(entry.clone()), &entry);
+                    }
+                    if !more {
+                        break;
+                    }
+                }
+            }
+        }
+        truth
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nearness {
+    /// Nothing may lie between what is known and this.
+    Next,
+    /// The server said that something does, or that all begins anew.
+    AfterGap,
+}
+
+impl Client {
+    /// The session, once the client has read its welcome.
+    fn ready(&self) -> Option<SessionId> {
+        let link = self.link.as_ref().filter(|link| !link.closed)?;
+        let unread_welcome = link.queue.iter().any(|event| matches!(event, Event::Welcome(_)));
+        link.session.filter(|_| !unread_welcome)
+    }
+
+    fn move_on(&mut self, position: Position) {
+        let before = self.position.expect("a welcome came first");
+        assert!(position >= before, "{}: {position:?} after {before:?}", USERS[self.user]);
+        self.position = Some(position);
+    }
+
+    fn take_changes(&mut self, changes: &Changes) {
+        if changes.reset {
+            self.logs.clear();
+        } else if let Some(before) = self.position {
+            assert!(changes.position >= before);
+        }
+        self.position = Some(changes.position);
+        let gaps: BTreeSet<ConversationId> = changes.gaps.iter().map(|gap| gap.conversation).collect();
+        for message in &changes.messages {
+            let first = gaps.contains(&message.conversation)
+                && changes
+                    .gaps
+                    .iter()
+                    .any(|gap| (gap.conversation, gap.first) == (message.conversation, message.seq));
+            self.take_message(message, if first { Nearness::AfterGap } else { Nearness::Next });
+        }
+        for conversation in &changes.conversations {
+            if let Some(last) = &conversation.last {
+                let fresh = changes.reset || gaps.contains(&conversation.id);
+                self.take_message(last, if fresh { Nearness::AfterGap } else { Nearness::Next });
+            }
+            let log = self.logs.entry(conversation.id).or_default();
+            log.read = log.read.max(conversation.read.0);
+            assert_eq!(conversation.unread, log.newest - conversation.read.0);
+        }
+    }
+
+    fn take_message(&mut self, message: &Message, nearness: Nearness) {
+        let me = sub(USERS[self.user]);
+        let log = self.logs.entry(message.conversation).or_default();
+        let seq = message.seq.0;
+        let entry = (message.client_id.to_string(), message.body.to_string());
+        if let Some(known) = log.messages.get(&seq) {
+            assert_eq!(*known, entry, "one place, one message");
+        }
+        assert!(
+            nearness == Nearness::AfterGap || seq <= log.newest + 1,
+            "{}: {seq} of {:?} after {}",
+            USERS[self.user],
+            message.conversation,
+            log.newest
+        );
+        log.messages.insert(seq, entry);
+        log.newest = log.newest.max(seq);
+        if message.from == me {
+            log.read = log.read.max(seq);
+        }
+    }
+
+    fn check(&self, truth: &BTreeMap<ConversationId, Log>) {
+        let name = format!("{} {}", USERS[self.user], self.device);
+        for (conversation, log) in &self.logs {
+            let known = &truth[conversation];
+            assert_eq!(log.newest, known.newest, "{name} is up to date in {conversation:?}");
+            for (seq, message) in &log.messages {
+                assert_eq!(message, &known.messages[seq], "{name}");
+            }
+        }
+        assert!(self.outbox.is_empty(), "{name} has nothing left to send: {:?}", self.outbox);
+    }
+}
