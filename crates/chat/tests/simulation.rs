@@ -94,7 +94,7 @@ impl Simulation {
         let mut config = config();
         // Small pages, so that gaps and fresh starts happen.
         config.limits.page = 6;
-        let mode = if seed % 3 == 0 { Mode::Contacts } else { Mode::Open };
+        let mode = if seed.is_multiple_of(3) { Mode::Contacts } else { Mode::Open };
         let scene = Scene::with(mode, config, MemoryStore::by_turns());
         let clients = (0..USERS.len() * DEVICES.len())
             .map(|n| Client {
@@ -483,9 +483,10 @@ impl Simulation {
         for who in 0..self.clients.len() {
             let link = self.clients[who].link.as_ref().expect("all are connected");
             let (session, handle) = (link.session.unwrap(), link.handle);
-            for other in USERS {
+            let me = USERS[self.clients[who].user];
+            for other in USERS.into_iter().filter(|other| *other != me) {
                 let mut after = 0;
-                while other != USERS[self.clients[who].user] {
+                loop {
                     let command = Command::History {
                         re: 2,
                         to: to(other),
