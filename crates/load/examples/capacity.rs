@@ -1,5 +1,5 @@
 //! What the generator can do by itself, against a server that does next to nothing, in the same process:
-//! `cargo run --release -p load --example capacity`.
+//! `cargo run --release -p load --example capacity`. With the name of a folder, it draws the floods there.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // it is a command
 
 #[path = "../tests/fake_server/mod.rs"]
@@ -30,7 +30,11 @@ fn main() {
             ca: None,
             threads: 1,
         };
-        println!("{}", flood::run(&plan, &mut |_| {}).unwrap());
+        let report = flood::run(&plan, &mut |_| {}).unwrap();
+        println!("{report}");
+        if let Some(folder) = std::env::args().nth(1) {
+            std::fs::write(format!("{folder}/{}.svg", transport.name()), report.svg()).unwrap();
+        }
     }
     let server = FakeServer::start(Flaws::default());
     let plan = StressPlan {

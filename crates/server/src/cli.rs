@@ -321,6 +321,14 @@ pub(crate) enum LoadCommand {
     /// same user. Prints a line every 10 s, and at the end a report.
     #[command(verbatim_doc_comment)]
     Flood(FloodArgs),
+    /// Members write to each other as fast as they may; says how much arrives, how fast, and whether anything is wrong.
+    ///
+    /// Example: kith load stress --url http://127.0.0.1:8080 --site demo --members 1000 --time 10s
+    ///
+    /// Every message is durable, acknowledged, and checked: lost, doubled and misordered ones are counted. The node's
+    /// limits of messages per user and per second must be off, or they are what is measured.
+    #[command(verbatim_doc_comment)]
+    Stress(StressArgs),
 }
 
 /// Where a load goes, and how its author proves to be the site.
@@ -372,6 +380,32 @@ pub(crate) struct FloodArgs {
     /// Write a picture of the run.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StressArgs {
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+    /// websocket, stream, sse or poll.
+    #[arg(long, default_value = "websocket")]
+    pub(crate) transport: load::target::Transport,
+    #[arg(long, default_value_t = 1_000)]
+    pub(crate) members: u32,
+    /// Members of a group write to each other.
+    #[arg(long, default_value_t = 10)]
+    pub(crate) group: u32,
+    /// Bytes of a message.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) body: usize,
+    /// Messages that each member has on their way.
+    #[arg(long, default_value_t = 4)]
+    pub(crate) window: u32,
+    /// Messages per second of all members together, instead of a window.
+    #[arg(long)]
+    pub(crate) rate: Option<f64>,
+    /// How long they write.
+    #[arg(long, default_value = "10s", value_name = "SPAN")]
+    pub(crate) time: Span,
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use chat::SecretKind;
 use load::flood::{self, FloodPlan};
+use load::stress::{self, Pace, StressPlan};
 use load::target::Target;
 
-use crate::cli::{FloodArgs, LoadCommand, LoadTarget};
+use crate::cli::{FloodArgs, LoadCommand, LoadTarget, StressArgs};
 use crate::config::Loaded;
 use crate::trouble::{Outcome, Trouble};
 use crate::{data_dir, print_line, print_with, run_file};
@@ -17,6 +18,7 @@ use crate::{data_dir, print_line, print_with, run_file};
 pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
     match command {
         LoadCommand::Flood(args) => flood(args, loaded),
+        LoadCommand::Stress(args) => stress(args, loaded),
     }
 }
 
@@ -24,6 +26,7 @@ impl LoadCommand {
     pub(crate) fn target(&self) -> &LoadTarget {
         match self {
             LoadCommand::Flood(args) => &args.target,
+            LoadCommand::Stress(args) => &args.target,
         }
     }
 }
@@ -49,6 +52,30 @@ fn flood(args: &FloodArgs, loaded: &Loaded) -> Outcome {
     if let Some(path) = &args.svg {
         write_picture(path, &report.svg())?;
     }
+    if args.target.json {
+        return print_line(&report.json());
+    }
+    print_with(|out| write!(out, "{report}"))
+}
+
+fn stress(args: &StressArgs, loaded: &Loaded) -> Outcome {
+    let whom = Whom::find(&args.target, loaded)?;
+    let plan = StressPlan {
+        target: whom.target,
+        site: args.target.site.clone(),
+        secret: whom.secret,
+        transport: args.transport,
+        members: args.members,
+        group: args.group,
+        body_bytes: args.body,
+        pace: args.rate.map_or(Pace::Window(args.window), Pace::Rate),
+        time: args.time.into(),
+        server: whom.pid,
+        ca: args.target.ca.clone(),
+        threads: args.target.threads,
+    };
+    let report = stress::run(&plan, &mut progress)
+        .map_err(|error| Trouble::new("the stress could not be made").because(error))?;
     if args.target.json {
         return print_line(&report.json());
     }
