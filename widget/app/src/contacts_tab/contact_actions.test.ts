@@ -1,0 +1,33 @@
+// @vitest-environment happy-dom
+
+import type { ContactState } from '@kith/client';
+import { expect, test } from 'vitest';
+import { FakeClient } from '../../dev/fake_client.ts';
+import { NOW } from '../../test/draw.ts';
+import type { Surroundings } from '../surroundings.tsx';
+import { wordingFor } from '../wording/wording.ts';
+import { contactActions } from './contact_actions.ts';
+
+const client = new FakeClient({ now: NOW });
+const surroundings: Surroundings = {
+  client,
+  wording: wordingFor(['en']),
+  announce: () => undefined,
+  openChat: () => undefined,
+  openMenu: () => undefined,
+  confirm: () => undefined,
+};
+const names = (user: string, state: ContactState) =>
+  contactActions(surroundings, client.person(user), state).map(item => item.text);
+
+test('each state offers what leads out of it', () => {
+  expect(names('u1', 'none')).toEqual(['Message', 'Add to contacts', 'Block']);
+  expect(names('u1', 'request_sent')).toEqual(['Message', 'Take back request', 'Block']);
+  expect(names('u1', 'request_received')).toEqual(['Message', 'Accept', 'Block']);
+  expect(names('u1', 'contact')).toEqual(['Message', 'Remove from contacts', 'Block']);
+  expect(names('u1', 'blocked')).toEqual(['Message', 'Unblock']);
+});
+
+test('nobody blocks or befriends themselves', () => {
+  expect(names('me', 'none')).toEqual(['Message']);
+});

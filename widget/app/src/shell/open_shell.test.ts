@@ -1,0 +1,101 @@
+// @vitest-environment happy-dom
+
+import { direct } from '@kith/client';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { openShell } from './open_shell.ts';
+
+let phone = true;
+let went: number[] = [];
+let pushed: unknown[] = [];
+beforeEach(() => {
+  phone = true;
+  went = [];
+  pushed = [];
+  history.replaceState({ router: 'of the page' }, '');
+  vi.stubGlobal('matchMedia', () => ({ matches: phone }));
+  vi.spyOn(history, 'go').mockImplementation(delta => void went.push(delta ?? 0));
+  vi.spyOn(history, 'pushState').mockImplementation(state => {
+    pushed.push(state);
+    history.replaceState(state, '');
+  });
+});
+
+function shell(mode: 'bubble' | 'inbox' = 'bubble') {
+  const events: string[] = [];
+  const launcher = document.createElement('button');
+  const settings = { site: 's', server: '', mode, lang: 'en', theme: 'auto', position: 'right' } as const;
+  const stage = {
+    launcher,
+    settings,
+    setOpen: (open: boolean) => void events.push(`open ${open}`),
+    emit: (event: string) => void events.push(event),
+  };
+  return { shell: openShell(stage), events };
+}
+
+const back = (state: unknown) => dispatchEvent(new PopStateEvent('popstate', { state }));
+
+test('opening and closing is told once each', () => {
+  const { shell: one, events } = shell();
+  one.show();
+  one.show();
+  one.hide();
+  one.hide();
+  expect(events).toEqual(['open true', 'open', 'open false', 'close']);
+  one.destroy();
+});
+
+test('on a phone each level is an entry of the history, and keeps what the page wrote there', () => {
+  const { shell: one } = shell();
+  one.show();
+  one.openChat(direct('ana'));
+  expect(pushed).toEqual([
+    { router: 'of the page', kithDepth: 1 },
+    { router: 'of the page', kithDepth: 2 },
+  ]);
+  back({ kithDepth: 1 });
+  expect(one.state()).toMatchObject({ open: true, chat: undefined });
+  back({ router: 'of the page' });
+  expect(one.state().open).toBe(false);
+  expect(went).toEqual([]);
+  one.destroy();
+});
+
+test('opened from the page right into a chat it takes two steps back', () => {
+  const { shell: one } = shell();
+  one.openWith('ana');
+  expect(pushed).toHaveLength(2);
+  one.hide();
+  expect(went).toEqual([-2]);
+  one.destroy();
+});
+
+test('leaving a chat by its button goes back in the history too', () => {
+  const { shell: one } = shell();
+  one.openWith('ana');
+  one.back();
+  expect(went).toEqual([-1]);
+  expect(one.state()).toMatchObject({ open: true, chat: undefined });
+  one.destroy();
+});
+
+test('on a desktop and in a page of its own the history stays as it is', () => {
+  const inbox = shell('inbox').shell;
+  inbox.openWith('ana');
+  phone = false;
+  const bubble = shell().shell;
+  bubble.openWith('ana');
+  bubble.hide();
+  expect([pushed, went]).toEqual([[], []]);
+  expect(bubble.state().chat).toBe(direct('ana'));
+  inbox.destroy();
+  bubble.destroy();
+});
+
+test('a destroyed one no longer hears the history', () => {
+  const { shell: one } = shell();
+  one.show();
+  one.destroy();
+  back(null);
+  expect(one.state().open).toBe(true);
+});

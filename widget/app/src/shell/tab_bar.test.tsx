@@ -1,0 +1,29 @@
+// @vitest-environment happy-dom
+
+import { expect, test } from 'vitest';
+import { Drawing } from '../../test/draw.ts';
+import type { Tab } from './open_shell.ts';
+import { badgeText, TabBar } from './tab_bar.tsx';
+
+const TITLES = { chats: 'Chats', contacts: 'Contacts', me: 'Me' };
+
+test('counts are badges for the eye and words for the ear', () => {
+  const drawing = new Drawing({ requests: 2 }).draw(
+    <TabBar tab="chats" panelId="p" titles={TITLES} onChange={() => undefined} />,
+  );
+  const contacts = drawing.find('#tab-contacts');
+  expect(contacts.querySelector('.badge')?.getAttribute('aria-hidden')).toBe('true');
+  expect(contacts.querySelector('.hidden-text')?.textContent).toBe('2 requests');
+  expect(badgeText(100)).toBe('99+');
+});
+
+test('arrows go round, only the chosen tab is in the tab order', () => {
+  const chosen: Tab[] = [];
+  const drawing = new Drawing().draw(
+    <TabBar tab="chats" panelId="p" titles={TITLES} onChange={tab => chosen.push(tab)} />,
+  );
+  for (const key of ['ArrowRight', 'ArrowLeft', 'End', 'Home'])
+    drawing.press(drawing.find('[role=tablist]'), key);
+  expect(chosen).toEqual(['contacts', 'me', 'me', 'chats']);
+  expect(drawing.root.querySelectorAll('[role=tab][tabindex="0"]')).toHaveLength(1);
+});

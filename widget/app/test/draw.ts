@@ -1,0 +1,83 @@
+// Draws a component on a fake client in a document without a browser.
+
+import { h, render, type VNode } from 'preact';
+import { act } from 'preact/test-utils';
+import { FakeClient, type FakeOptions } from '../dev/fake_client.ts';
+import type { MenuRequest } from '../src/menu/menu.tsx';
+import { type Question, type Surroundings, SurroundingsContext } from '../src/surroundings.tsx';
+import { wordingFor } from '../src/wording/wording.ts';
+
+export const NOW = Date.UTC(2026, 2, 12, 12);
+
+export class Drawing {
+  readonly client: FakeClient;
+  readonly said: string[] = [];
+  readonly opened: string[] = [];
+  menu: MenuRequest | undefined;
+  question: Question | undefined;
+  readonly root = document.createElement('div');
+
+  constructor(options: Partial<FakeOptions> = {}) {
+    this.client = new FakeClient({ people: 12, chats: 6, now: NOW, ...options });
+    document.body.replaceChildren(this.root);
+  }
+
+  draw(component: VNode): this {
+    const surroundings: Surroundings = {
+      client: this.client,
+      wording: wordingFor(['en-GB'], 'UTC'),
+      announce: text => this.said.push(text),
+      openChat: key => this.opened.push(key),
+      openMenu: request => {
+        this.menu = request;
+      },
+      confirm: question => {
+        this.question = question;
+      },
+    };
+    act(() =>
+      render(h(SurroundingsContext.Provider, { value: surroundings, children: component }), this.root),
+    );
+    return this;
+  }
+
+  /** Something happens; afterwards all of it is drawn. */
+  do(action: () => void): this {
+    act(action);
+    return this;
+  }
+
+  find<E extends HTMLElement = HTMLElement>(selector: string): E {
+    const found = this.root.querySelector<E>(selector);
+    if (found === null) throw new Error(`no ${selector} in ${this.root.innerHTML}`);
+    return found;
+  }
+
+  has(selector: string): boolean {
+    return this.root.querySelector(selector) !== null;
+  }
+
+  button(name: string): HTMLElement {
+    const all = Array.from(this.root.querySelectorAll<HTMLElement>('button'));
+    const found = all.find(one => (one.getAttribute('aria-label') ?? one.textContent) === name);
+    if (found === undefined) throw new Error(`no button ${name} in ${this.root.innerHTML}`);
+    return found;
+  }
+
+  text(): string {
+    return this.root.textContent ?? '';
+  }
+
+  press(on: HTMLElement, key: string, more: KeyboardEventInit = {}): KeyboardEvent {
+    const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more });
+    act(() => void on.dispatchEvent(event));
+    return event;
+  }
+
+  type(on: HTMLTextAreaElement | HTMLInputElement, value: string): this {
+    return this.do(() => {
+      on.value = value;
+      on.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+  }
+}
