@@ -3,6 +3,8 @@
 mod tls;
 mod write;
 
+pub(crate) use write::SEALED_SIZE;
+
 use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,13 +17,16 @@ use crate::wire::Wire;
 use crate::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 
 /// One read. All connections of a worker share the buffer.
-const READ_SIZE: usize = 64 * 1024;
+pub(crate) const READ_SIZE: usize = 64 * 1024;
 
 /// Reads from one connection per turn; then the others have theirs.
 const READS_PER_TURN: usize = 4;
 
 /// How often a turn looks again at those who sent more while it was flushing.
 const FLUSH_ROUNDS: usize = 4;
+
+/// A buffer that was not needed for so long is freed.
+const TICKS_UNTIL_UNUSED: u32 = 20;
 
 /// A record that opens with this byte is a TLS handshake (RFC 8446 §5.1); no text protocol begins so.
 const TLS_HANDSHAKE: u8 = 0x16;
@@ -135,13 +140,16 @@ impl<P: Protocol> Engine<P> {
                 }
             }
         }
-        if self.shared.wheel.entries() > 4 * self.slots.len() + 4096 {
+        if self.shared.wheel.entries() > 4 * self.slots.len() + 256 {
             self.rebuild_wheel();
         }
         began
     }
 
     pub(crate) fn tick(&mut self) {
+        if self.shared.tick().is_multiple_of(TICKS_UNTIL_UNUSED) {
+            self.shared.pool.shrink();
+        }
         let Engine { protocol, slots, shared, .. } = self;
         let mut conns = Conns { slots, shared };
         if catch_unwind(AssertUnwindSafe(|| protocol.tick(&mut conns))).is_err() {

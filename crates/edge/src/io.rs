@@ -13,6 +13,7 @@ use rustls_pki_types::ServerName;
 
 use crate::config::{EdgeConfig, Listener};
 use crate::counters::{Counters, Tally};
+use crate::engine::{READ_SIZE, SEALED_SIZE};
 use crate::output::Output;
 use crate::pool::{Pool, Remainder};
 use crate::slab::Slab;
@@ -390,8 +391,10 @@ impl Shared {
                 limit: config.handshakes_in_flight,
                 per_turn: config.handshakes_per_turn.max(1),
             },
-            plain: Vec::new(),
-            sealed: Vec::new(),
+            // Reserved whole at the start, and touched only where TLS is used: a buffer that grew later would lie above
+            // the connections in the heap, and keep their memory from going back when they have left.
+            plain: Vec::with_capacity(2 * READ_SIZE),
+            sealed: Vec::with_capacity(SEALED_SIZE),
             counters,
             registry: None,
         }

@@ -18,16 +18,19 @@ pub(crate) struct Pool {
     outputs: Vec<Box<Output>>,
     kept: usize,
     limit: usize,
+    /// The least that was kept of each since the last [`Pool::shrink`]: nobody has needed so many.
+    unused: (usize, usize),
 }
 
 impl Pool {
     pub(crate) fn new(limit: usize) -> Pool {
-        Pool { remainders: Vec::new(), outputs: Vec::new(), kept: 0, limit }
+        Pool { remainders: Vec::new(), outputs: Vec::new(), kept: 0, limit, unused: (0, 0) }
     }
 
     pub(crate) fn take_remainder(&mut self) -> Box<Remainder> {
         let Some(remainder) = self.remainders.pop() else { return Box::default() };
         self.kept -= cost(remainder.0.capacity());
+        self.unused.0 = self.unused.0.min(self.remainders.len());
         remainder
     }
 
@@ -41,6 +44,7 @@ impl Pool {
     pub(crate) fn take_output(&mut self) -> Box<Output> {
         let Some(output) = self.outputs.pop() else { return Box::default() };
         self.kept -= cost(output.capacity());
+        self.unused.1 = self.unused.1.min(self.outputs.len());
         output
     }
 
@@ -50,6 +54,20 @@ impl Pool {
         if self.keeps(output.capacity()) {
             self.outputs.push(output);
         }
+    }
+
+    /// Frees what nobody has needed since the last call. A few buffers that lie above a thousand closed connections in
+    /// the heap would keep the allocator from giving all of that back to the system.
+    pub(crate) fn shrink(&mut self) {
+        for remainder in self.remainders.drain(..self.unused.0.min(self.remainders.len())) {
+            self.kept -= cost(remainder.0.capacity());
+        }
+        for output in self.outputs.drain(..self.unused.1.min(self.outputs.len())) {
+            self.kept -= cost(output.capacity());
+        }
+        self.remainders.shrink_to(2 * self.remainders.len());
+        self.outputs.shrink_to(2 * self.outputs.len());
+        self.unused = (self.remainders.len(), self.outputs.len());
     }
 
     fn keeps(&mut self, capacity: usize) -> bool {
@@ -84,6 +102,21 @@ mod tests {
         assert_eq!(pool.kept, pool.outputs.iter().map(|output| cost(output.capacity())).sum());
         assert_eq!(pool.take_output().len(), 0);
         assert_eq!(pool.kept, pool.outputs.iter().map(|output| cost(output.capacity())).sum());
+    }
+
+    #[test]
+    fn what_nobody_needs_is_freed() {
+        let mut pool = Pool::new(64 * 1024);
+        let outputs: Vec<_> = (0..10).map(|_| pool.take_output()).collect();
+        outputs.into_iter().for_each(|output| pool.give_output(output));
+        pool.shrink();
+        assert_eq!(pool.outputs.len(), 10, "all were needed since the beginning");
+        let outputs: Vec<_> = (0..3).map(|_| pool.take_output()).collect();
+        outputs.into_iter().for_each(|output| pool.give_output(output));
+        pool.shrink();
+        assert_eq!(pool.outputs.len(), 3);
+        pool.shrink();
+        assert_eq!((pool.outputs.len(), pool.kept), (0, 0));
     }
 
     #[test]

@@ -8,6 +8,9 @@ use crate::output::MAX_SLICES;
 /// Plaintext encrypted at once: what is encrypted can neither be dropped nor be shared any more.
 const SEAL_AT_ONCE: usize = 32 * 1024;
 
+/// Room for that much, each slice in records of its own, and what rustls asks for beyond.
+pub(crate) const SEALED_SIZE: usize = SEAL_AT_ONCE + MAX_SLICES * 3 * 261;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wrote {
     /// Nothing is pending.
