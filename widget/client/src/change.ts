@@ -8,6 +8,8 @@ export type Change =
   | { c: 'event'; event: Event; request?: Command; now: number }
   | { c: 'action'; action: Action; now: number }
   | { c: 'status'; status: Status }
+  /** They are watched, and the server has said nothing of them: they are not here. */
+  | { c: 'unseen'; users: readonly string[] }
   /** The leader has told the server these markers. */
   | { c: 'told'; key: ConversationKey; received: number; read: number; now: number };
 

@@ -1,6 +1,6 @@
 // The connection of one browser as a state machine: what happened and the time go in, what to do comes out.
 
-import { backoff, notBefore } from './backoff.ts';
+import { backoff } from './backoff.ts';
 import type { Status, TransportName } from './client.ts';
 import { claims } from './token.ts';
 import { COMES_BACK, type Code, type Command, type Event, type Welcome } from './wire.ts';
@@ -56,7 +56,7 @@ interface Online {
 }
 
 /** From opening to welcome. A proxy that buffers or swallows is found by it. */
-const OPEN_MS = 12_000;
+const OPEN_MS = 10_000;
 const TOKEN_MS = 20_000;
 const PING_MS = 50_000;
 const PONG_MS = 10_000;
@@ -71,7 +71,7 @@ const FAILURES_IF_PROVEN = 5;
 /** So long a lesser transport is kept before a new connection begins with the best one again. */
 const BETTER_AFTER_MS = 600_000;
 /** A poll is answered after 25 s at the latest. */
-const POLL_SILENCE_MS = 60_000;
+const POLL_SILENCE_MS = 35_000;
 
 export class Connection {
   #state: State = { at: 'idle' };
@@ -262,7 +262,7 @@ export class Connection {
       since: now,
       heard: now,
       sent: now,
-      pingEvery: this.transport === 'poll' ? Number.POSITIVE_INFINITY : pingEvery,
+      pingEvery: this.transport === 'websocket' ? pingEvery : Number.POSITIVE_INFINITY,
       silence,
       refreshAt: ownToken ? now + refreshAfter(welcome.expires - welcome.time) : Number.POSITIVE_INFINITY,
       refreshing: false,
@@ -313,10 +313,8 @@ export class Connection {
   }
 
   #wait(code: Code | undefined, retryAfter: number | undefined, now: number): void {
-    const delay =
-      retryAfter === undefined
-        ? backoff(this.#attempts, this.random())
-        : notBefore(retryAfter, this.random());
+    // The server has spread its clients already.
+    const delay = retryAfter ?? backoff(this.#attempts, this.random());
     this.#attempts += 1;
     this.#enter({ at: 'waiting', until: now + delay, firm: retryAfter !== undefined, code });
   }

@@ -29,8 +29,12 @@ export interface EngineOptions {
 }
 
 const CLIENT = 'kith-widget/0.1';
-const MARKERS_MS = 500;
+/** `received` at most once a second; `read` sooner, because the other one sees it. */
+const RECEIVED_MS = 1_000;
+const READ_MS = 300;
 const WATCH_MS = 150;
+/** Who is watched and of whom nothing was said by then is not here. */
+const UNSEEN_MS = 1_500;
 const TYPING_EVERY_MS = 4_000;
 const TYPING_LAPSES_MS = 6_000;
 const REQUEST_MS = 20_000;
@@ -60,7 +64,11 @@ export class Engine {
   #heardUpTo: number | undefined;
   #pingedAt: number | undefined;
   #watched = new Map<string, readonly string[]>();
-  #watching = '';
+  /** Undefined: the server does not know what we watch. */
+  #watching: readonly string[] | undefined;
+  /** Watched anew and not told of yet. */
+  #unseen = new Set<string>();
+  #unseenAt: number | undefined;
   #watchAt: number | undefined;
   #typed = new Map<ConversationKey, number>();
   #wantedPresence: SetPresence | undefined;
@@ -159,7 +167,8 @@ export class Engine {
     for (const key of keys) {
       const known = this.host.replica.conversations.get(key);
       if (!known?.id || (known.read <= known.toldRead && known.top <= known.toldReceived)) continue;
-      if (!this.#unmarked.has(key)) this.#unmarked.set(key, now + MARKERS_MS);
+      const at = now + (known.read > known.toldRead ? READ_MS : RECEIVED_MS);
+      this.#unmarked.set(key, Math.min(at, this.#unmarked.get(key) ?? at));
     }
     this.#refreshList();
     this.#pump();
@@ -250,6 +259,7 @@ export class Engine {
     if (event.t === 'welcome') this.#beforeWelcome(now);
     if (pending) this.#heard(pending.until - REQUEST_MS);
     if (event.t === 'ack') this.#landed(event.id);
+    if (event.t === 'presence') this.#unseen.delete(event.user);
     if (event.t === 'error' && event.id !== undefined) this.#bounced(event, event.id, now);
     else if (event.t === 'error' && re === undefined) this.#unnamedRefusal(event, now);
     this.host.apply({ c: 'event', event, ...(pending && { request: pending.command }), now });
@@ -266,13 +276,15 @@ export class Engine {
   #beforeWelcome(now: number): void {
     this.#flying.clear();
     this.#later.clear();
+    this.#unseen.clear();
+    this.#unseenAt = undefined;
     this.#retell(this.#heardUpTo ?? now - RETELL_MS, now);
     this.host.works(this.#connection.transport);
   }
 
   #afterWelcome(): void {
-    this.#watching = '';
-    this.#watchAt = this.env.now();
+    this.#watching = undefined;
+    this.#watchAt = this.#watched.size > 0 ? this.env.now() : undefined;
     if (this.#wantedPresence !== undefined) {
       const set = this.#wantedPresence;
       this.#wantedPresence = undefined;
@@ -377,7 +389,7 @@ export class Engine {
   #unnamedRefusal({ code, retry_after = 1_000 }: Event & { t: 'error' }, now: number): void {
     if (COMES_BACK[code] !== 'later') return;
     this.#retell(now - REFUSAL_MS, now + retry_after);
-    this.#watching = '';
+    this.#watching = undefined;
     this.#watchAt ??= now + retry_after;
   }
 
@@ -395,10 +407,21 @@ export class Engine {
     this.#watchAt = undefined;
     const limit = this.host.replica.limits?.watch ?? 100;
     const users = [...new Set([...this.#watched.values()].flat())].slice(0, limit).sort();
-    const wanted = users.join('\n');
-    if (wanted === this.#watching) return;
-    this.#watching = wanted;
+    const before = new Set(this.#watching);
+    if (this.#watching && before.size === users.length && users.every(user => before.has(user))) return;
+    this.#watching = users;
+    this.#unseen = new Set(users.filter(user => !before.has(user) || this.#unseen.has(user)));
+    this.#unseenAt = now + UNSEEN_MS;
     this.#send({ t: 'watch', users });
+  }
+
+  /** The server tells who is here; of the others it says nothing, or what was known of them is old. */
+  #tellUnseen(now: number): void {
+    if (this.#unseenAt === undefined || this.#unseenAt > now || !this.#connection.online) return;
+    this.#unseenAt = undefined;
+    const users = [...this.#unseen];
+    this.#unseen.clear();
+    if (users.length > 0) this.host.apply({ c: 'unseen', users });
   }
 
   // -- time --
@@ -430,6 +453,7 @@ export class Engine {
     for (const [id, at] of this.#flying) if (at + ACK_MS <= now) this.#flying.delete(id);
     this.#tellMarkers(now);
     this.#tellWatch(now);
+    this.#tellUnseen(now);
     this.#pump();
     this.#schedule();
   }
@@ -445,6 +469,7 @@ export class Engine {
       for (const { at } of this.#later.values()) if (at > now) dues.push(at);
       for (const at of this.#unmarked.values()) dues.push(at);
       if (this.#watchAt !== undefined) dues.push(this.#watchAt);
+      if (this.#unseenAt !== undefined) dues.push(this.#unseenAt);
     }
     const next = Math.min(...dues);
     return Number.isFinite(next) ? next : undefined;

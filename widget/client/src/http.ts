@@ -7,6 +7,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Most commands in one POST; the rest goes with the next. */
 const MAX_LINES = 50;
+const KEEPALIVE_CHARS = 8_000;
 
 /**
  * One downstream and its POSTs. `listen` opens the downstream and runs until it is over; everything ends together,
@@ -16,6 +17,7 @@ export class HttpLink implements Link {
   #key: string | undefined;
   #lines: string[] = [];
   #posting = false;
+  #failed = false;
   #abort = new AbortController();
 
   constructor(
@@ -34,12 +36,16 @@ export class HttpLink implements Link {
 
   /** Never cookies: the token in the body says who it is. */
   post(path: string, body: string, authorized: boolean): Promise<Response> {
+    return this.#fetch(path, body, authorized, { signal: this.#abort.signal });
+  }
+
+  #fetch(path: string, body: string, authorized: boolean, more: RequestInit): Promise<Response> {
     return this.fetch(this.base + path, {
       method: 'POST',
       body,
       credentials: 'omit',
       cache: 'no-store',
-      signal: this.#abort.signal,
+      ...more,
       ...(authorized && this.#key !== undefined && { headers: { authorization: `Kith ${this.#key}` } }),
     });
   }
@@ -49,6 +55,7 @@ export class HttpLink implements Link {
     void this.#flush();
   }
 
+  /** The downstream ends; what was sent before still goes up, a `bye` above all. */
   close(): void {
     this.#abort.abort();
   }
@@ -62,6 +69,7 @@ export class HttpLink implements Link {
 
   closed(why: Parameters<LinkListener['closed']>[0]): void {
     if (this.over) return;
+    this.#failed = true;
     this.close();
     this.listener.closed(why);
   }
@@ -79,9 +87,12 @@ export class HttpLink implements Link {
     if (this.#posting || this.#key === undefined) return;
     this.#posting = true;
     try {
-      while (this.#lines.length > 0 && !this.over) {
-        const lines = this.#lines.splice(0, MAX_LINES);
-        const response = await this.post('/v1/send', lines.join('\n'), true);
+      while (this.#lines.length > 0 && !this.#failed) {
+        const body = this.#lines.splice(0, MAX_LINES).join('\n');
+        // It may outlive the page; browsers allow that for little.
+        const response = await this.#fetch('/v1/send', body, true, {
+          keepalive: body.length < KEEPALIVE_CHARS,
+        });
         if (!response.ok) await this.refused(response);
       }
     } catch {

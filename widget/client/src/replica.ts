@@ -137,6 +137,10 @@ export class Replica {
         return this.#action(change.action);
       case 'status':
         return this.#status(change.status);
+      case 'unseen':
+        for (const user of change.users)
+          this.#setPresence(user, 'offline', this.presences.get(user)?.lastSeen);
+        return;
       case 'told': {
         const known = this.conversations.get(change.key);
         if (!known) return;
@@ -297,6 +301,7 @@ export class Replica {
       case 'changes':
         if (event.reset) this.#forgetAll();
         this.#difference(event, !event.reset);
+        if (event.reset) this.#page(event);
         this.position = event.position;
     }
   }
@@ -316,12 +321,14 @@ export class Replica {
     for (const user of this.presences.keys()) this.#changed.add(`presence:${user}`);
     this.presences.clear();
     this.#difference(welcome, welcome.resumed && again);
-    if (!welcome.resumed) {
-      this.main = paging(welcome.conversations_next);
-      this.contactPages = paging(welcome.contacts_next);
-    }
+    if (!welcome.resumed) this.#page(welcome);
     this.position = welcome.position;
     this.lapse(now);
+  }
+
+  #page(first: { conversations_next?: string; contacts_next?: string }): void {
+    this.main = paging(first.conversations_next);
+    this.contactPages = paging(first.contacts_next);
   }
 
   /** `announce`: what was missed in a short absence is news; what was missed since yesterday is a badge. */
@@ -447,7 +454,7 @@ export class Replica {
     const key = 'user' in request.to ? direct(request.to.user) : this.keysById.get(request.to.conversation);
     if (key === undefined) return;
     const messages = [...event.messages].sort((a, b) => a.seq - b.seq);
-    if (messages.length === 0 && !this.conversations.has(key)) return;
+    if (event.conversation === '' || (messages.length === 0 && !this.conversations.has(key))) return;
     const known = this.#adopt(key, event.conversation);
     const first = messages[0]?.seq;
     const last = messages.at(-1)?.seq;

@@ -72,6 +72,8 @@ export class Tabs {
   #heard = new Map<string, number>();
   #tick: (() => void) | undefined;
   #unanswered = 0;
+  /** Follower: it asked for a snapshot and has none yet. */
+  #joining = false;
 
   constructor(
     private readonly env: Environment,
@@ -98,7 +100,7 @@ export class Tabs {
     });
     this.role = 'follower';
     this.host.follow();
-    this.#post({ k: 'join', from: this.id });
+    this.#askToJoin();
     this.#stand({});
     this.#beginTicks();
   }
@@ -184,7 +186,7 @@ export class Tabs {
           this.#release = undefined;
           this.role = 'follower';
           this.host.follow();
-          this.#post({ k: 'join', from: this.id });
+          this.#askToJoin();
           this.#stand({});
         },
       );
@@ -261,12 +263,13 @@ export class Tabs {
       case 'lead':
         this.#failAsked();
         this.#unanswered = 0;
-        return this.#post({ k: 'join', from: this.id });
+        return this.#askToJoin();
       case 'snapshot': {
         const newLeader = this.#term !== '' && post.term !== this.#term;
         this.#term = post.term;
         this.#n = post.n;
         this.#unanswered = 0;
+        this.#joining = false;
         this.host.restore(post.state, newLeader);
         for (const action of this.#undone.values())
           this.host.mirror({ c: 'action', action, now: this.env.now() });
@@ -275,7 +278,10 @@ export class Tabs {
       }
       case 'apply':
         // A change that was missed, or another leader's: begin again from what it has.
-        if (post.term !== this.#term || post.n > this.#n + 1) return this.#post({ k: 'join', from: this.id });
+        if (post.term !== this.#term || post.n > this.#n + 1) {
+          if (!this.#joining) this.#askToJoin();
+          return;
+        }
         if (post.n <= this.#n) return;
         this.#n = post.n;
         if (post.origin !== this.id) this.host.mirror(post.change);
@@ -307,8 +313,14 @@ export class Tabs {
     });
   }
 
+  #askToJoin(): void {
+    this.#joining = true;
+    this.#post({ k: 'join', from: this.id });
+  }
+
   #tickOnce(): void {
     this.#unanswered += 1;
+    if (this.#joining) this.#askToJoin();
     this.#post({ k: 'tick', from: this.id });
     this.env.timer(TOCK_MS, () => {
       if (this.#unanswered >= 2 && this.role === 'follower' && this.env.page.visible())

@@ -134,6 +134,25 @@ describe.each([
     expect(heard.log).toEqual(['closed']);
   });
 
+  test('close lets a bye go up that was said just before, and no more after a failure', async () => {
+    const net = new Net();
+    const heard = listen(transport('', net.fetch));
+    await settle();
+    net.answerWithStream(0).enqueue(new TextEncoder().encode(wire([WELCOME])));
+    await settle();
+    heard.link.send('1');
+    heard.link.send('bye');
+    heard.link.close();
+    net.answer(1, 204);
+    await settle();
+    expect(net.requests.slice(1)).toMatchObject([{ body: '1' }, { body: 'bye' }]);
+    heard.link.send('late');
+    net.fail(2);
+    await settle();
+    expect(net.requests.length).toBe(3);
+    expect(heard.log).toEqual(['welcome']);
+  });
+
   test('close ends the request and says nothing', async () => {
     const net = new Net();
     const heard = listen(transport('', net.fetch));

@@ -65,7 +65,7 @@ export class Browser {
       // What one tab posts keeps its order.
       busyUntil = Math.max(busyUntil, this.clock.now + this.delay());
       this.clock.timer(busyUntil - this.clock.now, () => {
-        for (const one of all) if (one !== channel && !one.tab.frozen) one.hear(structuredClone(copy));
+        for (const one of all) if (one !== channel) one.hear(structuredClone(copy));
       });
     });
     all.add(channel);
@@ -84,8 +84,9 @@ export class Tab {
   visible = true;
   online = true;
   dead = false;
-  /** Nothing of it runs, but it is not gone: it keeps its locks. */
+  /** Nothing of it runs, but it is not gone: it keeps its locks, and what happens meanwhile waits. */
   frozen = false;
+  #waiting: (() => void)[] = [];
   readonly atDeath: (() => void)[] = [];
   #listeners = new Set<(what: PageEvent) => void>();
 
@@ -94,6 +95,17 @@ export class Tab {
     private readonly open: OpenLink,
     private readonly random: () => number,
   ) {}
+
+  run(call: () => void): void {
+    if (this.dead) return;
+    if (this.frozen) this.#waiting.push(call);
+    else call();
+  }
+
+  thaw(): void {
+    this.frozen = false;
+    for (const call of this.#waiting.splice(0)) call();
+  }
 
   /** The process is killed: no goodbye. */
   crash(): void {
@@ -119,7 +131,7 @@ export class Tab {
     const alive =
       <A extends unknown[]>(call: (...args: A) => void) =>
       (...args: A) => {
-        if (!this.dead && !this.frozen) call(...args);
+        this.run(() => call(...args));
       };
     const open: OpenLink = (hello, listener) => {
       const link = this.open(hello, { event: alive(listener.event), closed: alive(listener.closed) });
@@ -167,7 +179,7 @@ class FakeChannel implements Channel {
   };
 
   hear(message: unknown): void {
-    if (!this.tab.dead) this.#listener(message);
+    this.tab.run(() => this.#listener(message));
   }
 
   close = () => {
@@ -200,7 +212,8 @@ class LockQueue {
         reject(new Error('aborted'));
       });
       if (options.steal) {
-        this.#holder?.reject(new Error('stolen'));
+        const robbed = this.#holder;
+        robbed?.tab.run(() => robbed.reject(new Error('stolen')));
         this.#holder = undefined;
         this.#queue.unshift(claim);
       } else this.#queue.push(claim);

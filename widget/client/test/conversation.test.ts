@@ -27,12 +27,12 @@ test('a message is sending, sent, received and read', async () => {
   expect(states()).toEqual(['hi sending']);
   await clock.advance(30);
   expect(states()).toEqual(['hi sent']);
-  await clock.advance(1_000);
+  await clock.advance(1_200);
   expect(states()).toEqual(['hi received']);
   expect(ben.totals()).toMatchObject({ unread: 1, conversations: 1 });
   ben.seen(direct('ana'), 1);
   expect(ben.totals().unread).toBe(0);
-  await clock.advance(1_000);
+  await clock.advance(1_200);
   expect(states()).toEqual(['hi read']);
 });
 

@@ -28,6 +28,8 @@ interface Session {
   device: string;
   listener: LinkListener;
   alive: boolean;
+  /** The client listens no more. */
+  mute: boolean;
   watch: Set<string>;
   /** Deliveries keep their order. */
   busyUntil: number;
@@ -66,7 +68,15 @@ export class Server {
   /** For a browser's transports. */
   readonly open: OpenLink = (hello, listener) => {
     this.hellos += 1;
-    const session: Session = { user: '', device: '', listener, alive: true, watch: new Set(), busyUntil: 0 };
+    const session: Session = {
+      user: '',
+      device: '',
+      listener,
+      alive: true,
+      mute: false,
+      watch: new Set(),
+      busyUntil: 0,
+    };
     if (!this.reachable) this.clock.timer(this.latency(), () => this.cut(session));
     else this.clock.timer(this.latency(), () => session.alive && this.#hello(session, JSON.parse(hello)));
     let busyUntil = 0;
@@ -76,9 +86,13 @@ export class Server {
         busyUntil = Math.max(busyUntil, this.clock.now + this.latency());
         this.clock.timer(busyUntil - this.clock.now, () => this.#arrives(session, command));
       },
+      // What was sent before arrives before the end does.
       close: () => {
-        session.alive = false;
-        this.sessions.delete(session);
+        session.mute = true;
+        this.clock.timer(Math.max(0, busyUntil - this.clock.now), () => {
+          session.alive = false;
+          this.sessions.delete(session);
+        });
       },
     } satisfies Link;
   };
@@ -88,7 +102,7 @@ export class Server {
     if (!session.alive) return;
     session.alive = false;
     this.sessions.delete(session);
-    session.listener.closed({});
+    if (!session.mute) session.listener.closed({});
   }
 
   cutAll(): void {
@@ -206,7 +220,9 @@ export class Server {
       }
       case 'watch':
         session.watch = new Set(command.users);
-        for (const one of command.users) reply({ t: 'presence', user: one, presence: this.#presence(one) });
+        for (const one of command.users) {
+          if (this.#presence(one) === 'online') reply({ t: 'presence', user: one, presence: 'online' });
+        }
         return;
       case 'ping':
         return reply({ t: 'pong' });
@@ -326,7 +342,7 @@ export class Server {
     // As over a wire: the receiver gets a copy.
     const copy = () => JSON.parse(JSON.stringify(event)) as Event;
     this.clock.timer(session.busyUntil - this.clock.now, () => {
-      if (!session.alive) return;
+      if (!session.alive || session.mute) return;
       const fault = this.fault('down', event);
       if (fault === 'cut') return this.cut(session);
       session.listener.event(copy());
