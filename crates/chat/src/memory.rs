@@ -86,6 +86,21 @@ impl MemoryStore {
         }
     }
 
+    /// As if the process had been killed: what is queued does not happen, what is done is told to nobody.
+    pub fn crash(&self) {
+        let mut inner = self.lock();
+        let Inner { writes, reads, committed, answers, .. } = &mut *inner;
+        let forgotten = (
+            std::mem::take(writes),
+            std::mem::take(reads),
+            std::mem::take(committed),
+            std::mem::take(answers),
+        );
+        // Completions may hold the last reference to a node; none is dropped under the lock.
+        drop(inner);
+        drop(forgotten);
+    }
+
     /// From now on every write fails with this (None: works again); reads go on, as with a full disk.
     pub fn fail_writes(&self, with: Option<StoreError>) {
         self.lock().failing = with;

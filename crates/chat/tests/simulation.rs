@@ -1,5 +1,5 @@
 //! A community with bad luck: members send, mark, drop, reconnect, retry and fall behind at random over a store whose
-//! every interleaving is drawn by lot, and are compared with what must hold. The seed of a failure is printed;
+//! every interleaving is drawn by lot, the node is killed now and then, and all is compared with what must hold. The seed of a failure is printed;
 //! `SEED=n cargo test -p chat --test simulation` runs it alone.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -160,11 +160,19 @@ impl Simulation {
                 let ms = self.rng.random_range(1..3000);
                 self.scene.wait(ms);
             }
+            _ if self.rng.random_bool(0.5) => self.kill(),
             _ if self.faults == Faults::NetworkAndDisk => {
                 let full = self.rng.random_bool(0.3).then_some(StoreError::DiskFull);
                 self.scene.store.fail_writes(full);
             }
             _ => {}
+        }
+    }
+
+    fn kill(&mut self) {
+        self.scene.restart();
+        for client in &mut self.clients {
+            client.link = None;
         }
     }
 

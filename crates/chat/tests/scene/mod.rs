@@ -19,6 +19,7 @@ pub struct Scene {
     pub inbox: Arc<Inbox>,
     pub node: Node,
     pub now: u64,
+    config: NodeConfig,
     next_handle: AtomicU64,
 }
 
@@ -100,8 +101,14 @@ impl Scene {
         store.add_site(&site(mode)).unwrap();
         let store = Arc::new(store);
         let inbox = Arc::new(Inbox::default());
-        let node = Node::new(config, store.clone(), inbox.clone(), [7; 32]);
-        Scene { store, inbox, node, now: START, next_handle: AtomicU64::new(1) }
+        let node = Node::new(config.clone(), store.clone(), inbox.clone(), [7; 32]);
+        Scene { store, inbox, node, now: START, config, next_handle: AtomicU64::new(1) }
+    }
+
+    /// The process is killed and begins anew on the same disk.
+    pub fn restart(&mut self) {
+        self.store.crash();
+        self.node = Node::new(self.config.clone(), self.store.clone(), self.inbox.clone(), [8; 32]);
     }
 
     pub fn now(&self) -> Timestamp {

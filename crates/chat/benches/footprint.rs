@@ -1,0 +1,309 @@
+//! What the domain alone costs: memory per idle session, time per sign-in and per message, without sockets and
+//! without a disk. `cargo bench -p chat` (Linux: memory is read from /proc).
+#![allow(clippy::print_stdout, reason = "a bench reports")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use chat::token::{Claims, sign};
+use chat::*;
+
+const NOW: Timestamp = Timestamp(1_800_000_000_000);
+const SESSIONS: u32 = 200_000;
+const TALKERS: u32 = 1_000;
+const MESSAGES: u32 = 1_000_000;
+
+fn main() {
+    let node = Node::new(config(), Arc::new(Blank::default()), Arc::new(Nowhere), [1; 32]);
+    let tokens: Vec<String> = (1..=SESSIONS).map(token).collect();
+
+    for (number, token) in (1..=TALKERS).zip(&tokens) {
+        sign_in(&node, number, token);
+    }
+    let begin = Instant::now();
+    for number in 0..MESSAGES {
+        let from = 1 + number % TALKERS;
+        let group = from / 10 * 10;
+        let to = 1 + (group + (from + 1 + number / TALKERS % 9) % 10) % TALKERS;
+        if from == to {
+            continue;
+        }
+        let command = Command::Send {
+            client_id: format!("m{number}").into(),
+            to: To::User(sub(to)),
+            body: "x".repeat(100).into(),
+            reply_to: None,
+        };
+        node.command(session(from), command, NOW);
+    }
+    let stats = node.stats();
+    let per_message = begin.elapsed().as_nanos() as f64 / stats.messages as f64;
+    assert!(stats.deliveries == stats.messages && stats.messages > u64::from(MESSAGES) * 8 / 10);
+    println!("message, accepted to delivered: {:.2} µs", per_message / 1000.0);
+
+    let before = resident_bytes();
+    let begin = Instant::now();
+    for (number, token) in (TALKERS + 1..=SESSIONS).zip(&tokens[TALKERS as usize..]) {
+        sign_in(&node, number, token);
+    }
+    let per_sign_in = begin.elapsed().as_nanos() as f64 / f64::from(SESSIONS - TALKERS);
+    node.tick(NOW);
+    assert_eq!(node.stats().sessions, u64::from(SESSIONS));
+    let held = resident_bytes() - before;
+    println!("sign-in, HS256 and all: {:.2} µs", per_sign_in / 1000.0);
+    println!("memory per idle session: {:.0} bytes", held as f64 / f64::from(SESSIONS - TALKERS));
+
+    let begin = Instant::now();
+    for ms in (0..10_000).step_by(100) {
+        node.tick(Timestamp(NOW.0 + ms));
+    }
+    println!("tick with nothing due: {:.1} µs", begin.elapsed().as_nanos() as f64 / 100.0 / 1000.0);
+
+    for number in 1..=SESSIONS {
+        node.disconnected(session(number), false, NOW);
+    }
+    (0..100).for_each(|tick| node.tick(Timestamp(NOW.0 + 20_000 + tick * 100)));
+    // What they left free is either with the system again or used by the next crowd: which, the allocator decides.
+    for (number, token) in (1..=SESSIONS).zip(&tokens) {
+        sign_in(&node, number, token);
+    }
+    let again = resident_bytes().saturating_sub(before);
+    println!("memory after all left and came again: {:.0} bytes each", again as f64 / f64::from(SESSIONS));
+}
+
+fn sign_in(node: &Node, number: u32, token: &str) {
+    let hello = Hello {
+        site_key: "bench",
+        token: Some(token),
+        device: DeviceId::parse("device").expect("it is one"),
+        position: None,
+        origin: None,
+    };
+    node.sign_in(hello, SessionHandle(number.into()), NOW);
+}
+
+fn session(num: u32) -> SessionId {
+    SessionId { user: UserId { site: SiteId(1), num }, handle: SessionHandle(num.into()) }
+}
+
+fn sub(number: u32) -> Sub {
+    Sub::parse(&format!("user-{number}")).expect("it is one")
+}
+
+fn token(number: u32) -> String {
+    let claims = Claims {
+        sub: format!("user-{number}"),
+        name: Some(format!("User {number}")),
+        exp: (NOW.0 / 1000 + 3600) as f64,
+        ..Claims::default()
+    };
+    sign(&claims, &secret()).expect("HS256 signs")
+}
+
+fn secret() -> Secret {
+    Secret { kind: SecretKind::Hs256, bytes: b"a secret".to_vec(), created: NOW, expires: None }
+}
+
+fn config() -> NodeConfig {
+    NodeConfig {
+        limits: Limits {
+            body_bytes: 8192,
+            page: 50,
+            watch: 100,
+            contacts: 1000,
+            sessions_per_user: 8,
+            sessions_per_site: 0,
+            send_burst: 1_000_000,
+            send_per_minute: 1_000_000,
+            command_burst: 20,
+            command_per_minute: 600,
+            site_sends_per_second: 0,
+        },
+        presence_grace_ms: 10_000,
+        presence_coalesce_ms: 500,
+        clock_skew_ms: 60_000,
+    }
+}
+
+/// Resident set, from its second field (proc(5), statm), in pages of 4 KB.
+fn resident_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
+}
+
+struct Nowhere;
+
+impl Outbox for Nowhere {
+    fn deliver(&self, _: SessionHandle, _: Event) {}
+}
+
+/// A store that knows everybody and keeps nothing.
+#[derive(Default)]
+struct Blank {
+    number: AtomicU64,
+}
+
+impl Blank {
+    fn position(&self) -> Position {
+        Position { epoch: 1, number: self.number.load(Ordering::Relaxed) }
+    }
+
+    fn row(&self, site: SiteId, profile: Profile) -> UserRow {
+        let num = profile.sub.as_str()["user-".len()..].parse().unwrap_or(0);
+        UserRow {
+            id: UserId { site, num },
+            profile,
+            presence: SetPresence::Online,
+            banned: false,
+            created: NOW,
+            last_seen: NOW,
+        }
+    }
+
+    fn profile(&self, sub: Sub) -> Profile {
+        Profile { name: sub.as_str().into(), sub, avatar: None, guest: false }
+    }
+}
+
+impl Store for Blank {
+    fn sign_in(
+        &self,
+        site: SiteId,
+        profile: Profile,
+        _: ResumeFrom,
+        _: Timestamp,
+        met: Met,
+        done: Done<(UserRow, Snapshot)>,
+    ) {
+        let row = self.row(site, profile);
+        if met(&row) {
+            let snapshot = Snapshot {
+                reset: true,
+                conversations: ConversationsPage { rows: vec![], next: None },
+                messages: vec![],
+                gaps: vec![],
+                contacts: ContactsPage { rows: vec![], next: None },
+                position: self.position(),
+            };
+            done(Ok((row, snapshot)));
+        }
+    }
+    fn append(&self, append: Append, done: Done<Appended>) {
+        self.number.fetch_add(1, Ordering::Relaxed);
+        done(Ok(Appended {
+            conversation: append.conversation,
+            seq: Seq(1),
+            time: append.time,
+            position: self.position(),
+            repeated: false,
+        }));
+    }
+    fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>) {
+        done(Ok(Some(self.row(site, self.profile(sub)))));
+    }
+    fn relation(&self, _: UserId, _: UserId, done: Done<Relation>) {
+        done(Ok(Relation { of_a: ContactState::None, of_b: ContactState::None }));
+    }
+    fn sites(&self) -> Result<Vec<Site>, StoreError> {
+        Ok(vec![Site {
+            id: SiteId(1),
+            key: "bench".into(),
+            name: "Bench".into(),
+            mode: Mode::Open,
+            guests: false,
+            origins: vec![],
+            secrets: vec![secret()],
+            created: NOW,
+        }])
+    }
+    fn banned(&self) -> Result<Vec<UserId>, StoreError> {
+        Ok(vec![])
+    }
+    fn put_presence(&self, _: UserId, _: SetPresence, _: Timestamp) {}
+
+    // Nothing below is asked for here.
+    fn put_user(&self, _: SiteId, _: Profile, _: Timestamp, done: Done<UserRow>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn mark(&self, _: ConversationId, _: UserId, _: Seq, _: Seq, done: Done<MarkerRow>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn change_conversation(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: ConversationChange,
+        done: Done<Option<(ConversationRow, Position)>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn put_relation(
+        &self,
+        _: UserId,
+        _: UserId,
+        _: Relation,
+        _: u32,
+        _: Timestamp,
+        done: Done<Option<Position>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn use_token(&self, _: SiteId, _: &str, _: Timestamp, _: Timestamp, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn set_banned(&self, _: UserId, _: bool, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn users(&self, _: SiteId, _: Vec<Sub>, done: Done<Vec<UserRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn users_by_id(&self, _: Vec<UserId>, done: Done<Vec<UserRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn relations(&self, _: UserId, _: Vec<UserId>, done: Done<Vec<Relation>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn snapshot(&self, _: UserId, _: ResumeFrom, done: Done<Snapshot>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn conversations(&self, _: UserId, _: bool, _: Option<String>, _: u32, done: Done<ConversationsPage>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn conversation(&self, _: UserId, _: ConversationId, done: Done<Option<ConversationRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn history(&self, _: ConversationId, _: Option<Seq>, _: Option<Seq>, _: u32, done: Done<HistoryPage>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn contacts(&self, _: UserId, _: Option<String>, _: u32, done: Done<ContactsPage>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn contact_ids(&self, _: UserId, done: Done<Vec<UserId>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn people(&self, _: SiteId, _: Option<String>, _: Option<String>, _: u32, done: Done<PeoplePage>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn revision(&self) -> Result<u64, StoreError> {
+        Ok(1)
+    }
+    fn add_site(&self, _: &Site) -> Result<Option<SiteId>, StoreError> {
+        Ok(None)
+    }
+    fn update_site(&self, _: &Site) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn remove_site(&self, _: SiteId) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+    fn add_secret(&self, _: SiteId, _: &Secret) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn list_users(&self, _: SiteId, _: Option<Sub>, _: u32) -> Result<Vec<UserRow>, StoreError> {
+        Ok(vec![])
+    }
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
