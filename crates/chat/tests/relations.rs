@@ -1,0 +1,284 @@
+//! Contacts and presence under random interleavings: whatever happened in between, at the end every device shows
+//! the contact list that is stored and the presence that is true.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use std::collections::BTreeMap;
+
+use chat::memory::MemoryStore;
+use chat::*;
+use rand::{Rng, SeedableRng, rngs::StdRng, seq::IndexedRandom};
+use scene::*;
+
+const USERS: [&str; 4] = ["ann", "bob", "cat", "dan"];
+const ACTIONS: [ContactAction; 6] = [
+    ContactAction::Request,
+    ContactAction::Accept,
+    ContactAction::Decline,
+    ContactAction::Remove,
+    ContactAction::Block,
+    ContactAction::Unblock,
+];
+const CHOICES: [SetPresence; 4] =
+    [SetPresence::Online, SetPresence::Away, SetPresence::Busy, SetPresence::Invisible];
+
+#[test]
+fn every_device_ends_with_the_truth() {
+    for seed in 0..200 {
+        let run = std::panic::catch_unwind(|| {
+            let mode = if seed % 2 == 0 { Mode::Open } else { Mode::Contacts };
+            Community::new(seed, mode).run();
+        });
+        assert!(run.is_ok(), "seed {seed}");
+    }
+}
+
+struct Community {
+    scene: Scene,
+    rng: StdRng,
+    mode: Mode,
+    screens: Vec<Screen>,
+    chosen: BTreeMap<&'static str, SetPresence>,
+}
+
+/// What a device shows.
+struct Screen {
+    user: &'static str,
+    device: String,
+    handle: Option<SessionHandle>,
+    session: Option<SessionId>,
+    position: Option<Position>,
+    contacts: BTreeMap<String, ContactState>,
+    watched: Vec<&'static str>,
+    presence: BTreeMap<String, Presence>,
+}
+
+impl Community {
+    fn new(seed: u64, mode: Mode) -> Community {
+        let scene = Scene::with(mode, config(), MemoryStore::by_turns());
+        let screens = (0..USERS.len() * 2)
+            .map(|n| Screen {
+                user: USERS[n / 2],
+                device: format!("d{n}"),
+                handle: None,
+                session: None,
+                position: None,
+                contacts: BTreeMap::new(),
+                watched: Vec::new(),
+                presence: BTreeMap::new(),
+            })
+            .collect();
+        let chosen = USERS.iter().map(|user| (*user, SetPresence::Online)).collect();
+        Community { scene, rng: StdRng::seed_from_u64(seed), mode, screens, chosen }
+    }
+
+    fn run(mut self) {
+        for who in 0..self.screens.len() {
+            self.connect(who);
+            self.scene.store.run();
+            self.look(who);
+        }
+        for _ in 0..300 {
+            self.step();
+        }
+        self.settle();
+        for who in 0..self.screens.len() {
+            self.check(who);
+        }
+    }
+
+    fn step(&mut self) {
+        let who = self.rng.random_range(0..self.screens.len());
+        match self.rng.random_range(0..100) {
+            0..45 => {
+                let turns = self.scene.store.turns();
+                if turns > 0 {
+                    self.scene.store.turn(self.rng.random_range(0..turns));
+                }
+            }
+            45..60 => self.look(who),
+            60..75 => {
+                let other = USERS.choose(&mut self.rng).unwrap();
+                let action = *ACTIONS.choose(&mut self.rng).unwrap();
+                self.say(who, Command::Contact { re: 1, action, user: sub(other) });
+            }
+            75..80 => {
+                let watched: Vec<&str> =
+                    USERS.iter().copied().filter(|_| self.rng.random_bool(0.6)).collect();
+                if self.screens[who].session.is_some() {
+                    // What comes for the watch before may still arrive; only the new one's answers count.
+                    self.scene.store.run();
+                    self.look(who);
+                    self.screens[who].presence.clear();
+                    self.screens[who].watched = watched.clone();
+                    self.say(who, Command::Watch { users: watched.into_iter().map(sub).collect() });
+                }
+            }
+            80..85 => {
+                let set = *CHOICES.choose(&mut self.rng).unwrap();
+                if self.screens[who].session.is_some() {
+                    self.chosen.insert(self.screens[who].user, set);
+                    self.say(who, Command::SetPresence(set));
+                }
+            }
+            85..90 => self.disconnect(who),
+            90..95 => self.connect(who),
+            _ => {
+                let ms = self.rng.random_range(50..4000);
+                self.scene.wait(ms);
+            }
+        }
+    }
+
+    fn connect(&mut self, who: usize) {
+        let screen = &mut self.screens[who];
+        if screen.handle.is_none() {
+            let token = self.scene.token(screen.user);
+            screen.handle = Some(self.scene.hello(Some(&token), &screen.device, screen.position));
+            screen.watched.clear();
+            screen.presence.clear();
+        }
+    }
+
+    fn disconnect(&mut self, who: usize) {
+        self.look(who);
+        let on_purpose = self.rng.random_bool(0.5);
+        let screen = &mut self.screens[who];
+        if let Some(session) = screen.session.take() {
+            screen.handle = None;
+            self.scene.node.disconnected(session, on_purpose, self.scene.now());
+        }
+    }
+
+    fn say(&mut self, who: usize, command: Command) {
+        if let Some(session) = self.screens[who].session {
+            self.scene.node.command(session, command, self.scene.now());
+        }
+    }
+
+    fn look(&mut self, who: usize) {
+        let screen = &mut self.screens[who];
+        let Some(handle) = screen.handle else { return };
+        for event in self.scene.inbox.take(handle) {
+            match event {
+                Event::Welcome(welcome) => {
+                    screen.session = Some(welcome.session);
+                    screen.position = Some(welcome.changes.position);
+                    if welcome.changes.reset {
+                        screen.contacts.clear();
+                    }
+                    for contact in &welcome.changes.contacts {
+                        screen.contacts.insert(contact.person.sub.to_string(), contact.state);
+                    }
+                }
+                Event::Contact { contact, position, .. } => {
+                    assert!(Some(position) >= screen.position, "contacts come in order");
+                    screen.position = Some(position);
+                    screen.contacts.insert(contact.person.sub.to_string(), contact.state);
+                }
+                Event::Presence { user, presence, .. } => {
+                    screen.presence.insert(user.to_string(), presence);
+                }
+                Event::Refused { re: Some(1), refusal } => {
+                    assert!(
+                        matches!(
+                            refusal,
+                            Refusal::BadValue | Refusal::NotAllowed | Refusal::RateLimited { .. }
+                        ),
+                        "{refusal}"
+                    );
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        self.scene.store.run();
+        self.scene.wait(15_000);
+        self.scene.store.run();
+        self.scene.wait(1_000);
+        for who in 0..self.screens.len() {
+            self.look(who);
+        }
+    }
+
+    fn check(&mut self, who: usize) {
+        let Some(session) = self.screens[who].session else { return };
+        let stored = self.stored_contacts(session);
+        let screen = &self.screens[who];
+        let shown: BTreeMap<String, ContactState> = screen
+            .contacts
+            .iter()
+            .filter(|(_, state)| **state != ContactState::None)
+            .map(|(user, state)| (user.clone(), *state))
+            .collect();
+        assert_eq!(shown, stored, "{}'s contacts", screen.user);
+        let screen = &self.screens[who];
+        for other in screen.watched.iter().filter(|other| **other != screen.user) {
+            let expected = self.true_presence(session.user, other, &stored);
+            let shown = screen.presence.get(*other).copied();
+            match (self.mode, expected) {
+                // Who may not be seen is not spoken of, or was told to be offline when that began.
+                (Mode::Contacts, None) => assert!(matches!(shown, None | Some(Presence::Offline)), "{other}"),
+                (_, expected) => assert_eq!(shown, expected, "{} sees {other}", screen.user),
+            }
+        }
+    }
+
+    fn stored_contacts(&mut self, session: SessionId) -> BTreeMap<String, ContactState> {
+        self.scene.node.command(
+            session,
+            Command::Contacts { re: 2, page: PageOf::default() },
+            self.scene.now(),
+        );
+        self.scene.store.run();
+        match self.scene.inbox.take(session.handle).pop() {
+            Some(Event::Contacts { contacts, .. }) => {
+                contacts.iter().map(|contact| (contact.person.sub.to_string(), contact.state)).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// None: `user` may not see it, on a site where only contacts meet.
+    fn true_presence(
+        &self,
+        user: UserId,
+        other: &'static str,
+        contacts: &BTreeMap<String, ContactState>,
+    ) -> Option<Presence> {
+        let relation = self.relation(user, other);
+        let blocked = relation.of_a == ContactState::Blocked || relation.of_b == ContactState::Blocked;
+        match self.mode {
+            Mode::Open if blocked => return Some(Presence::Offline),
+            Mode::Contacts if contacts.get(other) != Some(&ContactState::Contact) => return None,
+            _ => {}
+        }
+        let is_here = self.screens.iter().any(|screen| screen.user == other && screen.session.is_some());
+        Some(match (is_here, self.chosen[other]) {
+            (false, _) | (_, SetPresence::Invisible) => Presence::Offline,
+            (_, SetPresence::Online) => Presence::Online,
+            (_, SetPresence::Away) => Presence::Away,
+            (_, SetPresence::Busy) => Presence::Busy,
+        })
+    }
+
+    fn relation(&self, user: UserId, other: &str) -> Relation {
+        let answer = std::sync::Arc::new(std::sync::Mutex::new(None));
+        let put = answer.clone();
+        let store = self.scene.store.clone();
+        let found = move |row: Result<Option<UserRow>, StoreError>| {
+            let id = row.unwrap().unwrap().id;
+            let done = move |relation: Result<Relation, StoreError>| {
+                *put.lock().unwrap() = relation.ok();
+            };
+            store.relation(user, id, Box::new(done));
+        };
+        self.scene.store.user(user.site, sub(other), Box::new(found));
+        self.scene.store.run();
+        let relation = answer.lock().unwrap().take();
+        relation.unwrap()
+    }
+}
