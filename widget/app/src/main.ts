@@ -16,7 +16,7 @@ export default function mount(stage: Stage): App {
 
   const wording = wordingFor([stage.settings.lang, ...navigator.languages]);
   const shell = openShell(stage);
-  render(h(Shell, { stage, shell, wording, place }), place);
+  render(h(Shell, { stage, shell, wording }), place);
   return {
     show: shell.show,
     hide: shell.hide,

@@ -3,10 +3,14 @@
 import type { Status } from '@kith/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing } from '../../test/draw.ts';
-import { Banner, kindOf } from './banner.tsx';
+import { Banner, kindOf, useTrouble } from './banner.tsx';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+function Shown() {
+  return <Banner trouble={useTrouble()} />;
+}
 
 const later = (drawing: Drawing, ms: number) => drawing.do(() => void vi.advanceTimersByTime(ms));
 
@@ -16,7 +20,7 @@ function change(drawing: Drawing, state: Status) {
 }
 
 test('a blink of the network is not shown, a lost connection is, and its return is said', () => {
-  const drawing = new Drawing().draw(<Banner />);
+  const drawing = new Drawing().draw(<Shown />);
   change(drawing, { state: 'waiting', shared: false });
   later(drawing, 1_000);
   change(drawing, { state: 'online', shared: false });
@@ -34,7 +38,7 @@ test('a blink of the network is not shown, a lost connection is, and its return 
 });
 
 test('one can try again at once', () => {
-  const drawing = new Drawing().draw(<Banner />);
+  const drawing = new Drawing().draw(<Shown />);
   change(drawing, { state: 'waiting', shared: false });
   later(drawing, 2_000);
   drawing.do(() => drawing.button('Try again').click());

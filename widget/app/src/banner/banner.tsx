@@ -8,8 +8,8 @@ import { useClient, useSurroundings, useTopic, useWording } from '../surrounding
 /** A blink of the network is nobody's business. */
 const GRACE = 1_500;
 
-export function Banner() {
-  const client = useClient();
+/** What is shown: with a grace time, and said to screen readers once. */
+export function useTrouble(): Trouble | undefined {
   const { announce } = useSurroundings();
   const words = useWording();
   const status = useTopic('status', one => one.status());
@@ -29,7 +29,12 @@ export function Banner() {
     );
     return () => clearTimeout(timer);
   }, [trouble, announce, words]);
+  return shown;
+}
 
+export function Banner({ trouble: shown }: { trouble: Trouble | undefined }) {
+  const client = useClient();
+  const words = useWording();
   if (shown === undefined) return null;
   const texts: Record<Trouble, string> = {
     lost: words.offlineBanner,
@@ -56,7 +61,7 @@ export function Banner() {
   );
 }
 
-type Trouble = 'lost' | 'connecting' | 'signed_out' | 'replaced' | 'refused';
+export type Trouble = 'lost' | 'connecting' | 'signed_out' | 'replaced' | 'refused';
 
 export function kindOf(status: Status): Trouble | undefined {
   switch (status.state) {

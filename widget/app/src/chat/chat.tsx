@@ -4,7 +4,6 @@ import type { Conversation, ConversationKey, Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { Banner } from '../banner/banner.tsx';
 import { actions } from '../chats_tab/chat_row.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { contactActions } from '../contacts_tab/contact_actions.ts';
@@ -18,9 +17,10 @@ interface Props {
   /** Left out where the list stands beside the chat. */
   onBack: (() => void) | undefined;
   corner: ComponentChildren;
+  banner: ComponentChildren;
 }
 
-export function Chat({ conversation: key, onBack, corner }: Props) {
+export function Chat({ conversation: key, onBack, corner, banner }: Props) {
   const client = useClient();
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
@@ -35,7 +35,7 @@ export function Chat({ conversation: key, onBack, corner }: Props) {
   return (
     <>
       <ChatHeader conversation={conversation} onBack={onBack} corner={corner} />
-      <Banner />
+      {banner}
       <StrangerBanner conversation={conversation} state={state} />
       <History
         conversation={conversation}

@@ -2,8 +2,9 @@
 
 import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
-import { Banner } from '../banner/banner.tsx';
+import { Banner, useTrouble } from '../banner/banner.tsx';
 import { Chat } from '../chat/chat.tsx';
 import { ChatsTab } from '../chats_tab/chats_tab.tsx';
 import { Confirm } from '../confirm/confirm.tsx';
@@ -12,13 +13,7 @@ import { Icon } from '../icon/icon.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
 import { MeTab } from '../me_tab/me_tab.tsx';
 import { Menu, type MenuRequest } from '../menu/menu.tsx';
-import {
-  type Question,
-  type Surroundings,
-  SurroundingsContext,
-  useTopic,
-  useWording,
-} from '../surroundings.tsx';
+import { type Question, type Surroundings, SurroundingsContext, useWording } from '../surroundings.tsx';
 import { type ThemeChoice, useTheme } from '../theme/theme.ts';
 import type { Wording } from '../wording/wording.ts';
 import { focusables, useFocusCycle, useScrollLock } from './focus.ts';
@@ -30,13 +25,12 @@ interface Props {
   stage: Stage;
   shell: OpenShell;
   wording: Wording;
-  place: HTMLElement;
 }
 
 /** From this width on, the list and the chat stand side by side on a full page. */
 const TWO_COLUMNS = '(min-width: 768px)';
 
-export function Shell({ stage, shell, wording, place }: Props) {
+export function Shell({ stage, shell, wording }: Props) {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   useLayoutEffect(() => shell.subscribe(() => redraw(undefined)), [shell]);
   const state = shell.state();
@@ -82,7 +76,6 @@ export function Shell({ stage, shell, wording, place }: Props) {
             closable={stage.settings.mode !== 'inbox'}
             overlay={menu !== undefined || question !== undefined}
             theme={theme}
-            place={place}
           >
             {menu && <Menu request={menu} onClose={() => setMenu(undefined)} />}
             {question && <Confirm question={question} onClose={() => setQuestion(undefined)} />}
@@ -104,24 +97,13 @@ interface PanelProps {
   /** A menu or a question lies over the panel. */
   overlay: boolean;
   theme: ThemeChoice;
-  place: HTMLElement;
-  children: preact.ComponentChildren;
+  children: ComponentChildren;
 }
 
-function Panel({
-  shell,
-  state,
-  phone,
-  full,
-  twoColumns,
-  closable,
-  overlay,
-  theme,
-  place,
-  children,
-}: PanelProps) {
+function Panel({ shell, state, phone, full, twoColumns, closable, overlay, theme, children }: PanelProps) {
   const words = useWording();
   const panel = useRef<HTMLElement>(null);
+  const banner = <Banner trouble={useTrouble()} />;
   useScrollLock(phone);
   useFocusCycle(panel, shell);
   useFirstFocus(panel, state.chat, twoColumns);
@@ -173,11 +155,16 @@ function Panel({
       onKeyDown={onKeyDown}
     >
       <div class="pane pane-list" inert={listHidden || overlay} data-hidden={listHidden}>
-        <ListPane shell={shell} state={state} theme={theme} corner={corner} place={place} />
+        <ListPane shell={shell} state={state} theme={theme} corner={corner} banner={!listHidden && banner} />
       </div>
       {state.chat !== undefined ? (
         <div class="pane pane-chat" inert={overlay} key={state.chat}>
-          <Chat conversation={state.chat} onBack={twoColumns ? undefined : shell.back} corner={corner} />
+          <Chat
+            conversation={state.chat}
+            onBack={twoColumns ? undefined : shell.back}
+            corner={corner}
+            banner={!twoColumns && banner}
+          />
         </div>
       ) : (
         twoColumns && (
@@ -207,7 +194,8 @@ function ListPane({
   state,
   theme,
   corner,
-}: Pick<PanelProps, 'shell' | 'state' | 'theme' | 'place'> & { corner: preact.ComponentChildren }) {
+  banner,
+}: Pick<PanelProps, 'shell' | 'state' | 'theme'> & Record<'corner' | 'banner', ComponentChildren>) {
   const words = useWording();
   const titles: Record<Tab, string> = { chats: words.chats, contacts: words.contacts, me: words.me };
   return (
@@ -216,7 +204,7 @@ function ListPane({
         <h2 class="bar-title grow">{titles[state.tab]}</h2>
         {corner}
       </header>
-      <Banner />
+      {banner}
       <div class="tab-panel" role="tabpanel" id={PANEL_ID} aria-labelledby={`tab-${state.tab}`}>
         {state.tab === 'chats' && (
           <ChatsTab chosen={state.chat} onFindPeople={() => shell.goTo('contacts')} />
@@ -263,8 +251,4 @@ function keepInside(event: KeyboardEvent, panel: HTMLElement | null) {
   if (active !== edge && active !== panel) return;
   event.preventDefault();
   (event.shiftKey ? all.at(-1) : all[0])?.focus();
-}
-
-export function useUnreadTotal() {
-  return useTopic('totals', client => client.totals());
 }
