@@ -64,28 +64,26 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
   };
 }
 
-/**
- * What a page's own rules must not change, whatever they say about unknown elements. Set through the object model,
- * which `style-src` allows.
- */
+/** The app follows the system while it runs; until then the state of now is enough. */
 function dress(host: HTMLElement, theme: Settings['theme']): void {
-  const fixed = {
-    position: 'fixed',
-    width: '0',
-    height: '0',
-    margin: '0',
-    padding: '0',
-    border: '0',
-    display: 'block',
-  };
-  for (const [name, value] of Object.entries(fixed)) host.style.setProperty(name, value, 'important');
-  // The app follows the system while it runs; until then the state of now is enough.
   const dark = theme === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
   host.dataset.theme = dark ? 'dark' : 'light';
 }
 
+/**
+ * What is `!important` on `:host` wins over the page's rules, those with `!important` included: of two such rules
+ * the inner tree's is the stronger one (CSS Cascade 5 §6.1). Variables are what a page may set.
+ */
 const STYLES = `
-:host { all: initial; z-index: var(--kith-z-index, 2147483000); }
+:host {
+  all: initial !important;
+  position: fixed !important;
+  display: block !important;
+  width: 0 !important;
+  height: 0 !important;
+  z-index: var(--kith-z-index, 2147483000) !important;
+}
+:host([hidden]) { display: none !important; }
 .launcher {
   all: initial;
   position: fixed;
