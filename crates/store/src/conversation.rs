@@ -12,8 +12,8 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
-use crate::message;
-use crate::user::{self, Subs};
+use crate::message::{self, Lines};
+use crate::user;
 use crate::writer::Batch;
 
 /// A row.
@@ -105,7 +105,7 @@ pub(crate) fn change(
         direct.sides[me] = Side { changed: number, ..after };
         batch.change(id, |row| *row = direct.clone());
     }
-    let row = assemble(batch.db, &mut Subs::new(batch.db), user, id, &direct)?;
+    let row = assemble(batch.db, &mut Lines::new(batch.db)?, user, id, &direct)?;
     Ok(row.map(|row| (row, batch.position())))
 }
 
@@ -216,11 +216,11 @@ pub(crate) fn page(
     let more = places.len() > limit as usize;
     places.truncate(limit as usize);
     let next = places.last().filter(|_| more).map(|(place, _)| place.cursor());
-    let mut subs = Subs::new(db);
+    let mut lines = Lines::new(db)?;
     let mut rows = Vec::with_capacity(places.len());
     for (_, id) in places {
         if let Some(direct) = load(db, id)? {
-            rows.extend(assemble(db, &mut subs, user, id, &direct)?);
+            rows.extend(assemble(db, &mut lines, user, id, &direct)?);
         }
     }
     Ok(ConversationsPage { rows, next })
@@ -228,7 +228,7 @@ pub(crate) fn page(
 
 pub(crate) fn one(db: &Connection, user: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
     match load(db, id)? {
-        Some(direct) => assemble(db, &mut Subs::new(db), user, id, &direct),
+        Some(direct) => assemble(db, &mut Lines::new(db)?, user, id, &direct),
         None => Ok(None),
     }
 }
@@ -236,15 +236,15 @@ pub(crate) fn one(db: &Connection, user: UserId, id: ConversationId) -> Outcome<
 /// The row as the user sees it; None where they are no member.
 pub(crate) fn assemble(
     db: &Connection,
-    subs: &mut Subs<'_>,
+    lines: &mut Lines<'_>,
     user: UserId,
     id: ConversationId,
     direct: &Direct,
 ) -> Outcome<Option<ConversationRow>> {
     let (Some(me), Some(other)) = (side_of(id, user), id.other(user)) else { return Ok(None) };
     let Some(other) = user::by_id(db, other)? else { return Ok(None) };
-    subs.learn(&other);
-    let last = message::at(db, subs, direct.position)?.map(|line| line.message);
+    lines.subs.learn(&other);
+    let last = lines.at(direct.position)?.map(|line| line.message);
     let (mine, theirs) = (direct.sides[me], direct.sides[1 - me]);
     Ok(Some(ConversationRow {
         id,

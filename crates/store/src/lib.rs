@@ -21,6 +21,7 @@ mod port;
 mod queue;
 mod reader;
 mod resume;
+mod sent;
 mod site;
 mod sqlite;
 mod stats;

@@ -5,10 +5,10 @@
 //! (about 1 µs), entered at the newest message or at a milestone near the wanted seq.
 
 use chat::{
-    Append, Appended, ConversationId, HistoryPage, Position, Seq, StoredMessage, Timestamp, UserId,
+    Append, Appended, ConversationId, HistoryPage, Position, Seq, SiteId, StoredMessage, Timestamp, UserId,
     directory::mentions,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::conversation::{self, Direct, Side, side_of};
 use crate::fault::{Fault, Outcome};
@@ -46,6 +46,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
     let mention = append.body.contains('@') && names_other(batch.db, append)?;
     let number = batch.next_number();
     insert(batch.db, append, number, seq, previous, mention)?;
+    batch.sent.note(append.from, &append.client_id, number);
     batch.upsert(id, |direct| {
         direct.seq = seq;
         direct.position = number;
@@ -67,25 +68,23 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
     })
 }
 
-fn sent_before(batch: &Batch<'_>, append: &Append) -> Outcome<Option<Appended>> {
-    let sql = "SELECT position FROM sent WHERE site = ?1 AND user = ?2 AND client_id = ?3";
-    let values = params![append.from.site.0, append.from.num, &*append.client_id];
-    let found: Option<i64> = batch.db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
+fn sent_before(batch: &mut Batch<'_>, append: &Append) -> Outcome<Option<Appended>> {
+    let found = batch.sent.find(batch.db, append.from, &append.client_id)?;
     let Some(number) = found else { return Ok(None) };
+    let position = Position { number, ..batch.position() };
     let sql = "SELECT site, conversation, seq, time FROM message WHERE position = ?1";
-    let answer = batch.db.prepare_cached(sql)?.query_row([number], |row| {
+    let mut statement = batch.db.prepare_cached(sql)?;
+    let answer = statement.query_row([number as i64], |row| {
+        let site = SiteId(row.get(0)?);
         Ok(Appended {
-            conversation: ConversationId {
-                site: chat::SiteId(row.get(0)?),
-                key: row.get::<_, i64>(1)? as u64,
-            },
+            conversation: ConversationId { site, key: row.get::<_, i64>(1)? as u64 },
             seq: Seq(row.get::<_, i64>(2)? as u64),
             time: Timestamp(row.get::<_, i64>(3)? as u64),
-            position: Position { epoch: batch.position().epoch, number: number as u64 },
+            position,
             repeated: true,
         })
-    })?;
-    Ok(Some(answer))
+    });
+    Ok(answer.optional()?)
 }
 
 fn names_other(db: &Connection, append: &Append) -> Outcome<bool> {
@@ -118,9 +117,6 @@ fn insert(
         &*append.client_id,
         &*append.body,
     ])?;
-    let sql = "INSERT INTO sent (site, user, client_id, position) VALUES (?1, ?2, ?3, ?4)";
-    let values = params![append.from.site.0, append.from.num, &*append.client_id, number as i64];
-    db.prepare_cached(sql)?.execute(values)?;
     if seq.is_multiple_of(MILESTONE) {
         let sql = "INSERT INTO milestone (site, conversation, seq, position) VALUES (?1, ?2, ?3, ?4)";
         db.prepare_cached(sql)?.execute([id.site.0 as i64, id.key as i64, seq as i64, number as i64])?;
@@ -176,56 +172,67 @@ fn range(
     first: u64,
     last: u64,
 ) -> Outcome<Vec<StoredMessage>> {
-    let mut position = entrance(db, id, direct, last)?;
-    let mut subs = Subs::new(db);
+    let (mut seq, mut position) = entrance(db, id, direct, last)?;
+    let mut hop = db.prepare_cached("SELECT previous FROM message WHERE position = ?1")?;
+    while seq > last {
+        position = hop.query_row([position as i64], |row| row.get::<_, i64>(0))? as u64;
+        seq -= 1;
+    }
+    let mut lines = Lines::new(db)?;
     let mut messages = Vec::new();
-    let mut hop = db.prepare_cached("SELECT seq, previous FROM message WHERE position = ?1")?;
-    loop {
-        let (seq, previous): (i64, i64) =
-            hop.query_row([position as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        if (first..=last).contains(&(seq as u64)) {
-            messages.extend(at(db, &mut subs, position)?.map(|line| line.message));
-        }
-        if seq as u64 <= first {
-            break;
-        }
-        position = previous as u64;
+    while seq >= first
+        && let Some(line) = lines.at(position)?
+    {
+        messages.push(line.message);
+        position = line.previous;
+        seq -= 1;
     }
     messages.reverse();
     Ok(messages)
 }
 
-/// Position of a message with this seq or a little more.
-fn entrance(db: &Connection, id: ConversationId, direct: &Direct, seq: u64) -> Outcome<u64> {
+/// Seq and position of the message with this seq or a little more.
+fn entrance(db: &Connection, id: ConversationId, direct: &Direct, seq: u64) -> Outcome<(u64, u64)> {
     if seq + MILESTONE > direct.seq {
-        return Ok(direct.position);
+        return Ok((direct.seq, direct.position));
     }
     let sql = "SELECT position FROM milestone WHERE site = ?1 AND conversation = ?2 AND seq = ?3";
     let at = seq.next_multiple_of(MILESTONE);
     let values = [id.site.0 as i64, id.key as i64, at as i64];
-    Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0))? as u64)
+    Ok((at, db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0))? as u64))
 }
 
-/// The message at a position; None where its sender is not known any more.
-pub(crate) fn at(db: &Connection, subs: &mut Subs<'_>, position: u64) -> Outcome<Option<Line>> {
-    let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body \
-               FROM message WHERE position = ?1";
-    let mut statement = db.prepare_cached(sql)?;
-    let mut rows = statement.query([position as i64])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(column)? as u64);
-    let site = chat::SiteId(row.get(0)?);
-    let from = UserId { site, num: row.get(4)? };
-    let Some(from_sub) = subs.of(from)? else { return Ok(None) };
-    let message = StoredMessage {
-        conversation: ConversationId { site, key: number(1)? },
-        seq: Seq(number(2)?),
-        from,
-        from_sub,
-        client_id: row.get_ref(7)?.as_str().map_err(rusqlite::Error::from)?.into(),
-        body: row.get_ref(8)?.as_str().map_err(rusqlite::Error::from)?.into(),
-        time: Timestamp(number(5)?),
-        reply_to: row.get::<_, Option<i64>>(6)?.map(|to| Seq(to as u64)),
-    };
-    Ok(Some(Line { message, previous: number(3)? }))
+/// Reads messages by position.
+pub(crate) struct Lines<'a> {
+    statement: CachedStatement<'a>,
+    pub(crate) subs: Subs<'a>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(db: &'a Connection) -> Outcome<Lines<'a>> {
+        let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body \
+                   FROM message WHERE position = ?1";
+        Ok(Lines { statement: db.prepare_cached(sql)?, subs: Subs::new(db) })
+    }
+
+    /// None where it was removed with its site.
+    pub(crate) fn at(&mut self, position: u64) -> Outcome<Option<Line>> {
+        let mut rows = self.statement.query([position as i64])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(column)? as u64);
+        let site = SiteId(row.get(0)?);
+        let from = UserId { site, num: row.get(4)? };
+        let Some(from_sub) = self.subs.of(from)? else { return Ok(None) };
+        let message = StoredMessage {
+            conversation: ConversationId { site, key: number(1)? },
+            seq: Seq(number(2)?),
+            from,
+            from_sub,
+            client_id: row.get(7)?,
+            body: row.get(8)?,
+            time: Timestamp(number(5)?),
+            reply_to: row.get::<_, Option<i64>>(6)?.map(|to| Seq(to as u64)),
+        };
+        Ok(Some(Line { message, previous: number(3)? }))
+    }
 }

@@ -20,6 +20,16 @@ pub(crate) fn set_position(db: &Connection, number: u64) -> Outcome<()> {
     Ok(())
 }
 
+/// Everything up to this position is in the index of client ids; see `sent.rs`.
+pub(crate) fn sent_indexed(db: &Connection) -> Outcome<u64> {
+    number(db, "sent_indexed")
+}
+
+pub(crate) fn set_sent_indexed(db: &Connection, number: u64) -> Outcome<()> {
+    db.prepare_cached("UPDATE meta SET value = ?1 WHERE name = 'sent_indexed'")?.execute([number as i64])?;
+    Ok(())
+}
+
 /// Counts changes of sites and bans, whoever made them.
 pub(crate) fn revision(db: &Connection) -> Outcome<u64> {
     number(db, "revision")

@@ -8,8 +8,8 @@ use rusqlite::Connection;
 
 use crate::conversation::{self, Direct, Place};
 use crate::fault::Outcome;
-use crate::user::Subs;
-use crate::{contact, message, meta};
+use crate::message::Lines;
+use crate::{contact, meta};
 
 /// The difference since a position, or a first page. Call inside a transaction: all is of one moment.
 pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u32) -> Outcome<Snapshot> {
@@ -56,11 +56,11 @@ fn difference(
     let Some(changed) = changed_since(db, user, since, from.page)? else { return Ok(None) };
     let Some(contacts) = contact::changed_since(db, user, since, from.page)? else { return Ok(None) };
     let mut missed = Missed { since, room: from.messages, messages: Vec::new(), gaps: Vec::new() };
-    let mut subs = Subs::new(db);
+    let mut lines = Lines::new(db)?;
     let mut rows = Vec::with_capacity(changed.len());
     for (_, id, direct) in changed {
-        rows.extend(conversation::assemble(db, &mut subs, user, id, &direct)?);
-        missed.collect(db, &mut subs, id, &direct, from.messages_per_conversation)?;
+        rows.extend(conversation::assemble(db, &mut lines, user, id, &direct)?);
+        missed.collect(&mut lines, id, &direct, from.messages_per_conversation)?;
     }
     Ok(Some(Snapshot {
         reset: false,
@@ -101,8 +101,7 @@ impl Missed {
     /// Walks back from the newest message to the first that the device has, as far as there is room.
     fn collect(
         &mut self,
-        db: &Connection,
-        subs: &mut Subs<'_>,
+        lines: &mut Lines<'_>,
         id: ConversationId,
         direct: &Direct,
         most: u32,
@@ -112,7 +111,7 @@ impl Missed {
         let mut first = direct.seq + 1;
         let most = most.min(self.room) as usize;
         while position > self.since && self.messages.len() - begin < most {
-            let Some(line) = message::at(db, subs, position)? else { break };
+            let Some(line) = lines.at(position)? else { break };
             first = line.message.seq.0;
             position = line.previous;
             self.messages.push(line.message);

@@ -121,7 +121,11 @@ pub(crate) fn sweep(db: &mut Connection) -> Outcome<()> {
 const CHUNK: u32 = 2_000;
 
 fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
-    // Messages are found through `sent`, which has one row for each.
+    // Messages are found through `sent`, which has one row for each, the newest in the log itself. A node
+    // that runs sees these transactions and forgets what it meant to put into `sent`.
+    let newest = "DELETE FROM message WHERE site = ?1 AND position > \
+                  (SELECT value FROM meta WHERE name = 'sent_indexed')";
+    db.execute(newest, [site.0])?;
     let messages =
         "DELETE FROM message WHERE position IN (SELECT position FROM sent WHERE site = ?1 LIMIT ?2)";
     for (table, key) in [

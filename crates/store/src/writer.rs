@@ -16,6 +16,7 @@ use rusqlite::Connection;
 use crate::conversation::{self, Direct, Side};
 use crate::fault::{Fault, Outcome};
 use crate::meta;
+use crate::sent::Sent;
 use crate::sqlite::Shared;
 
 /// A queued write.
@@ -147,7 +148,7 @@ fn attempt(
             Err(fault) => return Err(Undone::Job(at, fault)),
         }
     }
-    batch.finish().map_err(Undone::All)
+    batch.finish(jobs.len()).map_err(Undone::All)
 }
 
 /// The open transaction, and what the writer knows between transactions.
@@ -163,7 +164,10 @@ pub(crate) struct Batch<'c> {
     /// See [`meta::data_version`]. None: what is known here may be wrong.
     version: Option<i64>,
     conversations: HashMap<ConversationId, Kept>,
+    /// Kept before those; what is used again moves back up.
+    older: HashMap<ConversationId, Kept>,
     dirty: Vec<ConversationId>,
+    pub(crate) sent: Sent,
 }
 
 struct Kept {
@@ -172,13 +176,22 @@ struct Kept {
     dirty: bool,
 }
 
-/// Most conversations kept from one batch to the next, about 200 bytes each; beyond, all are dropped.
-const KEPT: usize = 4_096;
+/// So many conversations are kept, and as many older ones, about 200 bytes each.
+const KEPT: usize = 1_024;
 
 impl<'c> Batch<'c> {
     fn new(db: &'c Connection) -> Batch<'c> {
-        let (conversations, dirty) = (HashMap::new(), Vec::new());
-        Batch { db, epoch: 0, number: 0, committed: 0, version: None, conversations, dirty }
+        Batch {
+            db,
+            epoch: 0,
+            number: 0,
+            committed: 0,
+            version: None,
+            conversations: HashMap::new(),
+            older: HashMap::new(),
+            dirty: Vec::new(),
+            sent: Sent::default(),
+        }
     }
 
     /// Position of the newest change so far.
@@ -194,8 +207,14 @@ impl<'c> Batch<'c> {
 
     pub(crate) fn conversation(&mut self, id: ConversationId) -> Outcome<Option<&Direct>> {
         if !self.conversations.contains_key(&id) {
-            let Some(direct) = conversation::load(self.db, id)? else { return Ok(None) };
-            self.conversations.insert(id, Kept { direct, stored: true, dirty: false });
+            let kept = match self.older.remove(&id) {
+                Some(kept) => kept,
+                None => match conversation::load(self.db, id)? {
+                    Some(direct) => Kept { direct, stored: true, dirty: false },
+                    None => return Ok(None),
+                },
+            };
+            self.conversations.insert(id, kept);
         }
         Ok(self.conversations.get(&id).map(|kept| &kept.direct))
     }
@@ -224,16 +243,18 @@ impl<'c> Batch<'c> {
         self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let version = meta::data_version(self.db)?;
         if self.version != Some(version) {
-            self.conversations.clear();
+            self.forget();
             self.epoch = meta::epoch(self.db)?;
             self.number = meta::position(self.db, self.epoch)?.number;
             self.committed = self.number;
+            self.sent.load(self.db)?;
             self.version = Some(version);
         }
         Ok(())
     }
 
-    fn finish(&mut self) -> Outcome<()> {
+    fn finish(&mut self, jobs: usize) -> Outcome<()> {
+        self.sent.move_some(self.db, jobs, self.committed)?;
         self.dirty.sort_unstable(); // neighbours share pages
         for id in &self.dirty {
             let kept = self.conversations.get(id).expect("what is dirty is kept until it is saved");
@@ -251,7 +272,7 @@ impl<'c> Batch<'c> {
             }
         }
         if self.conversations.len() > KEPT {
-            self.conversations.clear();
+            self.older = mem::take(&mut self.conversations);
         }
         Ok(())
     }
@@ -262,9 +283,14 @@ impl<'c> Batch<'c> {
         {
             tracing::error!(%error, "a failed transaction could not be rolled back");
         }
-        self.conversations.clear();
-        self.dirty.clear();
+        self.forget();
         self.number = self.committed;
         self.version = None;
+    }
+
+    fn forget(&mut self) {
+        self.conversations.clear();
+        self.older.clear();
+        self.dirty.clear();
     }
 }

@@ -4,7 +4,7 @@ CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
-INSERT INTO meta VALUES ('position', 0), ('revision', 0), ('next_site', 1);
+INSERT INTO meta VALUES ('position', 0), ('revision', 0), ('next_site', 1), ('sent_indexed', 0);
 
 CREATE TABLE site (
     id      INTEGER PRIMARY KEY,
@@ -82,7 +82,8 @@ CREATE TABLE milestone (
     PRIMARY KEY (site, conversation, seq)
 ) WITHOUT ROWID;
 
--- Which client ids a user has sent: a repeated one is answered with the message of then.
+-- Which client ids a user has sent: a repeated one is answered with the message of then. Messages newer than
+-- meta's sent_indexed are not here yet.
 CREATE TABLE sent (
     site      INTEGER NOT NULL,
     user      INTEGER NOT NULL,
