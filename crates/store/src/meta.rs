@@ -26,7 +26,8 @@ pub(crate) fn sent_indexed(db: &Connection) -> Outcome<u64> {
 }
 
 pub(crate) fn set_sent_indexed(db: &Connection, number: u64) -> Outcome<()> {
-    db.prepare_cached("UPDATE meta SET value = ?1 WHERE name = 'sent_indexed'")?.execute([number as i64])?;
+    let sql = "INSERT OR REPLACE INTO meta VALUES ('sent_indexed', ?1)";
+    db.prepare_cached(sql)?.execute([number as i64])?;
     Ok(())
 }
 
@@ -52,6 +53,6 @@ pub(crate) fn data_version(db: &Connection) -> Outcome<i64> {
 }
 
 fn number(db: &Connection, name: &str) -> Outcome<u64> {
-    let sql = "SELECT value FROM meta WHERE name = ?1";
+    let sql = "SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1";
     Ok(db.prepare_cached(sql)?.query_row([name], |row| row.get::<_, i64>(0))? as u64)
 }

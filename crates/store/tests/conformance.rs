@@ -268,7 +268,11 @@ fn a_repeated_client_id_changes_nothing_and_answers_as_then(store: &dyn Store) {
 fn a_client_id_is_known_for_as_long_as_its_message(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     let id = |number: u64| {
-        if number % 2 == 0 { format!("{number:08}") } else { format!("{:x}", number * 7919 % 65_537) }
+        if number.is_multiple_of(2) {
+            format!("{number:08}")
+        } else {
+            format!("{:x}", number * 7919 % 65_537)
+        }
     };
     let (told, answers) = channel();
     for number in 0..13_000 {

@@ -4,7 +4,7 @@ CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
-INSERT INTO meta VALUES ('position', 0), ('revision', 0), ('next_site', 1), ('sent_indexed', 0);
+INSERT INTO meta VALUES ('position', 0), ('revision', 0), ('next_site', 1);
 
 CREATE TABLE site (
     id      INTEGER PRIMARY KEY,
