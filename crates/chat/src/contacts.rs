@@ -214,7 +214,7 @@ impl Inner {
             let presence = presence_shown(mode, after, self.told(of.id));
             Event::Contact { re, contact: Contact { person: person(of, presence), state }, position }
         };
-        self.answer(asker.session, position, event(Some(change.re), other, after.of_a));
+        self.answer(asker.session, event(Some(change.re), other, after.of_a));
         if before.of_a != after.of_a {
             self.tell(me.id, position, Some(asker.session.handle), event(None, other, after.of_a));
         }

@@ -87,7 +87,7 @@ impl Inner {
             };
             let seen = Box::new(conversation(row, presence));
             let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
-            node.answer(session, position, event(Some(re)));
+            node.answer(session, event(Some(re)));
             node.tell(session.user, position, Some(session.handle), event(None));
         };
         self.store.change_conversation(id, session.user, change, Box::new(done));

@@ -21,8 +21,8 @@ impl Inner {
     }
 
     /// An answer that has a position, for the one session that asked.
-    pub(crate) fn answer(&self, to: SessionId, position: Position, event: Event) {
-        let now = self.here.lock(to.user).plan_answer(to.user, to.handle, position, &event);
+    pub(crate) fn answer(&self, to: SessionId, mut event: Event) {
+        let now = self.here.lock(to.user).plan_answer(to.user, to.handle, &mut event);
         if now {
             self.outbox.deliver(to.handle, event);
         }

@@ -11,8 +11,7 @@ pub enum Event {
     Welcome(Box<Welcome>),
     /// `Node::sign_in` was refused, or the session is over. The gateway closes after telling the client.
     Bye(Refusal),
-    /// The message is on disk. A repeated send is answered with the position of the first time, so a client
-    /// never lets its position go back.
+    /// The message is on disk. A repeated send is answered with the place and time of the first one.
     Ack {
         client_id: Box<str>,
         conversation: ConversationId,
@@ -94,6 +93,41 @@ pub enum Event {
     },
     /// This session's queue was dropped; see `Node` on *behind*.
     Behind,
+}
+
+impl Event {
+    /// It answers a command of the session, and has a position.
+    pub(crate) fn is_answer(&self) -> bool {
+        matches!(
+            self,
+            Event::Ack { .. } | Event::Contact { re: Some(_), .. } | Event::Conversation { re: Some(_), .. }
+        )
+    }
+
+    /// Of what is told in the order of commits.
+    pub(crate) fn position_mut(&mut self) -> Option<&mut Position> {
+        match self {
+            Event::Message(_, position)
+            | Event::Ack { position, .. }
+            | Event::Marker { position, .. }
+            | Event::Contact { position, .. }
+            | Event::Conversation { position, .. } => Some(position),
+            Event::Welcome(_)
+            | Event::Bye(_)
+            | Event::SendRefused { .. }
+            | Event::Refused { .. }
+            | Event::Typing { .. }
+            | Event::Presence { .. }
+            | Event::Contacts { .. }
+            | Event::People { .. }
+            | Event::Profiles { .. }
+            | Event::Conversations { .. }
+            | Event::History { .. }
+            | Event::Changes { .. }
+            | Event::TokenOk { .. }
+            | Event::Behind => None,
+        }
+    }
 }
 
 /// Answer to a sign-in.

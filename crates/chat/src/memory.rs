@@ -68,6 +68,12 @@ impl MemoryStore {
         self.lock().turns().count()
     }
 
+    /// Nothing is queued and nothing is being told, by no thread.
+    pub fn is_idle(&self) -> bool {
+        let inner = self.lock();
+        !inner.running && inner.turns().next().is_none()
+    }
+
     /// Does one of them, `which` < [`turns`](Self::turns): performs a queued operation, or tells an outcome.
     pub fn turn(&self, which: usize) {
         let mut inner = self.lock();
@@ -405,7 +411,11 @@ impl Store for MemoryStore {
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.run();
+        if self.by_turns {
+            self.run();
+        } else {
+            self.work();
+        }
         Ok(())
     }
 }

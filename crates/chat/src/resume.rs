@@ -76,7 +76,7 @@ impl Inner {
             let released = self.here.lock(session.user).release(session.user, session.handle);
             match released {
                 Released::Events(events) => {
-                    for (_, event) in events {
+                    for event in events {
                         self.outbox.deliver(session.handle, event);
                     }
                 }

@@ -95,7 +95,7 @@ impl Inner {
         };
         let Appended { conversation, seq, time, position, repeated } = *appended;
         let client_id = message.client_id.clone();
-        self.answer(session, position, Event::Ack { client_id, conversation, seq, time, position });
+        self.answer(session, Event::Ack { client_id, conversation, seq, time, position });
         if repeated {
             return self.counters.repeated.add(1);
         }

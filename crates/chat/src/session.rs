@@ -65,7 +65,7 @@ pub(crate) struct Session {
     pub(crate) handle: SessionHandle,
     /// Fingerprint of the device's name: enough to know the same one again.
     pub(crate) device: u64,
-    /// Everything up to this commit came with a welcome or changes.
+    /// Everything up to this commit was given out: in a welcome, in changes, or as an event.
     pub(crate) since: u64,
     /// Second at which the token ends.
     pub(crate) ends: u32,
@@ -94,14 +94,14 @@ pub(crate) struct Hold(u32);
 #[derive(Default)]
 struct Held {
     hold: Hold,
-    events: Vec<(Position, Event)>,
+    events: Vec<Event>,
     overflown: bool,
 }
 
 /// What `Shard::release` has for a session.
 pub(crate) enum Released {
     /// Deliver these, then call again.
-    Events(Vec<(Position, Event)>),
+    Events(Vec<Event>),
     /// Too many events: the session is behind now.
     Behind,
     /// All delivered; the session is live.
@@ -204,33 +204,30 @@ impl Shard {
     ) {
         let Some(slot) = self.slot_by_user.get(&id) else { return };
         let Some(user) = self.users.get_mut(*slot) else { return };
-        for session in user.sessions.iter().filter(|session| Some(session.handle) != except) {
+        for session in user.sessions.iter_mut().filter(|session| Some(session.handle) != except) {
             match session.state {
-                State::Live if position.number > session.since => to.push(session.handle),
+                State::Live if position.number > session.since => {
+                    session.since = position.number;
+                    to.push(session.handle);
+                }
                 State::Live | State::Behind => {}
                 State::Starting | State::Resuming => {
-                    self.held.entry(session.handle).or_default().push(position, event)
+                    self.held.entry(session.handle).or_default().push(event);
                 }
             }
         }
     }
 
-    /// The same for an answer to one session that has a position. An acknowledgement must come even if its
-    /// commit is in what the session already has. Answers whether to deliver it now.
-    pub(crate) fn plan_answer(
-        &mut self,
-        id: UserId,
-        handle: SessionHandle,
-        position: Position,
-        event: &Event,
-    ) -> bool {
-        match self.session(id, handle).map(|session| session.state) {
-            Some(State::Live) => true,
-            Some(State::Starting | State::Resuming) => {
-                self.held.entry(handle).or_default().push(position, event);
+    /// The same for an answer that has a position, to one session. Answers whether to deliver it now.
+    pub(crate) fn plan_answer(&mut self, id: UserId, handle: SessionHandle, event: &mut Event) -> bool {
+        let Some(session) = self.session(id, handle) else { return false };
+        match session.state {
+            State::Live => session.advance(event),
+            State::Starting | State::Resuming => {
+                self.held.entry(handle).or_default().push(event);
                 false
             }
-            Some(State::Behind) | None => false,
+            State::Behind => false,
         }
     }
 
@@ -285,9 +282,8 @@ impl Shard {
             return Released::Gone;
         }
         if !events.is_empty() {
-            let since = session.since;
-            let is_news = |(position, event): &(Position, Event)| position.number > since || is_answer(event);
-            return Released::Events(events.into_iter().filter(is_news).collect());
+            let is_news = |mut event| session.advance(&mut event).then_some(event);
+            return Released::Events(events.into_iter().filter_map(is_news).collect());
         }
         session.state = if overflown { State::Behind } else { State::Live };
         self.held.remove(&handle);
@@ -314,26 +310,31 @@ impl Shard {
     }
 }
 
+impl Session {
+    /// Notes that the event is given out; false if the session has what it tells. An answer comes in any case,
+    /// somebody waits for it, but its position never goes back behind what the session has.
+    fn advance(&mut self, event: &mut Event) -> bool {
+        let is_answer = event.is_answer();
+        let Some(position) = event.position_mut() else { return true };
+        let is_news = position.number > self.since;
+        self.since = self.since.max(position.number);
+        position.number = self.since;
+        is_news || is_answer
+    }
+}
+
 impl Held {
-    fn push(&mut self, position: Position, event: &Event) {
+    fn push(&mut self, event: &Event) {
         if self.overflown {
             return;
         }
         if self.events.len() < MAX_HELD {
-            self.events.push((position, event.clone()));
+            self.events.push(event.clone());
         } else {
             self.overflown = true;
             self.events = Vec::new();
         }
     }
-}
-
-/// An answer comes even where its effect is in the snapshot: somebody waits for it.
-fn is_answer(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Ack { .. } | Event::Contact { re: Some(_), .. } | Event::Conversation { re: Some(_), .. }
-    )
 }
 
 /// Fingerprint by which a user's device is known again. Collisions could only be made among one's own.

@@ -368,10 +368,10 @@ impl Simulation {
         if let Some(index) = client.outbox.iter().position(|(unacknowledged, ..)| unacknowledged == id) {
             client.outbox.remove(index);
         }
+        client.move_on(at);
         let log = client.logs.entry(conversation).or_default();
         // A repeated send is answered with its old place; a first one is news like any other.
         if seq > log.newest {
-            client.move_on(at);
             let message = Message {
                 conversation,
                 seq: Seq(seq),

@@ -244,6 +244,11 @@ impl Scene {
         presences(&self.ask(device, Command::Watch { users }))
     }
 
+    /// The store has nothing left to do or to tell.
+    pub fn idle(&self) -> bool {
+        self.store.is_idle()
+    }
+
     pub fn leave(&self, device: &Device) {
         self.node.disconnected(device.session, true, self.now());
     }
@@ -267,6 +272,14 @@ impl Scene {
 }
 
 impl Inbox {
+    /// In front of what has come since.
+    pub fn put_back(&self, handle: SessionHandle, mut events: Vec<Event>) {
+        let mut inbox = self.events.lock().unwrap();
+        let since = inbox.entry(handle).or_default();
+        events.append(since);
+        *since = events;
+    }
+
     pub fn take(&self, handle: SessionHandle) -> Vec<Event> {
         self.events.lock().unwrap().remove(&handle).unwrap_or_default()
     }
