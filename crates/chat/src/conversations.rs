@@ -8,7 +8,7 @@ use crate::peer::Peer;
 use crate::people::{person, presence_shown};
 use crate::{
     Conversation, ConversationChange, ConversationId, ConversationRow, ConversationsPage, Event, HistoryPage,
-    Message, PageOf, Presence, Refusal, Seq, StoreError, StoredMessage, UserId,
+    Message, PageOf, Presence, Refusal, Seq, StoreError, StoredMessage, Timestamp, UserId,
 };
 
 pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> Conversation {
@@ -72,6 +72,9 @@ impl Inner {
     ) {
         let session = asker.session;
         let Some(id) = ConversationId::direct(session.user, peer.row.id) else { return };
+        if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {
+            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
         let presence = presence_shown(asker.site.site.mode, peer.relation, self.told(peer.row.id));
         let node = self.clone();
         let done = move |outcome| {
@@ -109,6 +112,7 @@ impl Inner {
             return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         };
         let limit = self.page_limit(limit);
+        let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
         let node = self.clone();
         let done = move |page: Result<HistoryPage, StoreError>| match page {
             Ok(HistoryPage { messages, more }) => {

@@ -8,6 +8,9 @@ use std::sync::Arc;
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
+    /// The end of the year 9999: what clients say for ever.
+    pub const MAX: Timestamp = Timestamp(253_402_300_799_999);
+
     /// Milliseconds from `earlier` to here; 0 where the clock went back.
     pub fn since(self, earlier: Timestamp) -> u64 {
         self.0.saturating_sub(earlier.0)
@@ -96,6 +99,11 @@ impl ConversationId {
 /// Gap-free number of a message in its conversation, from 1; 0 is before the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Seq(pub u64);
+
+impl Seq {
+    /// The highest that a store can hold (SQL's BIGINT is signed). What a client says beyond it means the same.
+    pub const MAX: Seq = Seq(i64::MAX as u64);
+}
 
 /// A moment in the store's order of commits. `epoch` names the database, so that a position from before a
 /// restore or of another database is recognised.

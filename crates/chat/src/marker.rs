@@ -14,8 +14,8 @@ impl Inner {
         let session = asker.session;
         let Some(conversation) = ConversationId::direct(session.user, peer.row.id) else { return };
         let (received, read) = match set {
-            MarkerSet::Received(seq) => (seq, Seq(0)),
-            MarkerSet::Read(seq) => (seq, seq),
+            MarkerSet::Received(seq) => (seq.min(Seq::MAX), Seq(0)),
+            MarkerSet::Read(seq) => (seq.min(Seq::MAX), seq.min(Seq::MAX)),
         };
         let other = may_see(asker.site.site.mode, peer.relation).then_some(peer.row.id);
         let node = self.clone();

@@ -9,6 +9,9 @@ use crate::{
     Event, Mode, PageOf, PeoplePage, Person, Presence, Refusal, Relation, StoreError, Sub, UserId, UserRow,
 };
 
+/// Longest start of a name that is searched for.
+const MAX_QUERY_BYTES: usize = 256;
+
 /// A user as others see it.
 pub(crate) fn person(row: &UserRow, presence: Option<Presence>) -> Person {
     Person {
@@ -35,6 +38,9 @@ impl Inner {
     /// On sites of mode *contacts* there is no directory; whoever knows an id finds its user.
     pub(crate) fn list_people(self: &Arc<Self>, asker: Asker, re: u64, query: Option<String>, page: PageOf) {
         let site = asker.site.site.id;
+        if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
+            return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
         if asker.site.site.mode == Mode::Contacts {
             let Some(sub) = query.as_deref().and_then(Sub::parse) else {
                 return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);

@@ -13,6 +13,7 @@ use crate::{
 impl Inner {
     pub(crate) fn resume_from(&self, position: Option<Position>) -> ResumeFrom {
         let page = self.config.limits.page;
+        let position = position.filter(|position| i64::try_from(position.number).is_ok());
         ResumeFrom { position, page, messages: page.saturating_mul(4), messages_per_conversation: page }
     }
 

@@ -39,6 +39,7 @@ impl Inner {
             Ok(conversation) => conversation,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
         };
+        let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
         let append = Append {
             conversation,
             from: session.user,
@@ -55,7 +56,7 @@ impl Inner {
             body,
             time: now,
             // The store drops one that names no earlier message; so do receivers, by the same rule.
-            reply_to: reply_to.filter(|to| to.0 > 0),
+            reply_to,
         };
         let node = self.clone();
         let to = peer.row.id;

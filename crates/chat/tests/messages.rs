@@ -284,6 +284,10 @@ fn the_conversation_list_and_how_one_sees_one() {
     scene.post(&friends[0], to("ann"), "m2", "are you there?").unwrap();
     assert_eq!(names(false), ["bob", "dan", "cat"], "a new message brings it back");
 
+    let beyond =
+        ConversationChange { muted_until: Some(Timestamp(u64::MAX)), ..ConversationChange::default() };
+    let answer = change(bobs, beyond);
+    assert!(matches!(answer[..], [Event::Refused { re: Some(2), refusal: Refusal::BadValue }]));
     let none = ConversationId::direct(ann.session.user, UserId { num: 99, ..ann.session.user }).unwrap();
     let answer = change(none, pinned);
     assert!(matches!(answer[..], [Event::Refused { re: Some(2), refusal: Refusal::NoSuchConversation }]));

@@ -148,6 +148,26 @@ fn forgeries() {
     }
 }
 
+proptest::proptest! {
+    /// No text is taken for a token, and no byte of a good one can be changed.
+    #[test]
+    fn nothing_else_is_a_token(text in ".{0,200}", parts in "[A-Za-z0-9_-]{0,40}(\\.[A-Za-z0-9_-]{0,40}){0,4}",
+                               at in 0usize..1000, byte in proptest::num::u8::ANY) {
+        let scene = Scene::new(Mode::Open);
+        proptest::prop_assert_eq!(outcome(&scene, &text), Err(Refusal::BadToken));
+        proptest::prop_assert_eq!(outcome(&scene, &parts), Err(Refusal::BadToken));
+        let good = scene.token("ann");
+        let mut changed = good.clone().into_bytes();
+        let at = at % changed.len();
+        changed[at] = byte;
+        if let Ok(changed) = String::from_utf8(changed)
+            && changed != good
+        {
+            proptest::prop_assert_eq!(outcome(&scene, &changed), Err(Refusal::BadToken));
+        }
+    }
+}
+
 #[test]
 fn claims_out_of_order() {
     let scene = scene();
