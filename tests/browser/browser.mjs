@@ -37,7 +37,9 @@ export async function person(browser, options = DESKTOP) {
     };
     globalThis.violations = [];
     addEventListener('securitypolicyviolation', event => {
-      globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+      globalThis.violations.push(
+        `${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`,
+      );
       console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
     });
   });
@@ -46,7 +48,8 @@ export async function person(browser, options = DESKTOP) {
   context.on('page', page => {
     page.on('pageerror', error => list.push(`${page.url()}: ${error.stack ?? error.message}`));
     page.on('console', message => {
-      if (message.type() === 'error') list.push(`${page.url()}: ${message.text()} (${message.location().url})`);
+      if (message.type() === 'error')
+        list.push(`${page.url()}: ${message.text()} (${message.location().url})`);
     });
   });
   return context;
@@ -69,7 +72,10 @@ export async function assertAccessible(page, what) {
       // Headings of the widget continue those of a page that it does not know.
       rules: { 'heading-order': { enabled: false } },
     });
-    return run.violations.map(one => ({ rule: one.id, at: one.nodes.map(node => `${node.target.join(' ')}: ${node.failureSummary}`) }));
+    return run.violations.map(one => ({
+      rule: one.id,
+      at: one.nodes.map(node => `${node.target.join(' ')}: ${node.failureSummary}`),
+    }));
   });
   assert.deepEqual(violations, [], `axe: ${what}`);
 }

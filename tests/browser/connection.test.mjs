@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertNoTrouble, DESKTOP, launch, person, until } from './browser.mjs';
+import { assertNoTrouble, launch, person, until } from './browser.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
@@ -60,13 +60,23 @@ test('after sleep the page catches up as soon as it is looked at', async () => {
     // A frozen page: its sockets die without a word, its timers stand still.
     const session = await context.newCDPSession(anna.page);
     await session.send('Network.enable');
-    await session.send('Network.emulateNetworkConditions', { offline: true, latency: 0, downloadThroughput: 0, uploadThroughput: 0 });
+    await session.send('Network.emulateNetworkConditions', {
+      offline: true,
+      latency: 0,
+      downloadThroughput: 0,
+      uploadThroughput: 0,
+    });
     await session.send('Page.enable');
     await session.send('Page.setWebLifecycleState', { state: 'frozen' });
     await raj.say('good morning');
     await raj.becomes('good morning', 'sent');
     await session.send('Page.setWebLifecycleState', { state: 'active' });
-    await session.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+    await session.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: -1,
+    });
     await anna.page.evaluate(() => {
       document.dispatchEvent(new Event('visibilitychange'));
       dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
@@ -97,7 +107,10 @@ test('the server is killed in mid-conversation: nothing is lost, nothing is doub
     };
     await until(async () => (await all(anna)) === true, 'Anna has each message once', 40_000);
     await until(async () => (await all(raj)) === true, 'Raj has each message once', 40_000);
-    await until(async () => (await anna.messages()).filter(one => one.mine).every(one => one.state === 'read'), 'all are read');
+    await until(
+      async () => (await anna.messages()).filter(one => one.mine).every(one => one.state === 'read'),
+      'all are read',
+    );
     // And so it is on the server: a browser without memory sees the same.
     const context = await person(browser);
     const fresh = await Widget.of(context, kith, 'raj');
@@ -145,7 +158,8 @@ test('where WebSockets are blocked another transport carries the same conversati
         }
       };
     });
-    for (const transport of blocked.slice(1)) await context.route(`**/v1/${transport}`, route => route.fulfill({ status: 502, body: 'proxy' }));
+    for (const transport of blocked.slice(1))
+      await context.route(`**/v1/${transport}`, route => route.fulfill({ status: 502, body: 'proxy' }));
     const yusuf = await Widget.of(context, kith, 'yusuf');
     await yusuf.chatWith('Jonas Weber');
     const text = `without ${blocked.join(', ')}`;

@@ -73,7 +73,10 @@ test('what one device reads or writes, the other one knows', async () => {
     await piotr.chatWith('Chloé Martin');
     await piotr.say('Bonjour!');
     for (const device of [laptop, phone]) {
-      await device.page.locator('kith-widget .chat-row', { hasText: 'Bonjour!' }).getByText('1 unread message').waitFor();
+      await device.page
+        .locator('kith-widget .chat-row', { hasText: 'Bonjour!' })
+        .getByText('1 unread message')
+        .waitFor();
     }
     await laptop.page.locator('kith-widget .chat-row', { hasText: 'Piotr' }).locator('.row-main').click();
     await piotr.becomes('Bonjour!', 'read');
@@ -91,10 +94,17 @@ test('an answer quotes what it answers, on both sides', async () => {
   await as(['sofia', 'hamish'], async (sofia, hamish) => {
     await sofia.chatWith('Hamish Reid');
     await sofia.say('Which day is the compost delivery?');
-    await hamish.page.locator('kith-widget .chat-row', { hasText: 'Sofia Rossi' }).locator('.row-main').click();
+    await hamish.page
+      .locator('kith-widget .chat-row', { hasText: 'Sofia Rossi' })
+      .locator('.row-main')
+      .click();
     await hamish.sees('Which day is the compost delivery?');
     await hamish.page.locator('kith-widget [data-message]').last().hover();
-    await hamish.page.locator('kith-widget [data-message]').last().getByRole('button', { name: 'Reply' }).click();
+    await hamish.page
+      .locator('kith-widget [data-message]')
+      .last()
+      .getByRole('button', { name: 'Reply' })
+      .click();
     await hamish.say('Thursday');
     await sofia.sees('Thursday');
     for (const side of [sofia, hamish]) {
@@ -115,7 +125,10 @@ test('a chat is muted, pinned and archived, and comes back from there', async ()
       await anna.page.getByRole('menuitem', { name: what }).click();
     };
     await act('Pin to the top');
-    await until(async () => (await rows.first().locator('.row-name').textContent()) === name, 'the pinned one is first');
+    await until(
+      async () => (await rows.first().locator('.row-name').textContent()) === name,
+      'the pinned one is first',
+    );
     await act('Mute for 8 hours');
     await row.getByText('Muted').waitFor({ state: 'attached' });
     await act('Archive');
@@ -153,13 +166,21 @@ test('keyboard alone: from the page to a sent message and back', async () => {
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Shift+Tab');
     await page.getByRole('textbox', { name: 'Search people' }).waitFor();
-    while ((await page.evaluate(() => document.querySelector('kith-widget').shadowRoot.activeElement?.localName)) !== 'input') {
+    while (
+      (await page.evaluate(
+        () => document.querySelector('kith-widget').shadowRoot.activeElement?.localName,
+      )) !== 'input'
+    ) {
       await page.keyboard.press('Shift+Tab');
     }
     await page.keyboard.type('Ingrid');
     await page.locator('kith-widget .person-row', { hasText: 'Ingrid Haug' }).waitFor();
     await page.keyboard.press('Tab');
-    while (!(await page.evaluate(() => document.querySelector('kith-widget').shadowRoot.activeElement?.hasAttribute('data-stop')))) {
+    while (
+      !(await page.evaluate(() =>
+        document.querySelector('kith-widget').shadowRoot.activeElement?.hasAttribute('data-stop'),
+      ))
+    ) {
       await page.keyboard.press('Tab');
     }
     await page.keyboard.press('Enter');
@@ -211,7 +232,10 @@ test('the messenger as a page of its own: list and chat side by side', async () 
   const anna = new Widget(page);
   await page.locator('kith-widget .chat-row .row-main').first().click();
   await page.locator('kith-widget [data-message]').first().waitFor();
-  assert.ok(await page.locator('kith-widget .chat-row').first().isVisible(), 'the list stays beside the chat');
+  assert.ok(
+    await page.locator('kith-widget .chat-row').first().isVisible(),
+    'the list stays beside the chat',
+  );
   await anna.say('From the big page');
   await anna.becomes('From the big page', 'sent');
   await assertAccessible(page, 'full page');

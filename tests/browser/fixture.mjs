@@ -16,7 +16,13 @@ export async function fixture() {
   const { output } = await build({
     root,
     logLevel: 'error',
-    build: { write: false, target: 'es2022', modulePreload: false, minify: false, rollupOptions: { input: `${root}/index.html` } },
+    build: {
+      write: false,
+      target: 'es2022',
+      modulePreload: false,
+      minify: false,
+      rollupOptions: { input: `${root}/index.html` },
+    },
   });
   const files = new Map(output.map(one => [`/${one.fileName}`, one.code ?? one.source]));
   files.set('/', files.get('/index.html'));
@@ -24,7 +30,10 @@ export async function fixture() {
     const path = new URL(request.url, 'http://fixture').pathname;
     const content = files.get(path);
     const type = TYPES[extname(path === '/' ? '/index.html' : path)] ?? 'text/plain';
-    response.writeHead(content === undefined ? 204 : 200, { 'content-type': type, 'content-security-policy': POLICY });
+    response.writeHead(content === undefined ? 204 : 200, {
+      'content-type': type,
+      'content-security-policy': POLICY,
+    });
     response.end(content);
   });
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));

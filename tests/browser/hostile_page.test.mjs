@@ -1,9 +1,9 @@
 // A page of another origin that does its worst: the widget works and looks as everywhere, and the page is not harmed.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { assertAccessible, assertNoTrouble, DESKTOP, launch, person, until } from './browser.mjs';
+import { hostPage } from './host_page.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
@@ -12,7 +12,7 @@ let kith;
 let host;
 before(async () => {
   [browser, kith] = await Promise.all([launch(), Kith.start()]);
-  host = await serveHost();
+  host = await hostPage(kith, 'hostile', { head: HEAD, body: BODY, style: STYLE, script: SCRIPT });
   await kith.command('site', 'add', 'hostile', '--origin', host.origin);
 });
 after(async () => {
@@ -38,56 +38,12 @@ const SCRIPT = `
   document.addEventListener('keydown', event => { if (event.key === '/') event.preventDefault(); });
 `;
 
-/** The site of the hostile page: its own CSP, and an address that signs tokens through `kith token`. */
-async function serveHost() {
-  const server = createServer(async (request, response) => {
-    const url = new URL(request.url, 'http://host');
-    const user = url.searchParams.get('as') ?? 'visitor';
-    const site = url.searchParams.get('site') ?? 'hostile';
-    if (url.pathname === '/token') {
-      const token = await kith.command('token', '--site', site, '--user', user, '--name', `${user} of the host`);
-      response.writeHead(200, { 'content-type': 'application/json' });
-      return response.end(JSON.stringify({ token }));
-    }
-    const types = { '/style.css': ['text/css', STYLE], '/script.js': ['text/javascript', SCRIPT] };
-    if (url.pathname in types) {
-      const [type, body] = types[url.pathname];
-      response.writeHead(200, { 'content-type': type });
-      return response.end(body);
-    }
-    const nonce = 'bm9uY2Utb2YtdGhlLWhvc3Q';
-    response.writeHead(url.pathname === '/' ? 200 : 204, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': [
-        "default-src 'none'",
-        `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'`,
-        "style-src 'self'",
-        `connect-src 'self' ${kith.url} ${kith.url.replace('http', 'ws')}`,
-        "img-src 'self'",
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-      ].join('; '),
-    });
-    response.end(`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Hostile</title>
-      <base href="http://base.invalid/elsewhere/" target="_top">
-      <link rel="stylesheet" href="${host.origin}/style.css">
-      <script src="${host.origin}/script.js" nonce="${nonce}"></script>
-      <script async src="${kith.url}/kith.js" data-site="${site}" data-token-url="${host.origin}/token?as=${user}&amp;site=${site}" nonce="${nonce}"></script>
-      </head><body><form name="kith"><input name="body"><input name="children"></form>
-      <p id="ours">The page's own text</p><button id="corner">Buy now</button></body></html>`);
-  });
-  await new Promise(resolve => server.listen(0, 'localhost', resolve));
-  return {
-    origin: `http://localhost:${server.address().port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
-  };
-}
+const HEAD = '<base href="http://base.invalid/elsewhere/" target="_top">';
+const BODY = `<form name="kith"><input name="body"><input name="children"></form>
+  <p id="ours">The page's own text</p><button id="corner">Buy now</button>`;
 
 async function visit(user) {
-  const context = await person(browser, DESKTOP);
+  const context = await person(browser, { ...DESKTOP, reducedMotion: 'reduce' });
   const page = await context.newPage();
   await page.goto(`${host.origin}/?as=${user}`);
   const widget = new Widget(page);
@@ -121,9 +77,21 @@ test('its styles do not come in, ours do not get out', async () => {
   const { page } = widget;
   const inside = await page.evaluate(() => {
     const panel = document.querySelector('kith-widget').shadowRoot.querySelector('.panel');
-    const { fontSize, letterSpacing, textTransform, direction, display, opacity, visibility, filter } = getComputedStyle(panel);
+    const { fontSize, letterSpacing, textTransform, direction, display, opacity, visibility, filter } =
+      getComputedStyle(panel);
     const box = panel.getBoundingClientRect();
-    return { fontSize, letterSpacing, textTransform, direction, display, opacity, visibility, filter, width: box.width, right: innerWidth - box.right };
+    return {
+      fontSize,
+      letterSpacing,
+      textTransform,
+      direction,
+      display,
+      opacity,
+      visibility,
+      filter,
+      width: box.width,
+      right: innerWidth - box.right,
+    };
   });
   assert.deepEqual(inside, {
     fontSize: '14px',
@@ -153,7 +121,10 @@ test('its styles do not come in, ours do not get out', async () => {
 test('the page can take the widget off again, and nothing of it stays', async () => {
   const { context, widget } = await visit('four');
   await widget.page.evaluate(() => globalThis.Kith.destroy());
-  await until(() => widget.page.evaluate(() => document.querySelector('kith-widget') === null), 'the host element goes');
+  await until(
+    () => widget.page.evaluate(() => document.querySelector('kith-widget') === null),
+    'the host element goes',
+  );
   assertNoTrouble(context);
   await context.close();
 });

@@ -59,7 +59,10 @@ describe('axe finds nothing', () => {
     'a menu': {
       settings: { open: 'u2' },
       act: async page => {
-        await page.getByRole('button', { name: /^Actions for/ }).last().click();
+        await page
+          .getByRole('button', { name: /^Actions for/ })
+          .last()
+          .click();
         await page.getByRole('menu').waitFor();
       },
     },
@@ -71,7 +74,10 @@ describe('axe finds nothing', () => {
       },
     },
     'a stranger': { settings: { site: 'contacts', open: 'u0' } },
-    'no connection': { settings: { state: 'waiting' }, act: page => page.getByText('No connection').waitFor() },
+    'no connection': {
+      settings: { state: 'waiting' },
+      act: page => page.getByText('No connection').waitFor(),
+    },
   };
   const looks = {
     'light desktop': { settings: { theme: 'light' }, options: DESKTOP },
@@ -151,7 +157,8 @@ describe('long lists', () => {
       const seen = await page.evaluate(async () => {
         const root = document.querySelector('kith-widget').shadowRoot;
         const scroller = root.querySelector('.history-scroller');
-        const frame = () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        const frame = () =>
+          new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
         const ids = new Set();
         let most = 0;
         let jumps = 0;
@@ -206,9 +213,14 @@ describe('keyboard', () => {
       await page.keyboard.press('Shift+Enter');
       await page.keyboard.type('again');
       await page.keyboard.press('Enter');
-      assert.ok(await page.evaluate(() => globalThis.client.calls.some(call => call.endsWith('Hi there\nagain'))));
+      assert.ok(
+        await page.evaluate(() => globalThis.client.calls.some(call => call.endsWith('Hi there\nagain'))),
+      );
       await page.keyboard.press('Escape');
-      assert.equal(await until(() => focused(page), 'focus on the row'), await page.locator('[data-stop][tabindex="0"]').textContent());
+      assert.equal(
+        await until(() => focused(page), 'focus on the row'),
+        await page.locator('[data-stop][tabindex="0"]').textContent(),
+      );
       await page.keyboard.press('Escape');
       await until(async () => (await page.locator('.panel').count()) === 0, 'the panel closes');
       assert.equal(await page.evaluate(() => document.activeElement.id), 'launcher');
@@ -246,7 +258,12 @@ describe('keyboard', () => {
     await on({ open: 'u2' }, DESKTOP, async page => {
       const field = page.getByRole('textbox', { name: /^Message / });
       await field.fill('にほ');
-      await field.dispatchEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true });
+      await field.dispatchEvent('keydown', {
+        key: 'Enter',
+        isComposing: true,
+        bubbles: true,
+        cancelable: true,
+      });
       await field.dispatchEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true });
       assert.ok(!(await page.evaluate(() => globalThis.client.calls.some(call => call.startsWith('send')))));
       await field.press('Enter');
@@ -274,11 +291,17 @@ describe('screen readers', () => {
       assert.equal(await page.locator('[aria-live=polite]').count(), 1);
       const region = page.locator('[aria-live=polite]');
       await page.evaluate(() => globalThis.client.arrive('u2', 'Can you hear me?'));
-      await until(async () => (await region.textContent()) === 'Léa Okafor: Can you hear me?', 'the first one is said');
+      await until(
+        async () => (await region.textContent()) === 'Léa Okafor: Can you hear me?',
+        'the first one is said',
+      );
       await page.evaluate(() => {
         for (let i = 0; i < 5; i++) globalThis.client.arrive('u2', `flood ${i}`);
       });
-      await until(async () => (await region.textContent()) === '5 new messages from Léa Okafor', 'the flood is summed up');
+      await until(
+        async () => (await region.textContent()) === '5 new messages from Léa Okafor',
+        'the flood is summed up',
+      );
     });
   });
 
@@ -305,7 +328,10 @@ describe('phone', () => {
     assert.match(page.url(), /closed/);
     await page.locator('#launcher').tap();
     await page.getByRole('button', { name: 'Close' }).tap();
-    await until(() => page.evaluate(() => history.state?.kithDepth === undefined || history.state.kithDepth === 0), 'leaving by the cross goes back too');
+    await until(
+      () => page.evaluate(() => history.state?.kithDepth === undefined || history.state.kithDepth === 0),
+      'leaving by the cross goes back too',
+    );
     assert.ok((await page.evaluate(() => history.length)) <= entries + 2);
     await context.close();
   });
@@ -328,7 +354,11 @@ describe('phone', () => {
         const small = await page.evaluate(() => {
           const root = document.querySelector('kith-widget').shadowRoot;
           return Array.from(root.querySelectorAll('button, input, textarea'))
-            .filter(one => one.closest('[inert], .message-tools') === null && getComputedStyle(one).pointerEvents !== 'none')
+            .filter(
+              one =>
+                one.closest('[inert], .message-tools') === null &&
+                getComputedStyle(one).pointerEvents !== 'none',
+            )
             .filter(one => !one.classList.contains('quote') && one.getClientRects().length > 0)
             .map(one => [one.getAttribute('aria-label') ?? one.textContent, one.getBoundingClientRect()])
             .filter(([, box]) => box.height < 43.5 || box.width < 43.5)
@@ -346,7 +376,9 @@ describe('sizes and settings', () => {
       await on(settings, { viewport: { width: 320, height: 256 }, reducedMotion: 'reduce' }, async page => {
         const wide = await page.evaluate(() => {
           const root = document.querySelector('kith-widget').shadowRoot;
-          const all = Array.from(root.querySelectorAll('.panel *')).filter(one => one.closest('.hidden-text, .clip > *') === null);
+          const all = Array.from(root.querySelectorAll('.panel *')).filter(
+            one => one.closest('.hidden-text, .clip > *') === null,
+          );
           const past = all.filter(one => one.getBoundingClientRect().right > 321);
           return past.map(one => `${one.localName} in ${one.closest('[class]').getAttribute('class')}`);
         });
@@ -363,7 +395,9 @@ describe('sizes and settings', () => {
       const own = await page.locator('.message.own .bubble').last().boundingBox();
       const other = await page.locator('.message.other .bubble').last().boundingBox();
       assert.ok(own.x < other.x, 'own messages stand on the left');
-      const directions = await page.locator('.bubble').evaluateAll(all => all.map(one => getComputedStyle(one).direction));
+      const directions = await page
+        .locator('.bubble')
+        .evaluateAll(all => all.map(one => getComputedStyle(one).direction));
       assert.ok(directions.includes('rtl') && directions.includes('ltr'), directions.join());
     });
   });

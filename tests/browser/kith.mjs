@@ -29,7 +29,9 @@ export class Kith {
   }
 
   async up() {
-    this.process = spawn(BINARY, ['demo', '--data', this.data, '--http', this.http], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.process = spawn(BINARY, ['demo', '--data', this.data, '--http', this.http], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream.on('data', bytes => {
         this.log = (this.log + bytes).slice(-20_000);

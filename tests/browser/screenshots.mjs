@@ -19,7 +19,11 @@ try {
   await mei.chatWith('Anna Lindqvist');
   await mei.say('The hose is back in the shed, all yours.');
 
-  const anna = await Widget.of(await person(browser, { viewport: { width: 1280, height: 800 } }), kith, 'anna');
+  const anna = await Widget.of(
+    await person(browser, { viewport: { width: 1280, height: 800 } }),
+    kith,
+    'anna',
+  );
   await anna.chatWith('Raj Patel');
   await talk(anna, raj);
   await raj.field.pressSequentially('See you there');

@@ -30,8 +30,9 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
   const [sends, setSends] = useState(0);
   useEffect(() => client.open(key), [client, key]);
 
-  const open = client.me()?.open === true;
-  const stranger = !open && state !== 'contact' && conversation.exists;
+  // As the server decides it; before the first welcome it decides alone.
+  const open = useTopic('me', one => one.me())?.open !== false;
+  const mayWrite = state === 'contact' || (open && state !== 'blocked');
   return (
     <>
       <ChatHeader conversation={conversation} onBack={onBack} corner={corner} />
@@ -39,14 +40,14 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
       <StrangerBanner conversation={conversation} state={state} />
       <History
         conversation={conversation}
-        linksInert={stranger}
+        linksInert={!open && state !== 'contact'}
         sends={sends}
         onReply={message => {
           setReplyTo(message);
           composer.current?.focus();
         }}
       />
-      {state !== 'blocked' && (
+      {mayWrite && (
         <Composer
           conversation={conversation}
           field={composer}

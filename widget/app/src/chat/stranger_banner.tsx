@@ -27,8 +27,8 @@ export function StrangerBanner({ conversation, state }: { conversation: Conversa
   if (state === 'request_received') {
     return (
       <div class="stranger">
-        <p class="stranger-title">{words.strangerTitle(person.name)}</p>
-        <p class="stranger-hint">{words.strangerHint}</p>
+        <p class="stranger-title">{words.asksYou(person.name)}</p>
+        {me?.open === false && <p class="stranger-hint">{words.asksYouHint}</p>}
         <div class="stranger-buttons">
           <button type="button" class="button button-main" onClick={change('accept')}>
             {words.accept}

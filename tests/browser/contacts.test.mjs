@@ -1,0 +1,103 @@
+// A site where only contacts write to each other: asking, agreeing, parting, blocking.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertNoTrouble, launch, person, until } from './browser.mjs';
+import { hostPage } from './host_page.mjs';
+import { Kith } from './kith.mjs';
+import { Widget } from './widget.mjs';
+
+let browser;
+let kith;
+let host;
+before(async () => {
+  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+  host = await hostPage(kith, 'circle');
+  await kith.command('site', 'add', 'circle', '--mode', 'contacts', '--origin', host.origin);
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+  await host.close();
+});
+
+async function both(one, two, run) {
+  const contexts = await Promise.all([person(browser), person(browser)]);
+  const widgets = [];
+  for (const [i, user] of [one, two].entries()) {
+    const page = await contexts[i].newPage();
+    await page.goto(`${host.origin}/?as=${user}`);
+    const widget = new Widget(page);
+    await widget.show();
+    await until(
+      () => page.evaluate(async () => (await globalThis.Kith.client()).status().state === 'online'),
+      `${user} is online`,
+    );
+    widgets.push(widget);
+  }
+  await run(...widgets);
+  for (const context of contexts) {
+    assertNoTrouble(context);
+    await context.close();
+  }
+}
+
+test('who asks waits, who is asked accepts, then both write and see each other online', async () => {
+  await both('lea', 'max', async (lea, max) => {
+    await lea.tab('Contacts').click();
+    await lea.page.getByRole('textbox', { name: 'Search people' }).fill('max');
+    await lea.page.locator('kith-widget .person-row .row-main', { hasText: 'max of the host' }).click();
+    await lea.page.getByText('max of the host is not in your contacts yet').waitFor();
+    assert.equal(await lea.field.count(), 0, 'there is nothing to write into');
+    await assertAccessible(lea.page, 'a stranger');
+    await lea.page.getByRole('button', { name: 'Add to contacts' }).click();
+    await lea.page.getByText('You have asked max of the host').waitFor();
+
+    await max
+      .tab(/Contacts/)
+      .getByText('1 request')
+      .waitFor({ state: 'attached' });
+    await max.tab(/Contacts/).click();
+    await assertAccessible(max.page, 'a request');
+    await max.page.getByRole('button', { name: 'Accept' }).click();
+    await lea.field.waitFor();
+    await until(async () => (await lea.presence()) === 'Online', 'they see each other');
+    await lea.say('Thank you!');
+    await lea.becomes('Thank you!', 'received');
+    await max.tab(/Chats/).click();
+    await max.page.locator('kith-widget .chat-row', { hasText: 'Thank you!' }).locator('.row-main').click();
+    await max.say('My pleasure');
+    await lea.sees('My pleasure');
+
+    await max.page
+      .getByRole('button', { name: /^Actions for/ })
+      .last()
+      .click();
+    await max.page.getByRole('menuitem', { name: 'Block' }).click();
+    await max.page.getByRole('alertdialog').getByRole('button', { name: 'Block' }).click();
+    await max.page.getByText('You have blocked lea of the host').waitFor();
+    assert.equal(await max.field.count(), 0);
+    if ((await lea.field.count()) > 0) {
+      await lea.say('Hello?');
+      await lea.becomes('Hello?', 'failed');
+      await lea.page.getByText('You cannot write to this person.').waitFor();
+    }
+    assert.ok(!(await max.texts()).includes('Hello?'));
+  });
+});
+
+test('a declined request is gone, and the other one is not told', async () => {
+  await both('nina', 'otto', async (nina, otto) => {
+    await nina.tab('Contacts').click();
+    await nina.page.getByRole('textbox', { name: 'Search people' }).fill('otto');
+    await nina.page.locator('kith-widget .person-row .row-main', { hasText: 'otto' }).click();
+    await nina.page.getByRole('button', { name: 'Add to contacts' }).click();
+    await otto.tab(/Contacts/).click();
+    await otto.page.getByRole('button', { name: 'Decline' }).click();
+    await until(
+      async () => (await otto.page.locator('kith-widget .request-row').count()) === 0,
+      'the request goes',
+    );
+    assert.equal(await nina.page.getByText('You have asked otto').count(), 1);
+  });
+});

@@ -1,0 +1,64 @@
+// A page of another origin than the server's, as a customer's site is: a strict policy, and an address for tokens.
+
+import { createServer } from 'node:http';
+
+/** `?as=ana` says who is signed in, `?site=key` stands in for another site. */
+export async function hostPage(kith, defaultSite, { head = '', body = '', style = '', script = '' } = {}) {
+  const nonce = 'bm9uY2Utb2YtdGhlLWhvc3Q';
+  const policy = [
+    "default-src 'none'",
+    `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'`,
+    "style-src 'self'",
+    `connect-src 'self' ${kith.url} ${kith.url.replace('http', 'ws')}`,
+    "img-src 'self'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+  const answer = {
+    async '/token'(user, site) {
+      const token = await kith.command(
+        'token',
+        '--site',
+        site,
+        '--user',
+        user,
+        '--name',
+        `${user} of the host`,
+      );
+      return ['application/json', JSON.stringify({ token })];
+    },
+    '/style.css': () => ['text/css', style],
+    '/script.js': () => ['text/javascript', script],
+    '/': (user, site) => [
+      'text/html; charset=utf-8',
+      `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A host</title>${head}
+      <link rel="stylesheet" href="${origin}/style.css">
+      <script src="${origin}/script.js" nonce="${nonce}"></script>
+      <script async src="${kith.url}/kith.js" data-site="${site}"
+        data-token-url="${origin}/token?as=${user}&amp;site=${site}" nonce="${nonce}"></script>
+      </head><body>${body}</body></html>`,
+    ],
+  };
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url, 'http://host');
+    const [type, content] =
+      (await answer[pathname]?.(
+        searchParams.get('as') ?? 'visitor',
+        searchParams.get('site') ?? defaultSite,
+      )) ?? [];
+    response.writeHead(content === undefined ? 204 : 200, {
+      'content-type': type ?? 'text/plain',
+      'content-security-policy': policy,
+    });
+    response.end(content);
+  });
+  await new Promise(resolve => server.listen(0, 'localhost', resolve));
+  const origin = `http://localhost:${server.address().port}`;
+  return {
+    origin,
+    async close() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
