@@ -61,6 +61,8 @@ class Page {
   #app: Promise<App> | undefined;
   #open = false;
   #away: ReturnType<typeof setTimeout> | undefined;
+  /** The connection has been away for so long that the button says so. */
+  #lost = false;
   #listeners = new Map<keyof PageEvents, Set<(detail: never) => void>>();
   #destroyed = false;
 
@@ -128,6 +130,7 @@ class Page {
   #connect(token: string | undefined): void {
     this.#clientWithoutConnecting().then(
       client => {
+        if (this.#destroyed) return;
         if (token !== undefined) client.setToken(token);
         client.connect();
       },
@@ -178,9 +181,15 @@ class Page {
     if (on || status.state === 'stopped') {
       clearTimeout(this.#away);
       this.#away = undefined;
+      this.#lost = false;
       this.#launcher.setState('ready');
-    } else if (away) this.#away ??= setTimeout(() => this.#launcher.setState('away'), AWAY_MS);
+    } else if (away) this.#away ??= setTimeout(() => this.#seemsLost(), AWAY_MS);
     this.#emit('status', { ...status });
+  }
+
+  #seemsLost(): void {
+    this.#lost = true;
+    this.#launcher.setState('away');
   }
 
   #appModule(): Promise<{ default: Mount }> {
@@ -195,11 +204,12 @@ class Page {
     this.#app.then(
       app => {
         clearTimeout(slow);
-        if (this.#launcher.button.dataset.state === 'busy') this.#launcher.setState('ready');
+        this.#launcher.setState(this.#lost ? 'away' : 'ready');
         if (!this.#destroyed) act(app);
       },
       error => {
         clearTimeout(slow);
+        if (this.#destroyed) return;
         this.#app = undefined;
         this.#launcher.setState('away');
         console.error('kith: the messenger could not be loaded', error);
@@ -212,6 +222,7 @@ class Page {
       this.#clientWithoutConnecting(),
       this.#appModule(),
     ]);
+    if (this.#destroyed) throw new Error('kith: it was destroyed');
     const { root, button } = this.#launcher;
     const app = mount({
       client,

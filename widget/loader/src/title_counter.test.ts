@@ -44,3 +44,15 @@ test('while nothing is unread the page may have any title, also one that looks l
   counter.set(0);
   expect(document.title).toBe('(2) Twins');
 });
+
+test('a page that insists on its own title gets it, and is not stopped', async () => {
+  counter.set(3);
+  const insists = new MutationObserver(() => {
+    if (document.title !== 'Mine') document.title = 'Mine';
+  });
+  insists.observe(document.head, { childList: true, subtree: true, characterData: true });
+  document.title = 'Mine';
+  for (let turn = 0; turn < 30; turn++) await observed();
+  expect(document.title).toBe('Mine');
+  insists.disconnect();
+});

@@ -6,6 +6,12 @@ export interface TitleCounter {
   stop(): void;
 }
 
+/**
+ * A page may have a script that insists on its title as we insist on our number. Observers run before anything else
+ * does, so two that never give in would stop the page for good: after so many changes in a second we give in.
+ */
+const MOST_CHANGES = 10;
+
 export function createTitleCounter(page: Document): TitleCounter {
   let own = page.title;
   let written = own;
@@ -14,8 +20,12 @@ export function createTitleCounter(page: Document): TitleCounter {
     if (page.title !== written) page.title = written;
   };
   let prefix = '';
+  let changes: number[] = [];
   const observer = new MutationObserver(() => {
     if (page.title === written) return;
+    const now = Date.now();
+    changes = [...changes.filter(at => at > now - 1_000), now];
+    if (changes.length > MOST_CHANGES) return observer.disconnect();
     // The page has set its title, perhaps to what it has read from there: our number is not part of it.
     const title = page.title;
     own = prefix !== '' && title.startsWith(prefix) ? title.slice(prefix.length) : title;

@@ -1,0 +1,291 @@
+// @vitest-environment happy-dom
+
+import type { Client, Happenings, Status, Totals } from '@kith/client';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createKith, type Kith, type Parts } from './page_api.ts';
+import type { Settings } from './settings.ts';
+import type { App, Stage } from './stage.ts';
+
+const TOKEN = 'aaa.bbb.ccc';
+const attachShadow = HTMLElement.prototype.attachShadow;
+const opened: Kith[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(console, 'error').mockReturnValue();
+});
+afterEach(() => {
+  for (const kith of opened.splice(0)) kith.destroy();
+  document.body.replaceChildren();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe('who is connected, and when', () => {
+  test('a signed-in member, in idle time: the client alone is fetched', async () => {
+    const page = open({ tokenUrl: '/tok' }, 200);
+    expect(page.fetched).toEqual([]);
+    await page.idle();
+    expect(page.fetched).toEqual(['client']);
+    expect(page.client.calls).toEqual([`setToken ${TOKEN}`, 'connect']);
+  });
+
+  test('nobody signed in: nothing is fetched and nobody connected, until they open it', async () => {
+    const page = open({ tokenUrl: '/tok' }, 401);
+    await page.idle();
+    expect(page.fetched).toEqual([]);
+    page.button().click();
+    await settle();
+    expect(page.fetched).toEqual(['client', 'app']);
+    expect(page.client.calls).toEqual(['connect']);
+  });
+
+  test('a page without a token source connects nobody by itself', async () => {
+    const page = open({});
+    await page.idle();
+    expect(page.fetched).toEqual([]);
+  });
+
+  test('a page that names its member leaves the token to the leading tab', async () => {
+    const page = open({ tokenUrl: '/tok', user: 'ana' }, 200);
+    await page.idle();
+    expect(fetch).not.toHaveBeenCalled();
+    expect(page.client.calls).toEqual(['connect']);
+    expect(page.client.options).toMatchObject({ site: 'garden', user: 'ana' });
+  });
+
+  test('an endpoint that is away is left to the client to ask again', async () => {
+    const page = open({ tokenUrl: '/tok' }, 500);
+    await page.idle();
+    expect(page.client.calls).toEqual(['connect']);
+  });
+
+  test('setToken signs in, again with a new one, and null signs out', async () => {
+    const page = open({});
+    page.kith.setToken(TOKEN);
+    await settle();
+    page.kith.setToken('x.y.z');
+    page.kith.setToken(null);
+    expect(page.client.calls).toEqual([
+      `setToken ${TOKEN}`,
+      'connect',
+      'setToken x.y.z',
+      'connect',
+      'forget',
+    ]);
+  });
+
+  test('the inbox opens at once and shows no button', async () => {
+    const page = open({ mode: 'inbox' });
+    await settle();
+    expect(page.button().hidden).toBe(true);
+    expect(page.app.calls).toEqual(['show']);
+  });
+});
+
+describe('the button', () => {
+  test('says what it does, how much is unread, and whether it is open', async () => {
+    const page = open({ tokenUrl: '/tok' }, 200);
+    const button = page.button();
+    expect(button.getAttribute('aria-label')).toBe('Open messenger');
+    expect(button.getAttribute('aria-expanded')).toBe('false');
+    await page.idle();
+    page.client.happen('totals', { unread: 3, mentions: 0, conversations: 1, requests: 0 });
+    expect(button.getAttribute('aria-label')).toBe('Open messenger, 3 unread messages');
+    page.client.happen('totals', { unread: 120, mentions: 0, conversations: 1, requests: 0 });
+    expect(button.textContent).toBe('99+');
+    button.click();
+    await settle();
+    expect(button.getAttribute('aria-expanded')).toBe('true');
+    button.click();
+    await settle();
+    expect(button.getAttribute('aria-expanded')).toBe('false');
+    expect(page.app.calls).toEqual(['show', 'hide']);
+  });
+
+  test('fetches the app when the pointer comes, and mounts nothing yet', async () => {
+    const page = open({});
+    page.button().dispatchEvent(new Event('pointerenter'));
+    await settle();
+    expect(page.fetched).toEqual(['app']);
+    expect(page.app.calls).toEqual([]);
+  });
+
+  test('turns grey when the connection stays away, not for a short break', async () => {
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await page.idle();
+    page.client.become({ state: 'waiting', shared: false });
+    vi.advanceTimersByTime(7_000);
+    page.client.become({ state: 'online', shared: false });
+    vi.advanceTimersByTime(7_000);
+    expect(page.button().dataset.state).toBe('ready');
+    page.client.become({ state: 'waiting', shared: false });
+    page.client.become({ state: 'connecting', shared: false });
+    page.client.become({ state: 'waiting', shared: false });
+    vi.advanceTimersByTime(8_000);
+    expect(page.button().dataset.state).toBe('away');
+    expect(page.button().getAttribute('aria-label')).toBe('Messenger: cannot be reached now');
+  });
+
+  test('turns grey when nothing can be fetched, and the next click tries again', async () => {
+    const page = open({});
+    page.broken = true;
+    page.button().click();
+    await settle();
+    expect(page.button().dataset.state).toBe('away');
+    page.broken = false;
+    page.button().click();
+    await settle();
+    expect(page.app.calls).toEqual(['show']);
+    expect(page.button().dataset.state).not.toBe('away');
+  });
+});
+
+describe('the page', () => {
+  test('calls wait for the app and keep their order', async () => {
+    const page = open({});
+    page.kith.open('ben');
+    page.kith.open();
+    await settle();
+    expect(page.app.calls).toEqual(['open ben', 'show']);
+  });
+
+  test('hears events until it does not want to; a listener that throws disturbs nobody', async () => {
+    const page = open({ tokenUrl: '/tok' }, 200);
+    const heard: unknown[] = [];
+    page.kith.on('unread', () => {
+      throw new Error('of the page');
+    });
+    const listener = (detail: unknown) => heard.push(detail);
+    page.kith.on('unread', listener);
+    await page.idle();
+    const totals = { unread: 1, mentions: 0, conversations: 1, requests: 0 };
+    page.client.happen('totals', totals);
+    page.kith.off('unread', listener);
+    page.client.happen('totals', totals);
+    expect(heard).toEqual([totals]);
+  });
+
+  test('destroy leaves nothing behind, at whatever moment', async () => {
+    for (const moment of ['before', 'while fetching', 'after'] as const) {
+      const page = open({ tokenUrl: '/tok' }, 200);
+      if (moment !== 'before') page.kith.open();
+      if (moment === 'after') await settle();
+      page.kith.destroy();
+      await page.idle();
+      await settle();
+      page.kith.open('ben');
+      page.kith.setToken(TOKEN);
+      page.kith.destroy();
+      await settle();
+      expect(document.querySelector('kith-widget')).toBeNull();
+      expect(page.client.calls.includes('connect')).toBe(moment === 'after');
+      if (moment !== 'before') expect(page.client.calls.at(-1)).toBe('destroy');
+    }
+  });
+});
+
+function open(more: Partial<Settings>, status = 200) {
+  const answer = () =>
+    Promise.resolve(new Response(status === 200 ? JSON.stringify({ token: TOKEN }) : '', { status }));
+  vi.stubGlobal('fetch', vi.fn(answer));
+  let root: ShadowRoot | undefined;
+  vi.spyOn(HTMLElement.prototype, 'attachShadow').mockImplementation(function (this: HTMLElement, init) {
+    root = attachShadow.call(this, init);
+    return root;
+  });
+  const client = new FakeClient();
+  const app = new FakeApp();
+  const idle: (() => void)[] = [];
+  const page = {
+    client,
+    app,
+    broken: false,
+    fetched: [] as string[],
+    button: () => root?.querySelector('button') as HTMLButtonElement,
+    idle: async () => {
+      for (const call of idle.splice(0)) call();
+      await settle();
+    },
+    kith: undefined as unknown as Kith,
+  };
+  const fetchPart = <T>(name: string, part: T): Promise<T> => {
+    page.fetched.push(name);
+    return page.broken ? Promise.reject(new Error('away')) : Promise.resolve(part);
+  };
+  const module = {
+    browserEnvironment: () => undefined,
+    createClient: (options: unknown) => {
+      client.options = options;
+      return client as unknown as Client;
+    },
+  };
+  const parts: Parts = {
+    client: () => fetchPart('client', module as unknown as Awaited<ReturnType<Parts['client']>>),
+    app: () => fetchPart('app', { default: (stage: Stage) => app.mounted(stage) }),
+    idle: call => idle.push(call),
+  };
+  const settings: Settings = {
+    site: 'garden',
+    server: 'https://im.example',
+    mode: 'bubble',
+    lang: 'en',
+    theme: 'auto',
+    position: 'right',
+    ...more,
+  };
+  page.kith = createKith(settings, parts, document.body);
+  opened.push(page.kith);
+  return page;
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}
+
+class FakeClient {
+  calls: string[] = [];
+  options: unknown;
+  #status: Status = { state: 'idle', shared: false };
+  #told: (() => void)[] = [];
+  #happenings = new Map<string, (detail: never) => void>();
+
+  status = () => this.#status;
+  totals = (): Totals => ({ unread: 0, mentions: 0, conversations: 0, requests: 0 });
+  subscribe = (_: string, listener: () => void) => this.#told.push(listener);
+  on = (name: string, listener: (detail: never) => void) => this.#happenings.set(name, listener);
+  connect = () => this.calls.push('connect');
+  setToken = (token: string) => this.calls.push(`setToken ${token}`);
+  forget = () => this.calls.push('forget');
+  destroy = () => this.calls.push('destroy');
+
+  happen<K extends keyof Happenings>(name: K, detail: Happenings[K]): void {
+    this.#happenings.get(name)?.(detail as never);
+  }
+
+  become(status: Status): void {
+    this.#status = status;
+    for (const listener of this.#told) listener();
+  }
+}
+
+class FakeApp {
+  calls: string[] = [];
+
+  mounted(stage: Stage): App {
+    return {
+      show: () => {
+        this.calls.push('show');
+        stage.setOpen(true);
+        stage.emit('open', undefined);
+      },
+      hide: () => {
+        this.calls.push('hide');
+        stage.setOpen(false);
+      },
+      open: user => this.calls.push(`open ${user}`),
+      destroy: () => this.calls.push('destroy'),
+    };
+  }
+}

@@ -1,0 +1,63 @@
+// @vitest-environment happy-dom
+
+import { afterEach, expect, test, vi } from 'vitest';
+import { readSettings } from './settings.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+test('a bare tag has defaults, and the server is where the script came from', () => {
+  expect(settings({ site: 'garden' })).toEqual({
+    site: 'garden',
+    server: 'https://im.example/chat',
+    mode: 'bubble',
+    lang: 'en',
+    theme: 'auto',
+    position: 'right',
+  });
+});
+
+test('attributes are taken over', () => {
+  const all = {
+    site: 'garden',
+    server: 'https://other.example/',
+    mode: 'inbox',
+    lang: 'de-AT',
+    theme: 'dark',
+    position: 'left',
+    tokenUrl: '/kith-token',
+    user: 'ana',
+  };
+  expect(settings(all)).toEqual({ ...all, server: 'https://other.example' });
+});
+
+test('language and side follow the page', () => {
+  expect(settings({ site: 'garden' }, { lang: 'ar', dir: 'rtl' })).toMatchObject({
+    lang: 'ar',
+    position: 'left',
+  });
+  expect(settings({ site: 'garden' }, { languages: ['fr-CH'] })).toMatchObject({ lang: 'fr-CH' });
+});
+
+test('a wrong value is the default, said once on the console', () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  expect(settings({ site: 'garden', mode: 'bubbles' })).toMatchObject({ mode: 'bubble' });
+  expect(warn).toHaveBeenCalledExactlyOnceWith('kith: data-mode="bubbles" is not one of bubble, inbox');
+});
+
+test('without a usable site there is nothing', () => {
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  for (const site of [undefined, '', 'Garden', '../x']) {
+    expect(settings(site === undefined ? {} : { site })).toBeUndefined();
+  }
+  expect(error).toHaveBeenCalledTimes(4);
+});
+
+function settings(
+  data: Record<string, string>,
+  page: { lang?: string; dir?: string; languages?: string[] } = {},
+) {
+  const script = document.createElement('script');
+  Object.assign(script.dataset, data);
+  Object.defineProperty(script, 'src', { value: 'https://im.example/chat/kith.js' });
+  return readSettings(script, { lang: '', dir: '', languages: [], ...page });
+}
