@@ -48,7 +48,7 @@ pub struct EdgeConfig {
     pub output_limit: usize,
     /// How long a closing connection may take to flush, and then to close its own side. Default 5 s.
     pub linger: Duration,
-    /// Unused buffers that a worker keeps. Default 1 MiB.
+    /// Unused buffers that a worker keeps for the moment. Default 256 KiB.
     pub pool_limit: usize,
     /// A descriptor table per worker thread, so that the limit of open files counts per worker (Linux only). On a
     /// worker's thread only descriptors that were open before `Edge::start` mean what they mean elsewhere, internet
@@ -76,7 +76,7 @@ impl Default for EdgeConfig {
             output_soft_limit: 64 * 1024,
             output_limit: 1024 * 1024,
             linger: Duration::from_secs(5),
-            pool_limit: 1024 * 1024,
+            pool_limit: 256 * 1024,
             private_descriptor_tables: false,
             user_timeout: Some(Duration::from_secs(60)),
             backlog: 4096,

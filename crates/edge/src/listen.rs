@@ -46,25 +46,83 @@ pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpLis
     Ok(TcpListener::from_std(socket.into()))
 }
 
+/// Source ports for connections from a given address, one after the other.
+///
+/// Left to the system, bind would look for a port that nobody uses at all, which takes longer the more are in use (390 µs
+/// at 9,000 connections), where one that nobody uses *to the same peer* is enough.
+pub(crate) struct SourcePorts {
+    next: u16,
+}
+
+/// Above the ports of most services; those in use are skipped.
+const FIRST_SOURCE_PORT: u16 = 20_000;
+
+/// Ports tried for one connection.
+const PORT_TRIES: usize = 64;
+
+impl SourcePorts {
+    /// Workers and processes begin at different places, so as not to run after each other.
+    pub(crate) fn new(worker: usize) -> SourcePorts {
+        let spread = (worker as u32 + 1).wrapping_mul(7919) ^ std::process::id().wrapping_mul(2_654_435_761);
+        SourcePorts { next: FIRST_SOURCE_PORT + (spread % u32::from(u16::MAX - FIRST_SOURCE_PORT)) as u16 }
+    }
+
+    fn next(&mut self) -> u16 {
+        self.next = self.next.checked_add(1).unwrap_or(FIRST_SOURCE_PORT);
+        self.next
+    }
+}
+
 /// Begins a connection; the socket becomes writable when it is there.
-pub(crate) fn connect(to: SocketAddr, from: Option<IpAddr>) -> io::Result<TcpStream> {
-    let socket = socket(to)?;
+pub(crate) fn connect(
+    to: SocketAddr,
+    from: Option<IpAddr>,
+    ports: &mut SourcePorts,
+) -> io::Result<TcpStream> {
+    let Some(from) = from else { return begin(socket(to)?, to) };
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let socket = socket(to)?;
+        // Together with others on the same port, as long as the peers differ.
+        socket.set_reuse_address(true)?;
+        let begun = socket.bind(&SocketAddr::new(from, ports.next()).into()).and_then(|()| begin(socket, to));
+        match begun {
+            Err(error) if tries < PORT_TRIES && is_taken(&error) => {}
+            begun => return begun,
+        }
+    }
+}
+
+fn begin(socket: Socket, to: SocketAddr) -> io::Result<TcpStream> {
     socket.set_tcp_nodelay(true)?;
-    if let Some(from) = from {
-        socket.bind(&SocketAddr::new(from, 0).into())?;
-    }
     match socket.connect(&to.into()) {
-        Ok(()) => {}
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {}
-        Err(error) => return Err(error),
+        Err(error) if error.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {
+            Err(error)
+        }
+        _ => Ok(TcpStream::from_std(socket.into())),
     }
-    Ok(TcpStream::from_std(socket.into()))
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable)
 }
 
 fn socket(addr: SocketAddr) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_nonblocking(true)?;
-    Ok(socket)
+    // Two system calls fewer per connection of ours than asking for it afterwards.
+    #[cfg(any(target_os = "linux", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd"))]
+    return Socket::new(Domain::for_address(addr), Type::STREAM.nonblocking(), Some(Protocol::TCP));
+    #[cfg(not(any(
+        target_os = "linux",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd"
+    )))]
+    {
+        let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        Ok(socket)
+    }
 }
 
 /// Unacknowledged bytes end the connection after `timeout`; where nothing is sent, probes find out.
@@ -74,4 +132,35 @@ fn end_half_open(socket: &Socket, timeout: Duration) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     socket.set_tcp_user_timeout(Some(timeout))?;
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn connections_inherit_what_ends_half_open_ones() {
+        let reserved = reserve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        let config = EdgeConfig { user_timeout: Some(Duration::from_secs(7)), ..EdgeConfig::default() };
+        let listener = listen(reserved.addr, &config).unwrap();
+        let _peer = std::net::TcpStream::connect(reserved.addr).unwrap();
+        let accepted = loop {
+            match listener.accept() {
+                Ok((accepted, _)) => break accepted,
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+            }
+        };
+        let accepted = socket2::SockRef::from(&accepted);
+        assert_eq!(accepted.tcp_user_timeout().unwrap(), Some(Duration::from_secs(7)));
+        assert_eq!(accepted.tcp_keepalive_time().unwrap(), Duration::from_secs(7));
+        assert!(accepted.keepalive().unwrap() && accepted.tcp_nodelay().unwrap());
+    }
+
+    #[test]
+    fn a_port_in_use_is_refused_although_ports_are_shared() {
+        let reserved = reserve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        let _listener = listen(reserved.addr, &EdgeConfig::default()).unwrap();
+        assert_eq!(reserve(reserved.addr).err().map(|error| error.kind()), Some(io::ErrorKind::AddrInUse));
+    }
 }

@@ -3,7 +3,7 @@
 use crate::output::Output;
 
 /// A larger buffer is not kept: one big message must not make the next small one expensive in memory.
-const LARGEST_KEPT: usize = 16 * 1024;
+const LARGEST_KEPT: usize = 4 * 1024;
 
 /// Received bytes that wait for more.
 #[derive(Default)]
