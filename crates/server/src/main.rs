@@ -74,6 +74,15 @@ fn now() -> Timestamp {
     Timestamp(since.as_millis() as u64)
 }
 
+/// For people: `2026-11-21T08:30:00Z`. JSON has the milliseconds.
+fn date(at: Timestamp) -> String {
+    let seconds = i64::try_from(at.0 / 1_000).unwrap_or(i64::MAX);
+    time::OffsetDateTime::from_unix_timestamp(seconds)
+        .ok()
+        .and_then(|at| at.format(&time::format_description::well_known::Rfc3339).ok())
+        .unwrap_or_else(|| "unknown".into())
+}
+
 fn print_line(line: &str) -> Outcome {
     print_with(|out| writeln!(out, "{line}"))
 }

@@ -10,7 +10,7 @@ use crate::cli::{SiteAdd, SiteCommand, SiteMode, SiteRemove, SiteRotate};
 use crate::config::Loaded;
 use crate::data_dir;
 use crate::trouble::{Outcome, Trouble};
-use crate::{print_json, print_with};
+use crate::{date, print_json, print_with};
 
 /// Carries out one command.
 pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
@@ -100,8 +100,8 @@ fn show(site: &Site, json: bool) -> Outcome {
             if site.origins.is_empty() { "none".into() } else { site.origins.join(" ") }
         )?;
         for secret in &site.secrets {
-            let until = secret.expires.map_or("no end".into(), |expires| format!("until {}", expires.0));
-            writeln!(out, "secret   {} made {} {until}", kind(secret), secret.created.0)?;
+            let until = secret.expires.map_or("no end".into(), |expires| format!("until {}", date(expires)));
+            writeln!(out, "secret   {} made {} {until}", kind(secret), date(secret.created))?;
         }
         Ok(())
     })

@@ -7,7 +7,7 @@ use crate::cli::{UserCommand, UserList, UserOne};
 use crate::config::Loaded;
 use crate::data_dir::{self, wait};
 use crate::trouble::Outcome;
-use crate::{print_json, print_with};
+use crate::{date, print_json, print_with};
 
 /// Carries out one command.
 pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
@@ -47,7 +47,7 @@ fn show(args: &UserOne, loaded: &Loaded) -> Outcome {
         writeln!(out, "user       {}\nname       {}", user.profile.sub, user.profile.name)?;
         writeln!(out, "avatar     {}", user.profile.avatar.as_deref().unwrap_or("none"))?;
         writeln!(out, "guest      {}\nbanned     {}", yes(user.profile.guest), yes(user.banned))?;
-        writeln!(out, "created    {}\nlast seen  {}", user.created.0, user.last_seen.0)
+        writeln!(out, "created    {}\nlast seen  {}", date(user.created), date(user.last_seen))
     })
 }
 
