@@ -268,6 +268,9 @@ impl Shard {
             return false;
         }
         session.since = position.number;
+        // The welcome goes out now, and a client on the same machine can answer it before what was held is given
+        // out: from here on its commands are heard.
+        session.state = State::Resuming;
         true
     }
 
