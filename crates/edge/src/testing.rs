@@ -8,10 +8,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustls::{ClientConfig, ServerConfig};
+use rustls_pki_types::ServerName;
+
 use crate::config::{EdgeConfig, Listener};
 use crate::counters::{Counters, Totals};
 use crate::engine::{Engine, Ready};
 use crate::io::Shared;
+use crate::pool::Pool;
+use crate::tls::Session;
 use crate::wire::Wire;
 use crate::{Accepted, Closed, Conns, Handle, Now, Protocol};
 
@@ -252,5 +257,41 @@ impl Pipe {
         let mut peer = self.0.borrow_mut();
         peer.closed = Some(why);
         peer.saw_end = true;
+    }
+}
+
+/// One end of a TLS connection fed by hand, for fuzzing: the state that a worker keeps, without its socket.
+pub struct TlsEnd {
+    session: Session,
+    pool: Pool,
+}
+
+impl TlsEnd {
+    pub fn server(config: Arc<ServerConfig>) -> Result<TlsEnd, rustls::Error> {
+        Ok(TlsEnd { session: Session::server(config)?, pool: Pool::new(1 << 20) })
+    }
+
+    pub fn client(config: Arc<ClientConfig>, name: ServerName<'static>) -> Result<TlsEnd, rustls::Error> {
+        Ok(TlsEnd { session: Session::client(config, name)?, pool: Pool::new(1 << 20) })
+    }
+
+    /// Takes bytes of the peer; answers what the protocol would see. No bytes begin a client's handshake.
+    pub fn receive(&mut self, bytes: &mut [u8]) -> Result<Vec<u8>, rustls::Error> {
+        let mut plain = Vec::new();
+        self.session.receive(bytes, &mut plain, &mut self.pool).map(|_| plain)
+    }
+
+    /// What is to be written to the peer.
+    pub fn unsent(&mut self) -> Vec<u8> {
+        self.session.unsent.take().map(|unsent| unsent.0).unwrap_or_default()
+    }
+
+    pub fn is_handshaking(&self) -> bool {
+        self.session.handshaking
+    }
+
+    pub fn seal(&mut self, plain: &[u8]) -> Result<Vec<u8>, rustls::Error> {
+        let mut sealed = Vec::new();
+        self.session.seal(plain, &mut sealed).map(|()| sealed)
     }
 }

@@ -186,8 +186,13 @@ impl Client {
                     return Ok(0);
                 };
                 let frames = serde_json::from_slice::<Vec<&RawValue>>(&body).map_err(|_| Fault::NoEvent)?;
+                let mut over = false;
                 for frame in frames {
-                    heard(frame.get().as_bytes())?;
+                    over |= heard(frame.get().as_bytes())?;
+                }
+                if over {
+                    self.state = State::Over;
+                    return Ok(head.bytes + bytes);
                 }
                 let Some(key) = &self.key else { return Err(Fault::Http("a poll without a key")) };
                 http::post(target, "/v1/poll", Some(key), b"", out);
@@ -232,14 +237,17 @@ impl Masks {
     }
 }
 
-/// Reads an event; takes the key out of `welcome` on the way.
-fn hear(key: &mut Option<Box<str>>, frame: &[u8], take: &mut dyn FnMut(&Event<'_>)) -> Result<(), Fault> {
+/// Hands a frame on; true for the last one.
+type Heard<'a> = dyn FnMut(&[u8]) -> Result<bool, Fault> + 'a;
+
+/// Reads an event; takes the key out of `welcome` on the way. Answers whether it was the last one.
+fn hear(key: &mut Option<Box<str>>, frame: &[u8], take: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Fault> {
     let event = Event::parse(frame).map_err(|_| Fault::NoEvent)?;
     if let Event::Welcome(welcome) = &event {
         *key = welcome.key.as_deref().map(Box::from);
     }
     take(&event);
-    Ok(())
+    Ok(matches!(event, Event::Bye { .. }))
 }
 
 /// A data frame of WebSocket: the whole message, or a part of it.
@@ -248,12 +256,12 @@ fn message(
     fin: bool,
     opcode: u8,
     payload: &[u8],
-    heard: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
+    heard: &mut Heard<'_>,
 ) -> Result<(), Fault> {
     match (partial.as_mut(), opcode == websocket::TEXT) {
         (Some(_), true) => Err(Fault::Websocket("a new message inside of another")),
         (None, false) => Err(Fault::Websocket("a continuation of nothing")),
-        (None, true) if fin => heard(payload),
+        (None, true) if fin => heard(payload).map(drop),
         (None, true) => {
             *partial = Some(payload.to_vec());
             Ok(())
@@ -264,19 +272,14 @@ fn message(
                 return Ok(());
             }
             let whole = partial.take().unwrap_or_default();
-            heard(&whole)
+            heard(&whole).map(drop)
         }
         (Some(_), false) => Err(Fault::Websocket("an endless message")),
     }
 }
 
 /// Lines of a stream. What is cut by the end of a chunk waits in `line` for its rest.
-fn lines(
-    sse: bool,
-    line: &mut Vec<u8>,
-    mut data: &[u8],
-    heard: &mut dyn FnMut(&[u8]) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+fn lines(sse: bool, line: &mut Vec<u8>, mut data: &[u8], heard: &mut Heard<'_>) -> Result<(), Fault> {
     while let Some(end) = data.iter().position(|byte| *byte == b'\n') {
         let (now, rest) = (&data[..end], &data[end + 1..]);
         data = rest;
@@ -295,12 +298,12 @@ fn lines(
 }
 
 /// Of Server-Sent Events, our server sends `data:` lines, comments and empty lines only; each event is one line.
-fn one_line(sse: bool, line: &[u8], heard: &mut dyn FnMut(&[u8]) -> Result<(), Fault>) -> Result<(), Fault> {
+fn one_line(sse: bool, line: &[u8], heard: &mut Heard<'_>) -> Result<(), Fault> {
     if !sse {
-        return heard(line);
+        return heard(line).map(drop);
     }
     match line.strip_prefix(b"data: ") {
-        Some(frame) => heard(frame),
+        Some(frame) => heard(frame).map(drop),
         None if line.is_empty() || line.starts_with(b":") => Ok(()),
         None => Err(Fault::Http("an unexpected field in an event stream")),
     }

@@ -25,6 +25,8 @@ const PING_EVERY: Duration = Duration::from_secs(45);
 /// Two and a half heartbeats of 10 s, and a poll of 25 s with some time for the way.
 const STREAM_PATIENCE: Duration = Duration::from_secs(25);
 const POLL_PATIENCE: Duration = Duration::from_secs(35);
+/// A member that has said `bye` and is still connected after so long counts as a failure.
+const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections for POSTs per worker. Members share them, so that they do not count as members' memory.
 const LANES: usize = 16;
 /// Ports that one source address gives: below the 28,232 of Linux' default range.
@@ -284,9 +286,10 @@ impl<S: Script> Crowd<S> {
                 self.fail_member(member, fault.to_string(), io);
                 return input.len();
             }
-            (Ok(_), Some(code)) if member.stage != Stage::Leaving => {
-                self.fail_member(member, format!("bye: {}", code.word()), io)
-            }
+            // A WebSocket is closed by the server.
+            (Ok(_), Some(_)) if member.stage == Stage::Leaving && !self.field.transport.posts() => {}
+            (Ok(_), Some(_)) if member.stage == Stage::Leaving => io.close(),
+            (Ok(_), Some(code)) => self.fail_member(member, format!("bye: {}", code.word()), io),
             _ => {}
         }
         match (member.stage, self.field.transport) {
@@ -382,26 +385,31 @@ impl<S: Script> Crowd<S> {
         }
     }
 
+    /// A WebSocket says `bye`, and the server closes. A stream is hung up. A poll has no connection whose end would
+    /// tell the server, so it says `bye` with a POST.
     fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
-        let Crowd { field, masks, out, frame, .. } = self;
+        let Crowd { field, masks, out, frame, says, .. } = self;
         frame.clear();
         Command::Bye.write(frame);
         conns.each(|conn, mut io| match conn {
             Conn::Member(member) if member.stage == Stage::Active => {
                 add(&field.counts.left, 1);
                 member.stage = Stage::Leaving;
-                out.clear();
-                member.client.say(frame, masks, out);
-                // Over the other transports, hanging up is the end; a WebSocket is closed by the server after `bye`.
-                if out.is_empty() {
-                    return io.close();
+                io.set_timer(Some(LEAVE_PATIENCE));
+                match field.transport {
+                    Transport::Websocket => {
+                        out.clear();
+                        member.client.say(frame, masks, out);
+                        io.send(out);
+                    }
+                    Transport::Stream | Transport::Sse => io.close(),
+                    Transport::Poll => says.say(member.number, &Command::Bye),
                 }
-                io.send(out);
-                io.set_timer(Some(Duration::from_secs(5)));
             }
             Conn::Member(_) => io.abort(),
-            Conn::Lane => io.close(),
+            Conn::Lane => {}
         });
+        self.flush(conns);
     }
 
     fn note_cpu(&self) {

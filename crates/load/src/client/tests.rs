@@ -109,6 +109,15 @@ fn poll_asks_again() {
 }
 
 #[test]
+fn poll_ends_with_bye() {
+    let body = format!("[{WELCOME},{{\"t\":\"bye\",\"code\":\"done\",\"text\":\"\"}}]");
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let said = said(Transport::Poll, answer.as_bytes()).unwrap();
+    assert_eq!(said.events, ["welcome", "bye"]);
+    assert_eq!(String::from_utf8(said.out).unwrap().matches("POST").count(), 1);
+}
+
+#[test]
 fn posts() {
     let mut out = Vec::new();
     post_commands(&target(), "k1", b"{}\n{}", &mut out);

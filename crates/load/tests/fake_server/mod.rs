@@ -251,6 +251,9 @@ impl Server {
     /// The sender's handle and what it hears; messages go out as mail.
     fn command(&mut self, from: &str, command: Command<'_>) -> (Handle, Option<String>) {
         let own = self.users[from];
+        if let Command::Bye = command {
+            return (own, Some(r#"{"t":"bye","code":"done","text":""}"#.to_owned()));
+        }
         let Command::Send { id, to: SendTo::User(to), body, .. } = command else {
             return (own, matches!(command, Command::Ping { .. }).then(|| r#"{"t":"pong"}"#.to_owned()));
         };
