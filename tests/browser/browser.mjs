@@ -43,6 +43,13 @@ export async function person(browser, options = DESKTOP) {
       console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`);
     });
   });
+  // For a look at a widget that is newer than the binary: KITH_WIDGET=widget/dist.
+  const newer = process.env.KITH_WIDGET;
+  if (newer) {
+    await context.route(/\/kith(\.js|\/.*)$/, route =>
+      route.fulfill({ path: `${newer}${new URL(route.request().url()).pathname}`, contentType: 'text/javascript' }),
+    );
+  }
   const list = [];
   troublesOf.set(context, list);
   context.on('page', page => {

@@ -111,7 +111,11 @@ function Bubble(props: MessageProps) {
           )}
           <BodyText body={message.body} inert={linksInert} />
           <span class="meta">
-            <time dateTime={new Date(message.time).toISOString()} title={words.full(message.time)}>
+            <time
+              dir={words.direction}
+              dateTime={new Date(message.time).toISOString()}
+              title={words.full(message.time)}
+            >
               {words.clock(message.time)}
             </time>
             {message.mine && <StateIcon state={message.state} />}
