@@ -313,9 +313,10 @@ class Member implements Client {
   async #token(): Promise<string | undefined> {
     const fresh = this.#freshToken;
     this.#freshToken = undefined;
-    const token = fresh ?? (await this.options.token());
+    if (fresh !== undefined) return fresh;
+    const token = await this.options.token();
     const sub = token === undefined ? 'guest' : (claims(token).sub ?? 'unreadable');
-    if (token === fresh || this.#user === undefined || sub === this.#user) return token;
+    if (this.#user === undefined || sub === this.#user) return token;
     // Somebody else has signed in on the site, or nobody is any more: nothing of the former member may stay.
     if (token === undefined) this.forget();
     else {

@@ -376,7 +376,7 @@ export class Replica {
     known.top = Math.max(known.top, message.seq);
     known.active = Math.max(known.active, message.time);
     known.archived = false;
-    this.typing.get(known.key)?.delete(message.from);
+    if (this.typing.get(known.key)?.delete(message.from)) this.#changed.add(`typing:${known.key}`);
     if (message.from === this.me?.user) {
       this.#unqueue(message.id);
       // Posting moves the sender's own markers.

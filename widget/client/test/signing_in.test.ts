@@ -1,0 +1,198 @@
+// Tokens, guests, and who finds what in the browser's storage.
+
+import { expect, test } from 'vitest';
+import { direct } from '../src/client.ts';
+import { tokenOf } from './server.ts';
+import { world } from './world.ts';
+
+const BEN = direct('ben');
+
+test('nothing is stored before the server has welcomed the member, and never a token', async () => {
+  const { clock, server, browser } = world();
+  const one = browser();
+  server.reachable = false;
+  const tab = one.tab('ana');
+  tab.client.setDraft(BEN, 'half');
+  tab.client.connect();
+  await clock.advance(20_000);
+  tab.say('hidden');
+  expect([...one.storage.keys()]).toEqual([]);
+  server.reachable = true;
+  await clock.advance(60_000);
+  expect([...one.storage.keys()].sort()).toEqual(['kith:demo:cache:ana', 'kith:demo:device']);
+  expect([...one.storage.values()].join()).not.toContain(tokenOf('ana').split('.')[1]);
+});
+
+test('the next page shows at once what the last one knew, and asks only for the difference', async () => {
+  const { clock, server, browser, online } = world();
+  const one = browser();
+  server.says('ben', 'ana', 'before', 'b1');
+  const first = await online('ana', one);
+  first.client.setDraft(BEN, 'half a th');
+  server.reachable = false;
+  server.cutAll();
+  first.client.send(BEN, 'written offline');
+  first.close();
+  server.says('ben', 'ana', 'meanwhile', 'b2');
+  const second = one.tab('ana', { user: 'ana' });
+  second.client.connect();
+  const bodies = () => second.client.timeline(BEN).messages.map(message => message.body);
+  expect(bodies()).toEqual(['before', 'written offline']);
+  expect(second.client.draft(BEN)).toBe('half a th');
+  expect(second.client.me()?.name).toBe('ANA');
+  server.reachable = true;
+  await clock.advance(30_000);
+  expect(bodies()).toEqual(['before', 'meanwhile', 'written offline']);
+  expect(server.talk('ana', 'ben').messages.length).toBe(3);
+});
+
+test('damaged storage is as none', async () => {
+  const { clock, browser } = world();
+  for (const value of [
+    '',
+    '{',
+    'null',
+    '1 null',
+    '1 {"v":1}',
+    `1 ${JSON.stringify({ v: 1, me: { user: 'ana' } })}`,
+  ]) {
+    const one = browser();
+    one.storage.set('kith:demo:cache:ana', value);
+    one.storage.set('kith:demo:device', 'a b');
+    one.storage.set('kith:demo:transport', 'pigeon@1');
+    const tab = one.tab('ana');
+    tab.client.connect();
+    await clock.advance(1_000);
+    expect(tab.client.status().state).toBe('online');
+    tab.close();
+  }
+});
+
+test('another member signs in on the page: nothing of the former stays', async () => {
+  const { clock, server, browser, online } = world();
+  const one = browser();
+  server.says('ben', 'ana', 'for ana', 'b1');
+  const { client } = await online('ana', one);
+  client.setDraft(BEN, 'of ana');
+  await clock.advance(3_000);
+  client.setToken(tokenOf('cem'));
+  await clock.advance(3_000);
+  expect(client.me()?.user).toBe('cem');
+  expect(client.conversations().keys).toEqual([]);
+  expect(client.draft(BEN)).toBe('');
+  expect([...one.storage.keys()].sort()).toEqual(['kith:demo:cache:cem', 'kith:demo:device']);
+  expect([...server.sessions].map(session => session.user)).toEqual(['cem']);
+});
+
+test('the site says that somebody else is signed in now, or nobody', async () => {
+  for (const now of ['cem', undefined]) {
+    const { clock, server, browser } = world();
+    const one = browser();
+    let user: string | undefined = 'ana';
+    const token = () => Promise.resolve(user === undefined ? undefined : tokenOf(user));
+    const { client } = one.tab('ana', { token });
+    client.connect();
+    await clock.advance(3_000);
+    user = now;
+    server.tell('ana', { t: 'bye', code: 'token_expired', text: '' });
+    for (const session of [...server.sessions]) server.sessions.delete(session);
+    await clock.advance(10_000);
+    expect(client.me()?.user).toBe(now);
+    expect(client.status().state).toBe(now === undefined ? 'stopped' : 'online');
+    expect(one.storage.has('kith:demo:cache:ana')).toBe(false);
+  }
+});
+
+test('forget: signed out, stopped, empty, and ready to begin again', async () => {
+  const { clock, server, browser, online } = world();
+  const one = browser();
+  server.says('ben', 'ana', 'hello', 'b1');
+  const { client } = await online('ana', one);
+  await clock.advance(3_000);
+  client.forget();
+  await clock.advance(3_000);
+  expect(client.status().state).toBe('stopped');
+  expect(client.totals().unread).toBe(0);
+  expect(one.storage.has('kith:demo:cache:ana')).toBe(false);
+  expect(server.sessions.size).toBe(0);
+  client.setToken(tokenOf('ana'));
+  client.connect();
+  await clock.advance(1_000);
+  expect(client.totals().unread).toBe(1);
+});
+
+test('a token endpoint that is away is asked again, less and less often', async () => {
+  const { clock, browser } = world();
+  let asked = 0;
+  const token = () => {
+    asked += 1;
+    return asked < 4 ? Promise.reject(new Error('away')) : Promise.resolve(tokenOf('ana'));
+  };
+  const { client } = browser().tab('ana', { token });
+  client.connect();
+  await clock.advance(500);
+  expect(client.status()).toMatchObject({ state: 'waiting' });
+  await clock.advance(60_000);
+  expect(client.status()).toMatchObject({ state: 'online' });
+  expect(asked).toBe(4);
+});
+
+test('a guest comes in without a token, and is stopped where the site has no guests', async () => {
+  const { clock, server, browser } = world();
+  const guest = browser().tab(undefined);
+  guest.client.connect();
+  await clock.advance(1_000);
+  expect(guest.client.me()?.user).toMatch(/^guest_/);
+  server.refuse = command => (command.t === 'hello' ? { t: 'bye', code: 'no_guests', text: '' } : undefined);
+  const refused = browser().tab(undefined);
+  refused.client.connect();
+  await clock.advance(1_000);
+  expect(refused.client.status()).toMatchObject({ state: 'stopped', code: 'no_guests' });
+  server.refuse = () => undefined;
+  refused.client.setToken(tokenOf('ana'));
+  await clock.advance(1_000);
+  expect(refused.client.me()?.user).toBe('ana');
+});
+
+test('after sleep the dead link is found, and what was missed is there', async () => {
+  const { clock, server, online } = world();
+  const ana = await online('ana');
+  server.freeze();
+  server.says('ben', 'ana', 'meanwhile', 'b1');
+  clock.sleep(3_600_000);
+  ana.say('visible');
+  await clock.advance(8_000);
+  expect(ana.client.status().state).toBe('online');
+  expect(ana.client.totals().unread).toBe(1);
+  expect(server.hellos).toBe(2);
+});
+
+test('sleep is noticed by late timers alone', async () => {
+  const { clock, server, online } = world();
+  const ana = await online('ana');
+  server.freeze();
+  clock.sleep(3_600_000);
+  await clock.advance(8_000);
+  expect(ana.client.status().state).toBe('online');
+  expect(server.hellos).toBe(2);
+});
+
+test('a queue of the impossible: too long, refused, discarded, retried with the same id', async () => {
+  const { clock, server, online } = world();
+  const { client } = await online('ana');
+  client.send(BEN, 'x'.repeat(9_000));
+  server.refuse = command =>
+    command.t === 'send' ? { t: 'error', code: 'not_allowed', text: '', id: command.id } : undefined;
+  const id = client.send(BEN, 'blocked');
+  await clock.advance(500);
+  const shown = () =>
+    client.timeline(BEN).messages.map(one => `${one.body.slice(0, 7)} ${one.state} ${one.code ?? ''}`);
+  expect(shown()).toEqual(['xxxxxxx failed bad_body', 'blocked failed not_allowed']);
+  client.discard(client.timeline(BEN).messages[0]!.id);
+  server.refuse = () => undefined;
+  client.retry(id);
+  expect(shown()).toEqual(['blocked sending ']);
+  await clock.advance(500);
+  expect(shown()).toEqual(['blocked sent ']);
+  expect(server.talk('ana', 'ben').messages.map(one => one.id)).toEqual([id]);
+});
