@@ -67,6 +67,9 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
     // A log that grew in a burst is cut back to twice its usual size.
     let log_bytes = i64::from(options.checkpoint_pages) * 4096 * 2;
     db.pragma_update(None, "journal_size_limit", log_bytes).map_err(explain)?;
+    if let Some(pages) = options.max_pages {
+        db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(())).map_err(explain)?;
+    }
     let epoch = RandomState::new().hash_one(path) as u32;
     let found = migrate::migrate(&mut db, epoch).map_err(explain)?;
     if found > NEWEST {

@@ -1,5 +1,7 @@
 //! What an operator may choose.
 
+use std::num::NonZeroU32;
+
 /// Settings of a [`Sqlite`](crate::Sqlite) store. The default suits a small machine with many sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
@@ -18,6 +20,9 @@ pub struct Options {
     pub reader_cache_kib: u32,
     /// Pages of 4 KiB in the write-ahead log after which it is carried over into the database.
     pub checkpoint_pages: u32,
+    /// Most pages of 4 KiB that the database may have; beyond, writes are refused as with a full disk. None:
+    /// no limit.
+    pub max_pages: Option<NonZeroU32>,
     /// How long to wait for another process that writes to the same database, ms.
     pub busy_ms: u32,
 }
@@ -42,6 +47,7 @@ impl Default for Options {
             writer_cache_kib: 2_048,
             reader_cache_kib: 256,
             checkpoint_pages: 2_000,
+            max_pages: None,
             busy_ms: 10_000,
         }
     }

@@ -1,0 +1,179 @@
+//! Opening: modes, migrations from every older version, and errors that say what to do.
+
+mod asking;
+
+use std::path::Path;
+use std::process::Command;
+
+use asking::{Directory, add_site, ask, put, say, seqs, sub};
+use chat::{ConversationId, Position, Seq, SiteId, Store, UserId};
+use rusqlite::Connection;
+use store::{OpenError, Options, Sqlite};
+
+const FIRST: &str = include_str!("../migrations/sqlite/0001_first_conversation.sql");
+const APPLICATION_ID: i32 = 0x4b69_7468;
+
+fn open(path: &Path) -> Result<Sqlite, OpenError> {
+    Sqlite::open(path, Options::default())
+}
+
+fn refused(path: &Path) -> OpenError {
+    open(path).err().expect("it does not open")
+}
+
+#[cfg(unix)]
+#[test]
+fn the_file_and_its_directory_are_for_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = Directory::quick();
+    let inside = directory.path().join("new").join("deep");
+    let store = open(&inside.join("kith.db")).expect("it opens");
+    add_site(&store, "forum");
+    let mode = |path: &Path| std::fs::metadata(path).expect("it exists").permissions().mode() & 0o777;
+    assert_eq!(mode(&inside), 0o700);
+    for file in ["kith.db", "kith.db-wal", "kith.db-shm"] {
+        assert_eq!(mode(&inside.join(file)), 0o600, "{file}");
+    }
+    store.close();
+    assert!(!inside.join("kith.db-wal").exists(), "closing leaves one file");
+}
+
+#[test]
+fn the_epoch_is_of_the_database_and_positions_go_on() {
+    let position = |path: &Path| -> Position {
+        let store = open(path).expect("it opens");
+        let site = store
+            .sites()
+            .expect("it works")
+            .first()
+            .map_or_else(|| add_site(&store, "forum"), |site| site.id);
+        put(&store, site, &format!("u{}", store.list_users(site, None, 99).expect("it works").len()));
+        asking::snapshot(&store, UserId { site, num: 1 }, None).position
+    };
+    let (one, other) = (Directory::quick(), Directory::quick());
+    let first = position(&one.file());
+    let second = position(&one.file());
+    assert_eq!(second, Position { number: first.number + 1, ..first });
+    assert_ne!(position(&other.file()).epoch, first.epoch);
+}
+
+/// As version 1 of the schema left it.
+fn write_version_1(path: &Path) {
+    let db = Connection::open(path).expect("a file");
+    db.execute_batch(FIRST).expect("the first schema");
+    db.pragma_update(None, "application_id", APPLICATION_ID).expect("a pragma");
+    db.pragma_update(None, "user_version", 1).expect("a pragma");
+    db.execute_batch(
+        "INSERT INTO meta VALUES ('epoch', 7);
+         UPDATE meta SET value = 4 WHERE name = 'position';
+         UPDATE meta SET value = 2 WHERE name = 'next_site';
+         INSERT INTO site VALUES (1, 'old', 'An old forum', 1, 1, 'https://old.example', 5);
+         INSERT INTO secret VALUES (1, 1, 0, x'0102', 5, NULL);
+         INSERT INTO user VALUES (1, 'ann', 1, 'Ann', 'ann', NULL, 0, 2, 1, 5, 6);
+         INSERT INTO user VALUES (1, 'bob', 2, 'Bob', 'bob', NULL, 0, 0, 0, 5, 6);
+         INSERT INTO message VALUES (3, 1, (1 << 32) + 2, 1, 0, 1, 0, 9, NULL, 'a', 'first');
+         INSERT INTO message VALUES (4, 1, (1 << 32) + 2, 2, 3, 2, 0, 9, 1, 'b', 'second');
+         INSERT INTO conversation VALUES (1, (1 << 32) + 2, 2, 4, 9, 1, 1, 0, 0, 0, 0, 4, 2, 2, 0, 0, 1, 0, 4);",
+    )
+    .expect("rows");
+}
+
+#[test]
+fn a_database_of_version_1_opens_with_everything_in_it() {
+    let directory = Directory::quick();
+    write_version_1(&directory.file());
+    let store = open(&directory.file()).expect("it opens");
+    let sites = store.sites().expect("it works");
+    assert_eq!((&*sites[0].key, sites[0].secrets[0].bytes.as_slice()), ("old", &[1, 2][..]));
+    let user = |num| UserId { site: SiteId(1), num };
+    let ann = ask(|done| store.user(SiteId(1), sub("ann"), done)).expect("it exists");
+    assert!(ann.id == user(1) && ann.banned);
+    let id = ConversationId::direct(user(1), user(2)).expect("two users");
+    let row = ask(|done| store.conversation(user(1), id, done)).expect("it exists");
+    assert_eq!((row.unread, &*row.last.expect("a message").body), (1, "second"));
+    assert!(say(&store, user(1), user(2), "a", "again").repeated, "ids not in the index yet");
+    let next = say(&store, user(1), user(2), "c", "third");
+    assert_eq!((next.seq, next.position), (Seq(3), Position { epoch: 7, number: 5 }));
+    assert_eq!(seqs(&store, id), [Seq(1), Seq(2), Seq(3)]);
+}
+
+/// The process that the test below has end half-way.
+#[test]
+fn migrates_until_killed() {
+    let Some(path) = std::env::var_os("KITH_STORE_TEST_HALF") else { return };
+    let db = Connection::open(path).expect("a file");
+    db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA cache_size = 1; BEGIN IMMEDIATE;").expect("pragmas");
+    let half = FIRST.find("CREATE TABLE conversation").expect("a statement of it");
+    db.execute_batch(&FIRST[..half]).expect("half a schema");
+    std::process::abort();
+}
+
+#[test]
+fn a_migration_that_was_killed_is_done_again() {
+    let directory = Directory::quick();
+    let half = Command::new(std::env::current_exe().expect("a test has a file"))
+        .args(["--exact", "migrates_until_killed"])
+        .env("KITH_STORE_TEST_HALF", directory.file())
+        .output()
+        .expect("a process starts");
+    assert!(!half.status.success());
+    let store = open(&directory.file()).expect("it opens");
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    assert_eq!(say(&store, ann, bob, "1", "x").seq, Seq(1));
+}
+
+#[test]
+fn a_newer_database_is_refused_and_left_as_it_is() {
+    let directory = Directory::quick();
+    open(&directory.file()).expect("it opens").close();
+    let db = Connection::open(directory.file()).expect("a file");
+    db.pragma_update(None, "user_version", 99).expect("a pragma");
+    drop(db);
+    let before = std::fs::read(directory.file()).expect("a file");
+    let error = refused(&directory.file());
+    assert!(matches!(error, OpenError::Newer { found: 99, .. }), "{error}");
+    assert!(error.to_string().contains("newer kith"), "{error}");
+    assert_eq!(std::fs::read(directory.file()).expect("a file"), before);
+}
+
+#[test]
+fn what_is_not_ours_is_refused_and_left_as_it_is() {
+    let directory = Directory::quick();
+    let notes = directory.path().join("notes.db");
+    Connection::open(&notes).and_then(|db| db.execute_batch("CREATE TABLE note (text)")).expect("a database");
+    let text = directory.path().join("text.db");
+    std::fs::write(&text, "Dear diary, ".repeat(1_000)).expect("a file");
+    for file in [notes, text] {
+        let before = std::fs::read(&file).expect("a file");
+        let error = refused(&file);
+        assert!(matches!(error, OpenError::NotOurs { .. }), "{error}");
+        assert!(error.to_string().contains("Name another file"), "{error}");
+        assert_eq!(std::fs::read(&file).expect("a file"), before);
+    }
+}
+
+#[test]
+fn a_damaged_file_says_what_to_do() {
+    let directory = Directory::quick();
+    let store = open(&directory.file()).expect("it opens");
+    let site = add_site(&store, "forum");
+    (0..200).for_each(|number| _ = put(&store, site, &number.to_string()));
+    store.close();
+    let mut bytes = std::fs::read(directory.file()).expect("a file");
+    bytes[4096..].fill(0xa5); // all but the first page
+    std::fs::write(directory.file(), bytes).expect("a file");
+    let error = refused(&directory.file());
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains("restore a backup"), "{error}");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_says_so() {
+    let directory = Directory::quick();
+    let file = directory.path().join("a-file");
+    std::fs::write(&file, "").expect("a file");
+    let error = refused(&file.join("kith.db"));
+    assert!(matches!(error, OpenError::Create { .. }), "{error}");
+    assert!(error.to_string().contains("right to write"), "{error}");
+}
