@@ -46,7 +46,7 @@ impl Inner {
             let event = Event::Changes { re, changes: Box::new(changes) };
             node.outbox.deliver(asker.session.handle, event);
             node.release(asker.session);
-            node.answer_watched(&asker);
+            node.answer_watched(asker.site.site.mode, asker.session);
         });
     }
 

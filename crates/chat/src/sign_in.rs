@@ -200,6 +200,8 @@ impl Inner {
             node.counters.sign_ins.add(1);
             node.outbox.deliver(session.handle, Event::Welcome(Box::new(welcome)));
             node.release(session);
+            // The client may have been quick enough to say `watch` before.
+            node.answer_watched(mode, session);
         });
     }
 

@@ -181,19 +181,17 @@ impl Inner {
         }
     }
 
-    /// Once more, after the session's queue was dropped.
-    pub(crate) fn answer_watched(self: &Arc<Self>, asker: &Asker) {
-        let watched = self.watches.watched_by(asker.session.handle);
+    /// Once more, for a session that may have missed a telling: it was not live.
+    pub(crate) fn answer_watched(self: &Arc<Self>, mode: Mode, session: SessionId) {
+        let watched = self.watches.watched_by(session.handle);
         if watched.is_empty() {
             return;
         }
-        let (node, asker) = (self.clone(), asker.clone());
+        let node = self.clone();
         let done = move |rows: Result<Vec<UserRow>, StoreError>| {
-            let mode = asker.site.site.mode;
             for row in rows.unwrap_or_default() {
-                let watchers = node.watches.watchers_of(row.id);
-                let may_see = watchers.contains(&asker.session);
-                node.tell_sight(mode, asker.session, &Arc::new(row), may_see);
+                let may_see = node.watches.watchers_of(row.id).contains(&session);
+                node.tell_sight(mode, session, &row, may_see);
             }
         };
         self.store.users_by_id(watched.into_vec(), Box::new(done));

@@ -1,6 +1,9 @@
 //! Sessions: beginning, being replaced, catching up, falling behind, ending.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
+
+use std::sync::{Arc, Mutex, OnceLock};
 
 use chat::memory::MemoryStore;
 use chat::*;
@@ -151,6 +154,41 @@ fn nothing_comes_before_the_welcome_and_nothing_is_lost_around_it() {
         assert_eq!(in_welcome + after, 1, "moment {moment}: once, in the welcome or after it");
         scene.node.disconnected(welcome.session, false, scene.now());
     }
+}
+
+/// A client that answers its welcome while it is still being handed out, as one on the same machine can.
+#[derive(Default)]
+struct Eager {
+    node: OnceLock<Arc<Node>>,
+    heard: Mutex<Vec<Event>>,
+}
+
+impl Outbox for Eager {
+    fn deliver(&self, _: SessionHandle, event: Event) {
+        let answers = match &event {
+            Event::Welcome(welcome) => Some(welcome.session),
+            _ => None,
+        };
+        self.heard.lock().unwrap().push(event);
+        if let (Some(session), Some(node)) = (answers, self.node.get()) {
+            let command = Command::Profiles { re: 1, users: vec![] };
+            node.command(session, command, Timestamp(START));
+        }
+    }
+}
+
+#[test]
+fn a_session_is_heard_as_soon_as_its_welcome_goes_out() {
+    let scene = Scene::new(Mode::Open);
+    let eager = Arc::new(Eager::default());
+    let node = Arc::new(Node::new(config(), scene.store.clone(), eager.clone(), [3; 32]));
+    assert!(eager.node.set(node.clone()).is_ok());
+    let device = DeviceId::parse("d").unwrap();
+    let token = scene.token("ann");
+    let hello = Hello { site_key: SITE, token: Some(&token), device, position: None, origin: None };
+    node.sign_in(hello, SessionHandle(1), scene.now());
+    let heard = eager.heard.lock().unwrap();
+    assert!(matches!(heard[..], [Event::Welcome(_), Event::Profiles { re: 1, .. }]), "{heard:?}");
 }
 
 #[test]
