@@ -1,59 +1,96 @@
-//! What an operator may set of the gateway.
+//! What an operator may set of the gateway, and what its workers share.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use axum::Router;
+use chat::Node;
+use edge::Mailboxes;
+
+use crate::assets::Assets;
+use crate::counters::Counters;
+use crate::gateway::Mail;
+use crate::key::SessionKeys;
 
 #[derive(Debug, Clone)]
 pub struct WebConfig {
-    /// Longest frame of a client, and longest body of a realtime POST, in bytes.
+    /// Longest frame, and longest POST body on the realtime routes. Default 64 KiB.
     pub frame_bytes: u32,
-    /// A WebSocket session that says nothing for so long ends.
-    pub idle: Duration,
-    /// Between heartbeats of the stream transports.
+    /// Longest body of a request for the pages and REST. Default 64 KiB.
+    pub rest_body_bytes: usize,
+    /// Longest answer of the pages and REST. Default 8 MiB.
+    pub rest_answer_bytes: usize,
+    /// Between heartbeats on stream and SSE. Default 10 s.
     pub heartbeat: Duration,
-    /// How long a poll waits for an event.
+    /// Silence after which a WebSocket session ends. Default 120 s.
+    pub idle: Duration,
+    /// How long a poll waits for an event. Default 25 s.
     pub poll_wait: Duration,
-    /// How long a poll session lives without a poll.
+    /// How long a poll session lives without a poll. Default 30 s.
     pub poll_gap: Duration,
-    /// Output that may wait for one session before its queue is dropped and it is *behind*. Must be well below
-    /// the connection layer's `output_limit`.
-    pub session_bytes: usize,
-    /// Output over which typing and presence are dropped.
-    pub soft_bytes: usize,
-    /// Longest body of a request to the router, in bytes.
-    pub request_bytes: usize,
-    /// Longest body of a router's response, in bytes; it is held in memory once.
-    pub response_bytes: usize,
-    /// `GET /v1/echo`: a plain WebSocket echo for conformance suites.
+    /// From the connection to the hello. Default 10 s.
+    pub hello: Duration,
+    /// For the head of a request, once it has begun. Default 10 s.
+    pub head: Duration,
+    /// For the body of a request. Default 30 s.
+    pub body: Duration,
+    /// For a connection without a request. Default 60 s.
+    pub keep_alive: Duration,
+    /// Output that a session may have waiting before typing notices are dropped. Default 64 KiB.
+    pub soft_limit: usize,
+    /// Output that a session may have waiting before it is *behind*. Default 256 KiB.
+    pub hard_limit: usize,
+    /// `GET /v1/echo` is a plain WebSocket echo, for conformance suites. The connection layer's output limit
+    /// must have room for [`ECHO_BYTES`](crate::ECHO_BYTES). Default off.
     pub echo: bool,
-    /// Longest message of the echo, in bytes. The connection layer's `output_limit` must be larger.
-    pub echo_bytes: usize,
-    /// Everybody may read `/metrics`, not only loopback peers that no proxy stands before.
-    pub metrics_public: bool,
 }
 
 impl Default for WebConfig {
     fn default() -> WebConfig {
         WebConfig {
             frame_bytes: 64 * 1024,
-            idle: Duration::from_secs(75),
+            rest_body_bytes: 64 * 1024,
+            rest_answer_bytes: 8 * 1024 * 1024,
             heartbeat: Duration::from_secs(10),
+            idle: Duration::from_secs(120),
             poll_wait: Duration::from_secs(25),
             poll_gap: Duration::from_secs(30),
-            session_bytes: 256 * 1024,
-            soft_bytes: 64 * 1024,
-            request_bytes: 1024 * 1024,
-            response_bytes: 16 * 1024 * 1024,
+            hello: Duration::from_secs(10),
+            head: Duration::from_secs(10),
+            body: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(60),
+            soft_limit: 64 * 1024,
+            hard_limit: 256 * 1024,
             echo: false,
-            echo_bytes: 16 * 1024 * 1024,
-            metrics_public: false,
         }
     }
 }
 
-/// How long a head, a body and a `hello` may take, and how long an idle connection is kept.
-pub(crate) const HEAD_TIME: Duration = Duration::from_secs(10);
-pub(crate) const BODY_TIME: Duration = Duration::from_secs(30);
-pub(crate) const HELLO_TIME: Duration = Duration::from_secs(10);
-pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(60);
-/// How long the router or the domain may take to answer a request.
-pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(30);
+/// What the gateways of all workers share.
+pub struct Shared {
+    pub node: Arc<Node>,
+    pub mailboxes: Mailboxes<Mail>,
+    pub config: WebConfig,
+    /// Told to clients in the welcome, beside `config.frame_bytes`, `idle` and `heartbeat`.
+    pub limits: chat::Limits,
+    pub assets: Assets,
+    pub counters: Arc<Counters>,
+    /// Everything that is neither realtime nor an asset.
+    pub router: Router,
+    pub runtime: tokio::runtime::Handle,
+    pub keys: SessionKeys,
+}
+
+impl Shared {
+    pub(crate) fn welcome_limits(&self) -> web_proto::Limits {
+        let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+        web_proto::Limits {
+            body_bytes: self.limits.body_bytes,
+            frame_bytes: self.config.frame_bytes,
+            page: self.limits.page,
+            watch: self.limits.watch,
+            idle_ms: ms(self.config.idle),
+            heartbeat_ms: ms(self.config.heartbeat),
+        }
+    }
+}

@@ -1,18 +1,41 @@
-//! The web gateway: HTTP/1.1, WebSocket, Server-Sent Events, JSON lines and long poll over the connection layer.
+//! The web gateway: everything that a browser, or any client of the web protocol, says to a node.
 //!
-//! The API that `server` wires up, complete in the next commits:
-//! `web::outbox(mailboxes: edge::Mailboxes<web::Mail>) -> impl chat::Outbox`,
-//! `web::Assets::new(Vec<web::AssetFile { path, content_type, bytes, brotli, gzip, immutable }>)`,
-//! `web::Shared::new(node, mailboxes, WebConfig, Assets, router: axum::Router, tokio: Handle, secret: [u8; 32])`,
-//! `web::Gateway::new(worker: usize, shared: Arc<Shared>)`, `Shared::counters()`, `Shared::set_ready(bool)`.
-#![allow(dead_code, unreachable_pub, unused_imports)]
+//! [`Gateway`] is an [`edge::Protocol`]: it reads HTTP/1.1 strictly, holds WebSocket, SSE, stream and poll sessions,
+//! translates between `web_proto` and `chat`, answers the widget's files from memory, and passes every other request
+//! as a whole to an axum router on the tokio side (`docs/design/one-owner-per-socket.md`).
+//!
+//! Deliberately not here: who may do what (`chat`), sockets and TLS (`edge`), the pages themselves (`server`).
+//!
+//! Read first: [`Gateway`], [`Shared`], `request.rs` (the routes), `live.rs` and `poll.rs` (sessions).
 
-mod ask;
+mod answer;
+mod assets;
 mod body;
 mod config;
+mod counters;
+mod framing;
+mod gateway;
 mod http;
-mod names;
-mod tell;
+mod key;
+mod live;
+mod poll;
+mod request;
+mod rest;
 mod websocket;
+mod wire;
 
-pub use config::WebConfig;
+pub use assets::{Assets, File};
+pub use config::{Shared, WebConfig};
+pub use counters::{Counter, Counters, Transport};
+pub use gateway::{Conn, Gateway, Mail, WebOutbox};
+pub use key::SessionKeys;
+pub use live::ECHO_BYTES;
+pub use rest::Client;
+
+/// Entry points for fuzzing: what reads bytes from outside.
+#[doc(hidden)]
+pub mod fuzz {
+    pub use crate::body::Reader as BodyReader;
+    pub use crate::http::{Framing, Head, NO_FIELDS, parse};
+    pub use crate::websocket::{Message, Reader};
+}

@@ -27,7 +27,7 @@ impl CloseFrame {
 }
 
 /// RFC 6455 §7.4.2 and the IANA registry: 1004 to 1006 and 1015 never travel, 1016 to 2999 are unassigned.
-pub fn is_valid_close_code(code: u16) -> bool {
+pub(super) fn is_valid_close_code(code: u16) -> bool {
     matches!(code, 1000..=1003 | 1007..=1014 | 3000..=4999)
 }
 

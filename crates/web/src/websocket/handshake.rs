@@ -11,7 +11,7 @@ const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// Why a request opens no WebSocket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandshakeError {
+pub(crate) enum HandshakeError {
     /// It does not ask for one: 426 with `Upgrade: websocket`.
     NotAnUpgrade,
     /// Another version than 13: 426 with `Sec-WebSocket-Version: 13` (RFC 6455 §4.4).
@@ -21,7 +21,7 @@ pub enum HandshakeError {
 }
 
 /// The answer to the client's key, where the request opens a WebSocket.
-pub fn check(head: &Head<'_>) -> Result<[u8; 28], HandshakeError> {
+pub(crate) fn check(head: &Head<'_>) -> Result<[u8; 28], HandshakeError> {
     if !head.has_token("connection", "upgrade") || !head.has_token("upgrade", "websocket") {
         return Err(HandshakeError::NotAnUpgrade);
     }
@@ -40,7 +40,7 @@ pub fn check(head: &Head<'_>) -> Result<[u8; 28], HandshakeError> {
 }
 
 /// `Sec-WebSocket-Accept` for a `Sec-WebSocket-Key` (RFC 6455 §4.2.2).
-pub fn accept_key(key: &[u8]) -> [u8; 28] {
+pub(super) fn accept_key(key: &[u8]) -> [u8; 28] {
     // 24 bytes of key, 36 of GUID: no longer key gets here.
     let mut text = [0; 60];
     let length = (key.len() + GUID.len()).min(text.len());

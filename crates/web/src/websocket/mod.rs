@@ -5,10 +5,11 @@ mod frame;
 mod handshake;
 mod reader;
 
-pub use close::{CloseFrame, is_valid_close_code};
-pub use frame::{Opcode, write_close, write_frame};
-pub use handshake::{HandshakeError, accept_key, check};
-pub use reader::{Message, Payload, Reader};
+pub(crate) use close::CloseFrame;
+pub(crate) use frame::head as frame_head;
+pub(crate) use frame::{Opcode, write_close, write_frame};
+pub(crate) use handshake::{HandshakeError, check};
+pub use reader::{Message, Reader};
 
 /// How a peer broke the rules: the close code (RFC 6455 §7.4.1) and what to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

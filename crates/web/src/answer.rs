@@ -1,0 +1,142 @@
+//! HTTP answers: status lines, framing, CORS.
+
+use std::fmt::Write as _;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use edge::Io;
+use web_proto::{Code, Event};
+
+use crate::http::{Head, Offence, Version};
+
+/// What must be remembered of a request until it is answered.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) keep_alive: bool,
+    pub(crate) is_head: bool,
+    pub(crate) version: Version,
+    /// The origin that may read the answer.
+    pub(crate) cors: Option<Box<str>>,
+    pub(crate) what: Awaited,
+}
+
+/// Where the answer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// The pages and REST.
+    Rest,
+    /// The session whose commands were posted.
+    Posted,
+    /// The welcome of a new session on this connection.
+    Stream,
+    Sse,
+    /// A session between polls, by its slot on the worker that keeps it.
+    Poll,
+}
+
+impl Pending {
+    pub(crate) fn of(head: &Head<'_>, what: Awaited) -> Pending {
+        Pending {
+            keep_alive: head.keep_alive,
+            is_head: head.method == "HEAD",
+            version: head.version,
+            cors: None,
+            what,
+        }
+    }
+
+    /// Sends a whole answer.
+    pub(crate) fn send(&self, io: &mut Io<'_>, status: u16, fields: &str, body: &[u8]) {
+        let mut head = self.begin(io, status, fields);
+        end_with_length(&mut head, status, body.len());
+        let body = if self.is_head || has_no_body(status) { &[] } else { body };
+        io.send_parts(&[head.as_bytes(), body]);
+    }
+
+    /// The same with a body that is shared.
+    pub(crate) fn send_shared(
+        &self,
+        io: &mut Io<'_>,
+        status: u16,
+        fields: &str,
+        body: Option<&Bytes>,
+        length: usize,
+    ) {
+        let mut head = self.begin(io, status, fields);
+        end_with_length(&mut head, status, length);
+        io.send(head.as_bytes());
+        if let Some(body) = body.filter(|_| !self.is_head && !has_no_body(status)) {
+            io.send_shared(body.clone());
+        }
+    }
+
+    /// The head of an answer whose chunks follow as they come.
+    pub(crate) fn send_chunked_head(&self, io: &mut Io<'_>, content_type: &str) {
+        let fields = format!(
+            "content-type: {content_type}\r\ntransfer-encoding: chunked\r\ncache-control: no-store\r\n\
+             x-accel-buffering: no\r\nx-content-type-options: nosniff\r\n"
+        );
+        let mut head = self.begin(io, 200, &fields);
+        head.push_str("\r\n");
+        io.send(head.as_bytes());
+    }
+
+    /// One frame as the whole answer, with the status of its code.
+    pub(crate) fn send_event(&self, io: &mut Io<'_>, code: Code, event: &Event<'_>) {
+        let mut body = Vec::new();
+        event.write(&mut body);
+        self.send(io, code.http_status(), JSON, &body);
+    }
+
+    fn begin(&self, io: &Io<'_>, status: u16, fields: &str) -> String {
+        let mut head = String::with_capacity(384 + fields.len());
+        let date = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_millis(io.now().unix_ms));
+        write!(head, "HTTP/1.1 {status} {}\r\ndate: {date}\r\n", reason(status)).expect("a String takes all");
+        if !self.keep_alive {
+            head.push_str("connection: close\r\n");
+        } else if self.version == Version::Http10 {
+            head.push_str("connection: keep-alive\r\n");
+        }
+        if let Some(origin) = &self.cors {
+            write!(head, "access-control-allow-origin: {origin}\r\nvary: origin\r\n")
+                .expect("a String takes all");
+        }
+        head.push_str(fields);
+        head
+    }
+}
+
+/// Fields of every frame that is a whole answer.
+pub(crate) const JSON: &str =
+    "content-type: application/json\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n";
+pub(crate) const TEXT: &str = "content-type: text/plain; charset=utf-8\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n";
+
+/// Answers a request that is none, and closes: nobody knows where the next one would begin.
+pub(crate) fn refuse(io: &mut Io<'_>, offence: Offence) {
+    let pending = Pending {
+        keep_alive: false,
+        is_head: false,
+        version: Version::Http11,
+        cors: None,
+        what: Awaited::Rest,
+    };
+    pending.send(io, offence.status(), TEXT, format!("{}\n", offence.text()).as_bytes());
+    io.close();
+}
+
+fn end_with_length(head: &mut String, status: u16, length: usize) {
+    // RFC 9110 §8.6: none with 1xx and 204; a 304 may do without.
+    if has_no_body(status) {
+        head.push_str("\r\n");
+    } else {
+        write!(head, "content-length: {length}\r\n\r\n").expect("a String takes all");
+    }
+}
+
+fn has_no_body(status: u16) -> bool {
+    matches!(status, 100..=199 | 204 | 304)
+}
+
+fn reason(status: u16) -> &'static str {
+    axum::http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("")
+}

@@ -1,0 +1,387 @@
+//! Requests: what is asked, by the visible table of routes, and the way of each to its answer.
+
+use bytes::Bytes;
+use chat::{DeviceId, SessionHandle};
+use edge::{Conns, Handle, Io};
+use web_proto::{Code, Command, Event, Hello, VERSION};
+
+use crate::answer::{Awaited, JSON, Pending, TEXT, refuse};
+use crate::body::Reader;
+use crate::gateway::{Conn, Gateway, Mail, State, Step, next_request, read_on, timestamp};
+use crate::http::{Fields, Framing, Head, NO_FIELDS, Offence, parse};
+use crate::rest::Forward;
+
+/// A request whose body is arriving.
+pub(crate) struct Upload {
+    reader: Reader,
+    body: Vec<u8>,
+    route: Route,
+    pending: Pending,
+    authorization: Option<Box<str>>,
+    origin: Option<Box<str>>,
+    /// For the router: the head as it will get it.
+    forward: Option<Box<Forward>>,
+}
+
+/// A request that is complete.
+pub(crate) struct Waiting {
+    pub(crate) pending: Pending,
+    /// The session, for a poll or a posted command.
+    pub(crate) session: Option<SessionHandle>,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Route {
+    Socket,
+    Echo,
+    Stream,
+    Sse,
+    Poll,
+    Send,
+    Preflight,
+    Asset,
+    /// A realtime path with another method.
+    WrongMethod(&'static str),
+    /// Everything else: pages, REST, health, metrics.
+    Rest,
+}
+
+impl Gateway {
+    /// The one table of what this port offers.
+    fn route(&self, head: &Head<'_>) -> Route {
+        match (head.path, head.method) {
+            ("/v1/websocket", "GET") => Route::Socket,
+            ("/v1/echo", "GET") if self.shared.config.echo => Route::Echo,
+            ("/v1/stream", "POST") => Route::Stream,
+            ("/v1/sse", "POST") => Route::Sse,
+            ("/v1/poll", "POST") => Route::Poll,
+            ("/v1/send", "POST") => Route::Send,
+            ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send", "OPTIONS") => Route::Preflight,
+            ("/v1/websocket", _) => Route::WrongMethod("GET"),
+            ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send", _) => Route::WrongMethod("POST, OPTIONS"),
+            (path, "GET" | "HEAD") if self.shared.assets.get(path).is_some() => Route::Asset,
+            _ => Route::Rest,
+        }
+    }
+
+    pub(crate) fn request(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> Step {
+        let Conn { state, is_local } = conn;
+        if let State::Upload(_) = state {
+            return self.read_body(state, input, io);
+        }
+        let mut room: Fields<'_> = NO_FIELDS;
+        match parse(input, &mut room) {
+            Ok(Some(head)) => self.begin_request(state, &head, *is_local, io),
+            Ok(None) if input.is_empty() => Step::Wait(0),
+            Ok(None) => {
+                if let State::Idle { head_began: head_began @ false } = state {
+                    *head_began = true;
+                    io.set_timer(Some(self.shared.config.head));
+                }
+                Step::Wait(0)
+            }
+            Err(offence) => self.refuse_request(state, offence, io),
+        }
+    }
+
+    fn begin_request(&mut self, state: &mut State, head: &Head<'_>, is_local: bool, io: &mut Io<'_>) -> Step {
+        let route = self.route(head);
+        let limit = match route {
+            Route::Rest | Route::Asset | Route::Preflight => self.shared.config.rest_body_bytes,
+            _ => self.shared.config.frame_bytes as usize,
+        };
+        let reader = match Reader::new(head.framing, limit) {
+            Ok(reader) => reader,
+            Err(offence) => return self.refuse_request(state, offence, io),
+        };
+        io.set_timer(None);
+        self.count(route);
+        let upload = || {
+            let origin = head.origin.filter(|origin| !is_own_origin(origin, head.host));
+            Upload {
+                reader,
+                body: Vec::new(),
+                route,
+                pending: Pending::of(head, Awaited::Rest),
+                authorization: head.authorization.map(Into::into),
+                origin: origin.map(Into::into),
+                forward: (route == Route::Rest).then(|| Box::new(Forward::of(head, is_local))),
+            }
+        };
+        match route {
+            Route::Socket => self.open_socket(state, head, io),
+            Route::Echo => self.open_echo(state, head, io),
+            Route::Asset if head.framing == Framing::Length(0) => self.answer_asset(state, head, io),
+            _ => {
+                let upload = upload();
+                if upload.reader.is_done() {
+                    self.dispatch(state, upload, io);
+                } else {
+                    if head.expects_continue {
+                        io.send(b"HTTP/1.1 100 Continue\r\n\r\n");
+                    }
+                    io.set_timer(Some(self.shared.config.body));
+                    *state = State::Upload(Box::new(upload));
+                }
+            }
+        }
+        Step::Again(head.bytes)
+    }
+
+    fn read_body(&mut self, state: &mut State, input: &[u8], io: &mut Io<'_>) -> Step {
+        let State::Upload(upload) = state else { return Step::Wait(0) };
+        let used = match upload.reader.read(input, &mut upload.body) {
+            Ok(used) => used,
+            Err(offence) => return self.refuse_request(state, offence, io),
+        };
+        if !upload.reader.is_done() {
+            return Step::Wait(used);
+        }
+        let State::Upload(upload) = std::mem::replace(state, State::Closing) else { return Step::Wait(used) };
+        io.set_timer(None);
+        self.dispatch(state, *upload, io);
+        Step::Again(used)
+    }
+
+    /// A whole request on its way.
+    fn dispatch(&mut self, state: &mut State, upload: Upload, io: &mut Io<'_>) {
+        let Upload { route, mut pending, body, authorization, origin, forward, .. } = upload;
+        match route {
+            Route::Stream | Route::Sse => {
+                pending.what = if route == Route::Stream { Awaited::Stream } else { Awaited::Sse };
+                let handle = SessionHandle(io.handle().to_bits());
+                self.enter(state, pending, &body, origin, handle, io);
+            }
+            Route::Poll if authorization.is_none() => {
+                pending.what = Awaited::Poll;
+                let handle = self.polls.open(io.handle(), io.now());
+                if !self.enter(state, pending, &body, origin, handle, io) {
+                    self.polls.close(handle);
+                }
+            }
+            Route::Poll | Route::Send => {
+                pending.cors = origin;
+                let session = authorization.and_then(|authorization| self.shared.keys.check(&authorization));
+                let Some(session) = session else {
+                    return self.answer_code(state, &pending, Code::NoSession, "no such session", io);
+                };
+                let owner = Handle::from_bits(session.handle.0).worker();
+                if owner >= self.shared.mailboxes.workers() {
+                    return self.answer_code(state, &pending, Code::NoSession, "no such session", io);
+                }
+                let from = io.handle();
+                let mail = if route == Route::Poll {
+                    pending.what = Awaited::Poll;
+                    io.set_timer(Some(self.shared.config.poll_wait));
+                    Mail::Poll { session, from }
+                } else {
+                    pending.what = Awaited::Posted;
+                    Mail::Posted { session, commands: body, from }
+                };
+                *state = State::Waiting(Box::new(Waiting { pending, session: Some(session.handle) }));
+                self.send_mail(owner, mail);
+            }
+            Route::Preflight => {
+                // Without credentials there is nothing to protect here: the request itself is checked.
+                pending.cors = origin;
+                let fields = "access-control-allow-methods: POST\r\naccess-control-allow-headers: authorization, \
+                              content-type\r\naccess-control-max-age: 7200\r\n";
+                pending.send(io, 204, fields, b"");
+                next_request(state, &pending, &self.shared.config, io);
+            }
+            Route::WrongMethod(allowed) => {
+                pending.send(
+                    io,
+                    405,
+                    &format!("{TEXT}allow: {allowed}\r\n"),
+                    b"this path takes another method\n",
+                );
+                next_request(state, &pending, &self.shared.config, io);
+            }
+            Route::Rest | Route::Asset | Route::Socket | Route::Echo => {
+                let Some(forward) = forward else { return io.close() };
+                forward.begin(&self.shared, self.worker, io.handle(), body);
+                *state = State::Waiting(Box::new(Waiting { pending, session: None }));
+            }
+        }
+    }
+
+    /// A hello in the body of a POST. False where it was refused at once.
+    fn enter(
+        &mut self,
+        state: &mut State,
+        mut pending: Pending,
+        body: &[u8],
+        origin: Option<Box<str>>,
+        handle: SessionHandle,
+        io: &mut Io<'_>,
+    ) -> bool {
+        let hello = match read_hello(body) {
+            Ok(hello) => hello,
+            Err((code, text)) => {
+                // Without a site nobody knows which pages may read the answer; this one says nothing secret.
+                pending.cors = origin;
+                self.answer_code(state, &pending, code, text, io);
+                return false;
+            }
+        };
+        let readable = |origin: &str| self.shared.node.origin_allowed(&hello.site, origin) != Ok(false);
+        pending.cors = origin.clone().filter(|origin| readable(origin));
+        io.set_timer(Some(self.shared.config.hello));
+        let session = (pending.what == Awaited::Poll).then_some(handle);
+        *state = State::Waiting(Box::new(Waiting { pending, session }));
+        self.sign_in(&hello, origin.as_deref(), handle, io);
+        true
+    }
+
+    pub(crate) fn sign_in(
+        &mut self,
+        hello: &Hello<'_>,
+        origin: Option<&str>,
+        handle: SessionHandle,
+        io: &Io<'_>,
+    ) {
+        let Some(device) = DeviceId::parse(&hello.device) else { return };
+        let hello = chat::Hello {
+            site_key: &hello.site,
+            token: hello.token.as_deref(),
+            device,
+            position: hello.position.as_deref().and_then(crate::wire::parse_position),
+            origin,
+        };
+        self.shared.node.sign_in(hello, handle, timestamp(io.now()));
+    }
+
+    fn answer_asset(&mut self, state: &mut State, head: &Head<'_>, io: &mut Io<'_>) {
+        let pending = Pending::of(head, Awaited::Rest);
+        if let Some(asset) = self.shared.assets.get(head.path) {
+            let found = asset.find(head);
+            pending.send_shared(io, found.status, &found.fields, found.body, found.length);
+        }
+        next_request(state, &pending, &self.shared.config, io);
+    }
+
+    /// One frame that says what is wrong, with the status of its code; the connection stays.
+    pub(crate) fn answer_code(
+        &mut self,
+        state: &mut State,
+        pending: &Pending,
+        code: Code,
+        text: &str,
+        io: &mut Io<'_>,
+    ) {
+        self.shared.counters.code(code);
+        let is_entrance = matches!(pending.what, Awaited::Stream | Awaited::Sse) || code == Code::NoSession;
+        let event = if is_entrance {
+            Event::Bye { code, text: text.into(), retry_after: None }
+        } else {
+            Event::Error { code, text: text.into(), re: None, id: None, retry_after: None }
+        };
+        pending.send_event(io, code, &event);
+        next_request(state, pending, &self.shared.config, io);
+    }
+
+    pub(crate) fn answer_posted(
+        &mut self,
+        to: Handle,
+        outcome: Result<(), Code>,
+        conns: &mut Conns<'_, Conn>,
+    ) {
+        let Some((conn, mut io)) = conns.get(to) else { return };
+        let Some(waiting) = take_waiting(&mut conn.state) else { return };
+        let pending = &waiting.pending;
+        match outcome {
+            Ok(()) => {
+                pending.send(&mut io, 204, "cache-control: no-store\r\n", b"");
+                next_request(&mut conn.state, pending, &self.shared.config, &mut io);
+            }
+            Err(code) => self.answer_code(&mut conn.state, pending, code, code.meaning().trim(), &mut io),
+        }
+        read_on(&mut io);
+    }
+
+    /// No answer in time.
+    pub(crate) fn answer_is_late(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        let Some(waiting) = take_waiting(&mut conn.state) else { return };
+        match waiting.pending.what {
+            // The store did not answer the hello: the client tries again elsewhere or later.
+            Awaited::Stream | Awaited::Sse => {
+                self.answer_code(
+                    &mut conn.state,
+                    &waiting.pending,
+                    Code::Unavailable,
+                    "no answer in time",
+                    io,
+                );
+            }
+            _ => {
+                waiting.pending.send(io, 200, JSON, b"[]");
+                next_request(&mut conn.state, &waiting.pending, &self.shared.config, io);
+            }
+        }
+        read_on(io);
+    }
+
+    pub(crate) fn request_is_late(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        match conn.state {
+            // Nobody asked for anything: nothing to say.
+            State::Idle { head_began: false } => io.close(),
+            State::Upload(_) => drop(self.refuse_request(&mut conn.state, Offence::SlowBody, io)),
+            _ => drop(self.refuse_request(&mut conn.state, Offence::SlowHead, io)),
+        }
+    }
+
+    fn refuse_request(&mut self, state: &mut State, offence: Offence, io: &mut Io<'_>) -> Step {
+        self.shared.counters.offence(offence);
+        *state = State::Closing;
+        refuse(io, offence);
+        Step::Wait(0)
+    }
+
+    fn count(&self, route: Route) {
+        let counters = &self.shared.counters;
+        match route {
+            Route::Rest => counters.requests_rest.add(1),
+            Route::Asset => counters.requests_assets.add(1),
+            _ => counters.requests_realtime.add(1),
+        }
+    }
+}
+
+/// Leaves `Closing` in its place, so that whoever takes it must say what comes next.
+pub(crate) fn take_waiting(state: &mut State) -> Option<Box<Waiting>> {
+    if !matches!(state, State::Waiting(_)) {
+        return None;
+    }
+    match std::mem::replace(state, State::Closing) {
+        State::Waiting(waiting) => Some(waiting),
+        _ => None,
+    }
+}
+
+/// A first frame, or why it is none.
+pub(crate) fn read_hello(frame: &[u8]) -> Result<Box<Hello<'_>>, (Code, &'static str)> {
+    match Command::parse(frame) {
+        Ok(Command::Hello(hello)) if hello.v != VERSION => {
+            Err((Code::BadVersion, "this server speaks version 1"))
+        }
+        Ok(Command::Hello(hello)) if DeviceId::parse(&hello.device).is_none() => {
+            Err((Code::BadValue, "device: 1 to 64 bytes of A-Za-z0-9_-"))
+        }
+        Ok(Command::Hello(hello)) => Ok(hello),
+        Ok(_) => Err((Code::NotNow, "the first frame must be hello")),
+        Err(reject) => Err((reject.code, "the first frame cannot be read")),
+    }
+}
+
+/// Whether a page of this very server asks.
+pub(crate) fn is_own_origin(origin: &str, host: &str) -> bool {
+    let authority = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
+}
+
+/// For answers that are made elsewhere.
+pub(crate) fn send_answer(pending: &Pending, status: u16, fields: &str, body: &Bytes, io: &mut Io<'_>) {
+    pending.send_shared(io, status, fields, Some(body), body.len());
+}

@@ -1,0 +1,112 @@
+//! The bridge to the pages and REST: a whole request to the axum router on the tokio side, the whole answer back.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderName, HeaderValue, Method, Request, Response, Uri, header};
+use bytes::Bytes;
+use edge::{Conns, Handle};
+use tower::ServiceExt;
+
+use crate::answer::TEXT;
+use crate::config::Shared;
+use crate::gateway::{Conn, Gateway, Mail, next_request, read_on};
+use crate::http::Head;
+use crate::request::{send_answer, take_waiting};
+
+/// Who asks, as an extension of requests that reach the router.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Client {
+    /// From this machine, and not passed on by a proxy.
+    pub is_local: bool,
+}
+
+/// A request head on its way to the router.
+pub(crate) struct Forward {
+    request: Option<Request<()>>,
+}
+
+/// What comes back. Framing is the gateway's.
+pub struct Answer {
+    status: u16,
+    fields: String,
+    body: Bytes,
+}
+
+impl Forward {
+    pub(crate) fn of(head: &Head<'_>, is_local: bool) -> Forward {
+        let client = Client { is_local: is_local && !head.forwarded };
+        Forward { request: request(head, client) }
+    }
+
+    /// The answer will come to `to` as [`Mail::Rest`].
+    pub(crate) fn begin(self, shared: &Arc<Shared>, worker: usize, to: Handle, body: Vec<u8>) {
+        let Some(request) = self.request else {
+            let answer = Answer::plain(400, "this request cannot be understood\n");
+            return shared.mailboxes.send(worker, Mail::Rest { to, answer: Box::new(answer) });
+        };
+        let request = request.map(|()| Body::from(body));
+        let (router, mailboxes) = (shared.router.clone(), shared.mailboxes.clone());
+        let limit = shared.config.rest_answer_bytes;
+        shared.runtime.spawn(async move {
+            // The router's error type has no values.
+            let response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
+            let answer = Answer::collect(response, limit).await;
+            mailboxes.send(worker, Mail::Rest { to, answer: Box::new(answer) });
+        });
+    }
+}
+
+fn request(head: &Head<'_>, client: Client) -> Option<Request<()>> {
+    let target = match head.query {
+        Some(query) => format!("{}?{query}", head.path),
+        None => head.path.to_string(),
+    };
+    let mut request = Request::new(());
+    *request.method_mut() = Method::from_bytes(head.method.as_bytes()).ok()?;
+    *request.uri_mut() = target.parse::<Uri>().ok()?;
+    for field in head.fields {
+        let name = HeaderName::from_bytes(field.name.as_bytes()).ok()?;
+        request.headers_mut().append(name, HeaderValue::from_bytes(field.value).ok()?);
+    }
+    request.extensions_mut().insert(client);
+    Some(request)
+}
+
+impl Answer {
+    fn plain(status: u16, text: &'static str) -> Answer {
+        Answer { status, fields: TEXT.into(), body: Bytes::from_static(text.as_bytes()) }
+    }
+
+    async fn collect(response: Response<Body>, limit: usize) -> Answer {
+        let (head, body) = response.into_parts();
+        let Ok(body) = to_bytes(body, limit).await else {
+            tracing::error!("an answer broke off or was larger than {limit} bytes");
+            return Answer::plain(500, "the answer could not be made\n");
+        };
+        let mut fields = String::new();
+        for (name, value) in &head.headers {
+            // The gateway frames, dates and ends answers by itself.
+            if [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION, header::DATE]
+                .contains(name)
+            {
+                continue;
+            }
+            if let Ok(value) = value.to_str() {
+                write!(fields, "{name}: {value}\r\n").expect("a String takes all");
+            }
+        }
+        Answer { status: head.status.as_u16(), fields, body }
+    }
+}
+
+impl Gateway {
+    pub(crate) fn answer_rest(&mut self, to: Handle, answer: &Answer, conns: &mut Conns<'_, Conn>) {
+        let Some((conn, mut io)) = conns.get(to) else { return };
+        let Some(waiting) = take_waiting(&mut conn.state) else { return };
+        send_answer(&waiting.pending, answer.status, &answer.fields, &answer.body, &mut io);
+        next_request(&mut conn.state, &waiting.pending, &self.shared.config, &mut io);
+        read_on(&mut io);
+    }
+}

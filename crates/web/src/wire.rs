@@ -1,0 +1,446 @@
+//! Between the domain's words and those of the web protocol, in both directions.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use chat::{ConversationId, Position, Refusal, Seq, SiteId, Sub, Timestamp, UserId};
+use web_proto::{Code, Command, Event, MarkerSet, SendTo};
+
+/// What a welcome says beside what the domain knows.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) limits: web_proto::Limits,
+    /// Secret of the session, for transports whose commands come on other connections.
+    pub(crate) key: Option<&'a str>,
+    pub(crate) now: u64,
+}
+
+/// Appends the frame of an event.
+pub(crate) fn write(event: &chat::Event, around: &Surroundings<'_>, out: &mut Vec<u8>) {
+    match event {
+        chat::Event::Message(message, position) => {
+            Event::Message { message: self::message(message), position: position_text(*position) }.write(out);
+        }
+        chat::Event::Ack { client_id, conversation, seq, time, position } => Event::Ack {
+            id: Cow::Borrowed(client_id),
+            conversation: conversation_text(*conversation),
+            seq: seq.0,
+            time: time.0,
+            position: position_text(*position),
+        }
+        .write(out),
+        other => rare(other, around).write(out),
+    }
+}
+
+/// Everything that is not said all the time.
+fn rare<'a>(event: &'a chat::Event, around: &Surroundings<'a>) -> Event<'a> {
+    match event {
+        chat::Event::Welcome(welcome) => Event::Welcome(Box::new(self::welcome(welcome, around))),
+        chat::Event::Bye(refusal) => bye(*refusal),
+        chat::Event::Ack { .. } | chat::Event::Message(..) => unreachable!("written by `write`"),
+        chat::Event::SendRefused { client_id, refusal } => error(*refusal, None, Some(client_id)),
+        chat::Event::Refused { re, refusal } => error(*refusal, *re, None),
+        chat::Event::Marker { conversation, user, received, read, unread, position } => Event::Marker {
+            conversation: conversation_text(*conversation),
+            user: user.as_str().into(),
+            received: received.0,
+            read: read.0,
+            unread: *unread,
+            position: position_text(*position),
+        },
+        chat::Event::Typing { conversation, user, on } => Event::Typing {
+            conversation: conversation_text(*conversation),
+            user: user.as_str().into(),
+            on: *on,
+        },
+        chat::Event::Presence { user, presence: seen, last_seen } => Event::Presence {
+            user: user.as_str().into(),
+            presence: presence(*seen),
+            last_seen: last_seen.map(|time| time.0),
+        },
+        chat::Event::Contact { re, contact: changed, position } => {
+            Event::Contact { re: *re, contact: contact(changed), position: position_text(*position) }
+        }
+        chat::Event::Contacts { re, contacts, next } => Event::Contacts {
+            re: *re,
+            contacts: contacts.iter().map(contact).collect(),
+            next: next.as_deref().map(Cow::Borrowed),
+        },
+        chat::Event::People { re, people, next } => Event::People {
+            re: *re,
+            people: people.iter().map(person).collect(),
+            next: next.as_deref().map(Cow::Borrowed),
+        },
+        chat::Event::Profiles { re, people } => {
+            Event::Profiles { re: *re, people: people.iter().map(person).collect() }
+        }
+        chat::Event::Conversations { re, conversations, next } => Event::Conversations {
+            re: *re,
+            conversations: conversations.iter().map(conversation).collect(),
+            next: next.as_deref().map(Cow::Borrowed),
+        },
+        chat::Event::Conversation { re, conversation: changed, position } => Event::Conversation {
+            re: *re,
+            conversation: conversation(changed),
+            position: position_text(*position),
+        },
+        chat::Event::History { re, conversation, messages, more } => Event::History {
+            re: *re,
+            // The empty page of a conversation that nobody has begun has no id yet.
+            conversation: conversation_text(*conversation),
+            messages: messages.iter().map(|posted| message(posted)).collect(),
+            more: *more,
+        },
+        chat::Event::Changes { re, changes } => Event::Changes {
+            re: *re,
+            reset: changes.reset,
+            conversations: changes.conversations.iter().map(conversation).collect(),
+            messages: changes.messages.iter().map(|posted| message(posted)).collect(),
+            gaps: changes.gaps.iter().map(gap).collect(),
+            contacts: changes.contacts.iter().map(contact).collect(),
+            contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
+            conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
+            position: position_text(changes.position),
+        },
+        chat::Event::TokenOk { re, expires } => Event::TokenOk { re: *re, expires: expires.0 },
+        chat::Event::Behind => Event::Behind,
+    }
+}
+
+fn welcome<'a>(welcome: &'a chat::Welcome, around: &Surroundings<'a>) -> web_proto::Welcome<'a> {
+    let changes = &welcome.changes;
+    web_proto::Welcome {
+        session: format!("{:016x}", welcome.session.handle.0).into(),
+        key: around.key.map(Cow::Borrowed),
+        me: person(&welcome.me),
+        presence: match welcome.presence {
+            chat::SetPresence::Online => web_proto::SetPresence::Online,
+            chat::SetPresence::Away => web_proto::SetPresence::Away,
+            chat::SetPresence::Busy => web_proto::SetPresence::Busy,
+            chat::SetPresence::Invisible => web_proto::SetPresence::Invisible,
+        },
+        guest_token: welcome.guest_token.as_deref().map(Cow::Borrowed),
+        open: welcome.open,
+        limits: around.limits,
+        time: around.now,
+        expires: welcome.expires.0,
+        resumed: !changes.reset,
+        conversations: changes.conversations.iter().map(conversation).collect(),
+        messages: changes.messages.iter().map(|posted| message(posted)).collect(),
+        gaps: changes.gaps.iter().map(gap).collect(),
+        contacts: changes.contacts.iter().map(contact).collect(),
+        contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
+        conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
+        position: position_text(changes.position),
+    }
+}
+
+fn message(message: &chat::Message) -> web_proto::Message<'_> {
+    web_proto::Message {
+        conversation: conversation_text(message.conversation),
+        seq: message.seq.0,
+        from: message.from.as_str().into(),
+        id: Cow::Borrowed(&message.client_id),
+        body: Cow::Borrowed(&message.body),
+        time: message.time.0,
+        reply_to: message.reply_to.map(|seq| seq.0),
+    }
+}
+
+fn person(person: &chat::Person) -> web_proto::Person<'_> {
+    web_proto::Person {
+        user: person.sub.as_str().into(),
+        name: Cow::Borrowed(&person.name),
+        avatar: person.avatar.as_deref().map(Cow::Borrowed),
+        guest: person.guest,
+        presence: person.presence.map(presence),
+    }
+}
+
+fn presence(presence: chat::Presence) -> web_proto::Presence {
+    match presence {
+        chat::Presence::Online => web_proto::Presence::Online,
+        chat::Presence::Away => web_proto::Presence::Away,
+        chat::Presence::Busy => web_proto::Presence::Busy,
+        chat::Presence::Offline => web_proto::Presence::Offline,
+        chat::Presence::Unknown => web_proto::Presence::Unknown,
+    }
+}
+
+fn contact(contact: &chat::Contact) -> web_proto::Contact<'_> {
+    let state = match contact.state {
+        chat::ContactState::None => web_proto::ContactState::None,
+        chat::ContactState::RequestSent => web_proto::ContactState::RequestSent,
+        chat::ContactState::RequestReceived => web_proto::ContactState::RequestReceived,
+        chat::ContactState::Contact => web_proto::ContactState::Contact,
+        chat::ContactState::Blocked => web_proto::ContactState::Blocked,
+    };
+    web_proto::Contact { person: person(&contact.person), state }
+}
+
+fn conversation(conversation: &chat::Conversation) -> web_proto::Conversation<'_> {
+    web_proto::Conversation {
+        conversation: conversation_text(conversation.id),
+        with: person(&conversation.with),
+        last: conversation.last.as_deref().map(message),
+        received: conversation.received.0,
+        read: conversation.read.0,
+        their_received: conversation.their_received.0,
+        their_read: conversation.their_read.0,
+        unread: conversation.unread,
+        mentions: conversation.mentions,
+        muted_until: conversation.muted_until.0,
+        pinned: conversation.pinned,
+        archived: conversation.archived,
+        active: conversation.active.0,
+    }
+}
+
+fn gap(gap: &chat::Gap) -> web_proto::Gap<'_> {
+    web_proto::Gap { conversation: conversation_text(gap.conversation), first: gap.first.0 }
+}
+
+fn error<'a>(refusal: Refusal, re: Option<u64>, id: Option<&'a str>) -> Event<'a> {
+    Event::Error {
+        code: code(refusal),
+        text: refusal.to_string().into(),
+        re,
+        id: id.map(Cow::Borrowed),
+        retry_after: retry_after(refusal),
+    }
+}
+
+/// The last frame of a session that the domain ends.
+pub(crate) fn bye(refusal: Refusal) -> Event<'static> {
+    Event::Bye { code: code(refusal), text: refusal.to_string().into(), retry_after: retry_after(refusal) }
+}
+
+fn retry_after(refusal: Refusal) -> Option<u64> {
+    match refusal {
+        Refusal::RateLimited { retry_after_ms } | Refusal::GoingAway { retry_after_ms } => {
+            Some(retry_after_ms.into())
+        }
+        // Disks are emptied and databases come back within minutes, not within milliseconds.
+        Refusal::Unavailable => Some(2_000),
+        _ => None,
+    }
+}
+
+/// The domain's refusals in the words of the wire.
+pub(crate) fn code(refusal: Refusal) -> Code {
+    match refusal {
+        Refusal::NoSuchSite => Code::NoSuchSite,
+        Refusal::BadOrigin => Code::BadOrigin,
+        Refusal::BadToken => Code::BadToken,
+        Refusal::TokenExpired => Code::TokenExpired,
+        Refusal::TokenUsed => Code::TokenUsed,
+        Refusal::NoGuests => Code::NoGuests,
+        Refusal::Banned => Code::Banned,
+        Refusal::Replaced => Code::Replaced,
+        Refusal::RateLimited { .. } => Code::RateLimited,
+        Refusal::Full => Code::Full,
+        Refusal::Unavailable => Code::Unavailable,
+        Refusal::NoSuchUser => Code::NoSuchUser,
+        Refusal::NoSuchConversation => Code::NoSuchConversation,
+        Refusal::NotAllowed => Code::NotAllowed,
+        Refusal::BadBody => Code::BadBody,
+        Refusal::BadValue => Code::BadValue,
+        Refusal::TooManyContacts => Code::TooManyContacts,
+        Refusal::NoSession => Code::NoSession,
+        Refusal::GoingAway { .. } => Code::GoingAway,
+    }
+}
+
+/// Opaque to clients: the key in hexadecimal; the site is the session's.
+fn conversation_text(id: ConversationId) -> Cow<'static, str> {
+    let mut text = String::with_capacity(16);
+    write!(text, "{:x}", id.key).expect("a String takes all");
+    Cow::Owned(text)
+}
+
+fn position_text(position: Position) -> Cow<'static, str> {
+    let mut text = String::with_capacity(24);
+    write!(text, "{:x}.{:x}", position.epoch, position.number).expect("a String takes all");
+    Cow::Owned(text)
+}
+
+/// Only what `conversation_text` writes: one conversation has one name.
+fn parse_conversation(site: SiteId, text: &str) -> Option<ConversationId> {
+    parse_hex(text, 16).map(|key| ConversationId { site, key })
+}
+
+/// None: not one of ours, so the answer is a first page.
+pub(crate) fn parse_position(text: &str) -> Option<Position> {
+    let (epoch, number) = text.split_once('.')?;
+    Some(Position { epoch: u32::try_from(parse_hex(epoch, 8)?).ok()?, number: parse_hex(number, 16)? })
+}
+
+fn parse_hex(text: &str, digits: usize) -> Option<u64> {
+    let canonical = (1..=digits).contains(&text.len())
+        && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        && (text == "0" || !text.starts_with('0'));
+    canonical.then(|| u64::from_str_radix(text, 16).ok()).flatten()
+}
+
+/// What the gateway does with a command.
+pub(crate) enum Asked {
+    Chat(chat::Command),
+    Pong(Option<u64>),
+    Bye,
+    /// `hello` again.
+    NotNow,
+    /// Refused here: a value that cannot be.
+    Error {
+        code: Code,
+        re: Option<u64>,
+        id: Option<Box<str>>,
+    },
+}
+
+/// A command of a session of this user.
+pub(crate) fn command(command: Command<'_>, user: UserId) -> Asked {
+    translate(command, user.site).unwrap_or_else(|asked| asked)
+}
+
+fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
+    let wrong = |code, re| move || Asked::Error { code, re, id: None };
+    let command = match command {
+        Command::Hello(_) => return Err(Asked::NotNow),
+        Command::Ping { rid } => return Ok(Asked::Pong(rid)),
+        Command::Bye => return Ok(Asked::Bye),
+        Command::Send { id, to, body, reply_to } => match self::to(&to, site) {
+            Ok(to) => chat::Command::Send {
+                client_id: id.into(),
+                to,
+                body: body.into(),
+                reply_to: reply_to.map(Seq),
+            },
+            Err(code) => return Err(Asked::Error { code, re: None, id: Some(id.into()) }),
+        },
+        Command::Marker { conversation, set } => chat::Command::Marker {
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, None))?,
+            set: match set {
+                MarkerSet::Received(seq) => chat::MarkerSet::Received(Seq(seq)),
+                MarkerSet::Read(seq) => chat::MarkerSet::Read(Seq(seq)),
+            },
+        },
+        Command::Typing { to, on } => chat::Command::Typing {
+            to: self::to(&to, site).map_err(|code| Asked::Error { code, re: None, id: None })?,
+            on,
+        },
+        Command::Presence { set } => chat::Command::SetPresence(match set {
+            web_proto::SetPresence::Online => chat::SetPresence::Online,
+            web_proto::SetPresence::Away => chat::SetPresence::Away,
+            web_proto::SetPresence::Busy => chat::SetPresence::Busy,
+            web_proto::SetPresence::Invisible => chat::SetPresence::Invisible,
+        }),
+        // Who cannot exist is watched in vain, like anybody who is not there.
+        Command::Watch { users } => chat::Command::Watch { users: subs(&users) },
+        Command::Contact { rid, action, user } => chat::Command::Contact {
+            re: rid,
+            action: match action {
+                web_proto::ContactAction::Request => chat::ContactAction::Request,
+                web_proto::ContactAction::Accept => chat::ContactAction::Accept,
+                web_proto::ContactAction::Decline => chat::ContactAction::Decline,
+                web_proto::ContactAction::Remove => chat::ContactAction::Remove,
+                web_proto::ContactAction::Block => chat::ContactAction::Block,
+                web_proto::ContactAction::Unblock => chat::ContactAction::Unblock,
+            },
+            user: Sub::parse(&user).ok_or_else(wrong(Code::NoSuchUser, Some(rid)))?,
+        },
+        Command::Contacts { rid, after, limit } => {
+            chat::Command::Contacts { re: rid, page: page(after, limit) }
+        }
+        Command::People { rid, query, after, limit } => {
+            chat::Command::People { re: rid, query: query.map(Cow::into_owned), page: page(after, limit) }
+        }
+        Command::Profiles { rid, users } => chat::Command::Profiles { re: rid, users: subs(&users) },
+        Command::Conversations { rid, after, limit, archived } => {
+            chat::Command::Conversations { re: rid, archived, page: page(after, limit) }
+        }
+        Command::Conversation { rid, conversation, muted_until, pinned, archived } => {
+            chat::Command::Conversation {
+                re: rid,
+                conversation: parse_conversation(site, &conversation)
+                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+                change: chat::ConversationChange {
+                    muted_until: muted_until.map(Timestamp),
+                    pinned,
+                    archived,
+                },
+            }
+        }
+        Command::History { rid, to, before, after, limit } => chat::Command::History {
+            re: rid,
+            to: self::to(&to, site).map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
+            before: before.map(Seq),
+            after: after.map(Seq),
+            limit,
+        },
+        Command::Resume { rid, position } => {
+            chat::Command::Resume { re: rid, position: parse_position(&position) }
+        }
+        Command::Token { rid, token } => chat::Command::Token { re: rid, token: token.into_owned() },
+    };
+    Ok(Asked::Chat(command))
+}
+
+fn to(to: &SendTo<'_>, site: SiteId) -> Result<chat::To, Code> {
+    match to {
+        SendTo::User(user) => Sub::parse(user).map(chat::To::User).ok_or(Code::NoSuchUser),
+        SendTo::Conversation(id) => {
+            parse_conversation(site, id).map(chat::To::Conversation).ok_or(Code::NoSuchConversation)
+        }
+    }
+}
+
+fn subs(users: &[Cow<'_, str>]) -> Vec<Sub> {
+    users.iter().filter_map(|user| Sub::parse(user)).collect()
+}
+
+fn page(after: Option<Cow<'_, str>>, limit: Option<u32>) -> chat::PageOf {
+    chat::PageOf { after: after.map(Cow::into_owned), limit }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn ids_and_positions_come_back_as_they_were(key: u64, epoch: u32, number: u64) {
+            let id = ConversationId { site: SiteId(7), key };
+            prop_assert_eq!(parse_conversation(SiteId(7), &conversation_text(id)), Some(id));
+            let position = Position { epoch, number };
+            prop_assert_eq!(parse_position(&position_text(position)), Some(position));
+        }
+
+        #[test]
+        fn nothing_else_is_an_id_or_a_position(text in "[0-9a-fA-F+. -]{0,20}") {
+            if let Some(id) = parse_conversation(SiteId(7), &text) {
+                prop_assert_eq!(&conversation_text(id), &text);
+            }
+            if let Some(position) = parse_position(&text) {
+                prop_assert_eq!(&position_text(position), &text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_conversation_is_answered_where_the_client_waits() {
+        let user = UserId { site: SiteId(1), num: 1 };
+        let parsed = Command::parse(br#"{"t":"send","id":"a","to":{"conversation":"00"},"body":"x"}"#);
+        let asked = command(parsed.unwrap(), user);
+        assert!(
+            matches!(asked, Asked::Error { code: Code::NoSuchConversation, re: None, id: Some(id) } if &*id == "a")
+        );
+        let parsed = Command::parse(br#"{"t":"history","rid":5,"to":{"conversation":"x"}}"#);
+        assert!(matches!(
+            command(parsed.unwrap(), user),
+            Asked::Error { code: Code::NoSuchConversation, re: Some(5), id: None }
+        ));
+    }
+}
