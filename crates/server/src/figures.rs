@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chat::Node;
 use edge::Counters;
 use store::Sqlite;
+use web::Transport;
 
 use crate::metrics::{Sample, Source};
 
@@ -25,6 +26,50 @@ pub(crate) fn of_edge(counters: Arc<Counters>) -> Source {
             },
         };
         totals.each().map(figure).collect()
+    })
+}
+
+/// Requests, frames, and those that were refused.
+pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
+    Box::new(move || {
+        let requests = [
+            ("realtime", &counters.requests_realtime),
+            ("assets", &counters.requests_assets),
+            ("rest", &counters.requests_rest),
+        ];
+        let mut samples: Vec<Sample> = requests
+            .into_iter()
+            .map(|(kind, count)| {
+                Sample::counter("kith_web_requests", "Requests.", count.read()).labelled("kind", kind)
+            })
+            .collect();
+        samples.extend(Transport::ALL.map(|transport| {
+            Sample::gauge("kith_web_sessions", "Sessions now.", counters.sessions(transport))
+                .labelled("transport", transport.word())
+        }));
+        samples.extend(
+            [
+                ("frames_in", "Frames that came.", &counters.frames_in),
+                ("frames_out", "Frames that went.", &counters.frames_out),
+                ("behind", "Sessions whose queue was dropped.", &counters.behind),
+                (
+                    "typing_dropped",
+                    "Typing notices that a slow session did not get.",
+                    &counters.typing_dropped,
+                ),
+                ("websocket_violations", "Peers that broke RFC 6455.", &counters.websocket_violations),
+                ("undeliverable", "Events for sessions that were gone.", &counters.undeliverable),
+            ]
+            .map(|(name, help, count)| Sample::counter(format!("kith_web_{name}"), help, count.read())),
+        );
+        samples.extend(counters.codes().map(|(code, count)| {
+            Sample::counter("kith_web_codes", "Codes told to clients.", count).labelled("code", code)
+        }));
+        samples.extend(counters.offences().map(|(offence, count)| {
+            Sample::counter("kith_web_offences", "Requests refused for their form.", count)
+                .labelled("offence", offence)
+        }));
+        samples
     })
 }
 

@@ -19,6 +19,7 @@ mod run_file;
 mod serve;
 mod site;
 mod span;
+mod status;
 mod token;
 mod trouble;
 mod user;

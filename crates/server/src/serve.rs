@@ -4,7 +4,6 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -14,11 +13,14 @@ use edge::{Edge, EdgeConfig, Listener};
 use rand::RngCore;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
 use crate::config::{Config, Loaded};
+use crate::metrics::Metrics;
 use crate::run_file::RunFile;
+use crate::status::{self, Status};
 use crate::trouble::{Outcome, Trouble};
-use crate::{data_dir, demo, logging, print_with, widget};
+use crate::{data_dir, demo, figures, logging, print_with, widget};
 
 /// What a node is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +68,7 @@ struct Running {
     node: Arc<Node>,
     store: Arc<dyn Store>,
     addresses: Addresses,
-    /// Cleared when the node stops: nobody new should be sent here.
-    ready: Arc<AtomicBool>,
+    status: Status,
     house: Housekeeping,
     runtime: tokio::runtime::Runtime,
     _run_file: Option<RunFile>,
@@ -84,15 +85,68 @@ const HTTP: usize = 0;
 const HTTPS: usize = 1;
 
 impl Running {
-    fn start(loaded: &Loaded, _purpose: Purpose) -> Outcome<Running> {
-        let _ = data_dir::open(loaded)?;
-        Err(Trouble::new("the gateway is missing"))
+    fn start(loaded: &Loaded, purpose: Purpose) -> Outcome<Running> {
+        let config = &loaded.config;
+        let workers = workers(config)?;
+        let max_connections = max_connections(config, workers)?;
+        let listeners = listeners(config)?;
+        let sqlite = data_dir::open(loaded)?;
+        let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
+        let status = Status::new(config.metrics_public);
+        let mut router = status::routes(status.clone());
+        if purpose == Purpose::Demo {
+            demo::settle(&*store, crate::now())?;
+            router = router.merge(demo::routes(Arc::clone(&store)));
+        }
+        let unstarted =
+            |error: std::io::Error| Trouble::new("cannot start the node's threads").because(error);
+        let runtime = runtime().map_err(unstarted)?;
+
+        let (mailboxes, inboxes) = edge::mailboxes(workers);
+        let outbox = Arc::new(WebOutbox::new(mailboxes.clone()));
+        let node_config = node_config(config);
+        let limits = node_config.limits;
+        let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
+        let counters = Arc::new(web::Counters::default());
+        let shared = Arc::new(web::Shared {
+            node: Arc::clone(&node),
+            mailboxes,
+            config: web_config(config),
+            limits,
+            assets: widget::assets(),
+            counters: Arc::clone(&counters),
+            router,
+            runtime: runtime.handle().clone(),
+            keys: SessionKeys::new(random()),
+        });
+        let edge_config = EdgeConfig {
+            listeners,
+            max_connections,
+            private_descriptor_tables: config.edge.private_descriptors,
+            output_limit: OUTPUT_LIMIT,
+            ..EdgeConfig::default()
+        };
+        let edge = Edge::start(edge_config, inboxes, move |worker| Gateway::new(worker, Arc::clone(&shared)))
+            .map_err(|error| cannot_listen(config, &error))?;
+        let sources = vec![
+            figures::of_edge(edge.counters()),
+            figures::of_web(counters),
+            figures::of_chat(Arc::clone(&node)),
+            figures::of_store(sqlite),
+        ];
+        // The edge can count only once it runs, and until here nobody knows the node to ask it.
+        status.begin(Metrics::new(sources));
+        let addresses =
+            Addresses { http: edge.local_addrs()[HTTP], https: edge.local_addrs().get(HTTPS).copied() };
+        let house = Housekeeping::begin(Arc::clone(&node)).map_err(unstarted)?;
+        let run_file = write_run_file(addresses, config);
+        Ok(Running { edge, node, store, addresses, status, house, runtime, _run_file: run_file })
     }
 
     /// Says goodbye to everybody, lets what was taken reach the disk and the answers reach the clients.
     fn stop(self, config: &Config) {
         tracing::info!("stopping");
-        self.ready.store(false, Ordering::Relaxed);
+        self.status.end();
         self.edge.stop_accepting();
         self.house.stop();
         // Answers to what was sent until now come before the goodbye, those to the rest with it.
@@ -211,10 +265,47 @@ fn max_connections(config: &Config, workers: usize) -> Outcome<usize> {
     Ok(usize::try_from(if wanted == 0 { room } else { wanted }).unwrap_or(usize::MAX))
 }
 
-fn workers(config: &Config) -> usize {
+/// Beyond this a place of a session has no room for its worker.
+const MAX_WORKERS: usize = 127;
+
+fn workers(config: &Config) -> Outcome<usize> {
     match config.edge.workers {
-        0 => thread::available_parallelism().map_or(1, usize::from),
-        workers => workers,
+        0 => Ok(thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS)),
+        workers if workers <= MAX_WORKERS => Ok(workers),
+        workers => Err(Trouble::new(format!("{workers} workers are too many"))
+            .because("one per core is best, and there is room for no more than 127")
+            .remedy("--workers 127, or leave it out")),
+    }
+}
+
+/// For requests that no worker answers itself: pages and their tokens. Two threads, because one may wait for the store.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("pages").enable_time().build()
+}
+
+fn random() -> [u8; 32] {
+    let mut bytes = [0; 32];
+    rand::rng().fill_bytes(&mut bytes);
+    bytes
+}
+
+/// Without it the node runs as well; only commands must then be told where its data is.
+fn write_run_file(addresses: Addresses, config: &Config) -> Option<RunFile> {
+    RunFile::write(addresses.http, addresses.https, &config.data)
+        .inspect_err(|error| tracing::warn!(%error, "commands will need --data: there is no run file"))
+        .ok()
+}
+
+/// Room for the largest answer, a page of the longest messages, and for an echo.
+const OUTPUT_LIMIT: usize = web::ECHO_BYTES + (1 << 20);
+
+fn web_config(config: &Config) -> WebConfig {
+    WebConfig {
+        frame_bytes: config.web.frame_bytes,
+        idle: config.web.idle.into(),
+        heartbeat: config.web.heartbeat.into(),
+        echo: config.echo,
+        ..WebConfig::default()
     }
 }
 

@@ -1,5 +1,8 @@
 //! The built widget, as it lies in the binary.
 
+use bytes::Bytes;
+use web::{Assets, File};
+
 /// One file of `widget/dist` with its compressed forms.
 pub(crate) struct Embedded {
     /// As in the address: `/kith.js`, `/kith/app-1a2b3c.js`.
@@ -11,6 +14,30 @@ pub(crate) struct Embedded {
 
 /// Empty where the binary was built without the widget.
 pub(crate) const FILES: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/widget.rs"));
+
+/// For the gateway.
+pub(crate) fn assets() -> Assets {
+    let file = |file: &Embedded| File {
+        path: file.path.to_owned(),
+        content_type: content_type(file.path),
+        bytes: Bytes::from_static(file.bytes),
+        brotli: file.brotli.map(Bytes::from_static),
+        gzip: file.gzip.map(Bytes::from_static),
+        // All but the loader carry a hash of their content in the name.
+        immutable: file.path != "/kith.js",
+    };
+    Assets::new(FILES.iter().map(file))
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("json" | "map") => "application/json",
+        _ => "application/octet-stream",
+    }
+}
 
 #[cfg(test)]
 mod tests {
