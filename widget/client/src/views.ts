@@ -39,6 +39,7 @@ export class Views {
   readonly loadingLists = new Set<'main' | 'archived' | 'contacts'>();
 
   #cache = new Map<Topic, unknown>();
+  #lists: { main?: ConversationList; archived?: ConversationList } = {};
   #messages = new WeakMap<WireMessage | Queued, Message>();
   #listeners = new Map<Topic, Set<() => void>>();
 
@@ -115,7 +116,13 @@ export class Views {
         .filter(one => one.archived === (list === 'archived'))
         .sort((a, b) => Number(b.pinned) - Number(a.pinned) || active(b) - active(a))
         .map(one => one.key);
-      return { keys, more: this.replica[list].more, loading: this.loadingLists.has(list) };
+      const { more } = this.replica[list];
+      const loading = this.loadingLists.has(list);
+      // Most changes leave the order alone; whoever draws the list need not hear of those.
+      const before = this.#lists[list];
+      if (before?.more === more && before.loading === loading && sameKeys(before.keys, keys)) return before;
+      this.#lists[list] = { keys, more, loading };
+      return this.#lists[list];
     });
     function active(one: Known): number {
       return one.active > 0 ? one.active : Number.MAX_SAFE_INTEGER;
@@ -125,7 +132,7 @@ export class Views {
   conversation(key: ConversationKey): Conversation {
     return this.#built(`conversation:${key}`, () => {
       const known = this.replica.known(key);
-      const last = this.#messagesOf(known).at(-1);
+      const last = this.#lastOf(known);
       return {
         key,
         exists: known.id !== undefined,
@@ -187,6 +194,13 @@ export class Views {
     return this.replica.drafts.get(key) ?? '';
   }
 
+  #lastOf(known: Known): Message | undefined {
+    const queued = this.replica.queue.findLast(one => one.key === known.key);
+    if (queued) return this.#queued(queued);
+    const stored = newest(known.stretches)?.messages.at(-1);
+    return stored && this.#stored(stored, known);
+  }
+
   #messagesOf(known: Known): readonly Message[] {
     const stored = newest(known.stretches)?.messages ?? [];
     const queued = this.replica.queue.filter(one => one.key === known.key);
@@ -233,4 +247,8 @@ export class Views {
     if (!this.#cache.has(topic)) this.#cache.set(topic, build());
     return this.#cache.get(topic) as T;
   }
+}
+
+function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((key, at) => key === b[at]);
 }

@@ -1,0 +1,210 @@
+// Values to draw: the same object until it changed, and topics for what did.
+
+import { beforeEach, expect, test } from 'vitest';
+import { direct, type Topic } from './client.ts';
+import { Replica } from './replica.ts';
+import { Views } from './views.ts';
+import type { Conversation, Event, Message } from './wire.ts';
+
+let replica: Replica;
+let views: Views;
+const NOW = 1_000_000;
+
+beforeEach(() => {
+  replica = new Replica();
+  views = new Views(
+    replica,
+    (a, b) => (a < b ? -1 : 1),
+    () => NOW,
+  );
+  hear(welcome([talk('ben', 3), talk('cem', 2), talk('dan', 1)]));
+  replica.apply({ c: 'status', status: { state: 'online', shared: false } });
+  changed();
+});
+
+test('a message changes its own conversation and the order, nothing else', () => {
+  const before = { ben: views.conversation(direct('ben')), cem: views.conversation(direct('cem')) };
+  const line = views.timeline(direct('ben'));
+  const topics = hear({ t: 'message', ...message('cem', 3), position: 'p2' });
+  expect([...topics].filter(one => one.includes('@ben'))).toEqual([]);
+  expect(views.conversation(direct('ben'))).toBe(before.ben);
+  expect(views.timeline(direct('ben'))).toBe(line);
+  expect(views.conversation(direct('cem'))).not.toBe(before.cem);
+  expect(views.conversations('main').keys).toEqual(['@cem', '@ben', '@dan']);
+  expect(views.totals()).toEqual({ unread: 1, mentions: 0, conversations: 1, requests: 0 });
+});
+
+test('what leaves the order alone leaves the list alone', () => {
+  const list = views.conversations('main');
+  hear(marker('ben', 'ben', 3, 3));
+  expect(views.conversations('main')).toBe(list);
+});
+
+test('a marker of the other one changes only the messages that it concerns', () => {
+  hear({
+    t: 'history',
+    re: 1,
+    conversation: 'c_ben',
+    messages: [1, 2].map(seq => mine('ben', seq)),
+    more: false,
+  });
+  replica.apply({
+    c: 'event',
+    event: {
+      t: 'history',
+      re: 1,
+      conversation: 'c_ben',
+      messages: [1, 2, 3].map(seq => mine('ben', seq)),
+      more: false,
+    },
+    request: { t: 'history', rid: 1, to: { user: 'ben' } },
+    now: NOW,
+  });
+  changed();
+  const [one, two] = views.timeline(direct('ben')).messages;
+  hear(marker('ben', 'ben', 1, 1));
+  const after = views.timeline(direct('ben')).messages;
+  expect(after.map(it => it.state).slice(0, 2)).toEqual(['read', 'sent']);
+  expect(after[0]).not.toBe(one);
+  expect(after[1]).toBe(two);
+});
+
+test('pinned first, archived apart, muted not counted', () => {
+  hear({ t: 'conversation', conversation: { ...talk('dan', 1), pinned: true }, position: 'p2' });
+  hear({ t: 'conversation', conversation: { ...talk('ben', 3), archived: true }, position: 'p3' });
+  hear({
+    t: 'conversation',
+    conversation: { ...talk('cem', 2), unread: 4, muted_until: NOW + 1 },
+    position: 'p4',
+  });
+  expect(views.conversations('main').keys).toEqual(['@dan', '@cem']);
+  expect(views.conversations('archived').keys).toEqual(['@ben']);
+  expect(views.totals()).toMatchObject({ unread: 0, conversations: 0 });
+  hear({
+    t: 'conversation',
+    conversation: { ...talk('cem', 2), unread: 4, muted_until: NOW - 1 },
+    position: 'p5',
+  });
+  expect(views.totals()).toMatchObject({ unread: 4, conversations: 1 });
+});
+
+test('a new name reaches the person, the conversation and the contacts', () => {
+  const contact = { user: 'ben', name: 'Ben', state: 'contact' as const };
+  hear({ t: 'contact', contact, position: 'p2' });
+  const topics = hear({ t: 'profiles', re: 1, people: [{ user: 'ben', name: 'Benjamin' }] });
+  expect(topics).toContain('person:ben');
+  expect(topics).toContain('contacts');
+  expect(views.person('ben').name).toBe('Benjamin');
+  expect(views.conversation(direct('ben')).with.name).toBe('Benjamin');
+  expect(views.contacts().contacts[0]?.name).toBe('Benjamin');
+});
+
+test('contacts are by name; requests are counted; none means gone', () => {
+  for (const [user, state] of [
+    ['zoe', 'contact'],
+    ['abe', 'request_received'],
+    ['kim', 'blocked'],
+  ] as const) {
+    hear({ t: 'contact', contact: { user, name: user.toUpperCase(), state }, position: 'p2' });
+  }
+  expect(views.contacts().contacts.map(one => one.user)).toEqual(['abe', 'kim', 'zoe']);
+  expect(views.totals().requests).toBe(1);
+  hear({ t: 'contact', contact: { user: 'abe', name: 'ABE', state: 'none' }, position: 'p3' });
+  expect(views.contacts().contacts.map(one => one.user)).toEqual(['kim', 'zoe']);
+  expect(views.totals().requests).toBe(0);
+});
+
+test('a mention is one only where the name ends', () => {
+  for (const [seq, body] of [
+    [4, 'hi @ana!'],
+    [5, '@anabel'],
+    [6, '@ana_b and @ana-c'],
+    [7, 'mail ana@ana.example @ana'],
+  ] as const) {
+    hear({ t: 'message', ...message('ben', seq), body, position: `p${seq}` });
+  }
+  expect(views.totals()).toMatchObject({ unread: 4, mentions: 2 });
+});
+
+test('a listener that throws, or leaves while it is called, disturbs nobody', () => {
+  const heard: string[] = [];
+  const error = console.error;
+  console.error = () => undefined;
+  const leave = views.subscribe('totals', () => {
+    leave();
+    throw new Error('of a component');
+  });
+  views.subscribe('totals', () => heard.push('second'));
+  views.notify(['totals']);
+  views.notify(['totals']);
+  console.error = error;
+  expect(heard).toEqual(['second', 'second']);
+});
+
+function hear(event: Event): Set<Topic> {
+  replica.apply({ c: 'event', event, now: NOW });
+  return changed();
+}
+
+function changed(): Set<Topic> {
+  const topics = replica.takeChanged();
+  views.invalidate(topics);
+  return topics;
+}
+
+function message(from: string, seq: number): Message {
+  return { conversation: `c_${from}`, seq, from, id: `${from}${seq}`, body: 'x', time: NOW + seq };
+}
+
+function mine(other: string, seq: number): Message {
+  return { ...message(other, seq), from: 'ana', id: `ana${seq}` };
+}
+
+function marker(other: string, user: string, received: number, read: number): Event {
+  return { t: 'marker', conversation: `c_${other}`, user, received, read, position: 'p9' };
+}
+
+/** All read, with a last message of this seq, the newer the higher. */
+function talk(user: string, seq: number): Conversation {
+  return {
+    conversation: `c_${user}`,
+    with: { user, name: user.toUpperCase() },
+    last: { ...message(user, seq), time: NOW - 100 + seq },
+    received: seq,
+    read: seq,
+    their_received: 0,
+    their_read: 0,
+    unread: 0,
+    mentions: 0,
+    muted_until: 0,
+    pinned: false,
+    archived: false,
+    active: NOW - 100 + seq,
+  };
+}
+
+function welcome(conversations: Conversation[]): Event {
+  return {
+    t: 'welcome',
+    session: 's',
+    me: { user: 'ana', name: 'Ana' },
+    presence: 'online',
+    open: true,
+    limits: {
+      body_bytes: 100,
+      frame_bytes: 100,
+      page: 100,
+      watch: 100,
+      idle_ms: 75_000,
+      heartbeat_ms: 10_000,
+    },
+    time: NOW,
+    expires: NOW + 1,
+    resumed: false,
+    conversations,
+    messages: [],
+    gaps: [],
+    contacts: [],
+    position: 'p1',
+  };
+}
