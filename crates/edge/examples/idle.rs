@@ -1,6 +1,8 @@
 //! What an idle connection costs: holds N echo connections from a second process and prints memory and CPU time.
 //!
-//! `cargo run --release -p edge --example idle -- [--tls] [--connections 15000] [--workers 1] [--hold 5]`
+//! `cargo run --release -p edge --example idle -- [--tls] [--connections 15000] [--workers 1] [--hold 5] [--private]`
+//!
+//! `--private` gives each worker its own descriptor table: more connections than the process may have files.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // a tool for the terminal
 
 use std::io::{BufRead, BufReader, Write};
@@ -26,6 +28,7 @@ struct Plan {
     connections: usize,
     workers: usize,
     hold: u64,
+    private: bool,
     call: Option<SocketAddr>,
 }
 
@@ -39,12 +42,13 @@ fn main() {
 }
 
 fn plan() -> Plan {
-    let mut plan = Plan { tls: false, connections: 15_000, workers: 1, hold: 5, call: None };
+    let mut plan = Plan { tls: false, connections: 15_000, workers: 1, hold: 5, private: false, call: None };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().expect("a value follows the option");
         match arg.as_str() {
             "--tls" => plan.tls = true,
+            "--private" => plan.private = true,
             "--connections" => plan.connections = value().parse().unwrap(),
             "--workers" => plan.workers = value().parse().unwrap(),
             "--hold" => plan.hold = value().parse().unwrap(),
@@ -89,14 +93,20 @@ fn serve(plan: &Plan) {
     let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
     let acceptor = Acceptor::new(tls::server_config(vec![made.cert.der().clone()], key).unwrap());
     let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let config = EdgeConfig { listeners: vec![Listener::both(addr, acceptor)], ..EdgeConfig::default() };
+    let config = EdgeConfig {
+        listeners: vec![Listener::both(addr, acceptor)],
+        private_descriptor_tables: plan.private,
+        ..EdgeConfig::default()
+    };
     let (_, inboxes) = mailboxes(plan.workers);
     let edge = Edge::start(config, inboxes, |_| Echo).unwrap();
 
     let before = (rss(), cpu());
     let mut caller = Command::new(std::env::current_exe().unwrap())
         .args(["--call", &edge.local_addrs()[0].to_string(), "--connections", &plan.connections.to_string()])
+        .args(["--workers", &plan.workers.to_string()])
         .args(plan.tls.then_some("--tls"))
+        .args(plan.private.then_some("--private"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -213,9 +223,10 @@ fn call(to: SocketAddr, plan: &Plan) {
     let mut orders = std::io::stdin().lines();
     let tls = client_config(&orders.next().unwrap().unwrap());
     let tls = plan.tls.then_some(tls);
-    let (mailboxes, inboxes) = mailboxes(1);
+    let (mailboxes, inboxes) = mailboxes(plan.workers);
     let (progress, results) = channel();
-    let edge = Edge::start(EdgeConfig::default(), inboxes, move |_| Caller {
+    let config = EdgeConfig { private_descriptor_tables: plan.private, ..EdgeConfig::default() };
+    let edge = Edge::start(config, inboxes, move |_| Caller {
         to,
         tls: tls.clone(),
         progress: progress.clone(),
@@ -223,7 +234,7 @@ fn call(to: SocketAddr, plan: &Plan) {
     })
     .unwrap();
 
-    // Each source address has some 28,000 ports.
+    // Each source address has some 45,000 ports.
     let from = |n: usize| IpAddr::from([127, 0, 1, (n / 10_000) as u8]);
     let mut failed = 0;
     let mut rounds = |order: &dyn Fn(usize) -> Order| {
@@ -233,7 +244,7 @@ fn call(to: SocketAddr, plan: &Plan) {
                 failed += 1;
             }
             if n < plan.connections {
-                mailboxes.send(0, order(n));
+                mailboxes.send(n % plan.workers, order(n));
             }
         }
         (plan.connections as f64 / started.elapsed().as_secs_f64(), failed)
@@ -241,7 +252,7 @@ fn call(to: SocketAddr, plan: &Plan) {
     let (rate, failed) = rounds(&|n| Order::Connect(from(n)));
     println!("connected and echoed: {rate:.0} per second, {failed} failed");
     assert_eq!(orders.next().unwrap().unwrap(), "talk");
-    let (rate, failed) = rounds(&Order::Talk);
+    let (rate, failed) = rounds(&|n| Order::Talk(n / plan.workers));
     println!("talked: {rate:.0} per second, {failed} failed");
     assert_eq!(orders.next().unwrap().unwrap(), "leave");
     edge.stop(Duration::ZERO);

@@ -171,3 +171,14 @@ fn beyond_the_limit_connections_are_closed_at_once() {
     assert!(matches!(pair.next(), Heard::Closed(Closed::ByPeer | Closed::Error)));
     assert_eq!(pair.server.counters().totals().accepted, 0);
 }
+
+#[test]
+fn a_reloaded_certificate_is_used_at_once() {
+    let pair = pair(|_| ());
+    let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let key = PrivateKeyDer::Pkcs8(other.signing_key.serialize_der().into());
+    assert!(pair.server.reload_tls(0, tls::server_config(vec![other.cert.der().clone()], key).unwrap()));
+    // The caller trusts the old one only.
+    pair.call(b"secret\n", Some("localhost"));
+    assert_eq!(pair.next(), Heard::Closed(Closed::Tls));
+}

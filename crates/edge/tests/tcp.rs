@@ -144,3 +144,64 @@ fn stop_flushes_what_was_sent() {
     server.edge.stop(PATIENCE);
     assert_eq!(reader.join().unwrap().unwrap(), 20 * 300_000);
 }
+
+/// Closing a socket with unread input resets it, and the reset overtakes what was sent before: the peer would not learn
+/// why it was refused.
+#[test]
+fn last_words_arrive_although_the_peer_keeps_talking() {
+    let server = server(1, |_| ());
+    for _ in 0..20 {
+        let mut stream = server.connect();
+        say(&mut stream, "refused\nclose\n");
+        stream.write_all(&vec![b'x'; 3_000_000]).or_else(is_reset).unwrap();
+        hear(&mut stream, "refused\n");
+    }
+}
+
+fn is_reset(error: std::io::Error) -> std::io::Result<()> {
+    // It may have had enough of us after the linger time.
+    if matches!(error.kind(), std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe) {
+        Ok(())
+    } else {
+        Err(error)
+    }
+}
+
+#[test]
+fn stop_does_not_wait_for_those_who_do_not_read() {
+    let server = server(1, |config| config.output_limit = 100_000_000);
+    let mut stream = server.connect();
+    for _ in 0..50 {
+        say(&mut stream, "big\n");
+    }
+    let handle = server.accepted();
+    server.edge.stop(Duration::from_millis(300));
+    assert_eq!(server.seen.recv().unwrap(), Seen::Closed(handle, Closed::Stopping));
+}
+
+#[test]
+fn who_stops_accepting_keeps_what_it_has() {
+    let server = server(2, |_| ());
+    let mut stream = server.connect();
+    say(&mut stream, "one\n");
+    hear(&mut stream, "one\n");
+    server.edge.stop_accepting();
+    // Refused, once both workers have heard of it.
+    while TcpStream::connect(server.edge.local_addrs()[0]).is_ok() {
+        std::thread::yield_now();
+    }
+    say(&mut stream, "two\n");
+    hear(&mut stream, "two\n");
+    assert!(server.edge.all_workers_run());
+}
+
+#[test]
+fn a_second_server_on_the_same_port_is_refused() {
+    let first = server(1, |_| ());
+    let (_, inboxes) = mailboxes::<Mail>(1);
+    let (sender, _seen) = channel();
+    let config =
+        EdgeConfig { listeners: vec![Listener::plain(first.edge.local_addrs()[0])], ..EdgeConfig::default() };
+    let second = Edge::start(config, inboxes, move |_| Echo::new(sender.clone()));
+    assert_eq!(second.err().map(|error| error.kind()), Some(std::io::ErrorKind::AddrInUse));
+}
