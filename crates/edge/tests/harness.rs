@@ -4,12 +4,13 @@
 
 mod echo;
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use echo::{Echo, Mail, Seen};
+use echo::{Echo, Mail, NO_SUCH_LISTENER, Seen};
 use edge::testing::Harness;
-use edge::{Closed, EdgeConfig};
+use edge::{Accepted, Closed, EdgeConfig};
 
 fn harness(change: impl FnOnce(&mut EdgeConfig)) -> (Harness<Echo>, Receiver<Seen>) {
     let mut config = EdgeConfig::default();
@@ -180,6 +181,23 @@ fn a_panic_is_counted_and_closes_its_connection() {
     assert_eq!(harness.output(good), b"fine\n");
     assert_eq!(harness.totals().panics, 1);
     assert!(seen.try_iter().any(|seen| seen == Seen::Closed(bad, Closed::Panicked)));
+}
+
+#[test]
+fn panics_elsewhere_cost_what_they_were_about() {
+    let (mut harness, seen) = harness(|_| ());
+    let good = harness.connect();
+    let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+    let unborn = harness.connect_as(Accepted { peer, listener: NO_SUCH_LISTENER, tls: false });
+    assert_eq!(harness.closed(unborn), Some(Closed::Panicked));
+    harness.mail(Mail::Panic);
+    harness.feed(good, b"fine\n");
+    assert_eq!(harness.output(good), b"fine\n");
+    assert_eq!((harness.totals().panics, harness.totals().open), (2, 1));
+    assert!(
+        !seen.try_iter().any(|seen| matches!(seen, Seen::Closed(..))),
+        "what was never there is not closed"
+    );
 }
 
 #[test]

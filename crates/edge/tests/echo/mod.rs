@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 
+/// A connection that comes from there makes it panic.
+pub(crate) const NO_SUCH_LISTENER: usize = 99;
+
 /// What the test sees of it.
 #[derive(Debug, PartialEq, Eq)]
 #[allow(dead_code)] // each test file reads some of it
@@ -19,6 +22,7 @@ pub(crate) enum Seen {
 pub(crate) enum Mail {
     Send(Handle, Vec<u8>),
     Number(u64),
+    Panic,
 }
 
 pub(crate) struct Echo {
@@ -47,6 +51,7 @@ impl Protocol for Echo {
     type Mail = Mail;
 
     fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> EchoConn {
+        assert_ne!(accepted.listener, NO_SUCH_LISTENER, "asked to");
         self.tell(Seen::Accepted(io.handle(), accepted.tls));
         EchoConn { handle: io.handle() }
     }
@@ -107,6 +112,7 @@ impl Protocol for Echo {
                     io.send(&bytes);
                 }
             }
+            Mail::Panic => panic!("asked to"),
             Mail::Number(number) => self.tell(Seen::Told(conns.worker(), number)),
         }
     }
