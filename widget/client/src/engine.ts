@@ -5,6 +5,7 @@ import type { Action, Change } from './change.ts';
 import { type ConversationKey, RequestError, type TransportName } from './client.ts';
 import { Connection, type Effect } from './connection.ts';
 import type { Environment, Link } from './environment.ts';
+import { uuid7 } from './id.ts';
 import type { Replica } from './replica.ts';
 import { COMES_BACK, type Command, type Event, type SendTo, type SetPresence, VERSION } from './wire.ts';
 
@@ -19,7 +20,7 @@ export interface EngineHost {
   /** A fresh token of the site; undefined: as a guest. */
   token(): Promise<string | undefined>;
   /** The connection works over this transport. */
-  works(transport: TransportName): void;
+  works(transport: TransportName, device: string): void;
 }
 
 export interface EngineOptions {
@@ -41,6 +42,7 @@ const REQUEST_MS = 20_000;
 const ACK_MS = 30_000;
 const MAX_REQUESTS = 200;
 const MAX_FLYING = 20;
+const MAX_RENAMED = 5;
 /** A timer that is so late has slept, and the connection with it. */
 const DRIFT_MS = 5_000;
 /** What another leader told in this time is told again: one cannot know whether it arrived. */
@@ -51,6 +53,8 @@ const REFUSAL_MS = 5_000;
 export class Engine {
   #connection: Connection;
   #link: { number: number; link: Link } | undefined;
+  #device: string;
+  #renamed = 0;
   #rid = 0;
   #requests = new Map<number, Pending>();
   /** Sent and not acknowledged: id → when. */
@@ -81,6 +85,7 @@ export class Engine {
     private readonly options: EngineOptions,
     private readonly host: EngineHost,
   ) {
+    this.#device = options.device;
     const order: TransportName[] = ['websocket', 'stream', 'sse', 'poll'];
     const usable = order.filter(name => env.transports[name] !== undefined);
     this.#connection = new Connection(usable, () => env.random(), options.remembered, env.now());
@@ -228,13 +233,14 @@ export class Engine {
       v: VERSION,
       site: this.options.site,
       ...(token !== undefined && { token }),
-      device: this.options.device,
+      device: this.#device,
       ...(position !== undefined && { position }),
       client: CLIENT,
     };
     const link = open(JSON.stringify(hello), {
       event: event => {
         if (event.t === 'pong') this.#heard(this.#pingedAt);
+        if (event.t === 'bye' && event.code === 'replaced' && this.#rename(number)) return;
         this.#step({ type: 'event', link: number, event });
       },
       closed: why => {
@@ -243,6 +249,20 @@ export class Engine {
       },
     });
     this.#link = { number, link };
+  }
+
+  /**
+   * Somebody else uses our device's name: a former leader that has slept through losing the lock, or a copied
+   * profile. We hold the lock, so we are right to stay; under another name nobody has to fight.
+   */
+  #rename(link: number): boolean {
+    if (this.#renamed >= MAX_RENAMED) return false;
+    this.#renamed += 1;
+    this.#device = uuid7(this.env.now(), this.env.bytes(16));
+    this.#link?.link.close();
+    this.#link = undefined;
+    this.#step({ type: 'closed', link });
+    return true;
   }
 
   #send(command: Command): void {
@@ -279,7 +299,7 @@ export class Engine {
     this.#unseen.clear();
     this.#unseenAt = undefined;
     this.#retell(this.#heardUpTo ?? now - RETELL_MS, now);
-    this.host.works(this.#connection.transport);
+    this.host.works(this.#connection.transport, this.#device);
   }
 
   #afterWelcome(): void {

@@ -285,8 +285,8 @@ class Member implements Client {
         replica: this.#replica,
         apply: change => this.#apply(change),
         token: () => this.#token(),
-        works: transport => {
-          if (!alone) this.#cupboard.keepDevice(device);
+        works: (transport, name) => {
+          if (!alone) this.#cupboard.keepDevice(name);
           this.#cupboard.keepTransport(transport, this.env.now());
         },
       },

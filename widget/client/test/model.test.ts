@@ -69,7 +69,7 @@ class Run {
   async step(): Promise<void> {
     await this.clock.advance(Math.floor(this.random() ** 3 * 8_000));
     const user = this.pick([...this.browsers.keys()]);
-    const tabs = this.alive(user);
+    const tabs = this.alive(user).filter(one => !one.frozen);
     const tab = this.pick(tabs);
     const what = this.random();
     if (tab === undefined || (what < 0.05 && tabs.length < 4)) this.openTab(user);
@@ -85,7 +85,16 @@ class Run {
     else if (what < 0.92) tab.say(tab.visible ? 'hidden' : 'visible');
     else if (what < 0.94) tab.say(tab.online ? 'offline' : 'online');
     else if (what < 0.96) this.server.epoch = this.random() < 0.2 ? `e${this.clock.now}` : this.server.epoch;
+    else if (what < 0.98) this.freezeOrThaw(tab, user);
     else this.clock.sleep(60_000);
+  }
+
+  /** A tab in the background stops running for a while, with or without its lock. */
+  freezeOrThaw(tab: Tab, user: string): void {
+    const frozen = this.alive(user).find(one => one.frozen);
+    if (frozen) return frozen.thaw();
+    tab.say('hidden');
+    tab.frozen = true;
   }
 
   other(user: string): string {
@@ -112,6 +121,7 @@ class Run {
     for (const user of this.browsers.keys()) {
       if (this.alive(user).length === 0) this.openTab(user);
       for (const tab of this.alive(user)) {
+        tab.thaw();
         if (!tab.online) tab.say('online');
         tab.say('visible');
         tab.client.connect();

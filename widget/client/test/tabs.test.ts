@@ -177,6 +177,19 @@ test('without Web Locks each tab has its own connection and its own device', asy
   for (const { client } of tabs) expect(client.totals().unread).toBe(1);
 });
 
+test('a copied profile with the same device name: the replaced one takes another name, and both stay', async () => {
+  const { clock, server, browser, tabs } = await threeTabs();
+  const copy = new Browser(clock, server.open, 7);
+  for (const [key, value] of browser.storage) copy.storage.set(key, value);
+  const other = copy.tab('ana');
+  other.client.connect();
+  await clock.advance(10_000);
+  expect(tabs[0].client.status().state).toBe('online');
+  expect(other.client.status().state).toBe('online');
+  expect(new Set([...server.sessions].map(one => one.device)).size).toBe(2);
+  expect(server.hellos).toBe(3);
+});
+
 test('nonsense on the channel is ignored', async () => {
   const { clock, browser, tabs, bodies } = await threeTabs();
   const channel = browser.channel('kith:1:demo:ana', new OutsideTab() as unknown as Tab);
