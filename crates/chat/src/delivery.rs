@@ -1,5 +1,7 @@
 //! Handing events to sessions: who hears now, for whom it is held, who must not hear it.
 
+use std::sync::{MutexGuard, PoisonError};
+
 use crate::node::Inner;
 use crate::session::Handles;
 use crate::{Event, Position, SessionHandle, SessionId, UserId};
@@ -15,13 +17,25 @@ impl Inner {
 
     /// What was committed at `position`, for a user's sessions. Called in the order of commits.
     pub(crate) fn tell(&self, user: UserId, position: Position, except: Option<SessionHandle>, event: Event) {
+        let _telling = self.telling();
         let mut handles = Handles::new();
         self.here.lock(user).plan(user, position, except, &event, &mut handles);
         self.deliver(&handles, event);
     }
 
+    /// The same for both members of a conversation, but not for the session that brought it about.
+    pub(crate) fn tell_both(&self, from: SessionId, to: UserId, position: Position, event: Event) {
+        let _telling = self.telling();
+        let mut handles = Handles::new();
+        self.here.lock(from.user).plan(from.user, position, Some(from.handle), &event, &mut handles);
+        self.here.lock(to).plan(to, position, None, &event, &mut handles);
+        self.counters.deliveries.add(handles.len() as u64);
+        self.deliver(&handles, event);
+    }
+
     /// An answer that has a position, for the one session that asked.
     pub(crate) fn answer(&self, to: SessionId, mut event: Event) {
+        let _telling = self.telling();
         let now = self.here.lock(to.user).plan_answer(to.user, to.handle, &mut event);
         if now {
             self.outbox.deliver(to.handle, event);
@@ -33,5 +47,17 @@ impl Inner {
         let mut handles = Handles::new();
         self.here.lock(user).live(user, except, &mut handles);
         self.deliver(&handles, event);
+    }
+
+    /// Waits until what was planned for a session before it began to hold events has been handed over, so that
+    /// its changes come after it.
+    pub(crate) fn let_tellings_end(&self) {
+        drop(self.telling());
+    }
+
+    /// Held while something that was committed is planned and handed over. Nearly always free: it is taken on
+    /// the store's one thread for completions of writes, and once per resume.
+    fn telling(&self) -> MutexGuard<'_, ()> {
+        self.telling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

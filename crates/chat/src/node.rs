@@ -2,8 +2,8 @@
 //!
 //! # Locks
 //!
-//! Shared tables, each behind short locks of its own; **no two are held at once (but for the pair named
-//! below), and none while the store or an outbox is called**:
+//! Shared tables, each behind short locks of its own; **no two are held at once, and none while the store or
+//! an outbox is called**, but for what is said below:
 //!
 //! | table | file | sharded by | kept |
 //! |---|---|---|---|
@@ -13,6 +13,10 @@
 //! | sites | `sites.rs` | – | always |
 //! | recent users and relations | `cache.rs` | inside quick_cache | bounded |
 //! | randomness | `node.rs` | – | always |
+//! | *telling* | `delivery.rs` | – | – |
+//!
+//! *Telling* is the exception: it is no table, it is held while an event that has a position is planned (which
+//! locks a user's shard) and handed to the outbox (which does not block), so that a resume can wait for it.
 //!
 //! What was stored is told inside the store's completion, which comes in commit order on one thread: that alone
 //! makes a [`Position`] truthful.
@@ -38,7 +42,7 @@ use crate::{
 use crate::{Position, Welcome};
 
 /// The way back to sessions. Called from any thread, often inside the store's commit thread: must not
-/// block, and must keep the order of calls for each session.
+/// block nor call back into the node, and must keep the order of calls for each session.
 pub trait Outbox: Send + Sync + 'static {
     fn deliver(&self, to: SessionHandle, event: Event);
     /// The same event for many; a gateway encodes it once.
@@ -100,6 +104,8 @@ pub(crate) struct Inner {
     pub(crate) recent: Recent,
     pub(crate) pairs_busy: PairsBusy,
     pub(crate) counters: Counters,
+    /// See `delivery.rs`.
+    pub(crate) telling: Mutex<()>,
     pub(crate) rng: Mutex<StdRng>,
     pub(crate) stopping: AtomicBool,
     /// The store's revision that the tables are of.
@@ -139,6 +145,7 @@ impl Node {
             recent: Recent::new(),
             pairs_busy: PairsBusy::default(),
             counters: Counters::default(),
+            telling: Mutex::new(()),
             rng: Mutex::new(StdRng::from_seed(rng_seed)),
             stopping: AtomicBool::new(false),
             revision: AtomicU64::new(u64::MAX),

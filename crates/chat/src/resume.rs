@@ -25,6 +25,7 @@ impl Inner {
             let refusal = Refusal::RateLimited { retry_after_ms: 1000 };
             return self.refuse(session.handle, AnswerTo::Request(re), refusal);
         };
+        self.let_tellings_end();
         let node = self.clone();
         let done = move |outcome| match outcome {
             Ok(snapshot) => node.resumed(&asker, re, hold, snapshot),

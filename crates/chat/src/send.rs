@@ -6,7 +6,6 @@ use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::node::{Asker, Inner};
 use crate::peer::{Peer, may_write};
-use crate::session::Handles;
 use crate::{
     Append, Appended, ConversationId, Event, Limits, Message, Refusal, Seq, StoreError, Timestamp, UserId,
 };
@@ -103,12 +102,7 @@ impl Inner {
         self.counters.messages.add(1);
         let reply_to = message.reply_to.filter(|to| *to < seq);
         let message = Arc::new(Message { seq, time, reply_to, ..message });
-        let event = Event::Message(message, position);
-        let mut handles = Handles::new();
-        self.here.lock(session.user).plan(session.user, position, Some(session.handle), &event, &mut handles);
-        self.here.lock(to).plan(to, position, None, &event, &mut handles);
-        self.counters.deliveries.add(handles.len() as u64);
-        self.deliver(&handles, event);
+        self.tell_both(session, to, position, Event::Message(message, position));
     }
 }
 
