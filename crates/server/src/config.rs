@@ -317,14 +317,26 @@ pub(crate) fn variable_of(key: &str) -> String {
     format!("KITH_{}", key.replace('.', "_").to_uppercase())
 }
 
-/// Variables that are read before there is a configuration, or by single commands.
-const OTHER_VARIABLES: [&str; 1] = ["KITH_CONFIG"];
-
-/// The `KITH_*` variables of this process that are settings.
+/// The `KITH_*` variables of this process that are settings. Others are left alone: orchestrators set some for every
+/// service, as in `KITH_PORT`; `kith config check` names them, in case one is a typing mistake.
 pub(crate) fn variables() -> Vec<(String, String)> {
-    std::env::vars()
-        .filter(|(name, _)| name.starts_with("KITH_") && !OTHER_VARIABLES.contains(&name.as_str()))
-        .collect()
+    of_kith().filter(|(name, _)| is_setting(name)).collect()
+}
+
+/// Those that look like a setting and are none.
+pub(crate) fn strange_variables() -> Vec<String> {
+    of_kith().map(|(name, _)| name).filter(|name| !is_setting(name) && name != "KITH_CONFIG").collect()
+}
+
+fn of_kith() -> impl Iterator<Item = (String, String)> {
+    // Variables of others may be no UTF-8.
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| name.starts_with("KITH_"))
+}
+
+fn is_setting(name: &str) -> bool {
+    keys().iter().any(|key| variable_of(key) == name)
 }
 
 /// Settings without a default value.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::config::{Loaded, variable_of};
+use crate::config::{Loaded, strange_variables, variable_of};
 use crate::trouble::{Outcome, Trouble};
 use crate::{print_json, print_with};
 
@@ -15,7 +15,12 @@ pub(crate) fn check(loaded: &Loaded) -> Outcome {
         edge::tls::load(cert, key)
             .map_err(|error| Trouble::new("the certificate cannot be used").because(error))?;
     }
-    print_with(|out| writeln!(out, "the settings are valid"))
+    print_with(|out| {
+        for name in strange_variables() {
+            writeln!(out, "note: {name} is set, and is no setting of kith")?;
+        }
+        writeln!(out, "the settings are valid")
+    })
 }
 
 pub(crate) fn show(loaded: &Loaded, json: bool) -> Outcome {

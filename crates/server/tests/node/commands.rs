@@ -127,6 +127,17 @@ fn settings_are_shown_with_their_origin() {
 }
 
 #[test]
+fn variables_that_are_no_settings_stop_nobody_and_are_named_by_check() {
+    let scratch = Scratch::new("variables");
+    let output =
+        scratch.kith().args(["config", "check"]).env("KITH_PORT", "tcp://10.0.0.1:80").output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("KITH_PORT"));
+    let output = scratch.kith().args(["config", "check"]).env("KITH_HTTP", "nowhere").output().unwrap();
+    assert!(!output.status.success() && text(&output.stderr).contains("KITH_HTTP=nowhere"));
+}
+
+#[test]
 fn the_doctor_looks_at_everything_and_says_what_to_do() {
     let scratch = Scratch::new("doctor");
     std::fs::create_dir(scratch.data()).unwrap();
