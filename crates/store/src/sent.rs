@@ -13,14 +13,14 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::fault::Outcome;
 use crate::meta;
 
-#[derive(Default)]
 pub(crate) struct Sent {
     hasher: RandomState,
     /// Everything up to this position is in the index.
     indexed: u64,
-    /// Positions of newer messages, by the hash of sender and client id.
-    recent: HashMap<u64, u64>,
-    /// Positions of those whose hash was taken: next to never one.
+    /// Newer messages by a hash of sender and client id; the lower half of both, for 9 bytes an entry. A hit is
+    /// looked up in the log, so a wrong one costs a search and nothing else.
+    recent: HashMap<u32, u32>,
+    /// Positions of those whose hash was taken: now and then one.
     clashes: Vec<u64>,
     moving: Option<Moving>,
     /// The greatest indexed id of senders, its first bytes: an id beyond it is new without a search. That
@@ -28,33 +28,58 @@ pub(crate) struct Sent {
     greatest: HashMap<UserId, u128>,
 }
 
-/// On the way into the index.
+/// On the way into the index. Two large allocations, which go back to the system.
 struct Moving {
     /// The last of the log among them.
     upto: u64,
-    /// Sorted in the order of the index; what is left to do.
-    entries: std::vec::IntoIter<Entry>,
+    /// In the order of the index.
+    entries: Vec<Entry>,
+    /// How many are done.
+    done: usize,
+    /// All client ids, one after the other.
+    ids: String,
 }
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     user: UserId,
-    client_id: Box<str>,
     position: u64,
+    /// Of its client id in `ids`.
+    begin: u32,
+    length: u32,
 }
 
-/// So many recent ids are moved into the index together. While that happens as many may come again, and
-/// 8 bytes of hash and 8 of position are kept of each.
-const TOGETHER: usize = 4_096;
+/// So many recent ids are moved into the index together: the more, the fewer pages each costs. While that
+/// happens as many may come again; all of them fit in a table of 32,768 places (295 KB).
+const TOGETHER: usize = 12_288;
+/// Most that are known in memory: twice [`TOGETHER`] and a batch.
+const RECENT: usize = 28_672;
 /// Fewest that are moved with one batch, however small it is.
 const SLICE: usize = 256;
 /// Most senders whose greatest id is known.
 const SENDERS: usize = 2_048;
 
 impl Sent {
+    pub(crate) fn new() -> Sent {
+        // Its memory is taken at the start and not with the first messages, so that usage is flat.
+        let mut recent: HashMap<u32, u32> = (0..RECENT as u32).map(|place| (place, 0)).collect();
+        recent.clear();
+        Sent {
+            hasher: RandomState::new(),
+            indexed: 0,
+            recent,
+            clashes: Vec::new(),
+            moving: None,
+            greatest: HashMap::with_capacity(SENDERS),
+        }
+    }
+
     /// Begins anew from what the database says.
     pub(crate) fn load(&mut self, db: &Connection) -> Outcome<()> {
-        *self = Sent { indexed: meta::sent_indexed(db)?, ..Sent::default() };
+        self.indexed = meta::sent_indexed(db)?;
+        self.recent.clear();
+        self.clashes.clear();
+        self.greatest.clear();
+        self.moving = None;
         let sql = "SELECT site, sender, client_id, position FROM message WHERE position > ?1";
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query([self.indexed as i64])?;
@@ -68,10 +93,10 @@ impl Sent {
 
     /// Position of the message with this id.
     pub(crate) fn find(&mut self, db: &Connection, user: UserId, client_id: &str) -> Outcome<Option<u64>> {
-        let hit = self.recent.get(&self.hash(user, client_id));
-        for position in hit.into_iter().chain(&self.clashes) {
-            if is_at(db, *position, user, client_id)? {
-                return Ok(Some(*position));
+        let hit = self.recent.get(&self.hash(user, client_id)).map(|low| whole(self.indexed, *low));
+        for position in hit.into_iter().chain(self.clashes.iter().copied()) {
+            if is_at(db, position, user, client_id)? {
+                return Ok(Some(position));
             }
         }
         if self.greatest_of(db, user)? < Some(prefix(client_id)) {
@@ -85,8 +110,8 @@ impl Sent {
 
     /// A message was stored.
     pub(crate) fn note(&mut self, user: UserId, client_id: &str, position: u64) {
-        if let Some(clash) = self.recent.insert(self.hash(user, client_id), position) {
-            self.clashes.push(clash);
+        if let Some(clash) = self.recent.insert(self.hash(user, client_id), position as u32) {
+            self.clashes.push(whole(self.indexed, clash));
         }
     }
 
@@ -103,18 +128,21 @@ impl Sent {
         // IGNORE: a crash forgets how far a move had come.
         let sql = "INSERT OR IGNORE INTO sent (site, user, client_id, position) VALUES (?1, ?2, ?3, ?4)";
         let mut statement = db.prepare_cached(sql)?;
-        for entry in moving.entries.by_ref().take(SLICE.max(2 * batch)) {
-            let Entry { user, client_id, position } = &entry;
+        let end = moving.entries.len().min(moving.done + SLICE.max(2 * batch));
+        for entry in &moving.entries[moving.done..end] {
+            let Entry { user, position, .. } = entry;
+            let client_id = id_of(&moving.ids, entry);
             statement.execute(params![user.site.0, user.num, client_id, *position as i64])?;
         }
-        if moving.entries.len() == 0 {
-            self.indexed = moving.upto;
-            meta::set_sent_indexed(db, self.indexed)?;
+        moving.done = end;
+        if end == moving.entries.len() {
+            let (before, now) = (self.indexed, moving.upto);
+            meta::set_sent_indexed(db, now)?;
+            self.indexed = now;
             self.moving = None;
             self.greatest.clear();
-            let indexed = self.indexed;
-            self.recent.retain(|_, position| *position > indexed);
-            self.clashes.retain(|position| *position > indexed);
+            self.recent.retain(|_, low| whole(before, *low) > now);
+            self.clashes.retain(|position| *position > now);
         }
         Ok(())
     }
@@ -135,8 +163,8 @@ impl Sent {
         Ok(Some(greatest))
     }
 
-    fn hash(&self, user: UserId, client_id: &str) -> u64 {
-        self.hasher.hash_one((user, client_id))
+    fn hash(&self, user: UserId, client_id: &str) -> u32 {
+        self.hasher.hash_one((user, client_id)) as u32
     }
 }
 
@@ -145,17 +173,30 @@ impl Moving {
         let sql =
             "SELECT site, sender, client_id, position FROM message WHERE position > ?1 AND position <= ?2";
         let mut statement = db.prepare_cached(sql)?;
-        let rows = statement.query_map([after as i64, upto as i64], |row| {
-            Ok(Entry {
+        let mut rows = statement.query([after as i64, upto as i64])?;
+        let (mut entries, mut ids) = (Vec::with_capacity(TOGETHER), String::new());
+        while let Some(row) = rows.next()? {
+            let client_id = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+            entries.push(Entry {
                 user: UserId { site: SiteId(row.get(0)?), num: row.get(1)? },
-                client_id: row.get(2)?,
                 position: row.get::<_, i64>(3)? as u64,
-            })
-        })?;
-        let mut entries = rows.collect::<Result<Vec<_>, _>>()?;
-        entries.sort_unstable();
-        Ok(Moving { upto, entries: entries.into_iter() })
+                begin: ids.len() as u32,
+                length: client_id.len() as u32,
+            });
+            ids.push_str(client_id);
+        }
+        entries.sort_unstable_by(|a, b| (a.user, id_of(&ids, a)).cmp(&(b.user, id_of(&ids, b))));
+        Ok(Moving { upto, entries, done: 0, ids })
     }
+}
+
+fn id_of<'a>(ids: &'a str, entry: &Entry) -> &'a str {
+    &ids[entry.begin as usize..][..entry.length as usize]
+}
+
+/// The position after `indexed` that has this lower half.
+fn whole(indexed: u64, low: u32) -> u64 {
+    indexed + u64::from(low.wrapping_sub(indexed as u32))
 }
 
 fn is_at(db: &Connection, position: u64, user: UserId, client_id: &str) -> Outcome<bool> {

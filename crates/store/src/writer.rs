@@ -190,7 +190,7 @@ impl<'c> Batch<'c> {
             conversations: HashMap::new(),
             older: HashMap::new(),
             dirty: Vec::new(),
-            sent: Sent::default(),
+            sent: Sent::new(),
         }
     }
 

@@ -275,7 +275,7 @@ fn a_client_id_is_known_for_as_long_as_its_message(store: &dyn Store) {
         }
     };
     let (told, answers) = channel();
-    for number in 0..13_000 {
+    for number in 0..30_000 {
         let told = told.clone();
         store.append(
             message(ann, bob, &id(number), "x"),
@@ -286,9 +286,9 @@ fn a_client_id_is_known_for_as_long_as_its_message(store: &dyn Store) {
     }
     drop(told);
     let first: Vec<_> = answers.iter().collect();
-    assert_eq!(first.len(), 13_000);
+    assert_eq!(first.len(), 30_000);
     assert!(first.iter().all(|answer| !answer.repeated));
-    for number in (0..13_000).step_by(71) {
+    for number in (0..30_000).step_by(171) {
         let again = say(store, ann, bob, &id(number), "again");
         assert_eq!(again, chat::Appended { repeated: true, ..first[number as usize] });
     }
