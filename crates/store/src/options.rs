@@ -44,7 +44,7 @@ impl Default for Options {
             queue: 65_536,
             queue_bytes: 32 << 20,
             batch: 2_048,
-            writer_cache_kib: 2_048,
+            writer_cache_kib: 1_024,
             reader_cache_kib: 256,
             checkpoint_pages: 2_000,
             max_pages: None,
