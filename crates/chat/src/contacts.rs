@@ -186,7 +186,11 @@ impl Inner {
     fn write_relation(self: &Arc<Self>, change: Change, before: Relation, after: Relation) {
         let node = self.clone();
         let (me, other, now) = (change.me.id, change.other.id, change.now);
-        let limit = self.config.limits.contacts;
+        let limit = match change.action {
+            // A full list must not keep anybody from getting rid of somebody.
+            ContactAction::Block => u32::MAX,
+            _ => self.config.limits.contacts,
+        };
         let done = move |outcome: Result<Option<Position>, StoreError>| match outcome {
             Ok(Some(position)) => {
                 node.tell_change(&change, before, after, position);

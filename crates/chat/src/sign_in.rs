@@ -249,7 +249,9 @@ impl Inner {
 
     /// Ends a session from our side.
     fn end_session(&self, session: SessionId, why: Refusal, now: Timestamp) {
-        if self.remove_session(session, why == Refusal::Banned, now) {
+        // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now.
+        let at_once = matches!(why, Refusal::Banned | Refusal::GoingAway { .. });
+        if self.remove_session(session, at_once, now) {
             self.bye(session.handle, why);
         }
     }

@@ -139,6 +139,8 @@ fn strange_requests() {
     }
     assert_eq!(scene.contact(&ann, Request, "dan"), Err(Refusal::TooManyContacts));
     assert_eq!(scene.contact(&ann, Request, "bob"), Ok(ContactState::RequestSent), "has its row");
+    assert_eq!(scene.contact(&ann, Block, "dan"), Ok(ContactState::Blocked), "always possible");
+    assert_eq!(scene.contact(&ann, Unblock, "dan"), Ok(ContactState::None));
     scene.contact(&ann, Remove, "cat").unwrap();
     assert_eq!(scene.contact(&ann, Request, "dan"), Ok(ContactState::RequestSent));
 }

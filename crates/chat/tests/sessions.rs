@@ -298,8 +298,9 @@ fn bans_and_removed_sites_end_sessions() {
 
 #[test]
 fn goodbye_sends_everyone_away_to_come_back_at_different_moments() {
-    let scene = Scene::new(Mode::Open);
+    let mut scene = Scene::new(Mode::Open);
     let devices: Vec<Device> = (0..200).map(|n| scene.sign_in(&format!("u{n}"), "d")).collect();
+    scene.wait(5_000);
     scene.node.goodbye(10_000);
     let moments: std::collections::BTreeSet<u32> = devices
         .iter()
@@ -311,6 +312,8 @@ fn goodbye_sends_everyone_away_to_come_back_at_different_moments() {
     assert!(moments.len() > 150 && *moments.first().unwrap() < 1000 && *moments.last().unwrap() > 9000);
     assert!(moments.iter().all(|moment| *moment <= 10_000));
     assert!(matches!(scene.refused_hello(Some(&scene.token("late"))), Refusal::GoingAway { .. }));
+    let rows = scene.store.list_users(SiteId(1), None, 1000).unwrap();
+    assert!(rows.iter().all(|row| row.last_seen == scene.now()), "when all were here is remembered");
     assert_eq!(scene.node.stats().sessions, 0);
 }
 
