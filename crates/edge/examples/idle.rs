@@ -140,7 +140,7 @@ fn serve(plan: &Plan) {
         thread::sleep(Duration::from_millis(10));
     }
     println!("cpu per disconnect: {:.1} µs", micros(cpu() - from) / plan.connections as f64);
-    thread::sleep(Duration::from_secs(5));
+    thread::sleep(Duration::from_secs(8));
     println!("rss after all have left: {} KiB more than before", (rss() - before.0) / 1024);
     edge.stop(Duration::ZERO);
 }

@@ -53,7 +53,7 @@ pub struct EdgeConfig {
     /// A descriptor table per worker thread, so that the limit of open files counts per worker (Linux only). On a
     /// worker's thread only descriptors that were open before `Edge::start` mean what they mean elsewhere, internet
     /// sockets excepted: start runtimes that workers wake and open log files first, and let protocols open, use and
-    /// close no files of other threads. Default off.
+    /// close no files of other threads, and start no threads. Default off.
     pub private_descriptor_tables: bool,
     /// TCP_USER_TIMEOUT (RFC 5482): how long written bytes may stay unacknowledged before the kernel gives the
     /// connection up; with keepalive probes after the same time without traffic, so that half-open connections
