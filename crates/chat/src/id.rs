@@ -80,9 +80,10 @@ impl ConversationId {
         Some(ConversationId { site: a.site, key: u64::from(low) << 32 | u64::from(high) })
     }
 
-    /// Its two members, smaller number first; None for a room.
+    /// Its two members, smaller number first; None for a room, and for a key that [`direct`](Self::direct)
+    /// never makes.
     pub fn pair(self) -> Option<[UserId; 2]> {
-        (self.key >> 63 == 0)
+        (self.key >> 63 == 0 && self.key >> 32 < self.key & 0xffff_ffff)
             .then(|| [(self.key >> 32) as u32, self.key as u32].map(|num| UserId { site: self.site, num }))
     }
 
@@ -142,4 +143,29 @@ pub struct SessionHandle(pub u64);
 pub struct SessionId {
     pub user: UserId,
     pub handle: SessionHandle,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_direct_conversation_is_its_two_members() {
+        let user = |num| UserId { site: SiteId(7), num };
+        let id = ConversationId::direct(user(9), user(3)).expect("two users of one site");
+        assert_eq!(Some(id), ConversationId::direct(user(3), user(9)));
+        assert_eq!(id.pair(), Some([user(3), user(9)]));
+        assert_eq!((id.other(user(3)), id.other(user(9))), (Some(user(9)), Some(user(3))));
+        assert_eq!(id.other(user(4)), None);
+        assert_eq!(id.other(UserId { site: SiteId(8), num: 3 }), None);
+        assert_eq!(ConversationId::direct(user(3), user(3)), None);
+        assert_eq!(ConversationId::direct(user(3), UserId { site: SiteId(8), num: 9 }), None);
+    }
+
+    #[test]
+    fn keys_that_are_no_two_members() {
+        for key in [0, 3 << 32 | 3, 9 << 32 | 3, 1 << 63, 1 << 63 | 3 << 32 | 9, u64::MAX] {
+            assert_eq!(ConversationId { site: SiteId(7), key }.pair(), None, "{key:x}");
+        }
+    }
 }

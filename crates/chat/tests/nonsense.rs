@@ -1,0 +1,151 @@
+//! Whatever a client says, in whatever order and with whatever numbers: the node answers each request once, panics never,
+//! and goes on serving others.
+
+mod scene;
+
+use chat::*;
+use rand::{Rng, SeedableRng, rngs::StdRng, seq::IndexedRandom};
+use scene::*;
+
+#[test]
+fn every_request_has_one_answer() {
+    for seed in 0..40 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mode = if rng.random_bool(0.5) { Mode::Open } else { Mode::Contacts };
+        let mut scene = Scene::new(mode);
+        let devices = ["ann", "bob", "cat"].map(|user| scene.sign_in(user, "d"));
+        for step in 0..400 {
+            let device = devices.choose(&mut rng).expect("there are three");
+            let command = any_command(&mut rng, step);
+            let events = scene.ask(device, command.clone());
+            let answers = events.iter().filter(|event| answers(&command, event)).count();
+            assert_eq!(answers, expected(&command), "seed {seed}: {command:?} has {events:?}");
+            if rng.random_bool(0.05) {
+                scene.wait(300);
+            }
+        }
+        let [ann, bob, _] = &devices;
+        scene.contact(ann, ContactAction::Unblock, "bob").expect("it can always be said");
+        scene.contact(bob, ContactAction::Unblock, "ann").expect("it can always be said");
+        assert!(matches!(
+            scene.ask(ann, Command::Resume { re: 1, position: None })[0],
+            Event::Changes { .. }
+        ));
+    }
+}
+
+fn expected(command: &Command) -> usize {
+    match command {
+        Command::Marker { .. } | Command::Typing { .. } | Command::SetPresence(_) | Command::Watch { .. } => {
+            0
+        }
+        _ => 1,
+    }
+}
+
+fn answers(command: &Command, event: &Event) -> bool {
+    match (command, event) {
+        (Command::Send { client_id, .. }, Event::Ack { client_id: id, .. })
+        | (Command::Send { client_id, .. }, Event::SendRefused { client_id: id, .. }) => client_id == id,
+        (_, Event::Refused { re, .. }) => re.is_some(),
+        (_, Event::Contact { re, .. } | Event::Conversation { re, .. }) => re.is_some(),
+        (
+            _,
+            Event::Contacts { .. }
+            | Event::People { .. }
+            | Event::Profiles { .. }
+            | Event::Conversations { .. }
+            | Event::History { .. }
+            | Event::Changes { .. }
+            | Event::TokenOk { .. },
+        ) => true,
+        _ => false,
+    }
+}
+
+fn any_command(rng: &mut StdRng, re: u64) -> Command {
+    match rng.random_range(0..14) {
+        0 => Command::Send {
+            client_id: any_text(rng).into(),
+            to: any_to(rng),
+            body: any_text(rng).into(),
+            reply_to: rng.random_bool(0.3).then(|| any_seq(rng)),
+        },
+        1 => {
+            let seq = any_seq(rng);
+            let set = if rng.random_bool(0.5) { MarkerSet::Read(seq) } else { MarkerSet::Received(seq) };
+            Command::Marker { conversation: any_conversation(rng), set }
+        }
+        2 => Command::Typing { to: any_to(rng), on: rng.random_bool(0.5) },
+        3 => Command::SetPresence(
+            *[SetPresence::Online, SetPresence::Invisible, SetPresence::Busy].choose(rng).expect("three"),
+        ),
+        4 => Command::Watch { users: (0..rng.random_range(0..6)).map(|_| any_user(rng)).collect() },
+        5 => {
+            use ContactAction::{Accept, Block, Decline, Remove, Request, Unblock};
+            let action = *[Request, Accept, Decline, Remove, Block, Unblock].choose(rng).expect("six");
+            Command::Contact { re, action, user: any_user(rng) }
+        }
+        6 => Command::Contacts { re, page: any_page(rng) },
+        7 => Command::People { re, query: rng.random_bool(0.7).then(|| any_text(rng)), page: any_page(rng) },
+        8 => Command::Profiles { re, users: (0..rng.random_range(0..60)).map(|_| any_user(rng)).collect() },
+        9 => Command::Conversations { re, archived: rng.random_bool(0.5), page: any_page(rng) },
+        10 => {
+            let change = ConversationChange {
+                muted_until: rng.random_bool(0.5).then(|| Timestamp(any_number(rng))),
+                pinned: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
+                archived: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
+            };
+            Command::Conversation { re, conversation: any_conversation(rng), change }
+        }
+        11 => Command::History {
+            re,
+            to: any_to(rng),
+            before: rng.random_bool(0.4).then(|| any_seq(rng)),
+            after: rng.random_bool(0.4).then(|| any_seq(rng)),
+            limit: rng.random_bool(0.5).then(|| any_number(rng) as u32),
+        },
+        12 => {
+            let position = Position { epoch: rng.random_range(0..3), number: any_number(rng) };
+            Command::Resume { re, position: rng.random_bool(0.8).then_some(position) }
+        }
+        _ => Command::Token { re, token: any_text(rng) },
+    }
+}
+
+fn any_number(rng: &mut StdRng) -> u64 {
+    const EDGES: [u64; 8] =
+        [0, 1, 2, u32::MAX as u64, i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX - 1, u64::MAX];
+    if rng.random_bool(0.6) { rng.random_range(0..20) } else { *EDGES.choose(rng).expect("eight") }
+}
+
+fn any_seq(rng: &mut StdRng) -> Seq {
+    Seq(any_number(rng))
+}
+
+fn any_user(rng: &mut StdRng) -> Sub {
+    sub(["ann", "bob", "cat", "nobody", "🦊"].choose(rng).expect("five"))
+}
+
+fn any_to(rng: &mut StdRng) -> To {
+    if rng.random_bool(0.7) { To::User(any_user(rng)) } else { To::Conversation(any_conversation(rng)) }
+}
+
+fn any_conversation(rng: &mut StdRng) -> ConversationId {
+    let site = SiteId(if rng.random_bool(0.9) { 1 } else { any_number(rng) as u32 });
+    let (low, high) = (rng.random_range(0..5u64), rng.random_range(0..5u64));
+    let key = if rng.random_bool(0.8) { low << 32 | high } else { any_number(rng) };
+    ConversationId { site, key }
+}
+
+fn any_page(rng: &mut StdRng) -> PageOf {
+    PageOf {
+        after: rng.random_bool(0.4).then(|| any_text(rng)),
+        limit: rng.random_bool(0.5).then(|| any_number(rng) as u32),
+    }
+}
+
+fn any_text(rng: &mut StdRng) -> String {
+    const PIECES: [&str; 10] = ["", "a", "m-1", "@ann", " ", "\0", "🦊", "ß%_'\"\\", "\u{202e}", "zzzzzzzz"];
+    (0..rng.random_range(0..5)).map(|_| *PIECES.choose(rng).expect("ten")).collect()
+}
