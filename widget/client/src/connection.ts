@@ -93,7 +93,10 @@ export class Connection {
     /** The transport that worked last in this browser, if that was not long ago. */
     remembered?: TransportName,
     now = 0,
+    /** That of a guest who was here in another tab. */
+    guestToken?: string,
   ) {
+    this.#guestToken = guestToken;
     const at = remembered === undefined ? -1 : transports.indexOf(remembered);
     if (at > 0) {
       this.#best = at;

@@ -88,7 +88,13 @@ export class Engine {
     this.#device = options.device;
     const order: TransportName[] = ['websocket', 'stream', 'sse', 'poll'];
     const usable = order.filter(name => env.transports[name] !== undefined);
-    this.#connection = new Connection(usable, () => env.random(), options.remembered, env.now());
+    this.#connection = new Connection(
+      usable,
+      () => env.random(),
+      options.remembered,
+      env.now(),
+      host.replica.guestToken,
+    );
     if (!env.page.online()) this.#step({ type: 'network', online: false });
   }
 
@@ -282,6 +288,8 @@ export class Engine {
     if (event.t === 'presence') this.#unseen.delete(event.user);
     if (event.t === 'error' && event.id !== undefined) this.#bounced(event, event.id, now);
     else if (event.t === 'error' && re === undefined) this.#unnamedRefusal(event, now);
+    // The key speaks for this one session; it is the transport's alone.
+    if (event.t === 'welcome') delete event.key;
     this.host.apply({ c: 'event', event, ...(pending && { request: pending.command }), now });
     if (event.t === 'welcome') this.#afterWelcome();
     if (event.t === 'behind') this.#catchUp();

@@ -463,14 +463,24 @@ class Member implements Client {
 
   loadContacts(): void {
     const { more, next } = this.#replica.contactPages;
-    if (more) this.#loadList('contacts', { t: 'contacts', ...(next !== undefined && { after: next }) });
+    if (!more) return;
+    this.#loadList('contacts', {
+      t: 'contacts',
+      ...this.#wholePage(),
+      ...(next !== undefined && { after: next }),
+    });
   }
 
   loadConversations(list: 'main' | 'archived' = 'main'): void {
     const { more, next } = this.#replica[list];
     if (!more) return;
     const archived = list === 'archived' && { archived: true };
-    this.#loadList(list, { t: 'conversations', ...archived, ...(next !== undefined && { after: next }) });
+    this.#loadList(list, {
+      t: 'conversations',
+      ...archived,
+      ...this.#wholePage(),
+      ...(next !== undefined && { after: next }),
+    });
   }
 
   async people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }> {
@@ -538,6 +548,11 @@ class Member implements Client {
       this.#changedHere([topic]);
     };
     this.#ask(request).then(done, done);
+  }
+
+  #wholePage(): { limit?: number } {
+    const { limits } = this.#replica;
+    return limits ? { limit: limits.page } : {};
   }
 
   /** Collects the unknown people that were drawn in this turn and asks for their names at once. */
@@ -684,12 +699,12 @@ class Member implements Client {
     this.#saving = this.env.timer(SAVE_MS, () => this.#save());
   }
 
-  /** Only the leader saves, and only for a member whom the server has welcomed. */
+  /** Only the leader saves, and only for a member whom the server has welcomed: a guest does not come back. */
   #save(): void {
     this.#saving?.();
     this.#saving = undefined;
     const { me } = this.#replica;
-    if (this.#engine && me && me.user === (this.#user === 'guest' ? me.user : this.#user)) {
+    if (this.#engine && me && me.user === this.#user) {
       this.#cupboard.keepCache(me.user, this.#replica.cache(), this.env.now());
     }
   }

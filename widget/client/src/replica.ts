@@ -78,6 +78,8 @@ export interface Snapshot {
   queue: Queued[];
   drafts: [key: ConversationKey, text: string][];
   status: Status;
+  /** With it another tab goes on as the same guest. Between tabs only, never kept. */
+  guestToken?: string;
 }
 
 const FIRST_PAGE: Paging = { more: true };
@@ -95,6 +97,7 @@ export class Replica {
   presence: SetPresence = 'online';
   open = false;
   limits: Limits | undefined;
+  guestToken: string | undefined;
   status: Status = { state: 'idle', shared: false };
   readonly conversations = new Map<ConversationKey, Known>();
   readonly keysById = new Map<string, ConversationKey>();
@@ -195,6 +198,7 @@ export class Replica {
       queue: [...this.queue],
       drafts: [...this.drafts],
       status: this.status,
+      ...(this.guestToken !== undefined && { guestToken: this.guestToken }),
     };
   }
 
@@ -203,7 +207,7 @@ export class Replica {
    * are left out, they are read again; a list that was cut says so by paging from its first page.
    */
   cache(): Snapshot {
-    const all = this.snapshot();
+    const { guestToken: _, ...all } = this.snapshot();
     const conversations = all.conversations
       .sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.active - a.active)
       .slice(0, CACHED_CONVERSATIONS)
@@ -230,6 +234,7 @@ export class Replica {
     this.presence = from.presence;
     this.open = from.open;
     this.limits = from.limits;
+    this.guestToken = from.guestToken;
     for (const one of from.conversations) this.#keep({ ...one });
     this.main = from.main;
     this.archived = from.archived;
@@ -316,6 +321,7 @@ export class Replica {
     this.presence = welcome.presence;
     this.open = welcome.open;
     this.limits = welcome.limits;
+    this.guestToken = welcome.guest_token ?? (welcome.me.guest ? this.guestToken : undefined);
     this.#changed.add('me');
     // Whoever is watched is told anew; what was known before may be hours old.
     for (const user of this.presences.keys()) this.#changed.add(`presence:${user}`);

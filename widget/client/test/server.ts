@@ -140,7 +140,8 @@ export class Server {
   }
 
   #hello(session: Session, hello: Command & { t: 'hello' }): void {
-    const user = hello.token === undefined ? `guest_${hello.device}` : subject(hello.token);
+    const guest = hello.token === undefined && `guest_${this.hellos}`;
+    const user = guest || subject(hello.token ?? '');
     const refusal = this.refuse(hello, user);
     if (refusal) return this.#deliver(session, refusal);
     for (const other of [...this.sessions]) {
@@ -155,7 +156,8 @@ export class Server {
     const welcome: Welcome = {
       session: 's',
       key: 'k',
-      me: this.person(user),
+      me: { ...this.person(user), ...(user.startsWith('guest_') && { guest: true }) },
+      ...(guest && { guest_token: tokenOf(guest) }),
       presence: 'online',
       open: true,
       limits: LIMITS,

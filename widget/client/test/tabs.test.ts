@@ -190,6 +190,21 @@ test('a copied profile with the same device name: the replaced one takes another
   expect(server.hellos).toBe(3);
 });
 
+test('a guest stays the same guest when another tab takes over, and nothing of it is kept', async () => {
+  const clock = new Clock();
+  const server = new Server(clock);
+  const browser = new Browser(clock, server.open);
+  const tabs = [browser.tab(undefined), browser.tab(undefined)];
+  for (const { client } of tabs) client.connect();
+  await clock.advance(5_000);
+  const guest = tabs[0]!.client.me()?.user;
+  expect(guest).toMatch(/^guest_/);
+  tabs[0]!.close();
+  await clock.advance(5_000);
+  expect(tabs[1]!.client.me()?.user).toBe(guest);
+  expect([...browser.storage.keys()]).toEqual(['kith:demo:device']);
+});
+
 test('nonsense on the channel is ignored', async () => {
   const { clock, browser, tabs, bodies } = await threeTabs();
   const channel = browser.channel('kith:1:demo:ana', new OutsideTab() as unknown as Tab);
