@@ -130,7 +130,7 @@ impl NodeFlags {
     }
 }
 
-fn text(value: impl ToString) -> Value {
+fn text(value: impl std::fmt::Display) -> Value {
     Value::String(value.to_string())
 }
 

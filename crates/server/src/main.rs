@@ -39,7 +39,7 @@ use crate::serve::Purpose;
 use crate::trouble::{Outcome, Trouble};
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
+    match run(&Cli::parse()) {
         Ok(code) => code,
         Err(trouble) => {
             // Nobody is left to tell where stderr is closed too.
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Outcome<ExitCode> {
+fn run(cli: &Cli) -> Outcome<ExitCode> {
     let load = |flags: Vec<(&'static str, Value)>| -> Outcome<Loaded> {
         config::load(Layers { file: cli.config.clone(), variables: config::variables(), flags })
     };

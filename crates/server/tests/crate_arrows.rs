@@ -26,7 +26,7 @@ fn crates_use_what_the_design_allows_and_nothing_else() {
     assert!(metadata.status.success(), "{}", String::from_utf8_lossy(&metadata.stderr));
     let metadata: Value = serde_json::from_slice(&metadata.stdout).expect("cargo prints JSON");
     let packages = metadata["packages"].as_array().expect("packages");
-    let ours: BTreeSet<&str> = packages.iter().map(|package| name(package)).collect();
+    let ours: BTreeSet<&str> = packages.iter().map(name).collect();
 
     let listed: BTreeSet<&str> = ARROWS.iter().map(|(krate, ..)| *krate).collect();
     assert_eq!(ours, listed, "a crate came or went: write down its arrows");
