@@ -11,12 +11,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use echo::{Echo, Seen};
+use echo::{Echo, Mail, Seen};
 use edge::testing::Harness;
 use edge::tls::{self, Acceptor, TlsError};
 use edge::{Closed, EdgeConfig, Handle, Listener};
 use proptest::prelude::*;
-use rustls::{ClientConfig, ClientConnection, RootCertStore, SupportedProtocolVersion};
+use rustls::{
+    ClientConfig, ClientConnection, ConnectionTrafficSecrets, RootCertStore, SupportedProtocolVersion,
+};
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 
 struct Identity {
@@ -73,6 +75,17 @@ impl Tls {
         let name = ServerName::try_from("localhost").unwrap();
         let conn = ClientConnection::new(Arc::clone(config), name).unwrap();
         Client { conn, handle: self.harness.connect_silent(0), plain: Vec::new() }
+    }
+
+    /// The same, and its keys can be had.
+    fn connected_extractable(&mut self) -> Client {
+        let config = client_config(&self.identity, &[&rustls::version::TLS13]);
+        let mut config = ClientConfig::clone(&config);
+        config.enable_secret_extraction = true;
+        let config = Arc::new(config);
+        let mut client = self.client(&config);
+        client.pump(&mut self.harness, usize::MAX);
+        client
     }
 
     /// A client whose handshake is done.
@@ -224,6 +237,55 @@ fn key_updates_are_answered() {
     for _ in 0..3 {
         client.conn.refresh_traffic_keys().unwrap();
         assert_eq!(client.say(&mut tls.harness, b"fresh\n", 50), b"fresh\n");
+    }
+}
+
+/// A message of the handshake protocol may be cut anywhere (RFC 8446 §5.1), and we may have something to say between its
+/// parts. rustls panics if it is then not shown the first part again.
+#[test]
+fn a_key_update_in_two_parts_does_not_disturb_what_we_say_in_between() {
+    let mut tls = server(|_| ());
+    let mut client = tls.connected_extractable();
+    assert_eq!(client.say(&mut tls.harness, b"hello\n", usize::MAX), b"hello\n");
+    let handle = client.handle;
+    let mut records = Records::of(client);
+    tls.harness.feed(handle, &records.handshake(&[24, 0, 0]));
+    tls.harness.mail(Mail::Send(handle, b"in between\n".to_vec()));
+    assert_eq!(tls.harness.closed(handle), None);
+    assert!(!tls.harness.output(handle).is_empty());
+    tls.harness.feed(handle, &records.handshake(&[1, 0]));
+    tls.harness.mail(Mail::Send(handle, b"afterwards\n".to_vec()));
+    assert_eq!(tls.harness.closed(handle), None);
+    assert!(!tls.harness.output(handle).is_empty());
+}
+
+/// Makes records that no honest client makes.
+struct Records {
+    key: ring::aead::LessSafeKey,
+    iv: [u8; 12],
+    number: u64,
+}
+
+impl Records {
+    fn of(client: Client) -> Records {
+        let (number, secrets) = client.conn.dangerous_extract_secrets().unwrap().tx;
+        let ConnectionTrafficSecrets::Aes256Gcm { key, iv } = secrets else { panic!("another cipher suite") };
+        let key = ring::aead::UnboundKey::new(&ring::aead::AES_256_GCM, key.as_ref()).unwrap();
+        Records { key: ring::aead::LessSafeKey::new(key), iv: iv.as_ref().try_into().unwrap(), number }
+    }
+
+    /// RFC 8446 §5.2: the content, its type 22, sealed; the header is authenticated.
+    fn handshake(&mut self, part: &[u8]) -> Vec<u8> {
+        let mut sealed = [part, &[22]].concat();
+        let header = [23, 3, 3, 0, sealed.len() as u8 + 16];
+        let mut nonce = self.iv;
+        for (byte, number) in nonce[4..].iter_mut().zip(self.number.to_be_bytes()) {
+            *byte ^= number;
+        }
+        self.number += 1;
+        let nonce = ring::aead::Nonce::assume_unique_for_key(nonce);
+        self.key.seal_in_place_append_tag(nonce, ring::aead::Aad::from(header), &mut sealed).unwrap();
+        [&header[..], &sealed].concat()
     }
 }
 
