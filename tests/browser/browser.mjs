@@ -47,7 +47,10 @@ export async function person(browser, options = DESKTOP) {
   const newer = process.env.KITH_WIDGET;
   if (newer) {
     await context.route(/\/kith(\.js|\/.*)$/, route =>
-      route.fulfill({ path: `${newer}${new URL(route.request().url()).pathname}`, contentType: 'text/javascript' }),
+      route.fulfill({
+        path: `${newer}${new URL(route.request().url()).pathname}`,
+        contentType: 'text/javascript',
+      }),
     );
   }
   const list = [];

@@ -38,10 +38,12 @@ test('two members see each other online, write, receive and read', async () => {
     await row.getByText('Shall we share').waitFor();
     await row.getByText('1 unread message').waitFor();
     assert.match(await raj.unread(), /1 unread/);
+    assert.match(await raj.page.title(), /^\(1\) /);
     await row.locator('.row-main').click();
     await raj.sees('Shall we share the wheelbarrow?');
     await ingrid.becomes('Shall we share the wheelbarrow?', 'read');
     await until(async () => !/unread/.test(await raj.unread()), 'the badge goes');
+    await until(async () => !/^\(/.test(await raj.page.title()), 'the number in the title goes');
 
     await raj.field.pressSequentially('Of course', { delay: 20 });
     await ingrid.page.getByText('Raj Patel is typing').waitFor({ state: 'attached' });
@@ -49,6 +51,27 @@ test('two members see each other online, write, receive and read', async () => {
     await ingrid.sees('Of course');
     await raj.becomes('Of course', 'read');
   });
+});
+
+test('a button of the page opens the chat with somebody', async () => {
+  const context = await person(browser);
+  const page = await context.newPage();
+  await page.goto(`${kith.url}/as/anna/`);
+  await page.locator('a.title').first().click();
+  const button = page.locator('[data-kith-open]').first();
+  await button.click();
+  const anna = new Widget(page);
+  await anna.field.waitFor();
+  assert.match(await button.textContent(), /\w/);
+  assert.notEqual(
+    await page.locator('kith-widget .chat-name').textContent(),
+    await button.getAttribute('data-kith-open'),
+  );
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await until(async () => (await anna.panel.count()) === 0, 'the panel closes');
+  assertNoTrouble(context);
+  await context.close();
 });
 
 test('after a reload the conversation, the draft and the place are there', async () => {

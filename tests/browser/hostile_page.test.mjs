@@ -26,6 +26,7 @@ const STYLE = `
       letter-spacing: 9px !important; text-transform: uppercase !important; direction: rtl !important; }
   div, section, button, kith-widget { display: none !important; position: static !important; opacity: 0 !important;
       visibility: hidden !important; transform: rotate(9deg) !important; z-index: -1 !important; filter: blur(9px) !important; }
+  kith-widget { --kith-accent: rgb(122, 31, 162); --kith-accent-hover: rgb(122, 31, 162); }
   .panel, .row, .bubble, .message, .launcher { background: lime !important; inline-size: 9px !important; }
 `;
 const SCRIPT = `
@@ -72,7 +73,7 @@ test('two members talk on it', async () => {
   }
 });
 
-test('its styles do not come in, ours do not get out', async () => {
+test('its styles do not come in except for what it may set, ours do not get out', async () => {
   const { context, widget } = await visit('three');
   const { page } = widget;
   const inside = await page.evaluate(() => {
@@ -105,6 +106,8 @@ test('its styles do not come in, ours do not get out', async () => {
     width: 360,
     right: 20,
   });
+  const launcher = await widget.launcher.evaluate(button => getComputedStyle(button).backgroundColor);
+  assert.equal(launcher, 'rgb(122, 31, 162)');
   const outside = await page.evaluate(() => {
     const host = document.querySelector('kith-widget').getBoundingClientRect();
     const { color, fontSize } = getComputedStyle(document.querySelector('#ours'));
