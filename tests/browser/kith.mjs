@@ -13,6 +13,9 @@ import { promisify } from 'node:util';
 
 const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug/kith', import.meta.url));
 
+/** Variables that begin with KITH_ are settings to the binary, and ours are none. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_')));
+
 export class Kith {
   static async start() {
     assert.ok(existsSync(BINARY), `no binary at ${BINARY}: cargo build --package server, or KITH_BIN=…`);
@@ -31,6 +34,7 @@ export class Kith {
   async up() {
     this.process = spawn(BINARY, ['demo', '--data', this.data, '--http', this.http], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env,
     });
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream.on('data', bytes => {
@@ -67,7 +71,7 @@ export class Kith {
 
   /** Another `kith` command on the same data. */
   async command(...args) {
-    const { stdout } = await promisify(execFile)(BINARY, [...args, '--data', this.data]);
+    const { stdout } = await promisify(execFile)(BINARY, [...args, '--data', this.data], { env });
     return stdout.trim();
   }
 

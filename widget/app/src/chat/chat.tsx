@@ -96,7 +96,7 @@ function ChatHeader({
     });
   };
   return (
-    <header class="bar chat-bar">
+    <div class="bar chat-bar">
       {onBack && (
         <button type="button" class="icon-button" aria-label={words.back} title={words.back} onClick={onBack}>
           <Icon name="back" mirrored />
@@ -124,6 +124,6 @@ function ChatHeader({
         <Icon name="more" />
       </button>
       {corner}
-    </header>
+    </div>
   );
 }

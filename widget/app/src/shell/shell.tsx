@@ -169,10 +169,10 @@ function Panel({ shell, state, phone, full, twoColumns, closable, overlay, theme
       ) : (
         twoColumns && (
           <div class="pane pane-chat pane-empty">
-            <header class="bar">
+            <div class="bar">
               <span class="grow" />
               {corner}
-            </header>
+            </div>
             <div class="empty">
               <span class="empty-picture">
                 <Icon name="chat" />
@@ -200,10 +200,10 @@ function ListPane({
   const titles: Record<Tab, string> = { chats: words.chats, contacts: words.contacts, me: words.me };
   return (
     <>
-      <header class="bar">
+      <div class="bar">
         <h2 class="bar-title grow">{titles[state.tab]}</h2>
         {corner}
-      </header>
+      </div>
       {banner}
       <div class="tab-panel" role="tabpanel" id={PANEL_ID} aria-labelledby={`tab-${state.tab}`}>
         {state.tab === 'chats' && (
