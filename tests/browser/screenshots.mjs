@@ -61,6 +61,7 @@ async function talk(anna, raj) {
 }
 
 async function take(page, name) {
+  await page.mouse.move(2, 2);
   // Pictures of people and the last animation.
   await page.waitForLoadState('networkidle').catch(() => undefined);
   await page.waitForTimeout(600);
