@@ -1,4 +1,4 @@
-//! `kith load flood` against a node, as scripts call it.
+//! `kith load` against a node, as scripts call it.
 
 use serde_json::Value;
 
@@ -43,5 +43,27 @@ fn a_small_flood_ends_with_one_json_object_that_has_the_keys_scripts_read() {
         }
         assert_eq!(report["connections"], 40, "{transport}: {report}");
         assert_eq!(report["failed"], 0, "{transport}: {report}");
+    }
+}
+
+#[test]
+fn a_small_stress_loses_nothing_and_doubles_nothing() {
+    let scratch = Scratch::new("stress");
+    let node = Running::demo(&scratch);
+    let url = format!("http://{}", node.http);
+    for transport in ["websocket", "poll"] {
+        // Slow enough for the limits of a node for people: 120 messages per minute of each member.
+        let line = format!(
+            "load stress --url {url} --site demo --transport {transport} --members 40 --rate 100 --time 1s --json"
+        );
+        let printed = scratch.say(&line);
+        let report: Value =
+            serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
+        assert!(report["sent"].as_u64().is_some_and(|sent| sent > 20), "{report}");
+        assert_eq!(report["acknowledged"], report["sent"], "{report}");
+        assert_eq!(report["delivered"], report["sent"], "{report}");
+        for wrong in ["lost", "doubled", "misordered", "holes", "strange", "unanswered", "failed"] {
+            assert_eq!(report[wrong], 0, "{transport}: {wrong} in {report}");
+        }
     }
 }
