@@ -24,9 +24,11 @@ fn main() {
     let messages: u64 = arguments.next().map_or(300_000, |text| text.parse().unwrap());
     let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
     let directory = directory.join(format!("kith-bench-{}", std::process::id()));
+    println!("before: {}", resident());
     let store = Sqlite::open(&directory.join("kith.db"), Options::default()).unwrap();
     let site = store.add_site(&site()).unwrap().unwrap();
 
+    println!("opened: {}", resident());
     let users = sign_ins(&store, site, "sign-in, new user", 15_000);
     sign_ins(&store, site, "sign-in, known user", 15_000);
     appends(&store, &users[..USERS as usize], "append, first half", messages / 2, 0);
@@ -34,11 +36,12 @@ fn main() {
     marks(&store, &users[..USERS as usize]);
     sign_ins(&store, site, "sign-in, 1 in 15 with 9 conversations", 15_000);
     histories(&store, &users);
+    paced(&store, &users, 2_000, 10_000);
     one_by_one(&store, &users);
     println!("{:?}", store.stats());
     let bytes = |end: &str| std::fs::metadata(directory.join(format!("kith.db{end}"))).map_or(0, |m| m.len());
     println!("database {} MB, log {} MB", bytes("") >> 20, bytes("-wal") >> 20);
-    println!("{}", resident());
+    println!("at the end: {}", resident());
     store.close();
     std::fs::remove_dir_all(&directory).unwrap();
 }
@@ -116,20 +119,32 @@ fn appends(store: &Sqlite, users: &[UserId], what: &str, count: u64, first: u64)
         let mut random = Random(first | 1);
         let mut sent = 0;
         for user in 0..USERS * WINDOW {
-            append(store, users, user % USERS, first + sent, &mut random, &told);
+            append(store, users, user % USERS, first + sent, &mut random, tell(&told, user % USERS));
             sent += 1;
         }
         for _ in 0..count {
             let user = answers.recv().unwrap();
             if sent < count {
-                append(store, users, user, first + sent, &mut random, &told);
+                append(store, users, user, first + sent, &mut random, tell(&told, user));
                 sent += 1;
             }
         }
     });
 }
 
-fn append(store: &Sqlite, users: &[UserId], user: u32, number: u64, random: &mut Random, told: &Sender<u32>) {
+fn tell(told: &Sender<u32>, user: u32) -> impl FnOnce() + Send + 'static {
+    let told = told.clone();
+    move || told.send(user).unwrap()
+}
+
+fn append(
+    store: &Sqlite,
+    users: &[UserId],
+    user: u32,
+    number: u64,
+    random: &mut Random,
+    told: impl FnOnce() + Send + 'static,
+) {
     let mut other = user / GROUP * GROUP + random.below(GROUP.into()) as u32;
     if other == user {
         other = user / GROUP * GROUP + (user + 1) % GROUP;
@@ -138,10 +153,9 @@ fn append(store: &Sqlite, users: &[UserId], user: u32, number: u64, random: &mut
     let (a, b) = (random.below(0x1000), random.below(1 << 48)); // a UUIDv7
     let client_id = format!("{:08x}-{:04x}-7{a:03x}-8{:03x}-{b:012x}", time >> 16, time & 0xffff, a ^ 0x5a5);
     let from = users[user as usize];
-    let told = told.clone();
     let done = Box::new(move |outcome: Result<chat::Appended, _>| {
         assert!(!outcome.unwrap().repeated);
-        told.send(user).unwrap();
+        told();
     });
     let append = Append {
         conversation: ConversationId::direct(from, users[other as usize]).unwrap(),
@@ -192,6 +206,33 @@ fn histories(store: &Sqlite, users: &[UserId]) {
     });
 }
 
+/// So many messages a second, each late by as much as it was answered after it was due.
+fn paced(store: &Sqlite, users: &[UserId], rate: u32, count: u32) {
+    let (told, answers) = channel();
+    let mut random = Random(5);
+    let begin = Instant::now();
+    for number in 0..count {
+        let due = begin + Duration::from_secs(1) * number / rate;
+        while let Some(wait) = due.checked_duration_since(Instant::now()) {
+            std::thread::sleep(wait);
+        }
+        let told = told.clone();
+        append(store, users, number % USERS, 1 << 41 | u64::from(number), &mut random, move || {
+            told.send(due.elapsed()).unwrap();
+        });
+    }
+    drop(told);
+    let mut times: Vec<Duration> = answers.iter().collect();
+    times.sort_unstable();
+    let at = |percent: usize| times[times.len() * percent / 100];
+    println!(
+        "{rate} appends a second: p50 {:?}, p99 {:?}, most {:?}",
+        at(50),
+        at(99),
+        times[times.len() - 1]
+    );
+}
+
 /// Nothing else to do: what a lone message waits for.
 fn one_by_one(store: &Sqlite, users: &[UserId]) {
     let (told, answers) = channel();
@@ -199,7 +240,14 @@ fn one_by_one(store: &Sqlite, users: &[UserId]) {
     let mut times: Vec<Duration> = (0..500)
         .map(|number| {
             let begin = Instant::now();
-            append(store, users, number % USERS, 1 << 40 | u64::from(number), &mut random, &told);
+            append(
+                store,
+                users,
+                number % USERS,
+                1 << 40 | u64::from(number),
+                &mut random,
+                tell(&told, number),
+            );
             answers.recv().unwrap();
             begin.elapsed()
         })
