@@ -9,6 +9,7 @@ use chat::{
     SetPresence, SiteId, Store, Timestamp, UserId,
 };
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use store::{Options, Sqlite, Synchronous};
 
 /// Few of everything, so that operations meet.
@@ -413,6 +414,33 @@ proptest! {
     fn it_answers_as_the_memory_store_does(steps in proptest::collection::vec(step(), 1..160)) {
         compare(&steps);
     }
+}
+
+/// Cursors and queries come from clients.
+#[test]
+fn any_cursor_and_any_query_has_an_answer() {
+    let directory = Directory::quick();
+    let store = Sqlite::open(&directory.file(), Options::default()).expect("it opens");
+    let site = asking::add_site(&store, "one");
+    let users = NAMES.map(|name| put_named(&store, site, &format!("id {name}"), name));
+    let (a, b) = (users[0], users[1]);
+    asking::say(&store, a, b, "1", "x");
+    let text = proptest::option::of(any::<String>());
+    let mut runner =
+        TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() });
+    let outcome = runner.run(&(text.clone(), text, any::<u64>()), |(after, query, number)| {
+        ask(|done| store.conversations(a, false, after.clone(), 3, done));
+        ask(|done| store.contacts(a, after.clone(), 3, done));
+        let people = ask(|done| store.people(site, query, after, 3, done));
+        prop_assert!(people.rows.len() <= 3);
+        let seq = Some(Seq(number));
+        let page = ask(|done| store.history(direct(a, b), seq, None, u32::MAX, done));
+        prop_assert_eq!(page.messages.len(), usize::from(number > 1));
+        let page = ask(|done| store.history(direct(a, b), None, seq, u32::MAX, done));
+        prop_assert_eq!(page.messages.len(), usize::from(number == 0));
+        Ok(())
+    });
+    assert_eq!(outcome, Ok(()));
 }
 
 /// Longer than a milestone apart, which random steps rarely reach.
