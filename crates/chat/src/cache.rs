@@ -107,3 +107,66 @@ impl Recent {
         self.relations.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Profile, SetPresence, Timestamp};
+
+    const NOTHING: Relation = Relation { of_a: ContactState::None, of_b: ContactState::None };
+
+    fn id(num: u32) -> UserId {
+        UserId { site: SiteId(1), num }
+    }
+
+    fn row(num: u32, name: &str) -> Arc<UserRow> {
+        let sub = Sub::parse(&format!("user{num}")).expect("it is one");
+        Arc::new(UserRow {
+            id: id(num),
+            profile: Profile { sub, name: name.into(), avatar: None, guest: false },
+            presence: SetPresence::Online,
+            banned: false,
+            created: Timestamp(0),
+            last_seen: Timestamp(0),
+        })
+    }
+
+    #[test]
+    fn a_relation_is_the_same_from_both_sides() {
+        let recent = Recent::new();
+        let relation = Relation { of_a: ContactState::RequestSent, of_b: ContactState::RequestReceived };
+        recent.keep_relation(id(9), id(3), relation, recent.generation());
+        assert_eq!(recent.relation(id(9), id(3)), Some(relation));
+        let turned = Relation { of_a: relation.of_b, of_b: relation.of_a };
+        assert_eq!(recent.relation(id(3), id(9)), Some(turned));
+        assert_eq!(recent.relation(id(3), id(4)), None);
+    }
+
+    #[test]
+    fn a_read_that_began_before_a_change_is_not_kept() {
+        let recent = Recent::new();
+        let before = recent.generation();
+        let blocked = Relation { of_a: ContactState::Blocked, ..NOTHING };
+        recent.relation_is(id(1), id(2), blocked);
+        recent.keep_relation(id(1), id(2), NOTHING, before);
+        assert_eq!(recent.relation(id(1), id(2)), Some(blocked));
+
+        recent.keep_user(&row(1, "old"), recent.generation());
+        let before = recent.generation();
+        recent.user_is(&row(1, "new"));
+        recent.keep_user(&row(1, "old"), before);
+        assert_eq!(&*recent.user(id(1)).expect("it is kept").profile.name, "new");
+
+        let before = recent.generation();
+        recent.clear();
+        recent.keep_user(&row(1, "new"), before);
+        assert!(recent.user(id(1)).is_none() && recent.relation(id(1), id(2)).is_none());
+    }
+
+    #[test]
+    fn signing_in_alone_fills_nothing() {
+        let recent = Recent::new();
+        recent.user_is(&row(1, "Ann"));
+        assert!(recent.user(id(1)).is_none());
+    }
+}

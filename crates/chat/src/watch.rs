@@ -280,3 +280,61 @@ impl Inner {
         self.store.users(asker.site, unknown, Box::new(done));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SiteId;
+
+    fn user(num: u32) -> UserId {
+        UserId { site: SiteId(1), num }
+    }
+
+    fn session(num: u32) -> SessionId {
+        SessionId { user: user(num), handle: SessionHandle(num.into()) }
+    }
+
+    fn entries(watches: &Watches) -> (usize, usize) {
+        let count = |lengths: Vec<usize>| lengths.into_iter().sum();
+        (
+            count(watches.by_session.iter().map(|shard| shard.lock().expect("no panic").len()).collect()),
+            count(watches.by_watched.iter().map(|shard| shard.lock().expect("no panic").len()).collect()),
+        )
+    }
+
+    #[test]
+    fn both_ways_agree_and_nothing_is_left() {
+        let watches = Watches::new();
+        for num in 1..=50 {
+            let order = watches.order(session(num).handle);
+            let users: Vec<(UserId, bool)> =
+                (100..120).map(|seen| (user(seen + num), seen % 2 == 0)).collect();
+            assert!(watches.replace(session(num), order, &users));
+        }
+        assert_eq!(entries(&watches), (50, 69));
+        assert_eq!(watches.watchers_of(user(101)).as_slice(), [session(1)]);
+        assert_eq!(watches.watchers_of(user(102)).as_slice(), [session(2)], "and 1, who may not see");
+        assert_eq!(watches.set_may_see(user(1), user(102), true).as_slice(), [session(1)]);
+        assert_eq!(watches.set_may_see(user(1), user(102), true).as_slice(), [], "as it was");
+        assert_eq!(watches.watchers_of(user(102)).len(), 2);
+        assert_eq!(watches.watched_by(session(1).handle).len(), 20);
+
+        let order = watches.order(session(1).handle);
+        assert!(watches.replace(session(1), order, &[(user(7), true)]));
+        assert!(watches.watchers_of(user(101)).is_empty());
+        (1..=50).for_each(|num| watches.forget(session(num).handle));
+        assert_eq!(entries(&watches), (0, 0));
+    }
+
+    #[test]
+    fn what_is_late_or_of_nobody_is_not_put_in() {
+        let watches = Watches::new();
+        let first = watches.order(session(1).handle);
+        let second = watches.order(session(1).handle);
+        assert!(watches.replace(session(1), second, &[(user(8), true)]));
+        assert!(!watches.replace(session(1), first, &[(user(9), true)]), "an earlier one");
+        watches.forget(session(1).handle);
+        assert!(!watches.replace(session(1), second, &[(user(9), true)]), "the session is over");
+        assert_eq!(entries(&watches), (0, 0));
+    }
+}
