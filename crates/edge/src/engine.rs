@@ -10,9 +10,10 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::engine::write::{Wrote, write_out};
-use crate::io::{Flags, Line, Shared, Slot, Stage, Waiting};
 use crate::pool::Remainder;
+use crate::shared::Shared;
 use crate::slab::Slab;
+use crate::slot::{Flags, Line, Slot, Stage, Waiting};
 use crate::wire::Wire;
 use crate::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 

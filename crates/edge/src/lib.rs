@@ -23,7 +23,9 @@ mod listen;
 mod mailbox;
 mod output;
 mod pool;
+mod shared;
 mod slab;
+mod slot;
 mod spare_descriptor;
 #[cfg(feature = "testing")]
 pub mod testing;

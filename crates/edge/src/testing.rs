@@ -14,8 +14,8 @@ use rustls_pki_types::ServerName;
 use crate::config::{EdgeConfig, Listener};
 use crate::counters::{Counters, Totals};
 use crate::engine::{Engine, Ready};
-use crate::io::Shared;
 use crate::pool::Pool;
+use crate::shared::Shared;
 use crate::tls::Session;
 use crate::wire::Wire;
 use crate::{Accepted, Closed, Conns, Handle, Now, Protocol};
@@ -167,7 +167,7 @@ impl<P: Protocol> Harness<P> {
     /// The state of an open connection.
     pub fn conn(&mut self, handle: Handle) -> Option<&mut P::Conn> {
         match &mut self.engine.slots.get_mut(handle.slot(), handle.generation())?.stage {
-            crate::io::Stage::Open(conn) => Some(conn),
+            crate::slot::Stage::Open(conn) => Some(conn),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::engine::write::write_unsent;
-use crate::io::{Flags, Stage};
+use crate::slot::{Flags, Stage};
 use crate::tls::Session;
 use crate::{Accepted, Closed, Handle, Protocol};
 

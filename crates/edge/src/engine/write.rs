@@ -2,8 +2,9 @@
 
 use std::io::{self, IoSlice};
 
-use crate::io::{Flags, Line, Shared};
 use crate::output::MAX_SLICES;
+use crate::shared::Shared;
+use crate::slot::{Flags, Line};
 
 /// Plaintext encrypted at once: what is encrypted can neither be dropped nor be shared any more.
 const SEAL_AT_ONCE: usize = 32 * 1024;

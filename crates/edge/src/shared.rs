@@ -1,0 +1,157 @@
+//! What the connections of a worker share: time, timers, buffers, limits, counters.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mio::Registry;
+
+use crate::config::{EdgeConfig, Listener};
+use crate::counters::{Counters, Tally};
+use crate::engine::{READ_SIZE, SEALED_SIZE};
+use crate::listen::SourcePorts;
+use crate::pool::Pool;
+use crate::slot::{Flags, Line};
+use crate::wheel::{TICK, Wheel};
+use crate::{Handle, Now};
+
+/// What the connections of a worker share, the protocol's own things aside.
+pub(crate) struct Shared {
+    pub(crate) worker: usize,
+    pub(crate) now: Now,
+    /// When tick 1 began.
+    start: Instant,
+    pub(crate) limits: Limits,
+    pub(crate) listeners: Vec<Listener>,
+    pub(crate) wheel: Wheel,
+    pub(crate) pool: Pool,
+    /// Slots to attend to at the end of the turn.
+    pub(crate) dirty: Vec<u32>,
+    /// Slots with more to read than their share of a turn.
+    pub(crate) more: Vec<u32>,
+    pub(crate) handshakes: Handshakes,
+    /// Where all TLS connections decrypt and encrypt; empty in between.
+    pub(crate) plain: Vec<u8>,
+    pub(crate) sealed: Vec<u8>,
+    pub(crate) counters: Arc<Counters>,
+    /// To watch the sockets of connections that we make; None without sockets.
+    pub(crate) registry: Option<Registry>,
+    pub(crate) ports: SourcePorts,
+}
+
+/// TLS handshakes as a server: those under way, and those that wait.
+pub(crate) struct Handshakes {
+    /// Who has gone in the meantime is still in it.
+    pub(crate) queue: VecDeque<Handle>,
+    /// Beyond it a connection is closed.
+    pub(crate) queue_limit: usize,
+    pub(crate) in_flight: usize,
+    limit: usize,
+    pub(crate) per_turn: usize,
+}
+
+impl Handshakes {
+    pub(crate) fn are_full(&self) -> bool {
+        self.in_flight >= self.limit
+    }
+
+    pub(crate) fn can_begin(&self) -> bool {
+        !self.queue.is_empty() && !self.are_full()
+    }
+}
+
+/// The limits of [`EdgeConfig`] that count per connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) input_limit: usize,
+    pub(crate) output_soft_limit: usize,
+    pub(crate) output_limit: usize,
+    pub(crate) linger: Duration,
+    pub(crate) first_byte_timeout: Duration,
+}
+
+impl Shared {
+    pub(crate) fn new(config: &EdgeConfig, worker: usize, counters: Arc<Counters>, now: Now) -> Shared {
+        Shared {
+            worker,
+            now,
+            start: now.instant,
+            limits: Limits {
+                input_limit: config.input_limit,
+                output_soft_limit: config.output_soft_limit,
+                output_limit: config.output_limit,
+                linger: config.linger,
+                first_byte_timeout: config.first_byte_timeout,
+            },
+            listeners: config.listeners.clone(),
+            wheel: Wheel::new(),
+            pool: Pool::new(config.pool_limit),
+            dirty: Vec::new(),
+            more: Vec::new(),
+            handshakes: Handshakes {
+                queue: VecDeque::new(),
+                queue_limit: 4 * config.handshakes_in_flight,
+                in_flight: 0,
+                limit: config.handshakes_in_flight,
+                per_turn: config.handshakes_per_turn.max(1),
+            },
+            // Reserved whole at the start, and touched only where TLS is used: a buffer that grew later would lie above
+            // the connections in the heap, and keep their memory from going back when they have left.
+            plain: Vec::with_capacity(2 * READ_SIZE),
+            sealed: Vec::with_capacity(SEALED_SIZE),
+            counters,
+            registry: None,
+            ports: SourcePorts::new(worker),
+        }
+    }
+
+    pub(crate) fn tally(&self) -> &Tally {
+        self.counters.worker(self.worker)
+    }
+
+    /// The tick in which this turn is.
+    pub(crate) fn tick(&self) -> u32 {
+        1 + ticks(self.now.instant.saturating_duration_since(self.start), Round::Down)
+    }
+
+    /// How long until the next tick begins.
+    pub(crate) fn until_next_tick(&self, now: Instant) -> Duration {
+        let past = now.saturating_duration_since(self.start).as_nanos() % TICK.as_nanos();
+        TICK - Duration::from_nanos(past as u64)
+    }
+
+    pub(crate) fn set_timer(&mut self, line: &mut Line, slot: u32, after: Option<Duration>) {
+        let Some(after) = after else { return self.wheel.clear(&mut line.timer) };
+        let due = self.now.instant.saturating_duration_since(self.start).saturating_add(after);
+        self.wheel.set(&mut line.timer, slot, ticks(due, Round::Up).saturating_add(1));
+    }
+
+    pub(crate) fn begin_close(&mut self, line: &mut Line, slot: u32) {
+        line.flags.put(Flags::CLOSING, true);
+        self.set_timer(line, slot, Some(self.limits.linger));
+        self.mark_dirty(line, slot);
+    }
+
+    pub(crate) fn mark_dirty(&mut self, line: &mut Line, slot: u32) {
+        if !line.flags.has(Flags::DIRTY) {
+            line.flags.put(Flags::DIRTY, true);
+            self.dirty.push(slot);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Round {
+    Up,
+    Down,
+}
+
+fn ticks(time: Duration, round: Round) -> u32 {
+    let tick = TICK.as_millis();
+    let ticks = match round {
+        Round::Up => time.as_nanos().div_ceil(TICK.as_nanos()),
+        Round::Down => time.as_millis() / tick,
+    };
+    // Thirteen years; a longer timer does not fire in the life of a process.
+    u32::try_from(ticks).unwrap_or(u32::MAX - 1)
+}
