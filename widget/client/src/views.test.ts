@@ -114,6 +114,29 @@ test('contacts are by name; requests are counted; none means gone', () => {
   expect(views.totals().requests).toBe(0);
 });
 
+test('thousands of contacts that come page by page are in order, and stay the same objects', () => {
+  const names = Array.from({ length: 2_000 }, (_, at) => String((at * 7919) % 2_000).padStart(4, '0'));
+  for (let page = 0; page < names.length; page += 100) {
+    const contacts = names
+      .slice(page, page + 100)
+      .map(name => ({ user: `u${name}`, name, state: 'contact' as const }));
+    replica.apply({
+      c: 'event',
+      event: { t: 'contacts', re: 1, contacts },
+      request: { t: 'contacts', rid: 1 },
+      now: NOW,
+    });
+    changed();
+    const shown = views.contacts().contacts.map(one => one.name);
+    expect(shown).toEqual(names.slice(0, page + 100).sort());
+  }
+  const before = views.contacts().contacts;
+  hear({ t: 'contact', contact: { user: 'u0500', name: '1500b', state: 'contact' }, position: 'p2' });
+  const after = views.contacts().contacts;
+  expect(after.map(one => one.name)).toEqual([...names.filter(one => one !== '0500'), '1500b'].sort());
+  expect(after.filter(one => !before.includes(one)).map(one => one.user)).toEqual(['u0500']);
+});
+
 test('a mention is one only where the name ends', () => {
   for (const [seq, body] of [
     [4, 'hi @ana!'],

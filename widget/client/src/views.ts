@@ -39,6 +39,8 @@ export class Views {
   readonly loadingLists = new Set<'main' | 'archived' | 'contacts'>();
 
   #cache = new Map<Topic, unknown>();
+  #byName: readonly Contact[] = [];
+  #contactViews = new Map<string, Contact>();
   #lists: { main?: ConversationList; archived?: ConversationList } = {};
   #messages = new WeakMap<WireMessage | Queued, Message>();
   #listeners = new Map<Topic, Set<() => void>>();
@@ -165,13 +167,11 @@ export class Views {
   }
 
   contacts(): ContactList {
-    return this.#built('contacts', () => ({
-      contacts: [...this.replica.contacts]
-        .map(([user, state]): Contact => ({ ...this.person(user), state }))
-        .sort((a, b) => this.compare(a.name, b.name)),
-      more: this.replica.contactPages.more,
-      loading: this.loadingLists.has('contacts'),
-    }));
+    return this.#built('contacts', () => {
+      this.#byName = this.#sortedContacts();
+      const { more } = this.replica.contactPages;
+      return { contacts: this.#byName, more, loading: this.loadingLists.has('contacts') };
+    });
   }
 
   person(user: string): KnownPerson {
@@ -192,6 +192,27 @@ export class Views {
 
   draft(key: ConversationKey): string {
     return this.replica.drafts.get(key) ?? '';
+  }
+
+  /** Of thousands only a page changes at a time: those that did not keep their place, and are not compared again. */
+  #sortedContacts(): readonly Contact[] {
+    const added: Contact[] = [];
+    for (const [user, state] of this.replica.contacts) {
+      const old = this.#contactViews.get(user);
+      const person = this.person(user);
+      if (old?.state === state && sameFace(old, person)) continue;
+      const view = { ...person, state };
+      this.#contactViews.set(user, view);
+      added.push(view);
+    }
+    if (this.#contactViews.size > this.replica.contacts.size) {
+      for (const user of this.#contactViews.keys()) {
+        if (!this.replica.contacts.has(user)) this.#contactViews.delete(user);
+      }
+    }
+    const kept = this.#byName.filter(one => this.#contactViews.get(one.user) === one);
+    if (added.length === 0) return kept.length === this.#byName.length ? this.#byName : kept;
+    return merged(kept, added, (a, b) => this.compare(a.name, b.name));
   }
 
   #lastOf(known: Known): Message | undefined {
@@ -251,4 +272,27 @@ export class Views {
 
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, at) => key === b[at]);
+}
+
+function sameFace(contact: Contact, person: KnownPerson): boolean {
+  return contact.name === person.name && contact.avatar === person.avatar && contact.guest === person.guest;
+}
+
+/** `sorted` with the others at their places; compares each of those a few times, and the rest not at all. */
+function merged<T>(sorted: readonly T[], others: T[], compare: (a: T, b: T) => number): T[] {
+  const result: T[] = [];
+  let taken = 0;
+  for (const one of others.sort(compare)) {
+    let low = taken;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compare(sorted[middle] as T, one) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    for (; taken < low; taken++) result.push(sorted[taken] as T);
+    result.push(one);
+  }
+  for (; taken < sorted.length; taken++) result.push(sorted[taken] as T);
+  return result;
 }
