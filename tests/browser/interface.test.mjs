@@ -82,13 +82,22 @@ describe('axe finds nothing', () => {
   const looks = {
     'light desktop': { settings: { theme: 'light' }, options: DESKTOP },
     'dark desktop': { settings: { theme: 'dark' }, options: DESKTOP },
-    'full page': { settings: { theme: 'light', mode: 'inbox' }, options: DESKTOP },
+    'full page': {
+      settings: { theme: 'light', mode: 'inbox' },
+      options: DESKTOP,
+      only: ['chats', 'a chat', 'contacts'],
+    },
     'dark phone': { settings: { theme: 'dark' }, options: PHONE },
-    'German phone from right to left': { settings: { theme: 'light', lang: 'ar' }, options: PHONE },
+    'phone from right to left': {
+      settings: { theme: 'light', lang: 'ar' },
+      options: PHONE,
+      only: ['chats', 'a chat', 'contacts'],
+    },
   };
-  for (const [look, { settings, options }] of Object.entries(looks)) {
+  for (const [look, { settings, options, only = Object.keys(screens) }] of Object.entries(looks)) {
     test(look, async () => {
-      for (const [screen, { settings: more = {}, act }] of Object.entries(screens)) {
+      for (const screen of only) {
+        const { settings: more = {}, act } = screens[screen];
         await on({ ...settings, ...more }, { ...options, reducedMotion: 'reduce' }, async page => {
           await act?.(page);
           await assertAccessible(page, `${screen}, ${look}`);
