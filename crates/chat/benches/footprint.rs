@@ -279,9 +279,6 @@ impl Store for Blank {
     fn contacts(&self, _: UserId, _: Option<String>, _: u32, done: Done<ContactsPage>) {
         done(Err(StoreError::Overloaded));
     }
-    fn contact_ids(&self, _: UserId, done: Done<Vec<UserId>>) {
-        done(Err(StoreError::Overloaded));
-    }
     fn people(&self, _: SiteId, _: Option<String>, _: Option<String>, _: u32, done: Done<PeoplePage>) {
         done(Err(StoreError::Overloaded));
     }

@@ -357,10 +357,6 @@ impl Store for MemoryStore {
         self.read(move |tables| tables.contacts(user, after.as_deref(), limit), done);
     }
 
-    fn contact_ids(&self, user: UserId, done: Done<Vec<UserId>>) {
-        self.read(move |tables| tables.contact_ids(user), done);
-    }
-
     fn people(
         &self,
         site: SiteId,

@@ -132,8 +132,6 @@ pub trait Store: Send + Sync + 'static {
     );
     /// By name, then sub.
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>);
-    /// Users who stand as [`ContactState::Contact`] to `user`: for presence in mode *contacts*.
-    fn contact_ids(&self, user: UserId, done: Done<Vec<UserId>>);
     /// The directory: by name, then sub; `query` is a case-insensitive start of a word of the name.
     fn people(
         &self,

@@ -104,14 +104,6 @@ pub(crate) fn changed_since(
     with_users(db, user, entries).map(Some)
 }
 
-pub(crate) fn ids(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
-    let sql = "SELECT other FROM contact WHERE site = ?1 AND user = ?2 AND state = ?3 ORDER BY other";
-    let mut statement = db.prepare_cached(sql)?;
-    let values = params![user.site.0, user.num, code(ContactState::Contact)];
-    let found = statement.query_map(values, |row| Ok(UserId { site: user.site, num: row.get(0)? }))?;
-    Ok(found.collect::<Result<_, _>>()?)
-}
-
 fn with_users(db: &Connection, user: UserId, entries: Vec<(u32, i64)>) -> Outcome<Vec<ContactRow>> {
     let mut rows = Vec::with_capacity(entries.len());
     for (num, code) in entries {

@@ -231,10 +231,6 @@ impl Store for Sqlite {
         self.read(move |db| contact::page(db, user, after.as_deref(), limit), done);
     }
 
-    fn contact_ids(&self, user: UserId, done: Done<Vec<UserId>>) {
-        self.read(move |db| contact::ids(db, user), done);
-    }
-
     fn people(
         &self,
         site: SiteId,

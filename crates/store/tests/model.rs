@@ -338,7 +338,6 @@ fn lists(store: &dyn Store, user: UserId, limit: u32, query: Option<&str>) -> St
         }
     }
     let others: Vec<UserId> = (1..=USERS).map(|num| UserId { site: user.site, num }).collect();
-    text += &format!("{:?}\n", ask(|done| store.contact_ids(user, done)));
     text += &format!("{:?}\n", ask(|done| store.relations(user, others.clone(), done)));
     text += &format!("{:?}\n", ask(|done| store.users_by_id(others, done)));
     text +=

@@ -390,13 +390,6 @@ impl Tables {
         ContactsPage { rows, next }
     }
 
-    pub(super) fn contact_ids(&self, user: UserId) -> Vec<UserId> {
-        self.contacts_of(user)
-            .filter(|(_, entry)| entry.state == ContactState::Contact)
-            .map(|(id, _)| id)
-            .collect()
-    }
-
     // ---- views ----
 
     pub(super) fn snapshot(&self, user: UserId, from: ResumeFrom) -> Snapshot {
