@@ -128,6 +128,15 @@ describe('the button', () => {
     expect(page.button().getAttribute('aria-label')).toBe('Messenger: cannot be reached now');
   });
 
+  test('turns grey where the site is set up wrongly, and says so to its developer', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await page.idle();
+    page.client.become({ state: 'stopped', code: 'bad_origin', shared: false });
+    expect(page.button().dataset.state).toBe('away');
+    expect(warn.mock.calls.join()).toContain('bad_origin');
+  });
+
   test('turns grey when nothing can be fetched, and the next click tries again', async () => {
     const page = open({});
     page.broken = true;

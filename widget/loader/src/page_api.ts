@@ -47,6 +47,9 @@ export interface Parts {
 /** So long the launcher keeps its colour while the connection is away. */
 const AWAY_MS = 8_000;
 
+/** Only the site's developer can do something about these. */
+const MISTAKES = new Set(['bad_origin', 'no_such_site', 'bad_version']);
+
 export function createKith(settings: Settings, parts: Parts, place: HTMLElement): Kith {
   return new Page(settings, parts, place).kith;
 }
@@ -176,6 +179,11 @@ class Page {
   }
 
   #statusChanged(status: Status): void {
+    if (status.state === 'stopped' && status.code && MISTAKES.has(status.code)) {
+      console.warn(`kith: the server says ${status.code}; docs/embed.md says what to do`);
+      this.#seemsLost();
+      return this.#emit('status', { ...status });
+    }
     const away = status.state === 'waiting' || status.state === 'offline';
     const on = status.state === 'online' || status.state === 'idle';
     if (on || status.state === 'stopped') {
