@@ -94,6 +94,14 @@ impl<M> Inbox<M> {
         self.worker
     }
 
+    /// All mail there is: for tests that carry it to a [`Harness`](crate::testing::Harness) by hand.
+    #[cfg(feature = "testing")]
+    pub fn drain(&self) -> Vec<M> {
+        let mut mail = Vec::new();
+        self.take(&mut mail);
+        mail
+    }
+
     pub(crate) fn hang(&self, bell: Arc<Bell>) {
         // An inbox starts one worker only, so that the bell is hung once.
         let _ = self.boxes[self.worker].bell.set(bell);

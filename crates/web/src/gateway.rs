@@ -229,6 +229,8 @@ impl Protocol for Gateway {
             State::Socket(socket) => socket.drained(io),
             State::Down(down) => down.drained(io),
             State::Echo(_) => io.set_reading(true),
+            // Requests behind a large answer were left unread.
+            State::Idle { .. } => read_on(io),
             _ => {}
         }
     }

@@ -135,6 +135,9 @@ impl Socket {
         if let Phase::Live(live) = &mut self.phase {
             tell_lag(live, Framing::WebSocket, io);
         }
+        if !matches!(self.phase, Phase::SigningIn) {
+            io.set_reading(true);
+        }
     }
 }
 
@@ -232,6 +235,11 @@ impl Gateway {
     pub(crate) fn socket(&mut self, state: &mut State, input: &mut [u8], io: &mut Io<'_>) -> Step {
         let State::Socket(socket) = state else { return Step::Wait(0) };
         if matches!(socket.phase, Phase::SigningIn) {
+            return Step::Wait(0);
+        }
+        // Who asks, or pings, without reading the answers must wait.
+        if io.outgoing() > self.shared.config.soft_limit {
+            io.set_reading(false);
             return Step::Wait(0);
         }
         let limit = self.shared.config.frame_bytes as usize;

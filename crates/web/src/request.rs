@@ -70,6 +70,10 @@ impl Gateway {
         if let State::Upload(_) = state {
             return self.read_body(state, input, io);
         }
+        // Who pipelines without reading the answers waits, or they would pile up to the output limit.
+        if io.outgoing() > self.shared.config.soft_limit {
+            return Step::Wait(0);
+        }
         let mut room: Fields<'_> = NO_FIELDS;
         match parse(input, &mut room) {
             Ok(Some(head)) => self.begin_request(state, &head, *is_local, io),

@@ -1,0 +1,122 @@
+//! Every transport gives the same guarantees: two members talk over each pair of them.
+
+mod scene;
+
+use std::time::Duration;
+
+use scene::{CARRIERS, Carrier, Scene};
+use serde_json::{Value, json};
+
+fn of_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["t"] == kind).collect()
+}
+
+#[test]
+fn two_members_talk_over_any_pair_of_transports() {
+    for one in CARRIERS {
+        for other in CARRIERS {
+            let mut scene = Scene::new();
+            let mut anna = scene.enter(one, "anna");
+            let mut ben = scene.enter(other, "ben");
+            anna.send(&mut scene, "ben", "a-1", "Hi \u{1f44b} \"Ben\"\n");
+            let acks = anna.hear(&mut scene);
+            let ack = of_kind(&acks, "ack")[0];
+            assert_eq!((&ack["id"], &ack["seq"]), (&json!("a-1"), &json!(1)), "{one:?} {other:?}");
+            let heard = ben.hear(&mut scene);
+            let message = of_kind(&heard, "message")[0];
+            assert_eq!(message["body"], "Hi \u{1f44b} \"Ben\"\n");
+            assert_eq!((&message["from"], &message["id"]), (&json!("anna"), &json!("a-1")));
+            assert_eq!(message["conversation"], ack["conversation"]);
+            assert_eq!(message["position"], ack["position"]);
+            // And the other way, by the conversation's id.
+            let conversation = ack["conversation"].as_str().unwrap();
+            let read = json!({"t": "marker", "conversation": conversation, "read": 1});
+            ben.say(&mut scene, &read.to_string());
+            let reply = json!({"t": "send", "id": "b-1", "to": {"conversation": conversation}, "body": "Hi!",
+                "reply_to": 1});
+            ben.say(&mut scene, &reply.to_string());
+            assert_eq!(of_kind(&ben.hear(&mut scene), "ack")[0]["seq"], 2);
+            let heard = anna.hear(&mut scene);
+            assert_eq!(of_kind(&heard, "marker")[0]["read"], 1);
+            let message = of_kind(&heard, "message")[0];
+            assert_eq!((&message["seq"], &message["reply_to"]), (&json!(2), &json!(1)));
+        }
+    }
+}
+
+#[test]
+fn the_same_id_is_stored_once_whatever_carries_it() {
+    let mut scene = Scene::new();
+    scene.enter(Carrier::WebSocket, "ben");
+    let mut clients: Vec<_> = CARRIERS.map(|carrier| scene.enter(carrier, "anna")).into();
+    for client in &mut clients {
+        client.send(&mut scene, "ben", "a-1", "once");
+        let heard = client.hear(&mut scene);
+        let acks = of_kind(&heard, "ack");
+        assert_eq!(acks.len(), 1, "{heard:?}");
+        assert_eq!(acks[0]["seq"], 1);
+    }
+}
+
+#[test]
+fn what_was_missed_comes_with_the_next_hello_on_any_transport() {
+    for carrier in CARRIERS {
+        for next in CARRIERS {
+            let mut scene = Scene::new();
+            let mut anna = scene.enter(Carrier::WebSocket, "anna");
+            let mut ben = scene.enter(carrier, "ben");
+            anna.send(&mut scene, "ben", "a-1", "one");
+            assert_eq!(of_kind(&ben.hear(&mut scene), "message").len(), 1);
+            scene.reset(ben.down);
+            anna.send(&mut scene, "ben", "a-2", "two");
+            anna.send(&mut scene, "ben", "a-3", "three");
+            let back = scene.enter_from(next, "ben", Some(&ben.position));
+            assert_eq!(back.welcome["resumed"], true, "{carrier:?} {next:?}");
+            let bodies: Vec<_> = back.welcome["messages"].as_array().unwrap().iter().map(|it| &it["body"]).collect();
+            assert_eq!(bodies, ["two", "three"]);
+        }
+    }
+}
+
+#[test]
+fn a_position_that_was_never_given_means_a_first_page() {
+    let mut scene = Scene::new();
+    for position in ["nonsense", "ffffffff.1", "1.ffffffff", ""] {
+        let anna = scene.enter_from(Carrier::Stream, "anna", Some(position));
+        assert_eq!(anna.welcome["resumed"], false, "{position}");
+    }
+}
+
+#[test]
+fn several_commands_in_one_post_keep_their_order() {
+    for carrier in [Carrier::Stream, Carrier::Sse, Carrier::Poll] {
+        let mut scene = Scene::new();
+        scene.enter(Carrier::WebSocket, "ben");
+        let mut anna = scene.enter(carrier, "anna");
+        let frames: Vec<String> = (1..=20)
+            .map(|n| json!({"t": "send", "id": format!("a-{n}"), "to": {"user": "ben"}, "body": "x"}).to_string())
+            .collect();
+        anna.say(&mut scene, &frames.join("\n"));
+        let heard = anna.hear(&mut scene);
+        let ids: Vec<_> = of_kind(&heard, "ack").iter().map(|ack| ack["id"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(ids, (1..=20).map(|n| format!("a-{n}")).collect::<Vec<_>>(), "{carrier:?}");
+    }
+}
+
+#[test]
+fn typing_and_presence_reach_every_transport() {
+    for carrier in CARRIERS {
+        let mut scene = Scene::new();
+        let mut ben = scene.enter(Carrier::WebSocket, "ben");
+        let mut anna = scene.enter(carrier, "anna");
+        anna.say(&mut scene, r#"{"t":"watch","users":["ben"]}"#);
+        ben.say(&mut scene, r#"{"t":"typing","to":{"user":"anna"},"on":true}"#);
+        let first = anna.hear(&mut scene);
+        ben.say(&mut scene, r#"{"t":"presence","set":"away"}"#);
+        scene.wait(Duration::from_secs(1));
+        let heard = [first, anna.hear(&mut scene)].concat();
+        assert_eq!(of_kind(&heard, "typing")[0]["user"], "ben", "{carrier:?}");
+        let presence = of_kind(&heard, "presence");
+        assert_eq!(presence.last().unwrap()["presence"], "away", "{carrier:?}");
+    }
+}
