@@ -266,6 +266,11 @@ impl Node {
         self.inner.sites.by_key(site_key).map(|live| live.allows_origin(origin)).ok_or(Refusal::NoSuchSite)
     }
 
+    /// Does any site let pages of this origin connect? For CORS where the site is not known.
+    pub fn origin_known(&self, origin: &str) -> bool {
+        self.inner.sites.know_origin(origin)
+    }
+
     /// The node is about to stop: every session gets `Event::Bye` with a moment of its own to come back, spread
     /// over `spread_ms`; nobody else is let in.
     pub fn goodbye(&self, spread_ms: u32) {

@@ -1,6 +1,6 @@
 //! The sites as a running node has them: read from the store, with keys made ready and counters beside them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
@@ -17,6 +17,8 @@ pub(crate) struct Sites {
 struct Table {
     by_key: HashMap<Arc<str>, Arc<LiveSite>>,
     by_id: HashMap<SiteId, Arc<LiveSite>>,
+    /// All origins of all sites, in lower case.
+    origins: HashSet<Box<str>>,
 }
 
 /// A site in use.
@@ -43,6 +45,12 @@ impl Sites {
         self.read().by_id.get(&id).cloned()
     }
 
+    /// Whether any site allows pages of this origin.
+    pub(crate) fn know_origin(&self, origin: &str) -> bool {
+        let table = self.read();
+        table.origins.contains("*") || table.origins.contains(&*origin.to_ascii_lowercase())
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.read().by_id.len()
     }
@@ -53,6 +61,7 @@ impl Sites {
         for site in sites {
             let counters = self.by_id(site.id).map(|old| old.counters.clone()).unwrap_or_default();
             let live = Arc::new(LiveSite { verifiers: verifiers(&site), counters, site });
+            table.origins.extend(live.site.origins.iter().map(|origin| origin.to_ascii_lowercase().into()));
             table.by_key.insert(live.site.key.clone(), live.clone());
             table.by_id.insert(live.site.id, live);
         }

@@ -30,7 +30,9 @@ pub(crate) enum Awaited {
     /// The welcome of a new session on this connection.
     Stream,
     Sse,
-    /// A session between polls, by its slot on the worker that keeps it.
+    /// The welcome of a new session that polls.
+    PollHello,
+    /// Events of a session between polls.
     Poll,
 }
 
@@ -53,7 +55,8 @@ impl Pending {
         io.send_parts(&[head.as_bytes(), body]);
     }
 
-    /// The same with a body that is shared.
+    /// The same with a body that is shared. Answers what is left of a large one: [`send_piece`] goes on with it.
+    #[must_use]
     pub(crate) fn send_shared(
         &self,
         io: &mut Io<'_>,
@@ -61,13 +64,12 @@ impl Pending {
         fields: &str,
         body: Option<&Bytes>,
         length: usize,
-    ) {
+    ) -> Bytes {
         let mut head = self.begin(io, status, fields);
         end_with_length(&mut head, status, length);
         io.send(head.as_bytes());
-        if let Some(body) = body.filter(|_| !self.is_head && !has_no_body(status)) {
-            io.send_shared(body.clone());
-        }
+        let body = body.filter(|_| !self.is_head && !has_no_body(status));
+        send_piece(body.cloned().unwrap_or_default(), io)
     }
 
     /// The head of an answer whose chunks follow as they come.
@@ -104,6 +106,24 @@ impl Pending {
         head.push_str(fields);
         head
     }
+}
+
+impl Awaited {
+    /// A hello, which is refused by `bye`; everything else by `error`.
+    pub(crate) fn is_hello(self) -> bool {
+        matches!(self, Awaited::Stream | Awaited::Sse | Awaited::PollHello)
+    }
+}
+
+/// So much of a large body is sent at a time: more than the connection layer's soft limit, so that it says when a piece
+/// is written.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// Sends the next piece of a body; answers what is left.
+pub(crate) fn send_piece(mut body: Bytes, io: &mut Io<'_>) -> Bytes {
+    let piece = body.split_to(body.len().min(PIECE_BYTES));
+    io.send_shared(piece);
+    body
 }
 
 /// Fields of every frame that is a whole answer.

@@ -1,12 +1,14 @@
 //! The gateway of one worker: what arrives, and to whom it goes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use bytes::Bytes;
 use chat::{Event, Outbox, SessionHandle, SessionId};
 use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
 use web_proto::Code;
 
-use crate::answer::Pending;
+use crate::answer::{Pending, send_piece};
 use crate::config::Shared;
 use crate::live::{Down, Echo, Socket};
 use crate::poll::Polls;
@@ -28,6 +30,8 @@ pub(crate) enum State {
     Upload(Box<Upload>),
     /// A request is complete and its answer is being made.
     Waiting(Box<Waiting>),
+    /// The rest of a large answer follows as fast as it is read.
+    Sending(Box<Sending>),
     /// A WebSocket that speaks our protocol.
     Socket(Socket),
     /// A session on an answer that does not end: stream or SSE.
@@ -37,6 +41,15 @@ pub(crate) enum State {
     /// The last words are said; what still comes is ignored.
     Closing,
 }
+
+/// A large answer on its way.
+pub(crate) struct Sending {
+    pending: Pending,
+    rest: Bytes,
+}
+
+/// Who takes nothing of a large answer for so long is gone.
+const PIECE_TIME: Duration = Duration::from_secs(30);
 
 /// What workers are told: by the domain, by each other, and by the tokio side.
 pub enum Mail {
@@ -197,7 +210,7 @@ impl Protocol for Gateway {
                 State::Socket(_) => self.socket(&mut conn.state, rest, io),
                 State::Echo(echo) => echo.input(rest, io),
                 // What follows a request waits until that is answered, up to the connection layer's input limit.
-                State::Waiting(_) => Step::Wait(0),
+                State::Waiting(_) | State::Sending(_) => Step::Wait(0),
                 State::Down(_) | State::Closing => Step::Wait(rest.len()),
             };
             match step {
@@ -209,7 +222,7 @@ impl Protocol for Gateway {
 
     fn eof(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         // Who has closed his half may still wait for an answer (`curl` and scripts do that).
-        if !matches!(conn.state, State::Waiting(_)) {
+        if !matches!(conn.state, State::Waiting(_) | State::Sending(_)) {
             io.close();
         }
     }
@@ -218,6 +231,7 @@ impl Protocol for Gateway {
         match &mut conn.state {
             State::Idle { .. } | State::Upload(_) => self.request_is_late(conn, io),
             State::Waiting(_) => self.answer_is_late(conn, io),
+            State::Sending(_) => io.abort(),
             State::Socket(_) => self.socket_is_silent(&mut conn.state, io),
             State::Down(down) => down.heartbeat(&self.shared.config, io),
             State::Echo(_) | State::Closing => io.close(),
@@ -229,6 +243,14 @@ impl Protocol for Gateway {
             State::Socket(socket) => socket.drained(io),
             State::Down(down) => down.drained(io),
             State::Echo(_) => io.set_reading(true),
+            State::Sending(_) => {
+                if let State::Sending(sending) = std::mem::replace(&mut conn.state, State::Closing) {
+                    let Sending { pending, rest } = *sending;
+                    let rest = send_piece(rest, io);
+                    after_answer(&mut conn.state, pending, rest, &self.shared.config, io);
+                    read_on(io);
+                }
+            }
             // Requests behind a large answer were left unread.
             State::Idle { .. } => read_on(io),
             _ => {}
@@ -284,6 +306,21 @@ pub(crate) fn next_request(state: &mut State, pending: &Pending, config: &crate:
     }
     *state = State::Idle { head_began: false };
     io.set_timer(Some(config.keep_alive));
+}
+
+/// The same, if nothing is left to send; else that comes first.
+pub(crate) fn after_answer(
+    state: &mut State,
+    pending: Pending,
+    rest: Bytes,
+    config: &crate::WebConfig,
+    io: &mut Io<'_>,
+) {
+    if rest.is_empty() {
+        return next_request(state, &pending, config, io);
+    }
+    *state = State::Sending(Box::new(Sending { pending, rest }));
+    io.set_timer(Some(PIECE_TIME));
 }
 
 /// Has `input` called again with what has come meanwhile.

@@ -459,7 +459,7 @@ impl Gateway {
                 // The answer ends with the session, and the connection with it.
                 waiting.pending.keep_alive = false;
                 waiting.pending.send_chunked_head(io, content_type);
-                let key = self.shared.keys.make(session);
+                let key = self.shared.keys.make(session, waiting.pending.cors.as_deref());
                 let json = self.encode(event, Some(&key), io.now());
                 framing.send(io, &json);
                 self.put_back(json);

@@ -135,11 +135,15 @@ impl Gateway {
     /// Something from the domain for a poll session.
     pub(crate) fn tell_poll(&mut self, to: SessionHandle, event: &Event, conns: &mut Conns<'_, Conn>) {
         let now = conns.now();
-        if self.polls.get(to).is_none() {
-            return self.undeliverable(event, now);
-        }
+        let Some(session) = self.polls.get(to) else { return self.undeliverable(event, now) };
         let key = match event {
-            Event::Welcome(welcome) => Some(self.shared.keys.make(welcome.session)),
+            Event::Welcome(welcome) => {
+                let origin = session.waiting.and_then(|waiting| match &conns.get(waiting)?.0.state {
+                    State::Waiting(waiting) => waiting.pending.cors.clone(),
+                    _ => None,
+                });
+                Some(self.shared.keys.make(welcome.session, origin.as_deref()))
+            }
             _ => None,
         };
         let json = self.encode(event, key.as_deref(), now);

@@ -1,15 +1,19 @@
 //! Requests: what is asked, by the visible table of routes, and the way of each to its answer.
 
-use bytes::Bytes;
+use std::time::Duration;
+
 use chat::{DeviceId, SessionHandle};
 use edge::{Conns, Handle, Io};
 use web_proto::{Code, Command, Event, Hello, VERSION};
 
 use crate::answer::{Awaited, JSON, Pending, TEXT, refuse};
 use crate::body::Reader;
-use crate::gateway::{Conn, Gateway, Mail, State, Step, next_request, read_on, timestamp};
+use crate::gateway::{Conn, Gateway, Mail, State, Step, after_answer, next_request, read_on, timestamp};
 use crate::http::{Fields, Framing, Head, NO_FIELDS, Offence, parse};
 use crate::rest::Forward;
+
+/// How long a page, REST or another worker may take to answer.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 /// A request whose body is arriving.
 pub(crate) struct Upload {
@@ -158,15 +162,16 @@ impl Gateway {
                 self.enter(state, pending, &body, origin, handle, io);
             }
             Route::Poll if authorization.is_none() => {
-                pending.what = Awaited::Poll;
+                pending.what = Awaited::PollHello;
                 let handle = self.polls.open(io.handle(), io.now());
                 if !self.enter(state, pending, &body, origin, handle, io) {
                     self.polls.close(handle);
                 }
             }
             Route::Poll | Route::Send => {
-                pending.cors = origin;
-                let session = authorization.and_then(|authorization| self.shared.keys.check(&authorization));
+                let key = authorization.as_deref();
+                let session = key.and_then(|key| self.shared.keys.check(key, origin.as_deref()));
+                pending.cors = self.known(origin);
                 let Some(session) = session else {
                     return self.answer_code(state, &pending, Code::NoSession, "no such session", io);
                 };
@@ -181,14 +186,14 @@ impl Gateway {
                     Mail::Poll { session, from }
                 } else {
                     pending.what = Awaited::Posted;
+                    io.set_timer(Some(ANSWER_TIME));
                     Mail::Posted { session, commands: body, from }
                 };
                 *state = State::Waiting(Box::new(Waiting { pending, session: Some(session.handle) }));
                 self.send_mail(owner, mail);
             }
             Route::Preflight => {
-                // Without credentials there is nothing to protect here: the request itself is checked.
-                pending.cors = origin;
+                pending.cors = self.known(origin);
                 let fields = "access-control-allow-methods: POST\r\naccess-control-allow-headers: authorization, \
                               content-type\r\naccess-control-max-age: 7200\r\n";
                 pending.send(io, 204, fields, b"");
@@ -205,6 +210,7 @@ impl Gateway {
             }
             Route::Rest | Route::Asset | Route::Socket | Route::Echo => {
                 let Some(forward) = forward else { return io.close() };
+                io.set_timer(Some(ANSWER_TIME));
                 forward.begin(&self.shared, self.worker, io.handle(), body);
                 *state = State::Waiting(Box::new(Waiting { pending, session: None }));
             }
@@ -224,8 +230,8 @@ impl Gateway {
         let hello = match read_hello(body) {
             Ok(hello) => hello,
             Err((code, text)) => {
-                // Without a site nobody knows which pages may read the answer; this one says nothing secret.
-                pending.cors = origin;
+                // Which site was meant is not known.
+                pending.cors = self.known(origin);
                 self.answer_code(state, &pending, code, text, io);
                 return false;
             }
@@ -233,7 +239,7 @@ impl Gateway {
         let readable = |origin: &str| self.shared.node.origin_allowed(&hello.site, origin) != Ok(false);
         pending.cors = origin.clone().filter(|origin| readable(origin));
         io.set_timer(Some(self.shared.config.hello));
-        let session = (pending.what == Awaited::Poll).then_some(handle);
+        let session = (pending.what == Awaited::PollHello).then_some(handle);
         *state = State::Waiting(Box::new(Waiting { pending, session }));
         self.sign_in(&hello, origin.as_deref(), handle, io);
         true
@@ -258,12 +264,11 @@ impl Gateway {
     }
 
     fn answer_asset(&mut self, state: &mut State, head: &Head<'_>, io: &mut Io<'_>) {
+        let Some(asset) = self.shared.assets.get(head.path) else { return };
         let pending = Pending::of(head, Awaited::Rest);
-        if let Some(asset) = self.shared.assets.get(head.path) {
-            let found = asset.find(head);
-            pending.send_shared(io, found.status, &found.fields, found.body, found.length);
-        }
-        next_request(state, &pending, &self.shared.config, io);
+        let found = asset.find(head);
+        let rest = pending.send_shared(io, found.status, &found.fields, found.body, found.length);
+        after_answer(state, pending, rest, &self.shared.config, io);
     }
 
     /// One frame that says what is wrong, with the status of its code; the connection stays.
@@ -276,11 +281,11 @@ impl Gateway {
         io: &mut Io<'_>,
     ) {
         self.shared.counters.code(code);
-        let is_entrance = matches!(pending.what, Awaited::Stream | Awaited::Sse) || code == Code::NoSession;
-        let event = if is_entrance {
-            Event::Bye { code, text: text.into(), retry_after: None }
+        let retry_after = (code == Code::Unavailable).then_some(3_000);
+        let event = if pending.what.is_hello() {
+            Event::Bye { code, text: text.into(), retry_after }
         } else {
-            Event::Error { code, text: text.into(), re: None, id: None, retry_after: None }
+            Event::Error { code, text: text.into(), re: None, id: None, retry_after }
         };
         pending.send_event(io, code, &event);
         next_request(state, pending, &self.shared.config, io);
@@ -307,21 +312,23 @@ impl Gateway {
 
     /// No answer in time.
     pub(crate) fn answer_is_late(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
-        let Some(waiting) = take_waiting(&mut conn.state) else { return };
-        match waiting.pending.what {
-            // The store did not answer the hello: the client tries again elsewhere or later.
-            Awaited::Stream | Awaited::Sse => {
-                self.answer_code(
-                    &mut conn.state,
-                    &waiting.pending,
-                    Code::Unavailable,
-                    "no answer in time",
-                    io,
-                );
+        let Some(mut waiting) = take_waiting(&mut conn.state) else { return };
+        let pending = &mut waiting.pending;
+        match pending.what {
+            Awaited::Poll => {
+                pending.send(io, 200, JSON, b"[]");
+                next_request(&mut conn.state, pending, &self.shared.config, io);
             }
-            _ => {
-                waiting.pending.send(io, 200, JSON, b"[]");
-                next_request(&mut conn.state, &waiting.pending, &self.shared.config, io);
+            // A late answer must not meet the next request.
+            Awaited::Rest => {
+                pending.keep_alive = false;
+                pending.send(io, 504, TEXT, b"no answer in time\n");
+                next_request(&mut conn.state, pending, &self.shared.config, io);
+            }
+            // The store did not answer: the client tries again elsewhere or later.
+            Awaited::Stream | Awaited::Sse | Awaited::PollHello | Awaited::Posted => {
+                pending.keep_alive = false;
+                self.answer_code(&mut conn.state, pending, Code::Unavailable, "no answer in time", io);
             }
         }
         read_on(io);
@@ -341,6 +348,11 @@ impl Gateway {
         *state = State::Closing;
         refuse(io, offence);
         Step::Wait(0)
+    }
+
+    /// An origin that some site allows: pages of it may read what is said before the site is known.
+    fn known(&self, origin: Option<Box<str>>) -> Option<Box<str>> {
+        origin.filter(|origin| self.shared.node.origin_known(origin))
     }
 
     fn count(&self, route: Route) {
@@ -383,9 +395,4 @@ pub(crate) fn read_hello(frame: &[u8]) -> Result<Box<Hello<'_>>, (Code, &'static
 pub(crate) fn is_own_origin(origin: &str, host: &str) -> bool {
     let authority = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
     authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
-}
-
-/// For answers that are made elsewhere.
-pub(crate) fn send_answer(pending: &Pending, status: u16, fields: &str, body: &Bytes, io: &mut Io<'_>) {
-    pending.send_shared(io, status, fields, Some(body), body.len());
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderName, HeaderValue, Method, Request, Response, Uri, header};
 use bytes::Bytes;
-use edge::{Conns, Handle};
+use edge::{Conns, Handle, Mailboxes};
 use tower::ServiceExt;
 
 use crate::answer::TEXT;
 use crate::config::Shared;
-use crate::gateway::{Conn, Gateway, Mail, next_request, read_on};
+use crate::gateway::{Conn, Gateway, Mail, after_answer, read_on};
 use crate::http::Head;
-use crate::request::{send_answer, take_waiting};
+use crate::request::take_waiting;
 
 /// Who asks, as an extension of requests that reach the router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Answer {
     status: u16,
     fields: String,
     body: Bytes,
+    /// Of the body, or of the one that a HEAD does without.
+    length: usize,
 }
 
 impl Forward {
@@ -47,14 +49,38 @@ impl Forward {
             return shared.mailboxes.send(worker, Mail::Rest { to, answer: Box::new(answer) });
         };
         let request = request.map(|()| Body::from(body));
-        let (router, mailboxes) = (shared.router.clone(), shared.mailboxes.clone());
+        let router = shared.router.clone();
+        let reply = Reply { mailboxes: shared.mailboxes.clone(), worker, to, is_sent: false };
         let limit = shared.config.rest_answer_bytes;
         shared.runtime.spawn(async move {
             // The router's error type has no values.
             let response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
-            let answer = Answer::collect(response, limit).await;
-            mailboxes.send(worker, Mail::Rest { to, answer: Box::new(answer) });
+            reply.send(Answer::collect(response, limit).await);
         });
+    }
+}
+
+/// The way back. Dropped without an answer (a handler has panicked, the runtime stops), it says 500.
+struct Reply {
+    mailboxes: Mailboxes<Mail>,
+    worker: usize,
+    to: Handle,
+    is_sent: bool,
+}
+
+impl Reply {
+    fn send(mut self, answer: Answer) {
+        self.is_sent = true;
+        self.mailboxes.send(self.worker, Mail::Rest { to: self.to, answer: Box::new(answer) });
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if !self.is_sent {
+            let answer = Box::new(Answer::plain(500, "the answer could not be made\n"));
+            self.mailboxes.send(self.worker, Mail::Rest { to: self.to, answer });
+        }
     }
 }
 
@@ -76,7 +102,8 @@ fn request(head: &Head<'_>, client: Client) -> Option<Request<()>> {
 
 impl Answer {
     fn plain(status: u16, text: &'static str) -> Answer {
-        Answer { status, fields: TEXT.into(), body: Bytes::from_static(text.as_bytes()) }
+        let body = Bytes::from_static(text.as_bytes());
+        Answer { status, fields: TEXT.into(), length: body.len(), body }
     }
 
     async fn collect(response: Response<Body>, limit: usize) -> Answer {
@@ -85,6 +112,8 @@ impl Answer {
             tracing::error!("an answer broke off or was larger than {limit} bytes");
             return Answer::plain(500, "the answer could not be made\n");
         };
+        let told = head.headers.get(header::CONTENT_LENGTH).and_then(|told| told.to_str().ok()?.parse().ok());
+        let length = told.filter(|_| body.is_empty()).unwrap_or(body.len());
         let mut fields = String::new();
         for (name, value) in &head.headers {
             // The gateway frames, dates and ends answers by itself.
@@ -97,7 +126,7 @@ impl Answer {
                 write!(fields, "{name}: {value}\r\n").expect("a String takes all");
             }
         }
-        Answer { status: head.status.as_u16(), fields, body }
+        Answer { status: head.status.as_u16(), fields, body, length }
     }
 }
 
@@ -105,8 +134,11 @@ impl Gateway {
     pub(crate) fn answer_rest(&mut self, to: Handle, answer: &Answer, conns: &mut Conns<'_, Conn>) {
         let Some((conn, mut io)) = conns.get(to) else { return };
         let Some(waiting) = take_waiting(&mut conn.state) else { return };
-        send_answer(&waiting.pending, answer.status, &answer.fields, &answer.body, &mut io);
-        next_request(&mut conn.state, &waiting.pending, &self.shared.config, &mut io);
+        let pending = waiting.pending;
+        // Only a HEAD may announce what does not come.
+        let length = if pending.is_head { answer.length } else { answer.body.len() };
+        let rest = pending.send_shared(&mut io, answer.status, &answer.fields, Some(&answer.body), length);
+        after_answer(&mut conn.state, pending, rest, &self.shared.config, &mut io);
         read_on(&mut io);
     }
 }

@@ -72,7 +72,8 @@ fn what_was_missed_comes_with_the_next_hello_on_any_transport() {
             anna.send(&mut scene, "ben", "a-3", "three");
             let back = scene.enter_from(next, "ben", Some(&ben.position));
             assert_eq!(back.welcome["resumed"], true, "{carrier:?} {next:?}");
-            let bodies: Vec<_> = back.welcome["messages"].as_array().unwrap().iter().map(|it| &it["body"]).collect();
+            let bodies: Vec<_> =
+                back.welcome["messages"].as_array().unwrap().iter().map(|it| &it["body"]).collect();
             assert_eq!(bodies, ["two", "three"]);
         }
     }
@@ -94,11 +95,14 @@ fn several_commands_in_one_post_keep_their_order() {
         scene.enter(Carrier::WebSocket, "ben");
         let mut anna = scene.enter(carrier, "anna");
         let frames: Vec<String> = (1..=20)
-            .map(|n| json!({"t": "send", "id": format!("a-{n}"), "to": {"user": "ben"}, "body": "x"}).to_string())
+            .map(|n| {
+                json!({"t": "send", "id": format!("a-{n}"), "to": {"user": "ben"}, "body": "x"}).to_string()
+            })
             .collect();
         anna.say(&mut scene, &frames.join("\n"));
         let heard = anna.hear(&mut scene);
-        let ids: Vec<_> = of_kind(&heard, "ack").iter().map(|ack| ack["id"].as_str().unwrap().to_owned()).collect();
+        let ids: Vec<_> =
+            of_kind(&heard, "ack").iter().map(|ack| ack["id"].as_str().unwrap().to_owned()).collect();
         assert_eq!(ids, (1..=20).map(|n| format!("a-{n}")).collect::<Vec<_>>(), "{carrier:?}");
     }
 }

@@ -99,7 +99,12 @@ fn frames_that_cannot_be_read_are_answered_and_the_session_goes_on() {
         (r#"{"t":"dance","rid":7}"#, "unknown_command", Some(7), None),
         (r#"{"t":"history","rid":8}"#, "bad_frame", Some(8), None),
         (r#"{"t":"send","id":"a-1","to":{"user":"ben"}}"#, "bad_frame", None, Some("a-1")),
-        (r#"{"t":"send","id":"not an id","to":{"user":"ben"},"body":"x"}"#, "bad_value", None, Some("not an id")),
+        (
+            r#"{"t":"send","id":"not an id","to":{"user":"ben"},"body":"x"}"#,
+            "bad_value",
+            None,
+            Some("not an id"),
+        ),
         (r#"{"t":"history","rid":9,"to":{"conversation":"zz"}}"#, "no_such_conversation", Some(9), None),
         (r#"{"t":"send","id":"a-2","to":{"user":"nobody"},"body":"x"}"#, "no_such_user", None, Some("a-2")),
         (r#"{"t":"send","id":"a-3","to":{"user":"ben"},"body":""}"#, "bad_body", None, Some("a-3")),
@@ -188,7 +193,10 @@ fn streams_have_a_heartbeat_and_not_all_at_once() {
         scene.wait(20 * SECOND);
         for client in &mut clients {
             let kinds = client.kinds(&mut scene);
-            assert!((2..=3).contains(&kinds.len()) && kinds.iter().all(|kind| kind == "heartbeat"), "{kinds:?}");
+            assert!(
+                (2..=3).contains(&kinds.len()) && kinds.iter().all(|kind| kind == "heartbeat"),
+                "{kinds:?}"
+            );
         }
     }
 }

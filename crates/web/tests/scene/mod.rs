@@ -190,7 +190,8 @@ impl Scene {
     }
 
     pub fn hello(&self, user: &str, device: &str, position: Option<&str>) -> String {
-        let mut hello = json!({"t": "hello", "v": 1, "site": SITE, "token": self.token(user), "device": device});
+        let mut hello =
+            json!({"t": "hello", "v": 1, "site": SITE, "token": self.token(user), "device": device});
         if let Some(position) = position {
             hello["position"] = position.into();
         }
@@ -307,7 +308,10 @@ pub fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 }
 
 pub fn post(path: &str, fields: &str, body: &str) -> String {
-    format!("POST {path} HTTP/1.1\r\nHost: chat.example\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len())
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: chat.example\r\n{fields}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 /// A client on any transport.
