@@ -1,4 +1,5 @@
 //! Every transport gives the same guarantees: two members talk over each pair of them.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
 

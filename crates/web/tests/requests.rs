@@ -1,4 +1,5 @@
 //! HTTP on the wire: order, framing, attacks, CORS, files, and what the router answers.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
 

@@ -1,4 +1,5 @@
 //! A session from hello to bye, on every transport: who is let in, what a slow or silent client meets, and its end.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
 
