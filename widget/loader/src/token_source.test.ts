@@ -18,7 +18,7 @@ test('asks by POST with the own cookies, and never takes an old answer', async (
   expect(await source('/tok').next()).toBe(TOKEN);
   expect(fetched.mock.calls[0]).toMatchObject([
     '/tok',
-    { method: 'POST', credentials: 'same-origin', cache: 'no-store', redirect: 'error' },
+    { method: 'POST', credentials: 'same-origin', cache: 'no-store', redirect: 'manual' },
   ]);
 });
 
@@ -29,6 +29,13 @@ test('plain text will do', async () => {
 
 test.each([204, 401, 403, 404])('%i: nobody is signed in', async status => {
   answer(status, status === 204 ? null : 'sign in first');
+  expect(await source('/tok').next()).toBeUndefined();
+});
+
+test('a redirect to a sign-in page: nobody is signed in', async () => {
+  const redirect = new Response(null);
+  Object.defineProperties(redirect, { type: { value: 'opaqueredirect' }, status: { value: 0 } });
+  fetched.mockResolvedValue(redirect);
   expect(await source('/tok').next()).toBeUndefined();
 });
 

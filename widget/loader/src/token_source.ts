@@ -42,18 +42,19 @@ export class TokenSource {
 
 /**
  * With the site's own cookies, by POST, so that no link or image can trigger it and no cache keeps it. 2xx: the
- * token, as JSON `{"token": "…"}` or as plain text. 204, 401, 403, 404: nobody is signed in.
+ * token, as JSON `{"token": "…"}` or as plain text. 204, 401, 403, 404, a redirect: nobody is signed in.
  */
 async function fetchToken(url: string): Promise<string | undefined> {
   const response = await fetch(url, {
     method: 'POST',
     credentials: 'same-origin',
     cache: 'no-store',
-    redirect: 'error',
+    redirect: 'manual',
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(FETCH_MS),
   });
-  if ([204, 401, 403, 404].includes(response.status)) return undefined;
+  // Many sites send whoever is not signed in to a page where they can.
+  if (response.type === 'opaqueredirect' || [204, 401, 403, 404].includes(response.status)) return undefined;
   if (!response.ok) throw new Error(`kith: the token endpoint answers ${response.status}`);
   const token = tokenIn(await response.text());
   if (token !== undefined && !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) {
