@@ -3,7 +3,7 @@
 import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Banner, useTrouble } from '../banner/banner.tsx';
 import { Chat } from '../chat/chat.tsx';
 import { ChatsTab } from '../chats_tab/chats_tab.tsx';
@@ -217,23 +217,25 @@ function ListPane({
   );
 }
 
-/** Focus goes into the panel when it opens, and back to the row when a chat is left. */
+/**
+ * Focus goes into the panel when it opens, and back to the row when a chat is left. Before anything is painted: a
+ * second Escape may follow at once, and must not fall on the page.
+ */
 function useFirstFocus(
   panel: { current: HTMLElement | null },
   chat: ConversationKey | undefined,
   twoColumns: boolean,
 ) {
   const before = useRef<ConversationKey | undefined>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = panel.current;
     if (element === null) return;
     if (chat === undefined) {
-      const rows = Array.from(element.querySelectorAll<HTMLElement>('.pane-list [data-row]'));
-      const left = rows
-        .find(row => row.dataset.row === before.current)
-        ?.querySelector<HTMLElement>('[data-stop]');
-      const first = left ?? element.querySelector<HTMLElement>('.pane-list [role=tab][aria-selected=true]');
-      first?.focus({ preventScroll: true });
+      // The one row in the tab order is the one that was used last.
+      const row =
+        before.current && element.querySelector<HTMLElement>('.pane-list [data-stop][tabindex="0"]');
+      const tab = element.querySelector<HTMLElement>('.pane-list [role=tab][aria-selected=true]');
+      (row ?? tab)?.focus({ preventScroll: true });
     } else if (!twoColumns && before.current === undefined) {
       // The composer takes the focus itself where that opens no keyboard on the screen.
       if (!element.contains((element.getRootNode() as ShadowRoot).activeElement)) element.focus();
