@@ -22,6 +22,8 @@ pub enum Probe {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Sample {
     pub resident_bytes: Option<u64>,
+    /// The part of it that is no file: without the pages of the program itself, which come in as it first runs.
+    pub anonymous_bytes: Option<u64>,
     pub cpu_seconds: Option<f64>,
     /// Slab and socket buffers of the whole machine.
     pub kernel_bytes: Option<u64>,
@@ -41,7 +43,8 @@ impl Probe {
     pub fn look(self) -> Sample {
         match self {
             Probe::Process(pid) => Sample {
-                resident_bytes: resident_bytes(pid),
+                resident_bytes: of_status(pid, "VmRSS:"),
+                anonymous_bytes: of_status(pid, "RssAnon:"),
                 cpu_seconds: cpu_seconds(&format!("/proc/{pid}/stat")),
                 kernel_bytes: kernel_bytes(),
             },
@@ -49,6 +52,7 @@ impl Probe {
                 let text = metrics(addr).unwrap_or_default();
                 let kernel_bytes = if addr.ip().is_loopback() { kernel_bytes() } else { None };
                 Sample {
+                    anonymous_bytes: None,
                     resident_bytes: metric(&text, "process_resident_memory_bytes").map(|bytes| bytes as u64),
                     cpu_seconds: metric(&text, "process_cpu_seconds_total"),
                     kernel_bytes,
@@ -70,9 +74,9 @@ pub(crate) fn cpu_seconds(stat: &str) -> Option<f64> {
     Some((user + system) as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-fn resident_bytes(pid: u32) -> Option<u64> {
+fn of_status(pid: u32, field: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    kilobytes(&text, "VmRSS:")
+    kilobytes(&text, field)
 }
 
 /// What the kernel holds for all sockets of the machine, and for everything else: `Slab` of /proc/meminfo (socket,

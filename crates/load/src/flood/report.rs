@@ -16,6 +16,10 @@ use crate::probe::{Probe, Sample};
 /// `user_bytes_per_connection`: resident memory of the server at the end of the hold, minus that before the first
 /// connection, divided by the connections there.
 ///
+/// Memory that an earlier run has left free in the process is used again and not seen: measure a node that has just
+/// started. `anonymous_bytes_per_connection` is the part of the growth that is no page of a file, so without those of
+/// the program, which count here when they are used for the first time.
+///
 /// `kernel_bytes_per_connection`: growth of the machine's Slab and TCP buffer pages over the same time. Both ends of
 /// each connection live on this machine and are alike, so it is divided by twice the connections.
 ///
@@ -41,6 +45,7 @@ pub struct Report {
     pub achieved_rate: f64,
     pub ramp_seconds: f64,
     pub user_bytes_per_connection: Option<f64>,
+    pub anonymous_bytes_per_connection: Option<f64>,
     pub kernel_bytes_per_connection: Option<f64>,
     pub cpu_us_per_connect: Option<f64>,
     /// Of one core, while all are connected and nobody says anything.
@@ -110,6 +115,10 @@ impl Report {
         let growth = |later: &Sample| -> Option<f64> {
             Some((later.resident_bytes? as f64 - before.resident_bytes? as f64) / at_least_one(connections))
         };
+        let anonymous = || -> Option<f64> {
+            let grown = held.sample.anonymous_bytes? as f64 - before.anonymous_bytes? as f64;
+            Some(grown / at_least_one(connections))
+        };
         let kernel = || -> Option<f64> {
             let grown = held.sample.kernel_bytes? as f64 - before.kernel_bytes? as f64;
             Some(grown / 2.0 / at_least_one(connections))
@@ -152,6 +161,7 @@ impl Report {
             achieved_rate,
             ramp_seconds: ramp.seconds,
             user_bytes_per_connection: growth(&held.sample),
+            anonymous_bytes_per_connection: anonymous(),
             kernel_bytes_per_connection: kernel(),
             cpu_us_per_connect: server_cpu().map(|seconds| seconds * 1e6 / at_least_one(connections)),
             idle_cpu_percent: idle(),
@@ -218,7 +228,12 @@ impl fmt::Display for Report {
             self.achieved_rate, self.ramp_seconds, self.rate
         )?;
         writeln!(f, "connect + login    {}", self.connect_ms)?;
-        writeln!(f, "user memory        {} per connection", shown(self.user_bytes_per_connection, "B"))?;
+        writeln!(
+            f,
+            "user memory        {} per connection, {} without pages of files",
+            shown(self.user_bytes_per_connection, "B"),
+            shown(self.anonymous_bytes_per_connection, "B")
+        )?;
         writeln!(f, "kernel memory      {} per connection", shown(self.kernel_bytes_per_connection, "B"))?;
         writeln!(
             f,
