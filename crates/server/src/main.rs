@@ -4,6 +4,7 @@
 //!
 //! Read first: [`cli`] (what can be typed), [`config`] (what can be set), [`serve`] (how a node is put together).
 
+mod allocator;
 mod cli;
 mod config;
 mod config_command;

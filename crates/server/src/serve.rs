@@ -20,7 +20,7 @@ use crate::metrics::Metrics;
 use crate::run_file::RunFile;
 use crate::status::{self, Status};
 use crate::trouble::{Outcome, Trouble};
-use crate::{data_dir, demo, figures, logging, print_with, widget};
+use crate::{allocator, data_dir, demo, figures, logging, print_with, widget};
 
 /// What a node is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub(crate) enum Purpose {
 
 /// Runs a node until a signal stops it.
 pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
+    allocator::with_one_arena();
     let config = &loaded.config;
     logging::begin(&config.log)?;
     // Before anything else, so that a signal during the start is not lost.
