@@ -26,7 +26,6 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
   const [replyTo, setReplyTo] = useState<Message>();
   const composer = useRef<HTMLTextAreaElement>(null);
-  const sent = useRef(0);
   const [sends, setSends] = useState(0);
   useEffect(() => client.open(key), [client, key]);
 
@@ -55,8 +54,7 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
           onCancelReply={() => setReplyTo(undefined)}
           onSent={() => {
             setReplyTo(undefined);
-            sent.current += 1;
-            setSends(sent.current);
+            setSends(before => before + 1);
           }}
         />
       )}
