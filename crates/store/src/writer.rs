@@ -1,13 +1,14 @@
 //! The one thread that writes: group commit.
 //!
-//! While a transaction waits for the disk, requests queue up and become the next one: batches form by
-//! themselves under load, and a single request never waits for company.
+//! While a transaction waits for the disk, requests queue up and become the next one. Where several came together,
+//! the next batch is given a moment to gather; a single request never waits for company.
 
 use std::collections::HashMap;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
 use std::time::Instant;
 
 use chat::{ConversationId, Position, StoreError, Timestamp};
@@ -70,7 +71,15 @@ where
 pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
     let mut batch = Batch::new(db);
     let mut jobs = Vec::new();
-    while shared.writes.take(&mut jobs, shared.options.batch) {
+    let mut in_company = false;
+    loop {
+        if in_company {
+            thread::sleep(shared.options.gather);
+        }
+        if !shared.writes.take(&mut jobs, shared.options.batch) {
+            return;
+        }
+        in_company = jobs.len() > 1;
         let begin = Instant::now();
         let refused = commit(&mut batch, &mut jobs);
         shared.counters.committed(jobs.len(), begin.elapsed());
