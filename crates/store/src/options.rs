@@ -16,7 +16,8 @@ pub struct Options {
     /// Most requests in one transaction. Bounds how long the first of a batch waits for the last.
     pub batch: usize,
     /// How long the writer lets requests gather before it takes the next batch, where the last one held more than
-    /// one: a commit costs some 40 µs of CPU however much is in it. Who writes alone never waits.
+    /// one: fewer commits and flushes for the same requests, at the price of that much latency. Who writes alone
+    /// never waits.
     pub gather: Duration,
     /// SQLite's page cache of the writer, KiB.
     pub writer_cache_kib: u32,
