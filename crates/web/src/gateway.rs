@@ -260,7 +260,7 @@ impl Protocol for Gateway {
     fn closed(&mut self, conn: Conn, handle: Handle, _: Closed, now: Now) {
         let (live, transport) = match &conn.state {
             State::Socket(socket) => (socket.live(), crate::Transport::WebSocket),
-            State::Down(down) => (down.live(), down.framing().transport()),
+            State::Down(down) => (Some(down.live()), down.framing().transport()),
             _ => return,
         };
         if let Some(live) = live {

@@ -142,8 +142,8 @@ impl Socket {
 }
 
 impl Down {
-    pub(crate) fn live(&self) -> Option<&Live> {
-        Some(&self.live)
+    pub(crate) fn live(&self) -> &Live {
+        &self.live
     }
 
     pub(crate) fn framing(&self) -> Framing {
