@@ -156,3 +156,120 @@ fn binary_frames_are_no_commands() {
         other => panic!("{other:?}"),
     }
 }
+
+/// A client's frame with a mask of zeros, so that the payload can be read in the table.
+fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(payload.len()).unwrap();
+    assert!(length < 126);
+    [&[first, 0x80 | length, 0, 0, 0, 0], payload].concat()
+}
+
+/// All that the echo answers to these bytes until it ends the connection.
+fn answer_to(running: &Running, bytes: &[u8]) -> Vec<u8> {
+    use std::io::{Read, Write};
+    let socket = connect(running, "/v1/echo");
+    let mut stream = socket.get_ref();
+    stream.write_all(bytes).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    answer
+}
+
+const TEXT: u8 = 0x81;
+const TEXT_BEGINS: u8 = 0x01;
+const GOES_ON: u8 = 0x00;
+const ENDS: u8 = 0x80;
+const PING: u8 = 0x89;
+const PONG: u8 = 0x8a;
+const CLOSE: u8 = 0x88;
+
+/// The cases of Autobahn's fuzzing client (chapters 2 to 7) in which something must still be answered before the
+/// connection fails, and nothing after it. What is answered last is a close frame with the code of the offence.
+#[test]
+fn what_came_before_an_offence_is_answered_and_nothing_after_it() {
+    let running = start();
+    let hello = frame(TEXT, b"hello");
+    let echoed = b"\x81\x05hello".to_vec();
+    let ping = frame(PING, b"still there?");
+    type Case = (&'static str, Vec<Vec<u8>>, Vec<u8>, u16);
+    let table: &[Case] = &[
+        ("3.2 reserved bit", vec![hello.clone(), frame(0xa1, b"x"), ping.clone()], echoed.clone(), 1002),
+        ("3.6 reserved bit of a ping", vec![hello.clone(), frame(0xd9, b"")], echoed.clone(), 1002),
+        ("4.1.3 reserved opcode", vec![hello.clone(), frame(0x85, b""), ping.clone()], echoed.clone(), 1002),
+        ("4.2.3 reserved control", vec![hello.clone(), frame(0x8d, b""), ping.clone()], echoed.clone(), 1002),
+        ("5.1 ping in two", vec![frame(0x09, b"a"), frame(0x80, b"b")], vec![], 1002),
+        ("5.9 continuation of nothing", vec![frame(ENDS, b"a"), hello.clone()], vec![], 1002),
+        (
+            "5.15 continuation after the end",
+            vec![frame(TEXT_BEGINS, b"he"), frame(ENDS, b"llo"), frame(GOES_ON, b"x"), hello.clone()],
+            echoed.clone(),
+            1002,
+        ),
+        ("5.18 text inside a text", vec![frame(TEXT_BEGINS, b"a"), frame(TEXT, b"b")], vec![], 1002),
+        (
+            "6.4.2 bad byte of a text that goes on",
+            vec![frame(TEXT_BEGINS, b"\xce\xba\xf4\x90")],
+            vec![],
+            1007,
+        ),
+        ("6.20 cut character", vec![frame(TEXT_BEGINS, b"\xf0\x9f"), frame(ENDS, b"")], vec![], 1007),
+        ("no mask", vec![hello, b"\x81\x01x".to_vec()], echoed, 1002),
+    ];
+    for (case, frames, before, code) in table {
+        let answer = answer_to(&running, &frames.concat());
+        let (answered, close) = answer.split_at(before.len().min(answer.len()));
+        assert_eq!(answered, before, "{case}");
+        assert_eq!((close[0], u16::from_be_bytes([close[2], close[3]])), (CLOSE, *code), "{case}");
+        assert_eq!(close.len(), 2 + usize::from(close[1]), "{case}: nothing after the close frame");
+    }
+}
+
+/// Autobahn 2.10, 2.11 and 5.19: pings are answered at once, in order, between the fragments of a message.
+#[test]
+fn pings_are_answered_in_order_while_a_text_is_on_its_way() {
+    let running = start();
+    let mut input = frame(TEXT_BEGINS, "\u{3ba}\u{1f44b}".as_bytes());
+    // RFC 6455 §5.5.3: a pong that nobody asked for is no reason to say anything.
+    input.extend(frame(PONG, b"unasked"));
+    let mut expected = Vec::new();
+    for number in b'0'..=b'9' {
+        input.extend(frame(PING, &[number]));
+        expected.extend([PONG, 1, number]);
+    }
+    // A character may be cut between two frames.
+    input.extend(frame(GOES_ON, b"\xe2\x82"));
+    input.extend(frame(ENDS, b"\xac"));
+    input.extend(frame(CLOSE, b"\x03\xe8bye"));
+    expected.extend([TEXT, 9]);
+    expected.extend("\u{3ba}\u{1f44b}\u{20ac}".as_bytes());
+    expected.extend(b"\x88\x02\x03\xe8");
+    assert_eq!(answer_to(&running, &input), expected);
+}
+
+/// Autobahn 7.5, 7.7 and 7.9, and every other code: those that may travel come back, the rest is an offence.
+#[test]
+fn every_close_code_is_given_back_or_is_an_offence() {
+    let running = start();
+    let table = [
+        (1000..=1003, true),
+        (1004..=1006, false),
+        (1007..=1014, true),
+        (1015..=1016, false),
+        (2999..=2999, false),
+        (3000..=3000, true),
+        (4999..=4999, true),
+        (5000..=5000, false),
+        (65535..=65535, false),
+    ];
+    for (codes, may_travel) in table {
+        for code in codes {
+            let code: u16 = code;
+            let answer = answer_to(&running, &frame(CLOSE, &code.to_be_bytes()));
+            let expected = if may_travel { code } else { 1002 };
+            assert_eq!((answer[0], &answer[2..4]), (CLOSE, &expected.to_be_bytes()[..]), "{code}");
+        }
+    }
+    assert_eq!(answer_to(&running, &frame(CLOSE, b"")), b"\x88\x00");
+    assert_eq!(answer_to(&running, &frame(CLOSE, b"\x03"))[2..4], 1002_u16.to_be_bytes());
+    assert_eq!(answer_to(&running, &frame(CLOSE, b"\x03\xe8\xce\xff"))[2..4], 1007_u16.to_be_bytes());
+}
