@@ -20,8 +20,6 @@ interface Props {
 
 /** So near to an edge that the next ones are fetched. */
 const NEAR = 600;
-/** So near to the end that it counts as being there. */
-const AT_END = 60;
 
 export function History({ conversation, linksInert, sends, onReply }: Props) {
   const client = useClient();
@@ -45,7 +43,10 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
   const bySeq = useMemo(() => new Map(timeline.messages.map(message => [message.seq, message])), [timeline]);
   const nameOf = (message: Message) => (message.mine ? words.you : client.person(message.from).name);
 
-  const { remember, toEnd, stuck } = useAnchor(scroller, shown, timeline.unreadFrom !== undefined);
+  const { scrolled, toEnd, stuck } = useAnchor(scroller, shown, {
+    hasUnread: timeline.unreadFrom !== undefined,
+    endIsShown: window.below === 0,
+  });
   const newest = timeline.messages.at(-1);
   const tabStop = shown.some(item => item.id === active)
     ? active
@@ -78,10 +79,9 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
   const onScroll = () => {
     const element = scroller.current;
     if (element === null) return;
-    remember();
+    scrolled();
     const below = element.scrollHeight - element.scrollTop - element.clientHeight;
-    const end = below < AT_END && window.below === 0;
-    stuck.current = end;
+    const end = stuck.current;
     if (end !== atEnd) setAtEnd(end);
     if (end) setSeenUpTo(newest?.id);
     look();

@@ -11,18 +11,43 @@ interface Anchor {
 
 type Scroller = { current: HTMLDivElement | null };
 
+/** So near to the end, in pixels, that it counts as being there. */
+const AT_END = 60;
+
 /**
- * Scroll anchoring by hand, because Safari has none and virtual windows confuse that of the others. The owner calls
- * `remember` first thing in its scroll handler: whatever draws before that would scroll back to the old place.
+ * Scroll anchoring by hand, because Safari has none and virtual windows confuse that of the others. `endIsShown` says
+ * that nothing is left out below: only then the end of the elements is the end of the chat.
+ *
+ * A browser tells of a scroll some time after it moved. Whatever draws in between would put back the old place and so
+ * undo what the member's finger did; therefore the place is taken anew before each drawing, while the elements are
+ * still those that were scrolled, and once more when the browser tells (`scrolled`, called by the owner).
  */
-export function useAnchor(scroller: Scroller, shown: readonly Item[], hasUnread: boolean) {
+export function useAnchor(
+  scroller: Scroller,
+  shown: readonly Item[],
+  { hasUnread, endIsShown }: { hasUnread: boolean; endIsShown: boolean },
+) {
   const stuck = useRef(true);
   const anchor = useRef<Anchor>(undefined);
   const placed = useRef(false);
+  /** Where the scroller was left by us or was last seen. */
+  const lastTop = useRef(0);
+  /** `endIsShown` of what is drawn, not of what is about to be. */
+  const endIsDrawn = useRef(endIsShown);
 
   const remember = useCallback(() => {
-    anchor.current = scroller.current ? firstVisible(scroller.current) : undefined;
+    const element = scroller.current;
+    anchor.current = element ? firstVisible(element) : undefined;
+    lastTop.current = element?.scrollTop ?? 0;
   }, [scroller]);
+  const scrolled = useCallback(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    remember();
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    stuck.current = endIsDrawn.current && below < AT_END;
+  }, [scroller, remember]);
+  if (placed.current && scroller.current && scroller.current.scrollTop !== lastTop.current) scrolled();
   const settle = useCallback(() => {
     const element = scroller.current;
     if (element === null) return;
@@ -38,6 +63,7 @@ export function useAnchor(scroller: Scroller, shown: readonly Item[], hasUnread:
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
+    endIsDrawn.current = endIsShown;
     if (!placed.current && shown.some(item => item.kind === 'message')) {
       placed.current = true;
       const line = hasUnread ? element.querySelector<HTMLElement>('[data-item=unread]') : null;
@@ -61,7 +87,7 @@ export function useAnchor(scroller: Scroller, shown: readonly Item[], hasUnread:
     return () => observer.disconnect();
   }, [scroller, settle]);
 
-  return { stuck, remember, toEnd };
+  return { stuck, scrolled, toEnd };
 }
 
 function firstVisible(scroller: HTMLElement): Anchor | undefined {
