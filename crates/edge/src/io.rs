@@ -33,6 +33,11 @@ impl Io<'_> {
         self.shared.now
     }
 
+    /// The address of the other side, asked of the system: no connection keeps it. None where it is gone.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.line.wire.peer()
+    }
+
     /// Appends to the output; written once at the end of the loop turn. Nothing is added to a connection that is
     /// closing or over its output limit.
     pub fn send(&mut self, bytes: &[u8]) {

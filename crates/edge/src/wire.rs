@@ -1,7 +1,7 @@
 //! The socket under a connection; in tests, a pair of buffers.
 
 use std::io::{self, IoSlice, Read, Write};
-use std::net::Shutdown;
+use std::net::{Shutdown, SocketAddr};
 
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
@@ -53,6 +53,15 @@ impl Wire {
             }
             #[cfg(feature = "testing")]
             Wire::Pipe(_) => Ok(()),
+        }
+    }
+
+    /// None where the connection is gone.
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        match self {
+            Wire::Tcp(socket) => socket.peer_addr().ok(),
+            #[cfg(feature = "testing")]
+            Wire::Pipe(_) => Some(SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 40_000))),
         }
     }
 
