@@ -1,8 +1,10 @@
-// What outlives the page, in the page's own storage: never a token, and nothing before the member has signed in.
+// What outlives the page, in the page's own storage: never a token of the site, and nothing before the member has signed
+// in. Of a guest, nothing but the server's own token, and that only once they have written to somebody.
 
 import type { TransportName } from './client.ts';
 import type { KeyValues } from './environment.ts';
 import type { Snapshot } from './replica.ts';
+import { claims } from './token.ts';
 
 /**
  * A cache of another member that is older goes when this one's is written: the next person at this browser is not to
@@ -26,6 +28,22 @@ export class Cupboard {
 
   keepDevice(device: string): void {
     this.#set('device', device);
+  }
+
+  /** By which the guest of last time comes back. */
+  guest(now: number): string | undefined {
+    const token = this.#get('guest');
+    if (token === undefined) return undefined;
+    const { sub, exp } = claims(token);
+    return sub !== undefined && (exp === undefined || exp > now) ? token : undefined;
+  }
+
+  keepGuest(token: string): void {
+    this.#set('guest', token);
+  }
+
+  forgetGuest(): void {
+    this.#remove('guest');
   }
 
   /** The transport that worked last, if that was within ten minutes. */

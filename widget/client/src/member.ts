@@ -51,6 +51,8 @@ const KEPT_MESSAGES = 100;
 const MAX_GAP_PAGES = 5;
 const SAVE_MS = 2_000;
 const MAX_PROFILES = 50;
+/** In place of a `sub`: whoever it is, the tabs of this browser are the same guest. */
+const GUEST = 'guest';
 
 class Member implements Client {
   #replica = new Replica();
@@ -199,6 +201,7 @@ class Member implements Client {
   destroy(): void {
     if (this.#destroyed) return;
     this.stop();
+    this.#cupboard.forgetGuest();
     this.#destroyed = true;
     this.#unlisten();
     this.#views.forgetListeners();
@@ -218,7 +221,7 @@ class Member implements Client {
         if (number !== this.#identifying || !this.#wanted) return;
         this.#freshToken = text;
         // Without a readable `sub` it is the server's to say what is wrong with the token.
-        this.#enter(text === undefined ? 'guest' : (claims(text).sub ?? 'unreadable'));
+        this.#enter(text === undefined ? GUEST : (claims(text).sub ?? 'unreadable'));
       },
       () => {
         if (number !== this.#identifying || !this.#wanted) return;
@@ -278,6 +281,7 @@ class Member implements Client {
     const kept = alone ? undefined : this.#cupboard.device();
     const device = kept ?? uuid7(this.env.now(), this.env.bytes(16));
     const remembered = this.#cupboard.transport(this.env.now());
+    if (this.#user === GUEST) this.#replica.guestToken ??= this.#cupboard.guest(this.env.now());
     this.#engine = new Engine(
       this.env,
       { site: this.options.site, device, ...(remembered && { remembered }) },
@@ -286,6 +290,8 @@ class Member implements Client {
         apply: change => this.#apply(change),
         token: () => this.#token(),
         works: (transport, name) => {
+          // Of a guest who has only looked, nothing stays.
+          if (this.#user === GUEST && this.#cupboard.guest(this.env.now()) === undefined) return;
           if (!alone) this.#cupboard.keepDevice(name);
           this.#cupboard.keepTransport(transport, this.env.now());
         },
@@ -315,7 +321,7 @@ class Member implements Client {
     this.#freshToken = undefined;
     if (fresh !== undefined) return fresh;
     const token = await this.options.token();
-    const sub = token === undefined ? 'guest' : (claims(token).sub ?? 'unreadable');
+    const sub = token === undefined ? GUEST : (claims(token).sub ?? 'unreadable');
     if (this.#user === undefined || sub === this.#user) return token;
     // Somebody else has signed in on the site, or nobody is any more: nothing of the former member may stay.
     if (token === undefined) this.forget();
@@ -335,6 +341,7 @@ class Member implements Client {
 
   #clear(): void {
     if (this.#user !== undefined) this.#cupboard.forget(this.#user);
+    this.#cupboard.forgetGuest();
     this.#user = undefined;
     this.#hint = undefined;
     this.#identifying += 1;
@@ -610,6 +617,23 @@ class Member implements Client {
     this.#tabs?.tell(change, origin);
     this.#mirror(change);
     this.#saveSoon();
+    if (change.c === 'event') this.#keepGuest(change.event);
+  }
+
+  /**
+   * A guest whose message has arrived may be answered, and must be found again; whoever is here instead of the one
+   * that was kept takes the place.
+   */
+  #keepGuest(event: Event): void {
+    if (event.t !== 'ack' && event.t !== 'welcome') return;
+    const { me, guestToken } = this.#replica;
+    if (this.#user !== GUEST || !me?.guest)
+      return event.t === 'welcome' ? this.#cupboard.forgetGuest() : undefined;
+    const kept = this.#cupboard.guest(this.env.now());
+    const same = kept !== undefined && claims(kept).sub === me.user;
+    if (guestToken !== undefined && (event.t === 'ack' || same)) {
+      if (kept !== guestToken) this.#cupboard.keepGuest(guestToken);
+    } else if (!same) this.#cupboard.forgetGuest();
   }
 
   #mirror(change: Change): void {

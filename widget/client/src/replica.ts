@@ -78,7 +78,7 @@ export interface Snapshot {
   queue: Queued[];
   drafts: [key: ConversationKey, text: string][];
   status: Status;
-  /** With it another tab goes on as the same guest. Between tabs only, never kept. */
+  /** With it another tab goes on as the same guest. No part of the cache: it is kept for itself, if at all. */
   guestToken?: string;
 }
 

@@ -62,6 +62,8 @@ export class Server {
   /** Refuses instead of carrying out. */
   refuse: (command: Command, user: string) => Event | undefined = () => undefined;
   reachable = true;
+  /** What a guest who comes back gets for the token that was shown. */
+  renewal: string | undefined;
 
   constructor(private readonly clock: Clock) {}
 
@@ -158,6 +160,7 @@ export class Server {
       key: 'k',
       me: { ...this.person(user), ...(user.startsWith('guest_') && { guest: true }) },
       ...(guest && { guest_token: tokenOf(guest) }),
+      ...(!guest && this.renewal !== undefined && { guest_token: this.renewal }),
       presence: 'online',
       open: true,
       limits: LIMITS,

@@ -154,6 +154,106 @@ test('a guest comes in without a token, and is stopped where the site has no gue
   expect(refused.client.me()?.user).toBe('ana');
 });
 
+test('a guest who has only looked leaves nothing; one who has written is the same guest next time', async () => {
+  const { clock, server, browser } = world();
+  const one = browser();
+  const visit = async () => {
+    const tab = one.tab(undefined);
+    tab.client.connect();
+    await clock.advance(1_000);
+    return tab;
+  };
+  const looked = await visit();
+  looked.client.setDraft(BEN, 'shall I?');
+  looked.say('hidden');
+  const before = looked.client.me()?.user;
+  looked.close();
+  expect([...one.storage.keys()]).toEqual([]);
+
+  const wrote = await visit();
+  const guest = wrote.client.me()?.user ?? '';
+  expect(guest).not.toBe(before);
+  wrote.client.send(BEN, 'Is the seed shop open?');
+  expect([...one.storage.keys()]).toEqual([]);
+  await clock.advance(500);
+  expect([...one.storage]).toEqual([['kith:demo:guest', tokenOf(guest)]]);
+  wrote.close();
+  server.says('ben', guest, 'It is.', 'b1');
+
+  const back = await visit();
+  expect(back.client.me()).toMatchObject({ user: guest, guest: true });
+  expect(back.client.totals().unread).toBe(1);
+  expect([...one.storage.keys()].sort()).toEqual(['kith:demo:device', 'kith:demo:guest']);
+});
+
+test('the token of a guest is renewed, and goes with the guest', async () => {
+  const written = async () => {
+    const { clock, server, browser } = world();
+    const one = browser();
+    const tab = one.tab(undefined);
+    tab.client.connect();
+    await clock.advance(1_000);
+    tab.client.send(BEN, 'hello');
+    await clock.advance(500);
+    const kept = () => one.storage.get('kith:demo:guest');
+    expect(kept()).toBeDefined();
+    return { clock, server, one, tab, kept };
+  };
+  for (const leave of ['destroy', 'forget'] as const) {
+    const { tab, kept } = await written();
+    tab.client[leave]();
+    expect(kept(), leave).toBeUndefined();
+  }
+  {
+    const { clock, tab, kept } = await written();
+    tab.client.setToken(tokenOf('ana'));
+    await clock.advance(1_000);
+    expect(tab.client.me()?.user).toBe('ana');
+    expect(kept()).toBeUndefined();
+  }
+  {
+    // On another page, before anybody knew that they have been a guest.
+    const { clock, one, tab, kept } = await written();
+    tab.close();
+    one.tab('ana').client.connect();
+    await clock.advance(1_000);
+    expect(kept()).toBeUndefined();
+  }
+  {
+    const { clock, server, one, tab, kept } = await written();
+    const guest = tab.client.me()?.user ?? '';
+    tab.close();
+    server.renewal = tokenOf(guest, 4_000_000_000);
+    one.tab(undefined).client.connect();
+    await clock.advance(1_000);
+    expect(kept()).toBe(server.renewal);
+  }
+  {
+    // The server knows it no more: the site has a new secret.
+    const { clock, server, one, tab, kept } = await written();
+    const guest = tab.client.me()?.user;
+    tab.close();
+    server.refuse = (command, user) =>
+      command.t === 'hello' && user === guest ? { t: 'bye', code: 'bad_token', text: '' } : undefined;
+    const next = one.tab(undefined);
+    next.client.connect();
+    await clock.advance(10_000);
+    expect(next.client.me()?.user).toMatch(/^guest_/);
+    expect(next.client.me()?.user).not.toBe(guest);
+    expect(kept()).toBeUndefined();
+  }
+  for (const damaged of ['', 'x', tokenOf('guest_9', 1)]) {
+    const { clock, one, tab } = await written();
+    tab.close();
+    one.storage.set('kith:demo:guest', damaged);
+    const next = one.tab(undefined);
+    next.client.connect();
+    await clock.advance(1_000);
+    expect(next.client.status().state).toBe('online');
+    expect(next.client.me()?.user).not.toBe('guest_9');
+  }
+});
+
 test('after sleep the dead link is found, and what was missed is there', async () => {
   const { clock, server, online } = world();
   const ana = await online('ana');

@@ -76,6 +76,25 @@ describe('who is connected, and when', () => {
     ]);
   });
 
+  test('who signs out or takes the widget away before the client is there finds nothing kept', async () => {
+    const kept = { 'kith:garden:guest': 'g', 'kith:garden:cache:ana': '1 {}', 'kith:garden:device': 'd' };
+    const keep = () => {
+      for (const [key, value] of Object.entries({ ...kept, other: 'of the page' }))
+        localStorage.setItem(key, value);
+    };
+    keep();
+    open({}).kith.setToken(null);
+    expect(Object.keys(localStorage).sort()).toEqual(['kith:garden:device', 'other']);
+    keep();
+    open({}).kith.destroy();
+    expect(Object.keys(localStorage).sort()).toEqual([
+      'kith:garden:cache:ana',
+      'kith:garden:device',
+      'other',
+    ]);
+    localStorage.clear();
+  });
+
   test('the inbox opens at once and shows no button', async () => {
     const page = open({ mode: 'inbox' });
     await settle();

@@ -17,7 +17,7 @@ export interface Kith {
   off<K extends keyof PageEvents>(event: K, listener: (detail: PageEvents[K]) => void): void;
   /** Signs the member in, or brings a fresh token. `null`: they have signed out; what was cached is forgotten. */
   setToken(token: string | null): void;
-  /** Takes the widget off the page. */
+  /** Takes the widget off the page, and forgets the guest who was here. */
   destroy(): void;
   /** The headless client of this page, connected or not. */
   client(): Promise<Client>;
@@ -258,7 +258,8 @@ class Page {
   }
 
   #signOut(): void {
-    this.#living?.forget();
+    if (this.#living) this.#living.forget();
+    else forgetKept(`kith:${this.settings.site}:cache:`, `kith:${this.settings.site}:guest`);
     this.#setUnread(0);
     if (this.#open) void this.#app?.then(app => app.hide());
   }
@@ -271,7 +272,8 @@ class Page {
       app => app.destroy(),
       () => undefined,
     );
-    this.#living?.destroy();
+    if (this.#living) this.#living.destroy();
+    else forgetKept(`kith:${this.settings.site}:guest`);
     this.#title.stop();
     this.#launcher.host.remove();
     this.#listeners.clear();
@@ -285,5 +287,16 @@ class Page {
         console.error(error);
       }
     }
+  }
+}
+
+/** What the client has kept on pages before; on this one nobody has fetched it. */
+function forgetKept(...prefixes: string[]): void {
+  try {
+    for (const key of Object.keys(localStorage)) {
+      if (prefixes.some(prefix => key.startsWith(prefix))) localStorage.removeItem(key);
+    }
+  } catch {
+    // Forbidden: nothing is kept either.
   }
 }
