@@ -79,6 +79,7 @@ fn sign_in(node: &Node, number: u32, token: &str) {
         device: DeviceId::parse("device").expect("it is one"),
         position: None,
         origin: None,
+        address: None,
     };
     node.sign_in(hello, SessionHandle(number.into()), NOW);
 }
@@ -119,6 +120,8 @@ fn config() -> NodeConfig {
             command_burst: 20,
             command_per_minute: 600,
             site_sends_per_second: 0,
+            guest_burst: 0,
+            guest_per_minute: 0,
         },
         presence_grace_ms: 10_000,
         presence_coalesce_ms: 500,

@@ -1,5 +1,7 @@
 //! What gateways ask of the domain on behalf of a client.
 
+use std::net::IpAddr;
+
 use crate::{ConversationId, DeviceId, Position, Seq, Sub, Timestamp};
 
 /// What a client says first.
@@ -11,6 +13,8 @@ pub struct Hello<'a> {
     pub position: Option<Position>,
     /// Origin header of the request, where there was one.
     pub origin: Option<&'a str>,
+    /// Where the client is, so that one address cannot make any number of guests. None: not known, no limit.
+    pub address: Option<IpAddr>,
 }
 
 /// A command of a signed-in session.

@@ -12,6 +12,7 @@
 //! | contact changes under way | `contacts.rs` | – | while under way |
 //! | sites | `sites.rs` | – | always |
 //! | recent users and relations | `cache.rs` | inside quick_cache | bounded |
+//! | new guests by address | `guest.rs` | – | bounded |
 //! | randomness | `node.rs` | – | always |
 //! | *telling* | `delivery.rs` | – | – |
 //!
@@ -29,6 +30,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use crate::cache::Recent;
 use crate::command::AnswerTo;
 use crate::contacts::PairsBusy;
+use crate::guest::GuestDoor;
 use crate::limits::Rate;
 use crate::peer::Job;
 use crate::session::{State, UsersHere};
@@ -83,6 +85,9 @@ pub struct Limits {
     pub command_per_minute: u32,
     /// All messages of one site, per second. 0: no limit.
     pub site_sends_per_second: u32,
+    /// New guests from one address: so many at once, then so many per minute. 0: no limit.
+    pub guest_burst: u32,
+    pub guest_per_minute: u32,
 }
 
 /// How much slower guests are.
@@ -103,6 +108,7 @@ pub(crate) struct Inner {
     pub(crate) watches: Watches,
     pub(crate) recent: Recent,
     pub(crate) pairs_busy: PairsBusy,
+    pub(crate) guest_door: GuestDoor,
     pub(crate) counters: Counters,
     /// See `delivery.rs`.
     pub(crate) telling: Mutex<()>,
@@ -144,6 +150,7 @@ impl Node {
             watches: Watches::new(),
             recent: Recent::new(),
             pairs_busy: PairsBusy::default(),
+            guest_door: GuestDoor::default(),
             counters: Counters::default(),
             telling: Mutex::new(()),
             rng: Mutex::new(StdRng::from_seed(rng_seed)),

@@ -124,6 +124,8 @@ mod tests {
             command_burst: 0,
             command_per_minute: 0,
             site_sends_per_second: 0,
+            guest_burst: 0,
+            guest_per_minute: 0,
         };
         let long_id = "a".repeat(64);
         let table = [

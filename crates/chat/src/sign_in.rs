@@ -68,8 +68,11 @@ impl Inner {
             return Err(Refusal::BadOrigin);
         }
         let (ticket, guest_token) = match hello.token {
-            Some(token) => (self.check_token(&site, token, now)?, None),
-            None => self.new_guest(&site.site, now)?,
+            Some(token) => match self.check_token(&site, token, now)? {
+                ticket if ticket.profile.guest => self.known_guest(&site.site, ticket, now),
+                ticket => (ticket, None),
+            },
+            None => self.new_guest(&site.site, hello.address, now)?,
         };
         if site.counters.is_full(self.config.limits.sessions_per_site) {
             return Err(Refusal::Full);

@@ -12,6 +12,10 @@ pub struct Stats {
     pub users_online: u64,
     pub sites: u64,
     pub sign_ins: u64,
+    /// Guests who had never been here.
+    pub new_guests: u64,
+    /// New guests who were refused, because too many came from their address.
+    pub guests_refused: u64,
     /// Messages stored, each once.
     pub messages: u64,
     /// Sends of an id that was stored before.
@@ -29,6 +33,8 @@ pub(crate) struct Counters {
     pub(crate) sessions: Counter,
     pub(crate) users_online: Counter,
     pub(crate) sign_ins: Counter,
+    pub(crate) new_guests: Counter,
+    pub(crate) guests_refused: Counter,
     pub(crate) messages: Counter,
     pub(crate) repeated: Counter,
     pub(crate) deliveries: Counter,
@@ -48,6 +54,8 @@ impl Counters {
             users_online: self.users_online.read(),
             sites: sites as u64,
             sign_ins: self.sign_ins.read(),
+            new_guests: self.new_guests.read(),
+            guests_refused: self.guests_refused.read(),
             messages: self.messages.read(),
             repeated: self.repeated.read(),
             deliveries: self.deliveries.read(),

@@ -4,6 +4,7 @@
 mod scene;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use chat::memory::MemoryStore;
 use chat::token::{Audience, Claims, sign};
 use chat::*;
 use jsonwebtoken::{Algorithm, EncodingKey};
@@ -349,4 +350,48 @@ fn guests_come_back_as_the_same_where_the_site_lets_them_in() {
     scene.node.refresh_sites().unwrap();
     assert_eq!(scene.refused_hello(None), Refusal::NoGuests);
     assert_eq!(outcome(&scene, &token), Err(Refusal::NoGuests), "nor those of before");
+}
+
+#[test]
+fn a_guest_who_comes_again_gets_a_newer_token() {
+    let mut scene = Scene::new(Mode::Open);
+    let first = scene.sign_in_guest("g").welcome;
+    let token = first.guest_token.unwrap();
+    let come_again = |scene: &Scene, token: &str| {
+        let handle = scene.hello(Some(token), "g", None);
+        scene.welcomed(handle).welcome
+    };
+    assert_eq!(come_again(&scene, &token).guest_token, None, "the one of today will do");
+
+    const WEEKS: u64 = 7 * 86_400_000;
+    scene.now += 3 * WEEKS;
+    let back = come_again(&scene, &token);
+    let newer = back.guest_token.unwrap();
+    assert!(newer != token && back.expires.0 == scene.now + 30 * 86_400_000);
+    scene.now += 2 * WEEKS;
+    assert_eq!(come_again(&scene, &newer).me.sub, first.me.sub, "five weeks later");
+    assert_eq!(outcome(&scene, &token), Err(Refusal::TokenExpired));
+
+    // A member's token is the site's to renew.
+    assert_eq!(scene.sign_in("ann", "a").welcome.guest_token, None);
+}
+
+#[test]
+fn new_guests_of_one_address_are_limited_and_nobody_else_is() {
+    let limits = Limits { guest_burst: 2, guest_per_minute: 1, ..limits() };
+    let mut scene = Scene::with(Mode::Open, NodeConfig { limits, ..config() }, MemoryStore::new());
+    let guest = scene.sign_in_guest("a");
+    scene.sign_in_guest("b");
+    assert_eq!(scene.refused_hello(None), Refusal::RateLimited { retry_after_ms: 60_000 });
+
+    // Who has been here, and who is a member, comes in.
+    let token = guest.welcome.guest_token.unwrap();
+    assert!(outcome(&scene, &token).is_ok());
+    scene.sign_in("ann", "a");
+
+    scene.now += 60_000;
+    scene.sign_in_guest("c");
+    assert!(matches!(scene.refused_hello(None), Refusal::RateLimited { .. }));
+    let stats = scene.node.stats();
+    assert_eq!((stats.new_guests, stats.guests_refused), (3, 2));
 }

@@ -72,6 +72,27 @@ pub(crate) struct Web {
     pub idle: Span,
     /// Between heartbeats on the stream transports.
     pub heartbeat: Span,
+    /// Addresses and networks whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Proxies,
+}
+
+/// As one text, so that a variable can say it too.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Proxies(pub web::TrustedProxies);
+
+impl TryFrom<String> for Proxies {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Proxies, String> {
+        text.parse().map(Proxies)
+    }
+}
+
+impl From<Proxies> for String {
+    fn from(proxies: Proxies) -> String {
+        proxies.0.to_string()
+    }
 }
 
 /// See `chat::Limits`; 0 means no limit for the rates.
@@ -89,6 +110,8 @@ pub(crate) struct Limits {
     pub command_burst: u32,
     pub command_per_minute: u32,
     pub site_sends_per_second: u32,
+    pub guest_burst: u32,
+    pub guest_per_minute: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -165,7 +188,12 @@ impl Default for Log {
 
 impl Default for Web {
     fn default() -> Web {
-        Web { frame_bytes: 65_536, idle: Span::seconds(90), heartbeat: Span::seconds(10) }
+        Web {
+            frame_bytes: 65_536,
+            idle: Span::seconds(90),
+            heartbeat: Span::seconds(10),
+            trusted_proxies: Proxies::default(),
+        }
     }
 }
 
@@ -183,6 +211,8 @@ impl Default for Limits {
             command_burst: 120,
             command_per_minute: 1_200,
             site_sends_per_second: 5_000,
+            guest_burst: 20,
+            guest_per_minute: 2,
         }
     }
 }
@@ -472,6 +502,7 @@ mod tests {
         assert!(said("tls_cert = \"x\"\ntls_key = \"y\"").contains("--https"));
         assert!(said("[limits]\nbody_bytes = 60000").contains("120000"));
         assert!(said("[web]\nheartbeat = \"2m\"").contains("shorter"));
+        assert!(said("[web]\ntrusted_proxies = \"10.0.0.0/8, localhost\"").contains("`localhost`"));
         assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
         let missing = load(Layers { file: Some("/no/such.toml".into()), ..Layers::default() });
         assert!(missing.expect_err("no file").to_string().contains("--config"));

@@ -82,6 +82,12 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
             Sample::gauge("kith_chat_users_online", "Users with at least one session.", stats.users_online),
             Sample::gauge("kith_chat_sites", "Sites.", stats.sites),
             Sample::counter("kith_chat_sign_ins", "Sessions begun.", stats.sign_ins),
+            Sample::counter("kith_chat_new_guests", "Guests who had never been here.", stats.new_guests),
+            Sample::counter(
+                "kith_chat_guests_refused",
+                "New guests refused, because too many came from their address.",
+                stats.guests_refused,
+            ),
             Sample::counter("kith_chat_messages", "Messages stored, each once.", stats.messages),
             Sample::counter("kith_chat_repeated", "Sends of an id that was stored before.", stats.repeated),
             Sample::counter("kith_chat_deliveries", "Messages handed to sessions.", stats.deliveries),

@@ -305,6 +305,7 @@ fn web_config(config: &Config) -> WebConfig {
         frame_bytes: config.web.frame_bytes,
         idle: config.web.idle.into(),
         heartbeat: config.web.heartbeat.into(),
+        trusted_proxies: config.web.trusted_proxies.0.clone(),
         echo: config.echo,
         ..WebConfig::default()
     }
@@ -325,6 +326,8 @@ fn node_config(config: &Config) -> NodeConfig {
             command_burst: limits.command_burst,
             command_per_minute: limits.command_per_minute,
             site_sends_per_second: limits.site_sends_per_second,
+            guest_burst: limits.guest_burst,
+            guest_per_minute: limits.guest_per_minute,
         },
         presence_grace_ms: config.presence.grace.as_millis(),
         presence_coalesce_ms: config.presence.coalesce.as_millis(),

@@ -11,6 +11,7 @@ use crate::assets::Assets;
 use crate::counters::Counters;
 use crate::gateway::Mail;
 use crate::key::SessionKeys;
+use crate::visitor::TrustedProxies;
 
 #[derive(Debug, Clone)]
 pub struct WebConfig {
@@ -36,6 +37,8 @@ pub struct WebConfig {
     pub body: Duration,
     /// For a connection without a request. Default 60 s.
     pub keep_alive: Duration,
+    /// Whose word is taken for where a client is.
+    pub trusted_proxies: TrustedProxies,
     /// Output that a session may have waiting before typing notices are dropped. Default 64 KiB.
     pub soft_limit: usize,
     /// Output that a session may have waiting before it is *behind*. Default 256 KiB.
@@ -59,6 +62,7 @@ impl Default for WebConfig {
             head: Duration::from_secs(10),
             body: Duration::from_secs(30),
             keep_alive: Duration::from_secs(60),
+            trusted_proxies: TrustedProxies::default(),
             soft_limit: 64 * 1024,
             hard_limit: 256 * 1024,
             echo: false,

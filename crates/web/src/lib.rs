@@ -21,6 +21,7 @@ mod live;
 mod poll;
 mod request;
 mod rest;
+mod visitor;
 mod websocket;
 mod wire;
 
@@ -31,6 +32,7 @@ pub use gateway::{Conn, Gateway, Mail, WebOutbox};
 pub use key::SessionKeys;
 pub use live::ECHO_BYTES;
 pub use rest::Client;
+pub use visitor::TrustedProxies;
 
 /// Entry points for fuzzing: what reads bytes from outside.
 #[doc(hidden)]

@@ -12,7 +12,8 @@ use crate::framing::Framing;
 use crate::gateway::{Conn, Gateway, State, Step, timestamp};
 use crate::http::Head;
 use crate::poll::Polls;
-use crate::request::{is_own_origin, read_hello, take_waiting};
+use crate::request::{read_hello, take_waiting};
+use crate::visitor::Visitor;
 use crate::websocket::{
     CloseFrame, HandshakeError, Message, Opcode, Reader, Violation, check, write_close, write_frame,
 };
@@ -37,11 +38,6 @@ enum Phase {
     /// Said hello; nothing is read until the answer is there.
     SigningIn,
     Live(Live),
-}
-
-/// The origin of the page that opened a WebSocket, where it is not ours.
-struct Visitor {
-    origin: Box<str>,
 }
 
 /// A session on an answer that does not end.
@@ -180,8 +176,8 @@ impl Gateway {
             ""
         };
         if self.upgrade(state, head, protocol, io) {
-            let origin = head.origin.filter(|origin| !is_own_origin(origin, head.host));
-            let phase = Phase::Door(origin.map(|origin| Box::new(Visitor { origin: origin.into() })));
+            let visitor = Visitor::of(head, &self.shared.config.trusted_proxies, io);
+            let phase = Phase::Door((!visitor.is_plain()).then(|| Box::new(visitor)));
             *state = State::Socket(Socket { reader: Reader::default(), phase });
             io.set_timer(Some(self.shared.config.hello));
         }
@@ -283,10 +279,10 @@ impl Gateway {
             Phase::SigningIn => {}
             Phase::Door(visitor) => match read_hello(frame) {
                 Ok(hello) => {
-                    let origin = visitor.take().map(|visitor| visitor.origin);
+                    let visitor = visitor.take().map(|visitor| *visitor).unwrap_or_default();
                     socket.phase = Phase::SigningIn;
                     io.set_reading(false);
-                    self.sign_in(&hello, origin.as_deref(), SessionHandle(io.handle().to_bits()), io);
+                    self.sign_in(&hello, &visitor, SessionHandle(io.handle().to_bits()), io);
                 }
                 Err((code, _)) => self.say_bye(state, code, io),
             },

@@ -11,6 +11,7 @@ use crate::body::Reader;
 use crate::gateway::{Conn, Gateway, Mail, State, Step, after_answer, next_request, read_on, timestamp};
 use crate::http::{Fields, Framing, Head, NO_FIELDS, Offence, parse};
 use crate::rest::Forward;
+use crate::visitor::Visitor;
 
 /// How long a page, REST or another worker may take to answer.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
@@ -22,7 +23,7 @@ pub(crate) struct Upload {
     route: Route,
     pending: Pending,
     authorization: Option<Box<str>>,
-    origin: Option<Box<str>>,
+    visitor: Visitor,
     /// For the router: the head as it will get it.
     forward: Option<Box<Forward>>,
 }
@@ -105,17 +106,14 @@ impl Gateway {
         };
         io.set_timer(None);
         self.count(route);
-        let upload = || {
-            let origin = head.origin.filter(|origin| !is_own_origin(origin, head.host));
-            Upload {
-                reader,
-                body: Vec::new(),
-                route,
-                pending: Pending::of(head, Awaited::Rest),
-                authorization: head.authorization.map(Into::into),
-                origin: origin.map(Into::into),
-                forward: (route == Route::Rest).then(|| Box::new(Forward::of(head, is_local))),
-            }
+        let upload = || Upload {
+            reader,
+            body: Vec::new(),
+            route,
+            pending: Pending::of(head, Awaited::Rest),
+            authorization: head.authorization.map(Into::into),
+            visitor: Visitor::of(head, &self.shared.config.trusted_proxies, io),
+            forward: (route == Route::Rest).then(|| Box::new(Forward::of(head, is_local))),
         };
         match route {
             Route::Socket => self.open_socket(state, head, io),
@@ -154,24 +152,24 @@ impl Gateway {
 
     /// A whole request on its way.
     fn dispatch(&mut self, state: &mut State, upload: Upload, io: &mut Io<'_>) {
-        let Upload { route, mut pending, body, authorization, origin, forward, .. } = upload;
+        let Upload { route, mut pending, body, authorization, visitor, forward, .. } = upload;
         match route {
             Route::Stream | Route::Sse => {
                 pending.what = if route == Route::Stream { Awaited::Stream } else { Awaited::Sse };
                 let handle = SessionHandle(io.handle().to_bits());
-                self.enter(state, pending, &body, origin, handle, io);
+                self.enter(state, pending, &body, visitor, handle, io);
             }
             Route::Poll if authorization.is_none() => {
                 pending.what = Awaited::PollHello;
                 let handle = self.polls.open(io.handle(), io.now());
-                if !self.enter(state, pending, &body, origin, handle, io) {
+                if !self.enter(state, pending, &body, visitor, handle, io) {
                     self.polls.close(handle);
                 }
             }
             Route::Poll | Route::Send => {
                 let key = authorization.as_deref();
-                let session = key.and_then(|key| self.shared.keys.check(key, origin.as_deref()));
-                pending.cors = self.known(origin);
+                let session = key.and_then(|key| self.shared.keys.check(key, visitor.origin.as_deref()));
+                pending.cors = self.known(visitor.origin);
                 let Some(session) = session else {
                     return self.answer_code(state, &pending, Code::NoSession, "no such session", io);
                 };
@@ -193,7 +191,7 @@ impl Gateway {
                 self.send_mail(owner, mail);
             }
             Route::Preflight => {
-                pending.cors = self.known(origin);
+                pending.cors = self.known(visitor.origin);
                 let fields = "access-control-allow-methods: POST\r\naccess-control-allow-headers: authorization, \
                               content-type\r\naccess-control-max-age: 7200\r\n";
                 pending.send(io, 204, fields, b"");
@@ -223,7 +221,7 @@ impl Gateway {
         state: &mut State,
         mut pending: Pending,
         body: &[u8],
-        origin: Option<Box<str>>,
+        visitor: Visitor,
         handle: SessionHandle,
         io: &mut Io<'_>,
     ) -> bool {
@@ -231,24 +229,24 @@ impl Gateway {
             Ok(hello) => hello,
             Err((code, text)) => {
                 // Which site was meant is not known.
-                pending.cors = self.known(origin);
+                pending.cors = self.known(visitor.origin);
                 self.answer_code(state, &pending, code, text, io);
                 return false;
             }
         };
         let readable = |origin: &str| self.shared.node.origin_allowed(&hello.site, origin) != Ok(false);
-        pending.cors = origin.clone().filter(|origin| readable(origin));
+        pending.cors = visitor.origin.clone().filter(|origin| readable(origin));
         io.set_timer(Some(self.shared.config.hello));
         let session = (pending.what == Awaited::PollHello).then_some(handle);
         *state = State::Waiting(Box::new(Waiting { pending, session }));
-        self.sign_in(&hello, origin.as_deref(), handle, io);
+        self.sign_in(&hello, &visitor, handle, io);
         true
     }
 
     pub(crate) fn sign_in(
         &mut self,
         hello: &Hello<'_>,
-        origin: Option<&str>,
+        visitor: &Visitor,
         handle: SessionHandle,
         io: &Io<'_>,
     ) {
@@ -258,7 +256,9 @@ impl Gateway {
             token: hello.token.as_deref(),
             device,
             position: hello.position.as_deref().and_then(crate::wire::parse_position),
-            origin,
+            origin: visitor.origin.as_deref(),
+            // Only asked for where it is needed: it is a call to the system.
+            address: if hello.token.is_none() { visitor.address(io) } else { None },
         };
         self.shared.node.sign_in(hello, handle, timestamp(io.now()));
     }

@@ -31,6 +31,8 @@ fn start() -> Running {
         command_burst: 0,
         command_per_minute: 0,
         site_sends_per_second: 0,
+        guest_burst: 0,
+        guest_per_minute: 0,
     };
     let (mailboxes, inboxes) = edge::mailboxes(1);
     let config =

@@ -13,6 +13,8 @@ use chat::*;
 /// When every scene begins, milliseconds since the epoch.
 pub const START: u64 = 1_800_000_000_000;
 pub const SITE: &str = "forum";
+/// Where everybody is.
+pub const ADDRESS: std::net::Ipv4Addr = std::net::Ipv4Addr::new(192, 0, 2, 1);
 
 pub struct Scene {
     pub store: Arc<MemoryStore>,
@@ -55,6 +57,8 @@ pub fn limits() -> Limits {
         command_burst: 0,
         command_per_minute: 0,
         site_sends_per_second: 0,
+        guest_burst: 0,
+        guest_per_minute: 0,
     }
 }
 
@@ -146,7 +150,9 @@ impl Scene {
     pub fn hello(&self, token: Option<&str>, device: &str, position: Option<Position>) -> SessionHandle {
         let handle = self.handle();
         let device = DeviceId::parse(device).unwrap();
-        let hello = Hello { site_key: SITE, token, device, position, origin: Some("https://forum.example") };
+        let origin = Some("https://forum.example");
+        let address = Some(ADDRESS.into());
+        let hello = Hello { site_key: SITE, token, device, position, origin, address };
         self.node.sign_in(hello, handle, self.now());
         handle
     }

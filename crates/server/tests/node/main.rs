@@ -8,6 +8,7 @@ mod commands;
 mod crash;
 mod disk_full;
 mod flood;
+mod guests;
 mod lifecycle;
 mod running;
 mod tls;

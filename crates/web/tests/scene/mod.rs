@@ -227,6 +227,8 @@ pub fn limits() -> chat::Limits {
         command_burst: 0,
         command_per_minute: 0,
         site_sends_per_second: 0,
+        guest_burst: 0,
+        guest_per_minute: 0,
     }
 }
 

@@ -1,0 +1,74 @@
+//! Guests: how many come from where, and who comes back.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::running::{Running, Scratch};
+
+/// A demo node with these settings.
+fn node(scratch: &Scratch, settings: &str) -> Running {
+    let file = scratch.path().join("kith.toml");
+    fs::write(&file, settings).unwrap();
+    Running::start(scratch, "demo", &["--config", file.to_str().unwrap()])
+}
+
+/// Says hello by long poll, as a proxy would pass it on. Answers the status and the first event.
+fn hello(node: &Running, fields: &str, token: Option<&str>) -> (String, Value) {
+    let body = json!({ "t": "hello", "v": 1, "site": "demo", "token": token, "device": "d" }).to_string();
+    let answer = node.raw(
+        format!(
+            "POST /v1/poll HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{fields}Content-Length: {}\r\n\r\n{body}",
+            node.http,
+            body.len()
+        )
+        .as_bytes(),
+    );
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let body: Value = serde_json::from_str(body).unwrap();
+    let event = body.get(0).cloned().unwrap_or(body);
+    (head.split(' ').nth(1).unwrap().to_owned(), event)
+}
+
+#[test]
+fn one_address_makes_only_so_many_guests_whatever_it_says_of_itself() {
+    let scratch = Scratch::new("guests");
+    let node = node(&scratch, "[limits]\nguest_burst = 2\nguest_per_minute = 1\n");
+    let (status, first) = hello(&node, "", None);
+    assert_eq!((status.as_str(), &first["t"]), ("200", &json!("welcome")));
+    assert_eq!(hello(&node, "X-Forwarded-For: 192.0.2.1\r\n", None).0, "200");
+
+    let (status, refused) = hello(&node, "X-Forwarded-For: 192.0.2.2\r\n", None);
+    assert_eq!((status.as_str(), &refused["code"]), ("429", &json!("rate_limited")));
+    assert!((1..=60_000).contains(&refused["retry_after"].as_u64().unwrap()), "{refused}");
+
+    let mut socket = Client::connect(node.http).unwrap();
+    socket.say(json!({ "t": "hello", "v": 1, "site": "demo", "device": "d" })).unwrap();
+    let bye = socket.next().unwrap();
+    assert_eq!((&bye["t"], &bye["code"]), (&json!("bye"), &json!("rate_limited")));
+
+    // Who has been here before is the same guest, and no new one.
+    let (_, again) = hello(&node, "", first["guest_token"].as_str());
+    assert_eq!(again["me"], first["me"]);
+    assert_eq!(node.metric("kith_chat_new_guests_total"), 2.0);
+    assert_eq!(node.metric("kith_chat_guests_refused_total"), 2.0);
+}
+
+#[test]
+fn a_trusted_proxy_says_where_guests_are() {
+    let scratch = Scratch::new("guests-by-proxy");
+    let settings =
+        "[web]\ntrusted_proxies = \"127.0.0.0/8\"\n[limits]\nguest_burst = 1\nguest_per_minute = 1\n";
+    let node = node(&scratch, settings);
+    let status = |list: &str| hello(&node, &format!("X-Forwarded-For: {list}\r\n"), None).0;
+    assert_eq!(status("192.0.2.1"), "200");
+    assert_eq!(status("192.0.2.2"), "200");
+    assert_eq!(status("192.0.2.1"), "429");
+    assert_eq!(status("198.51.100.1, 192.0.2.2"), "429", "what the client itself has written does not count");
+    assert_eq!(status("2001:db8::1"), "200");
+    assert_eq!(status("2001:db8::2"), "429");
+    // Without the header it is the proxy itself.
+    assert_eq!(hello(&node, "", None).0, "200");
+    assert_eq!(status("nonsense"), "429");
+}
