@@ -75,6 +75,7 @@ export function assertNoTrouble(context, except = /^$/) {
 
 /** No violation of WCAG 2.2 A and AA, nor of axe's best practices, inside the widget. */
 export async function assertAccessible(page, what) {
+  await page.evaluate(settled);
   await page.evaluate(axe);
   const violations = await page.evaluate(async () => {
     const run = await globalThis.axe.run('kith-widget', {
@@ -88,6 +89,15 @@ export async function assertAccessible(page, what) {
     }));
   });
   assert.deepEqual(violations, [], `axe: ${what}`);
+}
+
+/** What fades in has its colours when it is there; what turns for ever is not waited for. */
+async function settled() {
+  const root = document.querySelector('kith-widget').shadowRoot;
+  const running = root
+    .getAnimations()
+    .filter(one => one.effect.getComputedTiming().iterations !== Number.POSITIVE_INFINITY);
+  await Promise.allSettled(running.map(one => one.finished));
 }
 
 /** Waits until `look` gives something true; its last value otherwise says what was there instead. */
