@@ -56,8 +56,8 @@ export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
         <Avatar person={person} presence={presence.presence} />
         <span class="row-text">
           <span class="row-line">
-            <span class="row-name clip">
-              <bdi>{person.name}</bdi>
+            <span class="row-name clip" dir="auto">
+              {person.name}
             </span>
             {muted && <Mark icon="muted" text={words.muted} />}
             {conversation.pinned && <Mark icon="pin" text={words.pinned} />}
@@ -114,8 +114,9 @@ function Preview({
   return (
     <>
       {last.mine && <StateIcon state={last.state} />}
-      <span class="row-preview clip">
-        <bdi>{last.mine ? words.youSaid(oneLine(last.body)) : oneLine(last.body)}</bdi>
+      {/* Cut where its own direction ends, not where the list's does. */}
+      <span class="row-preview clip" dir="auto">
+        {last.mine ? words.youSaid(oneLine(last.body)) : oneLine(last.body)}
       </span>
     </>
   );
