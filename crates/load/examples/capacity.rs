@@ -8,6 +8,7 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
+use load::Aim;
 use load::flood::{self, FloodPlan};
 use load::stress::{self, Pace, StressPlan};
 use load::target::{Target, Transport};
@@ -16,9 +17,7 @@ fn main() {
     for transport in Transport::ALL {
         let server = FakeServer::start(Flaws::default());
         let plan = FloodPlan {
-            target: Target::parse(&server.url()).unwrap(),
-            site: "demo".to_owned(),
-            secret: b"secret".to_vec(),
+            aim: aim(&server),
             transport,
             // Both ends are in this process, and so are their descriptors.
             connections: 9_000,
@@ -26,9 +25,6 @@ fn main() {
             hold: Duration::from_secs(1),
             exchange: None,
             settle: Duration::from_secs(1),
-            server: Some(std::process::id()),
-            ca: None,
-            threads: 1,
         };
         let report = flood::run(&plan, &mut |_| {}).unwrap();
         println!("{report}");
@@ -38,18 +34,19 @@ fn main() {
     }
     let server = FakeServer::start(Flaws::default());
     let plan = StressPlan {
-        target: Target::parse(&server.url()).unwrap(),
-        site: "demo".to_owned(),
-        secret: b"secret".to_vec(),
+        aim: aim(&server),
         transport: Transport::Websocket,
         members: 1000,
         group: 10,
         body_bytes: 100,
         pace: Pace::Window(4),
         time: Duration::from_secs(5),
-        server: Some(std::process::id()),
-        ca: None,
-        threads: 1,
     };
     println!("{}", stress::run(&plan, &mut |_| {}).unwrap());
+}
+
+/// The server is in this process.
+fn aim(server: &FakeServer) -> Aim {
+    let target = Target::parse(&server.url()).unwrap();
+    Aim { server: Some(std::process::id()), threads: 1, ..Aim::new(target, "demo", b"secret") }
 }

@@ -1,7 +1,6 @@
 //! Conducts a crowd: when who connects, when to look at the server. What it shares with all load plans.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
@@ -11,15 +10,19 @@ use edge::{Edge, EdgeConfig, Mailboxes, mailboxes};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
+use crate::aim::Aim;
 use crate::crowd::{self, Counts, Crowd, Field, Mail, Script, read};
 use crate::probe::{self, Probe, Sample};
-use crate::target::{Target, Transport};
+use crate::target::Transport;
 use crate::token::{self, Signer};
+use crate::traffic::Traffic;
 use crate::trust::{self, BadTrust};
 
 /// How often the conductor wakes up: what is due is done in parts this short.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
+/// Twice as long each time the series is full.
 const SERIES_EVERY: Duration = Duration::from_millis(250);
+const SERIES_MOST: usize = 4_000;
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Connections without their welcome. More would only fill the server's backlog and be dropped there.
 const IN_FLIGHT: u64 = 3000;
@@ -45,16 +48,12 @@ pub enum LoadError {
 
 /// Who takes part.
 pub(crate) struct Cast<'a> {
-    pub(crate) target: &'a Target,
-    pub(crate) site: &'a str,
-    pub(crate) secret: &'a [u8],
+    pub(crate) aim: &'a Aim,
     pub(crate) transport: Transport,
     pub(crate) members: u32,
     /// Connections begun per second.
     pub(crate) rate: f64,
-    pub(crate) ca: Option<&'a PathBuf>,
-    pub(crate) server: Option<u32>,
-    pub(crate) threads: usize,
+    pub(crate) traffic: Arc<Traffic>,
 }
 
 /// How things stood at one moment.
@@ -73,12 +72,22 @@ pub(crate) struct Ramp {
     pub(crate) late_beats: u64,
 }
 
-/// One look at the run.
-#[derive(Debug, Clone, Copy, Serialize)]
+/// One look at the run. What could not be seen is null.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Point {
     pub seconds: f64,
     pub active: u64,
+    /// Messages since the beginning.
+    pub sent: u64,
+    pub delivered: u64,
+    /// Of what came since the point before.
+    pub p50_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
     pub resident_bytes: Option<u64>,
+    /// Of the whole machine, both ends of each connection: only its growth means something.
+    pub kernel_bytes: Option<u64>,
+    pub server_cpu_seconds: Option<f64>,
+    pub generator_cpu_seconds: Option<f64>,
 }
 
 /// What the workers have to tell at the end.
@@ -96,6 +105,9 @@ pub(crate) struct Conductor<'a, S: Script> {
     /// Of this process, before anybody came.
     cpu_before: f64,
     pub(crate) series: Vec<Point>,
+    series_every: Duration,
+    aim: Aim,
+    traffic: Arc<Traffic>,
     mail: Mailboxes<Mail<S>>,
     say: &'a mut dyn FnMut(&str),
     /// Ends its workers when dropped.
@@ -112,16 +124,17 @@ impl<'a, S: Script> Conductor<'a, S> {
         if cast.members == 0 || cast.rate.is_nan() || cast.rate <= 0.0 {
             return Err(LoadError::Plan("at least one connection and a rate above 0 are needed"));
         }
-        let tls = cast.target.tls.then(|| trust::client_config(cast.target, cast.ca)).transpose()?;
-        let probe = Probe::find(cast.target, cast.server);
-        let signer = Signer::new(cast.secret, now_unix().as_secs());
+        let aim = cast.aim;
+        let tls = aim.target.tls.then(|| trust::client_config(&aim.target, aim.ca.as_ref())).transpose()?;
+        let probe = Probe::find(&aim.target, aim.server);
+        let signer = Signer::new(&aim.secret, now_unix().as_secs());
         let tokens = (0..cast.members).map(|number| signer.token(&token::user(number))).collect();
         let (workers, private_descriptor_tables) = workers(cast);
         let before = probe.look();
         let field = Arc::new(Field {
-            target: cast.target.clone(),
+            target: aim.target.clone(),
             transport: cast.transport,
-            site: cast.site.to_owned(),
+            site: aim.site.clone(),
             tokens,
             workers,
             tls,
@@ -146,6 +159,9 @@ impl<'a, S: Script> Conductor<'a, S> {
             before,
             cpu_before: own_cpu().unwrap_or(0.0),
             series: Vec::new(),
+            series_every: SERIES_EVERY,
+            aim: aim.clone(),
+            traffic: Arc::clone(&cast.traffic),
             mail,
             say,
             _edge: edge,
@@ -177,7 +193,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             if settled != last {
                 (last, last_change) = (settled, now);
             }
-            if settled >= total || now - last_change > GIVE_UP {
+            if settled >= total || now - last_change > GIVE_UP || self.aim.stopped() {
                 ramp.seconds = last_change.saturating_duration_since(self.field.start).as_secs_f64();
                 self.hold(AFTER_RAMP);
                 return ramp;
@@ -190,7 +206,7 @@ impl<'a, S: Script> Conductor<'a, S> {
     pub(crate) fn hold(&mut self, time: Duration) -> Stand {
         let (from, start) = (self.stand(), Instant::now());
         let mut lines = 0;
-        while start.elapsed() < time {
+        while start.elapsed() < time && !self.aim.stopped() {
             thread::sleep(SERIES_EVERY.min(time.saturating_sub(start.elapsed())));
             self.sample_if_due(Instant::now());
             if start.elapsed() >= LINE_EVERY * (lines + 1) {
@@ -213,16 +229,37 @@ impl<'a, S: Script> Conductor<'a, S> {
     }
 
     pub(crate) fn sample_if_due(&mut self, now: Instant) {
-        let at = now.saturating_duration_since(self.field.start);
-        if self.series.last().is_none_or(|last| at.as_secs_f64() - last.seconds >= SERIES_EVERY.as_secs_f64())
-        {
-            let Sample { resident_bytes, .. } = self.probe.look();
-            self.series.push(Point {
-                seconds: at.as_secs_f64(),
-                active: self.field.counts.active(),
-                resident_bytes,
-            });
+        let seconds = now.saturating_duration_since(self.field.start).as_secs_f64();
+        if self.series.last().is_some_and(|last| seconds - last.seconds < self.series_every.as_secs_f64()) {
+            return;
         }
+        if self.series.len() == SERIES_MOST {
+            let mut kept = false;
+            self.series.retain(|_| {
+                kept = !kept;
+                kept
+            });
+            self.series_every *= 2;
+        }
+        let Sample { resident_bytes, kernel_bytes, cpu_seconds, .. } = self.probe.look();
+        let lately = self.traffic.look();
+        self.series.push(Point {
+            seconds,
+            active: self.field.counts.active(),
+            sent: read(&self.traffic.sent),
+            delivered: read(&self.traffic.delivered),
+            p50_ms: lately.map(|lately| lately.p50_ms),
+            p99_ms: lately.map(|lately| lately.p99_ms),
+            resident_bytes,
+            kernel_bytes,
+            server_cpu_seconds: cpu_seconds,
+            generator_cpu_seconds: own_cpu(),
+        });
+    }
+
+    /// Somebody has ended the run before its time.
+    pub(crate) fn stopped(&self) -> bool {
+        self.aim.stopped()
     }
 
     /// The line of the classic flood test.
@@ -270,5 +307,5 @@ pub(crate) fn now_unix() -> Duration {
 fn workers(cast: &Cast<'_>) -> (usize, bool) {
     let room = edge::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS).max(1);
     let needed = u64::from(cast.members).div_ceil(room) as usize;
-    (cast.threads.max(needed).max(1), needed > 1)
+    (cast.aim.threads.max(needed).max(1), needed > 1)
 }

@@ -4,22 +4,17 @@ mod drive;
 mod picture;
 mod report;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 pub use report::{AfterLeft, Exchange, Generator, Report};
 
-use crate::LoadError;
-use crate::target::{Target, Transport};
+use crate::target::Transport;
+use crate::{Aim, LoadError};
 
 /// What to do.
 #[derive(Debug, Clone)]
 pub struct FloodPlan {
-    pub target: Target,
-    /// Key of the site.
-    pub site: String,
-    /// An HS256 secret of the site.
-    pub secret: Vec<u8>,
+    pub aim: Aim,
     pub transport: Transport,
     pub connections: u32,
     /// Connections begun per second.
@@ -30,12 +25,6 @@ pub struct FloodPlan {
     pub exchange: Option<usize>,
     /// The server's time to tidy up after the exchange and after all have left, before it is measured: 3 s are good.
     pub settle: Duration,
-    /// Process of the server. None: found by its port, or `/metrics` is asked.
-    pub server: Option<u32>,
-    /// Certificates of authorities (PEM) for `https`. None: any certificate, on loopback only.
-    pub ca: Option<PathBuf>,
-    /// Threads of the generator; more are taken where the limit of open files asks for it.
-    pub threads: usize,
 }
 
 /// Runs the plan; takes the ramp, the hold and some seconds. `say` gets a line every 10 s, for people.

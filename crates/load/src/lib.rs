@@ -6,19 +6,23 @@
 //!
 //! It deliberately knows nothing of the server's insides: only the protocol and the process id.
 //!
-//! Read first: [`flood::FloodPlan`], [`stress::StressPlan`], [`client::Client`].
+//! Read first: [`flood::FloodPlan`], [`stress::StressPlan`], [`report::Run`], [`client::Client`].
 
+mod aim;
 pub mod client;
 mod conductor;
 mod crowd;
 pub mod flood;
 mod percentiles;
 mod probe;
+pub mod report;
 pub mod stress;
 pub mod target;
 mod token;
+mod traffic;
 mod trust;
 
+pub use aim::Aim;
 pub use conductor::{LoadError, Point};
 pub use percentiles::Percentiles;
 pub use probe::Probe;

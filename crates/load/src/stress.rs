@@ -5,22 +5,17 @@ mod drive;
 mod report;
 mod writing;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 pub use report::Report;
 
-use crate::LoadError;
-use crate::target::{Target, Transport};
+use crate::target::Transport;
+use crate::{Aim, LoadError};
 
 /// What to do. The shape of the papers: 1,000 members in groups of 10, 100-byte bodies, a window of 4, 10 s.
 #[derive(Debug, Clone)]
 pub struct StressPlan {
-    pub target: Target,
-    /// Key of the site. Its limits of messages per user and per second must be off, or they are what is measured.
-    pub site: String,
-    /// An HS256 secret of the site.
-    pub secret: Vec<u8>,
+    pub aim: Aim,
     pub transport: Transport,
     pub members: u32,
     /// Members of a group write to each other, in direct conversations.
@@ -29,12 +24,6 @@ pub struct StressPlan {
     pub pace: Pace,
     /// How long they write. Then everything still on its way is waited for.
     pub time: Duration,
-    /// Process of the server. None: found by its port, or `/metrics` is asked.
-    pub server: Option<u32>,
-    /// Certificates of authorities (PEM) for `https`. None: any certificate, on loopback only.
-    pub ca: Option<PathBuf>,
-    /// Threads of the generator.
-    pub threads: usize,
 }
 
 /// When the next message is written.

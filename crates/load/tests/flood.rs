@@ -6,6 +6,7 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
+use load::Aim;
 use load::flood::{self, FloodPlan, Report};
 use load::target::{Target, Transport};
 
@@ -17,18 +18,13 @@ fn flooded(
 ) -> (Report, Vec<String>) {
     let server = FakeServer::start(flaws);
     let plan = FloodPlan {
-        target: Target::parse(&server.url()).unwrap(),
-        site: "demo".to_owned(),
-        secret: b"secret".to_vec(),
+        aim: aim(&server),
         transport,
         connections,
         rate: 5000.0,
         hold: Duration::from_millis(300),
         exchange,
         settle: Duration::from_millis(600),
-        server: Some(std::process::id()),
-        ca: None,
-        threads: 2,
     };
     let mut lines = Vec::new();
     let report = flood::run(&plan, &mut |line| lines.push(line.to_owned())).unwrap();
@@ -76,4 +72,10 @@ fn refusals_are_failures_with_a_reason() {
     let (report, _) = flooded(Transport::Stream, 100, None, refusing);
     assert_eq!((report.connections, report.failed), (90, 10));
     assert_eq!(report.failures["refused with 503 and the code full"], 10);
+}
+
+/// The server is in this process.
+fn aim(server: &FakeServer) -> Aim {
+    let target = Target::parse(&server.url()).unwrap();
+    Aim { server: Some(std::process::id()), threads: 2, ..Aim::new(target, "demo", b"secret") }
 }

@@ -6,24 +6,20 @@ mod fake_server;
 use std::time::Duration;
 
 use fake_server::{FakeServer, Flaws};
+use load::Aim;
 use load::stress::{self, Pace, Report, StressPlan};
 use load::target::{Target, Transport};
 
 fn stressed(pace: Pace, flaws: Flaws) -> Report {
     let server = FakeServer::start(flaws);
     let plan = StressPlan {
-        target: Target::parse(&server.url()).unwrap(),
-        site: "demo".to_owned(),
-        secret: b"secret".to_vec(),
+        aim: aim(&server),
         transport: Transport::Websocket,
         members: 40,
         group: 10,
         body_bytes: 100,
         pace,
         time: Duration::from_millis(400),
-        server: Some(std::process::id()),
-        ca: None,
-        threads: 2,
     };
     stress::run(&plan, &mut |_| {}).unwrap()
 }
@@ -55,4 +51,10 @@ fn what_is_wrong_is_noticed() {
     assert_eq!((doubling.doubled, doubling.lost), (doubling.sent / 10, 0), "{doubling}");
     let jumping = stressed(Pace::Rate(500.0), Flaws { misorder_every: Some(10), ..Flaws::default() });
     assert!(jumping.misordered > 0 && jumping.holes > 0, "{jumping}");
+}
+
+/// The server is in this process.
+fn aim(server: &FakeServer) -> Aim {
+    let target = Target::parse(&server.url()).unwrap();
+    Aim { server: Some(std::process::id()), threads: 2, ..Aim::new(target, "demo", b"secret") }
 }

@@ -355,6 +355,9 @@ pub(crate) struct LoadTarget {
     /// Print one JSON object at the end, and nothing else on stdout.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write report.html, report.json, report.txt, summary.csv and series.csv into this folder; Ctrl-C does too.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) data: DataFlag,
 }

@@ -2,12 +2,18 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use chat::SecretKind;
+use load::Aim;
 use load::flood::{self, FloodPlan};
+use load::report::{Machine, Report, Run};
 use load::stress::{self, Pace, StressPlan};
 use load::target::Target;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
 use crate::cli::{FloodArgs, LoadCommand, LoadTarget, StressArgs};
 use crate::config::Loaded;
@@ -32,26 +38,21 @@ impl LoadCommand {
 }
 
 fn flood(args: &FloodArgs, loaded: &Loaded) -> Outcome {
-    let whom = Whom::find(&args.target, loaded)?;
     let plan = FloodPlan {
-        target: whom.target,
-        site: args.target.site.clone(),
-        secret: whom.secret,
+        aim: aim(&args.target, loaded)?,
         transport: args.transport,
         connections: args.connections,
         rate: args.rate,
         hold: args.hold.into(),
         exchange: args.exchange,
         settle: Duration::from_secs(3),
-        server: whom.pid,
-        ca: args.target.ca.clone(),
-        threads: args.target.threads,
     };
     let report = flood::run(&plan, &mut progress)
         .map_err(|error| Trouble::new("the flood could not be made").because(error))?;
     if let Some(path) = &args.svg {
         write_picture(path, &report.svg())?;
     }
+    write_report(&args.target, "flood", || report.run("flood"))?;
     if args.target.json {
         return print_line(&report.json());
     }
@@ -59,27 +60,59 @@ fn flood(args: &FloodArgs, loaded: &Loaded) -> Outcome {
 }
 
 fn stress(args: &StressArgs, loaded: &Loaded) -> Outcome {
-    let whom = Whom::find(&args.target, loaded)?;
     let plan = StressPlan {
-        target: whom.target,
-        site: args.target.site.clone(),
-        secret: whom.secret,
+        aim: aim(&args.target, loaded)?,
         transport: args.transport,
         members: args.members,
         group: args.group,
         body_bytes: args.body,
         pace: args.rate.map_or(Pace::Window(args.window), Pace::Rate),
         time: args.time.into(),
-        server: whom.pid,
-        ca: args.target.ca.clone(),
-        threads: args.target.threads,
     };
     let report = stress::run(&plan, &mut progress)
         .map_err(|error| Trouble::new("the stress could not be made").because(error))?;
+    write_report(&args.target, "stress", || report.run("stress"))?;
     if args.target.json {
         return print_line(&report.json());
     }
     print_with(|out| write!(out, "{report}"))
+}
+
+fn aim(args: &LoadTarget, loaded: &Loaded) -> Outcome<Aim> {
+    let whom = Whom::find(args, loaded)?;
+    Ok(Aim {
+        server: whom.pid,
+        ca: args.ca.clone(),
+        threads: args.threads,
+        stop: stop_by_signal()?,
+        ..Aim::new(whom.target, &args.site, &whom.secret)
+    })
+}
+
+/// Set by the first SIGINT or SIGTERM, so that the report is still written; the second one ends the process.
+fn stop_by_signal() -> Outcome<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .map_err(|error| Trouble::new("cannot listen to signals").because(error))?;
+    }
+    Ok(stop)
+}
+
+fn write_report(args: &LoadTarget, title: &str, run: impl FnOnce() -> Run) -> Outcome {
+    let Some(folder) = &args.report else { return Ok(()) };
+    let report = Report {
+        title: format!("kith load {title}"),
+        made: crate::date(crate::now()),
+        machine: Machine::here(),
+        runs: vec![run()],
+    };
+    report.write(folder).map_err(|error| {
+        Trouble::new(format!("cannot write the report in {}", folder.display())).because(error)
+    })?;
+    progress(&format!("report: {}", folder.join("report.html").display()));
+    Ok(())
 }
 
 /// For people, beside the report, so that stdout stays for scripts.

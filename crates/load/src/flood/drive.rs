@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,22 +12,20 @@ use super::report::{Exchange, Findings, Report};
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, Says, Script, add, read};
 use crate::token;
+use crate::traffic::Traffic;
 
 const EXCHANGES_PER_SECOND: f64 = 2000.0;
 
 pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+    let traffic = Arc::new(Traffic::default());
     let cast = Cast {
-        target: &plan.target,
-        site: &plan.site,
-        secret: &plan.secret,
+        aim: &plan.aim,
         transport: plan.transport,
         members: plan.connections,
         rate: plan.rate,
-        ca: plan.ca.as_ref(),
-        server: plan.server,
-        threads: plan.threads,
+        traffic: Arc::clone(&traffic),
     };
-    let talk = Arc::new(Talk { run: now_unix().as_millis() as u64, ..Talk::default() });
+    let talk = Arc::new(Talk { run: now_unix().as_millis() as u64, traffic });
     let of_workers = Arc::clone(&talk);
     let mut flood = Conductor::new(&cast, say, move |worker, workers| Exchanging {
         worker: worker as u32,
@@ -43,7 +40,8 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     let idle_from = flood.hold(plan.hold / 3);
     flood.hold(plan.hold - plan.hold / 3);
     let held = flood.stand();
-    let exchange = plan.exchange.map(|bytes| exchange(&mut flood, &talk, bytes, plan));
+    let exchange = plan.exchange.filter(|_| !flood.stopped());
+    let exchange = exchange.map(|bytes| exchange_all(&mut flood, &talk, bytes, plan));
     let at_leave = flood.stand();
     flood.each(|| Mail::Leave);
     flood.hold(plan.settle);
@@ -52,8 +50,10 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     for (reason, count) in reports.results.into_iter().flatten() {
         *reports.failures.entry(reason).or_default() += count;
     }
+    let interrupted = flood.stopped();
     let Conductor { before, probe, series, field, .. } = flood;
     let findings = Findings {
+        interrupted,
         before,
         ramp,
         ramped,
@@ -72,7 +72,12 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
 }
 
 /// Every member sends one message to its neighbour.
-fn exchange(flood: &mut Conductor<'_, Exchanging>, talk: &Talk, bytes: usize, plan: &FloodPlan) -> Exchange {
+fn exchange_all(
+    flood: &mut Conductor<'_, Exchanging>,
+    talk: &Talk,
+    bytes: usize,
+    plan: &FloodPlan,
+) -> Exchange {
     let body: Arc<str> = "x".repeat(bytes).into();
     let pairs = plan.connections / 2 * 2;
     let expected = u64::from(pairs).min(flood.field.counts.active());
@@ -86,11 +91,12 @@ fn exchange(flood: &mut Conductor<'_, Exchanging>, talk: &Talk, bytes: usize, pl
             asked = until;
         }
         flood.sample_if_due(now);
-        let settled = read(&talk.acked).min(read(&talk.received)) + read(&talk.refused);
+        let settled =
+            read(&talk.traffic.acknowledged).min(read(&talk.traffic.delivered)) + read(&talk.traffic.refused);
         if settled != last {
             (last, last_change) = (settled, now);
         }
-        if settled >= expected || now - last_change > Duration::from_secs(10) {
+        if settled >= expected || now - last_change > Duration::from_secs(10) || flood.stopped() {
             break;
         }
         thread::sleep(BEAT);
@@ -99,21 +105,18 @@ fn exchange(flood: &mut Conductor<'_, Exchanging>, talk: &Talk, bytes: usize, pl
     Exchange {
         body_bytes: bytes,
         sent: expected,
-        acknowledged: read(&talk.acked),
-        received: read(&talk.received),
-        refused: read(&talk.refused),
+        acknowledged: read(&talk.traffic.acknowledged),
+        received: read(&talk.traffic.delivered),
+        refused: read(&talk.traffic.refused),
         user_bytes_per_connection: None,
     }
 }
 
 /// What the members' exchange has come to.
-#[derive(Debug, Default)]
 struct Talk {
     /// Makes ids that no run before has used.
     run: u64,
-    acked: AtomicU64,
-    received: AtomicU64,
-    refused: AtomicU64,
+    traffic: Arc<Traffic>,
 }
 
 /// Members in pairs: 0 and 1, 2 and 3, and so on.
@@ -137,10 +140,10 @@ impl Script for Exchanging {
 
     fn event(&mut self, _: u32, event: &Event<'_>, _: Instant, _: &mut Says) {
         match event {
-            Event::Ack { .. } => add(&self.talk.acked, 1),
-            Event::Message { .. } => add(&self.talk.received, 1),
+            Event::Ack { .. } => add(&self.talk.traffic.acknowledged, 1),
+            Event::Message { .. } => add(&self.talk.traffic.delivered, 1),
             Event::Error { code, .. } => {
-                add(&self.talk.refused, 1);
+                add(&self.talk.traffic.refused, 1);
                 *self.refusals.entry(format!("exchange: {}", code.word())).or_default() += 1;
             }
             _ => {}
@@ -150,6 +153,7 @@ impl Script for Exchanging {
     fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
         let run = self.talk.run;
         for member in (order.from..order.until).filter(|member| member % self.workers == self.worker) {
+            add(&self.talk.traffic.sent, 1);
             says.say(
                 member,
                 &Command::Send {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::Report;
 use crate::conductor::Point;
 use crate::percentiles::Percentiles;
+use crate::report::{escaped, grouped, scale};
 
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 500.0;
@@ -142,58 +143,5 @@ impl Panel {
 
     fn label(&self, out: &mut String, label: &str) {
         let _ = write!(out, "<text class=\"label\" x=\"{}\" y=\"{}\">{label}</text>", self.x, self.y - 14.0);
-    }
-}
-
-/// A round step, and the round value at or above `top`, for about `lines` lines.
-fn scale(top: f64, lines: f64) -> (f64, f64) {
-    let rough = (top / lines).max(f64::MIN_POSITIVE);
-    if top <= 0.0 {
-        return (1.0, 1.0);
-    }
-    let ten = 10_f64.powf(rough.log10().floor());
-    let step =
-        [1.0, 2.0, 5.0, 10.0].into_iter().map(|by| by * ten).find(|step| *step >= rough).unwrap_or(ten);
-    (step, (top / step).ceil() * step)
-}
-
-/// 15000 as 15,000; small values with what they need of decimals.
-fn grouped(value: f64) -> String {
-    if value != 0.0 && value.abs() < 10.0 && value.fract() != 0.0 {
-        return format!("{value:.1}");
-    }
-    let digits = format!("{:.0}", value.abs());
-    let mut out = String::from(if value < -0.5 { "-" } else { "" });
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scales_are_round_and_reach_the_top() {
-        for (top, expected) in [(15_000.0, (5000.0, 15_000.0)), (7.3, (2.0, 8.0)), (0.0, (1.0, 1.0))] {
-            assert_eq!(scale(top, 4.0), expected);
-        }
-    }
-
-    #[test]
-    fn numbers_read_well() {
-        let all =
-            [(0.0, "0"), (2.5, "2.5"), (999.0, "999"), (15_000.4, "15,000"), (-1_234_567.0, "-1,234,567")];
-        for (value, text) in all {
-            assert_eq!(grouped(value), text);
-        }
     }
 }

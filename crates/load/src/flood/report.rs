@@ -10,6 +10,7 @@ use super::FloodPlan;
 use crate::conductor::{Point, Ramp, Stand};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
+use crate::report::{Latency, Row, Run, Verdict, grouped};
 
 /// The outcome. Figures that could not be read are null.
 ///
@@ -39,6 +40,8 @@ pub struct Report {
     /// False if the generator was itself the limit, or nothing could be seen of the server.
     pub valid: bool,
     pub invalid_because: Option<String>,
+    /// Ended before its time.
+    pub interrupted: bool,
     /// What held the ramp back, where it was slower than asked: `generator`, `server` or `machine`.
     pub limited_by: Option<&'static str>,
     pub rate: f64,
@@ -93,6 +96,7 @@ pub struct Generator {
 
 /// Everything measured, before the arithmetic.
 pub(super) struct Findings {
+    pub(super) interrupted: bool,
     pub(super) before: Sample,
     pub(super) ramp: Ramp,
     pub(super) ramped: Stand,
@@ -146,16 +150,17 @@ impl Report {
             _ => None,
         };
         Report {
-            url: format!("{}://{}", if plan.target.tls { "https" } else { "http" }, plan.target.host),
-            site: plan.site.clone(),
+            url: format!("{}://{}", if plan.aim.target.tls { "https" } else { "http" }, plan.aim.target.host),
+            site: plan.aim.site.clone(),
             transport: plan.transport.name(),
-            tls: plan.target.tls,
+            tls: plan.aim.target.tls,
             asked: plan.connections,
             connections,
             failed: found.failed,
             failures: found.failures,
             valid: invalid_because.is_none(),
             invalid_because: invalid_because.map(str::to_owned),
+            interrupted: found.interrupted,
             limited_by,
             rate: plan.rate,
             achieved_rate,
@@ -184,6 +189,70 @@ impl Report {
     /// One JSON object, on one line.
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("a report has string keys only")
+    }
+
+    /// In the form that all plans share.
+    pub fn run(&self, name: &str) -> Run {
+        let tls = if self.tls { " with TLS" } else { "" };
+        let change = match self.limited_by {
+            Some("generator") => "give the generator more threads, or another machine",
+            _ => "look at what failed, or name the server's process with --pid",
+        };
+        let against = self.invalid_because.as_deref().map(|because| (because, change));
+        let mut rate = Row::new("connect + login", self.achieved_rate, "per second");
+        if self.limited_by.is_some() {
+            // Only a ramp that was as fast as it could be compares with theirs.
+            rate = rate
+                .beside("Centrifugo 6.6", 5_700.0)
+                .beside("Tinode 0.25", 943.0)
+                .beside("ejabberd 23.01, XMPP", 689.0);
+        }
+        let mut rows = vec![
+            Row::new("user memory per connection", self.user_bytes_per_connection, "B")
+                .beside("Centrifugo 6.6", 41_773.0)
+                .beside("paper, mochiweb part 1", 45_000.0)
+                .beside("ejabberd 23.01, XMPP", 34_333.0)
+                .beside("paper, AVChat IM", 4_800.0),
+            Row::new("kernel memory per connection", self.kernel_bytes_per_connection, "B"),
+            rate,
+            Row::new("server CPU per connect + login", self.cpu_us_per_connect, "µs")
+                .beside("Centrifugo 6.6", 128.0)
+                .beside("Tinode 0.25", 658.0)
+                .beside("ejabberd 23.01, XMPP", 1_235.0),
+            Row::new("server CPU, all silent", self.idle_cpu_percent, "% of a core"),
+            Row::new("connections", self.connections as f64, ""),
+            Row::new("failed", self.failed as f64, ""),
+            Row::new("user memory without pages of files", self.anonymous_bytes_per_connection, "B"),
+            Row::new("still held when all have left", self.after_left.user_bytes_per_connection, "B"),
+            Row::new("generator, busiest thread", self.generator.busiest_thread_percent, "%"),
+        ];
+        if let Some(exchange) = &self.exchange {
+            rows.push(Row::new(
+                "user memory after one message each",
+                exchange.user_bytes_per_connection,
+                "B",
+            ));
+            rows.push(Row::new("messages acknowledged", exchange.acknowledged as f64, ""));
+            rows.push(Row::new("messages received", exchange.received as f64, ""));
+        }
+        Run {
+            name: name.to_owned(),
+            headline: format!(
+                "{} connections over {}{tls}",
+                grouped(self.connections as f64),
+                self.transport
+            ),
+            how: format!(
+                "{} members were asked to come, {} per second; then they stayed and were silent.",
+                grouped(f64::from(self.asked)),
+                grouped(self.rate)
+            ),
+            verdict: Verdict::new(self.interrupted, against),
+            rows,
+            lines: self.failures.iter().map(|(reason, count)| format!("{count} × {reason}")).collect(),
+            latencies: vec![Latency { what: "connect + login, from when it was due", ms: self.connect_ms }],
+            series: self.series.clone(),
+        }
     }
 
     /// A picture of connections, memory and latency over the run.

@@ -1,7 +1,7 @@
 //! The acts of a stress: all come, write, and wait for the rest.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use super::writing::{Order, Writers, Writing};
 use super::{Pace, StressPlan};
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, read};
+use crate::traffic::Traffic;
 
 /// Members come at this rate; it is not what is measured.
 const RAMP_RATE: f64 = 2000.0;
@@ -20,16 +21,13 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
     if plan.group < 2 || plan.members % plan.group.max(1) == 1 {
         return Err(LoadError::Plan("every group needs two members at least"));
     }
+    let traffic = Arc::new(Traffic::default());
     let cast = Cast {
-        target: &plan.target,
-        site: &plan.site,
-        secret: &plan.secret,
+        aim: &plan.aim,
         transport: plan.transport,
         members: plan.members,
         rate: RAMP_RATE,
-        ca: plan.ca.as_ref(),
-        server: plan.server,
-        threads: plan.threads,
+        traffic: Arc::clone(&traffic),
     };
     let writing = Arc::new(Writing {
         run: now_unix().as_millis() as u64,
@@ -39,10 +37,7 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         pace: plan.pace,
         zero: Instant::now(),
         over: AtomicBool::new(false),
-        sent: AtomicU64::new(0),
-        acknowledged: AtomicU64::new(0),
-        refused: AtomicU64::new(0),
-        delivered: AtomicU64::new(0),
+        traffic,
     });
     let of_workers = Arc::clone(&writing);
     let mut stress = Conductor::new(&cast, say, move |worker, workers| {
@@ -51,10 +46,10 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
     stress.ramp();
     stress.line();
     let begin = stress.stand();
-    write(&stress, &writing, plan);
+    write(&mut stress, &writing, plan);
     let written = stress.stand();
     writing.over.store(true, Ordering::Relaxed);
-    let drained_at = drain(&writing);
+    let drained_at = drain(&mut stress, &writing.traffic);
     let end = stress.stand();
     let members = stress.field.counts.active();
     stress.each(|| Mail::Leave);
@@ -66,25 +61,29 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         written,
         end,
         drained_at,
-        sent: read(&writing.sent),
-        acknowledged: read(&writing.acknowledged),
-        refused: read(&writing.refused),
-        delivered: read(&writing.delivered),
+        sent: read(&writing.traffic.sent),
+        acknowledged: read(&writing.traffic.acknowledged),
+        refused: read(&writing.traffic.refused),
+        delivered: read(&writing.traffic.delivered),
         failed: read(&stress.field.counts.failed),
         failures: reports.failures,
         found: reports.results,
         workers: stress.field.workers,
+        interrupted: stress.stopped(),
+        before: stress.before,
+        series: std::mem::take(&mut stress.series),
     };
     Ok(Report::new(plan, stress.probe, findings))
 }
 
-fn write(stress: &Conductor<'_, Writers>, writing: &Writing, plan: &StressPlan) {
+fn write(stress: &mut Conductor<'_, Writers>, writing: &Writing, plan: &StressPlan) {
     let begin = Instant::now();
     let mut from = 0;
     if matches!(writing.pace, Pace::Window(_)) {
         stress.each(|| Mail::Order(Order::Fill));
     }
-    while begin.elapsed() < plan.time {
+    while begin.elapsed() < plan.time && !stress.stopped() {
+        stress.sample_if_due(Instant::now());
         if let Pace::Rate(rate) = writing.pace {
             let until = (begin.elapsed().as_secs_f64() * rate) as u64;
             stress.each(|| Mail::Order(Order::Due { from, until, rate, begin }));
@@ -96,18 +95,19 @@ fn write(stress: &Conductor<'_, Writers>, writing: &Writing, plan: &StressPlan) 
 
 /// Waits until every message has its answer and has reached its addressee, or nothing moves any more. Answers when the
 /// last one moved.
-fn drain(writing: &Writing) -> Instant {
+fn drain(stress: &mut Conductor<'_, Writers>, traffic: &Traffic) -> Instant {
     let (mut last, mut last_change) = (0, Instant::now());
     loop {
         let (acknowledged, refused, delivered) =
-            (read(&writing.acknowledged), read(&writing.refused), read(&writing.delivered));
+            (read(&traffic.acknowledged), read(&traffic.refused), read(&traffic.delivered));
         if acknowledged + delivered != last {
             (last, last_change) = (acknowledged + delivered, Instant::now());
         }
-        let done = acknowledged + refused >= read(&writing.sent) && delivered >= acknowledged;
+        let done = acknowledged + refused >= read(&traffic.sent) && delivered >= acknowledged;
         if done || last_change.elapsed() > DRAIN_PATIENCE {
             return last_change;
         }
+        stress.sample_if_due(Instant::now());
         thread::sleep(BEAT);
     }
 }

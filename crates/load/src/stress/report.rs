@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use super::writing::Found;
 use super::{Pace, StressPlan};
-use crate::conductor::Stand;
+use crate::conductor::{Point, Stand};
 use crate::crowd::histogram;
 use crate::percentiles::Percentiles;
-use crate::probe::Probe;
+use crate::probe::{Probe, Sample};
+use crate::report::{Latency, Row, Run, Verdict, grouped};
 
 /// The outcome. Figures that could not be read are null.
 ///
@@ -59,6 +60,12 @@ pub struct Report {
     pub generator_busiest_percent: f64,
     pub valid: bool,
     pub invalid_because: Option<String>,
+    /// Ended before its time.
+    pub interrupted: bool,
+    /// Resident memory of the server, before anybody came and at the end.
+    pub resident_before: Option<u64>,
+    pub resident_end: Option<u64>,
+    pub series: Vec<Point>,
 }
 
 pub(super) struct Findings {
@@ -75,6 +82,9 @@ pub(super) struct Findings {
     pub(super) failures: BTreeMap<String, u64>,
     pub(super) found: Vec<Found>,
     pub(super) workers: usize,
+    pub(super) interrupted: bool,
+    pub(super) before: Sample,
+    pub(super) series: Vec<Point>,
 }
 
 impl Report {
@@ -99,7 +109,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: format!("{}://{}", if plan.target.tls { "https" } else { "http" }, plan.target.host),
+            url: format!("{}://{}", if plan.aim.target.tls { "https" } else { "http" }, plan.aim.target.host),
             transport: plan.transport.name(),
             members: findings.members,
             group: plan.group,
@@ -128,7 +138,84 @@ impl Report {
             generator_busiest_percent: busiest,
             valid: invalid_because.is_none(),
             invalid_because: invalid_because.map(str::to_owned),
+            interrupted: findings.interrupted,
+            resident_before: findings.before.resident_bytes,
+            resident_end: end.sample.resident_bytes,
+            series: findings.series,
         }
+    }
+
+    /// In the form that all plans share.
+    pub fn run(&self, name: &str) -> Run {
+        let change = "more --threads, fewer members or a lower --rate; a node without limits; --pid";
+        let against = self.invalid_because.as_deref().map(|because| (because, change));
+        let count = |count: u64| count as f64;
+        let pace = match (self.window, self.rate) {
+            (Some(window), _) => format!("each with {window} messages on their way"),
+            (_, rate) => format!("{} per second in all", grouped(rate.unwrap_or(0.0))),
+        };
+        let mut delivered = Row::new("delivered", self.delivered_per_second, "per second");
+        let mut cpu = Row::new("server CPU per million delivered", self.cpu_seconds_per_million, "s");
+        if self.rate.is_none() {
+            delivered = delivered
+                .beside("Centrifugo 6.6, no history", 30_547.0)
+                .beside("ejabberd 23.01, no archive, at best", 18_000.0)
+                .beside("Tinode 0.25, durable", 2_909.0);
+            cpu = cpu
+                .beside("Centrifugo 6.6, no history", 22.8)
+                .beside("ejabberd 23.01, no archive, at best", 52.0)
+                .beside("Tinode 0.25, without its database", 240.0);
+        }
+        Run {
+            name: name.to_owned(),
+            headline: format!("{} messages per second, each durable", grouped(self.delivered_per_second)),
+            how: format!(
+                "{} members in groups of {} over {}, {} bytes a message, {pace}; each acknowledged after it is on disk.",
+                grouped(count(self.members)),
+                self.group,
+                self.transport,
+                self.body_bytes
+            ),
+            verdict: Verdict::new(self.interrupted, against),
+            rows: vec![
+                delivered,
+                cpu,
+                Row::new("delivery, p99", self.delivery_ms.p99, "ms"),
+                Row::new("lost", count(self.lost), ""),
+                Row::new("doubled", count(self.doubled), ""),
+                Row::new("misordered", count(self.misordered), ""),
+                Row::new("sent", count(self.sent), ""),
+                Row::new("acknowledged", count(self.acknowledged), ""),
+                Row::new("delivered in all", count(self.delivered), ""),
+                Row::new("unanswered", count(self.unanswered), ""),
+                Row::new("connections failed", count(self.failed), ""),
+                Row::new("server", self.server_cores, "cores"),
+                Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
+            ],
+            lines: self.chut_lines(),
+            latencies: vec![
+                Latency { what: "send to acknowledgement", ms: self.ack_ms },
+                Latency { what: "send to delivery", ms: self.delivery_ms },
+            ],
+            series: self.series.clone(),
+        }
+    }
+
+    /// What Chut's own bench prints: sent and received, and their averages.
+    pub fn chut_lines(&self) -> Vec<String> {
+        let groups = (self.members as f64 / f64::from(self.group.max(1))).max(1.0);
+        let clients = self.members.max(1) as f64;
+        let averages = |word: &str, all: u64| {
+            let per_second = all as f64 / self.seconds;
+            format!(
+                "{word}: {}  (average per second {}, per second and group {}, per second and client {})",
+                grouped(all as f64),
+                grouped(per_second),
+                grouped(per_second / groups),
+                grouped(per_second / clients)
+            )
+        };
+        vec![averages("Sent", self.sent), averages("Received", self.delivered)]
     }
 
     /// One JSON object, on one line.
@@ -180,6 +267,9 @@ impl fmt::Display for Report {
         writeln!(f, "server CPU         {cpu} per million delivered, {cores} cores")?;
         writeln!(f, "send to ack        {}", self.ack_ms)?;
         writeln!(f, "send to delivery   {}", self.delivery_ms)?;
+        for line in self.chut_lines() {
+            writeln!(f, "{line}")?;
+        }
         writeln!(
             f,
             "lost {}, doubled {}, misordered {}, holes {}, strange {}, unanswered {}, connections failed {}",

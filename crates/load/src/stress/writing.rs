@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
@@ -12,6 +12,7 @@ use super::Pace;
 use super::chain::{Chain, Link};
 use crate::crowd::{Says, Script, add, histogram};
 use crate::token;
+use crate::traffic::Traffic;
 
 /// What all workers of a run share.
 pub(crate) struct Writing {
@@ -25,11 +26,7 @@ pub(crate) struct Writing {
     pub(crate) zero: Instant,
     /// Nothing new is written.
     pub(crate) over: AtomicBool,
-    pub(crate) sent: AtomicU64,
-    pub(crate) acknowledged: AtomicU64,
-    pub(crate) refused: AtomicU64,
-    /// Messages that have reached the member they were written to, each once.
-    pub(crate) delivered: AtomicU64,
+    pub(crate) traffic: Arc<Traffic>,
 }
 
 /// The members of one worker.
@@ -94,7 +91,7 @@ impl Writers {
         let to = SendTo::User(token::user(self.rng.neighbour(member, shared)).into());
         let body = shared.body.as_str().into();
         says.say(member, &Command::Send { id: id.into(), to, body, reply_to: None });
-        add(&shared.sent, 1);
+        add(&shared.traffic.sent, 1);
     }
 
     /// Microseconds since the message of this id was due; None if it is none of this run.
@@ -131,7 +128,7 @@ impl Script for Writers {
                     return;
                 };
                 self.check(member, conversation, *seq);
-                add(&self.shared.acknowledged, 1);
+                add(&self.shared.traffic.acknowledged, 1);
                 self.found.ack.saturating_record(waited);
                 if matches!(self.shared.pace, Pace::Window(_)) && !self.shared.over.load(Ordering::Relaxed) {
                     self.write(member, now, says);
@@ -143,12 +140,12 @@ impl Script for Writers {
                     return;
                 };
                 if self.check(member, &message.conversation, message.seq) {
-                    add(&self.shared.delivered, 1);
+                    self.shared.traffic.deliver(self.worker, waited);
                     self.found.delivery.saturating_record(waited);
                 }
             }
             Event::Error { code, .. } => {
-                add(&self.shared.refused, 1);
+                add(&self.shared.traffic.refused, 1);
                 *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
             }
             _ => {}
@@ -213,10 +210,7 @@ mod tests {
             pace: Pace::Window(1),
             zero: Instant::now(),
             over: AtomicBool::new(false),
-            sent: AtomicU64::new(0),
-            acknowledged: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-            delivered: AtomicU64::new(0),
+            traffic: Arc::default(),
         };
         let mut rng = Rng(7);
         for member in 0..25 {

@@ -1,0 +1,42 @@
+//! Whom a load meets, and with what: the same for every plan.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::target::Target;
+
+#[derive(Debug, Clone)]
+pub struct Aim {
+    pub target: Target,
+    /// Key of the site. Its limits of messages per user and per second must be off, or they are what is measured.
+    pub site: String,
+    /// An HS256 secret of the site.
+    pub secret: Vec<u8>,
+    /// Process of the server. None: found by its port, or `/metrics` is asked.
+    pub server: Option<u32>,
+    /// Certificates of authorities (PEM) for `https`. None: any certificate, on loopback only.
+    pub ca: Option<PathBuf>,
+    /// Threads of the generator; more are taken where the limit of open files asks for it.
+    pub threads: usize,
+    /// Set from outside: the run ends early, and its report says so.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Aim {
+    pub fn new(target: Target, site: &str, secret: &[u8]) -> Aim {
+        Aim {
+            target,
+            site: site.to_owned(),
+            secret: secret.to_vec(),
+            server: None,
+            ca: None,
+            threads: 1,
+            stop: Arc::default(),
+        }
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}

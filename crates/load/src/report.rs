@@ -1,0 +1,148 @@
+//! What runs have found, in one form for all plans: a page, JSON, CSV and text.
+
+mod chart;
+mod csv;
+mod machine;
+mod number;
+mod page;
+mod text;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::conductor::Point;
+use crate::percentiles::Percentiles;
+
+pub use machine::Machine;
+pub(crate) use number::{escaped, grouped, scale};
+
+/// Runs that are shown together.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    pub title: String,
+    /// When it was made, for people.
+    pub made: String,
+    pub machine: Machine,
+    pub runs: Vec<Run>,
+}
+
+/// One plan, carried out.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    /// Of the plan file or preset.
+    pub name: String,
+    pub headline: String,
+    /// How it was made, in a sentence or two.
+    pub how: String,
+    pub verdict: Verdict,
+    pub rows: Vec<Row>,
+    /// In the words of the paper's own tool.
+    pub lines: Vec<String>,
+    pub latencies: Vec<Latency>,
+    pub series: Vec<Point>,
+}
+
+/// Whether its figures may be believed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Verdict {
+    pub valid: bool,
+    /// Ended before its time.
+    pub interrupted: bool,
+    pub because: Option<String>,
+    /// What to do differently.
+    pub change: Option<String>,
+}
+
+/// A figure. What could not be read is null.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    pub what: &'static str,
+    pub figure: Option<f64>,
+    pub unit: &'static str,
+    pub beside: Vec<Beside>,
+}
+
+/// What somebody else has measured or published.
+#[derive(Debug, Clone, Serialize)]
+pub struct Beside {
+    pub who: &'static str,
+    pub figure: f64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Latency {
+    pub what: &'static str,
+    pub ms: Percentiles,
+}
+
+impl Verdict {
+    /// Of the reason against it, with what to change.
+    pub(crate) fn new(interrupted: bool, against: Option<(&str, &str)>) -> Verdict {
+        Verdict {
+            valid: against.is_none() && !interrupted,
+            interrupted,
+            because: against.map(|(because, _)| because.to_owned()),
+            change: against.map(|(_, change)| change.to_owned()),
+        }
+    }
+
+    /// For people, in a line.
+    pub fn sentence(&self) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.interrupted.then_some("interrupted before its time"));
+        parts.extend(self.because.as_deref());
+        parts.extend(self.change.as_deref());
+        match (self.valid, parts.is_empty()) {
+            (true, _) => "valid".to_owned(),
+            (false, true) => "not valid".to_owned(),
+            (false, false) => format!("not valid: {}", parts.join("; ")),
+        }
+    }
+}
+
+impl Row {
+    pub(crate) fn new(what: &'static str, figure: impl Into<Option<f64>>, unit: &'static str) -> Row {
+        Row { what, figure: figure.into(), unit, beside: Vec::new() }
+    }
+
+    pub(crate) fn beside(mut self, who: &'static str, figure: f64) -> Row {
+        self.beside.push(Beside { who, figure });
+        self
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        self.figure.map_or_else(|| "unknown".to_owned(), |figure| grouped(figure) + &unit)
+    }
+}
+
+impl Report {
+    /// Writes `report.html`, `report.json`, `report.txt`, `summary.csv` and `series.csv`; makes the folder.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        fs::write(folder.join("report.html"), self.page())?;
+        fs::write(folder.join("report.json"), self.json())?;
+        fs::write(folder.join("report.txt"), self.text())?;
+        fs::write(folder.join("summary.csv"), csv::summary(self))?;
+        fs::write(folder.join("series.csv"), csv::series(self))
+    }
+
+    /// One file without scripts, that needs nothing from anywhere.
+    pub fn page(&self) -> String {
+        page::page(self)
+    }
+
+    pub fn text(&self) -> String {
+        text::text(self)
+    }
+
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("a report has string keys only")
+    }
+}
+
+#[cfg(test)]
+mod tests;

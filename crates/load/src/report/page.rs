@@ -1,0 +1,225 @@
+//! The report as one page: no script, nothing from elsewhere.
+
+use std::fmt::Write;
+
+use super::chart::{self, Chart, Curve};
+use super::{Report, Run, escaped, grouped};
+use crate::conductor::Point;
+
+pub(super) fn page(report: &Report) -> String {
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title><style>{}</style></head><body>\
+         <header><p class=\"brand\">kith load</p><h1>{title}</h1><p class=\"soft\">{}<br>{}</p></header><main>",
+        include_str!("page.css"),
+        escaped(&report.made),
+        escaped(&report.machine.sentence()),
+        title = escaped(&report.title),
+    );
+    if report.runs.len() > 1 {
+        contents(report, &mut out);
+    }
+    for (index, run) in report.runs.iter().enumerate() {
+        section(index, run, &mut out);
+    }
+    out.push_str("</main>");
+    out.push_str(FOOT);
+    out.push_str("</body></html>\n");
+    out
+}
+
+const FOOT: &str = "<footer><h2>What the figures mean</h2><dl>\
+<dt>User memory per connection</dt><dd>Growth of the server's resident memory, divided by the connections there.</dd>\
+<dt>Kernel memory per connection</dt><dd>Growth of the machine's slab and TCP buffers, divided by both ends of all \
+connections: what no figure of a process shows.</dd>\
+<dt>Latency</dt><dd>From the moment at which a message was due, not from when it was sent: a late generator makes it \
+worse, never better.</dd>\
+<dt>CPU</dt><dd>User and system time; 100 % is one core.</dd>\
+<dt>Valid</dt><dd>The generator was not itself the limit, and the server could be seen.</dd>\
+<dt>Beside</dt><dd>“Paper” is what its authors published, on machines of their time. Other names were measured on a shared \
+machine of two cores in November 2026, not in this run.</dd></dl></footer>";
+
+fn contents(report: &Report, out: &mut String) {
+    out.push_str("<nav aria-label=\"Runs\"><table><thead><tr><th>Run</th><th>Outcome</th><th></th></tr></thead><tbody>");
+    for (index, run) in report.runs.iter().enumerate() {
+        let _ = write!(
+            out,
+            "<tr><td><a href=\"#run-{index}\">{}</a></td><td>{}</td><td>{}</td></tr>",
+            escaped(&run.name),
+            escaped(&run.headline),
+            badge(run)
+        );
+    }
+    out.push_str("</tbody></table></nav>");
+}
+
+fn section(index: usize, run: &Run, out: &mut String) {
+    let _ = write!(
+        out,
+        "<section id=\"run-{index}\"><h2>{} {}</h2><p class=\"soft\">{}</p>",
+        escaped(&run.headline),
+        badge(run),
+        escaped(&run.how)
+    );
+    if !run.verdict.valid {
+        let _ = write!(out, "<p class=\"warn\">{}</p>", escaped(&run.verdict.sentence()));
+    }
+    tiles(run, out);
+    out.push_str("<div class=\"charts\">");
+    curves(run, out);
+    for row in run.rows.iter().filter(|row| !row.beside.is_empty()) {
+        let Some(figure) = row.figure else { continue };
+        let mut bars = vec![("Kith, this run", figure)];
+        bars.extend(row.beside.iter().map(|beside| (beside.who, beside.figure)));
+        out.push_str(&chart::bars(row.what, row.unit, &bars, 1));
+    }
+    for latency in &run.latencies {
+        let ms = latency.ms;
+        let bars = [("p50", ms.p50), ("p90", ms.p90), ("p99", ms.p99), ("p99.9", ms.p999), ("max", ms.max)];
+        out.push_str(&chart::bars(latency.what, "ms", &bars, bars.len()));
+    }
+    out.push_str("</div>");
+    table(run, out);
+    if !run.lines.is_empty() {
+        let _ = write!(out, "<pre>{}</pre>", escaped(&run.lines.join("\n")));
+    }
+    out.push_str("</section>");
+}
+
+fn badge(run: &Run) -> String {
+    let (class, word) = match (run.verdict.valid, run.verdict.interrupted) {
+        (true, _) => ("good", "valid"),
+        (false, true) => ("bad", "interrupted"),
+        (false, false) => ("bad", "not valid"),
+    };
+    format!("<span class=\"badge {class}\">{word}</span>")
+}
+
+/// The first figures of a run are the ones it was made for.
+fn tiles(run: &Run, out: &mut String) {
+    out.push_str("<div class=\"tiles\">");
+    for row in run.rows.iter().filter(|row| row.figure.is_some()).take(4) {
+        let figure = row.figure.map(grouped).unwrap_or_default();
+        let _ = write!(
+            out,
+            "<div><strong>{figure}</strong> <span>{}</span><small>{}</small></div>",
+            escaped(row.unit),
+            escaped(row.what)
+        );
+    }
+    out.push_str("</div>");
+}
+
+fn curves(run: &Run, out: &mut String) {
+    let series = &run.series;
+    let seconds = series.last().map_or(0.0, |point| point.seconds);
+    let of = |value: &dyn Fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
+        series.iter().filter_map(|point| Some((point.seconds, value(point)?))).collect()
+    };
+    let kernel_first = series.iter().find_map(|point| point.kernel_bytes).unwrap_or(0) as f64;
+    let charts = [
+        Chart {
+            title: "Connections",
+            unit: "logged in",
+            curves: vec![Curve { name: "logged in", points: of(&|point| Some(point.active as f64)) }],
+        },
+        Chart {
+            title: "Messages",
+            unit: "per second",
+            curves: vec![
+                Curve { name: "sent", points: rates(series, &|point| Some(point.sent as f64), 1.0) },
+                Curve {
+                    name: "delivered",
+                    points: rates(series, &|point| Some(point.delivered as f64), 1.0),
+                },
+            ],
+        },
+        Chart {
+            title: "Latency",
+            unit: "ms",
+            curves: vec![
+                Curve { name: "p99", points: of(&|point| point.p99_ms) },
+                Curve { name: "p50", points: of(&|point| point.p50_ms) },
+            ],
+        },
+        Chart {
+            title: "Memory",
+            unit: "MB",
+            curves: vec![
+                Curve {
+                    name: "server, user",
+                    points: of(&|point| point.resident_bytes.map(|bytes| bytes as f64 / 1e6)),
+                },
+                Curve {
+                    name: "machine's kernel, growth",
+                    points: of(&|point| {
+                        point.kernel_bytes.map(|bytes| (bytes as f64 - kernel_first).max(0.0) / 1e6)
+                    }),
+                },
+            ],
+        },
+        Chart {
+            title: "CPU",
+            unit: "% of one core",
+            curves: vec![
+                Curve { name: "server", points: rates(series, &|point| point.server_cpu_seconds, 100.0) },
+                Curve {
+                    name: "generator",
+                    points: rates(series, &|point| point.generator_cpu_seconds, 100.0),
+                },
+            ],
+        },
+    ];
+    for chart in charts {
+        out.push_str(&chart.draw(seconds));
+    }
+}
+
+/// A rate is read over half a second at least, since the CPU clock ticks every 10 ms.
+const RATE_OVER: f64 = 0.45;
+
+fn rates(series: &[Point], value: &dyn Fn(&Point) -> Option<f64>, factor: f64) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
+    let mut last: Option<(f64, f64)> = None;
+    for point in series {
+        let Some(now) = value(point) else { continue };
+        let Some((then, before)) = last else {
+            last = Some((point.seconds, now));
+            continue;
+        };
+        let passed = point.seconds - then;
+        if passed >= RATE_OVER {
+            points.push((point.seconds, (now - before).max(0.0) / passed * factor));
+            last = Some((point.seconds, now));
+        }
+    }
+    points
+}
+
+fn table(run: &Run, out: &mut String) {
+    out.push_str("<table><thead><tr><th>Figure</th><th class=\"num\">Kith, this run</th><th>Beside</th></tr></thead><tbody>");
+    for row in &run.rows {
+        let beside: Vec<String> = row
+            .beside
+            .iter()
+            .map(|beside| format!("{}: {}", escaped(beside.who), grouped(beside.figure)))
+            .collect();
+        let _ = write!(
+            out,
+            "<tr><td>{}</td><td class=\"num\">{}</td><td class=\"soft\">{}</td></tr>",
+            escaped(row.what),
+            escaped(&row.shown()),
+            beside.join("<br>")
+        );
+    }
+    for latency in &run.latencies {
+        let _ = write!(
+            out,
+            "<tr><td>{}</td><td class=\"num\" colspan=\"2\">{}</td></tr>",
+            escaped(latency.what),
+            latency.ms
+        );
+    }
+    out.push_str("</tbody></table>");
+}

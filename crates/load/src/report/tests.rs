@@ -1,0 +1,112 @@
+//! A report of fixed values, in all its forms.
+
+use super::*;
+
+fn report() -> Report {
+    let series = (0..40)
+        .map(|at| Point {
+            seconds: f64::from(at) * 0.25,
+            active: u64::from(at as u32) * 100,
+            sent: at as u64 * 50,
+            delivered: at as u64 * 49,
+            p50_ms: (at > 4).then_some(1.5),
+            p99_ms: (at > 4).then_some(9.0 + f64::from(at)),
+            resident_bytes: Some(20_000_000 + at as u64 * 45_000),
+            kernel_bytes: Some(90_000_000 + at as u64 * 400_000),
+            server_cpu_seconds: Some(f64::from(at) * 0.1),
+            generator_cpu_seconds: Some(f64::from(at) * 0.2),
+        })
+        .collect();
+    let ms = Percentiles { p50: 1.5, p90: 4.0, p99: 20.0, p999: 30.0, max: 31.0 };
+    Report {
+        title: "Load of <kith>".to_owned(),
+        made: "2026-11-21T05:00:00Z".to_owned(),
+        machine: Machine { cores: 2, processor: None, memory_bytes: Some(24_000_000_000), kernel: None },
+        runs: vec![
+            Run {
+                name: "flood".to_owned(),
+                headline: "4,000 connections".to_owned(),
+                how: "over websocket".to_owned(),
+                verdict: Verdict::new(false, None),
+                rows: vec![
+                    Row::new("user memory per connection", 445.0, "B").beside("paper, AVChat", 4_800.0),
+                    Row::new("idle CPU", None, "%"),
+                ],
+                lines: vec!["Sent: 12 & more".to_owned()],
+                latencies: vec![Latency { what: "connect + login", ms }],
+                series,
+            },
+            Run {
+                name: "stress, \"short\"".to_owned(),
+                headline: "nobody came".to_owned(),
+                how: String::new(),
+                verdict: Verdict::new(true, Some(("the generator was the limit", "give it more threads"))),
+                rows: Vec::new(),
+                lines: Vec::new(),
+                latencies: Vec::new(),
+                series: Vec::new(),
+            },
+        ],
+    }
+}
+
+#[test]
+fn the_page_has_every_chart_and_needs_nothing_from_elsewhere() {
+    let page = report().page();
+    let count = |what: &str| page.matches(what).count();
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    // Five of curves, one beside, one of latency.
+    assert_eq!((count("<figure"), count("<svg"), count("</svg>")), (7, 7, 7));
+    assert_eq!((count("<section"), count("class=\"badge good\""), count("class=\"badge bad\"")), (2, 2, 2));
+    for outside in ["http:", "https:", "url(", "@import", "src=", "<script", "<link"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(!page.contains("NaN") && !page.contains("inf"), "a coordinate that is none");
+    for tag in ["div", "table", "section", "figure", "tbody", "dl", "main"] {
+        assert_eq!(
+            count(&format!("<{tag}>")) + count(&format!("<{tag} ")),
+            count(&format!("</{tag}>")),
+            "{tag}"
+        );
+    }
+}
+
+#[test]
+fn text_from_outside_is_no_markup() {
+    let page = report().page();
+    assert!(page.contains("Load of &lt;kith&gt;") && page.contains("Sent: 12 &amp; more"));
+    assert!(!page.contains("<kith>"));
+}
+
+#[test]
+fn what_is_not_valid_says_why_and_what_to_change() {
+    let text = report().text();
+    assert!(
+        text.contains(
+            "not valid: interrupted before its time; the generator was the limit; give it more threads"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("user memory per connection"), "{text}");
+    assert!(text.contains("445 B   beside: paper, AVChat 4,800"), "{text}");
+}
+
+#[test]
+fn files_for_machines() {
+    let folder = std::env::temp_dir().join(format!("kith-report-{}", std::process::id()));
+    report().write(&folder).unwrap();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();
+    assert_eq!(json["runs"][0]["rows"][0]["figure"], 445.0);
+    assert_eq!(json["runs"][1]["verdict"]["valid"], false);
+    let series = read("series.csv");
+    assert_eq!(series.lines().count(), 41);
+    assert!(series.lines().all(|line| line.split(',').count() == 11), "{series}");
+    let summary = read("summary.csv");
+    assert!(
+        summary.contains("flood,true,user memory per connection,445,B,\"paper, AVChat\",4800"),
+        "{summary}"
+    );
+    assert!(read("report.html").len() > 5_000 && !read("report.txt").is_empty());
+    fs::remove_dir_all(folder).unwrap();
+}
