@@ -72,6 +72,21 @@ impl Pending {
         send_piece(body.cloned().unwrap_or_default(), io)
     }
 
+    /// An answer of which all but status, Date and Connection is ready. Answers what is left, as `send_shared`.
+    #[must_use]
+    pub(crate) fn send_ready(&self, io: &mut Io<'_>, date: &mut DateLine, status: u16, rest: Bytes) -> Bytes {
+        let line = match status {
+            200 => "HTTP/1.1 200 OK\r\n",
+            206 => "HTTP/1.1 206 Partial Content\r\n",
+            304 => "HTTP/1.1 304 Not Modified\r\n",
+            412 => "HTTP/1.1 412 Precondition Failed\r\n",
+            _ => "HTTP/1.1 416 Range Not Satisfiable\r\n",
+        };
+        let date = date.at(io.now().unix_ms / 1000);
+        io.send_parts(&[line.as_bytes(), date.as_bytes(), self.connection().as_bytes()]);
+        send_piece(rest, io)
+    }
+
     /// The head of an answer whose chunks follow as they come.
     pub(crate) fn send_chunked_head(&self, io: &mut Io<'_>, content_type: &str) {
         let fields = format!(
@@ -94,17 +109,38 @@ impl Pending {
         let mut head = String::with_capacity(384 + fields.len());
         let date = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_millis(io.now().unix_ms));
         write!(head, "HTTP/1.1 {status} {}\r\ndate: {date}\r\n", reason(status)).expect("a String takes all");
-        if !self.keep_alive {
-            head.push_str("connection: close\r\n");
-        } else if self.version == Version::Http10 {
-            head.push_str("connection: keep-alive\r\n");
-        }
+        head.push_str(self.connection());
         if let Some(origin) = &self.cors {
             write!(head, "access-control-allow-origin: {origin}\r\nvary: origin\r\n")
                 .expect("a String takes all");
         }
         head.push_str(fields);
         head
+    }
+
+    fn connection(&self) -> &'static str {
+        match (self.keep_alive, self.version) {
+            (false, _) => "connection: close\r\n",
+            (true, Version::Http10) => "connection: keep-alive\r\n",
+            (true, Version::Http11) => "",
+        }
+    }
+}
+
+/// `date: …`, written once a second.
+#[derive(Debug, Default)]
+pub(crate) struct DateLine {
+    second: u64,
+    line: String,
+}
+
+impl DateLine {
+    fn at(&mut self, second: u64) -> &str {
+        if self.second != second || self.line.is_empty() {
+            let date = httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(second));
+            *self = DateLine { second, line: format!("date: {date}\r\n") };
+        }
+        &self.line
     }
 }
 

@@ -1,4 +1,4 @@
-//! The widget's files: compressed once, answered from memory without a copy.
+//! The widget's files: compressed once, their answers made ready once, shared by all who ask.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -27,28 +27,38 @@ pub struct File {
 #[derive(Default)]
 pub struct Assets(HashMap<String, Asset>);
 
+/// One file in all its forms.
 pub(crate) struct Asset {
-    content_type: &'static str,
-    cache_control: &'static str,
-    etag: String,
-    identity: Bytes,
-    brotli: Option<Bytes>,
-    gzip: Option<Bytes>,
+    identity: Variant,
+    brotli: Option<Variant>,
+    gzip: Option<Variant>,
 }
 
-/// What to answer: the head without status line and Date, and the body.
-pub(crate) struct Found<'a> {
+/// One form of a file: a representation of its own, with a strong tag of its own (RFC 9110 §8.8.3.3).
+struct Variant {
+    etag: String,
+    /// What every answer about it says: caching, tag, who may read it.
+    common: String,
+    /// What an answer with its bytes, all or a part, says besides.
+    content: String,
+    /// The whole answer from behind the Date to the end of the body, ready to be shared by all who ask.
+    whole: Bytes,
+    /// Where in it the body begins.
+    body: usize,
+    not_modified: Bytes,
+}
+
+/// An answer: its status, and all that follows the lines which nobody can prepare (status, Date, Connection).
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Found {
     pub(crate) status: u16,
-    pub(crate) fields: String,
-    pub(crate) body: Option<&'a Bytes>,
-    /// Length that the body has, or would have on HEAD.
-    pub(crate) length: usize,
+    pub(crate) rest: Bytes,
 }
 
 impl Assets {
     /// Compresses what the build has not, which takes a moment per large file.
     pub fn new(files: impl IntoIterator<Item = File>) -> Assets {
-        Assets(files.into_iter().map(|file| (file.path.clone(), Asset::new(file))).collect())
+        Assets(files.into_iter().map(|file| (file.path.clone(), Asset::new(&file))).collect())
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<&Asset> {
@@ -57,51 +67,149 @@ impl Assets {
 }
 
 impl Asset {
-    fn new(file: File) -> Asset {
+    fn new(file: &File) -> Asset {
         let hash = digest(&SHA256, &file.bytes);
-        let etag: String = hash.as_ref()[..12].iter().map(|byte| format!("{byte:02x}")).collect();
-        let smaller = |compressed: Bytes| (compressed.len() < file.bytes.len()).then_some(compressed);
+        let hash: String = hash.as_ref()[..12].iter().map(|byte| format!("{byte:02x}")).collect();
+        let variant = |bytes: &Bytes, coding: &str| Variant::new(file, &hash, bytes, coding);
+        let smaller =
+            |bytes: Bytes, coding| (bytes.len() < file.bytes.len()).then(|| variant(&bytes, coding));
         Asset {
-            content_type: file.content_type,
-            cache_control: if file.immutable {
-                "public, max-age=31536000, immutable"
-            } else {
-                "public, max-age=300, stale-while-revalidate=86400"
-            },
-            etag: format!("\"{etag}\""),
-            brotli: smaller(file.brotli.unwrap_or_else(|| brotli(&file.bytes))),
-            gzip: smaller(file.gzip.unwrap_or_else(|| gzip(&file.bytes))),
-            identity: file.bytes,
+            identity: variant(&file.bytes, ""),
+            brotli: smaller(file.brotli.clone().unwrap_or_else(|| brotli(&file.bytes)), "br"),
+            gzip: smaller(file.gzip.clone().unwrap_or_else(|| gzip(&file.bytes)), "gzip"),
         }
     }
 
-    /// Pages of any site load these files, as scripts and as modules, so any origin may read them.
-    pub(crate) fn find(&self, head: &Head<'_>) -> Found<'_> {
-        let common = format!(
-            "cache-control: {}\r\netag: {}\r\nvary: accept-encoding\r\naccess-control-allow-origin: *\r\n\
-             cross-origin-resource-policy: cross-origin\r\nx-content-type-options: nosniff\r\n",
-            self.cache_control, self.etag
-        );
-        let known = head.field("if-none-match").is_some_and(|tags| self.is_named_in(tags));
-        if known {
-            return Found { status: 304, fields: common, body: None, length: 0 };
-        }
-        let (encoding, body) = match (&self.brotli, &self.gzip) {
-            (Some(brotli), _) if accepts(head, "br") => (Some("br"), brotli),
-            (_, Some(gzip)) if accepts(head, "gzip") => (Some("gzip"), gzip),
-            _ => (None, &self.identity),
+    pub(crate) fn find(&self, head: &Head<'_>) -> Found {
+        let variant = match (&self.brotli, &self.gzip) {
+            (Some(brotli), _) if accepts(head, "br") => brotli,
+            (_, Some(gzip)) if accepts(head, "gzip") => gzip,
+            _ => &self.identity,
         };
-        let encoding = encoding.map_or(String::new(), |name| format!("content-encoding: {name}\r\n"));
-        let fields = format!("{common}content-type: {}\r\n{encoding}", self.content_type);
-        Found { status: 200, fields, body: (head.method != "HEAD").then_some(body), length: body.len() }
+        variant.answer(head)
+    }
+}
+
+impl Variant {
+    /// Pages of any site load these files, as scripts and as modules, so any origin may read them.
+    fn new(file: &File, hash: &str, bytes: &Bytes, coding: &str) -> Variant {
+        let (dash, encoding) = match coding {
+            "" => ("", String::new()),
+            _ => ("-", format!("content-encoding: {coding}\r\n")),
+        };
+        let etag = format!("\"{hash}{dash}{coding}\"");
+        let cache_control = if file.immutable {
+            "public, max-age=31536000, immutable"
+        } else {
+            "public, max-age=300, stale-while-revalidate=86400"
+        };
+        let common = format!(
+            "cache-control: {cache_control}\r\netag: {etag}\r\nvary: accept-encoding\r\n\
+             accept-ranges: bytes\r\naccess-control-allow-origin: *\r\n\
+             cross-origin-resource-policy: cross-origin\r\nx-content-type-options: nosniff\r\n"
+        );
+        let content = format!("content-type: {}\r\n{encoding}", file.content_type);
+        let head = format!("{common}{content}content-length: {}\r\n\r\n", bytes.len());
+        let not_modified = format!("{common}\r\n").into();
+        let whole = [head.as_bytes(), bytes].concat().into();
+        Variant { etag, common, content, whole, body: head.len(), not_modified }
     }
 
-    /// RFC 9110 §13.1.2: weak comparison, a list or `*`.
-    fn is_named_in(&self, tags: &[u8]) -> bool {
-        tags.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).any(|tag| {
-            let tag = tag.strip_prefix(b"W/").unwrap_or(tag);
-            tag == b"*" || tag == self.etag.as_bytes()
-        })
+    /// Preconditions in the order of RFC 9110 §13.2.2, then ranges.
+    fn answer(&self, head: &Head<'_>) -> Found {
+        let is_this = |tag: &[u8]| tag == b"*" || tag == self.etag.as_bytes();
+        if head.field("if-match").is_some() && !tags(head, "if-match").any(is_this) {
+            return Found { status: 412, rest: self.refusal("") };
+        }
+        // Weak comparison (§13.1.2): a cache may have made a weak tag of ours.
+        if tags(head, "if-none-match").any(|tag| is_this(tag.strip_prefix(b"W/").unwrap_or(tag))) {
+            return Found { status: 304, rest: self.not_modified.clone() };
+        }
+        if head.method == "HEAD" {
+            // §14.2: ranges are for GET alone.
+            return Found { status: 200, rest: self.whole.slice(..self.body) };
+        }
+        // §13.1.5: strong comparison. A date matches nothing, since we tell none.
+        let is_current = head.field("if-range").is_none_or(|tag| tag == self.etag.as_bytes());
+        let length = self.whole.len() - self.body;
+        match head.field("range").filter(|_| is_current).map(|range| range_of(range, length)) {
+            None | Some(Range::Whole) => Found { status: 200, rest: self.whole.clone() },
+            Some(Range::Part(first, last)) => Found { status: 206, rest: self.part(first, last) },
+            Some(Range::Unsatisfiable) => {
+                Found { status: 416, rest: self.refusal(&format!("content-range: bytes */{length}\r\n")) }
+            }
+        }
+    }
+
+    fn part(&self, first: usize, last: usize) -> Bytes {
+        let Variant { common, content, whole, body, .. } = self;
+        let part = &whole[body + first..=body + last];
+        let head = format!(
+            "{common}{content}content-range: bytes {first}-{last}/{}\r\ncontent-length: {}\r\n\r\n",
+            whole.len() - body,
+            part.len()
+        );
+        [head.as_bytes(), part].concat().into()
+    }
+
+    fn refusal(&self, fields: &str) -> Bytes {
+        format!("{}{fields}content-length: 0\r\n\r\n", self.common).into()
+    }
+}
+
+/// The entity tags of a list in all its lines. None of ours has a comma in it.
+fn tags<'a>(head: &'a Head<'_>, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    let lines = head.fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name));
+    lines.flat_map(|field| field.value.split(|&byte| byte == b',')).map(<[u8]>::trim_ascii)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Range {
+    /// No range, several of them, or one that cannot be read: RFC 9110 §14.2 leaves all these to us.
+    Whole,
+    /// First and last byte.
+    Part(usize, usize),
+    Unsatisfiable,
+}
+
+/// `bytes=first-last`, `bytes=first-` or `bytes=-count` (RFC 9110 §14.1.2).
+fn range_of(value: &[u8], length: usize) -> Range {
+    let Some((unit, set)) = std::str::from_utf8(value).ok().and_then(|value| value.split_once('=')) else {
+        return Range::Whole;
+    };
+    let Some((first, last)) = set.trim().split_once('-') else { return Range::Whole };
+    if !unit.eq_ignore_ascii_case("bytes") {
+        return Range::Whole;
+    }
+    match (position(first), position(last)) {
+        (Position::None, Position::At(count)) => match count.min(length) {
+            0 => Range::Unsatisfiable,
+            count => Range::Part(length - count, length - 1),
+        },
+        (Position::At(first), Position::None) if first < length => Range::Part(first, length - 1),
+        (Position::At(first), Position::At(last)) if first > last => Range::Whole,
+        (Position::At(first), Position::At(last)) if first < length => {
+            Range::Part(first, last.min(length - 1))
+        }
+        (Position::At(_), Position::None | Position::At(_)) => Range::Unsatisfiable,
+        _ => Range::Whole,
+    }
+}
+
+enum Position {
+    None,
+    At(usize),
+    Bad,
+}
+
+/// Digits only; what is too big for any file is as good as the end of one.
+fn position(digits: &str) -> Position {
+    match digits {
+        "" => Position::None,
+        _ if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Position::At(digits.parse().unwrap_or(usize::MAX))
+        }
+        _ => Position::Bad,
     }
 }
 
@@ -137,19 +245,33 @@ mod tests {
     use super::*;
     use crate::http::{NO_FIELDS, parse};
 
-    fn ask(assets: &Assets, fields: &str) -> (u16, String, Option<Bytes>) {
-        let request = format!("GET /kith.js HTTP/1.1\r\nHost: x\r\n{fields}\r\n");
+    fn ask(assets: &Assets, method: &str, fields: &str) -> (u16, String, Vec<u8>) {
+        let request = format!("{method} /kith.js HTTP/1.1\r\nHost: x\r\n{fields}\r\n");
         let mut room = NO_FIELDS;
         let head = parse(request.as_bytes(), &mut room).unwrap().unwrap();
-        let found = assets.get(head.path).unwrap().find(&head);
-        (found.status, found.fields, found.body.cloned())
+        let Found { status, rest } = assets.get(head.path).unwrap().find(&head);
+        let end = rest.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+        (status, String::from_utf8(rest[..end].to_vec()).unwrap(), rest[end..].to_vec())
+    }
+
+    fn get(assets: &Assets, fields: &str) -> (u16, String, Vec<u8>) {
+        ask(assets, "GET", fields)
+    }
+
+    /// The value of a field.
+    fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+        head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+
+    fn content() -> Vec<u8> {
+        "let kith = 'kith';\n".repeat(100).into_bytes()
     }
 
     fn assets() -> Assets {
         Assets::new([File {
             path: "/kith.js".into(),
             content_type: "text/javascript; charset=utf-8",
-            bytes: Bytes::from("let kith = 'kith';\n".repeat(100)),
+            bytes: content().into(),
             brotli: None,
             gzip: None,
             immutable: false,
@@ -167,28 +289,94 @@ mod tests {
             ("Accept-Encoding: br; q=0.0\r\n", None),
             ("Accept-Encoding: bright\r\n", None),
         ] {
-            let (status, fields, body) = ask(&assets, accepted);
-            assert_eq!(status, 200);
-            let body = body.unwrap();
-            match encoding {
-                None => assert!(!fields.contains("content-encoding") && body.len() == 1900, "{accepted}"),
-                Some(name) => {
-                    assert!(fields.contains(&format!("content-encoding: {name}\r\n")), "{accepted}");
-                    assert!(body.len() < 100);
-                }
-            }
+            let (status, head, body) = get(&assets, accepted);
+            assert_eq!((status, field(&head, "content-encoding")), (200, encoding), "{accepted}");
+            assert_eq!(body == content(), encoding.is_none());
+            assert_eq!(field(&head, "content-length"), Some(body.len().to_string().as_str()));
+            assert_eq!(ask(&assets, "HEAD", accepted), (200, head, vec![]));
         }
     }
 
     #[test]
-    fn what_is_known_is_not_sent_again() {
+    fn each_form_has_its_own_tag_and_what_is_known_of_it_is_not_sent_again() {
         let assets = assets();
-        let (_, fields, _) = ask(&assets, "");
-        let etag = fields.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
-        for tags in [etag.to_string(), format!("W/{etag}"), format!("\"a\", {etag}"), "*".into()] {
-            let (status, _, body) = ask(&assets, &format!("If-None-Match: {tags}\r\n"));
-            assert_eq!((status, body), (304, None), "{tags}");
+        let forms = ["", "Accept-Encoding: gzip\r\n", "Accept-Encoding: br\r\n"];
+        let heads = forms.map(|form| get(&assets, form).1);
+        let etags = heads.each_ref().map(|head| field(head, "etag").unwrap());
+        for (number, form) in forms.into_iter().enumerate() {
+            let etag = etags[number];
+            assert!(etag.starts_with('"') && etag.ends_with('"'), "a strong one");
+            for known in [
+                format!("If-None-Match: {etag}\r\n"),
+                format!("If-None-Match: W/{etag}\r\n"),
+                format!("If-None-Match: \"a\", {etag}\r\n"),
+                format!("If-None-Match: \"a\"\r\nif-none-match: {etag}\r\n"),
+                "If-None-Match: *\r\n".into(),
+            ] {
+                let (status, head, body) = get(&assets, &format!("{form}{known}"));
+                assert_eq!((status, body.len()), (304, 0), "{known}");
+                // RFC 9110 §15.4.5.
+                assert_eq!(field(&head, "etag"), Some(etag));
+                assert!(field(&head, "cache-control").is_some() && field(&head, "vary").is_some());
+                assert_eq!(field(&head, "content-length"), None);
+                assert_eq!(ask(&assets, "HEAD", &format!("{form}{known}")).0, 304);
+            }
+            for other in etags.iter().filter(|other| **other != etag) {
+                assert_eq!(get(&assets, &format!("{form}If-None-Match: {other}\r\n")).0, 200);
+                assert_eq!(get(&assets, &format!("{form}If-Match: {other}\r\n")).0, 412);
+            }
+            assert_eq!(get(&assets, &format!("{form}If-Match: \"a\", {etag}\r\n")).0, 200);
+            assert_eq!(get(&assets, &format!("{form}If-Match: W/{etag}\r\n")).0, 412);
         }
-        assert_eq!(ask(&assets, "If-None-Match: \"other\"\r\n").0, 200);
+    }
+
+    #[test]
+    fn a_part_is_sent_where_a_part_is_asked_for() {
+        let assets = assets();
+        for (range, expected) in [
+            ("bytes=0-0", Some(0..=0)),
+            ("bytes=5-9", Some(5..=9)),
+            ("Bytes=5-9", Some(5..=9)),
+            ("bytes=1890-", Some(1890..=1899)),
+            ("bytes=1890-99999999999999999999999", Some(1890..=1899)),
+            ("bytes=-1", Some(1899..=1899)),
+            ("bytes=-5000", Some(0..=1899)),
+            ("bytes=0-", Some(0..=1899)),
+        ] {
+            let (status, head, body) = get(&assets, &format!("Range: {range}\r\n"));
+            let expected = expected.unwrap();
+            assert_eq!((status, &body[..]), (206, &content()[expected.clone()]), "{range}");
+            let told = format!("bytes {}-{}/1900", expected.start(), expected.end());
+            assert_eq!(field(&head, "content-range"), Some(told.as_str()));
+            assert_eq!(field(&head, "content-length"), Some(body.len().to_string().as_str()));
+        }
+        for range in ["bytes=1900-", "bytes=1900-2000", "bytes=-0", "bytes=99999999999999999999999-"] {
+            let (status, head, body) = get(&assets, &format!("Range: {range}\r\n"));
+            assert_eq!((status, body.len()), (416, 0), "{range}");
+            assert_eq!(field(&head, "content-range"), Some("bytes */1900"));
+        }
+        for whole in
+            ["bytes=9-5", "bytes=0-1,5-9", "bytes=a-b", "bytes=-", "bytes", "lines=1-2", "bytes=1--2"]
+        {
+            assert_eq!(get(&assets, &format!("Range: {whole}\r\n")).0, 200, "{whole}");
+        }
+        assert_eq!(ask(&assets, "HEAD", "Range: bytes=0-0\r\n").0, 200, "ranges are for GET");
+    }
+
+    #[test]
+    fn a_part_is_of_the_form_that_the_client_has_begun_with() {
+        let assets = assets();
+        let gzip = "Accept-Encoding: gzip\r\n";
+        let (_, head, whole) = get(&assets, gzip);
+        let etag = field(&head, "etag").unwrap();
+        let rest = |tag: &str| get(&assets, &format!("{gzip}Range: bytes=10-\r\nIf-Range: {tag}\r\n"));
+        let (status, head, body) = rest(etag);
+        assert_eq!((status, &body[..], field(&head, "content-encoding")), (206, &whole[10..], Some("gzip")));
+        let identity = get(&assets, "").1;
+        let other = field(&identity, "etag").unwrap();
+        for stale in [other, &format!("W/{etag}"), "Sat, 21 Nov 2026 05:00:00 GMT"] {
+            let (status, _, body) = rest(stale);
+            assert_eq!((status, &body), (200, &whole), "{stale}");
+        }
     }
 }

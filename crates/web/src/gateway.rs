@@ -8,7 +8,7 @@ use chat::{Event, Outbox, SessionHandle, SessionId};
 use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
 use web_proto::Code;
 
-use crate::answer::{Pending, send_piece};
+use crate::answer::{DateLine, Pending, send_piece};
 use crate::config::Shared;
 use crate::live::{Down, Echo, Socket};
 use crate::poll::Polls;
@@ -124,6 +124,7 @@ pub struct Gateway {
     /// Where frames are written before they go out; empty in between.
     pub(crate) scratch: Vec<u8>,
     pub(crate) limits: web_proto::Limits,
+    pub(crate) date: DateLine,
 }
 
 /// The scratch buffer keeps no more than this.
@@ -133,7 +134,14 @@ impl Gateway {
     /// For worker number `worker` of those that `shared.mailboxes` reach.
     pub fn new(worker: usize, shared: Arc<Shared>) -> Gateway {
         let limits = shared.welcome_limits();
-        Gateway { worker, shared, polls: Polls::new(worker), scratch: Vec::new(), limits }
+        Gateway {
+            worker,
+            shared,
+            polls: Polls::new(worker),
+            scratch: Vec::new(),
+            limits,
+            date: DateLine::default(),
+        }
     }
 
     /// The frame of an event, in the scratch buffer; give it back with `put_back`.

@@ -65,7 +65,10 @@ impl Gateway {
             ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send", "OPTIONS") => Route::Preflight,
             ("/v1/websocket", _) => Route::WrongMethod("GET"),
             ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send", _) => Route::WrongMethod("POST, OPTIONS"),
-            (path, "GET" | "HEAD") if self.shared.assets.get(path).is_some() => Route::Asset,
+            (path, method) if self.shared.assets.get(path).is_some() => match method {
+                "GET" | "HEAD" => Route::Asset,
+                _ => Route::WrongMethod("GET, HEAD"),
+            },
             _ => Route::Rest,
         }
     }
@@ -267,7 +270,7 @@ impl Gateway {
         let Some(asset) = self.shared.assets.get(head.path) else { return };
         let pending = Pending::of(head, Awaited::Rest);
         let found = asset.find(head);
-        let rest = pending.send_shared(io, found.status, &found.fields, found.body, found.length);
+        let rest = pending.send_ready(io, &mut self.date, found.status, found.rest);
         after_answer(state, pending, rest, &self.shared.config, io);
     }
 

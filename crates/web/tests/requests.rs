@@ -216,6 +216,41 @@ fn files_have_validators_and_compressed_forms() {
 }
 
 #[test]
+fn an_answer_that_was_made_ready_fits_whoever_asks() {
+    let mut scene = Scene::new();
+    let old = scene.ask("GET /kith.js HTTP/1.0\r\n\r\n");
+    assert_eq!((field(&old, "connection"), old.ends_with("kith';\n")), (Some("close"), true), "{old}");
+    let line = scene.connect(0);
+    scene.feed(line, "GET /kith.js HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    assert_eq!(field(&scene.text(line), "connection"), Some("keep-alive"));
+
+    // Different answers behind each other on one connection.
+    let line = scene.connect(0);
+    let part = get("/kith.js", "Range: bytes=0-3\r\n");
+    let beyond = get("/kith.js", "Range: bytes=1900-\r\n");
+    scene.feed(line, [part, beyond, get("/kith.js", ""), get("/kith.js", "Connection: close\r\n")].concat());
+    let output = scene.output(line);
+    let answers = responses(&output);
+    assert_eq!(answers.iter().map(|(status, _)| *status).collect::<Vec<_>>(), [206, 416, 200, 200]);
+    assert_eq!((&answers[0].1[..], answers[2].1.len()), (&b"let "[..], 1900));
+    assert_eq!(String::from_utf8(output).unwrap().matches("connection: close\r\n").count(), 1, "the last");
+    assert!(scene.is_ended(line));
+
+    // The Date goes on.
+    let date = |answer: &str| field(answer, "date").unwrap().to_owned();
+    let before = date(&scene.ask(&get("/kith.js", "")));
+    assert_eq!(before, date(&scene.ask(&get("/page", ""))));
+    scene.wait(Duration::from_secs(2));
+    let after = date(&scene.ask(&get("/kith.js", "")));
+    assert_eq!(after, date(&scene.ask(&get("/page", ""))));
+    assert_ne!(before, after);
+
+    let wrong = scene.ask("DELETE /kith.js HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert!(wrong.starts_with("HTTP/1.1 405 "), "{wrong}");
+    assert_eq!(field(&wrong, "allow"), Some("GET, HEAD"));
+}
+
+#[test]
 fn cors_lets_pages_of_a_site_read_and_nobody_else() {
     let mut scene = Scene::new();
     let preflight = |path: &str, origin: &str| {
