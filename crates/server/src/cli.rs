@@ -45,6 +45,18 @@ pub(crate) enum Command {
     /// Look at the users of a site; ban and unban them.
     #[command(subcommand)]
     User(UserCommand),
+    /// Copy the database to a file, while the node runs.
+    ///
+    /// Example: kith backup /var/backups/kith-$(date +%F).db
+    #[command(verbatim_doc_comment)]
+    Backup(BackupArgs),
+    /// Put a copy in the place of the database. Stop the node first.
+    ///
+    /// Example: kith restore /var/backups/kith-2026-11-21.db --data /var/lib/kith
+    ///
+    /// Clients begin afresh with what the copy has: it gets a new epoch, so that nobody takes for seen what it lacks.
+    #[command(verbatim_doc_comment)]
+    Restore(RestoreArgs),
     /// Print a signed token (JWT) for trying things out, and nothing else.
     ///
     /// Example: kith token --site demo --user anna --name "Anna" --ttl 1h
@@ -290,6 +302,30 @@ pub(crate) struct UserOne {
     pub user: String,
     #[command(flatten)]
     pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The file to write. It holds secrets and messages, so only its owner may read it.
+    #[arg(value_name = "TO")]
+    pub to: PathBuf,
+    /// Replace the file if it is there.
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// What `kith backup` has written, or the kith.db of a copied data directory.
+    #[arg(value_name = "FROM")]
+    pub from: PathBuf,
+    /// Also where there is a database already; that one is kept beside it as kith.db.replaced.
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub data: DataFlag,
 }
 
 #[derive(Debug, Args)]

@@ -78,6 +78,11 @@ fn choose(loaded: &Loaded, url_port: Option<u16>, running: &[run_file::RunningNo
     }
 }
 
+/// The file of the database in a data directory, whether it is there or not.
+pub(crate) fn database(dir: &Path) -> PathBuf {
+    dir.join(DATABASE)
+}
+
 fn has_database(dir: &Path) -> bool {
     dir.join(DATABASE).is_file()
 }

@@ -5,6 +5,7 @@
 //! Read first: [`cli`] (what can be typed), [`config`] (what can be set), [`serve`] (how a node is put together).
 
 mod allocator;
+mod backup;
 mod cli;
 mod config;
 mod config_command;
@@ -60,6 +61,8 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         Command::Load(command) => load_command::run(command, &load(command.target().data.settings())?)?,
         Command::Site(command) => site::run(command, &load(command.data().settings())?)?,
         Command::User(command) => user::run(command, &load(command.data().settings())?)?,
+        Command::Backup(args) => backup::take(args, &load(args.data.settings())?)?,
+        Command::Restore(args) => backup::restore(args, &load(args.data.settings())?)?,
         Command::Token(args) => token::print(args, &load(args.data.settings())?)?,
         Command::Config(ConfigCommand::Check(flags)) => config_command::check(&load(flags.settings())?)?,
         Command::Config(ConfigCommand::Show(args)) => {

@@ -9,6 +9,7 @@
 //!
 //! Read first: [`Sqlite`], [`Options`], then `writer.rs`.
 
+mod backup;
 mod contact;
 mod conversation;
 mod fault;
@@ -29,6 +30,7 @@ mod token;
 mod user;
 mod writer;
 
+pub use backup::{backup, restore};
 pub use open::OpenError;
 pub use options::{Options, Synchronous};
 pub use sqlite::Sqlite;

@@ -8,13 +8,18 @@ const MIGRATIONS: &[&str] = &[include_str!("../migrations/sqlite/0001_first_conv
 /// The schema version that this program knows.
 pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;
 
+/// That of a database.
+pub(crate) fn version(db: &Connection) -> rusqlite::Result<u32> {
+    db.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
 /// Answers the version that was found. One transaction for all steps: a migration that is killed half-way has
 /// not happened, and the next open tries it again. Two processes at once: the second finds it done.
 ///
 /// Does nothing where the version is newer than [`NEWEST`]; the caller refuses such a database.
 pub(crate) fn migrate(db: &mut Connection, epoch: u32) -> rusqlite::Result<u32> {
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let found: u32 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let found = version(&transaction)?;
     if found >= NEWEST {
         return Ok(found);
     }

@@ -39,6 +39,8 @@ pub enum OpenError {
     DiskFull { path: PathBuf },
     #[error("cannot start a thread for {path}: {error}. Raise the limit of threads (ulimit -u)")]
     Thread { path: PathBuf, error: String },
+    #[error("there is no file {path}")]
+    Missing { path: PathBuf },
     #[error("cannot open {path}: {error}")]
     Failed { path: PathBuf, error: rusqlite::Error },
 }
@@ -90,7 +92,7 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Connection, 
     Ok(db)
 }
 
-fn create(path: &Path) -> io::Result<()> {
+pub(crate) fn create(path: &Path) -> io::Result<()> {
     let mut directory = fs::DirBuilder::new();
     let mut file = fs::OpenOptions::new();
     file.write(true).create(true).truncate(false);
@@ -106,7 +108,7 @@ fn create(path: &Path) -> io::Result<()> {
     file.open(path).map(drop)
 }
 
-fn connect(path: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<Connection> {
+pub(crate) fn connect(path: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result<Connection> {
     // Each connection has one thread at a time: Rust sees to that, SQLite need not.
     let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     db.busy_timeout(Duration::from_millis(options.busy_ms.into()))?;
@@ -118,10 +120,22 @@ fn connect(path: &Path, flags: OpenFlags, options: &Options) -> rusqlite::Result
     Ok(db)
 }
 
+/// Written by us.
+pub(crate) fn check_ours(db: &Connection, path: &Path) -> Result<(), OpenError> {
+    match owner(db).map_err(|error| explain(path, error))? {
+        APPLICATION_ID => Ok(()),
+        _ => Err(OpenError::NotOurs { path: path.into() }),
+    }
+}
+
+fn owner(db: &Connection) -> rusqlite::Result<i32> {
+    db.query_row("PRAGMA application_id", [], |row| row.get(0))
+}
+
 /// Ours, or empty and now ours.
 fn check_owner(db: &Connection, path: &Path) -> Result<(), OpenError> {
     let explain = |error| explain(path, error);
-    let owner: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(explain)?;
+    let owner = owner(db).map_err(explain)?;
     if owner == APPLICATION_ID {
         return Ok(());
     }
@@ -133,7 +147,7 @@ fn check_owner(db: &Connection, path: &Path) -> Result<(), OpenError> {
     db.pragma_update(None, "application_id", APPLICATION_ID).map_err(explain)
 }
 
-fn explain(path: &Path, error: rusqlite::Error) -> OpenError {
+pub(crate) fn explain(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::NotOurs { path },

@@ -177,3 +177,26 @@ fn a_place_that_cannot_be_written_to_says_so() {
     assert!(matches!(error, OpenError::Create { .. }), "{error}");
     assert!(error.to_string().contains("right to write"), "{error}");
 }
+
+#[test]
+fn a_copy_is_put_back_under_another_epoch_and_never_under_a_database_in_use() {
+    let (directory, elsewhere) = (Directory::quick(), Directory::quick());
+    let copy = elsewhere.file();
+    let store = open(&directory.file()).expect("it opens");
+    let site = add_site(&store, "forum");
+    put(&store, site, "ann");
+    let position = |store: &Sqlite| asking::snapshot(store, UserId { site, num: 1 }, None).position;
+    let before = position(&store);
+    store::backup(&directory.file(), &copy).expect("while it is in use");
+    put(&store, site, "bob");
+    assert!(matches!(store::restore(&copy, &directory.file()), Err(OpenError::Busy { .. })));
+    assert_eq!(store.list_users(site, None, 9).expect("it works").len(), 2, "nothing has happened");
+    store.close();
+
+    let replaced = store::restore(&copy, &directory.file()).expect("it is free").expect("there was one");
+    let store = open(&directory.file()).expect("it opens");
+    assert_eq!(store.list_users(site, None, 9).expect("it works").len(), 1);
+    let after = position(&store);
+    assert!(after.number == before.number && after.epoch != before.epoch, "{before:?} {after:?}");
+    assert_eq!(open(&replaced).expect("it opens").list_users(site, None, 9).expect("it works").len(), 2);
+}

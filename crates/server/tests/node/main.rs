@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test that cannot go on has failed")]
 
+mod backup;
 mod bad_input;
 mod client;
 mod commands;

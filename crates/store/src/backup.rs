@@ -1,0 +1,143 @@
+//! Copies of a whole database: taken while a node runs, and put in its place again.
+
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::migrate::{self, NEWEST};
+use crate::open::{check_ours, connect, create, explain};
+use crate::{OpenError, Options};
+
+/// Copies the database at `from`, as it is at one moment, to the file `to`, which is replaced once the copy is whole
+/// and on disk. A node may go on writing meanwhile: everything that it has acknowledged before is in the copy. Blocks.
+pub fn backup(from: &Path, to: &Path) -> Result<(), OpenError> {
+    let source = source(from)?;
+    let aside = beside(to, ".new");
+    copy(&source, &aside)?;
+    put(&aside, to)
+}
+
+/// Puts a copy in the place of the database at `to`, under a new *epoch*: to clients it is another database, so that
+/// each begins with a first page, instead of taking the messages that the copy lacks for seen. Answers where the
+/// database that was there is now. Nothing has happened where it fails. Blocks.
+///
+/// No process may have the database open; one that this can find out about is [`OpenError::Busy`].
+pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, OpenError> {
+    let source = source(from)?;
+    let aside = beside(to, ".new");
+    copy(&source, &aside)?;
+    renew_epoch(&aside)?;
+    let replaced = move_away(to)?;
+    put(&aside, to)?;
+    Ok(replaced)
+}
+
+/// A whole database of ours, not newer than this program.
+fn source(path: &Path) -> Result<Connection, OpenError> {
+    let explain = |error| explain(path, error);
+    if !path.is_file() {
+        return Err(OpenError::Missing { path: path.into() });
+    }
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
+    db.pragma_update(None, "query_only", true).map_err(explain)?;
+    check_ours(&db, path)?;
+    let found = migrate::version(&db).map_err(explain)?;
+    if found > NEWEST {
+        return Err(OpenError::Newer { path: path.into(), found, known: NEWEST });
+    }
+    Ok(db)
+}
+
+/// In one step, which is one moment of the source.
+fn copy(source: &Connection, to: &Path) -> Result<(), OpenError> {
+    let explain = |error| explain(to, error);
+    remove(to)?;
+    create(to).map_err(|error| OpenError::Create { path: to.into(), error })?;
+    let mut db = connect(to, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
+    db.pragma_update(None, "synchronous", "FULL").map_err(explain)?;
+    Backup::new(source, &mut db).and_then(|backup| backup.step(-1).map(drop)).map_err(explain)?;
+    // One file without a log beside it.
+    let mode: String = db.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0)).map_err(explain)?;
+    debug_assert_eq!(mode, "delete", "nobody else has this file");
+    let sound: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(explain)?;
+    if sound != "ok" {
+        let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(11), Some(sound));
+        return Err(OpenError::Damaged { path: to.into(), error });
+    }
+    Ok(())
+}
+
+fn renew_epoch(path: &Path) -> Result<(), OpenError> {
+    let explain = |error| explain(path, error);
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
+    db.pragma_update(None, "synchronous", "FULL").map_err(explain)?;
+    // By chance, but never the one of before.
+    let step = (RandomState::new().hash_one(path) as u32).max(1);
+    let sql = "UPDATE meta SET value = (value + ?1) % 4294967296 WHERE name = 'epoch'";
+    let changed = db.execute(sql, [step]).map_err(explain)?;
+    match changed {
+        1 => Ok(()),
+        _ => Err(OpenError::NotOurs { path: path.into() }),
+    }
+}
+
+/// Out of the way, not deleted: whoever restores the wrong copy wants it back.
+fn move_away(path: &Path) -> Result<Option<PathBuf>, OpenError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    close_log(path)?;
+    let away = beside(path, ".replaced");
+    for end in ["", "-wal", "-shm"] {
+        let (from, to) = (beside(path, end), beside(&away, end));
+        remove(&to)?;
+        match fs::rename(&from, &to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(OpenError::Create { path: to, error });
+            }
+            _ => {}
+        }
+    }
+    Ok(Some(away))
+}
+
+/// Writes the log into the file, which SQLite does only where no other process has it open. A file that cannot be
+/// read, the usual reason to restore, goes as it is.
+fn close_log(path: &Path) -> Result<(), OpenError> {
+    let options = Options { busy_ms: 500, ..Options::default() };
+    let Ok(db) = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options) else { return Ok(()) };
+    let closed = db.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get::<_, String>(0));
+    match closed.map_err(|error| explain(path, error)) {
+        Err(busy @ OpenError::Busy { .. }) => Err(busy),
+        _ => Ok(()),
+    }
+}
+
+/// Renames, and makes sure that this survives a power cut.
+fn put(aside: &Path, to: &Path) -> Result<(), OpenError> {
+    let failed = |error| OpenError::Create { path: to.into(), error };
+    fs::rename(aside, to).map_err(failed)?;
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+    fs::File::open(parent.unwrap_or(Path::new(".")))
+        .and_then(|directory| directory.sync_all())
+        .map_err(failed)
+}
+
+fn remove(path: &Path) -> Result<(), OpenError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(OpenError::Create { path: path.into(), error })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
