@@ -72,6 +72,12 @@ pub(crate) struct Web {
     pub idle: Span,
     /// Between heartbeats on the stream transports.
     pub heartbeat: Span,
+    /// How long a poll waits for an event.
+    pub poll_wait: Span,
+    /// A session without a poll for so long is over.
+    pub poll_gap: Span,
+    /// A connection without a request for so long is closed.
+    pub keep_alive: Span,
     /// Addresses and networks whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Proxies,
 }
@@ -192,6 +198,9 @@ impl Default for Web {
             frame_bytes: 65_536,
             idle: Span::seconds(90),
             heartbeat: Span::seconds(10),
+            poll_wait: Span::seconds(25),
+            poll_gap: Span::seconds(30),
+            keep_alive: Span::seconds(60),
             trusted_proxies: Proxies::default(),
         }
     }
@@ -440,8 +449,6 @@ fn check(config: &Config) -> Outcome {
         ("limits.page", u64::from(config.limits.page)),
         ("limits.sessions_per_user", u64::from(config.limits.sessions_per_user)),
         ("limits.sessions_per_site", u64::from(config.limits.sessions_per_site)),
-        ("web.idle", config.web.idle.as_millis()),
-        ("web.heartbeat", config.web.heartbeat.as_millis()),
         ("store.readers", config.store.readers as u64),
     ]
     .into_iter()
@@ -449,10 +456,27 @@ fn check(config: &Config) -> Outcome {
     if let Some((key, _)) = too_small {
         return Err(Trouble::new(format!("{key} may not be 0")));
     }
-    if config.web.heartbeat >= config.web.idle {
-        return Err(Trouble::new("web.heartbeat must be shorter than web.idle"));
+    check_times(&config.web)
+}
+
+/// What clients can live with: `docs/protocol.md` promises it to them.
+fn check_times(web: &Web) -> Outcome {
+    let hour = Span::seconds(3_600);
+    let ranges = [
+        // Clients say something at least every 50 s.
+        ("web.idle", web.idle, Span::seconds(60), hour),
+        ("web.heartbeat", web.heartbeat, Span::seconds(1), Span::seconds(60)),
+        // They give up a poll after 35 s.
+        ("web.poll_wait", web.poll_wait, Span::seconds(1), Span::seconds(30)),
+        ("web.poll_gap", web.poll_gap, Span::seconds(10), hour),
+        ("web.keep_alive", web.keep_alive, Span::seconds(1), hour),
+    ];
+    match ranges.into_iter().find(|(_, value, least, most)| value < least || value > most) {
+        None => Ok(()),
+        Some((key, value, least, most)) => Err(Trouble::new(format!("{key} may not be {value}"))
+            .because(format!("clients need {least} to {most}"))
+            .remedy(format!("set {key} in this range, or leave it out"))),
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -501,7 +525,17 @@ mod tests {
         assert!(said("https = \"127.0.0.1:8443\"").contains("--tls-cert"));
         assert!(said("tls_cert = \"x\"\ntls_key = \"y\"").contains("--https"));
         assert!(said("[limits]\nbody_bytes = 60000").contains("120000"));
-        assert!(said("[web]\nheartbeat = \"2m\"").contains("shorter"));
+        for (setting, range) in [
+            ("idle = \"59s\"", "1m to 1h"),
+            ("idle = \"2h\"", "1m to 1h"),
+            ("heartbeat = \"0s\"", "1s to 1m"),
+            ("heartbeat = \"2m\"", "1s to 1m"),
+            ("poll_wait = \"31s\"", "1s to 30s"),
+            ("poll_gap = \"9s\"", "10s to 1h"),
+            ("keep_alive = \"999ms\"", "1s to 1h"),
+        ] {
+            assert!(said(&format!("[web]\n{setting}")).contains(range), "{setting}");
+        }
         assert!(said("[web]\ntrusted_proxies = \"10.0.0.0/8, localhost\"").contains("`localhost`"));
         assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
         let missing = load(Layers { file: Some("/no/such.toml".into()), ..Layers::default() });

@@ -305,6 +305,9 @@ fn web_config(config: &Config) -> WebConfig {
         frame_bytes: config.web.frame_bytes,
         idle: config.web.idle.into(),
         heartbeat: config.web.heartbeat.into(),
+        poll_wait: config.web.poll_wait.into(),
+        poll_gap: config.web.poll_gap.into(),
+        keep_alive: config.web.keep_alive.into(),
         trusted_proxies: config.web.trusted_proxies.0.clone(),
         echo: config.echo,
         ..WebConfig::default()

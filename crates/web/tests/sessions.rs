@@ -221,6 +221,33 @@ fn a_poll_waits_and_ends_empty() {
 }
 
 #[test]
+fn the_operator_says_how_long_things_wait() {
+    let config = WebConfig {
+        poll_wait: 5 * SECOND,
+        poll_gap: 20 * SECOND,
+        heartbeat: 3 * SECOND,
+        keep_alive: 7 * SECOND,
+        ..WebConfig::default()
+    };
+    let mut scene = Scene::with(config);
+    let mut anna = scene.enter(Carrier::Poll, "anna");
+    anna.poll(&mut scene);
+    scene.wait(6 * SECOND);
+    let output = scene.output(anna.down);
+    assert_eq!(response(&output).unwrap().2, b"[]");
+    assert!(!scene.is_ended(anna.down));
+    scene.wait(8 * SECOND);
+    assert!(scene.is_ended(anna.down), "a connection without a request");
+    assert_eq!(scene.shared.counters.sessions(web::Transport::Poll), 1);
+    scene.wait(12 * SECOND);
+    assert_eq!(scene.shared.counters.sessions(web::Transport::Poll), 0, "a session without a poll");
+
+    let mut ben = scene.enter(Carrier::Sse, "ben");
+    scene.wait(10 * SECOND);
+    assert!((3..=4).contains(&ben.kinds(&mut scene).iter().filter(|kind| *kind == "heartbeat").count()));
+}
+
+#[test]
 fn an_event_answers_the_poll_that_waits() {
     let mut scene = Scene::new();
     let mut anna = scene.enter(Carrier::Poll, "anna");

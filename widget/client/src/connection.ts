@@ -70,7 +70,7 @@ const FAILURES_IF_NEW = 2;
 const FAILURES_IF_PROVEN = 5;
 /** So long a lesser transport is kept before a new connection begins with the best one again. */
 const BETTER_AFTER_MS = 600_000;
-/** A poll is answered after 25 s at the latest. */
+/** A poll is answered after 30 s at the latest. */
 const POLL_SILENCE_MS = 35_000;
 
 export class Connection {
