@@ -14,6 +14,9 @@ struct State<T> {
     items: VecDeque<(T, usize)>,
     bytes: usize,
     sleeping: usize,
+    /// One of the sleeping was woken and has not come yet: what is pushed until then is taken along with the first,
+    /// and needs no system call of its own.
+    coming: bool,
     closed: bool,
 }
 
@@ -29,7 +32,7 @@ const KEPT: usize = 1_024;
 
 impl<T> Queue<T> {
     pub(crate) fn new(most: usize, most_bytes: usize) -> Queue<T> {
-        let state = State { items: VecDeque::new(), bytes: 0, sleeping: 0, closed: false };
+        let state = State { items: VecDeque::new(), bytes: 0, sleeping: 0, coming: false, closed: false };
         Queue { state: Mutex::new(state), ready: Condvar::new(), most, most_bytes }
     }
 
@@ -45,11 +48,7 @@ impl<T> Queue<T> {
         }
         state.bytes += bytes;
         state.items.push_back((item, bytes));
-        let wake = state.sleeping > 0;
-        drop(state);
-        if wake {
-            self.ready.notify_one(); // a system call: only where somebody sleeps
-        }
+        self.wake_one(state);
         Ok(())
     }
 
@@ -63,6 +62,7 @@ impl<T> Queue<T> {
             state.sleeping += 1;
             state = self.ready.wait(state).expect(UNPOISONED);
             state.sleeping -= 1;
+            state.coming = false;
         }
         let taken = state.items.len().min(most);
         let mut freed = 0;
@@ -73,6 +73,9 @@ impl<T> Queue<T> {
         state.bytes -= freed;
         if state.items.is_empty() && state.items.capacity() > KEPT {
             state.items.shrink_to(KEPT);
+        }
+        if !state.items.is_empty() {
+            self.wake_one(state);
         }
         true
     }
@@ -85,6 +88,16 @@ impl<T> Queue<T> {
 
     pub(crate) fn len(&self) -> usize {
         self.lock().items.len()
+    }
+
+    /// A system call only where somebody sleeps and nobody is on the way. Whoever comes and leaves something
+    /// wakes the next.
+    fn wake_one(&self, mut state: MutexGuard<'_, State<T>>) {
+        if state.sleeping > 0 && !state.coming {
+            state.coming = true;
+            drop(state);
+            self.ready.notify_one();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -113,6 +126,40 @@ mod tests {
         assert!(queue.take(&mut taken, 9));
         assert_eq!(taken, ['a', 'c', 'e']);
         assert!(!queue.take(&mut taken, 9));
+    }
+
+    /// Whoever is woken once takes along what came meanwhile; no order of wake-ups leaves an item lying.
+    #[test]
+    fn many_threads_take_each_item_once() {
+        const ITEMS: usize = 20_000;
+        let queue = Queue::new(ITEMS, 0);
+        let mut all: Vec<usize> = std::thread::scope(|threads| {
+            let takers: Vec<_> = (1..=3)
+                .map(|most| {
+                    let queue = &queue;
+                    threads.spawn(move || {
+                        let (mut mine, mut batch) = (Vec::new(), Vec::new());
+                        while queue.take(&mut batch, most) {
+                            mine.append(&mut batch);
+                        }
+                        mine
+                    })
+                })
+                .collect();
+            let pushers: Vec<_> = (0..2)
+                .map(|half| {
+                    let queue = &queue;
+                    threads.spawn(move || {
+                        (half..ITEMS).step_by(2).for_each(|item| queue.push(item, 0).expect("there is room"));
+                    })
+                })
+                .collect();
+            pushers.into_iter().for_each(|pusher| pusher.join().unwrap());
+            queue.close();
+            takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect()
+        });
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..ITEMS));
     }
 
     #[test]
