@@ -29,8 +29,11 @@ const POLL_PATIENCE: Duration = Duration::from_secs(35);
 const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections for POSTs per worker. Members share them, so that they do not count as members' memory.
 const LANES: usize = 16;
-/// Ports that one source address gives: below the 28,232 of Linux' default range.
+/// Ports that one source address gives.
 const PORTS_PER_SOURCE: u32 = 25_000;
+/// With more members than this we choose the source ports: the system's search for a free one takes longer the more
+/// are in use, and was a third of the generator's time at 15,000.
+const CHOSEN_ABOVE: usize = 1_000;
 
 /// What the workers of one run share.
 pub(crate) struct Field {
@@ -82,11 +85,13 @@ impl Field {
         self.start + Duration::from_secs_f64(f64::from(member) / self.rate)
     }
 
-    /// 127.0.0.2 and so on where one address has too few ports; elsewhere the system's own choice.
+    /// 127.0.0.2 and so on, a row of them per worker, where many members go to this machine; elsewhere the system's own
+    /// choice.
     fn source(&self, member: u32) -> Option<IpAddr> {
-        let many =
-            self.tokens.len() as u32 > PORTS_PER_SOURCE && self.target.addr.ip() == Ipv4Addr::LOCALHOST;
-        let [a, b, c, d] = (0x7f00_0002 + member / PORTS_PER_SOURCE).to_be_bytes();
+        let many = self.tokens.len() > CHOSEN_ABOVE && self.target.addr.ip() == Ipv4Addr::LOCALHOST;
+        let workers = self.workers as u32;
+        let row = member / workers / PORTS_PER_SOURCE;
+        let [a, b, c, d] = (0x7f00_0002 + row * workers + member % workers).to_be_bytes();
         many.then_some(IpAddr::V4(Ipv4Addr::new(a, b, c, d)))
     }
 
