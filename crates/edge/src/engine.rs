@@ -250,7 +250,11 @@ impl<P: Protocol> Engine<P> {
     /// True if there may be more to read.
     fn read_once(&mut self, slot: u32, scratch: &mut [u8]) -> bool {
         let Some((_, entry)) = self.slots.at(slot) else { return false };
-        if entry.line.flags.any(Flags::PAUSED | Flags::ENDED | Flags::CONNECTING | Flags::QUEUED) {
+        let flags = &mut entry.line.flags;
+        if flags.any(Flags::PAUSED | Flags::ENDED | Flags::CONNECTING | Flags::QUEUED) {
+            // Not listed: who resumes looks.
+            let paused = flags.has(Flags::PAUSED);
+            flags.put(Flags::MORE, paused || flags.has(Flags::MORE));
             return false;
         }
         match entry.line.wire.read(scratch) {
@@ -427,10 +431,15 @@ impl<P: Protocol> Engine<P> {
     /// What came while reading was paused, or was left over, has no event of its own.
     fn resume(&mut self, slot: u32) {
         let Some((_, entry)) = self.slots.at(slot) else { return };
+        let flags = &mut entry.line.flags;
+        let more = flags.has(Flags::MORE);
+        flags.put(Flags::MORE, false);
         if entry.line.input.is_some() {
             self.deliver(slot, &mut []);
         }
-        self.read(slot);
+        if more {
+            self.read(slot);
+        }
     }
 
     fn flush(&mut self, slot: u32) {

@@ -98,7 +98,8 @@ impl Flags {
     pub(crate) const CONNECTING: u16 = 1 << 10;
     /// Closing because the worker stops.
     pub(crate) const STOPPING: u16 = 1 << 11;
-    /// In the list of those that had more to read than their share of a turn.
+    /// In the list of those that had more to read than their share of a turn; or paused, and there was something to
+    /// read since.
     pub(crate) const MORE: u16 = 1 << 12;
     /// The system has announced the peer's end; it is behind what there is to read.
     pub(crate) const END_AHEAD: u16 = 1 << 13;
