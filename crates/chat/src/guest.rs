@@ -71,7 +71,7 @@ fn signed(site: &Site, profile: Profile, now: Timestamp) -> (Ticket, Option<Stri
     let claims = Claims {
         sub: profile.sub.as_str().to_owned(),
         name: Some(profile.name.to_string()),
-        exp: expires.0 as f64 / 1000.0,
+        exp: (expires.0 / 1000) as f64,
         guest: true,
         site: Some(site.key.to_string()),
         ..Claims::default()

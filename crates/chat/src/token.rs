@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{Profile, Refusal, Secret, SecretKind, Sub, Timestamp};
 
@@ -32,10 +32,11 @@ pub struct Claims {
     /// `https:`, `http:` or a path from the root of the site; anything else is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
+    #[serde(serialize_with = "numeric_date")]
     pub exp: f64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "numeric_date_if_any")]
     pub nbf: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "numeric_date_if_any")]
     pub iat: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jti: Option<String>,
@@ -223,6 +224,25 @@ fn is_shown_url(url: &str) -> bool {
 /// None for what is no time: negative, not finite, or beyond the year 9999.
 fn milliseconds(seconds: f64) -> Option<Timestamp> {
     (0.0..=253_402_300_799.0).contains(&seconds).then_some(Timestamp((seconds * 1000.0) as u64))
+}
+
+/// A whole number where it is one: many readers of tokens take nothing else.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn numeric_date<S: Serializer>(seconds: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    let whole = *seconds as i64;
+    if whole as f64 == *seconds {
+        serializer.serialize_i64(whole)
+    } else {
+        serializer.serialize_f64(*seconds)
+    }
+}
+
+#[allow(clippy::ref_option, reason = "serde's signature")]
+fn numeric_date_if_any<S: Serializer>(seconds: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match seconds {
+        Some(seconds) => numeric_date(seconds, serializer),
+        None => serializer.serialize_none(),
+    }
 }
 
 fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {

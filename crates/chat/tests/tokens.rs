@@ -395,3 +395,12 @@ fn new_guests_of_one_address_are_limited_and_nobody_else_is() {
     let stats = scene.node.stats();
     assert_eq!((stats.new_guests, stats.guests_refused), (3, 2));
 }
+
+#[test]
+fn times_are_printed_as_whole_numbers() {
+    let claims = Claims { iat: Some(1_800_000_000.0), nbf: Some(0.5), exp: 1_800_000_600.0, ..claims() };
+    let token = sign(&claims, &secret(b"a secret")).unwrap();
+    let payload = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
+    let expected = r#"{"sub":"ann","exp":1800000600,"nbf":0.5,"iat":1800000000}"#;
+    assert_eq!(String::from_utf8(payload).unwrap(), expected);
+}
