@@ -42,6 +42,8 @@ pub enum LoadError {
     Trust(#[from] BadTrust),
     #[error("cannot start the generator: {0}")]
     Start(#[from] std::io::Error),
+    #[error("{0}")]
+    Login(String),
     #[error("a worker of the generator has ended; its error is above")]
     Worker,
 }
@@ -260,6 +262,15 @@ impl<'a, S: Script> Conductor<'a, S> {
     /// Somebody has ended the run before its time.
     pub(crate) fn stopped(&self) -> bool {
         self.aim.stopped()
+    }
+
+    /// Waits until all connections are over, or half a second.
+    pub(crate) fn settle(&self) {
+        let start = Instant::now();
+        let counts = &self.field.counts;
+        while read(&counts.closed) < read(&counts.begun) && start.elapsed() < AFTER_RAMP {
+            thread::sleep(BEAT);
+        }
     }
 
     /// The line of the classic flood test.

@@ -13,6 +13,7 @@ pub mod client;
 mod conductor;
 mod crowd;
 pub mod flood;
+mod login;
 mod percentiles;
 mod probe;
 pub mod report;
@@ -24,6 +25,7 @@ mod trust;
 
 pub use aim::Aim;
 pub use conductor::{LoadError, Point};
+pub use login::try_login;
 pub use percentiles::Percentiles;
 pub use probe::Probe;
 pub use trust::BadTrust;

@@ -23,6 +23,8 @@ pub(crate) use number::{escaped, grouped, scale};
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     pub title: String,
+    /// In a sentence, if there is one to say.
+    pub about: String,
     /// When it was made, for people.
     pub made: String,
     pub machine: Machine,

@@ -34,6 +34,8 @@ pub enum Pace {
     /// So many messages per second of all members together, whatever comes back. Latency counts from the moment at
     /// which the message was due.
     Rate(f64),
+    /// Each member writes one message in each span of this length, at a moment of chance inside of it.
+    Every(Duration),
 }
 
 /// Runs the plan. `say` gets a line now and then, for people.

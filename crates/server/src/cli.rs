@@ -8,6 +8,7 @@ use toml::Value;
 
 use crate::config::LogFormat;
 use crate::span::Span;
+use crate::trouble::{Outcome, Trouble};
 
 /// An instant messenger for the members of any website.
 ///
@@ -350,32 +351,48 @@ pub(crate) struct TokenArgs {
 pub(crate) enum LoadCommand {
     /// Many members connect at a rate and stay; says what each costs the node.
     ///
-    /// Example: kith load flood --url http://127.0.0.1:8080 --site demo --transport websocket \
-    ///            --connections 15000 --rate 5000 --hold 15s
+    /// Example: kith load flood --connections 15000 --rate 5000 --hold 15s --report out
     ///
-    /// The node's process and the site's secret are found by themselves where the node runs on this machine as the
-    /// same user. Prints a line every 10 s, and at the end a report.
+    /// Without --url, a node of our own is started for the run, without limits. With --url, the node's process and the
+    /// site's secret are found by themselves where the node runs on this machine as the same user.
     #[command(verbatim_doc_comment)]
     Flood(FloodArgs),
     /// Members write to each other as fast as they may; says how much arrives, how fast, and whether anything is wrong.
     ///
-    /// Example: kith load stress --url http://127.0.0.1:8080 --site demo --members 1000 --time 10s
+    /// Example: kith load stress --groups 100 --per-group 10 --seconds 10
     ///
-    /// Every message is durable, acknowledged, and checked: lost, doubled and misordered ones are counted. The node's
+    /// Every message is durable, acknowledged, and checked: lost, doubled and misordered ones are counted. A node's
     /// limits of messages per user and per second must be off, or they are what is measured.
     #[command(verbatim_doc_comment)]
     Stress(StressArgs),
+    /// The same, but everybody writes one message per 5 s, at moments of chance.
+    Realistic(StressArgs),
+    /// A short run of each plan, in one report.
+    ///
+    /// Example: kith load all --report out        then open out/report.html in a browser
+    #[command(verbatim_doc_comment)]
+    All(LoadTarget),
+    /// Carry out a preset or a plan file.
+    ///
+    /// Example: kith load run chut-750x10 --report out
+    ///          kith load run mine.toml --set connections=5000
+    #[command(verbatim_doc_comment)]
+    Run(PlanArgs),
+    /// The plans that are built in.
+    Presets,
+    /// Print one of them, to begin a plan of your own with.
+    Show(PresetName),
 }
 
 /// Where a load goes, and how its author proves to be the site.
 #[derive(Debug, Args)]
 pub(crate) struct LoadTarget {
-    /// The node.
-    #[arg(long, default_value = "http://127.0.0.1:8080")]
-    pub(crate) url: String,
-    /// Key of the site.
+    /// The node [default: one of our own, started for the run].
     #[arg(long)]
-    pub(crate) site: String,
+    pub(crate) url: Option<String>,
+    /// Key of the site [default: demo].
+    #[arg(long)]
+    pub(crate) site: Option<String>,
     /// File with an HS256 secret of the site, as `site add` printed it [default: read from the node's data].
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
@@ -388,6 +405,9 @@ pub(crate) struct LoadTarget {
     /// Threads of the generator.
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
+    /// Yes, to another machine.
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Print one JSON object at the end, and nothing else on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -402,49 +422,130 @@ pub(crate) struct LoadTarget {
 pub(crate) struct FloodArgs {
     #[command(flatten)]
     pub(crate) target: LoadTarget,
-    /// websocket, stream, sse or poll.
-    #[arg(long, default_value = "websocket")]
-    pub(crate) transport: load::target::Transport,
-    #[arg(long, default_value_t = 1_000)]
-    pub(crate) connections: u32,
-    /// Connections begun per second.
-    #[arg(long, default_value_t = 1_000.0)]
-    pub(crate) rate: f64,
-    /// How long all of them stay.
-    #[arg(long, default_value = "15s", value_name = "SPAN")]
-    pub(crate) hold: Span,
+    /// websocket, stream, sse or poll [default: websocket].
+    #[arg(long)]
+    pub(crate) transport: Option<load::target::Transport>,
+    /// How many members [default: 1000].
+    #[arg(long)]
+    pub(crate) connections: Option<u32>,
+    /// Connections begun per second [default: 1000].
+    #[arg(long)]
+    pub(crate) rate: Option<f64>,
+    /// How long all of them stay [default: 15s].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) hold: Option<Span>,
     /// After the hold, each member sends and receives one message of so many bytes, and memory is measured again.
     #[arg(long, value_name = "BYTES")]
-    pub(crate) exchange: Option<usize>,
+    pub(crate) exchange: Option<u32>,
     /// Write a picture of the run.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+}
+
+impl FloodArgs {
+    /// What differs from the preset.
+    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        changes([
+            ("transport", self.transport.map(|transport| text(transport.name()))),
+            ("connections", self.connections.map(integer)),
+            ("rate", self.rate.map(Value::Float)),
+            ("hold", self.hold.map(text)),
+            ("exchange", self.exchange.map(integer)),
+        ])
+    }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StressArgs {
     #[command(flatten)]
     pub(crate) target: LoadTarget,
-    /// websocket, stream, sse or poll.
-    #[arg(long, default_value = "websocket")]
-    pub(crate) transport: load::target::Transport,
-    #[arg(long, default_value_t = 1_000)]
-    pub(crate) members: u32,
-    /// Members of a group write to each other.
-    #[arg(long, default_value_t = 10)]
-    pub(crate) group: u32,
-    /// Bytes of a message.
-    #[arg(long, default_value_t = 100)]
-    pub(crate) body: usize,
-    /// Messages that each member has on their way.
-    #[arg(long, default_value_t = 4)]
-    pub(crate) window: u32,
+    /// websocket, stream, sse or poll [default: websocket].
+    #[arg(long)]
+    pub(crate) transport: Option<load::target::Transport>,
+    /// Groups of members [default: 100].
+    #[arg(long, conflicts_with = "members")]
+    pub(crate) groups: Option<u32>,
+    /// Members of a group write to each other [default: 10].
+    #[arg(long, visible_alias = "group")]
+    pub(crate) per_group: Option<u32>,
+    /// All members, instead of --groups.
+    #[arg(long)]
+    pub(crate) members: Option<u32>,
+    /// Bytes of a message [default: 100].
+    #[arg(long)]
+    pub(crate) body: Option<u32>,
+    /// Messages that each member has on their way [default: 4].
+    #[arg(long)]
+    pub(crate) window: Option<u32>,
     /// Messages per second of all members together, instead of a window.
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// How long they write.
-    #[arg(long, default_value = "10s", value_name = "SPAN")]
-    pub(crate) time: Span,
+    /// One message of each member in so much time, at a moment of chance, instead of a window.
+    #[arg(long, value_name = "SPAN", conflicts_with = "rate")]
+    pub(crate) every: Option<Span>,
+    /// How long they write [default: 10s].
+    #[arg(long, value_name = "SPAN", conflicts_with = "seconds")]
+    pub(crate) time: Option<Span>,
+    /// The same in seconds.
+    #[arg(long)]
+    pub(crate) seconds: Option<u32>,
+}
+
+impl StressArgs {
+    /// What differs from the preset.
+    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        let seconds = self.seconds.map(|seconds| Span::seconds(seconds.into()));
+        changes([
+            ("transport", self.transport.map(|transport| text(transport.name()))),
+            ("groups", self.groups.map(integer)),
+            ("per-group", self.per_group.map(integer)),
+            ("members", self.members.map(integer)),
+            ("body", self.body.map(integer)),
+            ("window", self.window.map(integer)),
+            ("rate", self.rate.map(Value::Float)),
+            ("every", self.every.map(text)),
+            ("time", self.time.or(seconds).map(text)),
+        ])
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// Name of a preset, or path of a file.
+    pub(crate) plan: String,
+    /// A setting of the plan, as in connections=5000; may be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+}
+
+impl PlanArgs {
+    pub(crate) fn changes(&self) -> Outcome<Vec<(String, Value)>> {
+        let changes = self.set.iter().map(|change| {
+            let (key, value) = change.split_once('=').ok_or_else(|| {
+                Trouble::new(format!("--set {change} has no value")).remedy("as in --set connections=5000")
+            })?;
+            // What is no number is text, so that nobody has to quote twice.
+            let number = value.parse().map(Value::Integer);
+            let number = number.or_else(|_| value.parse().map(Value::Float));
+            Ok((key.to_owned(), number.unwrap_or_else(|_| text(value))))
+        });
+        changes.collect()
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PresetName {
+    pub(crate) name: String,
+}
+
+fn changes<const N: usize>(given: [(&str, Option<Value>); N]) -> Vec<(String, Value)> {
+    given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+fn integer(number: u32) -> Value {
+    Value::Integer(number.into())
 }
 
 #[derive(Debug, Subcommand)]

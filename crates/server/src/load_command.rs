@@ -1,92 +1,185 @@
-//! `kith load`: finds out whom to measure, and tells the result.
+//! `kith load`: which plan, against whom, and what to do with the result.
+
+mod before;
+mod own_node;
+mod plan_file;
+mod presets;
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chat::SecretKind;
-use load::Aim;
 use load::flood::{self, FloodPlan};
 use load::report::{Machine, Report, Run};
 use load::stress::{self, Pace, StressPlan};
 use load::target::Target;
+use load::{Aim, LoadError};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use toml::Value;
 
-use crate::cli::{FloodArgs, LoadCommand, LoadTarget, StressArgs};
+use self::own_node::OwnNode;
+use self::plan_file::{Plan, Task};
+use crate::cli::{LoadCommand, LoadTarget};
 use crate::config::Loaded;
+use crate::demo;
 use crate::trouble::{Outcome, Trouble};
 use crate::{data_dir, print_line, print_with, run_file};
 
 /// Carries out one command.
 pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
     match command {
-        LoadCommand::Flood(args) => flood(args, loaded),
-        LoadCommand::Stress(args) => stress(args, loaded),
+        LoadCommand::Presets => list_presets(),
+        LoadCommand::Show(args) => match presets::find(&args.name) {
+            Some(preset) => print_with(|out| write!(out, "{}", preset.text)),
+            None => Err(Trouble::new(format!("there is no preset {}", args.name))
+                .remedy("`kith load presets` lists them")),
+        },
+        LoadCommand::Flood(args) => {
+            carry_out("flood", &args.changes(), &args.target, args.svg.as_deref(), loaded)
+        }
+        LoadCommand::Stress(args) => carry_out("stress", &args.changes(), &args.target, None, loaded),
+        LoadCommand::Realistic(args) => carry_out("realistic", &args.changes(), &args.target, None, loaded),
+        LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
+        LoadCommand::Run(args) => carry_out(&args.plan, &args.changes()?, &args.target, None, loaded),
     }
 }
 
 impl LoadCommand {
-    pub(crate) fn target(&self) -> &LoadTarget {
+    pub(crate) fn target(&self) -> Option<&LoadTarget> {
         match self {
-            LoadCommand::Flood(args) => &args.target,
-            LoadCommand::Stress(args) => &args.target,
+            LoadCommand::Flood(args) => Some(&args.target),
+            LoadCommand::Stress(args) | LoadCommand::Realistic(args) => Some(&args.target),
+            LoadCommand::All(target) => Some(target),
+            LoadCommand::Run(args) => Some(&args.target),
+            LoadCommand::Presets | LoadCommand::Show(_) => None,
         }
     }
 }
 
-fn flood(args: &FloodArgs, loaded: &Loaded) -> Outcome {
-    let plan = FloodPlan {
-        aim: aim(&args.target, loaded)?,
-        transport: args.transport,
-        connections: args.connections,
-        rate: args.rate,
-        hold: args.hold.into(),
-        exchange: args.exchange,
-        settle: Duration::from_secs(3),
-    };
-    let report = flood::run(&plan, &mut progress)
-        .map_err(|error| Trouble::new("the flood could not be made").because(error))?;
-    if let Some(path) = &args.svg {
-        write_picture(path, &report.svg())?;
+fn list_presets() -> Outcome {
+    for preset in presets::ALL {
+        let about = plan_file::find(preset.name, &[])?.about;
+        print_line(&format!("{:<22} {about}", preset.name))?;
     }
-    write_report(&args.target, "flood", || report.run("flood"))?;
-    if args.target.json {
-        return print_line(&report.json());
-    }
-    print_with(|out| write!(out, "{report}"))
+    Ok(())
 }
 
-fn stress(args: &StressArgs, loaded: &Loaded) -> Outcome {
-    let plan = StressPlan {
-        aim: aim(&args.target, loaded)?,
-        transport: args.transport,
-        members: args.members,
-        group: args.group,
-        body_bytes: args.body,
-        pace: args.rate.map_or(Pace::Window(args.window), Pace::Rate),
-        time: args.time.into(),
+fn carry_out(
+    plan: &str,
+    changes: &[(String, Value)],
+    args: &LoadTarget,
+    svg: Option<&Path>,
+    loaded: &Loaded,
+) -> Outcome {
+    // All names and files first: nobody waits for minutes to hear of a typing error.
+    let Plan { name, about, task } = plan_file::find(plan, changes)?;
+    let tasks = match task {
+        Task::Several(names) => {
+            names.iter().map(|name| plan_file::find(name, &[])).collect::<Outcome<Vec<_>>>()?
+        }
+        task => vec![Plan { name: name.clone(), about: String::new(), task }],
     };
-    let report = stress::run(&plan, &mut progress)
-        .map_err(|error| Trouble::new("the stress could not be made").because(error))?;
-    write_report(&args.target, "stress", || report.run("stress"))?;
-    if args.target.json {
-        return print_line(&report.json());
+    let stop = stop_by_signal()?;
+    let mut found = Vec::new();
+    for Plan { name, task, .. } in &tasks {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        if tasks.len() > 1 {
+            progress(&format!("-- {name}"));
+        }
+        found.push(one(name, task, args, loaded, &stop)?);
     }
-    print_with(|out| write!(out, "{report}"))
+    let several = tasks.len() > 1;
+    if let (Some(path), [Found { svg: Some(svg), .. }]) = (svg, found.as_slice()) {
+        std::fs::write(path, svg).map_err(|error| {
+            Trouble::new(format!("cannot write the picture {}", path.display())).because(error)
+        })?;
+    }
+    let texts: Vec<(String, String)> = found.iter().map(|it| (it.json.clone(), it.text.clone())).collect();
+    let report = Report {
+        title: format!("kith load {name}"),
+        about,
+        made: crate::date(crate::now()),
+        machine: Machine::here(),
+        runs: found.into_iter().map(|found| found.run).collect(),
+    };
+    if let Some(folder) = &args.report {
+        report.write(folder).map_err(|error| {
+            Trouble::new(format!("cannot write the report in {}", folder.display())).because(error)
+        })?;
+        progress(&format!("report: {}", folder.join("report.html").display()));
+    }
+    match texts.as_slice() {
+        [(json, _)] if args.json && !several => print_line(json),
+        _ if args.json => print_line(&report.json()),
+        [(_, text)] if !several => print_with(|out| write!(out, "{text}")),
+        _ => print_with(|out| write!(out, "{}", report.text())),
+    }
 }
 
-fn aim(args: &LoadTarget, loaded: &Loaded) -> Outcome<Aim> {
-    let whom = Whom::find(args, loaded)?;
-    Ok(Aim {
-        server: whom.pid,
-        ca: args.ca.clone(),
-        threads: args.threads,
-        stop: stop_by_signal()?,
-        ..Aim::new(whom.target, &args.site, &whom.secret)
-    })
+/// What a run has found, in its own words and in those of the report.
+struct Found {
+    run: Run,
+    json: String,
+    text: String,
+    svg: Option<String>,
+}
+
+fn one(
+    name: &str,
+    task: &Task,
+    args: &LoadTarget,
+    loaded: &Loaded,
+    stop: &Arc<AtomicBool>,
+) -> Outcome<Found> {
+    let members = task.members();
+    // Lives until the run is over.
+    let own = args.url.is_none().then(|| OwnNode::start(members)).transpose()?;
+    let aim = Aim { stop: Arc::clone(stop), ..aim(args, own.as_ref(), loaded)? };
+    before::check(&aim, members, args.yes)?;
+    let unmade = |error: LoadError| Trouble::new(format!("{name} could not be made")).because(error);
+    match task {
+        Task::Flood(task) => {
+            let plan = FloodPlan {
+                aim,
+                transport: task.transport,
+                connections: task.connections,
+                rate: task.rate,
+                hold: task.hold.into(),
+                exchange: task.exchange,
+                settle: Duration::from_secs(3),
+            };
+            let report = flood::run(&plan, &mut progress).map_err(unmade)?;
+            let svg = Some(report.svg());
+            Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg })
+        }
+        Task::Stress(task) => {
+            let every = task.every.map(|every| Pace::Every(every.into()));
+            let plan = StressPlan {
+                aim,
+                transport: task.transport,
+                members: task.members(),
+                group: task.per_group,
+                body_bytes: task.body,
+                pace: every.or(task.rate.map(Pace::Rate)).unwrap_or(Pace::Window(task.window)),
+                time: task.time.into(),
+            };
+            let report = stress::run(&plan, &mut progress).map_err(unmade)?;
+            Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        }
+        Task::Several(_) => Err(Trouble::new(format!("{name} is a list of plans inside of another"))
+            .remedy("name its plans themselves")),
+    }
+}
+
+/// For people, beside the report, so that stdout stays for scripts.
+fn progress(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Set by the first SIGINT or SIGTERM, so that the report is still written; the second one ends the process.
@@ -100,55 +193,29 @@ fn stop_by_signal() -> Outcome<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-fn write_report(args: &LoadTarget, title: &str, run: impl FnOnce() -> Run) -> Outcome {
-    let Some(folder) = &args.report else { return Ok(()) };
-    let report = Report {
-        title: format!("kith load {title}"),
-        made: crate::date(crate::now()),
-        machine: Machine::here(),
-        runs: vec![run()],
-    };
-    report.write(folder).map_err(|error| {
-        Trouble::new(format!("cannot write the report in {}", folder.display())).because(error)
+/// The node to measure: the one of the URL, else our own.
+fn aim(args: &LoadTarget, own: Option<&OwnNode>, loaded: &Loaded) -> Outcome<Aim> {
+    let url = own.map(OwnNode::url).or(args.url.clone()).unwrap_or_default();
+    let target = Target::parse(&url).map_err(|error| {
+        Trouble::new(format!("{url} cannot be reached"))
+            .because(error)
+            .remedy("for example: --url http://127.0.0.1:8080")
     })?;
-    progress(&format!("report: {}", folder.join("report.html").display()));
-    Ok(())
-}
-
-/// For people, beside the report, so that stdout stays for scripts.
-fn progress(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-fn write_picture(path: &Path, svg: &str) -> Outcome {
-    std::fs::write(path, svg)
-        .map_err(|error| Trouble::new(format!("cannot write the picture {}", path.display())).because(error))
-}
-
-/// The node to measure.
-struct Whom {
-    target: Target,
-    secret: Vec<u8>,
-    pid: Option<u32>,
-}
-
-impl Whom {
-    fn find(args: &LoadTarget, loaded: &Loaded) -> Outcome<Whom> {
-        let target = Target::parse(&args.url).map_err(|error| {
-            Trouble::new(format!("{} cannot be reached", args.url))
-                .because(error)
-                .remedy("for example: --url http://127.0.0.1:8080")
-        })?;
-        let port = target.addr.port();
-        let here = run_file::running()
-            .into_iter()
-            .find(|node| target.addr.ip().is_loopback() && node.listens_on(port));
-        let secret = match &args.secret_file {
-            Some(path) => read_secret(path)?,
-            None => stored_secret(args, loaded, port)?,
-        };
-        Ok(Whom { target, secret, pid: args.pid.or(here.map(|node| node.pid)) })
-    }
+    let port = target.addr.port();
+    let here =
+        run_file::running().into_iter().find(|node| target.addr.ip().is_loopback() && node.listens_on(port));
+    let site = args.site.as_deref().unwrap_or(demo::SITE);
+    let secret = match (&args.secret_file, own) {
+        (_, Some(own)) => stored_secret(site, &own.settings()?, port)?,
+        (Some(path), None) => read_secret(path)?,
+        (None, None) => stored_secret(site, loaded, port)?,
+    };
+    Ok(Aim {
+        server: args.pid.or(here.map(|node| node.pid)),
+        ca: args.ca.clone(),
+        threads: args.threads,
+        ..Aim::new(target, site, &secret)
+    })
 }
 
 fn read_secret(path: &Path) -> Outcome<Vec<u8>> {
@@ -158,16 +225,16 @@ fn read_secret(path: &Path) -> Outcome<Vec<u8>> {
     Ok(text.trim_ascii().to_vec())
 }
 
-fn stored_secret(args: &LoadTarget, loaded: &Loaded, port: u16) -> Outcome<Vec<u8>> {
+fn stored_secret(site: &str, loaded: &Loaded, port: u16) -> Outcome<Vec<u8>> {
     let remote = "for a node elsewhere, bring the site's secret: --secret-file FILE";
     let store = data_dir::open_existing(loaded, Some(port)).map_err(|trouble| trouble.or_try(remote))?;
-    let site = data_dir::site(&*store, &args.site)?;
+    let found = data_dir::site(&*store, site)?;
     let now = crate::now();
-    let usable = site.secrets.into_iter().find(|secret| {
+    let usable = found.secrets.into_iter().find(|secret| {
         secret.kind == SecretKind::Hs256 && secret.expires.is_none_or(|expires| expires > now)
     });
     usable.map(|secret| secret.bytes).ok_or_else(|| {
-        Trouble::new(format!("the site {} has no HS256 secret, so members cannot be simulated", args.site))
-            .remedy(format!("make one: kith site rotate-secret {}", args.site))
+        Trouble::new(format!("the site {site} has no HS256 secret, so members cannot be simulated"))
+            .remedy(format!("make one: kith site rotate-secret {site}"))
     })
 }

@@ -58,7 +58,10 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
     match &cli.command {
         Command::Serve(flags) => return serve::run(&load(flags.settings())?, Purpose::Serve),
         Command::Demo(flags) => return serve::run(&load(flags.settings())?, Purpose::Demo),
-        Command::Load(command) => load_command::run(command, &load(command.target().data.settings())?)?,
+        Command::Load(command) => {
+            let flags = command.target().map(|target| target.data.settings()).unwrap_or_default();
+            load_command::run(command, &load(flags)?)?;
+        }
         Command::Site(command) => site::run(command, &load(command.data().settings())?)?,
         Command::User(command) => user::run(command, &load(command.data().settings())?)?,
         Command::Backup(args) => backup::take(args, &load(args.data.settings())?)?,

@@ -11,8 +11,9 @@ pub(super) fn page(report: &Report) -> String {
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title><style>{}</style></head><body>\
-         <header><p class=\"brand\">kith load</p><h1>{title}</h1><p class=\"soft\">{}<br>{}</p></header><main>",
+         <header><p class=\"brand\">kith load</p><h1>{title}</h1><p>{}</p><p class=\"soft\">{}<br>{}</p></header><main>",
         include_str!("page.css"),
+        escaped(&report.about),
         escaped(&report.made),
         escaped(&report.machine.sentence()),
         title = escaped(&report.title),

@@ -20,6 +20,7 @@ fn report() -> Report {
     let ms = Percentiles { p50: 1.5, p90: 4.0, p99: 20.0, p999: 30.0, max: 31.0 };
     Report {
         title: "Load of <kith>".to_owned(),
+        about: String::new(),
         made: "2026-11-21T05:00:00Z".to_owned(),
         machine: Machine { cores: 2, processor: None, memory_bytes: Some(24_000_000_000), kernel: None },
         runs: vec![

@@ -89,6 +89,10 @@ fn write(stress: &mut Conductor<'_, Writers>, writing: &Writing, plan: &StressPl
             stress.each(|| Mail::Order(Order::Due { from, until, rate, begin }));
             from = until;
         }
+        if let Pace::Every(_) = writing.pace {
+            let passed = begin.elapsed().min(plan.time);
+            stress.each(|| Mail::Order(Order::Passed { begin, passed }));
+        }
         thread::sleep(BEAT.min(plan.time.saturating_sub(begin.elapsed())));
     }
 }

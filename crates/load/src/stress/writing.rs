@@ -36,6 +36,7 @@ pub(crate) struct Writers {
     workers: u32,
     chains: HashMap<(u32, Box<str>), Chain>,
     rng: Rng,
+    turns: Turns,
     counter: u64,
     found: Found,
 }
@@ -59,12 +60,15 @@ pub(crate) enum Order {
     Fill,
     /// The messages from..until of the run are due, the first of them so many microseconds after zero.
     Due { from: u64, until: u64, rate: f64, begin: Instant },
+    /// So much time has passed since the begin.
+    Passed { begin: Instant, passed: Duration },
 }
 
 impl Writers {
     pub(crate) fn new(shared: Arc<Writing>, worker: usize, workers: usize) -> Writers {
         Writers {
             rng: Rng(0x2545_f491_4f6c_dd1d ^ (worker as u64 + 1)),
+            turns: Turns::default(),
             shared,
             worker: worker as u32,
             workers: workers as u32,
@@ -92,6 +96,26 @@ impl Writers {
         let body = shared.body.as_str().into();
         says.say(member, &Command::Send { id: id.into(), to, body, reply_to: None });
         add(&shared.traffic.sent, 1);
+    }
+
+    /// The next member whose turn has come, and when after the begin it was.
+    fn turn(&mut self, every: Duration, passed: Duration) -> Option<(u32, Duration)> {
+        let Writers { turns, rng, shared, worker, workers, .. } = self;
+        if turns.of_span.is_empty() {
+            let start = every * turns.span;
+            if start > passed {
+                return None;
+            }
+            let own = (*worker..shared.members).step_by(*workers as usize);
+            let micros = every.as_micros() as u64;
+            let moment = |member| (start + Duration::from_micros(rng.next() % micros.max(1)), member);
+            turns.of_span = own.map(moment).collect();
+            // The last of the list is the next one.
+            turns.of_span.sort_unstable_by(|a, b| b.cmp(a));
+            turns.span += 1;
+        }
+        let (after, member) = turns.of_span.pop_if(|(after, _)| *after <= passed)?;
+        Some((member, after))
     }
 
     /// Microseconds since the message of this id was due; None if it is none of this run.
@@ -171,7 +195,12 @@ impl Script for Writers {
                     }
                 }
             }
-            (Order::Fill, Pace::Rate(_)) => {}
+            (Order::Passed { begin, passed }, Pace::Every(every)) => {
+                while let Some((member, after)) = self.turn(every, passed) {
+                    self.write(member, begin + after, says);
+                }
+            }
+            (Order::Fill | Order::Passed { .. }, _) => {}
         }
     }
 
@@ -181,17 +210,29 @@ impl Script for Writers {
     }
 }
 
+/// Who is still to write in this span, for [`Pace::Every`].
+#[derive(Default)]
+struct Turns {
+    /// The number of the span that comes after this one.
+    span: u32,
+    of_span: Vec<(Duration, u32)>,
+}
+
 /// xorshift64 (Marsaglia 2003): who writes to whom need not be secret, only the same in each run.
 struct Rng(u64);
 
 impl Rng {
-    fn neighbour(&mut self, member: u32, shared: &Writing) -> u32 {
+    fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
+        self.0 >> 16
+    }
+
+    fn neighbour(&mut self, member: u32, shared: &Writing) -> u32 {
         let first = member / shared.group * shared.group;
         let size = shared.group.min(shared.members - first);
-        let step = 1 + (self.0 >> 33) as u32 % (size - 1).max(1);
+        let step = 1 + (self.next() >> 17) as u32 % (size - 1).max(1);
         first + (member - first + step) % size
     }
 }
@@ -200,18 +241,42 @@ impl Rng {
 mod tests {
     use super::*;
 
-    #[test]
-    fn neighbours_are_others_of_the_group() {
-        let shared = Writing {
+    fn writing(members: u32, pace: Pace) -> Writing {
+        Writing {
             run: 1,
-            members: 25,
+            members,
             group: 10,
             body: String::new(),
-            pace: Pace::Window(1),
+            pace,
             zero: Instant::now(),
             over: AtomicBool::new(false),
             traffic: Arc::default(),
-        };
+        }
+    }
+
+    #[test]
+    fn everybody_has_one_turn_in_each_span_at_different_moments() {
+        let every = Duration::from_secs(5);
+        let mut writers = Writers::new(Arc::new(writing(90, Pace::Every(every))), 1, 2);
+        let mut turns = Vec::new();
+        for millis in (0..14_999).step_by(2) {
+            while let Some(turn) = writers.turn(every, Duration::from_millis(millis)) {
+                turns.push(turn);
+            }
+        }
+        assert_eq!(turns.len(), 3 * 45);
+        for (span, turns) in turns.chunks(45).enumerate() {
+            let members: std::collections::BTreeSet<u32> = turns.iter().map(|(member, _)| *member).collect();
+            assert!(members.len() == 45 && members.iter().all(|member| member % 2 == 1), "{members:?}");
+            assert!(turns.iter().all(|(_, after)| after.as_secs() / 5 == span as u64), "{turns:?}");
+            assert!(turns[0].1 < every * span as u32 + every / 4, "{turns:?}");
+            assert!(turns[44].1 > every * span as u32 + every / 4 * 3, "{turns:?}");
+        }
+    }
+
+    #[test]
+    fn neighbours_are_others_of_the_group() {
+        let shared = writing(25, Pace::Window(1));
         let mut rng = Rng(7);
         for member in 0..25 {
             let mut met = std::collections::BTreeSet::new();

@@ -12,5 +12,6 @@ mod embed_page;
 mod flood;
 mod guests;
 mod lifecycle;
+mod load_plans;
 mod running;
 mod tls;

@@ -1,0 +1,47 @@
+//! One member logs in and leaves again: finds out before a run whether its members would be let in.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use web_proto::Event;
+
+use crate::Aim;
+use crate::conductor::{Cast, Conductor, LoadError};
+use crate::crowd::{Mail, Says, Script, read};
+use crate::target::Transport;
+use crate::traffic::Traffic;
+
+/// Tries; takes half a second.
+pub fn try_login(aim: &Aim) -> Result<(), LoadError> {
+    let cast = Cast {
+        aim,
+        transport: Transport::Websocket,
+        members: 1,
+        rate: 1000.0,
+        traffic: Arc::new(Traffic::default()),
+    };
+    let mut nobody = |_: &str| {};
+    let mut trial = Conductor::new(&cast, &mut nobody, |_, _| Silent)?;
+    trial.ramp();
+    if read(&trial.field.counts.welcomed) > 0 {
+        trial.each(|| Mail::Leave);
+        trial.settle();
+        return Ok(());
+    }
+    let reason = trial.reports()?.failures.into_keys().next();
+    Err(LoadError::Login(reason.unwrap_or_else(|| "no answer".to_owned())))
+}
+
+/// Says nothing and keeps nothing.
+struct Silent;
+
+impl Script for Silent {
+    type Order = ();
+    type Result = ();
+
+    fn event(&mut self, _: u32, _: &Event<'_>, _: Instant, _: &mut Says) {}
+
+    fn order(&mut self, (): (), _: Instant, _: &mut Says) {}
+
+    fn result(&mut self) {}
+}

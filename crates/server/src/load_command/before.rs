@@ -1,0 +1,118 @@
+//! What can be known to go wrong before the first member comes.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use load::Aim;
+
+use super::progress;
+use crate::trouble::{Outcome, Trouble};
+
+const REACH_PATIENCE: Duration = Duration::from_secs(5);
+/// Of both ends of a connection and of a member's token, rounded up: two sockets of the kernel at 4 to 5 kB each.
+const BYTES_PER_MEMBER: u64 = 12_000;
+/// rustls on both ends.
+const MORE_WITH_TLS: u64 = 16_000;
+
+pub(super) fn check(aim: &Aim, members: u32, yes: bool) -> Outcome {
+    may_go_there(aim, yes)?;
+    reachable(aim)?;
+    let local = aim.target.addr.ip().is_loopback();
+    enough_memory(members, aim.target.tls, local, available_bytes())?;
+    if let Some(warning) = local.then(|| few_descriptors(aim.server, members)).flatten() {
+        progress(&warning);
+    }
+    load::try_login(aim).map_err(|error| {
+        Trouble::new(format!("a member could not log in at {} in the name of the site {}", aim.target.host, aim.site))
+            .because(error)
+            .remedy(
+                "for `bad_token`: the secret is not that of the site; --secret-file FILE brings the right one, \
+                 `kith site rotate-secret` makes a new one\nfor `no_such_site`: `kith site list` names the sites; --site KEY",
+            )
+    })
+}
+
+/// Load is sent to somebody else's machine only on purpose.
+fn may_go_there(aim: &Aim, yes: bool) -> Outcome {
+    if yes || aim.target.addr.ip().is_loopback() {
+        return Ok(());
+    }
+    let host = &aim.target.host;
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        let _ = write!(std::io::stderr(), "{host} is another machine. Send load to it? [y/N] ");
+        let mut answer = String::new();
+        let read = stdin.lock().read_line(&mut answer).is_ok();
+        if read && matches!(answer.trim(), "y" | "Y" | "yes") {
+            return Ok(());
+        }
+    }
+    Err(Trouble::new(format!("nothing was sent to {host}"))
+        .because("it is not on this machine, and nobody said yes")
+        .remedy("if it is yours: --yes"))
+}
+
+fn reachable(aim: &Aim) -> Outcome {
+    TcpStream::connect_timeout(&aim.target.addr, REACH_PATIENCE).map(drop).map_err(|error| {
+        Trouble::new(format!("no node answers at {}", aim.target.addr))
+            .because(error)
+            .remedy("start it, or correct --url; without --url, a node of our own is started")
+    })
+}
+
+fn enough_memory(members: u32, tls: bool, local: bool, available: Option<u64>) -> Outcome {
+    let each = BYTES_PER_MEMBER + if tls { MORE_WITH_TLS } else { 0 };
+    let needed = u64::from(members) * if local { each } else { each / 2 };
+    match available {
+        Some(available) if needed > available / 10 * 9 => {
+            let most = available / 10 * 9 / each.max(1);
+            Err(Trouble::new(format!("there is too little memory for {members} members"))
+                .because(format!("they need about {} MB, and {} MB are free", needed >> 20, available >> 20))
+                .remedy(format!("no more than {most} members, or end something else first")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A node with a table per worker has more room than its limit says, so this is no reason to refuse.
+fn few_descriptors(server: Option<u32>, members: u32) -> Option<String> {
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server?)).ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    (limit < u64::from(members)).then(|| {
+        format!(
+            "warning: the node may open {limit} descriptors, and {members} members want to come: raise its limit \
+             (`kith doctor` says how) or start it with --private-descriptors and more --workers"
+        )
+    })
+}
+
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use load::target::Target;
+
+    use super::*;
+
+    #[test]
+    fn too_little_memory_is_said_with_what_fits() {
+        assert!(enough_memory(15_000, false, true, Some(1 << 30)).is_ok());
+        assert!(enough_memory(1_000_000, false, true, None).is_ok());
+        let trouble = enough_memory(1_000_000, false, true, Some(1 << 30)).expect_err("12 GB in 1 GB");
+        assert!(trouble.to_string().contains("try: no more than 80530 members"), "{trouble}");
+    }
+
+    #[test]
+    fn other_machines_only_on_purpose() {
+        let elsewhere = Aim::new(Target::parse("http://192.0.2.1").expect("a URL"), "demo", b"secret");
+        assert!(may_go_there(&elsewhere, true).is_ok());
+        let here = Aim::new(Target::parse("http://127.0.0.1").expect("a URL"), "demo", b"secret");
+        assert!(may_go_there(&here, false).is_ok());
+    }
+}

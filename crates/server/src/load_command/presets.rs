@@ -1,0 +1,34 @@
+//! The plans that are built in.
+
+pub(super) struct Preset {
+    pub(super) name: &'static str,
+    pub(super) text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal),* $(,)?) => {
+        &[$(Preset { name: $name, text: include_str!(concat!("presets/", $name, ".toml")) }),*]
+    };
+}
+
+pub(super) const ALL: &[Preset] = presets![
+    "all",
+    "flood",
+    "flood-15k",
+    "stress",
+    "stress-fixed-rate",
+    "chut-10x5",
+    "chut-10x10",
+    "chut-100x10",
+    "chut-100x15",
+    "chut-750x10",
+    "realistic",
+    "chut-realistic-750x20",
+    "short-flood",
+    "short-stress",
+    "short-realistic",
+];
+
+pub(super) fn find(name: &str) -> Option<&'static Preset> {
+    ALL.iter().find(|preset| preset.name == name)
+}

@@ -1,0 +1,87 @@
+//! `kith load` with plans, with a node of its own, and with what is wrong before it begins.
+
+use std::fs;
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::running::{Running, Scratch, poll, text};
+
+#[test]
+fn a_plan_runs_on_a_node_of_its_own_that_leaves_nothing_behind() {
+    let scratch = Scratch::new("own-node");
+    fs::write(scratch.path().join("small.toml"), SMALL).unwrap();
+    let line = "load run small.toml --report out --json";
+    let output = scratch.kith().args(line.split(' ')).env("TMPDIR", scratch.path()).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    // Alone, a plan prints its own object.
+    assert_eq!((&report["lost"], &report["doubled"], &report["failed"]), (&0.into(), &0.into(), &0.into()));
+    assert!(report["delivered"].as_u64().is_some_and(|count| (30..=60).contains(&count)), "{report}");
+    let whole: Value =
+        serde_json::from_str(&fs::read_to_string(scratch.path().join("out/report.json")).unwrap()).unwrap();
+    assert_eq!(whole["runs"][0]["name"], "small");
+    assert!(whole["runs"][0]["series"].as_array().unwrap().len() > 4, "{whole}");
+    assert!(fs::read_to_string(scratch.path().join("out/report.html")).unwrap().contains("</html>"));
+    let left: Vec<_> =
+        fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("kith-load")), "{left:?}");
+    assert_eq!(fs::read_dir(scratch.path().join("run/kith")).unwrap().count(), 0, "a node still runs");
+}
+
+/// Each of 20 members writes twice.
+const SMALL: &str = "[stress]\ngroups = 4\nper-group = 5\nevery = \"1s\"\ntime = \"2s\"\n";
+
+#[test]
+fn an_interrupted_run_writes_its_report() {
+    let scratch = Scratch::new("interrupted");
+    let node = Running::demo(&scratch);
+    let line =
+        format!("load flood --url http://{} --connections 20 --hold 10m --report out --json", node.http);
+    let mut load = scratch.kith();
+    let child = load.args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    poll("all members are there", || (node.metric("kith_chat_sessions") >= 20.0).then_some(()));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value =
+        serde_json::from_str(&fs::read_to_string(scratch.path().join("out/report.json")).unwrap()).unwrap();
+    let verdict = &report["runs"][0]["verdict"];
+    assert_eq!((&verdict["valid"], &verdict["interrupted"]), (&false.into(), &true.into()), "{verdict}");
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anybody_comes() {
+    let scratch = Scratch::new("before");
+    fs::write(scratch.path().join("bad.toml"), "[flood]\nconections = 5\n").unwrap();
+    let said = scratch.fails("load run bad.toml");
+    assert!(said.contains("bad.toml:2:1: unknown field `conections`"), "{said}");
+    assert!(said.contains("`connections` is meant, perhaps"), "{said}");
+    assert!(scratch.fails("load run nothing").contains("`kith load presets`"));
+    assert!(scratch.fails("load run stress --set window").contains("has no value"));
+
+    let node = Running::demo(&scratch);
+    let url = format!("http://{}", node.http);
+    fs::write(scratch.path().join("secret"), "not the one of the site").unwrap();
+    let said = scratch.fails(&format!("load stress --url {url} --secret-file secret"));
+    assert!(said.contains("bad_token") && said.contains("--secret-file"), "{said}");
+    let said = scratch.fails(&format!("load flood --url {url} --secret-file secret --connections 400000000"));
+    assert!(said.contains("too little memory") && said.contains("no more than"), "{said}");
+    drop(node);
+    let said = scratch.fails(&format!("load flood --url {url} --secret-file secret"));
+    assert!(said.contains("no node answers") && said.contains("start it"), "{said}");
+    let said = scratch.fails("load flood --url http://192.0.2.1 --secret-file secret");
+    assert!(said.contains("nothing was sent") && said.contains("--yes"), "{said}");
+}
+
+#[test]
+fn presets_are_listed_and_shown() {
+    let scratch = Scratch::new("presets");
+    let listed = scratch.say("load presets");
+    for name in ["all", "flood", "stress", "realistic", "chut-10x5", "chut-750x10"] {
+        assert!(listed.lines().any(|line| line.split(' ').next() == Some(name)), "{name}: {listed}");
+    }
+    assert!(scratch.say("load show chut-10x5").contains("groups = 10"));
+    assert!(scratch.fails("load show chut").contains("kith load presets"));
+}
