@@ -228,6 +228,11 @@ impl Masks {
         Masks(seed | 1)
     }
 
+    /// From 0 to 1: chance that need not be secret either.
+    pub(crate) fn chance(&mut self) -> f64 {
+        f64::from(u32::from_le_bytes(self.next())) / f64::from(u32::MAX)
+    }
+
     fn next(&mut self) -> [u8; 4] {
         // xorshift64 (Marsaglia 2003).
         self.0 ^= self.0 << 13;

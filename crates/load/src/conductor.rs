@@ -95,6 +95,8 @@ pub struct Point {
 /// What the workers have to tell at the end.
 pub(crate) struct Reports<R> {
     pub(crate) login: Histogram<u64>,
+    /// Of those who came back.
+    pub(crate) again: Histogram<u64>,
     pub(crate) failures: BTreeMap<String, u64>,
     pub(crate) results: Vec<R>,
 }
@@ -292,10 +294,16 @@ impl<'a, S: Script> Conductor<'a, S> {
     pub(crate) fn reports(&self) -> Result<Reports<S::Result>, LoadError> {
         let (to, from) = mpsc::channel();
         self.each(|| Mail::Report(to.clone()));
-        let mut all = Reports { login: crowd::histogram(), failures: BTreeMap::new(), results: Vec::new() };
+        let mut all = Reports {
+            login: crowd::histogram(),
+            again: crowd::histogram(),
+            failures: BTreeMap::new(),
+            results: Vec::new(),
+        };
         for _ in 0..self.field.workers {
             let report = from.recv_timeout(Duration::from_secs(10)).map_err(|_| LoadError::Worker)?;
             all.login.add(&report.login).expect("all have the same bounds");
+            all.again.add(&report.again).expect("all have the same bounds");
             for (reason, count) in report.failures {
                 *all.failures.entry(reason).or_default() += count;
             }

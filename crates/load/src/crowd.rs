@@ -1,6 +1,7 @@
 //! Many clients on one worker of `edge`: they connect when told, stay alive as the protocol asks, and play a script.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use edge::{Accepted, Closed, Connect, Conns, Handle, Io, Now, Protocol};
 use hdrhistogram::Histogram;
 use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
-use web_proto::{Command, Event, Hello, VERSION};
+use web_proto::{Command, Event, Hello, VERSION, Welcome};
 
 use crate::client::{self, Client, Masks};
 use crate::probe;
@@ -29,6 +30,7 @@ const POLL_PATIENCE: Duration = Duration::from_secs(35);
 const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections for POSTs per worker. Members share them, so that they do not count as members' memory.
 const LANES: usize = 16;
+const BACKOFF_MOST: Duration = Duration::from_secs(30);
 /// Ports that one source address gives.
 const PORTS_PER_SOURCE: u32 = 25_000;
 /// With more members than this we choose the source ports: the system's search for a free one takes longer the more
@@ -59,6 +61,8 @@ pub(crate) struct Counts {
     /// Members that have left or were lost after their welcome.
     pub(crate) left: AtomicU64,
     pub(crate) failed: AtomicU64,
+    /// Members that were dropped and are welcome again.
+    pub(crate) returned: AtomicU64,
     /// Times that a member has received something.
     pub(crate) chunks: AtomicU64,
     /// Microseconds of CPU that the generator's workers have used, all and the busiest.
@@ -99,13 +103,13 @@ impl Field {
         Connect { to: self.target.addr, from, tls: self.tls.clone() }
     }
 
-    fn hello(&self, member: u32, frame: &mut Vec<u8>) {
+    fn hello(&self, member: u32, position: Option<&str>, frame: &mut Vec<u8>) {
         let hello = Hello {
             v: VERSION,
             site: self.site.as_str().into(),
             token: Some(self.tokens[member as usize].as_str().into()),
             device: "load".into(),
-            position: None,
+            position: position.map(Into::into),
             client: Some("kith-load".into()),
         };
         Command::Hello(Box::new(hello)).write(frame);
@@ -122,6 +126,12 @@ pub(crate) trait Script: Send + 'static {
     /// The plan wants something of this worker's members.
     fn order(&mut self, order: Self::Order, now: Instant, says: &mut Says);
     fn result(&mut self) -> Self::Result;
+    /// `member` is let in, for the first time or again.
+    fn welcome(&mut self, _member: u32, _welcome: &Welcome<'_>, _now: Instant, _says: &mut Says) {}
+    /// Up to where `member` has everything: for its next hello.
+    fn position(&self, _member: u32) -> Option<&str> {
+        None
+    }
 }
 
 /// Commands to be said, by whom.
@@ -153,11 +163,19 @@ pub(crate) enum Mail<S: Script> {
     Order(S::Order),
     /// All members leave on purpose.
     Leave,
+    /// The connections of all members below this number break. Each comes back after a time of chance up to `spread`.
+    Break {
+        below: u32,
+        spread: Duration,
+    },
+    /// Those whose time has come connect again.
+    Return,
     Report(mpsc::Sender<Report<S::Result>>),
 }
 
 pub(crate) struct Report<R> {
     pub(crate) login: Histogram<u64>,
+    pub(crate) again: Histogram<u64>,
     /// By reason.
     pub(crate) failures: BTreeMap<String, u64>,
     pub(crate) result: R,
@@ -177,6 +195,12 @@ pub(crate) struct Crowd<S> {
     idle_lanes: Vec<Handle>,
     lanes: usize,
     login: Histogram<u64>,
+    /// From when a member was to come back until it was welcome.
+    again: Histogram<u64>,
+    /// Who is to come back when.
+    away: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// Members that are away or on their way back.
+    returning: HashMap<u32, Returning>,
     failures: BTreeMap<String, u64>,
     masks: Masks,
     says: Says,
@@ -196,6 +220,13 @@ pub(crate) struct Member {
     stage: Stage,
     /// WebSocket: heard something since the last ping.
     heard: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Returning {
+    due: Instant,
+    /// In vain.
+    tries: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -225,6 +256,9 @@ impl<S: Script> Crowd<S> {
             idle_lanes: Vec::new(),
             lanes: 0,
             login: histogram(),
+            again: histogram(),
+            away: BinaryHeap::new(),
+            returning: HashMap::new(),
             failures: BTreeMap::new(),
             says: Says::default(),
             frame: Vec::new(),
@@ -236,11 +270,8 @@ impl<S: Script> Crowd<S> {
         while self.next < until {
             let number = self.next;
             self.next += self.field.workers as u32;
-            let client = Client::new(self.field.transport);
-            let member = Member { client, number, stage: Stage::LoggingIn, heard: true };
-            let connect = self.field.connect(self.field.source(number));
             add(&self.field.counts.begun, 1);
-            let handle = match conns.connect(connect, Conn::Member(member)) {
+            let handle = match self.connect(number, conns) {
                 Ok(handle) => Some(handle),
                 Err(error) => {
                     self.fail(format!("connect: {}", kind(&error)));
@@ -251,17 +282,79 @@ impl<S: Script> Crowd<S> {
         }
     }
 
+    fn connect(&self, number: u32, conns: &mut Conns<'_, Conn>) -> io::Result<Handle> {
+        let client = Client::new(self.field.transport);
+        let member = Member { client, number, stage: Stage::LoggingIn, heard: true };
+        conns.connect(self.field.connect(self.field.source(number)), Conn::Member(member))
+    }
+
+    fn break_all(&mut self, below: u32, spread: Duration, conns: &mut Conns<'_, Conn>) {
+        let now = Instant::now();
+        let Crowd { field, away, returning, masks, .. } = self;
+        conns.each(|conn, mut io| {
+            if let Conn::Member(member) = conn
+                && member.number < below
+                && member.stage == Stage::Active
+            {
+                add(&field.counts.left, 1);
+                member.stage = Stage::Leaving;
+                io.abort();
+                let due = now + spread.mul_f64(masks.chance());
+                away.push(Reverse((due, member.number)));
+                returning.insert(member.number, Returning { due, tries: 0 });
+            }
+        });
+    }
+
+    fn bring_back(&mut self, conns: &mut Conns<'_, Conn>) {
+        let now = Instant::now();
+        while let Some(Reverse((due, number))) = self.away.peek().copied()
+            && due <= now
+        {
+            self.away.pop();
+            match self.connect(number, conns) {
+                Ok(handle) => self.handles[number as usize / self.field.workers] = Some(handle),
+                Err(error) => self.try_later(number, &format!("connect: {}", kind(&error)), None),
+            }
+        }
+    }
+
+    /// Waits as the protocol's page asks: a time of chance up to 1 s · 2^n, 30 s at most, or what the server says.
+    fn try_later(&mut self, number: u32, reason: &str, advice: Option<u64>) {
+        *self.failures.entry(format!("on the way back: {reason}")).or_default() += 1;
+        let Some(returning) = self.returning.get_mut(&number) else { return };
+        returning.tries += 1;
+        let most = Duration::from_secs(1 << returning.tries.min(5)).min(BACKOFF_MOST);
+        let wait = advice.map_or_else(|| most.mul_f64(self.masks.chance()), Duration::from_millis);
+        self.away.push(Reverse((Instant::now() + wait, number)));
+    }
+
     fn fail(&mut self, reason: String) {
         add(&self.field.counts.failed, 1);
         *self.failures.entry(reason).or_default() += 1;
     }
 
     fn fail_member(&mut self, member: &mut Member, reason: String, io: &mut Io<'_>) {
+        self.fail_with_advice(member, reason, None, io);
+    }
+
+    /// `advice`: milliseconds after which the server wants to see a member that comes back.
+    fn fail_with_advice(
+        &mut self,
+        member: &mut Member,
+        reason: String,
+        advice: Option<u64>,
+        io: &mut Io<'_>,
+    ) {
         if member.stage == Stage::Active {
             add(&self.field.counts.left, 1);
         }
-        if !matches!(member.stage, Stage::Failed | Stage::Leaving) {
-            self.fail(reason);
+        match member.stage {
+            Stage::Failed | Stage::Leaving => {}
+            Stage::LoggingIn if self.returning.contains_key(&member.number) => {
+                self.try_later(member.number, &reason, advice);
+            }
+            Stage::LoggingIn | Stage::Active => self.fail(reason),
         }
         member.stage = Stage::Failed;
         io.abort();
@@ -274,8 +367,11 @@ impl<S: Script> Crowd<S> {
         let number = member.number;
         let (mut welcome, mut bye) = (false, None);
         let taken = member.client.input(&field.target, input, masks, out, &mut |event| match event {
-            Event::Welcome(_) => welcome = true,
-            Event::Bye { code, .. } => bye = Some(*code),
+            Event::Welcome(event) => {
+                welcome = true;
+                script.welcome(number, event, now, says);
+            }
+            Event::Bye { code, retry_after, .. } => bye = Some((*code, *retry_after)),
             event => script.event(number, event, now, says),
         });
         if taken.as_ref().is_ok_and(|taken| *taken > 0) {
@@ -294,7 +390,9 @@ impl<S: Script> Crowd<S> {
             // A WebSocket is closed by the server.
             (Ok(_), Some(_)) if member.stage == Stage::Leaving && !self.field.transport.posts() => {}
             (Ok(_), Some(_)) if member.stage == Stage::Leaving => io.close(),
-            (Ok(_), Some(code)) => self.fail_member(member, format!("bye: {}", code.word()), io),
+            (Ok(_), Some((code, advice))) => {
+                self.fail_with_advice(member, format!("bye: {}", code.word()), advice, io);
+            }
             _ => {}
         }
         match (member.stage, self.field.transport) {
@@ -309,6 +407,11 @@ impl<S: Script> Crowd<S> {
     fn welcome(&mut self, member: &mut Member, now: Instant) {
         member.stage = Stage::Active;
         add(&self.field.counts.welcomed, 1);
+        if let Some(returning) = self.returning.remove(&member.number) {
+            add(&self.field.counts.returned, 1);
+            let waited = now.saturating_duration_since(returning.due);
+            return self.again.saturating_record(waited.as_micros() as u64);
+        }
         let waited = now.saturating_duration_since(self.field.due(member.number));
         self.login.saturating_record(waited.as_micros() as u64);
     }
@@ -441,7 +544,8 @@ impl<S: Script> Protocol for Crowd<S> {
             Conn::Member(member) => {
                 self.frame.clear();
                 self.out.clear();
-                self.field.hello(member.number, &mut self.frame);
+                let position = self.script.position(member.number);
+                self.field.hello(member.number, position, &mut self.frame);
                 member.client.start(&self.field.target, &self.frame, &mut self.out);
                 io.send(&self.out);
                 io.set_timer(Some(LOGIN_PATIENCE));
@@ -496,6 +600,9 @@ impl<S: Script> Protocol for Crowd<S> {
             Conn::Member(member) => {
                 add(&self.field.counts.closed, 1);
                 match member.stage {
+                    Stage::LoggingIn if self.returning.contains_key(&member.number) => {
+                        self.try_later(member.number, &format!("closed before welcome: {why:?}"), None);
+                    }
                     Stage::LoggingIn => self.fail(format!("closed before welcome: {why:?}")),
                     Stage::Active => {
                         add(&self.field.counts.left, 1);
@@ -519,9 +626,12 @@ impl<S: Script> Protocol for Crowd<S> {
                 self.flush(conns);
             }
             Mail::Leave => self.leave(conns),
+            Mail::Break { below, spread } => self.break_all(below, spread, conns),
+            Mail::Return => self.bring_back(conns),
             Mail::Report(to) => {
                 let report = Report {
                     login: self.login.clone(),
+                    again: self.again.clone(),
                     failures: self.failures.clone(),
                     result: self.script.result(),
                 };

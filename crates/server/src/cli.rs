@@ -367,6 +367,14 @@ pub(crate) enum LoadCommand {
     Stress(StressArgs),
     /// The same, but everybody writes one message per 5 s, at moments of chance.
     Realistic(StressArgs),
+    /// All members lose their connections at once and come back; says how long that takes, and whether a message is
+    /// lost.
+    ///
+    /// Example: kith load storm --members 5000 --spread 1s
+    ///
+    /// Some members stay, watch the presence of the others, and write to them before, during and after the storm.
+    #[command(verbatim_doc_comment)]
+    Storm(StormArgs),
     /// A short run of each plan, in one report.
     ///
     /// Example: kith load all --report out        then open out/report.html in a browser
@@ -505,6 +513,48 @@ impl StressArgs {
             ("rate", self.rate.map(Value::Float)),
             ("every", self.every.map(text)),
             ("time", self.time.or(seconds).map(text)),
+        ])
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StormArgs {
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+    /// websocket, stream, sse or poll [default: websocket].
+    #[arg(long)]
+    pub(crate) transport: Option<load::target::Transport>,
+    /// Whose connections break [default: 5000].
+    #[arg(long)]
+    pub(crate) members: Option<u32>,
+    /// Who stay [default: 20].
+    #[arg(long)]
+    pub(crate) watchers: Option<u32>,
+    /// Connections begun per second, before the storm [default: 2500].
+    #[arg(long)]
+    pub(crate) rate: Option<f64>,
+    /// Messages per second of all who stay [default: 500].
+    #[arg(long)]
+    pub(crate) writes: Option<f64>,
+    /// Each comes back after a time of chance up to this [default: 1s, as the protocol advises].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) spread: Option<Span>,
+    /// How long they write before the storm, and after all are back [default: 2s].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) calm: Option<Span>,
+}
+
+impl StormArgs {
+    /// What differs from the preset.
+    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        changes([
+            ("transport", self.transport.map(|transport| text(transport.name()))),
+            ("members", self.members.map(integer)),
+            ("watchers", self.watchers.map(integer)),
+            ("rate", self.rate.map(Value::Float)),
+            ("writes", self.writes.map(Value::Float)),
+            ("spread", self.spread.map(text)),
+            ("calm", self.calm.map(text)),
         ])
     }
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use chat::SecretKind;
 use load::flood::{self, FloodPlan};
 use load::report::{Machine, Report, Run};
+use load::storm::{self, StormPlan};
 use load::stress::{self, Pace, StressPlan};
 use load::target::Target;
 use load::{Aim, LoadError};
@@ -43,6 +44,7 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
         }
         LoadCommand::Stress(args) => carry_out("stress", &args.changes(), &args.target, None, loaded),
         LoadCommand::Realistic(args) => carry_out("realistic", &args.changes(), &args.target, None, loaded),
+        LoadCommand::Storm(args) => carry_out("storm", &args.changes(), &args.target, None, loaded),
         LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
         LoadCommand::Run(args) => carry_out(&args.plan, &args.changes()?, &args.target, None, loaded),
     }
@@ -53,6 +55,7 @@ impl LoadCommand {
         match self {
             LoadCommand::Flood(args) => Some(&args.target),
             LoadCommand::Stress(args) | LoadCommand::Realistic(args) => Some(&args.target),
+            LoadCommand::Storm(args) => Some(&args.target),
             LoadCommand::All(target) => Some(target),
             LoadCommand::Run(args) => Some(&args.target),
             LoadCommand::Presets | LoadCommand::Show(_) => None,
@@ -170,6 +173,20 @@ fn one(
                 time: task.time.into(),
             };
             let report = stress::run(&plan, &mut progress).map_err(unmade)?;
+            Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        }
+        Task::Storm(task) => {
+            let plan = StormPlan {
+                aim,
+                transport: task.transport,
+                members: task.members,
+                watchers: task.watchers,
+                rate: task.rate,
+                writes: task.writes,
+                spread: task.spread.into(),
+                calm: task.calm.into(),
+            };
+            let report = storm::run(&plan, &mut progress).map_err(unmade)?;
             Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
         }
         Task::Several(_) => Err(Trouble::new(format!("{name} is a list of plans inside of another"))

@@ -20,6 +20,7 @@ struct PlanFile {
     plans: Option<Vec<String>>,
     flood: Option<Flood>,
     stress: Option<Stress>,
+    storm: Option<Storm>,
 }
 
 /// What a file comes to.
@@ -36,6 +37,7 @@ pub(super) struct Plan {
 pub(super) enum Task {
     Flood(Flood),
     Stress(Stress),
+    Storm(Storm),
     Several(Vec<String>),
 }
 
@@ -107,12 +109,44 @@ impl Stress {
     }
 }
 
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct Storm {
+    #[serde(deserialize_with = "parsed")]
+    pub(super) transport: Transport,
+    #[serde(deserialize_with = "at_least_one")]
+    pub(super) members: u32,
+    #[serde(deserialize_with = "at_least_one")]
+    pub(super) watchers: u32,
+    #[serde(deserialize_with = "positive")]
+    pub(super) rate: f64,
+    #[serde(deserialize_with = "positive")]
+    pub(super) writes: f64,
+    pub(super) spread: Span,
+    pub(super) calm: Span,
+}
+
+impl Default for Storm {
+    fn default() -> Storm {
+        Storm {
+            transport: Transport::Websocket,
+            members: 5_000,
+            watchers: 20,
+            rate: 2_500.0,
+            writes: 500.0,
+            spread: Span::seconds(1),
+            calm: Span::seconds(2),
+        }
+    }
+}
+
 impl Task {
     /// Connections at the most.
     pub(super) fn members(&self) -> u32 {
         match self {
             Task::Flood(flood) => flood.connections,
             Task::Stress(stress) => stress.members(),
+            Task::Storm(storm) => storm.members.saturating_add(storm.watchers),
             Task::Several(_) => 0,
         }
     }
@@ -164,7 +198,9 @@ fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanF
 fn task(name: &str, file: PlanFile) -> Outcome<Task> {
     let several = file.plans.map(Task::Several);
     let mut tasks =
-        [file.flood.map(Task::Flood), file.stress.map(Task::Stress), several].into_iter().flatten();
+        [file.flood.map(Task::Flood), file.stress.map(Task::Stress), file.storm.map(Task::Storm), several]
+            .into_iter()
+            .flatten();
     match (tasks.next(), tasks.next()) {
         (Some(Task::Stress(stress)), None) if stress.rate.is_some() && stress.every.is_some() => {
             Err(Trouble::new(format!("{name}: `rate` and `every` contradict each other"))

@@ -34,6 +34,25 @@ fn a_plan_runs_on_a_node_of_its_own_that_leaves_nothing_behind() {
 const SMALL: &str = "[stress]\ngroups = 4\nper-group = 5\nevery = \"1s\"\ntime = \"2s\"\n";
 
 #[test]
+fn after_a_storm_all_are_back_and_nothing_is_lost_or_doubled() {
+    let scratch = Scratch::new("storm");
+    for spread in ["0s", "1s"] {
+        let printed = scratch.say(&format!(
+            "load storm --members 60 --watchers 3 --writes 100 --calm 1s --spread {spread} --json"
+        ));
+        let report: Value = serde_json::from_str(&printed).unwrap();
+        assert_eq!((&report["returned"], &report["watched"]), (&60.into(), &60.into()), "{report}");
+        // A watcher writes for two seconds at least; some of it finds the others away.
+        assert!(report["sent"].as_u64().is_some_and(|sent| sent >= 150), "{report}");
+        assert_eq!(report["delivered"], report["sent"], "{report}");
+        for wrong in ["lost", "doubled", "gaps", "not_resumed", "flapped", "failed"] {
+            assert_eq!(report[wrong], 0, "{spread}: {wrong} in {report}");
+        }
+        assert!(spread == "0s" || report["caught_up"].as_u64() > Some(0), "{report}");
+    }
+}
+
+#[test]
 fn an_interrupted_run_writes_its_report() {
     let scratch = Scratch::new("interrupted");
     let node = Running::demo(&scratch);
