@@ -242,6 +242,8 @@ fn brotli(bytes: &[u8]) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::http::{NO_FIELDS, parse};
 
@@ -377,6 +379,18 @@ mod tests {
         for stale in [other, &format!("W/{etag}"), "Sat, 21 Nov 2026 05:00:00 GMT"] {
             let (status, _, body) = rest(stale);
             assert_eq!((status, &body), (200, &whole), "{stale}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_range_leaves_the_file(
+            value in prop_oneof!["bytes=[0-9]{0,20}-[0-9]{0,20}", "bytes=[0-9,-]{0,12}", "\\PC{0,20}"],
+            length in 0..3_000_usize,
+        ) {
+            if let Range::Part(first, last) = range_of(value.as_bytes(), length) {
+                prop_assert!(first <= last && last < length, "{value} {length}");
+            }
         }
     }
 }

@@ -132,6 +132,8 @@ impl fmt::Display for TrustedProxies {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::http::{NO_FIELDS, parse};
 
@@ -179,6 +181,16 @@ mod tests {
         assert!("::/0".parse::<TrustedProxies>().unwrap().contain("8.8.8.8".parse().unwrap()));
         for wrong in ["10.0.0.0/33", "10.0.0", "localhost", "10.0.0.0/-1", "::/129", "a, 10.0.0.1"] {
             assert!(wrong.parse::<TrustedProxies>().is_err(), "{wrong}");
+        }
+    }
+
+    proptest! {
+        /// What a stranger writes before it changes nothing.
+        #[test]
+        fn only_what_our_proxy_has_added_counts(noise in "[ -~]{0,40}") {
+            let noise = noise.replace(['\r', '\n'], "");
+            let fields = format!("X-Forwarded-For: {noise}, 192.0.2.1, 10.0.0.1\r\n");
+            prop_assert_eq!(client("10.0.0.0/8", &fields), Some("192.0.2.1".to_owned()));
         }
     }
 }

@@ -76,6 +76,28 @@ describe('who is connected, and when', () => {
     ]);
   });
 
+  test('a guest who has written before, in idle time; whoever is signed in comes first', async () => {
+    const token = (exp: number) => `h.${btoa(JSON.stringify({ sub: 'guest-1', exp }))}.s`;
+    for (const none of [token(Date.now() / 1000 - 1), 'g', '']) {
+      localStorage.setItem('kith:garden:guest', none);
+      const nobody = open({});
+      await nobody.idle();
+      expect(nobody.fetched).toEqual([]);
+    }
+    localStorage.setItem('kith:garden:guest', token(Date.now() / 1000 + 60));
+    const guest = open({});
+    await guest.idle();
+    expect(guest.fetched).toEqual(['client']);
+    expect(guest.client.calls).toEqual(['connect']);
+    const signedOut = open({ tokenUrl: '/tok' }, 401);
+    await signedOut.idle();
+    expect(signedOut.client.calls).toEqual(['connect']);
+    const member = open({ tokenUrl: '/tok' }, 200);
+    await member.idle();
+    expect(member.client.calls).toEqual([`setToken ${TOKEN}`, 'connect']);
+    localStorage.clear();
+  });
+
   test('who signs out or takes the widget away before the client is there finds nothing kept', async () => {
     const kept = { 'kith:garden:guest': 'g', 'kith:garden:cache:ana': '1 {}', 'kith:garden:device': 'd' };
     const keep = () => {

@@ -115,13 +115,18 @@ class Page {
     }
   }
 
-  /** In idle time after load: a member of the site gets an unread count. Nobody else is connected anywhere. */
+  /**
+   * In idle time after load: a member of the site gets an unread count, and so does a guest who has written to somebody
+   * on an earlier page. Nobody else is connected anywhere.
+   */
   async #quietly(): Promise<void> {
-    if (this.#destroyed || this.#client || !this.#tokens.exists) return;
+    if (this.#destroyed || this.#client) return;
+    const guest = guestIsBack(this.settings.site);
+    if (!this.#tokens.exists && !guest) return;
     try {
       if (this.settings.user === undefined && this.settings.tokenUrl !== undefined) {
         const token = await this.#tokens.next();
-        if (token === undefined || this.#destroyed) return;
+        if ((token === undefined && !guest) || this.#destroyed) return;
         return this.#connect(token);
       }
     } catch {
@@ -290,7 +295,18 @@ class Page {
   }
 }
 
-/** What the client has kept on pages before; on this one nobody has fetched it. */
+/** With a token that still holds: without one, they would be a new guest, and that only who opens the widget may be. */
+function guestIsBack(site: string): boolean {
+  try {
+    const [, claims = ''] = (localStorage.getItem(`kith:${site}:guest`) ?? '').split('.');
+    const { exp } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as { exp: number };
+    return exp * 1000 > Date.now();
+  } catch {
+    return false;
+  }
+}
+
+/** What the client has kept on pages before; on this one nobody may have fetched it. */
 function forgetKept(...prefixes: string[]): void {
   try {
     for (const key of Object.keys(localStorage)) {
