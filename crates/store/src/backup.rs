@@ -17,21 +17,21 @@ use crate::{OpenError, Options};
 pub fn backup(from: &Path, to: &Path) -> Result<(), OpenError> {
     let source = source(from)?;
     let aside = beside(to, ".new");
-    copy(&source, &aside)?;
+    copy(&source, &aside).inspect_err(|_| drop(fs::remove_file(&aside)))?;
     put(&aside, to)
 }
 
 /// Puts a copy in the place of the database at `to`, under a new *epoch*: to clients it is another database, so that
 /// each begins with a first page, instead of taking the messages that the copy lacks for seen. Answers where the
-/// database that was there is now. Nothing has happened where it fails. Blocks.
+/// database that was there is now. Where it fails, that one is still in its place, or at the latest moment, if the disk
+/// does not take a rename, there already. Blocks.
 ///
 /// No process may have the database open; one that this can find out about is [`OpenError::Busy`].
 pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, OpenError> {
     let source = source(from)?;
     let aside = beside(to, ".new");
-    copy(&source, &aside)?;
-    renew_epoch(&aside)?;
-    let replaced = move_away(to)?;
+    let prepared = copy(&source, &aside).and_then(|()| renew_epoch(&aside)).and_then(|()| move_away(to));
+    let replaced = prepared.inspect_err(|_| drop(fs::remove_file(&aside)))?;
     put(&aside, to)?;
     Ok(replaced)
 }

@@ -93,7 +93,7 @@ codes! {
     Idle = "idle", 408, 4013, Now;
     /// No `hello` within 10 s of connecting.
     Slow = "slow", 408, 4014, Later;
-    /// Too many frames or messages in a short time.
+    /// Too many frames, messages, or new guests of one address in a short time.
     RateLimited = "rate_limited", 429, 4015, Later;
     /// The node or site has as many sessions as it may.
     Full = "full", 503, 4016, Later;

@@ -128,6 +128,16 @@ fn what_is_no_backup_is_refused_and_changes_nothing() {
         assert!(said.contains(why), "{from}: {said}");
         assert!(std::fs::read(data.join("kith.db")).unwrap() == database, "{from}");
     }
+
+    // A damaged database, the usual reason, is in nobody's way.
+    let (copy, data) = (path.join("copy.db").display().to_string(), data.display().to_string());
+    scratch.say(&format!("backup {copy} --data {data}"));
+    std::fs::write(path.join("data/kith.db"), vec![7; 50_000]).unwrap();
+    assert!(scratch.fails(&format!("backup {copy} --force --data {data}")).contains("not a Kith database"));
+    scratch.say(&format!("restore {copy} --force --data {data}"));
+    let node = Running::demo(&scratch);
+    Client::enter(&scratch, &node, "anna");
+    assert_eq!(std::fs::read(path.join("data/kith.db.replaced")).unwrap(), vec![7; 50_000]);
 }
 
 fn unlimited(scratch: &Scratch) -> String {
