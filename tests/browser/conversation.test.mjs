@@ -285,3 +285,48 @@ test('before somebody acts there is no cookie and no storage', async () => {
   assertNoTrouble(context);
   await context.close();
 });
+
+test('a guest who has written comes back as the same guest and finds the answer; one who has looked leaves nothing', async () => {
+  const [visitor, other] = await Promise.all([person(browser), person(browser)]);
+  const visit = async () => {
+    const page = await visitor.newPage();
+    await page.goto(`${kith.url}/visit/`);
+    const widget = new Widget(page);
+    await widget.launcher.waitFor();
+    return widget;
+  };
+  const kept = widget =>
+    widget.page.evaluate(() => Object.keys(localStorage).filter(key => /guest/.test(key)).length);
+
+  let guest = await visit();
+  await guest.show();
+  await guest.tab('Contacts').click();
+  await guest.page.locator('kith-widget .person-row').first().waitFor();
+  assert.equal(await kept(guest), 0, 'who has looked is not known');
+  await guest.chatWith('Piotr');
+  await guest.say('Do you ship to Norway?');
+  await guest.becomes('Do you ship to Norway?', 'sent');
+  await until(async () => (await kept(guest)) === 1, 'who has written is');
+  await guest.page.close();
+
+  const piotr = await Widget.of(other, kith, 'piotr');
+  await piotr.page
+    .locator('kith-widget .chat-row', { hasText: 'Do you ship to Norway?' })
+    .locator('.row-main')
+    .click();
+  await piotr.say('We do, since May.');
+
+  guest = await visit();
+  await until(async () => /1 unread/.test(await guest.unread()), 'the button tells of the answer');
+  await guest.show();
+  await guest.page
+    .locator('kith-widget .chat-row', { hasText: 'We do, since May.' })
+    .locator('.row-main')
+    .click();
+  await until(async () => (await guest.texts()).length === 2, 'the whole conversation');
+  assert.deepEqual(await guest.texts(), ['Do you ship to Norway?', 'We do, since May.']);
+  for (const context of [visitor, other]) {
+    assertNoTrouble(context);
+    await context.close();
+  }
+});
