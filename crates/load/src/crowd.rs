@@ -170,6 +170,11 @@ pub(crate) enum Mail<S: Script> {
     },
     /// Those whose time has come connect again.
     Return,
+    /// The members below this number stop reading, or read again.
+    Reading {
+        below: u32,
+        on: bool,
+    },
     Report(mpsc::Sender<Report<S::Result>>),
 }
 
@@ -628,6 +633,11 @@ impl<S: Script> Protocol for Crowd<S> {
             Mail::Leave => self.leave(conns),
             Mail::Break { below, spread } => self.break_all(below, spread, conns),
             Mail::Return => self.bring_back(conns),
+            Mail::Reading { below, on } => conns.each(|conn, mut io| {
+                if matches!(conn, Conn::Member(member) if member.number < below) {
+                    io.set_reading(on);
+                }
+            }),
             Mail::Report(to) => {
                 let report = Report {
                     login: self.login.clone(),

@@ -17,6 +17,7 @@ mod login;
 mod percentiles;
 mod probe;
 pub mod report;
+pub mod slow;
 pub mod storm;
 pub mod stress;
 pub mod target;

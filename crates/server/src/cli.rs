@@ -375,6 +375,10 @@ pub(crate) enum LoadCommand {
     /// Some members stay, watch the presence of the others, and write to them before, during and after the storm.
     #[command(verbatim_doc_comment)]
     Storm(StormArgs),
+    /// A few members stop reading while everybody writes; says what that costs the node and the others.
+    ///
+    /// Its figures are changed with `kith load run slow --set slow=20`.
+    Slow(LoadTarget),
     /// A short run of each plan, in one report.
     ///
     /// Example: kith load all --report out        then open out/report.html in a browser

@@ -14,6 +14,7 @@ use std::time::Duration;
 use chat::SecretKind;
 use load::flood::{self, FloodPlan};
 use load::report::{Machine, Report, Run};
+use load::slow::{self, SlowPlan};
 use load::storm::{self, StormPlan};
 use load::stress::{self, Pace, StressPlan};
 use load::target::Target;
@@ -45,6 +46,7 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
         LoadCommand::Stress(args) => carry_out("stress", &args.changes(), &args.target, None, loaded),
         LoadCommand::Realistic(args) => carry_out("realistic", &args.changes(), &args.target, None, loaded),
         LoadCommand::Storm(args) => carry_out("storm", &args.changes(), &args.target, None, loaded),
+        LoadCommand::Slow(target) => carry_out("slow", &[], target, None, loaded),
         LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
         LoadCommand::Run(args) => carry_out(&args.plan, &args.changes()?, &args.target, None, loaded),
     }
@@ -56,7 +58,7 @@ impl LoadCommand {
             LoadCommand::Flood(args) => Some(&args.target),
             LoadCommand::Stress(args) | LoadCommand::Realistic(args) => Some(&args.target),
             LoadCommand::Storm(args) => Some(&args.target),
-            LoadCommand::All(target) => Some(target),
+            LoadCommand::Slow(target) | LoadCommand::All(target) => Some(target),
             LoadCommand::Run(args) => Some(&args.target),
             LoadCommand::Presets | LoadCommand::Show(_) => None,
         }
@@ -187,6 +189,20 @@ fn one(
                 calm: task.calm.into(),
             };
             let report = storm::run(&plan, &mut progress).map_err(unmade)?;
+            Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+        }
+        Task::Slow(task) => {
+            let plan = SlowPlan {
+                aim,
+                transport: task.transport,
+                members: task.members,
+                slow: task.slow,
+                body_bytes: task.body,
+                writes: task.writes,
+                calm: task.calm.into(),
+                pause: task.pause.into(),
+            };
+            let report = slow::run(&plan, &mut progress).map_err(unmade)?;
             Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
         }
         Task::Several(_) => Err(Trouble::new(format!("{name} is a list of plans inside of another"))

@@ -21,6 +21,7 @@ struct PlanFile {
     flood: Option<Flood>,
     stress: Option<Stress>,
     storm: Option<Storm>,
+    slow: Option<Slow>,
 }
 
 /// What a file comes to.
@@ -38,6 +39,7 @@ pub(super) enum Task {
     Flood(Flood),
     Stress(Stress),
     Storm(Storm),
+    Slow(Slow),
     Several(Vec<String>),
 }
 
@@ -140,6 +142,36 @@ impl Default for Storm {
     }
 }
 
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct Slow {
+    #[serde(deserialize_with = "parsed")]
+    pub(super) transport: Transport,
+    #[serde(deserialize_with = "at_least_two")]
+    pub(super) members: u32,
+    #[serde(deserialize_with = "at_least_one")]
+    pub(super) slow: u32,
+    pub(super) body: usize,
+    #[serde(deserialize_with = "positive")]
+    pub(super) writes: f64,
+    pub(super) calm: Span,
+    pub(super) pause: Span,
+}
+
+impl Default for Slow {
+    fn default() -> Slow {
+        Slow {
+            transport: Transport::Websocket,
+            members: 200,
+            slow: 10,
+            body: 8_000,
+            writes: 2_000.0,
+            calm: Span::seconds(5),
+            pause: Span::seconds(10),
+        }
+    }
+}
+
 impl Task {
     /// Connections at the most.
     pub(super) fn members(&self) -> u32 {
@@ -147,6 +179,7 @@ impl Task {
             Task::Flood(flood) => flood.connections,
             Task::Stress(stress) => stress.members(),
             Task::Storm(storm) => storm.members.saturating_add(storm.watchers),
+            Task::Slow(slow) => slow.members.saturating_add(slow.slow),
             Task::Several(_) => 0,
         }
     }
@@ -197,10 +230,15 @@ fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanF
 
 fn task(name: &str, file: PlanFile) -> Outcome<Task> {
     let several = file.plans.map(Task::Several);
-    let mut tasks =
-        [file.flood.map(Task::Flood), file.stress.map(Task::Stress), file.storm.map(Task::Storm), several]
-            .into_iter()
-            .flatten();
+    let mut tasks = [
+        file.flood.map(Task::Flood),
+        file.stress.map(Task::Stress),
+        file.storm.map(Task::Storm),
+        file.slow.map(Task::Slow),
+        several,
+    ]
+    .into_iter()
+    .flatten();
     match (tasks.next(), tasks.next()) {
         (Some(Task::Stress(stress)), None) if stress.rate.is_some() && stress.every.is_some() => {
             Err(Trouble::new(format!("{name}: `rate` and `every` contradict each other"))

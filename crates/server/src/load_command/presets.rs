@@ -27,6 +27,7 @@ pub(super) const ALL: &[Preset] = presets![
     "storm",
     "storm-without-jitter",
     "storm-15k",
+    "slow",
     "short-flood",
     "short-stress",
     "short-realistic",

@@ -53,6 +53,18 @@ fn after_a_storm_all_are_back_and_nothing_is_lost_or_doubled() {
 }
 
 #[test]
+fn who_stops_reading_catches_up_without_a_loss() {
+    let scratch = Scratch::new("slow");
+    let set = "--set members=6 --set slow=2 --set writes=400.0 --set calm=1s --set pause=2s";
+    let report: Value = serde_json::from_str(&scratch.say(&format!("load run slow {set} --json"))).unwrap();
+    assert!(report["sent"].as_u64().is_some_and(|sent| sent > 800), "{report}");
+    assert_eq!(report["delivered"], report["sent"], "{report}");
+    for wrong in ["lost", "doubled", "failed"] {
+        assert_eq!(report[wrong], 0, "{wrong} in {report}");
+    }
+}
+
+#[test]
 fn an_interrupted_run_writes_its_report() {
     let scratch = Scratch::new("interrupted");
     let node = Running::demo(&scratch);

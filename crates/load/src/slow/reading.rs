@@ -1,0 +1,194 @@
+//! What the members do: the others write and read, the slow ones read late, resume, and fetch what they were not sent.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use web_proto::{Command, Event, Message, SendTo, Welcome};
+
+use crate::crowd::{Says, Script, add, histogram};
+use crate::token;
+use crate::traffic::Traffic;
+
+pub(crate) enum Order {
+    /// The messages from..until of the run are due.
+    Due { from: u64, until: u64, begin: Instant, rate: f64 },
+    /// The slow ones stop reading now.
+    Pause,
+}
+
+/// The members of one worker: the slow ones first, then the others.
+#[derive(Default)]
+pub(crate) struct Members {
+    pub(crate) run: u64,
+    pub(crate) slow: u32,
+    pub(crate) others: u32,
+    pub(crate) worker: u32,
+    pub(crate) workers: u32,
+    pub(crate) body: String,
+    pub(crate) traffic: Arc<Traffic>,
+    /// Of the slow ones: up to where each has everything, and its newest seq in each conversation.
+    pub(crate) positions: HashMap<u32, Box<str>>,
+    pub(crate) newest: HashMap<(u32, Box<str>), u64>,
+    /// By number of the message: its seq, so that a second one is noticed.
+    pub(crate) received: HashMap<u64, u64>,
+    /// Begin of the run, from which the due times follow.
+    pub(crate) begin: Option<(Instant, f64)>,
+    pub(crate) paused: bool,
+    pub(crate) found: Found,
+}
+
+/// What one worker has found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Of messages to those who read all the time: before the others stop reading, and while they do not.
+    pub(crate) calm: Histogram<u64>,
+    pub(crate) pause: Histogram<u64>,
+    pub(crate) doubled: u64,
+    pub(crate) repeated: u64,
+    /// Times that the server gave up a queue and said so.
+    pub(crate) behind: u64,
+    /// Conversations of which more was missed than `changes` brings.
+    pub(crate) gaps: u64,
+    pub(crate) fetched: u64,
+    pub(crate) refusals: BTreeMap<String, u64>,
+}
+
+impl Default for Found {
+    fn default() -> Found {
+        Found {
+            calm: histogram(),
+            pause: histogram(),
+            doubled: 0,
+            repeated: 0,
+            behind: 0,
+            gaps: 0,
+            fetched: 0,
+            refusals: BTreeMap::new(),
+        }
+    }
+}
+
+impl Members {
+    fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
+        if member < self.slow {
+            let newest = self.newest.entry((member, (&*message.conversation).into())).or_default();
+            *newest = message.seq.max(*newest);
+        }
+        let Some(number) = self.number_of(&message.id) else { return };
+        match self.received.insert(number, message.seq) {
+            None => add(&self.traffic.delivered, 1),
+            Some(before) if before == message.seq => return self.found.repeated += 1,
+            Some(_) => return self.found.doubled += 1,
+        }
+        if member >= self.slow
+            && let Some((begin, rate)) = self.begin
+        {
+            let due = begin + Duration::from_secs_f64(number as f64 / rate);
+            let waited = now.saturating_duration_since(due).as_micros() as u64;
+            self.traffic.note(self.worker, waited);
+            let times = if self.paused { &mut self.found.pause } else { &mut self.found.calm };
+            times.saturating_record(waited);
+        }
+    }
+
+    fn number_of(&self, id: &str) -> Option<u64> {
+        let (of_run, number) = id.split_once('-')?;
+        let ours = u64::from_str_radix(of_run, 16).ok()? == self.run;
+        if ours { u64::from_str_radix(number, 16).ok() } else { None }
+    }
+
+    fn note_position(&mut self, member: u32, position: &str) {
+        if member < self.slow {
+            self.positions.insert(member, position.into());
+        }
+    }
+
+    /// Asks for what comes after the newest message that the member has.
+    fn fetch(&mut self, member: u32, conversation: &str, says: &mut Says) {
+        let after = self.newest.get(&(member, conversation.into())).copied().unwrap_or(0);
+        let to = SendTo::Conversation(conversation.into());
+        says.say(member, &Command::History { rid: 1, to, before: None, after: Some(after), limit: None });
+    }
+
+    fn write(&mut self, number: u64, says: &mut Says) {
+        let others = u64::from(self.others);
+        // Two steps that share no factor with the numbers mix who writes to whom.
+        let writer = (number.wrapping_mul(7919) % others) as u32;
+        if (self.slow + writer) % self.workers != self.worker {
+            return;
+        }
+        let to = if number.is_multiple_of(2) {
+            ((number / 2).wrapping_mul(104_729) % u64::from(self.slow)) as u32
+        } else {
+            self.slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % self.others
+        };
+        let id = format!("{:x}-{number:x}", self.run).into();
+        let to = SendTo::User(token::user(to).into());
+        let command = Command::Send { id, to, body: self.body.as_str().into(), reply_to: None };
+        says.say(self.slow + writer, &command);
+        add(&self.traffic.sent, 1);
+    }
+}
+
+impl Script for Members {
+    type Order = Order;
+    type Result = Found;
+
+    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: Instant, _: &mut Says) {
+        self.note_position(member, &welcome.position);
+    }
+
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
+        match event {
+            Event::Ack { id, .. } if self.number_of(id).is_some() => add(&self.traffic.acknowledged, 1),
+            Event::Message { message, position } => {
+                self.receive(member, message, now);
+                self.note_position(member, position);
+            }
+            Event::Behind => {
+                self.found.behind += 1;
+                let position = self.positions.get(&member).map_or("", |position| position).into();
+                says.say(member, &Command::Resume { rid: 1, position });
+            }
+            Event::Changes { messages, gaps, position, .. } => {
+                // What is missing lies after what the member has now, so it is asked for first.
+                for gap in gaps {
+                    self.found.gaps += 1;
+                    self.fetch(member, &gap.conversation, says);
+                }
+                messages.iter().for_each(|message| self.receive(member, message, now));
+                self.note_position(member, position);
+            }
+            Event::History { conversation, messages, more, .. } => {
+                self.found.fetched += messages.len() as u64;
+                messages.iter().for_each(|message| self.receive(member, message, now));
+                if *more && let Some(last) = messages.last() {
+                    let to = SendTo::Conversation((&**conversation).into());
+                    let after = Some(last.seq);
+                    says.say(member, &Command::History { rid: 1, to, before: None, after, limit: None });
+                }
+            }
+            Event::Error { code, .. } => {
+                add(&self.traffic.refused, 1);
+                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
+        match order {
+            Order::Pause => self.paused = true,
+            Order::Due { from, until, begin, rate } => {
+                self.begin = Some((begin, rate));
+                (from..until).for_each(|number| self.write(number, says));
+            }
+        }
+    }
+
+    fn result(&mut self) -> Found {
+        self.found.clone()
+    }
+}

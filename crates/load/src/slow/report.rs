@@ -1,0 +1,202 @@
+//! What the slow ones have cost, and whom.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::SlowPlan;
+use super::reading::Found;
+use crate::conductor::{Point, Stand};
+use crate::percentiles::Percentiles;
+use crate::probe::Probe;
+use crate::report::{Latency, Row, Run, Verdict, grouped};
+
+/// The outcome. Figures that could not be read are null.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    pub transport: &'static str,
+    pub members: u32,
+    pub slow: u32,
+    pub body_bytes: usize,
+    pub pause_seconds: f64,
+    /// Messages to those who read all the time, from when they were due: before, and while the slow ones do not read.
+    pub calm_ms: Percentiles,
+    pub pause_ms: Percentiles,
+    /// From the moment at which the slow ones read again until each had everything.
+    pub catch_up_seconds: f64,
+    /// Growth of the server's resident memory during the pause.
+    pub user_bytes_per_slow: Option<f64>,
+    /// The same of the kernel's buffers, of both ends.
+    pub kernel_bytes_per_slow: Option<f64>,
+    pub sent: u64,
+    pub acknowledged: u64,
+    pub delivered: u64,
+    pub lost: u64,
+    pub doubled: u64,
+    pub repeated: u64,
+    /// Times that the server dropped a queue and said so.
+    pub behind: u64,
+    pub gaps: u64,
+    /// Messages that were fetched from the history to fill the gaps.
+    pub fetched: u64,
+    pub refused: BTreeMap<String, u64>,
+    pub failed: u64,
+    pub failures: BTreeMap<String, u64>,
+    pub generator_busiest_percent: f64,
+    pub generator_threads: usize,
+    pub valid: bool,
+    pub invalid_because: Option<String>,
+    pub interrupted: bool,
+    pub series: Vec<Point>,
+}
+
+pub(super) struct Findings {
+    pub(super) interrupted: bool,
+    pub(super) ramped: u64,
+    /// When the slow ones stopped reading, and when they began again.
+    pub(super) calm: Stand,
+    pub(super) paused: Stand,
+    pub(super) caught_up: Duration,
+    pub(super) sent: u64,
+    pub(super) acknowledged: u64,
+    pub(super) refused: u64,
+    pub(super) delivered: u64,
+    pub(super) failed: u64,
+    pub(super) failures: BTreeMap<String, u64>,
+    pub(super) found: Vec<Found>,
+    pub(super) workers: usize,
+    pub(super) series: Vec<Point>,
+}
+
+impl Report {
+    pub(super) fn new(plan: &SlowPlan, probe: Probe, findings: Findings) -> Report {
+        let Findings { calm, paused, found, .. } = findings;
+        let mut all = Found::default();
+        for one in &found {
+            all.calm.add(&one.calm).expect("all have the same bounds");
+            all.pause.add(&one.pause).expect("all have the same bounds");
+            for (code, count) in &one.refusals {
+                *all.refusals.entry(code.clone()).or_default() += count;
+            }
+        }
+        let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();
+        let grown = |before: Option<u64>, after: Option<u64>| {
+            Some((after? as f64 - before? as f64) / f64::from(plan.slow.max(1)))
+        };
+        let pause = paused.at.saturating_duration_since(calm.at).as_secs_f64().max(0.001);
+        let busiest = (paused.busiest_worker_seconds - calm.busiest_worker_seconds) / pause * 100.0;
+        let invalid_because = match probe {
+            _ if busiest > 95.0 => Some("the generator was itself the limit"),
+            _ if findings.ramped < u64::from(plan.members + plan.slow) => Some("not everybody was logged in"),
+            _ if findings.refused > 0 => Some("the server refused messages: its limits were measured"),
+            Probe::Blind => Some("nothing could be seen of the server"),
+            _ => None,
+        };
+        Report {
+            transport: plan.transport.name(),
+            members: plan.members,
+            slow: plan.slow,
+            body_bytes: plan.body_bytes,
+            pause_seconds: pause,
+            calm_ms: Percentiles::of(&all.calm),
+            pause_ms: Percentiles::of(&all.pause),
+            catch_up_seconds: findings.caught_up.as_secs_f64(),
+            user_bytes_per_slow: grown(calm.sample.resident_bytes, paused.sample.resident_bytes),
+            kernel_bytes_per_slow: grown(calm.sample.kernel_bytes, paused.sample.kernel_bytes),
+            sent: findings.sent,
+            acknowledged: findings.acknowledged,
+            delivered: findings.delivered,
+            lost: findings.acknowledged.saturating_sub(findings.delivered),
+            doubled: sum(|found| found.doubled),
+            repeated: sum(|found| found.repeated),
+            behind: sum(|found| found.behind),
+            gaps: sum(|found| found.gaps),
+            fetched: sum(|found| found.fetched),
+            refused: all.refusals,
+            failed: findings.failed,
+            failures: findings.failures,
+            generator_busiest_percent: busiest,
+            generator_threads: findings.workers,
+            valid: invalid_because.is_none(),
+            invalid_because: invalid_because.map(str::to_owned),
+            interrupted: findings.interrupted,
+            series: findings.series,
+        }
+    }
+
+    /// One JSON object, on one line.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("a report has string keys only")
+    }
+
+    /// In the form that all plans share.
+    pub fn run(&self, name: &str) -> Run {
+        let change = "more --threads, fewer --writes; a node without limits; --pid";
+        let against = self.invalid_because.as_deref().map(|because| (because, change));
+        let count = |count: u64| count as f64;
+        let caught_up = (self.lost == 0).then_some(self.catch_up_seconds);
+        Run {
+            name: name.to_owned(),
+            headline: format!(
+                "{} members stopped reading for {} s",
+                self.slow,
+                grouped(self.pause_seconds.round())
+            ),
+            how: format!(
+                "{} others over {} wrote messages of {} bytes at a fixed rate, every second one to one of the slow, and \
+                 went on while these did not read.",
+                grouped(f64::from(self.members)),
+                self.transport,
+                grouped(self.body_bytes as f64)
+            ),
+            verdict: Verdict::new(self.interrupted, against),
+            rows: vec![
+                Row::new("others' p99, while the slow do not read", self.pause_ms.p99, "ms")
+                    .beside("before", self.calm_ms.p99),
+                Row::new("until the slow have everything", caught_up, "s"),
+                Row::new("user memory per slow member", self.user_bytes_per_slow, "B"),
+                Row::new("lost", count(self.lost), "messages"),
+                Row::new("doubled", count(self.doubled), "messages"),
+                Row::new("kernel memory per slow member", self.kernel_bytes_per_slow, "B"),
+                Row::new("queues that were dropped", count(self.behind), ""),
+                Row::new("gaps", count(self.gaps), ""),
+                Row::new("fetched from the history", count(self.fetched), "messages"),
+                Row::new("came again, dropped by the receiver", count(self.repeated), "messages"),
+                Row::new("sent", count(self.sent), "messages"),
+                Row::new("acknowledged", count(self.acknowledged), "messages"),
+                Row::new("delivered in all", count(self.delivered), "messages"),
+                Row::new("connections failed", count(self.failed), ""),
+                Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
+            ],
+            lines: self.failures.iter().map(|(reason, count)| format!("{count} × {reason}")).collect(),
+            latencies: vec![
+                Latency { what: "others, before", ms: self.calm_ms },
+                Latency { what: "others, while the slow do not read", ms: self.pause_ms },
+            ],
+            series: self.series.clone(),
+        }
+    }
+}
+
+/// For people.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let run = self.run("slow");
+        writeln!(f, "{}\n{}", run.headline, run.how)?;
+        for row in &run.rows {
+            writeln!(f, "{:<42} {}", row.what, row.shown())?;
+        }
+        for latency in &run.latencies {
+            writeln!(f, "{:<42} {}", latency.what, latency.ms)?;
+        }
+        for line in &run.lines {
+            writeln!(f, "  {line}")?;
+        }
+        for (code, count) in &self.refused {
+            writeln!(f, "  {count} × refused: {code}")?;
+        }
+        writeln!(f, "{}", run.verdict.sentence())
+    }
+}
