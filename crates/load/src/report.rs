@@ -105,6 +105,22 @@ impl Verdict {
     }
 }
 
+impl Run {
+    /// One that could not be made.
+    pub fn not_made(name: &str, why: &str) -> Run {
+        Run {
+            name: name.to_owned(),
+            headline: format!("{name} could not be made"),
+            how: String::new(),
+            verdict: Verdict::new(false, Some((why, "see what it says to try"))),
+            rows: Vec::new(),
+            lines: Vec::new(),
+            latencies: Vec::new(),
+            series: Vec::new(),
+        }
+    }
+}
+
 impl Row {
     pub(crate) fn new(what: &'static str, figure: impl Into<Option<f64>>, unit: &'static str) -> Row {
         Row { what, figure: figure.into(), unit, beside: Vec::new() }

@@ -89,17 +89,21 @@ fn carry_out(
         task => vec![Plan { name: name.clone(), about: String::new(), task }],
     };
     let stop = stop_by_signal()?;
+    let several = tasks.len() > 1;
     let mut found = Vec::new();
     for Plan { name, task, .. } in &tasks {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        if tasks.len() > 1 {
+        if several {
             progress(&format!("-- {name}"));
         }
-        found.push(one(name, task, args, loaded, &stop)?);
+        match one(name, task, args, loaded, &stop) {
+            // One plan that cannot be made does not cost the figures of the others.
+            Err(trouble) if several => found.push(Found::nothing(name, &trouble)),
+            done => found.push(done?),
+        }
     }
-    let several = tasks.len() > 1;
     if let (Some(path), [Found { svg: Some(svg), .. }]) = (svg, found.as_slice()) {
         std::fs::write(path, svg).map_err(|error| {
             Trouble::new(format!("cannot write the picture {}", path.display())).because(error)
@@ -133,6 +137,14 @@ struct Found {
     json: String,
     text: String,
     svg: Option<String>,
+}
+
+impl Found {
+    fn nothing(name: &str, trouble: &Trouble) -> Found {
+        progress(&trouble.to_string());
+        let run = Run::not_made(name, &trouble.to_string());
+        Found { run, json: String::new(), text: String::new(), svg: None }
+    }
 }
 
 fn one(

@@ -11,6 +11,9 @@ use crate::crowd::{Says, Script, add, histogram};
 use crate::token;
 use crate::traffic::Traffic;
 
+/// Messages that are asked for at a time.
+const PAGE: u32 = 20;
+
 pub(crate) enum Order {
     /// The messages from..until of the run are due.
     Due { from: u64, until: u64, begin: Instant, rate: f64 },
@@ -31,6 +34,8 @@ pub(crate) struct Members {
     /// Of the slow ones: up to where each has everything, and its newest seq in each conversation.
     pub(crate) positions: HashMap<u32, Box<str>>,
     pub(crate) newest: HashMap<(u32, Box<str>), u64>,
+    /// By slow member and conversation: after which seq something is missing that is still to be fetched.
+    pub(crate) holes: HashMap<u32, BTreeMap<Box<str>, u64>>,
     /// By number of the message: its seq, so that a second one is noticed.
     pub(crate) received: HashMap<u64, u64>,
     /// Begin of the run, from which the due times follow.
@@ -105,11 +110,24 @@ impl Members {
         }
     }
 
-    /// Asks for what comes after the newest message that the member has.
-    fn fetch(&mut self, member: u32, conversation: &str, says: &mut Says) {
-        let after = self.newest.get(&(member, conversation.into())).copied().unwrap_or(0);
-        let to = SendTo::Conversation(conversation.into());
-        says.say(member, &Command::History { rid: 1, to, before: None, after: Some(after), limit: None });
+    /// Asks for what is missing, one page at a time: an answer may be in a queue that is dropped, and is asked for again
+    /// then.
+    fn fetch(&self, member: u32, says: &mut Says) {
+        let hole = self.holes.get(&member).and_then(BTreeMap::first_key_value);
+        if let Some((conversation, after)) = hole {
+            let to = SendTo::Conversation((&**conversation).into());
+            let (before, after, limit) = (None, Some(*after), Some(PAGE));
+            says.say(member, &Command::History { rid: 1, to, before, after, limit });
+        }
+    }
+
+    /// A page of what was missing has come.
+    fn fill(&mut self, member: u32, conversation: &str, last: Option<u64>) {
+        let Some(holes) = self.holes.get_mut(&member) else { return };
+        match (holes.get_mut(conversation), last) {
+            (Some(after), Some(last)) => *after = last,
+            _ => drop(holes.remove(conversation)),
+        }
     }
 
     fn write(&mut self, number: u64, says: &mut Says) {
@@ -153,22 +171,22 @@ impl Script for Members {
                 says.say(member, &Command::Resume { rid: 1, position });
             }
             Event::Changes { messages, gaps, position, .. } => {
-                // What is missing lies after what the member has now, so it is asked for first.
+                // What is missing lies after what the member has now, so that is noted first.
                 for gap in gaps {
                     self.found.gaps += 1;
-                    self.fetch(member, &gap.conversation, says);
+                    let conversation: Box<str> = (&*gap.conversation).into();
+                    let newest = self.newest.get(&(member, conversation.clone())).copied().unwrap_or(0);
+                    self.holes.entry(member).or_default().entry(conversation).or_insert(newest);
                 }
                 messages.iter().for_each(|message| self.receive(member, message, now));
                 self.note_position(member, position);
+                self.fetch(member, says);
             }
             Event::History { conversation, messages, more, .. } => {
                 self.found.fetched += messages.len() as u64;
                 messages.iter().for_each(|message| self.receive(member, message, now));
-                if *more && let Some(last) = messages.last() {
-                    let to = SendTo::Conversation((&**conversation).into());
-                    let after = Some(last.seq);
-                    says.say(member, &Command::History { rid: 1, to, before: None, after, limit: None });
-                }
+                self.fill(member, conversation, messages.last().filter(|_| *more).map(|last| last.seq));
+                self.fetch(member, says);
             }
             Event::Error { code, .. } => {
                 add(&self.traffic.refused, 1);

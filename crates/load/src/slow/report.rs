@@ -28,8 +28,6 @@ pub struct Report {
     pub catch_up_seconds: f64,
     /// Growth of the server's resident memory during the pause.
     pub user_bytes_per_slow: Option<f64>,
-    /// The same of the kernel's buffers, of both ends.
-    pub kernel_bytes_per_slow: Option<f64>,
     pub sent: u64,
     pub acknowledged: u64,
     pub delivered: u64,
@@ -104,7 +102,6 @@ impl Report {
             pause_ms: Percentiles::of(&all.pause),
             catch_up_seconds: findings.caught_up.as_secs_f64(),
             user_bytes_per_slow: grown(calm.sample.resident_bytes, paused.sample.resident_bytes),
-            kernel_bytes_per_slow: grown(calm.sample.kernel_bytes, paused.sample.kernel_bytes),
             sent: findings.sent,
             acknowledged: findings.acknowledged,
             delivered: findings.delivered,
@@ -156,10 +153,9 @@ impl Report {
                 Row::new("others' p99, while the slow do not read", self.pause_ms.p99, "ms")
                     .beside("before", self.calm_ms.p99),
                 Row::new("until the slow have everything", caught_up, "s"),
-                Row::new("user memory per slow member", self.user_bytes_per_slow, "B"),
+                Row::new("growth of user memory meanwhile, per slow member", self.user_bytes_per_slow, "B"),
                 Row::new("lost", count(self.lost), "messages"),
                 Row::new("doubled", count(self.doubled), "messages"),
-                Row::new("kernel memory per slow member", self.kernel_bytes_per_slow, "B"),
                 Row::new("queues that were dropped", count(self.behind), ""),
                 Row::new("gaps", count(self.gaps), ""),
                 Row::new("fetched from the history", count(self.fetched), "messages"),

@@ -1,8 +1,9 @@
 //! What can be known to go wrong before the first member comes.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use load::Aim;
 
@@ -10,6 +11,7 @@ use super::progress;
 use crate::trouble::{Outcome, Trouble};
 
 const REACH_PATIENCE: Duration = Duration::from_secs(5);
+const PORTS_PATIENCE: Duration = Duration::from_secs(70);
 /// Of both ends of a connection and of a member's token, rounded up: two sockets of the kernel at 4 to 5 kB each.
 const BYTES_PER_MEMBER: u64 = 12_000;
 /// rustls on both ends.
@@ -54,11 +56,27 @@ fn may_go_there(aim: &Aim, yes: bool) -> Outcome {
 }
 
 fn reachable(aim: &Aim) -> Outcome {
-    TcpStream::connect_timeout(&aim.target.addr, REACH_PATIENCE).map(drop).map_err(|error| {
-        Trouble::new(format!("no node answers at {}", aim.target.addr))
-            .because(error)
-            .remedy("start it, or correct --url; without --url, a node of our own is started")
-    })
+    let begin = Instant::now();
+    let mut said = false;
+    loop {
+        match TcpStream::connect_timeout(&aim.target.addr, REACH_PATIENCE) {
+            // Closed connections of a run before keep their ports for a minute (TIME-WAIT, RFC 9293 §3.6.1).
+            Err(error) if error.kind() == ErrorKind::AddrNotAvailable && begin.elapsed() < PORTS_PATIENCE => {
+                if !said {
+                    progress("waiting for free ports, up to 70 s");
+                }
+                said = true;
+                thread::sleep(Duration::from_secs(1));
+            }
+            reached => {
+                return reached.map(drop).map_err(|error| {
+                    Trouble::new(format!("no node answers at {}", aim.target.addr))
+                        .because(error)
+                        .remedy("start it, or correct --url; without --url, a node of our own is started")
+                });
+            }
+        }
+    }
 }
 
 fn enough_memory(members: u32, tls: bool, local: bool, available: Option<u64>) -> Outcome {
