@@ -102,8 +102,9 @@ fn blow(storm: &mut Conductor<'_, Weather>, pen: &mut Pen, plan: &StormPlan) -> 
     storm.each(|| Mail::Break { below: plan.members, spread: plan.spread });
     let (mut last, mut last_change) = (0, begin);
     loop {
-        storm.each(|| Mail::Return);
+        // Not in the same turn as the break: the broken ones still hold their descriptors then.
         tick(storm, pen);
+        storm.each(|| Mail::Return);
         let returned = read(&storm.field.counts.returned);
         if returned != last {
             (last, last_change) = (returned, Instant::now());

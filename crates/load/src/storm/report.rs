@@ -97,6 +97,9 @@ impl Report {
         let everybody = u64::from(plan.members + plan.watchers);
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit"),
+            _ if short_of_descriptors(&findings.failures) => {
+                Some("the generator had too few descriptors for the old and the new connections")
+            }
             _ if findings.ramped < everybody => Some("not everybody was logged in before the storm"),
             _ if findings.refused > 0 => Some("the server refused messages: its limits were measured"),
             Probe::Blind => Some("nothing could be seen of the server"),
@@ -198,6 +201,10 @@ impl Report {
             series: self.series.clone(),
         }
     }
+}
+
+fn short_of_descriptors(failures: &BTreeMap<String, u64>) -> bool {
+    failures.keys().any(|reason| reason.contains("Too many open files"))
 }
 
 /// For people.
