@@ -1,24 +1,32 @@
 //! Users and relations that were read from the store a moment ago: what makes a second message cheap.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quick_cache::sync::Cache;
-
-use crate::{ContactState, ConversationId, Relation, SiteId, Sub, UserId, UserRow};
+use crate::session::NumberHasher;
+use crate::{ContactState, ConversationId, Relation, SiteId, Sub, Timestamp, UserId, UserRow};
 
 const MAX_USERS: usize = 8_192;
 const MAX_RELATIONS: usize = 32_768;
 
-/// Bounded; the least recently used go. Filled by reads only, so that idle members cost nothing here.
+/// What nobody has asked for in so long goes, at the latest after twice the time. Two who talk to each other ask
+/// again within it; for 15,000 who have each sent one message it would hold 3 MB that nobody needs.
+const AGE_MS: u64 = 5_000;
+
+/// Bounded in number and in time. Filled by reads only, so that idle members cost nothing here.
 pub(crate) struct Recent {
-    rows: Cache<UserId, Arc<UserRow>>,
-    id_by_sub: Cache<(SiteId, Sub), UserId>,
+    rows: Cache<UserId, Arc<UserRow>, BuildHasherDefault<NumberHasher>>,
+    /// Subs come from outside: a hasher that nobody can foresee.
+    id_by_sub: Cache<(SiteId, Sub), UserId, RandomState>,
     /// By the pair; states in the order of `ConversationId::pair`.
-    relations: Cache<ConversationId, [ContactState; 2]>,
+    relations: Cache<ConversationId, [ContactState; 2], BuildHasherDefault<NumberHasher>>,
     /// Changes whenever something cached has changed. A read that began before may bring what was true
     /// before, so it is kept only if this is the same as when it began.
     generation: AtomicU64,
+    /// When the tables have aged last.
+    aged: AtomicU64,
 }
 
 /// When a read began.
@@ -32,6 +40,18 @@ impl Recent {
             id_by_sub: Cache::new(MAX_USERS),
             relations: Cache::new(MAX_RELATIONS),
             generation: AtomicU64::new(0),
+            aged: AtomicU64::new(0),
+        }
+    }
+
+    /// Forgets what has not been asked for in a while. Called with every tick.
+    pub(crate) fn age(&self, now: Timestamp) {
+        // A clock that jumps back ages them once too often, and no harm is done.
+        if now.0.abs_diff(self.aged.load(Ordering::Relaxed)) >= AGE_MS {
+            self.aged.store(now.0, Ordering::Relaxed);
+            self.rows.age();
+            self.id_by_sub.age();
+            self.relations.age();
         }
     }
 
@@ -108,6 +128,91 @@ impl Recent {
     }
 }
 
+/// A table in shards, each in two halves. What is asked for is in the young half; a full or aged young half becomes the
+/// old one, and what nobody has asked for since it became old goes with it, memory and all.
+struct Cache<K, V, H> {
+    shards: [Mutex<Halves<K, V, H>>; SHARDS],
+    hasher: H,
+    /// Of a half.
+    most: usize,
+}
+
+struct Halves<K, V, H> {
+    young: HashMap<K, V, H>,
+    old: HashMap<K, V, H>,
+}
+
+/// Workers and the store's threads meet here with every message.
+const SHARDS: usize = 16;
+
+impl<K: Eq + Hash, V: Clone, H: BuildHasher + Default> Cache<K, V, H> {
+    fn new(most: usize) -> Cache<K, V, H> {
+        let shards = std::array::from_fn(|_| Mutex::new(Halves::new()));
+        Cache { shards, hasher: H::default(), most: most / 2 / SHARDS }
+    }
+
+    fn get(&self, key: &K) -> Option<V> {
+        let mut halves = self.lock(key);
+        if let Some(value) = halves.young.get(key) {
+            return Some(value.clone());
+        }
+        let (key, value) = halves.old.remove_entry(key)?;
+        self.insert_into(&mut halves, key, value.clone());
+        Some(value)
+    }
+
+    /// The same, and it does not count as asked for.
+    fn peek(&self, key: &K) -> Option<V> {
+        let halves = self.lock(key);
+        halves.young.get(key).or_else(|| halves.old.get(key)).cloned()
+    }
+
+    fn insert(&self, key: K, value: V) {
+        let mut halves = self.lock(&key);
+        halves.old.remove(&key);
+        self.insert_into(&mut halves, key, value);
+    }
+
+    fn insert_into(&self, halves: &mut Halves<K, V, H>, key: K, value: V) {
+        if halves.young.len() >= self.most {
+            halves.age();
+        }
+        halves.young.insert(key, value);
+    }
+
+    fn age(&self) {
+        self.each().for_each(|mut halves| halves.age());
+    }
+
+    fn clear(&self) {
+        self.each().for_each(|mut halves| *halves = Halves::new());
+    }
+
+    fn lock(&self, key: &K) -> MutexGuard<'_, Halves<K, V, H>> {
+        // The tables inside take other bits.
+        lock(&self.shards[(self.hasher.hash_one(key) >> 40) as usize % SHARDS])
+    }
+
+    fn each(&self) -> impl Iterator<Item = MutexGuard<'_, Halves<K, V, H>>> {
+        self.shards.iter().map(lock)
+    }
+}
+
+impl<K, V, H: Default> Halves<K, V, H> {
+    fn new() -> Halves<K, V, H> {
+        Halves { young: HashMap::default(), old: HashMap::default() }
+    }
+
+    fn age(&mut self) {
+        self.old = std::mem::take(&mut self.young);
+    }
+}
+
+fn lock<T>(shard: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic in between leaves at worst an entry out, which is then read again.
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,5 +273,37 @@ mod tests {
         let recent = Recent::new();
         recent.user_is(&row(1, "Ann"));
         assert!(recent.user(id(1)).is_none());
+    }
+
+    #[test]
+    fn what_nobody_asks_for_goes_and_what_is_asked_for_stays() {
+        let recent = Recent::new();
+        let mut now = Timestamp(1_800_000_000_000);
+        recent.age(now);
+        for num in [1, 2] {
+            recent.keep_user(&row(num, "Ann"), recent.generation());
+        }
+        let silent = Arc::downgrade(&recent.rows.peek(&id(2)).expect("it is kept"));
+        for _ in 0..4 {
+            now = Timestamp(now.0 + AGE_MS);
+            recent.age(Timestamp(now.0 - 1));
+            recent.age(now);
+            assert!(recent.user_by_sub(SiteId(1), &row(1, "").profile.sub).is_some());
+        }
+        assert!(recent.user(id(2)).is_none() && silent.upgrade().is_none());
+        recent.age(Timestamp(now.0 + AGE_MS));
+        recent.age(Timestamp(now.0 + 2 * AGE_MS));
+        assert!(recent.rows.each().all(|halves| halves.young.capacity() + halves.old.capacity() == 0));
+    }
+
+    #[test]
+    fn a_crowd_does_not_pass_the_bound() {
+        let cache: Cache<u32, u32, BuildHasherDefault<NumberHasher>> = Cache::new(1_024);
+        for key in 0..10_000 {
+            cache.insert(key, key);
+            assert_eq!(cache.get(&key), Some(key));
+        }
+        let kept: usize = cache.each().map(|halves| halves.young.len() + halves.old.len()).sum();
+        assert!((512..=1_024).contains(&kept), "{kept}");
     }
 }

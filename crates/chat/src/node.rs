@@ -11,7 +11,7 @@
 //! | who watches whom | `watch.rs` | session, then watched user: these two may be held together | while watching |
 //! | contact changes under way | `contacts.rs` | – | while under way |
 //! | sites | `sites.rs` | – | always |
-//! | recent users and relations | `cache.rs` | inside quick_cache | bounded |
+//! | recent users and relations | `cache.rs` | key | while asked for, bounded |
 //! | new guests by address | `guest.rs` | – | bounded |
 //! | randomness | `node.rs` | – | always |
 //! | *telling* | `delivery.rs` | – | – |
@@ -233,11 +233,12 @@ impl Node {
         }
     }
 
-    /// Runs what is due: presence grace and coalescing, token expiry. Call every 100 ms from one thread. It
-    /// touches no disk.
+    /// Runs what is due: presence grace and coalescing, token expiry, the age of what is cached. Call every 100 ms
+    /// from one thread. It touches no disk.
     pub fn tick(&self, now: Timestamp) {
         let Ok(mut told) = self.inner.ticking.try_lock() else { return };
         self.inner.last_tick.store(now.0, Ordering::Relaxed);
+        self.inner.recent.age(now);
         self.inner.end_grace(now);
         self.inner.end_tokens(now);
         if now.since(*told) >= self.inner.config.presence_coalesce_ms || now < *told {
