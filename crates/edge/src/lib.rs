@@ -42,3 +42,4 @@ pub use edge::Edge;
 pub use handle::Handle;
 pub use io::{Connect, Conns, Io};
 pub use mailbox::{Inbox, Mailboxes, mailboxes};
+pub use slab::Slab;

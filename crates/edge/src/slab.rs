@@ -9,7 +9,7 @@ const CHUNK: usize = 1024;
 
 /// A table of values by slot number. The lowest chunk with room is filled first, and in it the slot that was
 /// freed last, so that after a peak the upper chunks run empty.
-pub(crate) struct Slab<T> {
+pub struct Slab<T> {
     chunks: Vec<Chunk<T>>,
     with_room: BTreeSet<u32>,
     /// One empty chunk stays, so that a single connection that comes and goes allocates nothing.
@@ -31,17 +31,32 @@ struct Cell<T> {
     value: Option<T>,
 }
 
+impl<T> Default for Slab<T> {
+    fn default() -> Slab<T> {
+        Slab::new()
+    }
+}
+
 impl<T> Slab<T> {
-    pub(crate) fn new() -> Slab<T> {
+    pub fn new() -> Slab<T> {
         Slab { chunks: Vec::new(), with_room: BTreeSet::new(), spare: None, len: 0 }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.len
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// All slots in use have smaller numbers.
+    pub fn bound(&self) -> u32 {
+        (self.chunks.len() * CHUNK) as u32
+    }
+
     /// Puts the value into a free slot and answers its number and generation.
-    pub(crate) fn insert(&mut self, value: T) -> (u32, u32) {
+    pub fn insert(&mut self, value: T) -> (u32, u32) {
         let index = self.chunk_with_room();
         let chunk = &mut self.chunks[index as usize];
         let cell = chunk.claim(value);
@@ -55,19 +70,19 @@ impl<T> Slab<T> {
         (index * CHUNK as u32 + u32::from(cell), chunk.cells[cell as usize].generation)
     }
 
-    pub(crate) fn get_mut(&mut self, slot: u32, generation: u32) -> Option<&mut T> {
+    pub fn get_mut(&mut self, slot: u32, generation: u32) -> Option<&mut T> {
         let cell = self.cell(slot)?;
         if cell.generation == generation { cell.value.as_mut() } else { None }
     }
 
     /// Whatever is in the slot now, with its generation.
-    pub(crate) fn at(&mut self, slot: u32) -> Option<(u32, &mut T)> {
+    pub fn at(&mut self, slot: u32) -> Option<(u32, &mut T)> {
         let cell = self.cell(slot)?;
         let generation = cell.generation;
         cell.value.as_mut().map(|value| (generation, value))
     }
 
-    pub(crate) fn remove(&mut self, slot: u32) -> Option<T> {
+    pub fn remove(&mut self, slot: u32) -> Option<T> {
         let index = slot / CHUNK as u32;
         let number = (slot % CHUNK as u32) as u16;
         let chunk = self.chunks.get_mut(index as usize)?;

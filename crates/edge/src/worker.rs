@@ -16,7 +16,7 @@ use crate::config::EdgeConfig;
 use crate::counters::Counters;
 use crate::engine::{Engine, Ready};
 use crate::listen;
-use crate::mailbox::{Inbox, PutOff};
+use crate::mailbox::{Inbox, KEPT, PutOff};
 use crate::shared::Shared;
 use crate::spare_descriptor::SpareDescriptor;
 use crate::wire::Wire;
@@ -174,15 +174,15 @@ impl<P: Protocol> Worker<P> {
             let Some(mail) = self.mail.pop_front() else { break };
             self.engine.mail(mail);
         }
-        // A flood of mail must not leave its queue behind.
-        if self.mail.is_empty() && self.mail.capacity() > 8 * MAIL_PER_TURN {
-            self.mail = VecDeque::new();
-        }
     }
 
     fn timers(&mut self) {
         if self.engine.timers() {
             self.engine.tick();
+            self.inbox.shrink();
+            if self.mail.is_empty() {
+                self.mail.shrink_to(KEPT);
+            }
             for listening in &mut self.listeners {
                 listening.resting = false;
             }
