@@ -1,10 +1,10 @@
 //! Sessions between polls: events wait here, bounded, until the client asks for them.
 
-use std::collections::VecDeque;
+use std::mem;
 use std::time::Duration;
 
-use chat::{Event, SessionHandle, SessionId};
-use edge::{Conns, Handle, Now};
+use chat::{Event, SessionHandle, SessionId, UserId};
+use edge::{Conns, Handle, Now, Slab};
 use web_proto::Code;
 
 use crate::Transport;
@@ -19,34 +19,43 @@ const POLL_BIT: u32 = 1 << 31;
 /// The poll sessions that this worker keeps.
 pub(crate) struct Polls {
     worker: usize,
-    slots: Vec<Slot>,
-    free: Vec<u32>,
-    /// Every session once, with the moment at which to look whether it still polls: roughly ascending, so that a
-    /// session may outlive its time by the length of a poll.
-    watched: VecDeque<(u64, SessionHandle)>,
+    sessions: Slab<PollSession>,
+    /// From here on the next tick looks whose client still polls.
+    look_from: u32,
 }
 
-struct Slot {
-    generation: u32,
-    session: Option<Box<PollSession>>,
-}
-
+/// 40 bytes, while nothing waits for the client.
 struct PollSession {
-    /// None until the welcome.
-    live: Option<Live>,
+    phase: Phase,
     /// The connection that waits for events.
-    waiting: Option<Handle>,
-    /// Unix milliseconds at which the last poll began or was answered.
-    polled: u64,
-    /// Frames with commas between them.
-    queue: Vec<u8>,
-    /// The domain has ended it; it goes with the next poll.
-    is_over: bool,
+    waiting: Waiter,
+    /// When the last poll began or was answered: Unix milliseconds, low bits.
+    polled: u32,
+    /// What waits for the next poll. A thin pointer: most sessions have nothing.
+    queue: Option<Box<Queue>>,
 }
+
+enum Phase {
+    /// No welcome yet.
+    Door,
+    Live(Live),
+    /// The domain has ended it; it goes with the next poll.
+    Over(UserId),
+}
+
+/// A connection, or none, in eight bytes.
+#[derive(Clone, Copy)]
+struct Waiter(u64);
+
+/// Frames with commas between them.
+struct Queue(Vec<u8>);
+
+/// All sessions are looked at once in so many ticks, so that one may outlive its time by about 6 s.
+const TICKS_PER_LOOK: u32 = 64;
 
 impl Polls {
     pub(crate) fn new(worker: usize) -> Polls {
-        Polls { worker, slots: Vec::new(), free: Vec::new(), watched: VecDeque::new() }
+        Polls { worker, sessions: Slab::new(), look_from: 0 }
     }
 
     pub(crate) fn is_poll(handle: Handle) -> bool {
@@ -56,78 +65,111 @@ impl Polls {
     /// A session that has said hello on this connection.
     pub(crate) fn open(&mut self, waiting: Handle, now: Now) -> SessionHandle {
         let session = PollSession {
-            live: None,
-            waiting: Some(waiting),
-            polled: now.unix_ms,
-            queue: Vec::new(),
-            is_over: false,
+            phase: Phase::Door,
+            waiting: Waiter::of(waiting),
+            polled: now.unix_ms as u32,
+            queue: None,
         };
-        let at = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, session: None });
-            (self.slots.len() - 1) as u32
-        });
-        let slot = &mut self.slots[at as usize];
-        slot.session = Some(Box::new(session));
-        let handle = SessionHandle(Handle::new(self.worker, at | POLL_BIT, slot.generation).to_bits());
-        self.watched.push_back((now.unix_ms, handle));
-        handle
+        let (slot, generation) = self.sessions.insert(session);
+        self.handle(slot, generation)
     }
 
-    pub(crate) fn close(&mut self, handle: SessionHandle) {
-        let at = Handle::from_bits(handle.0).slot() & !POLL_BIT;
-        if self.get(handle).is_some() {
-            let slot = &mut self.slots[at as usize];
-            slot.session = None;
-            slot.generation = slot.generation.wrapping_add(1) & 0x00ff_ffff;
-            self.free.push(at);
-        }
-        if self.free.len() == self.slots.len() {
-            // All have left; generations go on from where no old key can meet a new session of another user.
-            self.watched.shrink_to_fit();
+    pub(crate) fn close(&mut self, session: SessionHandle) {
+        if self.get(session).is_some() {
+            self.sessions.remove(Handle::from_bits(session.0).slot() & !POLL_BIT);
         }
     }
 
-    fn get(&mut self, handle: SessionHandle) -> Option<&mut PollSession> {
-        let handle = Handle::from_bits(handle.0);
-        let slot = self.slots.get_mut((handle.slot() & !POLL_BIT) as usize)?;
-        if slot.generation != handle.generation() {
-            return None;
-        }
-        slot.session.as_deref_mut()
+    fn handle(&self, slot: u32, generation: u32) -> SessionHandle {
+        SessionHandle(Handle::new(self.worker, slot | POLL_BIT, generation).to_bits())
+    }
+
+    fn get(&mut self, session: SessionHandle) -> Option<&mut PollSession> {
+        let handle = Handle::from_bits(session.0);
+        self.sessions.get_mut(handle.slot() & !POLL_BIT, handle.generation())
     }
 
     /// The session that a key speaks for, if it is still its user's.
     fn of(&mut self, session: SessionId) -> Option<&mut PollSession> {
-        self.get(session.handle).filter(|found| found.live.is_some_and(|live| live.user == session.user))
+        self.get(session.handle).filter(|found| found.user() == Some(session.user))
     }
 
     /// An answer found its connection gone: its events come first with the next poll.
     pub(crate) fn take_back(&mut self, session: SessionHandle, events: Vec<u8>) {
         if let Some(found) = self.get(session) {
-            let later = std::mem::replace(&mut found.queue, events);
-            found.push(&later);
+            let later = found.queue.replace(Box::new(Queue(events)));
+            later.into_iter().for_each(|later| found.push(&later.0));
         }
+    }
+
+    /// Some sessions whose clients have not polled for too long; all of them in [`TICKS_PER_LOOK`] calls.
+    fn silent(&mut self, wait: u32, gap: u32, now: Now) -> Vec<SessionHandle> {
+        let bound = self.sessions.bound();
+        let from = if self.look_from < bound { self.look_from } else { 0 };
+        self.look_from = bound.min(from + bound.div_ceil(TICKS_PER_LOOK));
+        let mut silent = Vec::new();
+        for slot in from..self.look_from {
+            let Some((generation, session)) = self.sessions.at(slot) else { continue };
+            let may_last = gap.saturating_add(if session.waiting.get().is_some() { wait } else { 0 });
+            // Negative where the clock was set back.
+            let since = (now.unix_ms as u32).wrapping_sub(session.polled) as i32;
+            if i64::from(since) >= i64::from(may_last) {
+                silent.push(self.handle(slot, generation));
+            }
+        }
+        silent
     }
 }
 
 impl PollSession {
+    fn user(&self) -> Option<UserId> {
+        match self.phase {
+            Phase::Door => None,
+            Phase::Live(live) => Some(live.user),
+            Phase::Over(user) => Some(user),
+        }
+    }
+
+    fn waiting_bytes(&self) -> usize {
+        self.queue.as_ref().map_or(0, |queue| queue.0.len())
+    }
+
     fn push(&mut self, frame: &[u8]) {
         if frame.is_empty() {
             return;
         }
-        if !self.queue.is_empty() {
-            self.queue.push(b',');
+        let Queue(queue) = &mut **self.queue.get_or_insert_with(|| Box::new(Queue(Vec::new())));
+        if !queue.is_empty() {
+            queue.push(b',');
         }
-        self.queue.extend_from_slice(frame);
+        queue.extend_from_slice(frame);
     }
 
     /// What waits, as a JSON array.
     fn take(&mut self) -> Vec<u8> {
-        let mut array = Vec::with_capacity(self.queue.len() + 2);
+        let queue = self.queue.take().map(|queue| queue.0).unwrap_or_default();
+        let mut array = Vec::with_capacity(queue.len() + 2);
         array.push(b'[');
-        array.extend_from_slice(&std::mem::take(&mut self.queue));
+        array.extend_from_slice(&queue);
         array.push(b']');
         array
+    }
+}
+
+impl Waiter {
+    /// No handle is this: a worker 255 does not exist.
+    const NOBODY: Waiter = Waiter(u64::MAX);
+
+    fn of(connection: Handle) -> Waiter {
+        Waiter(connection.to_bits())
+    }
+
+    fn get(self) -> Option<Handle> {
+        (self.0 != Self::NOBODY.0).then(|| Handle::from_bits(self.0))
+    }
+
+    fn take(&mut self) -> Option<Handle> {
+        mem::replace(self, Self::NOBODY).get()
     }
 }
 
@@ -138,7 +180,7 @@ impl Gateway {
         let Some(session) = self.polls.get(to) else { return self.undeliverable(event, now) };
         let key = match event {
             Event::Welcome(welcome) => {
-                let origin = session.waiting.and_then(|waiting| match &conns.get(waiting)?.0.state {
+                let origin = session.waiting.get().and_then(|waiting| match &conns.get(waiting)?.0.state {
                     State::Waiting(waiting) => waiting.pending.cors.clone(),
                     _ => None,
                 });
@@ -151,28 +193,30 @@ impl Gateway {
         let Some(session) = self.polls.get(to) else { return self.put_back(json) };
         match event {
             Event::Welcome(welcome) => {
-                session.live = Some(Live::new(welcome.session.user, now));
+                session.phase = Phase::Live(Live::new(welcome.session.user, now));
                 session.push(&json);
                 self.shared.counters.session_began(Transport::Poll);
             }
             Event::Bye(refusal) => {
                 let code = crate::wire::code(*refusal);
                 self.shared.counters.code(code);
-                if session.live.is_none() {
+                let Some(user) = session.user() else {
                     self.put_back(json);
                     return self.refuse_hello(to, *refusal, conns);
-                }
-                session.is_over = true;
+                };
+                session.phase = Phase::Over(user);
                 session.push(&json);
                 self.shared.counters.session_ended(Transport::Poll);
             }
             _ => {
-                let Some(live) = &mut session.live else { return self.put_back(json) };
+                let waiting_bytes = session.waiting_bytes();
+                let Phase::Live(live) = &mut session.phase else { return self.put_back(json) };
                 let admitted = live.admits(event);
-                if admitted && session.queue.len() + json.len() > hard_limit && !session.queue.is_empty() {
+                if admitted && waiting_bytes > 0 && waiting_bytes + json.len() > hard_limit {
                     live.lag = Lag::Told;
                     let id = SessionId { user: live.user, handle: to };
-                    session.queue = br#"{"t":"behind"}"#.to_vec();
+                    session.queue = None;
+                    session.push(br#"{"t":"behind"}"#);
                     self.shared.counters.behind.add(1);
                     self.shared.node.behind(id);
                 } else if admitted {
@@ -192,13 +236,13 @@ impl Gateway {
     fn answer_waiting(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) {
         let now = conns.now();
         let Some(session) = self.polls.get(to) else { return };
-        if session.queue.is_empty() {
+        if session.queue.is_none() {
             return;
         }
         let Some(waiting) = session.waiting.take() else { return };
-        session.polled = now.unix_ms;
+        session.polled = now.unix_ms as u32;
         let answer = session.take();
-        let is_over = session.is_over;
+        let is_over = matches!(session.phase, Phase::Over(_));
         if is_over {
             self.polls.close(to);
         }
@@ -243,7 +287,7 @@ impl Gateway {
     }
 
     fn refuse_hello(&mut self, to: SessionHandle, refusal: chat::Refusal, conns: &mut Conns<'_, Conn>) {
-        let waiting = self.polls.get(to).and_then(|session| session.waiting);
+        let waiting = self.polls.get(to).and_then(|session| session.waiting.get());
         self.polls.close(to);
         let Some((conn, mut io)) = waiting.and_then(|waiting| conns.get(waiting)) else { return };
         let Some(waiting) = take_waiting(&mut conn.state) else { return };
@@ -259,9 +303,11 @@ impl Gateway {
             let mail = Mail::PollAnswer { to: from, session: session.handle, answer: Err(Code::NoSession) };
             return self.send_mail(from.worker(), mail);
         };
-        found.polled = now;
+        found.polled = now as u32;
         // The same connection polls again after its wait has ended with nothing.
-        if let Some(older) = found.waiting.replace(from).filter(|older| *older != from) {
+        if let Some(older) =
+            mem::replace(&mut found.waiting, Waiter::of(from)).get().filter(|older| *older != from)
+        {
             let mail = Mail::PollAnswer { to: older, session: session.handle, answer: Ok(b"[]".to_vec()) };
             self.send_mail(older.worker(), mail);
         }
@@ -276,12 +322,14 @@ impl Gateway {
     ) -> Result<(), Code> {
         let now = conns.now();
         for line in lines(commands) {
-            let found = self.polls.of(session).filter(|found| !found.is_over);
-            let Some(mut live) = found.and_then(|found| found.live) else { return Err(Code::NoSession) };
+            let Some(PollSession { phase: Phase::Live(live), .. }) = self.polls.of(session) else {
+                return Err(Code::NoSession);
+            };
+            let mut live = *live;
             self.shared.counters.frames_in.add(1);
             let reply = self.obey(session, &mut live, line, now);
             let Some(found) = self.polls.of(session) else { return Err(Code::NoSession) };
-            found.live = Some(live);
+            found.phase = Phase::Live(live);
             let mut json = Vec::new();
             match reply {
                 Reply::Nothing => continue,
@@ -289,13 +337,13 @@ impl Gateway {
                 Reply::Bye(code) => {
                     let text = code.meaning().trim();
                     web_proto::Event::Bye { code, text: text.into(), retry_after: None }.write(&mut json);
-                    found.is_over = true;
+                    found.phase = Phase::Over(session.user);
                     self.shared.counters.session_ended(Transport::Poll);
                     self.shared.node.disconnected(session, code == Code::Done, timestamp(now));
                 }
             }
             if let Some(found) = self.polls.of(session)
-                && found.queue.len() <= self.shared.config.hard_limit
+                && found.waiting_bytes() <= self.shared.config.hard_limit
             {
                 found.push(&json);
             }
@@ -306,20 +354,13 @@ impl Gateway {
 
     /// Ends sessions that have not polled for too long.
     pub(crate) fn end_silent_polls(&mut self, now: Now) {
-        let ms = |time: Duration| time.as_millis() as u64;
+        let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
         let (wait, gap) = (ms(self.shared.config.poll_wait), ms(self.shared.config.poll_gap));
-        while let Some(&(look_at, handle)) = self.polls.watched.front() {
-            if look_at > now.unix_ms {
-                return;
-            }
-            self.polls.watched.pop_front();
-            let Some(session) = self.polls.get(handle) else { continue };
-            let ends = session.polled + gap + if session.waiting.is_some() { wait } else { 0 };
-            if ends > now.unix_ms {
-                self.polls.watched.push_back((ends, handle));
-                continue;
-            }
-            let live = session.live.filter(|_| !session.is_over);
+        for handle in self.polls.silent(wait, gap, now) {
+            let live = match self.polls.get(handle) {
+                Some(PollSession { phase: Phase::Live(live), .. }) => Some(*live),
+                _ => None,
+            };
             self.polls.close(handle);
             if let Some(live) = live {
                 self.shared.counters.session_ended(Transport::Poll);
@@ -327,5 +368,48 @@ impl Gateway {
                 self.shared.node.disconnected(id, false, timestamp(now));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn a_session_stays_small() {
+        assert_eq!(size_of::<PollSession>(), 40);
+        assert_eq!(size_of::<Option<PollSession>>(), 40, "an empty slot is told by a niche");
+    }
+
+    #[test]
+    fn who_polls_stays_and_who_is_silent_is_found() {
+        let now = |unix_ms| Now { instant: Instant::now(), unix_ms };
+        let mut polls = Polls::new(3);
+        // The low bits of the time run over in between.
+        let begin = (1 << 40) - 20_000;
+        let connection = Handle::new(0, 0, 0);
+        let sessions: Vec<_> = (0..3_000).map(|_| polls.open(connection, now(begin))).collect();
+        let mut found = 0;
+        for _ in 0..TICKS_PER_LOOK {
+            assert!(
+                polls.silent(25_000, 30_000, now(begin - 3_600_000)).is_empty(),
+                "the clock was set back"
+            );
+        }
+        for tick in 1..=1_000 {
+            let at = begin + tick * 100;
+            for busy in &sessions[..1_000] {
+                polls.get(*busy).expect("it polls").polled = at as u32;
+            }
+            for silent in polls.silent(25_000, 30_000, now(at)) {
+                assert!((55_000..63_000).contains(&(at - begin)), "{}", at - begin);
+                polls.close(silent);
+                found += 1;
+            }
+        }
+        assert_eq!(found, 2_000);
+        assert_eq!(polls.sessions.len(), 1_000);
+        assert!(Polls::is_poll(Handle::from_bits(sessions[0].0)));
     }
 }
