@@ -23,7 +23,8 @@ pub struct FloodPlan {
     pub hold: Duration,
     /// After the hold, each member sends and receives one message of so many bytes, and memory is measured again.
     pub exchange: Option<usize>,
-    /// The server's time to tidy up after the exchange and after all have left, before it is measured: 3 s are good.
+    /// The server's time to tidy up after the exchange and after all have left, before it is measured: 15 s are
+    /// good, since a node forgets what it has cached within 10 s, and then gives memory back.
     pub settle: Duration,
 }
 

@@ -9,7 +9,7 @@ use web_proto::{Command, Event, SendTo};
 
 use super::FloodPlan;
 use super::report::{Exchange, Findings, Report};
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
+use crate::conductor::{BEAT, Cast, Conductor, LoadError, Point, Stand, now_unix};
 use crate::crowd::{Mail, Says, Script, add, read};
 use crate::token;
 use crate::traffic::Traffic;
@@ -44,8 +44,7 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     let exchange = exchange.map(|bytes| exchange_all(&mut flood, &talk, bytes, plan));
     let at_leave = flood.stand();
     flood.each(|| Mail::Leave);
-    flood.hold(plan.settle);
-    let left = flood.stand();
+    let (left, left_settled) = settle(&mut flood, plan.settle);
     let mut reports = flood.reports()?;
     for (reason, count) in reports.results.into_iter().flatten() {
         *reports.failures.entry(reason).or_default() += count;
@@ -62,6 +61,7 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         exchange,
         at_leave,
         left,
+        left_settled,
         login: reports.login,
         failures: reports.failures,
         series,
@@ -101,7 +101,7 @@ fn exchange_all(
         }
         thread::sleep(BEAT);
     }
-    flood.hold(plan.settle);
+    let (_, settled_seconds) = settle(flood, plan.settle);
     Exchange {
         body_bytes: bytes,
         sent: expected,
@@ -109,7 +109,24 @@ fn exchange_all(
         received: read(&talk.traffic.delivered),
         refused: read(&talk.traffic.refused),
         user_bytes_per_connection: None,
+        settled_seconds,
     }
+}
+
+/// Gives the server time to tidy up. Answers how things stand then, and after how many seconds its memory was what it
+/// is now, give or take 1 %.
+fn settle(flood: &mut Conductor<'_, Exchanging>, time: Duration) -> (Stand, Option<f64>) {
+    let from = flood.series.len();
+    let begin = flood.hold(time);
+    let end = flood.stand();
+    let started = begin.at.saturating_duration_since(flood.field.start).as_secs_f64();
+    let settled = end.sample.resident_bytes.map(|last| settled_after(&flood.series[from..], started, last));
+    (end, settled)
+}
+
+fn settled_after(series: &[Point], started: f64, last: u64) -> f64 {
+    let is_other = |point: &&Point| point.resident_bytes.is_some_and(|now| now.abs_diff(last) > last / 100);
+    series.iter().rfind(is_other).map_or(0.0, |point| (point.seconds - started).max(0.0))
 }
 
 /// What the members' exchange has come to.
@@ -168,5 +185,20 @@ impl Script for Exchanging {
 
     fn result(&mut self) -> BTreeMap<String, u64> {
         std::mem::take(&mut self.refusals)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_has_settled_when_it_no_longer_differs_from_the_end() {
+        let series = [(1.0, 2_000), (1.5, 1_000), (2.0, 1_500), (2.5, 1_009), (3.0, 995), (3.5, 1_000)];
+        let point = |(seconds, bytes)| Point { seconds, active: 0, resident_bytes: Some(bytes) };
+        let series = series.map(point);
+        assert_eq!(settled_after(&series, 0.5, 1_000), 1.5);
+        assert_eq!(settled_after(&series[3..], 0.5, 1_000), 0.0);
+        assert_eq!(settled_after(&[], 0.5, 1_000), 0.0);
     }
 }

@@ -73,6 +73,8 @@ pub struct Exchange {
     pub refused: u64,
     /// Again, after the last one and the time to settle.
     pub user_bytes_per_connection: Option<f64>,
+    /// So many seconds after the last one it was there for good, give or take 1 % of the resident memory.
+    pub settled_seconds: Option<f64>,
 }
 
 /// When all members have left, after the time to settle.
@@ -81,6 +83,8 @@ pub struct AfterLeft {
     pub resident_bytes: Option<u64>,
     /// What is left over of the growth, per connection there was.
     pub user_bytes_per_connection: Option<f64>,
+    /// So many seconds after they left it was there for good, give or take 1 % of the resident memory.
+    pub settled_seconds: Option<f64>,
     pub active: u64,
 }
 
@@ -105,6 +109,7 @@ pub(super) struct Findings {
     pub(super) exchange: Option<Exchange>,
     pub(super) at_leave: Stand,
     pub(super) left: Stand,
+    pub(super) left_settled: Option<f64>,
     pub(super) login: Histogram<u64>,
     pub(super) failures: BTreeMap<String, u64>,
     pub(super) series: Vec<Point>,
@@ -179,6 +184,7 @@ impl Report {
             after_left: AfterLeft {
                 resident_bytes: left.sample.resident_bytes,
                 user_bytes_per_connection: growth(&left.sample),
+                settled_seconds: found.left_settled,
                 active: left.active,
             },
             generator,
@@ -320,8 +326,9 @@ impl fmt::Display for Report {
         }
         writeln!(
             f,
-            "after all left     {} per connection there was",
-            shown(self.after_left.user_bytes_per_connection, "B")
+            "after all left     {} per connection there was, after {}",
+            shown(self.after_left.user_bytes_per_connection, "B"),
+            shown(self.after_left.settled_seconds, "s")
         )?;
         let Generator { threads, busiest_thread_percent, .. } = &self.generator;
         writeln!(
