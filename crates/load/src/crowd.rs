@@ -195,8 +195,8 @@ pub(crate) struct Crowd<S> {
     next: u32,
     /// By number / workers.
     handles: Vec<Option<Handle>>,
-    /// Commands that wait for a lane.
-    posts: VecDeque<(u32, Vec<u8>)>,
+    /// Whole requests that wait for a lane.
+    posts: VecDeque<Vec<u8>>,
     idle_lanes: Vec<Handle>,
     lanes: usize,
     login: Histogram<u64>,
@@ -424,9 +424,9 @@ impl<S: Script> Crowd<S> {
     /// Sends what the member has to send and to say: on its own connection, or later over a lane.
     fn flush_own(&mut self, member: &Member, io: &mut Io<'_>) {
         let Crowd { field, says, out, masks, posts, .. } = self;
-        says.each(|number, command| {
+        says.each(|_, command| {
             if field.transport.posts() {
-                posts.push_back((number, command.to_vec()));
+                posts.extend(post(field, &member.client, command));
             } else {
                 member.client.say(command, masks, out);
             }
@@ -439,12 +439,13 @@ impl<S: Script> Crowd<S> {
     fn flush(&mut self, conns: &mut Conns<'_, Conn>) {
         let Crowd { field, says, out, masks, posts, handles, .. } = self;
         says.each(|number, command| {
-            if field.transport.posts() {
-                posts.push_back((number, command.to_vec()));
-                return;
-            }
             let handle = handles.get(number as usize / field.workers).copied().flatten();
-            if let Some((Conn::Member(member), mut io)) = handle.and_then(|handle| conns.get(handle)) {
+            // Who is gone is counted already.
+            let found = handle.and_then(|handle| conns.get(handle));
+            let Some((Conn::Member(member), mut io)) = found else { return };
+            if field.transport.posts() {
+                posts.extend(post(field, &member.client, command));
+            } else {
                 out.clear();
                 member.client.say(command, masks, out);
                 io.send(out);
@@ -456,7 +457,9 @@ impl<S: Script> Crowd<S> {
     fn use_lanes(&mut self, conns: &mut Conns<'_, Conn>) {
         while !self.posts.is_empty() {
             if let Some(lane) = self.idle_lanes.pop() {
-                self.post(conns, lane);
+                if let Some((_, mut io)) = conns.get(lane) {
+                    self.post(&mut io);
+                }
             } else if self.lanes < LANES {
                 match conns.connect(self.field.connect(None), Conn::Lane) {
                     Ok(_) => self.lanes += 1,
@@ -468,18 +471,11 @@ impl<S: Script> Crowd<S> {
         }
     }
 
-    fn post(&mut self, conns: &mut Conns<'_, Conn>, lane: Handle) {
-        let Some((member, commands)) = self.posts.pop_front() else { return };
-        let own = self.handles.get(member as usize / self.field.workers).copied().flatten();
-        let Some((Conn::Member(Member { client, .. }), _)) = own.and_then(|own| conns.get(own)) else {
-            // Its failure is counted already.
-            return self.idle_lanes.push(lane);
-        };
-        let Some(key) = client.key() else { return self.idle_lanes.push(lane) };
-        self.out.clear();
-        client::post_commands(&self.field.target, key, &commands, &mut self.out);
-        if let Some((_, mut io)) = conns.get(lane) {
-            io.send(&self.out);
+    /// Uses a lane that has nothing to do.
+    fn post(&mut self, lane: &mut Io<'_>) {
+        match self.posts.pop_front() {
+            Some(request) => lane.send(&request),
+            None => self.idle_lanes.push(lane.handle()),
         }
     }
 
@@ -487,7 +483,7 @@ impl<S: Script> Crowd<S> {
         match client::posted(input) {
             Ok(None) => 0,
             Ok(Some(bytes)) => {
-                self.idle_lanes.push(io.handle());
+                self.post(io);
                 bytes
             }
             Err(fault) => {
@@ -557,7 +553,7 @@ impl<S: Script> Protocol for Crowd<S> {
             }
             Conn::Lane => {
                 io.set_timer(None);
-                self.idle_lanes.push(io.handle());
+                self.post(io);
             }
         }
     }
@@ -655,6 +651,13 @@ impl<S: Script> Protocol for Crowd<S> {
         self.use_lanes(conns);
         self.note_cpu();
     }
+}
+
+/// A command of a member on its way over a lane.
+fn post(field: &Field, client: &Client, command: &[u8]) -> Option<Vec<u8>> {
+    let mut request = Vec::new();
+    client::post_commands(&field.target, client.key()?, command, &mut request);
+    Some(request)
 }
 
 /// A reason that is the same for all who fail alike.
