@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 
-use crate::descriptor_table::means_the_same;
+use crate::system::means_the_same;
 
 /// Rung from any thread. All bells of an edge are made before its workers start, so that with private descriptor tables
 /// their numbers mean the same in all of them.

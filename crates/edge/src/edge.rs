@@ -12,8 +12,8 @@ use rustls::ServerConfig;
 use crate::bell::Bell;
 use crate::config::EdgeConfig;
 use crate::counters::Counters;
-use crate::descriptor_table::make_private;
 use crate::handle::MAX_WORKERS;
+use crate::system::make_private;
 use crate::worker::{Control, Plan, Worker};
 use crate::{Inbox, Protocol, listen, tls};
 

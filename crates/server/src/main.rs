@@ -15,6 +15,7 @@ mod doctor;
 mod figures;
 mod load_command;
 mod logging;
+mod memory;
 mod metrics;
 mod process;
 mod run_file;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chat::{Node, NodeConfig, Store};
 use edge::{Edge, EdgeConfig, Listener};
@@ -16,11 +16,12 @@ use signal_hook::iterator::Signals;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
 use crate::config::{Config, Loaded};
+use crate::memory::Returns;
 use crate::metrics::Metrics;
 use crate::run_file::RunFile;
 use crate::status::{self, Status};
 use crate::trouble::{Outcome, Trouble};
-use crate::{allocator, data_dir, demo, figures, logging, print_with, widget};
+use crate::{allocator, data_dir, demo, figures, logging, memory, print_with, widget};
 
 /// What a node is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +140,7 @@ impl Running {
         status.begin(Metrics::new(sources));
         let addresses =
             Addresses { http: edge.local_addrs()[HTTP], https: edge.local_addrs().get(HTTPS).copied() };
-        let house = Housekeeping::begin(Arc::clone(&node)).map_err(unstarted)?;
+        let house = Housekeeping::begin(Arc::clone(&node), edge.counters()).map_err(unstarted)?;
         let run_file = write_run_file(addresses, config);
         Ok(Running { edge, node, store, addresses, status, house, runtime, _run_file: run_file })
     }
@@ -210,7 +211,8 @@ fn flush(store: &dyn Store) {
     }
 }
 
-/// What is due from time to time: presence, tokens that end, sites that another process changed.
+/// What is due from time to time: presence, tokens that end, sites that another process changed, free memory that goes
+/// back to the system.
 struct Housekeeping {
     stop: mpsc::Sender<()>,
     thread: JoinHandle<()>,
@@ -218,12 +220,14 @@ struct Housekeeping {
 
 const TICK: Duration = Duration::from_millis(100);
 const TICKS_PER_REFRESH: u32 = 5;
+const TICKS_PER_SECOND: u32 = 10;
 
 impl Housekeeping {
-    fn begin(node: Arc<Node>) -> std::io::Result<Housekeeping> {
+    fn begin(node: Arc<Node>, counters: Arc<edge::Counters>) -> std::io::Result<Housekeeping> {
         let (stop, stopped) = mpsc::channel();
         let keep_house = move || {
             let mut ticks = 0_u32;
+            let mut returns = Returns::new(Instant::now());
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 node.tick(crate::now());
                 ticks = ticks.wrapping_add(1);
@@ -231,6 +235,15 @@ impl Housekeeping {
                     && let Err(error) = node.refresh_sites()
                 {
                     tracing::warn!(%error, "sites cannot be read");
+                }
+                let now = Instant::now();
+                if ticks.is_multiple_of(TICKS_PER_SECOND)
+                    && returns.are_due(memory::traffic(&counters.totals()), now)
+                {
+                    edge::return_free_memory();
+                    let took = now.elapsed();
+                    returns.done(took, now);
+                    tracing::debug!(?took, "returned free memory");
                 }
             }
         };
