@@ -106,13 +106,9 @@ pub fn return_free_memory() {
         }
         // SAFETY: the declaration is that of malloc.h. The function takes no pointer, may be called from any thread at
         // any time (malloc_trim(3): MT-Safe), and touches only memory that the allocator holds as free.
-        unsafe { malloc_trim(KEPT_AT_THE_TOP) };
+        unsafe { malloc_trim(0) };
     }
 }
-
-/// What the heap's end keeps for the next who need some.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const KEPT_AT_THE_TOP: usize = 64 * 1024;
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]
 mod tests {

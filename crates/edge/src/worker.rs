@@ -272,7 +272,7 @@ impl<P: Protocol> Worker<P> {
         if self.engine.shared.now.instant >= deadline {
             self.engine.end_stop();
         }
-        self.engine.slots.len() == 0
+        self.engine.slots.is_empty()
     }
 }
 

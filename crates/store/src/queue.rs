@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
@@ -50,6 +51,21 @@ impl<T> Queue<T> {
         state.items.push_back((item, bytes));
         self.wake_one(state);
         Ok(())
+    }
+
+    /// Waits for items, but not longer than that; false where none came.
+    pub(crate) fn comes_within(&self, time: Duration) -> bool {
+        let begin = Instant::now();
+        let mut state = self.lock();
+        while state.items.is_empty() && !state.closed {
+            let Some(left) = time.checked_sub(begin.elapsed()) else { return false };
+            state.sleeping += 1;
+            state = self.ready.wait_timeout(state, left).expect(UNPOISONED).0;
+            state.sleeping -= 1;
+            // Also where another was faster: the next item must wake somebody.
+            state.coming = false;
+        }
+        true
     }
 
     /// Waits for items and moves at most `most` of them; false where the queue is closed and empty.
@@ -110,6 +126,7 @@ const UNPOISONED: &str = "nothing that can panic runs under this lock";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
 
     #[test]
     fn it_is_bounded_by_count_and_by_weight_and_takes_nothing_once_closed() {
@@ -160,6 +177,43 @@ mod tests {
         });
         all.sort_unstable();
         assert!(all.into_iter().eq(0..ITEMS));
+    }
+
+    #[test]
+    fn who_waits_for_a_while_sees_what_is_there_and_takes_nothing() {
+        let queue = Queue::new(2, 10);
+        assert!(!queue.comes_within(Duration::ZERO));
+        assert!(queue.push('a', 1).is_ok());
+        assert!(queue.comes_within(Duration::ZERO) && queue.len() == 1);
+        let mut taken = Vec::new();
+        assert!(queue.take(&mut taken, 1));
+        queue.close();
+        assert!(queue.comes_within(Duration::MAX), "its end is something that comes");
+    }
+
+    #[test]
+    fn nobody_sleeps_on_items_because_another_was_faster() {
+        let queue = Queue::new(8, usize::MAX);
+        let consume = || {
+            let mut taken = Vec::new();
+            loop {
+                assert!(queue.comes_within(Duration::from_secs(30)), "it slept on an item");
+                if !queue.take(&mut taken, 1) {
+                    return taken.len();
+                }
+            }
+        };
+        thread::scope(|scope| {
+            let consumers = [scope.spawn(consume), scope.spawn(consume)];
+            for _ in 0..5_000 {
+                assert!(queue.push((), 0).is_ok());
+                while queue.len() > 0 {
+                    thread::yield_now();
+                }
+            }
+            queue.close();
+            assert_eq!(consumers.map(|consumer| consumer.join().unwrap()).iter().sum::<usize>(), 5_000);
+        });
     }
 
     #[test]

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use crate::fault::{Fault, Outcome};
 use crate::sqlite::Shared;
+use crate::writer::{CALM, release_pages};
 
 /// A queued read.
 pub(crate) trait Read: Send {
@@ -56,7 +57,13 @@ const BATCH: usize = 64;
 /// Runs until the queue is closed and empty.
 pub(crate) fn run(shared: &Shared, db: &Connection) {
     let mut jobs = Vec::with_capacity(BATCH);
-    while shared.reads.take(&mut jobs, BATCH) {
+    loop {
+        if !shared.reads.comes_within(CALM) {
+            release_pages(db);
+        }
+        if !shared.reads.take(&mut jobs, BATCH) {
+            return;
+        }
         while !jobs.is_empty() {
             let outcomes = perform_all(db, &mut jobs);
             shared.counters.reads.fetch_add(jobs.len() as u64, Relaxed);

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chat::{ConversationId, Position, StoreError, Timestamp};
 use rusqlite::Connection;
@@ -76,6 +76,10 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
         if in_company {
             thread::sleep(shared.options.gather);
         }
+        if !shared.writes.comes_within(CALM) {
+            batch.forget();
+            release_pages(db);
+        }
         if !shared.writes.take(&mut jobs, shared.options.batch) {
             return;
         }
@@ -87,6 +91,16 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
         if jobs.capacity() > shared.options.batch.min(1_024) {
             jobs = Vec::new();
         }
+    }
+}
+
+/// After so long without work a thread of the store frees what it keeps in memory; the system's file cache has it too.
+pub(crate) const CALM: Duration = Duration::from_secs(5);
+
+/// Frees SQLite's page cache of a connection.
+pub(crate) fn release_pages(db: &Connection) {
+    if let Err(error) = db.execute_batch("PRAGMA shrink_memory") {
+        tracing::warn!(%error, "the page cache stays");
     }
 }
 
@@ -298,8 +312,8 @@ impl<'c> Batch<'c> {
     }
 
     fn forget(&mut self) {
-        self.conversations.clear();
-        self.older.clear();
-        self.dirty.clear();
+        self.conversations = HashMap::new();
+        self.older = HashMap::new();
+        self.dirty = Vec::new();
     }
 }

@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn memory_has_settled_when_it_no_longer_differs_from_the_end() {
         let series = [(1.0, 2_000), (1.5, 1_000), (2.0, 1_500), (2.5, 1_009), (3.0, 995), (3.5, 1_000)];
-        let point = |(seconds, bytes)| Point { seconds, active: 0, resident_bytes: Some(bytes) };
+        let point = |(seconds, bytes)| Point { seconds, resident_bytes: Some(bytes), ..Point::default() };
         let series = series.map(point);
         assert_eq!(settled_after(&series, 0.5, 1_000), 1.5);
         assert_eq!(settled_after(&series[3..], 0.5, 1_000), 0.0);
