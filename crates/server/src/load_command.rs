@@ -169,7 +169,7 @@ fn one(
                 rate: task.rate,
                 hold: task.hold.into(),
                 exchange: task.exchange,
-                settle: Duration::from_secs(3),
+                settle: Duration::from_secs(15),
             };
             let report = flood::run(&plan, &mut progress).map_err(unmade)?;
             let svg = Some(report.svg());
