@@ -27,8 +27,8 @@ fn one_file_has_unsafe_code_and_each_place_says_why() {
 }
 
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
         if path.is_dir() {
             collect(&path, into);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
