@@ -147,6 +147,11 @@ impl Found {
     }
 }
 
+/// The node's time to tidy up before its memory is measured again; with few members nothing is to be seen of it.
+fn settle(members: u32) -> Duration {
+    Duration::from_secs(if members < 1_000 { 3 } else { 15 })
+}
+
 fn one(
     name: &str,
     task: &Task,
@@ -169,7 +174,7 @@ fn one(
                 rate: task.rate,
                 hold: task.hold.into(),
                 exchange: task.exchange,
-                settle: Duration::from_secs(15),
+                settle: settle(members),
             };
             let report = flood::run(&plan, &mut progress).map_err(unmade)?;
             let svg = Some(report.svg());
