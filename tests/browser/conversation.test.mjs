@@ -218,6 +218,26 @@ test('keyboard alone: from the page to a sent message and back', async () => {
   });
 });
 
+test('who types at once loses no letter: the field has the focus before anything is painted', async () => {
+  await as(['anna'], async anna => {
+    await anna.page.locator('kith-widget .chat-row .row-main').first().waitFor();
+    const [label, text] = await anna.page.evaluate(async () => {
+      const root = document.querySelector('kith-widget').shadowRoot;
+      root.querySelector('.chat-row .row-main').click();
+      // Nothing is painted between here and there, so that nobody has pressed a key yet.
+      while (root.querySelector('.composer-field') === null) await Promise.resolve();
+      const focused = root.activeElement;
+      const field = root.querySelector('.composer-field');
+      field.value = 'H';
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      for (let i = 0; i < 3; i++) await new Promise(resolve => requestAnimationFrame(resolve));
+      return [focused?.getAttribute('aria-label'), field.value];
+    });
+    assert.match(label ?? 'nothing', /^Message /);
+    assert.equal(text, 'H');
+  });
+});
+
 describe('on every size and in every colour axe finds nothing', () => {
   for (const [look, options] of Object.entries({
     desktop: DESKTOP,

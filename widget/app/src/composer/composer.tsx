@@ -30,12 +30,13 @@ export function Composer({ conversation, field, replyTo, onCancelReply, onSent }
   const over = bytesOver(text.trimEnd(), me?.limits.body_bytes);
   const sendable = text.trim() !== '' && !(over !== undefined && over > 0);
 
-  // The draft may have been written, or sent, in another tab.
-  useEffect(() => {
+  // The draft may have been written, or sent, in another tab. Before anything is painted, as the focus is set: whoever
+  // types at once would otherwise lose the first letters.
+  useLayoutEffect(() => {
     if (document.activeElement === null || draft === '' || !isFocused(field.current)) setText(draft);
   }, [draft, field]);
   useLayoutEffect(() => grow(field.current), [text, field]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // On a phone the keyboard would cover what one wants to read first.
     if (!matchMedia(PHONE).matches) field.current?.focus({ preventScroll: true });
   }, [field]);
