@@ -92,7 +92,7 @@ export async function assertAccessible(page, what) {
 }
 
 /** What fades in has its colours when it is there; what turns for ever is not waited for. */
-async function settled() {
+export async function settled() {
   const root = document.querySelector('kith-widget').shadowRoot;
   const running = root
     .getAnimations()

@@ -2,7 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import {
+  assertAccessible,
+  assertNoTrouble,
+  DESKTOP,
+  launch,
+  PHONE,
+  person,
+  settled,
+  until,
+} from './browser.mjs';
 import { fixture } from './fixture.mjs';
 
 let browser;
@@ -21,6 +30,8 @@ async function on(settings, options, run) {
   const page = await context.newPage();
   await page.goto(site.url(settings));
   await page.locator('.panel').waitFor();
+  // The panel grows into its place, which moves what is measured.
+  await page.evaluate(settled);
   await run(page);
   assertNoTrouble(context);
   await context.close();
@@ -161,8 +172,7 @@ describe('long lists', () => {
   });
 
   test('a chat of 600 messages scrolls back to its start in place, with bounded elements', async () => {
-    // Without the panel growing into its place, which moves what is measured.
-    await on({ open: 'u3' }, { ...DESKTOP, reducedMotion: 'reduce' }, async page => {
+    await on({ open: 'u3' }, DESKTOP, async page => {
       await page.locator('[data-message]').first().waitFor();
       const seen = await page.evaluate(async () => {
         const root = document.querySelector('kith-widget').shadowRoot;
@@ -215,7 +225,7 @@ describe('a chat that is scrolled', () => {
     }, arriving);
 
   test('stays where the member scrolled it, though something draws before the browser tells of it', async () => {
-    await on({ open: 'u3' }, { ...DESKTOP, reducedMotion: 'reduce' }, async page => {
+    await on({ open: 'u3' }, DESKTOP, async page => {
       await page.locator('[data-message="u3-600"]').scrollIntoViewIfNeeded();
       assert.equal(await scrollUpDuring(page, 'while at the end'), 300);
       assert.equal(await scrollUpDuring(page, 'while further up'), 300);
