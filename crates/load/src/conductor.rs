@@ -20,6 +20,8 @@ use crate::trust::{self, BadTrust};
 
 /// How often the conductor wakes up: what is due is done in parts this short.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
+/// A worker that says nothing for so long is gone.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// Twice as long each time the series is full.
 const SERIES_EVERY: Duration = Duration::from_millis(250);
 const SERIES_MOST: usize = 4_000;
@@ -291,6 +293,17 @@ impl<'a, S: Script> Conductor<'a, S> {
         (0..self.field.workers).for_each(|worker| self.mail.send(worker, mail()));
     }
 
+    /// Waits until the workers have carried out everything that they were asked to: before what they count is looked at
+    /// for its end.
+    pub(crate) fn obeyed(&self) -> Result<(), LoadError> {
+        let (to, from) = mpsc::channel();
+        self.each(|| Mail::Obeyed(to.clone()));
+        for _ in 0..self.field.workers {
+            from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn reports(&self) -> Result<Reports<S::Result>, LoadError> {
         let (to, from) = mpsc::channel();
         self.each(|| Mail::Report(to.clone()));
@@ -301,7 +314,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             results: Vec::new(),
         };
         for _ in 0..self.field.workers {
-            let report = from.recv_timeout(Duration::from_secs(10)).map_err(|_| LoadError::Worker)?;
+            let report = from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)?;
             all.login.add(&report.login).expect("all have the same bounds");
             all.again.add(&report.again).expect("all have the same bounds");
             for (reason, count) in report.failures {

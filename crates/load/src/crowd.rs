@@ -176,6 +176,8 @@ pub(crate) enum Mail<S: Script> {
         on: bool,
     },
     Report(mpsc::Sender<Report<S::Result>>),
+    /// Says so when everything before it has been carried out.
+    Obeyed(mpsc::Sender<()>),
 }
 
 pub(crate) struct Report<R> {
@@ -643,6 +645,9 @@ impl<S: Script> Protocol for Crowd<S> {
                 };
                 // Nobody waits any more if the run was given up.
                 let _ = to.send(report);
+            }
+            Mail::Obeyed(to) => {
+                let _ = to.send(());
             }
         }
     }

@@ -44,6 +44,7 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     let back = storm.stand();
     storm.line();
     write(&mut storm, &mut pen, plan.calm);
+    storm.obeyed()?;
     drain(&mut storm, &traffic);
     storm.each(|| Mail::Leave);
     storm.hold(Duration::from_millis(300));

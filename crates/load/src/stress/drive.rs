@@ -49,6 +49,7 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
     write(&mut stress, &writing, plan);
     let written = stress.stand();
     writing.over.store(true, Ordering::Relaxed);
+    stress.obeyed()?;
     let drained_at = drain(&mut stress, &writing.traffic);
     let end = stress.stand();
     let members = stress.field.counts.active();
