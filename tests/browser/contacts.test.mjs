@@ -13,7 +13,7 @@ let host;
 before(async () => {
   [browser, kith] = await Promise.all([launch(), Kith.start()]);
   host = await hostPage(kith, 'circle');
-  await kith.command('site', 'add', 'circle', '--mode', 'contacts', '--origin', host.origin);
+  await kith.addSite('circle', '--mode', 'contacts', '--origin', host.origin);
 });
 after(async () => {
   await browser.close();

@@ -13,7 +13,7 @@ let host;
 before(async () => {
   [browser, kith] = await Promise.all([launch(), Kith.start()]);
   host = await hostPage(kith, 'hostile', { head: HEAD, body: BODY, style: STYLE, script: SCRIPT });
-  await kith.command('site', 'add', 'hostile', '--origin', host.origin);
+  await kith.addSite('hostile', '--origin', host.origin);
 });
 after(async () => {
   await browser.close();
@@ -133,7 +133,7 @@ test('the page can take the widget off again, and nothing of it stays', async ()
 });
 
 test('a site whose list does not have the origin is told so, and the page goes on', async () => {
-  await kith.command('site', 'add', 'elsewhere', '--origin', 'https://elsewhere.example');
+  await kith.addSite('elsewhere', '--origin', 'https://elsewhere.example');
   const context = await person(browser, DESKTOP);
   const page = await context.newPage();
   await page.goto(`${host.origin}/?as=five&site=elsewhere`);

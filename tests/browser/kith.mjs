@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { until } from './browser.mjs';
 
 const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug/kith', import.meta.url));
 
@@ -73,6 +74,13 @@ export class Kith {
   async command(...args) {
     const { stdout } = await promisify(execFile)(BINARY, [...args, '--data', this.data], { env });
     return stdout.trim();
+  }
+
+  /** A new site, once the running node has seen it: it looks twice a second. */
+  async addSite(key, ...options) {
+    const before = await this.metric('kith_chat_sites');
+    await this.command('site', 'add', key, ...options);
+    await until(async () => (await this.metric('kith_chat_sites')) > before, `the node knows ${key}`);
   }
 
   /** A value of /metrics, summed over its labels. */
