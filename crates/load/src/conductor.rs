@@ -293,9 +293,27 @@ impl<'a, S: Script> Conductor<'a, S> {
         (0..self.field.workers).for_each(|worker| self.mail.send(worker, mail()));
     }
 
-    /// Waits until the workers have carried out everything that they were asked to: before what they count is looked at
-    /// for its end.
-    pub(crate) fn obeyed(&self) -> Result<(), LoadError> {
+    /// Waits until the workers have carried out everything that they were asked to, and then until every message has its
+    /// answer and has reached its addressee, or nothing has moved for so long. Answers when the last one moved.
+    pub(crate) fn drain(&mut self, patience: Duration) -> Result<Instant, LoadError> {
+        self.obeyed()?;
+        let (mut last, mut last_change) = (0, Instant::now());
+        loop {
+            let Traffic { sent, acknowledged, refused, delivered, .. } = &*self.traffic;
+            let (acknowledged, refused, delivered) = (read(acknowledged), read(refused), read(delivered));
+            if acknowledged + delivered != last {
+                (last, last_change) = (acknowledged + delivered, Instant::now());
+            }
+            let done = acknowledged + refused >= read(sent) && delivered >= acknowledged;
+            if done || last_change.elapsed() > patience {
+                return Ok(last_change);
+            }
+            self.sample_if_due(Instant::now());
+            thread::sleep(BEAT);
+        }
+    }
+
+    fn obeyed(&self) -> Result<(), LoadError> {
         let (to, from) = mpsc::channel();
         self.each(|| Mail::Obeyed(to.clone()));
         for _ in 0..self.field.workers {

@@ -54,7 +54,7 @@ pub(super) fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
     let paused = play.stand();
     play.each(|| Mail::Reading { below: slow, on: true });
     let resumed = Instant::now();
-    let caught_up = catch_up(&mut play, &traffic) - resumed;
+    let caught_up = play.drain(CATCH_UP_PATIENCE)?.saturating_duration_since(resumed);
     play.each(|| Mail::Leave);
     play.hold(Duration::from_millis(300));
     let reports = play.reports()?;
@@ -89,25 +89,6 @@ fn write(play: &mut Conductor<'_, Members>, rate: f64, begin: Instant, written: 
             play.each(|| Mail::Order(Order::Due { from, until, begin, rate }));
             *written = until;
         }
-        thread::sleep(BEAT);
-    }
-}
-
-/// Waits until every message has its answer and has reached its addressee, or nothing moves any more. Answers when the
-/// last one moved.
-fn catch_up(play: &mut Conductor<'_, Members>, traffic: &Traffic) -> Instant {
-    let (mut last, mut last_change) = (0, Instant::now());
-    loop {
-        let (acknowledged, refused, delivered) =
-            (read(&traffic.acknowledged), read(&traffic.refused), read(&traffic.delivered));
-        if acknowledged + delivered != last {
-            (last, last_change) = (acknowledged + delivered, Instant::now());
-        }
-        let done = acknowledged + refused >= read(&traffic.sent) && delivered >= acknowledged;
-        if done || last_change.elapsed() > CATCH_UP_PATIENCE || play.stopped() {
-            return last_change;
-        }
-        play.sample_if_due(Instant::now());
         thread::sleep(BEAT);
     }
 }

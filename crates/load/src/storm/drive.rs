@@ -44,8 +44,7 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     let back = storm.stand();
     storm.line();
     write(&mut storm, &mut pen, plan.calm);
-    storm.obeyed()?;
-    drain(&mut storm, &traffic);
+    storm.drain(DRAIN_PATIENCE)?;
     storm.each(|| Mail::Leave);
     storm.hold(Duration::from_millis(300));
     let reports = storm.reports()?;
@@ -113,23 +112,5 @@ fn blow(storm: &mut Conductor<'_, Weather>, pen: &mut Pen, plan: &StormPlan) -> 
         if returned >= u64::from(plan.members) || last_change.elapsed() > RETURN_PATIENCE || storm.stopped() {
             return last_change - begin;
         }
-    }
-}
-
-/// Waits until every message has its answer and has reached its addressee, or nothing moves any more.
-fn drain(storm: &mut Conductor<'_, Weather>, traffic: &Traffic) {
-    let (mut last, mut last_change) = (0, Instant::now());
-    loop {
-        let (acknowledged, refused, delivered) =
-            (read(&traffic.acknowledged), read(&traffic.refused), read(&traffic.delivered));
-        if acknowledged + delivered != last {
-            (last, last_change) = (acknowledged + delivered, Instant::now());
-        }
-        let done = acknowledged + refused >= read(&traffic.sent) && delivered >= acknowledged;
-        if done || last_change.elapsed() > DRAIN_PATIENCE {
-            return;
-        }
-        storm.sample_if_due(Instant::now());
-        thread::sleep(BEAT);
     }
 }

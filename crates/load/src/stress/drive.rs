@@ -49,8 +49,7 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
     write(&mut stress, &writing, plan);
     let written = stress.stand();
     writing.over.store(true, Ordering::Relaxed);
-    stress.obeyed()?;
-    let drained_at = drain(&mut stress, &writing.traffic);
+    let drained_at = stress.drain(DRAIN_PATIENCE)?;
     let end = stress.stand();
     let members = stress.field.counts.active();
     stress.each(|| Mail::Leave);
@@ -95,24 +94,5 @@ fn write(stress: &mut Conductor<'_, Writers>, writing: &Writing, plan: &StressPl
             stress.each(|| Mail::Order(Order::Passed { begin, passed }));
         }
         thread::sleep(BEAT.min(plan.time.saturating_sub(begin.elapsed())));
-    }
-}
-
-/// Waits until every message has its answer and has reached its addressee, or nothing moves any more. Answers when the
-/// last one moved.
-fn drain(stress: &mut Conductor<'_, Writers>, traffic: &Traffic) -> Instant {
-    let (mut last, mut last_change) = (0, Instant::now());
-    loop {
-        let (acknowledged, refused, delivered) =
-            (read(&traffic.acknowledged), read(&traffic.refused), read(&traffic.delivered));
-        if acknowledged + delivered != last {
-            (last, last_change) = (acknowledged + delivered, Instant::now());
-        }
-        let done = acknowledged + refused >= read(&traffic.sent) && delivered >= acknowledged;
-        if done || last_change.elapsed() > DRAIN_PATIENCE {
-            return last_change;
-        }
-        stress.sample_if_due(Instant::now());
-        thread::sleep(BEAT);
     }
 }
