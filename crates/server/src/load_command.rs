@@ -1,31 +1,31 @@
 //! `kith load`: which plan, against whom, and what to do with the result.
 
 mod before;
+mod line;
 mod own_node;
+mod plan;
 mod plan_file;
 mod presets;
+mod setting;
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use chat::SecretKind;
-use load::flood::{self, FloodPlan};
 use load::report::{Machine, Report, Run};
-use load::slow::{self, SlowPlan};
-use load::storm::{self, StormPlan};
-use load::stress::{self, Pace, StressPlan};
 use load::target::Target;
 use load::{Aim, LoadError};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use toml::Value;
 
+pub(crate) use self::line::LoadCommand;
+use self::line::LoadTarget;
 use self::own_node::OwnNode;
-use self::plan_file::{Plan, Task};
-use crate::cli::{LoadCommand, LoadTarget};
+use self::plan::{Found, Task};
+use self::plan_file::{Plan, What};
 use crate::config::Loaded;
 use crate::demo;
 use crate::trouble::{Outcome, Trouble};
@@ -52,19 +52,6 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
     }
 }
 
-impl LoadCommand {
-    pub(crate) fn target(&self) -> Option<&LoadTarget> {
-        match self {
-            LoadCommand::Flood(args) => Some(&args.target),
-            LoadCommand::Stress(args) | LoadCommand::Realistic(args) => Some(&args.target),
-            LoadCommand::Storm(args) => Some(&args.target),
-            LoadCommand::Slow(target) | LoadCommand::All(target) => Some(target),
-            LoadCommand::Run(args) => Some(&args.target),
-            LoadCommand::Presets | LoadCommand::Show(_) => None,
-        }
-    }
-}
-
 fn list_presets() -> Outcome {
     for preset in presets::ALL {
         let about = plan_file::find(preset.name, &[])?.about;
@@ -81,24 +68,22 @@ fn carry_out(
     loaded: &Loaded,
 ) -> Outcome {
     // All names and files first: nobody waits for minutes to hear of a typing error.
-    let Plan { name, about, task } = plan_file::find(plan, changes)?;
-    let tasks = match task {
-        Task::Several(names) => {
-            names.iter().map(|name| plan_file::find(name, &[])).collect::<Outcome<Vec<_>>>()?
-        }
-        task => vec![Plan { name: name.clone(), about: String::new(), task }],
+    let Plan { name, about, what } = plan_file::find(plan, changes)?;
+    let tasks = match what {
+        What::Task(task) => vec![(name.clone(), task)],
+        What::Several(names) => names.into_iter().map(part).collect::<Outcome<Vec<_>>>()?,
     };
     let stop = stop_by_signal()?;
     let several = tasks.len() > 1;
     let mut found = Vec::new();
-    for Plan { name, task, .. } in &tasks {
+    for (name, task) in &tasks {
         if stop.load(Ordering::Relaxed) {
             break;
         }
         if several {
             progress(&format!("-- {name}"));
         }
-        match one(name, task, args, loaded, &stop) {
+        match one(name, &**task, args, loaded, &stop) {
             // One plan that cannot be made does not cost the figures of the others.
             Err(trouble) if several => found.push(Found::nothing(name, &trouble)),
             done => found.push(done?),
@@ -131,12 +116,13 @@ fn carry_out(
     }
 }
 
-/// What a run has found, in its own words and in those of the report.
-struct Found {
-    run: Run,
-    json: String,
-    text: String,
-    svg: Option<String>,
+/// A plan that another one names.
+fn part(name: String) -> Outcome<(String, Box<dyn Task>)> {
+    match plan_file::find(&name, &[])?.what {
+        What::Task(task) => Ok((name, task)),
+        What::Several(_) => Err(Trouble::new(format!("{name} is a list of plans inside of another"))
+            .remedy("name its plans themselves")),
+    }
 }
 
 impl Found {
@@ -147,14 +133,9 @@ impl Found {
     }
 }
 
-/// The node's time to tidy up before its memory is measured again; with few members nothing is to be seen of it.
-fn settle(members: u32) -> Duration {
-    Duration::from_secs(if members < 1_000 { 3 } else { 15 })
-}
-
 fn one(
     name: &str,
-    task: &Task,
+    task: &dyn Task,
     args: &LoadTarget,
     loaded: &Loaded,
     stop: &Arc<AtomicBool>,
@@ -165,66 +146,7 @@ fn one(
     let aim = Aim { stop: Arc::clone(stop), ..aim(args, own.as_ref(), loaded)? };
     before::check(&aim, members, args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("{name} could not be made")).because(error);
-    match task {
-        Task::Flood(task) => {
-            let plan = FloodPlan {
-                aim,
-                transport: task.transport,
-                connections: task.connections,
-                rate: task.rate,
-                hold: task.hold.into(),
-                exchange: task.exchange,
-                settle: settle(members),
-            };
-            let report = flood::run(&plan, &mut progress).map_err(unmade)?;
-            let svg = Some(report.svg());
-            Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg })
-        }
-        Task::Stress(task) => {
-            let every = task.every.map(|every| Pace::Every(every.into()));
-            let plan = StressPlan {
-                aim,
-                transport: task.transport,
-                members: task.members(),
-                group: task.per_group,
-                body_bytes: task.body,
-                pace: every.or(task.rate.map(Pace::Rate)).unwrap_or(Pace::Window(task.window)),
-                time: task.time.into(),
-            };
-            let report = stress::run(&plan, &mut progress).map_err(unmade)?;
-            Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
-        }
-        Task::Storm(task) => {
-            let plan = StormPlan {
-                aim,
-                transport: task.transport,
-                members: task.members,
-                watchers: task.watchers,
-                rate: task.rate,
-                writes: task.writes,
-                spread: task.spread.into(),
-                calm: task.calm.into(),
-            };
-            let report = storm::run(&plan, &mut progress).map_err(unmade)?;
-            Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
-        }
-        Task::Slow(task) => {
-            let plan = SlowPlan {
-                aim,
-                transport: task.transport,
-                members: task.members,
-                slow: task.slow,
-                body_bytes: task.body,
-                writes: task.writes,
-                calm: task.calm.into(),
-                pause: task.pause.into(),
-            };
-            let report = slow::run(&plan, &mut progress).map_err(unmade)?;
-            Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
-        }
-        Task::Several(_) => Err(Trouble::new(format!("{name} is a list of plans inside of another"))
-            .remedy("name its plans themselves")),
-    }
+    task.carry_out(name, aim, &mut progress).map_err(unmade)
 }
 
 /// For people, beside the report, so that stdout stays for scripts.

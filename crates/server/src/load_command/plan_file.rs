@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use load::target::Transport;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::plan::{Contradiction, Flood, Slow, Storm, Stress, Task};
 use super::presets;
-use crate::span::Span;
 use crate::trouble::{Outcome, Trouble};
 
 /// The file. `plans` names others, which are carried out one after the other.
@@ -24,165 +23,32 @@ struct PlanFile {
     slow: Option<Slow>,
 }
 
+impl PlanFile {
+    /// What its sections ask for: a plan has one.
+    fn tasks(self) -> Vec<Box<dyn Task>> {
+        let PlanFile { about: _, plans: _, flood, stress, storm, slow } = self;
+        [boxed(flood), boxed(stress), boxed(storm), boxed(slow)].into_iter().flatten().collect()
+    }
+}
+
+fn boxed<T: Task + 'static>(section: Option<T>) -> Option<Box<dyn Task>> {
+    section.map(|task| Box::new(task) as Box<dyn Task>)
+}
+
 /// What a file comes to.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Plan {
     pub(super) name: String,
     /// Nothing where the command line has changed the plan.
     pub(super) about: String,
-    pub(super) task: Task,
+    pub(super) what: What,
 }
 
-/// What a plan does.
-#[derive(Debug, Clone)]
-pub(super) enum Task {
-    Flood(Flood),
-    Stress(Stress),
-    Storm(Storm),
-    Slow(Slow),
+#[derive(Debug)]
+pub(super) enum What {
+    Task(Box<dyn Task>),
+    /// Names of other plans, in their order.
     Several(Vec<String>),
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(super) struct Flood {
-    #[serde(deserialize_with = "parsed")]
-    pub(super) transport: Transport,
-    #[serde(deserialize_with = "at_least_one")]
-    pub(super) connections: u32,
-    #[serde(deserialize_with = "positive")]
-    pub(super) rate: f64,
-    pub(super) hold: Span,
-    pub(super) exchange: Option<usize>,
-}
-
-impl Default for Flood {
-    fn default() -> Flood {
-        Flood {
-            transport: Transport::Websocket,
-            connections: 1_000,
-            rate: 1_000.0,
-            hold: Span::seconds(15),
-            exchange: None,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(super) struct Stress {
-    #[serde(deserialize_with = "parsed")]
-    pub(super) transport: Transport,
-    #[serde(deserialize_with = "at_least_one")]
-    pub(super) groups: u32,
-    #[serde(deserialize_with = "at_least_two")]
-    pub(super) per_group: u32,
-    /// Instead of the groups.
-    #[serde(deserialize_with = "two_if_any")]
-    pub(super) members: Option<u32>,
-    pub(super) body: usize,
-    #[serde(deserialize_with = "at_least_one")]
-    pub(super) window: u32,
-    #[serde(deserialize_with = "positive_if_any")]
-    pub(super) rate: Option<f64>,
-    pub(super) every: Option<Span>,
-    pub(super) time: Span,
-}
-
-impl Default for Stress {
-    fn default() -> Stress {
-        Stress {
-            transport: Transport::Websocket,
-            groups: 100,
-            per_group: 10,
-            members: None,
-            body: 100,
-            window: 4,
-            rate: None,
-            every: None,
-            time: Span::seconds(10),
-        }
-    }
-}
-
-impl Stress {
-    pub(super) fn members(&self) -> u32 {
-        self.members.unwrap_or_else(|| self.groups.saturating_mul(self.per_group))
-    }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(super) struct Storm {
-    #[serde(deserialize_with = "parsed")]
-    pub(super) transport: Transport,
-    #[serde(deserialize_with = "at_least_one")]
-    pub(super) members: u32,
-    #[serde(deserialize_with = "at_least_one")]
-    pub(super) watchers: u32,
-    #[serde(deserialize_with = "positive")]
-    pub(super) rate: f64,
-    #[serde(deserialize_with = "positive")]
-    pub(super) writes: f64,
-    pub(super) spread: Span,
-    pub(super) calm: Span,
-}
-
-impl Default for Storm {
-    fn default() -> Storm {
-        Storm {
-            transport: Transport::Websocket,
-            members: 5_000,
-            watchers: 20,
-            rate: 2_500.0,
-            writes: 500.0,
-            spread: Span::seconds(1),
-            calm: Span::seconds(2),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(super) struct Slow {
-    #[serde(deserialize_with = "parsed")]
-    pub(super) transport: Transport,
-    #[serde(deserialize_with = "at_least_two")]
-    pub(super) members: u32,
-    #[serde(deserialize_with = "at_least_one")]
-    pub(super) slow: u32,
-    pub(super) body: usize,
-    #[serde(deserialize_with = "positive")]
-    pub(super) writes: f64,
-    pub(super) calm: Span,
-    pub(super) pause: Span,
-}
-
-impl Default for Slow {
-    fn default() -> Slow {
-        Slow {
-            transport: Transport::Websocket,
-            members: 200,
-            slow: 10,
-            body: 8_000,
-            writes: 2_000.0,
-            calm: Span::seconds(5),
-            pause: Span::seconds(10),
-        }
-    }
-}
-
-impl Task {
-    /// Connections at the most.
-    pub(super) fn members(&self) -> u32 {
-        match self {
-            Task::Flood(flood) => flood.connections,
-            Task::Stress(stress) => stress.members(),
-            Task::Storm(storm) => storm.members.saturating_add(storm.watchers),
-            Task::Slow(slow) => slow.members.saturating_add(slow.slow),
-            Task::Several(_) => 0,
-        }
-    }
 }
 
 /// A preset's name, or the path of a file, with what was changed on the command line.
@@ -206,10 +72,10 @@ fn read(from: &str, name: &str, text: &str, changes: &[(String, Value)]) -> Outc
     let file: PlanFile = toml::from_str(text).map_err(|error| wrong(from, text, &error))?;
     if changes.is_empty() {
         let about = file.about.clone();
-        return Ok(Plan { name: name.to_owned(), about, task: task(from, file)? });
+        return Ok(Plan { name: name.to_owned(), about, what: what(from, file)? });
     }
-    let task = task(from, changed(from, text, changes)?)?;
-    Ok(Plan { name: name.to_owned(), about: String::new(), task })
+    let what = what(from, changed(from, text, changes)?)?;
+    Ok(Plan { name: name.to_owned(), about: String::new(), what })
 }
 
 fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanFile> {
@@ -228,26 +94,19 @@ fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanF
     })
 }
 
-fn task(name: &str, file: PlanFile) -> Outcome<Task> {
-    let several = file.plans.map(Task::Several);
-    let mut tasks = [
-        file.flood.map(Task::Flood),
-        file.stress.map(Task::Stress),
-        file.storm.map(Task::Storm),
-        file.slow.map(Task::Slow),
-        several,
-    ]
-    .into_iter()
-    .flatten();
-    match (tasks.next(), tasks.next()) {
-        (Some(Task::Stress(stress)), None) if stress.rate.is_some() && stress.every.is_some() => {
-            Err(Trouble::new(format!("{name}: `rate` and `every` contradict each other"))
-                .remedy("leave one of them out"))
+fn what(name: &str, mut file: PlanFile) -> Outcome<What> {
+    let several = file.plans.take();
+    let mut tasks = file.tasks();
+    match (tasks.pop(), several) {
+        (Some(task), None) if tasks.is_empty() => {
+            let contradicts =
+                |Contradiction { says, remedy }| Trouble::new(format!("{name}: {says}")).remedy(remedy);
+            task.check().map_err(contradicts).map(|()| What::Task(task))
         }
-        (Some(task), None) => Ok(task),
-        (None, _) => Err(Trouble::new(format!("{name}: the plan does not say what to do"))
+        (None, Some(names)) => Ok(What::Several(names)),
+        (None, None) => Err(Trouble::new(format!("{name}: the plan does not say what to do"))
             .remedy("give it one section, as in\n[flood]\nconnections = 1000")),
-        (Some(_), Some(_)) => Err(Trouble::new(format!("{name}: the plan says two things at once"))
+        (Some(_), _) => Err(Trouble::new(format!("{name}: the plan says two things at once"))
             .remedy("give it one section, or a list: plans = [\"flood\", \"stress\"]")),
     }
 }
@@ -290,42 +149,17 @@ fn distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or_default()
 }
 
-fn parsed<'de, D: Deserializer<'de>>(from: D) -> Result<Transport, D::Error> {
-    String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
-}
-
-fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    at_least(1, u32::deserialize(from)?)
-}
-
-fn at_least_two<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    at_least(2, u32::deserialize(from)?)
-}
-
-fn two_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
-    at_least(2, u32::deserialize(from)?).map(Some)
-}
-
-fn at_least<E: serde::de::Error>(least: u32, number: u32) -> Result<u32, E> {
-    if number >= least { Ok(number) } else { Err(E::custom(format!("{number} is less than {least}"))) }
-}
-
-fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let rate = f64::deserialize(from)?;
-    let right = rate.is_finite() && rate > 0.0;
-    if right { Ok(rate) } else { Err(serde::de::Error::custom(format!("{rate} is no rate above 0"))) }
-}
-
-fn positive_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    positive(from).map(Some)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::span::Span;
 
-    fn task_of(text: &str, changes: &[(String, Value)]) -> Outcome<Task> {
-        read("p", "p", text, changes).map(|plan| plan.task)
+    fn file_of(text: &str) -> PlanFile {
+        toml::from_str(text).expect("a plan")
+    }
+
+    fn changed_to(text: &str, key: &str, value: Value) -> Outcome<PlanFile> {
+        changed("p", text, &[(key.to_owned(), value)])
     }
 
     fn refused(text: &str) -> String {
@@ -334,29 +168,21 @@ mod tests {
 
     #[test]
     fn a_plan_says_only_what_differs() {
-        let Task::Flood(flood) =
-            task_of("about = \"x\"\n[flood]\nconnections = 50\nhold = \"2s\"\n", &[]).expect("a plan")
-        else {
-            panic!("it is a flood")
-        };
+        let flood =
+            file_of("about = \"x\"\n[flood]\nconnections = 50\nhold = \"2s\"\n").flood.expect("a flood");
         assert_eq!((flood.connections, flood.rate, flood.hold), (50, 1_000.0, Span::seconds(2)));
-        let Task::Stress(stress) = task_of("[stress]\nevery = \"5s\"", &[]).expect("a plan") else {
-            panic!("it is a stress")
-        };
+        let stress = file_of("[stress]\nevery = \"5s\"").stress.expect("a stress");
         assert_eq!((stress.members(), stress.every), (1_000, Some(Span::seconds(5))));
     }
 
     #[test]
     fn the_command_line_wins() {
-        let changes = [("groups".to_owned(), Value::Integer(3)), ("rate".to_owned(), Value::Float(7.5))];
-        let Task::Stress(stress) = task_of("[stress]\ngroups = 9\nper-group = 4", &changes).expect("a plan")
-        else {
-            panic!("it is a stress")
-        };
-        assert_eq!((stress.members(), stress.rate), (12, Some(7.5)));
-        let wrong = task_of("[stress]", &[("group".to_owned(), Value::Integer(3))]).expect_err("unknown");
+        let file = changed_to("[stress]\ngroups = 9\nper-group = 4", "groups", Value::Integer(3));
+        let stress = file.expect("a plan").stress.expect("a stress");
+        assert_eq!(stress.members(), 12);
+        let wrong = changed_to("[stress]", "group", Value::Integer(3)).expect_err("unknown");
         assert!(wrong.to_string().contains("`groups` is meant, perhaps"), "{wrong}");
-        let list = task_of("plans = [\"flood\"]", &changes).expect_err("a list");
+        let list = changed_to("plans = [\"flood\"]", "groups", Value::Integer(3)).expect_err("a list");
         assert!(list.to_string().contains("list of plans"), "{list}");
     }
 
@@ -383,11 +209,11 @@ mod tests {
         for preset in presets::ALL {
             let plan = find(preset.name, &[]).unwrap_or_else(|trouble| panic!("{trouble}"));
             assert!(!plan.about.is_empty(), "{}", preset.name);
-            if let Task::Several(names) = plan.task {
-                for name in names {
-                    let plan = find(&name, &[]).unwrap_or_else(|trouble| panic!("{trouble}"));
-                    assert!(plan.task.members() > 0, "{name} is a list itself");
-                }
+            let What::Several(names) = plan.what else { continue };
+            for name in names {
+                let part = find(&name, &[]).unwrap_or_else(|trouble| panic!("{trouble}"));
+                let What::Task(task) = part.what else { panic!("{name} is a list itself") };
+                assert!(task.members() > 0, "{name}");
             }
         }
     }

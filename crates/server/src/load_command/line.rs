@@ -1,0 +1,147 @@
+//! What can be typed after `kith load`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use toml::Value;
+
+use super::plan::{FloodArgs, StormArgs, StressArgs};
+use crate::cli::{DataFlag, text};
+use crate::trouble::{Outcome, Trouble};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LoadCommand {
+    /// Many members connect at a rate and stay; says what each costs the node.
+    ///
+    /// Example: kith load flood --connections 15000 --rate 5000 --hold 15s --report out
+    ///
+    /// Without --url, a node of our own is started for the run, without limits. With --url, the node's process and the
+    /// site's secret are found by themselves where the node runs on this machine as the same user.
+    #[command(verbatim_doc_comment)]
+    Flood(FloodArgs),
+    /// Members write to each other as fast as they may; says how much arrives, how fast, and whether anything is wrong.
+    ///
+    /// Example: kith load stress --groups 100 --per-group 10 --seconds 10
+    ///
+    /// Every message is durable, acknowledged, and checked: lost, doubled and misordered ones are counted. A node's
+    /// limits of messages per user and per second must be off, or they are what is measured.
+    #[command(verbatim_doc_comment)]
+    Stress(StressArgs),
+    /// The same, but everybody writes one message per 5 s, at moments of chance.
+    Realistic(StressArgs),
+    /// All members lose their connections at once and come back; says how long that takes, and whether a message is
+    /// lost.
+    ///
+    /// Example: kith load storm --members 5000 --spread 1s
+    ///
+    /// Some members stay, watch the presence of the others, and write to them before, during and after the storm.
+    #[command(verbatim_doc_comment)]
+    Storm(StormArgs),
+    /// A few members stop reading while everybody writes; says what that costs the node and the others.
+    ///
+    /// Its figures are changed with `kith load run slow --set slow=20`.
+    Slow(LoadTarget),
+    /// A short run of each plan, in one report.
+    ///
+    /// Example: kith load all --report out        then open out/report.html in a browser
+    #[command(verbatim_doc_comment)]
+    All(LoadTarget),
+    /// Carry out a preset or a plan file.
+    ///
+    /// Example: kith load run chut-750x10 --report out
+    ///          kith load run mine.toml --set connections=5000
+    #[command(verbatim_doc_comment)]
+    Run(PlanArgs),
+    /// The plans that are built in.
+    Presets,
+    /// Print one of them, to begin a plan of your own with.
+    Show(PresetName),
+}
+
+impl LoadCommand {
+    /// None: nothing is sent to anybody.
+    pub(crate) fn target(&self) -> Option<&LoadTarget> {
+        match self {
+            LoadCommand::Flood(args) => Some(&args.target),
+            LoadCommand::Stress(args) | LoadCommand::Realistic(args) => Some(&args.target),
+            LoadCommand::Storm(args) => Some(&args.target),
+            LoadCommand::Slow(target) | LoadCommand::All(target) => Some(target),
+            LoadCommand::Run(args) => Some(&args.target),
+            LoadCommand::Presets | LoadCommand::Show(_) => None,
+        }
+    }
+}
+
+/// Where a load goes, and how its author proves to be the site.
+#[derive(Debug, Args)]
+pub(crate) struct LoadTarget {
+    /// The node [default: one of our own, started for the run].
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    /// Key of the site [default: demo].
+    #[arg(long)]
+    pub(crate) site: Option<String>,
+    /// File with an HS256 secret of the site, as `site add` printed it [default: read from the node's data].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
+    /// Process of the node [default: found by itself].
+    #[arg(long)]
+    pub(crate) pid: Option<u32>,
+    /// Certificates that are trusted for https, PEM [default: any certificate, on loopback only].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Threads of the generator.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) threads: usize,
+    /// Yes, to another machine.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Print one JSON object at the end, and nothing else on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write report.html, report.json, report.txt, summary.csv and series.csv into this folder; Ctrl-C does too.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// Name of a preset, or path of a file.
+    pub(crate) plan: String,
+    /// A setting of the plan, as in connections=5000; may be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+}
+
+impl PlanArgs {
+    pub(crate) fn changes(&self) -> Outcome<Vec<(String, Value)>> {
+        let changes = self.set.iter().map(|change| {
+            let (key, value) = change.split_once('=').ok_or_else(|| {
+                Trouble::new(format!("--set {change} has no value")).remedy("as in --set connections=5000")
+            })?;
+            // What is no number is text, so that nobody has to quote twice.
+            let number = value.parse().map(Value::Integer);
+            let number = number.or_else(|_| value.parse().map(Value::Float));
+            Ok((key.to_owned(), number.unwrap_or_else(|_| text(value))))
+        });
+        changes.collect()
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PresetName {
+    pub(crate) name: String,
+}
+
+/// What was typed, as settings of a plan.
+pub(super) fn changes<const N: usize>(given: [(&str, Option<Value>); N]) -> Vec<(String, Value)> {
+    given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+pub(super) fn integer(number: u32) -> Value {
+    Value::Integer(number.into())
+}

@@ -1,0 +1,46 @@
+//! The plans, one file each: their flags, their section in a plan file, and how it is carried out.
+
+mod flood;
+mod slow;
+mod storm;
+mod stress;
+
+use std::fmt::Debug;
+
+use load::report::Run;
+use load::{Aim, LoadError};
+
+pub(super) use flood::Flood;
+pub(crate) use flood::FloodArgs;
+pub(super) use slow::Slow;
+pub(super) use storm::Storm;
+pub(crate) use storm::StormArgs;
+pub(super) use stress::Stress;
+pub(crate) use stress::StressArgs;
+
+/// What one section of a plan file asks for.
+pub(super) trait Task: Debug {
+    /// What no single setting can see.
+    fn check(&self) -> Result<(), Contradiction> {
+        Ok(())
+    }
+    /// Connections at the most.
+    fn members(&self) -> u32;
+    /// Returns when the run is over; `name` is for the report.
+    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError>;
+}
+
+/// Two settings that cannot both be meant.
+#[derive(Debug)]
+pub(super) struct Contradiction {
+    pub(super) says: &'static str,
+    pub(super) remedy: &'static str,
+}
+
+/// What a run has found, in its own words and in those of the report.
+pub(super) struct Found {
+    pub(super) run: Run,
+    pub(super) json: String,
+    pub(super) text: String,
+    pub(super) svg: Option<String>,
+}

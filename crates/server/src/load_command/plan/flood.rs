@@ -1,0 +1,105 @@
+//! `flood`: what can be said of it on the command line and in a plan file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use load::flood::{self, FloodPlan};
+use load::target::Transport;
+use load::{Aim, LoadError};
+use serde::Deserialize;
+use toml::Value;
+
+use super::{Found, Task};
+use crate::cli::text;
+use crate::load_command::line::{LoadTarget, changes, integer};
+use crate::load_command::setting;
+use crate::span::Span;
+
+#[derive(Debug, Args)]
+pub(crate) struct FloodArgs {
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+    /// websocket, stream, sse or poll [default: websocket].
+    #[arg(long)]
+    pub(crate) transport: Option<load::target::Transport>,
+    /// How many members [default: 1000].
+    #[arg(long)]
+    pub(crate) connections: Option<u32>,
+    /// Connections begun per second [default: 1000].
+    #[arg(long)]
+    pub(crate) rate: Option<f64>,
+    /// How long all of them stay [default: 15s].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) hold: Option<Span>,
+    /// After the hold, each member sends and receives one message of so many bytes, and memory is measured again.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) exchange: Option<u32>,
+    /// Write a picture of the run.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+impl FloodArgs {
+    /// What differs from the preset.
+    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        changes([
+            ("transport", self.transport.map(|transport| text(transport.name()))),
+            ("connections", self.connections.map(integer)),
+            ("rate", self.rate.map(Value::Float)),
+            ("hold", self.hold.map(text)),
+            ("exchange", self.exchange.map(integer)),
+        ])
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Flood {
+    #[serde(deserialize_with = "setting::parsed")]
+    pub(crate) transport: Transport,
+    #[serde(deserialize_with = "setting::at_least_one")]
+    pub(crate) connections: u32,
+    #[serde(deserialize_with = "setting::positive")]
+    pub(crate) rate: f64,
+    pub(crate) hold: Span,
+    pub(crate) exchange: Option<usize>,
+}
+
+impl Default for Flood {
+    fn default() -> Flood {
+        Flood {
+            transport: Transport::Websocket,
+            connections: 1_000,
+            rate: 1_000.0,
+            hold: Span::seconds(15),
+            exchange: None,
+        }
+    }
+}
+
+impl Task for Flood {
+    fn members(&self) -> u32 {
+        self.connections
+    }
+
+    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+        let plan = FloodPlan {
+            aim,
+            transport: self.transport,
+            connections: self.connections,
+            rate: self.rate,
+            hold: self.hold.into(),
+            exchange: self.exchange,
+            settle: settle(self.connections),
+        };
+        let report = flood::run(&plan, say)?;
+        let svg = Some(report.svg());
+        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg })
+    }
+}
+
+/// The node's time to tidy up before its memory is measured again; with few members nothing is to be seen of it.
+fn settle(members: u32) -> Duration {
+    Duration::from_secs(if members < 1_000 { 3 } else { 15 })
+}

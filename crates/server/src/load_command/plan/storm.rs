@@ -1,0 +1,108 @@
+//! `storm`: what can be said of it on the command line and in a plan file.
+
+use clap::Args;
+use load::storm::{self, StormPlan};
+use load::target::Transport;
+use load::{Aim, LoadError};
+use serde::Deserialize;
+use toml::Value;
+
+use super::{Found, Task};
+use crate::cli::text;
+use crate::load_command::line::{LoadTarget, changes, integer};
+use crate::load_command::setting;
+use crate::span::Span;
+
+#[derive(Debug, Args)]
+pub(crate) struct StormArgs {
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+    /// websocket, stream, sse or poll [default: websocket].
+    #[arg(long)]
+    pub(crate) transport: Option<load::target::Transport>,
+    /// Whose connections break [default: 5000].
+    #[arg(long)]
+    pub(crate) members: Option<u32>,
+    /// Who stay [default: 20].
+    #[arg(long)]
+    pub(crate) watchers: Option<u32>,
+    /// Connections begun per second, before the storm [default: 2500].
+    #[arg(long)]
+    pub(crate) rate: Option<f64>,
+    /// Messages per second of all who stay [default: 500].
+    #[arg(long)]
+    pub(crate) writes: Option<f64>,
+    /// Each comes back after a time of chance up to this [default: 1s, as the protocol advises].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) spread: Option<Span>,
+    /// How long they write before the storm, and after all are back [default: 2s].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) calm: Option<Span>,
+}
+
+impl StormArgs {
+    /// What differs from the preset.
+    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        changes([
+            ("transport", self.transport.map(|transport| text(transport.name()))),
+            ("members", self.members.map(integer)),
+            ("watchers", self.watchers.map(integer)),
+            ("rate", self.rate.map(Value::Float)),
+            ("writes", self.writes.map(Value::Float)),
+            ("spread", self.spread.map(text)),
+            ("calm", self.calm.map(text)),
+        ])
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Storm {
+    #[serde(deserialize_with = "setting::parsed")]
+    transport: Transport,
+    #[serde(deserialize_with = "setting::at_least_one")]
+    members: u32,
+    #[serde(deserialize_with = "setting::at_least_one")]
+    watchers: u32,
+    #[serde(deserialize_with = "setting::positive")]
+    rate: f64,
+    #[serde(deserialize_with = "setting::positive")]
+    writes: f64,
+    spread: Span,
+    calm: Span,
+}
+
+impl Default for Storm {
+    fn default() -> Storm {
+        Storm {
+            transport: Transport::Websocket,
+            members: 5_000,
+            watchers: 20,
+            rate: 2_500.0,
+            writes: 500.0,
+            spread: Span::seconds(1),
+            calm: Span::seconds(2),
+        }
+    }
+}
+
+impl Task for Storm {
+    fn members(&self) -> u32 {
+        self.members.saturating_add(self.watchers)
+    }
+
+    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+        let plan = StormPlan {
+            aim,
+            transport: self.transport,
+            members: self.members,
+            watchers: self.watchers,
+            rate: self.rate,
+            writes: self.writes,
+            spread: self.spread.into(),
+            calm: self.calm.into(),
+        };
+        let report = storm::run(&plan, say)?;
+        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+    }
+}

@@ -1,0 +1,136 @@
+//! `stress` and `realistic`: what can be said of them on the command line and in a plan file.
+
+use clap::Args;
+use load::stress::{self, Pace, StressPlan};
+use load::target::Transport;
+use load::{Aim, LoadError};
+use serde::Deserialize;
+use toml::Value;
+
+use super::{Contradiction, Found, Task};
+use crate::cli::text;
+use crate::load_command::line::{LoadTarget, changes, integer};
+use crate::load_command::setting;
+use crate::span::Span;
+
+#[derive(Debug, Args)]
+pub(crate) struct StressArgs {
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+    /// websocket, stream, sse or poll [default: websocket].
+    #[arg(long)]
+    pub(crate) transport: Option<load::target::Transport>,
+    /// Groups of members [default: 100].
+    #[arg(long, conflicts_with = "members")]
+    pub(crate) groups: Option<u32>,
+    /// Members of a group write to each other [default: 10].
+    #[arg(long, visible_alias = "group")]
+    pub(crate) per_group: Option<u32>,
+    /// All members, instead of --groups.
+    #[arg(long)]
+    pub(crate) members: Option<u32>,
+    /// Bytes of a message [default: 100].
+    #[arg(long)]
+    pub(crate) body: Option<u32>,
+    /// Messages that each member has on their way [default: 4].
+    #[arg(long)]
+    pub(crate) window: Option<u32>,
+    /// Messages per second of all members together, instead of a window.
+    #[arg(long)]
+    pub(crate) rate: Option<f64>,
+    /// One message of each member in so much time, at a moment of chance, instead of a window.
+    #[arg(long, value_name = "SPAN", conflicts_with = "rate")]
+    pub(crate) every: Option<Span>,
+    /// How long they write [default: 10s].
+    #[arg(long, value_name = "SPAN", conflicts_with = "seconds")]
+    pub(crate) time: Option<Span>,
+    /// The same in seconds.
+    #[arg(long)]
+    pub(crate) seconds: Option<u32>,
+}
+
+impl StressArgs {
+    /// What differs from the preset.
+    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        let seconds = self.seconds.map(|seconds| Span::seconds(seconds.into()));
+        changes([
+            ("transport", self.transport.map(|transport| text(transport.name()))),
+            ("groups", self.groups.map(integer)),
+            ("per-group", self.per_group.map(integer)),
+            ("members", self.members.map(integer)),
+            ("body", self.body.map(integer)),
+            ("window", self.window.map(integer)),
+            ("rate", self.rate.map(Value::Float)),
+            ("every", self.every.map(text)),
+            ("time", self.time.or(seconds).map(text)),
+        ])
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Stress {
+    #[serde(deserialize_with = "setting::parsed")]
+    pub(crate) transport: Transport,
+    #[serde(deserialize_with = "setting::at_least_one")]
+    pub(crate) groups: u32,
+    #[serde(deserialize_with = "setting::at_least_two")]
+    pub(crate) per_group: u32,
+    /// Instead of the groups.
+    #[serde(deserialize_with = "setting::two_if_any")]
+    pub(crate) members: Option<u32>,
+    pub(crate) body: usize,
+    #[serde(deserialize_with = "setting::at_least_one")]
+    pub(crate) window: u32,
+    #[serde(deserialize_with = "setting::positive_if_any")]
+    pub(crate) rate: Option<f64>,
+    pub(crate) every: Option<Span>,
+    pub(crate) time: Span,
+}
+
+impl Default for Stress {
+    fn default() -> Stress {
+        Stress {
+            transport: Transport::Websocket,
+            groups: 100,
+            per_group: 10,
+            members: None,
+            body: 100,
+            window: 4,
+            rate: None,
+            every: None,
+            time: Span::seconds(10),
+        }
+    }
+}
+
+impl Task for Stress {
+    fn check(&self) -> Result<(), Contradiction> {
+        match (self.rate, self.every) {
+            (Some(_), Some(_)) => Err(Contradiction {
+                says: "`rate` and `every` contradict each other",
+                remedy: "leave one of them out",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn members(&self) -> u32 {
+        self.members.unwrap_or_else(|| self.groups.saturating_mul(self.per_group))
+    }
+
+    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+        let every = self.every.map(|every| Pace::Every(every.into()));
+        let plan = StressPlan {
+            aim,
+            transport: self.transport,
+            members: self.members(),
+            group: self.per_group,
+            body_bytes: self.body,
+            pace: every.or(self.rate.map(Pace::Rate)).unwrap_or(Pace::Window(self.window)),
+            time: self.time.into(),
+        };
+        let report = stress::run(&plan, say)?;
+        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+    }
+}
