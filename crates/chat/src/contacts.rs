@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
-use crate::people::{person, presence_shown};
+use crate::people::{card, person, presence_shown};
 use crate::{
-    Contact, ContactAction, ContactState, ContactsPage, ConversationId, Event, PageOf, Position, Refusal,
-    Relation, StoreError, Sub, Timestamp, UserId, UserRow,
+    Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, Event, PageOf, Position,
+    Refusal, Relation, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// What an action of `a` makes of how the two stand. The same back: nothing changes, and all is well.
@@ -240,14 +240,14 @@ impl Inner {
                 Ok(page) => page,
                 Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
-            let ids: Vec<UserId> = rows.iter().map(|row| row.user.id).collect();
+            let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
             let teller = node.clone();
             node.with_presences(asker.site.site.mode, user, &ids, move |presences| {
-                let contact = |(row, presence): (&crate::ContactRow, _)| Contact {
-                    person: person(&row.user, presence),
+                let contact = |(row, presence): (ContactRow, _)| Contact {
+                    person: card(row.id, row.profile, presence),
                     state: row.state,
                 };
-                let contacts = rows.iter().zip(presences).map(contact).collect();
+                let contacts = rows.into_iter().zip(presences).map(contact).collect();
                 teller.outbox.deliver(handle, Event::Contacts { re, contacts, next });
             });
         };

@@ -6,7 +6,8 @@ use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::may_see;
 use crate::{
-    Event, Mode, PageOf, PeoplePage, Person, Presence, Refusal, Relation, StoreError, Sub, UserId, UserRow,
+    Event, Mode, PageOf, PeoplePage, Person, Presence, Profile, Refusal, Relation, StoreError, Sub, UserId,
+    UserRow,
 };
 
 /// Longest start of a name that is searched for.
@@ -14,14 +15,12 @@ const MAX_QUERY_BYTES: usize = 256;
 
 /// A user as others see it.
 pub(crate) fn person(row: &UserRow, presence: Option<Presence>) -> Person {
-    Person {
-        id: row.id,
-        sub: row.profile.sub.clone(),
-        name: row.profile.name.clone(),
-        avatar: row.profile.avatar.clone(),
-        guest: row.profile.guest,
-        presence,
-    }
+    card(row.id, row.profile.clone(), presence)
+}
+
+pub(crate) fn card(id: UserId, profile: Profile, presence: Option<Presence>) -> Person {
+    let Profile { sub, name, avatar, guest } = profile;
+    Person { id, sub, name, avatar, guest, presence }
 }
 
 /// What one is shown of another's presence. In mode *open* a block looks like being offline, so that it

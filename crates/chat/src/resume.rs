@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner};
-use crate::people::person;
+use crate::people::card;
 use crate::session::{Hold, Released};
 use crate::{
     Changes, Event, Mode, Position, Presence, Refusal, ResumeFrom, SessionId, SetPresence, Snapshot, UserId,
@@ -60,7 +60,7 @@ impl Inner {
         then: impl FnOnce(Changes) + Send + 'static,
     ) {
         let others = snapshot.conversations.rows.iter().map(|row| row.other.id);
-        let ids: Vec<UserId> = others.chain(snapshot.contacts.rows.iter().map(|row| row.user.id)).collect();
+        let ids: Vec<UserId> = others.chain(snapshot.contacts.rows.iter().map(|row| row.id)).collect();
         self.with_presences(mode, user, &ids, move |presences| then(changes(snapshot, presences)));
     }
 
@@ -101,7 +101,7 @@ fn changes(snapshot: Snapshot, presences: Vec<Option<Presence>>) -> Changes {
         conversations.map(|row| crate::conversations::conversation(row, presence())).collect();
     let contacts = snapshot.contacts.rows.into_iter();
     let contacts = contacts
-        .map(|row| crate::Contact { person: person(&row.user, presence()), state: row.state })
+        .map(|row| crate::Contact { person: card(row.id, row.profile, presence()), state: row.state })
         .collect();
     Changes {
         reset: snapshot.reset,

@@ -300,7 +300,8 @@ pub struct HistoryPage {
 
 #[derive(Debug, Clone)]
 pub struct ContactRow {
-    pub user: UserRow,
+    pub id: UserId,
+    pub profile: Profile,
     pub state: ContactState,
 }
 

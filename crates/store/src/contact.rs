@@ -1,7 +1,8 @@
-//! Contacts: how users stand to each other.
+//! Contacts: how users stand to each other. A row carries the other's card, so that a list is one range.
 
-use chat::{ContactRow, ContactState, ContactsPage, Position, Relation, UserId, UserRow};
-use rusqlite::{Connection, OptionalExtension, params};
+use chat::directory::fold;
+use chat::{ContactRow, ContactState, ContactsPage, Position, Profile, Relation, UserId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
 use crate::user::{self, NameCursor, name_cursor};
@@ -27,26 +28,46 @@ pub(crate) fn put(
     }
     if before != wanted {
         let number = batch.next_number();
-        for (user, other, _, will) in sides.into_iter().filter(|(.., was, will)| was != will) {
-            put_side(batch.db, user, other, will, number)?;
+        for (user, other, was, will) in sides {
+            match was == will {
+                true => put_mirror(batch.db, user, other)?,
+                false => put_side(batch.db, user, other, will, number)?,
+            }
         }
     }
     Ok(Some(batch.position()))
 }
 
 fn put_side(db: &Connection, user: UserId, other: UserId, state: ContactState, position: u64) -> Outcome<()> {
-    let sql = "INSERT INTO contact (site, user, other, state, changed, folded, sub) \
-               SELECT site, ?2, num, ?4, ?5, folded, sub FROM user WHERE site = ?1 AND num = ?3 \
+    let sql = "INSERT INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
+               SELECT site, ?2, num, ?4, ?5, sub, name, avatar, guest FROM user WHERE site = ?1 AND num = ?3 \
                ON CONFLICT DO UPDATE SET state = excluded.state, changed = excluded.changed";
     let values = params![user.site.0, user.num, other.num, code(state), position as i64];
     db.prepare_cached(sql)?.execute(values)?;
     Ok(())
 }
 
-/// The order of lists follows the new name.
-pub(crate) fn renamed(db: &Connection, other: UserId, folded: &str) -> Outcome<()> {
-    let sql = "UPDATE contact SET folded = ?3 WHERE site = ?1 AND other = ?2";
-    db.prepare_cached(sql)?.execute(params![other.site.0, other.num, folded])?;
+/// A side on which nothing has happened: it leads [`show_card`] to the other side.
+fn put_mirror(db: &Connection, user: UserId, other: UserId) -> Outcome<()> {
+    let sql = "INSERT OR IGNORE INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
+               SELECT site, ?2, num, 0, 0, sub, name, avatar, guest FROM user WHERE site = ?1 AND num = ?3";
+    db.prepare_cached(sql)?.execute([user.site.0, user.num, other.num])?;
+    Ok(())
+}
+
+/// Everybody who has this user on a list gets the new card.
+pub(crate) fn show_card(db: &Connection, user: UserId, card: &Profile) -> Outcome<()> {
+    let sql = "SELECT other FROM contact WHERE site = ?1 AND user = ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let others = statement.query_map([user.site.0, user.num], |row| row.get(0))?;
+    let others: Vec<u32> = others.collect::<Result<_, _>>()?;
+    let sql = "UPDATE contact SET name = ?4, avatar = ?5, guest = ?6 \
+               WHERE site = ?1 AND user = ?2 AND other = ?3";
+    let mut statement = db.prepare_cached(sql)?;
+    for other in others {
+        let key = (user.site.0, other, user.num);
+        statement.execute(params![key.0, key.1, key.2, &*card.name, card.avatar.as_deref(), card.guest])?;
+    }
     Ok(())
 }
 
@@ -69,20 +90,25 @@ fn length(db: &Connection, user: UserId) -> Outcome<u64> {
     Ok(count as u64)
 }
 
+/// By name, then sub. They lie by number, so a page of a list that is longer than it is picked from all of it.
 pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outcome<ContactsPage> {
     let after = NameCursor::parse(after);
-    let sql = "SELECT other, state FROM contact \
-               WHERE site = ?1 AND user = ?2 AND state <> 0 AND (folded, sub) > (?3, ?4) \
-               ORDER BY folded, sub LIMIT ?5";
-    let values = params![user.site.0, user.num, after.folded, after.sub, u64::from(limit) as i64 + 1];
+    let sql = "SELECT other, state, sub, name, avatar, guest FROM contact \
+               WHERE site = ?1 AND user = ?2 AND state <> 0";
     let mut statement = db.prepare_cached(sql)?;
-    let entries = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let mut entries: Vec<(u32, i64)> = entries.collect::<Result<_, _>>()?;
-    let more = entries.len() > limit as usize;
-    entries.truncate(limit as usize);
-    let rows = with_users(db, user, entries)?;
-    let next = rows.last().filter(|_| more).map(|row| name_cursor(&row.user));
-    Ok(ContactsPage { rows, next })
+    let mut rows = statement.query([user.site.0, user.num])?;
+    let mut found: Vec<(String, ContactRow)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let folded = fold(user::text(row, 3)?);
+        if after.is_before(&folded, user::text(row, 2)?) {
+            found.push((folded, contact(user, row)?));
+        }
+    }
+    found.sort_unstable_by(|(a, x), (b, y)| (a, &x.profile.sub).cmp(&(b, &y.profile.sub)));
+    let more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let next = found.last().filter(|_| more).map(|(_, row)| name_cursor(&row.profile));
+    Ok(ContactsPage { rows: found.into_iter().map(|(_, row)| row).collect(), next })
 }
 
 /// Those whose state changed after a position, taken off ones too; None where they are more than `limit`.
@@ -92,28 +118,32 @@ pub(crate) fn changed_since(
     since: u64,
     limit: u32,
 ) -> Outcome<Option<Vec<ContactRow>>> {
-    let sql = "SELECT other, state FROM contact WHERE site = ?1 AND user = ?2 AND changed > ?3 LIMIT ?4";
+    // `changed > 0` lets SQLite take the index, which has no others.
+    let sql = "SELECT other, state, sub, name, avatar, guest FROM contact \
+               WHERE site = ?1 AND user = ?2 AND changed > ?3 AND changed > 0 LIMIT ?4";
     let values = params![user.site.0, user.num, since as i64, u64::from(limit) as i64 + 1];
     let mut statement = db.prepare_cached(sql)?;
-    let entries = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let mut entries: Vec<(u32, i64)> = entries.collect::<Result<_, _>>()?;
-    if entries.len() > limit as usize {
+    let rows = statement.query_and_then(values, |row| contact(user, row))?;
+    let mut rows: Vec<ContactRow> = rows.collect::<Outcome<_>>()?;
+    if rows.len() > limit as usize {
         return Ok(None);
     }
-    entries.sort_unstable();
-    with_users(db, user, entries).map(Some)
+    rows.sort_unstable_by_key(|row| row.id);
+    Ok(Some(rows))
 }
 
-fn with_users(db: &Connection, user: UserId, entries: Vec<(u32, i64)>) -> Outcome<Vec<ContactRow>> {
-    let mut rows = Vec::with_capacity(entries.len());
-    for (num, code) in entries {
-        let other: Option<UserRow> = user::by_id(db, UserId { site: user.site, num })?;
-        rows.extend(other.map(|other| ContactRow { user: other, state: state(code) }));
-    }
-    Ok(rows)
+/// Of the columns `other, state, sub, name, avatar, guest`.
+fn contact(of: UserId, row: &Row<'_>) -> Outcome<ContactRow> {
+    let profile = Profile {
+        sub: user::sub(row, 2)?,
+        name: user::text(row, 3)?.into(),
+        avatar: user::maybe_text(row, 4)?.map(Into::into),
+        guest: row.get(5)?,
+    };
+    Ok(ContactRow { id: UserId { site: of.site, num: row.get(0)? }, profile, state: state(row.get(1)?) })
 }
 
-fn code(state: ContactState) -> i64 {
+pub(crate) fn code(state: ContactState) -> i64 {
     match state {
         ContactState::None => 0,
         ContactState::RequestSent => 1,

@@ -10,6 +10,7 @@
 //! Read first: [`Sqlite`], [`Options`], then `writer.rs`.
 
 mod backup;
+pub mod bulk;
 mod contact;
 mod conversation;
 mod fault;

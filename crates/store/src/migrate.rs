@@ -3,7 +3,10 @@
 use rusqlite::Connection;
 
 /// A newer schema is appended here, never changed: databases of every older version exist.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/sqlite/0001_first_conversation.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/sqlite/0001_first_conversation.sql"),
+    include_str!("../migrations/sqlite/0002_contact_cards.sql"),
+];
 
 /// The schema version that this program knows.
 pub(crate) const NEWEST: u32 = MIGRATIONS.len() as u32;

@@ -80,8 +80,8 @@ fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outcome<UserRow>
             db.prepare_cached(remove)?.execute(params![site.0, &before[at..], profile.sub.as_str()])?;
         }
         put_words(db, site, &profile.sub, &folded)?;
-        contact::renamed(db, row.id, &folded)?;
     }
+    contact::show_card(db, row.id, profile)?;
     Ok(UserRow { profile: profile.clone(), ..row.clone() })
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn people(
     };
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
-    let next = rows.last().filter(|_| more).map(name_cursor);
+    let next = rows.last().filter(|_| more).map(|row| name_cursor(&row.profile));
     Ok(PeoplePage { rows, next })
 }
 
@@ -269,13 +269,13 @@ impl<'a> NameCursor<'a> {
         NameCursor { folded, sub }
     }
 
-    fn is_before(&self, folded: &str, sub: &str) -> bool {
+    pub(crate) fn is_before(&self, folded: &str, sub: &str) -> bool {
         (self.folded, self.sub) < (folded, sub)
     }
 }
 
-pub(crate) fn name_cursor(row: &UserRow) -> String {
-    format!("{}\0{}", fold(&row.profile.name), row.profile.sub)
+pub(crate) fn name_cursor(profile: &Profile) -> String {
+    format!("{}\0{}", fold(&profile.name), profile.sub)
 }
 
 /// Subs of senders, each looked up once.
@@ -309,7 +309,7 @@ fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<UserRow> {
         profile: Profile {
             sub: sub(row, 1)?,
             name: text(row, 2)?.into(),
-            avatar: row.get_ref(3)?.as_str_or_null()?.map(Arc::from),
+            avatar: maybe_text(row, 3)?.map(Arc::from),
             guest: row.get(4)?,
         },
         presence: match row.get::<_, i64>(5)? {
@@ -324,12 +324,16 @@ fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<UserRow> {
     })
 }
 
-fn sub(row: &Row<'_>, at: usize) -> rusqlite::Result<Sub> {
+pub(crate) fn sub(row: &Row<'_>, at: usize) -> rusqlite::Result<Sub> {
     Sub::parse(text(row, at)?).ok_or_else(|| {
         rusqlite::Error::FromSqlConversionFailure(at, Type::Text, "not a user id: the row is damaged".into())
     })
 }
 
-fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
+pub(crate) fn maybe_text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<Option<&'a str>> {
+    Ok(row.get_ref(at)?.as_str_or_null()?)
+}
+
+pub(crate) fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
     Ok(row.get_ref(at)?.as_str()?)
 }

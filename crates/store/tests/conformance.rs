@@ -497,7 +497,7 @@ fn contacts_are_listed_by_name_and_follow_a_new_name(store: &dyn Store) {
     }
     let page = |after: Option<String>| ask(|done| store.contacts(ann, after, 3, done));
     let names = |page: &chat::ContactsPage| {
-        page.rows.iter().map(|row| row.user.profile.sub.as_str().to_owned()).collect::<Vec<_>>()
+        page.rows.iter().map(|row| row.profile.sub.as_str().to_owned()).collect::<Vec<_>>()
     };
     let first = page(None);
     assert_eq!(names(&first), ["4", "3", "5"], "whatever the case, then by sub");
@@ -619,7 +619,7 @@ fn a_difference_has_what_changed_and_nothing_else(store: &dyn Store) {
     assert_eq!(rows, [(bob, 0)]);
     let messages: Vec<_> = news.messages.iter().map(|message| (message.seq, &*message.body)).collect();
     assert_eq!(messages, [(Seq(2), "new"), (Seq(3), "new, of my other device")]);
-    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.user.id, row.state)).collect();
+    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.id, row.state)).collect();
     assert_eq!(contacts, [(dora, ContactState::RequestReceived)]);
 
     ask(|done| store.mark(direct(ann, carl), carl, Seq(1), Seq(1), done));
@@ -637,7 +637,7 @@ fn a_difference_tells_who_was_taken_off(store: &dyn Store) {
     let position = snapshot(store, ann, None).position;
     relate(store, ann, bob, STRANGERS);
     let news = snapshot(store, ann, Some(position));
-    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.user.id, row.state)).collect();
+    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.id, row.state)).collect();
     assert_eq!(contacts, [(bob, ContactState::None)]);
     assert!(ask(|done| store.contacts(ann, None, 9, done)).rows.is_empty());
     assert!(snapshot(store, ann, None).contacts.rows.is_empty());

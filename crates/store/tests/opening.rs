@@ -5,8 +5,8 @@ mod asking;
 use std::path::Path;
 use std::process::Command;
 
-use asking::{Directory, add_site, ask, put, say, seqs, sub};
-use chat::{ConversationId, Position, Seq, SiteId, Store, UserId};
+use asking::{Directory, add_site, ask, put, put_named, say, seqs, sub};
+use chat::{ContactState, ConversationId, Position, Seq, SiteId, Store, UserId};
 use rusqlite::Connection;
 use store::{OpenError, Options, Sqlite};
 
@@ -73,7 +73,8 @@ fn write_version_1(path: &Path) {
          INSERT INTO user VALUES (1, 'bob', 2, 'Bob', 'bob', NULL, 0, 0, 0, 5, 6);
          INSERT INTO message VALUES (3, 1, (1 << 32) + 2, 1, 0, 1, 0, 9, NULL, 'a', 'first');
          INSERT INTO message VALUES (4, 1, (1 << 32) + 2, 2, 3, 2, 0, 9, 1, 'b', 'second');
-         INSERT INTO conversation VALUES (1, (1 << 32) + 2, 2, 4, 9, 1, 1, 0, 0, 0, 0, 4, 2, 2, 0, 0, 1, 0, 4);",
+         INSERT INTO conversation VALUES (1, (1 << 32) + 2, 2, 4, 9, 1, 1, 0, 0, 0, 0, 4, 2, 2, 0, 0, 1, 0, 4);
+         INSERT INTO contact VALUES (1, 1, 2, 4, 3, 'bob', 'bob');",
     )
     .expect("rows");
 }
@@ -95,6 +96,10 @@ fn a_database_of_version_1_opens_with_everything_in_it() {
     let next = say(&store, user(1), user(2), "c", "third");
     assert_eq!((next.seq, next.position), (Seq(3), Position { epoch: 7, number: 5 }));
     assert_eq!(seqs(&store, id), [Seq(1), Seq(2), Seq(3)]);
+    put_named(&store, SiteId(1), "bob", "Bobby");
+    let contacts = ask(|done| store.contacts(user(1), None, 9, done)).rows;
+    assert_eq!((&*contacts[0].profile.name, contacts[0].state), ("Bobby", ContactState::Blocked));
+    assert!(ask(|done| store.contacts(user(2), None, 9, done)).rows.is_empty(), "a mirror is not shown");
 }
 
 /// The process that the test below has end half-way.

@@ -147,8 +147,8 @@ impl Tables {
             })
             .cloned()
             .collect();
-        rows.sort_by_cached_key(name_cursor);
-        let next = cut(&mut rows, after, limit, name_cursor);
+        rows.sort_by_cached_key(|row| name_cursor(&row.profile));
+        let next = cut(&mut rows, after, limit, |row| name_cursor(&row.profile));
         PeoplePage { rows, next }
     }
 
@@ -383,10 +383,12 @@ impl Tables {
         let mut rows: Vec<ContactRow> = self
             .contacts_of(user)
             .filter(|(_, entry)| entry.state != ContactState::None)
-            .filter_map(|(id, entry)| Some(ContactRow { user: self.user_by_id(id)?, state: entry.state }))
+            .filter_map(|(id, entry)| {
+                Some(ContactRow { id, profile: self.user_by_id(id)?.profile, state: entry.state })
+            })
             .collect();
-        rows.sort_by_cached_key(|row| name_cursor(&row.user));
-        let next = cut(&mut rows, after, limit, |row| name_cursor(&row.user));
+        rows.sort_by_cached_key(|row| name_cursor(&row.profile));
+        let next = cut(&mut rows, after, limit, |row| name_cursor(&row.profile));
         ContactsPage { rows, next }
     }
 
@@ -419,7 +421,9 @@ impl Tables {
         let contacts: Vec<ContactRow> = self
             .contacts_of(user)
             .filter(|(_, entry)| entry.changed > since)
-            .filter_map(|(id, entry)| Some(ContactRow { user: self.user_by_id(id)?, state: entry.state }))
+            .filter_map(|(id, entry)| {
+                Some(ContactRow { id, profile: self.user_by_id(id)?.profile, state: entry.state })
+            })
             .collect();
         if rows.len() > from.page as usize || contacts.len() > from.page as usize {
             return None;
@@ -478,8 +482,8 @@ fn member_index(id: ConversationId, user: UserId) -> Option<usize> {
 }
 
 /// Sorts by name, then sub. Neither has control characters, so NUL keeps them apart.
-fn name_cursor(row: &UserRow) -> String {
-    format!("{}\0{}", directory::fold(&row.profile.name), row.profile.sub)
+fn name_cursor(profile: &Profile) -> String {
+    format!("{}\0{}", directory::fold(&profile.name), profile.sub)
 }
 
 /// Sorts pinned before all others, then newest activity first.

@@ -1,0 +1,111 @@
+//! What an import costs, and then a contact list:
+//! `cargo run --release -p store --example bulk_bench [users] [owners] [contacts of each] [directory]`.
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and may stop where it stands")]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use chat::{Mode, Profile, Site, SiteId, Store, Sub, Timestamp, UserId};
+use store::bulk::Import;
+use store::{Options, Sqlite};
+
+const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+fn main() {
+    let numbers: Vec<u32> = std::env::args().skip(1).take(3).map(|text| text.parse().unwrap()).collect();
+    let number = |at: usize, default| numbers.get(at).copied().unwrap_or(default);
+    let (users, owners, each) = (number(0, 1_000_000), number(1, 50_000), number(2, 150));
+    let directory = std::env::args().nth(4).map_or_else(std::env::temp_dir, PathBuf::from);
+    let directory = directory.join(format!("kith-bulk-{}", std::process::id()));
+    let path = directory.join("kith.db");
+    let store = Sqlite::open(&path, Options::default()).unwrap();
+    let site = store.add_site(&site()).unwrap().unwrap();
+    store.close();
+
+    let mut import = Import::open(&path).unwrap();
+    let ids = measure("users", users.into(), || import.users(site, (0..users).map(profile), NOW).unwrap());
+    let before = size(&path);
+    measure("contact rows", u64::from(owners) * u64::from(each), || {
+        for owner in 0..owners {
+            let others = (0..each).map(|n| ids[other(owner, n, users) as usize]);
+            import.contacts(ids[owner as usize], others).unwrap();
+        }
+    });
+    let counts = measure("to the end", 1, || import.finish().unwrap());
+    println!("{counts:?}");
+    println!("{} bytes per user", before / u64::from(users));
+    println!(
+        "{:.1} bytes per contact row",
+        (size(&path) - before) as f64 / counts.contacts_new.max(1) as f64
+    );
+    lists(&path, site, &ids[..owners as usize]);
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// Pages of contacts as a welcome has them, one after the other.
+fn lists(path: &Path, site: SiteId, owners: &[UserId]) {
+    let store = Sqlite::open(path, Options::default()).unwrap();
+    let many = owners.len().min(5_000);
+    for limit in [100, 200] {
+        let begin = Instant::now();
+        let mut rows = 0;
+        for at in 0..many {
+            let user = owners[at * 7_919 % owners.len()];
+            let (told, wait) = std::sync::mpsc::channel();
+            store.contacts(user, None, limit, Box::new(move |page| told.send(page).unwrap()));
+            rows += wait.recv().unwrap().unwrap().rows.len();
+        }
+        let each = begin.elapsed().as_secs_f64() * 1e6 / many as f64;
+        println!(
+            "site {}: a page of {limit}: {} rows, {each:.1} µs with the way there and back",
+            site.0,
+            rows / many
+        );
+    }
+}
+
+fn measure<T>(what: &str, count: u64, work: impl FnOnce() -> T) -> T {
+    let begin = Instant::now();
+    let answer = work();
+    let wall: Duration = begin.elapsed();
+    println!("{what}: {count} in {:.1} s, {:.0}/s", wall.as_secs_f64(), count as f64 / wall.as_secs_f64());
+    answer
+}
+
+fn profile(number: u32) -> Profile {
+    Profile {
+        sub: Sub::parse(&format!("m{number:07}")).unwrap(),
+        name: format!("Member {number}").into(),
+        avatar: None,
+        guest: false,
+    }
+}
+
+/// Somebody by chance, the same one each time.
+fn other(owner: u32, n: u32, users: u32) -> u32 {
+    let mixed = (u64::from(owner) << 32 | u64::from(n)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let other = ((mixed >> 24) % u64::from(users)) as u32;
+    if other == owner { (other + 1) % users } else { other }
+}
+
+fn size(path: &Path) -> u64 {
+    let with = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        std::fs::metadata(name).map_or(0, |file| file.len())
+    };
+    with("") + with("-wal")
+}
+
+fn site() -> Site {
+    Site {
+        id: SiteId(0),
+        key: "bench".into(),
+        name: "Bench".into(),
+        mode: Mode::Open,
+        guests: false,
+        origins: vec![],
+        secrets: vec![],
+        created: NOW,
+    }
+}

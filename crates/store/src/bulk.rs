@@ -1,0 +1,272 @@
+//! Bulk: puts a whole community into a database that no node has open.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+
+use chat::{ContactState, Profile, SiteId, Timestamp, UserId};
+use rusqlite::{Connection, OpenFlags, params};
+
+use crate::fault::Fault;
+use crate::open::{connect, explain, open};
+use crate::user::Seen;
+use crate::{OpenError, Options, contact, user};
+
+/// Puts many users and contacts into a store, faster than a node could: no request, no wait for the disk per row.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (path, site, now, profiles) = (std::path::Path::new("kith.db"), chat::SiteId(1), chat::Timestamp(0), vec![]);
+/// let mut import = store::bulk::Import::open(path)?;
+/// let ids = import.users(site, profiles, now)?; // in the order of the profiles
+/// import.contacts(ids[0], [ids[1]])?; // contacts are mutual,
+/// import.contacts(ids[1], [ids[0]])?; // so each side is said once
+/// import.finish()?;
+/// # Ok(()) }
+/// ```
+///
+/// It is quickest, and the file smallest, where users come in the order of their `sub`, and owners of contacts in
+/// that of their numbers; so say all users first, then all contacts. Saying something a second time changes nothing.
+///
+/// No process may have the database open; while it lasts nobody else can open it. Where it is dropped without
+/// [`finish`](Self::finish) or the process dies, a part of the rows is there, all of them whole.
+pub struct Import {
+    db: Connection,
+    path: PathBuf,
+    /// Rows that the open transaction has written.
+    pending: u32,
+    counts: Counts,
+    cards: HashMap<SiteId, Cards>,
+}
+
+/// What an import has done so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub users_new: u64,
+    /// Whose profile was another one before.
+    pub users_changed: u64,
+    pub users_as_before: u64,
+    /// Entries of contact lists: two for a pair.
+    pub contacts_new: u64,
+    /// Entries of pairs who were contacts already, or have had to do with each other in another way: what two
+    /// members have decided here stays.
+    pub contacts_as_before: u64,
+}
+
+/// Why an import ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error("user {} of site {} is not in the database", .0.num, .0.site.0)]
+    NoSuchUser(UserId),
+    #[error("a user cannot be a contact of himself, or of another site (user {} of site {})", .0.num, .0.site.0)]
+    NoPair(UserId),
+    #[error(transparent)]
+    Store(#[from] OpenError),
+}
+
+/// Rows of one transaction. Each begins with an empty page cache of SQLite's log and ends with a copy to the database,
+/// so they are large; what a crash undoes is this much.
+const PORTION: u32 = 500_000;
+
+impl Import {
+    /// Opens the database at `path`, makes it where there is none, and keeps everybody else out.
+    /// [`OpenError::Busy`]: a node or a command has it open.
+    pub fn open(path: &Path) -> Result<Import, OpenError> {
+        let options = Options { writer_cache_kib: 256 << 10, busy_ms: 1_000, ..Options::default() };
+        drop(open(path, &options)?); // makes and migrates it
+        let explain = |error| explain(path, error);
+        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options).map_err(explain)?;
+        let settings = [
+            ("locking_mode", "EXCLUSIVE".to_owned()),
+            ("synchronous", "NORMAL".to_owned()),
+            ("cache_size", format!("-{}", options.writer_cache_kib)),
+        ];
+        for (name, value) in settings {
+            db.pragma_update(None, name, value).map_err(explain)?;
+        }
+        let import = Import {
+            db,
+            path: path.to_owned(),
+            pending: 0,
+            counts: Counts::default(),
+            cards: HashMap::new(),
+        };
+        import.run("BEGIN IMMEDIATE")?;
+        Ok(import)
+    }
+
+    /// Puts users of a site, or gives those who are there the new profile. Answers their ids in the order of the
+    /// profiles: 8 bytes each, so say a very large community in portions.
+    pub fn users(
+        &mut self,
+        site: SiteId,
+        profiles: impl IntoIterator<Item = Profile>,
+        now: Timestamp,
+    ) -> Result<Vec<UserId>, ImportError> {
+        self.cards.remove(&site);
+        let mut ids = Vec::new();
+        for profile in profiles {
+            let (row, seen) = user::put(&self.db, site, &profile, now).map_err(|f| self.fault(f))?;
+            match seen {
+                Seen::New => self.counts.users_new += 1,
+                Seen::Changed => self.counts.users_changed += 1,
+                Seen::Before => self.counts.users_as_before += 1,
+            }
+            ids.push(row.id);
+            self.wrote(u32::from(seen != Seen::Before))?;
+        }
+        Ok(ids)
+    }
+
+    /// Puts users on the contact list of one. Say the other side too, in its turn: both are on each other's list
+    /// then. The first call of a site reads the names of its users into memory, some 50 bytes each.
+    pub fn contacts(
+        &mut self,
+        owner: UserId,
+        others: impl IntoIterator<Item = UserId>,
+    ) -> Result<(), ImportError> {
+        let mut numbers = Vec::new();
+        for other in others {
+            if other == owner || other.site != owner.site {
+                return Err(ImportError::NoPair(other));
+            }
+            numbers.push(other.num);
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        self.load_cards(owner.site)?;
+        let cards = &self.cards[&owner.site];
+        cards.of(owner.num).ok_or(ImportError::NoSuchUser(owner))?;
+        let sql = "INSERT OR IGNORE INTO contact (site, user, other, state, changed, sub, name, avatar, guest) \
+                   VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8)";
+        let mut statement = self.db.prepare_cached(sql).map_err(|e| explain(&self.path, e))?;
+        let mut new = 0;
+        for num in &numbers {
+            let other = UserId { site: owner.site, num: *num };
+            let card = cards.of(*num).ok_or(ImportError::NoSuchUser(other))?;
+            let state = contact::code(ContactState::Contact);
+            let key = (owner.site.0, owner.num, num);
+            let values = params![key.0, key.1, key.2, state, card.sub, card.name, card.avatar, card.guest];
+            new += statement.execute(values).map_err(|e| explain(&self.path, e))? as u32;
+        }
+        drop(statement);
+        self.counts.contacts_new += u64::from(new);
+        self.counts.contacts_as_before += numbers.len() as u64 - u64::from(new);
+        self.wrote(new)
+    }
+
+    /// So far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Waits until all of it is on disk. Where contacts came, the database gets a new *epoch*: devices that were
+    /// here before begin afresh with their new lists.
+    pub fn finish(self) -> Result<Counts, ImportError> {
+        if self.counts.contacts_new > 0 {
+            let step = (RandomState::new().hash_one(&self.path) as u32).max(1);
+            let sql = "UPDATE meta SET value = (value + ?1) % 4294967296 WHERE name = 'epoch'";
+            self.db.execute(sql, [step]).map_err(|e| explain(&self.path, e))?;
+        }
+        self.run("COMMIT")?;
+        let carried = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        carried.map_err(|e| explain(&self.path, e))?;
+        Ok(self.counts)
+    }
+
+    fn load_cards(&mut self, site: SiteId) -> Result<(), ImportError> {
+        if !self.cards.contains_key(&site) {
+            let cards = Cards::read(&self.db, site).map_err(|e| explain(&self.path, e))?;
+            self.cards.insert(site, cards);
+        }
+        Ok(())
+    }
+
+    fn wrote(&mut self, rows: u32) -> Result<(), ImportError> {
+        self.pending += rows;
+        if self.pending >= PORTION {
+            self.pending = 0;
+            self.run("COMMIT")?;
+            self.run("BEGIN IMMEDIATE")?;
+        }
+        Ok(())
+    }
+
+    fn run(&self, sql: &str) -> Result<(), OpenError> {
+        self.db.execute_batch(sql).map_err(|error| explain(&self.path, error))
+    }
+
+    fn fault(&self, fault: Fault) -> ImportError {
+        match fault {
+            Fault::Sql(error) => explain(&self.path, error).into(),
+            Fault::Invalid(_) => {
+                let error = rusqlite::Error::InvalidQuery;
+                OpenError::Failed { path: self.path.clone(), error }.into()
+            }
+        }
+    }
+}
+
+/// What contact rows show of the users of one site, in one piece of memory.
+struct Cards {
+    /// By number: where the card begins; [`NOBODY`] where there is no such user.
+    begins: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+const NOBODY: u64 = u64::MAX;
+
+struct Card<'a> {
+    sub: &'a str,
+    name: &'a str,
+    avatar: Option<&'a str>,
+    guest: bool,
+}
+
+impl Cards {
+    fn read(db: &Connection, site: SiteId) -> rusqlite::Result<Cards> {
+        let mut cards = Cards { begins: Vec::new(), bytes: Vec::new() };
+        let mut statement =
+            db.prepare("SELECT num, sub, name, avatar, guest FROM user WHERE site = ?1 ORDER BY sub")?;
+        let mut rows = statement.query([site.0])?;
+        while let Some(row) = rows.next()? {
+            cards.add(
+                row.get(0)?,
+                &Card {
+                    sub: user::text(row, 1)?,
+                    name: user::text(row, 2)?,
+                    avatar: user::maybe_text(row, 3)?,
+                    guest: row.get(4)?,
+                },
+            );
+        }
+        Ok(cards)
+    }
+
+    fn add(&mut self, num: u32, card: &Card<'_>) {
+        let at = num as usize;
+        if self.begins.len() <= at {
+            self.begins.resize(at + 1, NOBODY);
+        }
+        self.begins[at] = self.bytes.len() as u64;
+        for text in [card.sub, card.name, card.avatar.unwrap_or_default()] {
+            self.bytes.extend((text.len() as u32).to_le_bytes());
+            self.bytes.extend(text.as_bytes());
+        }
+        self.bytes.push(u8::from(card.guest) | u8::from(card.avatar.is_some()) << 1);
+    }
+
+    fn of(&self, num: u32) -> Option<Card<'_>> {
+        let begin = *self.begins.get(num as usize).filter(|begin| **begin != NOBODY)?;
+        let mut rest = &self.bytes[begin as usize..];
+        let mut text = || {
+            let (length, after) = rest.split_first_chunk().expect("cards are written whole");
+            let (text, after) = after.split_at(u32::from_le_bytes(*length) as usize);
+            rest = after;
+            std::str::from_utf8(text).expect("cards are written from text")
+        };
+        let (sub, name, avatar) = (text(), text(), text());
+        let flags = rest[0];
+        Some(Card { sub, name, avatar: (flags & 2 != 0).then_some(avatar), guest: flags & 1 != 0 })
+    }
+}
