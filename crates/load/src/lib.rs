@@ -20,6 +20,7 @@ pub mod report;
 pub mod slow;
 pub mod storm;
 pub mod stress;
+pub mod study;
 pub mod target;
 mod token;
 mod traffic;

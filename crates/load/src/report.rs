@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::conductor::Point;
 use crate::percentiles::Percentiles;
+use crate::study::Study;
 
 pub use machine::Machine;
 pub(crate) use number::{escaped, grouped, scale};
@@ -45,6 +46,8 @@ pub struct Run {
     pub lines: Vec<String>,
     pub latencies: Vec<Latency>,
     pub series: Vec<Point>,
+    /// Where it is made of many.
+    pub study: Option<Study>,
 }
 
 /// Whether its figures may be believed.
@@ -117,6 +120,7 @@ impl Run {
             lines: Vec::new(),
             latencies: Vec::new(),
             series: Vec::new(),
+            study: None,
         }
     }
 }

@@ -115,6 +115,9 @@ pub(crate) struct NodeFlags {
     pub log: Option<String>,
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
+    /// For nodes that `kith load` starts for a run: ends when stdin closes, and removes its data directory.
+    #[arg(long, hide = true)]
+    pub throwaway: bool,
 }
 
 impl NodeFlags {

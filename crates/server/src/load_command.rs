@@ -19,13 +19,13 @@ use load::target::Target;
 use load::{Aim, LoadError};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use toml::Value;
+use toml::{Table, Value};
 
 pub(crate) use self::line::LoadCommand;
 use self::line::LoadTarget;
 use self::own_node::OwnNode;
-use self::plan::{Found, Task};
-use self::plan_file::{Plan, What};
+use self::plan::Found;
+use self::plan_file::{Plan, Prepared, What};
 use crate::config::Loaded;
 use crate::demo;
 use crate::trouble::{Outcome, Trouble};
@@ -76,16 +76,16 @@ fn carry_out(
     let stop = stop_by_signal()?;
     let several = tasks.len() > 1;
     let mut found = Vec::new();
-    for (name, task) in &tasks {
+    for (name, prepared) in tasks {
         if stop.load(Ordering::Relaxed) {
             break;
         }
         if several {
             progress(&format!("-- {name}"));
         }
-        match one(name, &**task, args, loaded, &stop) {
+        match one(&name, prepared, args, loaded, &stop) {
             // One plan that cannot be made does not cost the figures of the others.
-            Err(trouble) if several => found.push(Found::nothing(name, &trouble)),
+            Err(trouble) if several => found.push(Found::nothing(&name, &trouble)),
             done => found.push(done?),
         }
     }
@@ -117,7 +117,7 @@ fn carry_out(
 }
 
 /// A plan that another one names.
-fn part(name: String) -> Outcome<(String, Box<dyn Task>)> {
+fn part(name: String) -> Outcome<(String, Prepared)> {
     match plan_file::find(&name, &[])?.what {
         What::Task(task) => Ok((name, task)),
         What::Several(_) => Err(Trouble::new(format!("{name} is a list of plans inside of another"))
@@ -135,14 +135,19 @@ impl Found {
 
 fn one(
     name: &str,
-    task: &dyn Task,
+    prepared: Prepared,
     args: &LoadTarget,
     loaded: &Loaded,
     stop: &Arc<AtomicBool>,
 ) -> Outcome<Found> {
+    let Prepared { task, node } = prepared;
     let members = task.members();
+    let node = node.with(args.tls, &Table::new());
+    if args.url.is_some() && (node.tls || node.seed.is_some() || !node.settings.is_empty()) {
+        progress(&format!("warning: what {name} asks of its node is left to the one that --url names"));
+    }
     // Lives until the run is over.
-    let own = args.url.is_none().then(|| OwnNode::start(members)).transpose()?;
+    let own = args.url.is_none().then(|| OwnNode::start(members, &node)).transpose()?;
     let aim = Aim { stop: Arc::clone(stop), ..aim(args, own.as_ref(), loaded)? };
     before::check(&aim, members, args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("{name} could not be made")).because(error);
@@ -183,8 +188,8 @@ fn aim(args: &LoadTarget, own: Option<&OwnNode>, loaded: &Loaded) -> Outcome<Aim
         (None, None) => stored_secret(site, loaded, port)?,
     };
     Ok(Aim {
-        server: args.pid.or(here.map(|node| node.pid)),
-        ca: args.ca.clone(),
+        server: args.pid.or(own.map(OwnNode::pid)).or(here.map(|node| node.pid)),
+        ca: own.and_then(OwnNode::certificate).or(args.ca.clone()),
         threads: args.threads,
         ..Aim::new(target, site, &secret)
     })

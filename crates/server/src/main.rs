@@ -58,6 +58,9 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
     };
     match &cli.command {
         Command::Serve(flags) => return serve::run(&load(flags.settings())?, Purpose::Serve),
+        Command::Demo(flags) if flags.throwaway => {
+            return serve::run(&load(flags.settings())?, Purpose::Throwaway);
+        }
         Command::Demo(flags) => return serve::run(&load(flags.settings())?, Purpose::Demo),
         Command::Load(command) => {
             let flags = command.target().map(|target| target.data.settings()).unwrap_or_default();

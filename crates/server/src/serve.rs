@@ -29,6 +29,8 @@ pub(crate) enum Purpose {
     Serve,
     /// With the demo community in its database and on its pages.
     Demo,
+    /// The same for one run of a load, until stdin closes; its data is removed at the end.
+    Throwaway,
 }
 
 /// Runs a node until a signal stops it.
@@ -39,6 +41,9 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
     // Before anything else, so that a signal during the start is not lost.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
         .map_err(|error| Trouble::new("cannot listen to signals").because(error))?;
+    if purpose == Purpose::Throwaway {
+        end_with_stdin()?;
+    }
     let running = Running::start(loaded, purpose)?;
     print_with(|out| running.greet(out, config, purpose))?;
     for signal in &mut signals {
@@ -48,9 +53,23 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
         }
         end_at_the_next(signals);
         running.stop(config);
+        if purpose == Purpose::Throwaway {
+            // Whoever started it may be doing the same, or be gone.
+            let _ = std::fs::remove_dir_all(&config.data);
+        }
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Stdin is a pipe from who has started this node: it closes when they are gone, killed or not.
+fn end_with_stdin() -> Outcome {
+    let watch = || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM);
+    };
+    let begun = thread::Builder::new().name("stdin".into()).spawn(watch);
+    begun.map(drop).map_err(|error| Trouble::new("cannot start the node's threads").because(error))
 }
 
 /// A second signal means: now. What was acknowledged is on disk, so nothing is lost by it.
@@ -96,7 +115,7 @@ impl Running {
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
         let status = Status::new(config.metrics_public);
         let mut router = status::routes(status.clone());
-        if purpose == Purpose::Demo {
+        if purpose != Purpose::Serve {
             demo::settle(&*store, crate::now())?;
             router = router.merge(demo::routes(Arc::clone(&store)));
         }
@@ -184,7 +203,7 @@ impl Running {
         }
         writeln!(out, "  data    {}", config.data.display())?;
         match purpose {
-            Purpose::Demo => {
+            Purpose::Demo | Purpose::Throwaway => {
                 writeln!(
                     out,
                     "\nOpen http://{http} in a browser, choose who you are, and open a second window as"

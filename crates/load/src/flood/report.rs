@@ -258,6 +258,7 @@ impl Report {
             lines: self.failures.iter().map(|(reason, count)| format!("{count} × {reason}")).collect(),
             latencies: vec![Latency { what: "connect + login, from when it was due", ms: self.connect_ms }],
             series: self.series.clone(),
+            study: None,
         }
     }
 

@@ -36,6 +36,7 @@ fn report() -> Report {
                 lines: vec!["Sent: 12 & more".to_owned()],
                 latencies: vec![Latency { what: "connect + login", ms }],
                 series,
+                study: None,
             },
             Run {
                 name: "stress, \"short\"".to_owned(),
@@ -46,6 +47,7 @@ fn report() -> Report {
                 lines: Vec::new(),
                 latencies: Vec::new(),
                 series: Vec::new(),
+                study: None,
             },
         ],
     }

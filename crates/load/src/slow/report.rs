@@ -172,6 +172,7 @@ impl Report {
                 Latency { what: "others, while the slow do not read", ms: self.pause_ms },
             ],
             series: self.series.clone(),
+            study: None,
         }
     }
 }

@@ -199,6 +199,7 @@ impl Report {
                 Latency { what: "send to acknowledgement, of those who stayed", ms: self.ack_ms },
             ],
             series: self.series.clone(),
+            study: None,
         }
     }
 }

@@ -200,6 +200,7 @@ impl Report {
                 Latency { what: "send to delivery", ms: self.delivery_ms },
             ],
             series: self.series.clone(),
+            study: None,
         }
     }
 

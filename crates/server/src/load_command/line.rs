@@ -78,6 +78,9 @@ pub(crate) struct LoadTarget {
     /// The node [default: one of our own, started for the run].
     #[arg(long)]
     pub(crate) url: Option<String>,
+    /// With TLS: the node of our own gets a certificate for the run, which the members trust.
+    #[arg(long, conflicts_with = "url")]
+    pub(crate) tls: bool,
     /// Key of the site [default: demo].
     #[arg(long)]
     pub(crate) site: Option<String>,
@@ -123,9 +126,10 @@ impl PlanArgs {
             let (key, value) = change.split_once('=').ok_or_else(|| {
                 Trouble::new(format!("--set {change} has no value")).remedy("as in --set connections=5000")
             })?;
-            // What is no number is text, so that nobody has to quote twice.
+            // What is no number, true or false is text, so that nobody has to quote twice.
             let number = value.parse().map(Value::Integer);
             let number = number.or_else(|_| value.parse().map(Value::Float));
+            let number = number.or_else(|_| value.parse().map(Value::Boolean));
             Ok((key.to_owned(), number.unwrap_or_else(|_| text(value))))
         });
         changes.collect()

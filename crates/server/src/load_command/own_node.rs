@@ -1,16 +1,18 @@
 //! A node of our own for one run: a child process on a free port of loopback, with its data in a folder that goes
-//! with it.
+//! with it. Both end with us, however we end.
 
+use std::fmt;
 use std::fs;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use toml::Value;
+use toml::{Table, Value};
 
 use crate::config::{self, Layers, Loaded};
 use crate::run_file::{self, RunningNode};
@@ -21,13 +23,47 @@ const END_PATIENCE: Duration = Duration::from_secs(20);
 /// Descriptors that are no member's.
 const OTHER_DESCRIPTORS: u64 = 300;
 /// They would be what is measured.
-const LIMITS: [&str; 5] = [
-    "KITH_LIMITS_SEND_BURST",
-    "KITH_LIMITS_SEND_PER_MINUTE",
-    "KITH_LIMITS_COMMAND_BURST",
-    "KITH_LIMITS_COMMAND_PER_MINUTE",
-    "KITH_LIMITS_SITE_SENDS_PER_SECOND",
-];
+const LIMITS: [&str; 5] =
+    ["send_burst", "send_per_minute", "command_burst", "command_per_minute", "site_sends_per_second"];
+
+/// What a run asks of a node of our own.
+#[derive(Debug, Clone, Default)]
+pub(super) struct NodeWish {
+    /// With a certificate of its own, which the members trust.
+    pub(super) tls: bool,
+    /// As in `kith.toml`; what they leave out is as [`LIMITS`] and the defaults say.
+    pub(super) settings: Table,
+    /// Fills the data directory before the node starts.
+    pub(super) seed: Option<Seed>,
+}
+
+#[derive(Clone)]
+pub(super) struct Seed(pub(super) Arc<dyn Fn(&Path) -> Outcome + Send + Sync>);
+
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed")
+    }
+}
+
+impl NodeWish {
+    /// What the plan itself needs, and over it what its file says.
+    pub(super) fn with(mut self, tls: bool, settings: &Table) -> NodeWish {
+        self.tls |= tls;
+        lay_over(&mut self.settings, settings);
+        self
+    }
+}
+
+/// Sections are joined, values replaced.
+fn lay_over(under: &mut Table, over: &Table) {
+    for (key, value) in over {
+        match (under.get_mut(key), value) {
+            (Some(Value::Table(under)), Value::Table(over)) => lay_over(under, over),
+            _ => drop(under.insert(key.clone(), value.clone())),
+        }
+    }
+}
 
 pub(super) struct OwnNode {
     child: Child,
@@ -37,25 +73,22 @@ pub(super) struct OwnNode {
 
 impl OwnNode {
     /// Returns when the node listens.
-    pub(super) fn start(members: u32) -> Outcome<OwnNode> {
+    pub(super) fn start(members: u32, wish: &NodeWish) -> Outcome<OwnNode> {
         let unstarted = |error: std::io::Error| Trouble::new("cannot start a node of our own").because(error);
         let folder = new_folder().map_err(unstarted)?;
-        let log = fs::File::create(folder.join("log")).map_err(unstarted)?;
-        let mut command = Command::new(std::env::current_exe().map_err(unstarted)?);
-        command.args(["demo", "--http", "127.0.0.1:0", "--log", "warn", "--data"]).arg(folder.join("data"));
-        if let Some(workers) = workers_with_own_tables(members, edge::raise_descriptor_limit()) {
-            command.args(["--private-descriptors", "--workers", &workers.to_string()]);
-        }
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("KITH_") {
-                command.env_remove(name);
+        let child = (|| {
+            if let Some(Seed(fill)) = &wish.seed {
+                fill(&folder)?;
+            }
+            spawn(&folder, members, wish).map_err(unstarted)
+        })();
+        match child {
+            Ok(child) => OwnNode::await_start(child, folder),
+            Err(trouble) => {
+                let _ = fs::remove_dir_all(&folder);
+                Err(trouble)
             }
         }
-        command.envs(LIMITS.map(|name| (name, "0")));
-        // A process group of its own: Ctrl-C is for us, and the node is still needed for the report.
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
-        let child = command.spawn().map_err(unstarted)?;
-        OwnNode::await_start(child, folder)
     }
 
     fn await_start(mut child: Child, folder: PathBuf) -> Outcome<OwnNode> {
@@ -66,9 +99,9 @@ impl OwnNode {
             }
             let ended = child.try_wait().ok().flatten();
             if ended.is_some() || begin.elapsed() > START_PATIENCE {
+                let said = fs::read_to_string(folder.join(LOG)).unwrap_or_default();
                 let _ = child.kill();
                 let _ = child.wait();
-                let said = fs::read_to_string(folder.join("log")).unwrap_or_default();
                 let _ = fs::remove_dir_all(&folder);
                 let why = if said.is_empty() { "it did not listen within 30 s".to_owned() } else { said };
                 return Err(Trouble::new("a node of our own does not start")
@@ -80,7 +113,19 @@ impl OwnNode {
     }
 
     pub(super) fn url(&self) -> String {
-        format!("http://{}", self.running.http)
+        match self.running.https {
+            Some(https) => format!("https://{https}"),
+            None => format!("http://{}", self.running.http),
+        }
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.running.pid
+    }
+
+    /// What members must trust, where it speaks TLS.
+    pub(super) fn certificate(&self) -> Option<PathBuf> {
+        self.running.https.map(|_| self.folder.join(CERTIFICATE))
     }
 
     /// With which its database can be opened.
@@ -90,12 +135,56 @@ impl OwnNode {
     }
 }
 
+/// Beside the database.
+const LOG: &str = "log";
+const SETTINGS: &str = "kith.toml";
+const CERTIFICATE: &str = "certificate.pem";
+const KEY: &str = "key.pem";
+
+fn spawn(folder: &Path, members: u32, wish: &NodeWish) -> std::io::Result<Child> {
+    let off = |name: &str| (name.to_owned(), Value::Integer(0));
+    let limits = LIMITS.into_iter().map(off).collect();
+    let mut settings = Table::from_iter([("limits".to_owned(), Value::Table(limits))]);
+    lay_over(&mut settings, &wish.settings);
+    fs::write(folder.join(SETTINGS), settings.to_string())?;
+    let log = fs::File::create(folder.join(LOG))?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["demo", "--throwaway", "--http", "127.0.0.1:0", "--log", "warn"]);
+    command.arg("--data").arg(folder).arg("--config").arg(folder.join(SETTINGS));
+    if wish.tls {
+        write_certificate(folder)?;
+        command.args(["--https", "127.0.0.1:0", "--tls-cert"]).arg(folder.join(CERTIFICATE));
+        command.arg("--tls-key").arg(folder.join(KEY));
+    }
+    if let Some(workers) = workers_with_own_tables(members, edge::raise_descriptor_limit()) {
+        command.args(["--private-descriptors", "--workers", &workers.to_string()]);
+    }
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("KITH_") {
+            command.env_remove(name);
+        }
+    }
+    // Its end of the pipe closes when we are gone: that ends it, see `--throwaway`. A process group of its own: Ctrl-C
+    // is for us, and the node is still needed for the report.
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log).process_group(0).spawn()
+}
+
+fn write_certificate(folder: &Path) -> std::io::Result<()> {
+    let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+    let made = rcgen::generate_simple_self_signed(names).map_err(std::io::Error::other)?;
+    fs::write(folder.join(CERTIFICATE), made.cert.pem())?;
+    let mut key = fs::OpenOptions::new();
+    let mut key = key.write(true).create_new(true).mode(0o600).open(folder.join(KEY))?;
+    std::io::Write::write_all(&mut key, made.signing_key.serialize_pem().as_bytes())
+}
+
 impl Drop for OwnNode {
     fn drop(&mut self) {
         if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process(pid, Signal::TERM);
         }
         let begin = Instant::now();
+        // `Child::wait` would close its stdin, which it would take for a second signal.
         while begin.elapsed() < END_PATIENCE && matches!(self.child.try_wait(), Ok(None)) {
             thread::sleep(Duration::from_millis(20));
         }

@@ -10,6 +10,8 @@ use std::fmt::Debug;
 use load::report::Run;
 use load::{Aim, LoadError};
 
+use super::own_node::NodeWish;
+
 pub(super) use flood::Flood;
 pub(crate) use flood::FloodArgs;
 pub(super) use slow::Slow;
@@ -26,6 +28,10 @@ pub(super) trait Task: Debug {
     }
     /// Connections at the most.
     fn members(&self) -> u32;
+    /// What it needs of a node of our own, beside what its file says.
+    fn node(&self) -> NodeWish {
+        NodeWish::default()
+    }
     /// Returns when the run is over; `name` is for the report.
     fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError>;
 }

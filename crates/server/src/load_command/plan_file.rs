@@ -5,8 +5,9 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::own_node::NodeWish;
 use super::plan::{Contradiction, Flood, Slow, Storm, Stress, Task};
-use super::presets;
+use super::{presets, setting};
 use crate::trouble::{Outcome, Trouble};
 
 /// The file. `plans` names others, which are carried out one after the other.
@@ -17,6 +18,11 @@ struct PlanFile {
     #[serde(default)]
     about: String,
     plans: Option<Vec<String>>,
+    /// Of a node of our own: whether members speak TLS with it, and its settings as in `kith.toml`.
+    #[serde(default)]
+    tls: bool,
+    #[serde(default, deserialize_with = "setting::of_node")]
+    node: Table,
     flood: Option<Flood>,
     stress: Option<Stress>,
     storm: Option<Storm>,
@@ -26,7 +32,7 @@ struct PlanFile {
 impl PlanFile {
     /// What its sections ask for: a plan has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
-        let PlanFile { about: _, plans: _, flood, stress, storm, slow } = self;
+        let PlanFile { about: _, plans: _, tls: _, node: _, flood, stress, storm, slow } = self;
         [boxed(flood), boxed(stress), boxed(storm), boxed(slow)].into_iter().flatten().collect()
     }
 }
@@ -46,9 +52,16 @@ pub(super) struct Plan {
 
 #[derive(Debug)]
 pub(super) enum What {
-    Task(Box<dyn Task>),
+    Task(Prepared),
     /// Names of other plans, in their order.
     Several(Vec<String>),
+}
+
+/// A plan, and the node that it is meant for.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) task: Box<dyn Task>,
+    pub(super) node: NodeWish,
 }
 
 /// A preset's name, or the path of a file, with what was changed on the command line.
@@ -81,27 +94,52 @@ fn read(from: &str, name: &str, text: &str, changes: &[(String, Value)]) -> Outc
 fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanFile> {
     // What the file says is right by now; what is wrong after the change is the change.
     let mut table: Table = toml::from_str(text).map_err(|error| wrong(name, text, &error))?;
-    let section = table.iter_mut().find_map(|(_, value)| value.as_table_mut());
-    let Some(section) = section else {
-        return Err(Trouble::new(format!(
-            "the plan {name} is a list of plans, so nothing in it can be changed"
-        )));
-    };
-    section.extend(changes.iter().cloned());
+    for (key, value) in changes {
+        if !change(&mut table, key, value) {
+            return Err(Trouble::new(format!(
+                "the plan {name} is a list of plans, so nothing in it can be changed"
+            )));
+        }
+    }
     PlanFile::deserialize(table).map_err(|error| {
         let trouble = Trouble::new(format!("the plan {name} cannot be changed like this"));
         trouble.because(error.message()).remedy(hint(error.message(), name))
     })
 }
 
+/// `tls` and `node.edge.workers` are said beside the section, everything else in it.
+fn change(table: &mut Table, key: &str, value: &Value) -> bool {
+    let is_section = |(name, value): &(&String, &mut Value)| value.is_table() && *name != "node";
+    let (table, path) = match table.iter_mut().find(is_section) {
+        None => return false,
+        Some(_) if key == "tls" || key.starts_with("node.") => (Some(table), key),
+        Some((_, section)) => (section.as_table_mut(), key),
+    };
+    let Some(mut table) = table else { return false };
+    let mut path = path.split('.').peekable();
+    while let Some(part) = path.next() {
+        if path.peek().is_none() {
+            table.insert(part.to_owned(), value.clone());
+            break;
+        }
+        let inner = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
+        let Value::Table(inner) = inner else { return false };
+        table = inner;
+    }
+    true
+}
+
 fn what(name: &str, mut file: PlanFile) -> Outcome<What> {
     let several = file.plans.take();
+    let (tls, settings) = (file.tls, std::mem::take(&mut file.node));
     let mut tasks = file.tasks();
     match (tasks.pop(), several) {
         (Some(task), None) if tasks.is_empty() => {
             let contradicts =
                 |Contradiction { says, remedy }| Trouble::new(format!("{name}: {says}")).remedy(remedy);
-            task.check().map_err(contradicts).map(|()| What::Task(task))
+            task.check().map_err(contradicts)?;
+            let node = task.node().with(tls, &settings);
+            Ok(What::Task(Prepared { task, node }))
         }
         (None, Some(names)) => Ok(What::Several(names)),
         (None, None) => Err(Trouble::new(format!("{name}: the plan does not say what to do"))
@@ -182,6 +220,13 @@ mod tests {
         assert_eq!(stress.members(), 12);
         let wrong = changed_to("[stress]", "group", Value::Integer(3)).expect_err("unknown");
         assert!(wrong.to_string().contains("`groups` is meant, perhaps"), "{wrong}");
+        let mut text = "[stress]\n".to_owned();
+        for (key, value) in [("tls", Value::Boolean(true)), ("node.edge.workers", Value::Integer(2))] {
+            let file = changed_to(&text, key, value).expect("a plan");
+            assert!(file.tls != (file.node.len() == 1), "{file:?}");
+        }
+        text.push_str("[node]\nedge.worker = 2\n");
+        assert!(refused(&text).contains("unknown field `worker`"));
         let list = changed_to("plans = [\"flood\"]", "groups", Value::Integer(3)).expect_err("a list");
         assert!(list.to_string().contains("list of plans"), "{list}");
     }
@@ -213,7 +258,7 @@ mod tests {
             for name in names {
                 let part = find(&name, &[]).unwrap_or_else(|trouble| panic!("{trouble}"));
                 let What::Task(task) = part.what else { panic!("{name} is a list itself") };
-                assert!(task.members() > 0, "{name}");
+                assert!(task.task.members() > 0, "{name}");
             }
         }
     }

@@ -2,6 +2,9 @@
 
 use load::target::Transport;
 use serde::{Deserialize, Deserializer};
+use toml::Table;
+
+use crate::config::Config;
 
 pub(super) fn parsed<'de, D: Deserializer<'de>>(from: D) -> Result<Transport, D::Error> {
     String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
@@ -31,4 +34,11 @@ pub(super) fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Err
 
 pub(super) fn positive_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     positive(from).map(Some)
+}
+
+/// As in `kith.toml`.
+pub(super) fn of_node<'de, D: Deserializer<'de>>(from: D) -> Result<Table, D::Error> {
+    let table = Table::deserialize(from)?;
+    let right = Config::deserialize(table.clone()).map(drop);
+    right.map(|()| table).map_err(|error| serde::de::Error::custom(error.message()))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
 use crate::running::{Running, Scratch, poll, text};
@@ -32,6 +32,41 @@ fn a_plan_runs_on_a_node_of_its_own_that_leaves_nothing_behind() {
 
 /// Each of 20 members writes twice.
 const SMALL: &str = "[stress]\ngroups = 4\nper-group = 5\nevery = \"1s\"\ntime = \"2s\"\n";
+
+#[test]
+fn a_node_of_its_own_speaks_tls_and_has_the_settings_of_the_plan() {
+    let scratch = Scratch::new("own-tls");
+    let plan = "tls = true\n[node]\nedge.workers = 1\nstore.sync = \"normal\"\n[flood]\nconnections = 30\nhold = \"1s\"\n";
+    fs::write(scratch.path().join("tls.toml"), plan).unwrap();
+    let report: Value = serde_json::from_str(&scratch.say("load run tls.toml --json")).unwrap();
+    assert_eq!(
+        (&report["tls"], &report["connections"], &report["failed"]),
+        (&true.into(), &30.into(), &0.into())
+    );
+    assert!(report["url"].as_str().is_some_and(|url| url.starts_with("https://127.0.0.1:")), "{report}");
+    let said = scratch.fails("load run tls.toml --set node.edge.wrkers=2");
+    assert!(said.contains("unknown field `wrkers`") && said.contains("`workers` is meant"), "{said}");
+    assert!(scratch.fails("load flood --tls --url http://127.0.0.1:1").contains("cannot be used with"));
+}
+
+#[test]
+fn a_node_of_its_own_ends_with_a_load_that_is_killed() {
+    let scratch = Scratch::new("killed");
+    let mut load = scratch.kith();
+    load.args("load flood --connections 10 --hold 10m".split(' ')).env("TMPDIR", scratch.path());
+    let mut load = load.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let run_files = || fs::read_dir(scratch.path().join("run/kith")).into_iter().flatten().flatten();
+    let of_node =
+        poll("the node", || run_files().find(|file| file.path().extension().is_some_and(|it| it == "json")));
+    let node: Value = poll("what it says", || serde_json::from_slice(&fs::read(of_node.path()).ok()?).ok());
+    let pid = node["pid"].as_i64().and_then(|pid| Pid::from_raw(pid.try_into().ok()?)).unwrap();
+    load.kill().unwrap();
+    load.wait().unwrap();
+    poll("the end of the node", || test_kill_process(pid).is_err().then_some(()));
+    let data = node["data"].as_str().unwrap();
+    poll("the end of its data", || (!fs::exists(data).unwrap()).then_some(()));
+    assert_eq!(run_files().count(), 0);
+}
 
 #[test]
 fn after_a_storm_all_are_back_and_nothing_is_lost_or_doubled() {
