@@ -30,5 +30,5 @@ pub use aim::Aim;
 pub use conductor::{LoadError, Point};
 pub use login::try_login;
 pub use percentiles::Percentiles;
-pub use probe::Probe;
+pub use probe::{Probe, metric};
 pub use trust::BadTrust;

@@ -53,8 +53,8 @@ impl Probe {
                 let kernel_bytes = if addr.ip().is_loopback() { kernel_bytes() } else { None };
                 Sample {
                     anonymous_bytes: None,
-                    resident_bytes: metric(&text, "process_resident_memory_bytes").map(|bytes| bytes as u64),
-                    cpu_seconds: metric(&text, "process_cpu_seconds_total"),
+                    resident_bytes: figure(&text, "process_resident_memory_bytes").map(|bytes| bytes as u64),
+                    cpu_seconds: figure(&text, "process_cpu_seconds_total"),
                     kernel_bytes,
                 }
             }
@@ -120,6 +120,11 @@ fn listening_inode(table: &str, port: u16) -> Option<u64> {
     })
 }
 
+/// One figure of a node's `/metrics`, by its full name.
+pub fn metric(addr: SocketAddr, name: &str) -> Option<f64> {
+    figure(&metrics(addr)?, name)
+}
+
 fn metrics(addr: SocketAddr) -> Option<String> {
     let timeout = Duration::from_secs(2);
     let mut stream = TcpStream::connect_timeout(&addr, timeout).ok()?;
@@ -131,7 +136,7 @@ fn metrics(addr: SocketAddr) -> Option<String> {
     String::from_utf8(answer).ok()
 }
 
-fn metric(text: &str, name: &str) -> Option<f64> {
+fn figure(text: &str, name: &str) -> Option<f64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
@@ -158,9 +163,9 @@ mod tests {
     #[test]
     fn reads_metrics_and_tables() {
         let text = "# TYPE x gauge\nprocess_resident_memory_bytes 5.5e+06\nprocess_cpu_seconds_total 0.25\n";
-        assert_eq!(metric(text, "process_resident_memory_bytes"), Some(5.5e6));
-        assert_eq!(metric(text, "process_cpu_seconds_total"), Some(0.25));
-        assert_eq!(metric(text, "process_cpu"), None);
+        assert_eq!(figure(text, "process_resident_memory_bytes"), Some(5.5e6));
+        assert_eq!(figure(text, "process_cpu_seconds_total"), Some(0.25));
+        assert_eq!(figure(text, "process_cpu"), None);
         let table = "  sl  local_address rem_address   st\n   0: 0100007F:1F90 00000000:0000 0A \
                      00000000:00000000 00:00000000 00000000     0        0 4242 1\n";
         assert_eq!(listening_inode(table, 8080), Some(4242));
