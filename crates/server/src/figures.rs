@@ -59,6 +59,11 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
                 ),
                 ("websocket_violations", "Peers that broke RFC 6455.", &counters.websocket_violations),
                 ("undeliverable", "Events for sessions that were gone.", &counters.undeliverable),
+                (
+                    "untrusted_forwarded",
+                    "Requests that a proxy passed on which is not trusted.",
+                    &counters.untrusted_forwarded,
+                ),
             ]
             .map(|(name, help, count)| Sample::counter(format!("kith_web_{name}"), help, count.read())),
         );

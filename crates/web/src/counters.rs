@@ -22,6 +22,8 @@ pub struct Counters {
     pub websocket_violations: Counter,
     /// Workers' messages for sessions that were gone.
     pub undeliverable: Counter,
+    /// Requests with a forwarding header from an address that is no trusted proxy.
+    pub untrusted_forwarded: Counter,
     sessions: [Counter; Transport::ALL.len()],
     codes: [Counter; Code::ALL.len()],
     offences: [Counter; Offence::ALL.len()],
@@ -92,6 +94,11 @@ pub struct Counter(AtomicU64);
 impl Counter {
     pub fn read(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Adds one, and answers whether it is the first of this process.
+    pub(crate) fn add_is_first(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) == 0
     }
 
     pub(crate) fn add(&self, count: u64) {

@@ -176,7 +176,7 @@ impl Gateway {
             ""
         };
         if self.upgrade(state, head, protocol, io) {
-            let visitor = Visitor::of(head, &self.shared.config.trusted_proxies, io);
+            let visitor = Visitor::of(head, &self.shared, io);
             let phase = Phase::Door((!visitor.is_plain()).then(|| Box::new(visitor)));
             *state = State::Socket(Socket { reader: Reader::default(), phase });
             io.set_timer(Some(self.shared.config.hello));

@@ -115,7 +115,7 @@ impl Gateway {
             route,
             pending: Pending::of(head, Awaited::Rest),
             authorization: head.authorization.map(Into::into),
-            visitor: Visitor::of(head, &self.shared.config.trusted_proxies, io),
+            visitor: Visitor::of(head, &self.shared, io),
             forward: (route == Route::Rest).then(|| Box::new(Forward::of(head, is_local))),
         };
         match route {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use edge::Io;
 
+use crate::config::Shared;
 use crate::http::Head;
 use crate::request::is_own_origin;
 
@@ -19,11 +20,16 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    pub(crate) fn of(head: &Head<'_>, proxies: &TrustedProxies, io: &Io<'_>) -> Visitor {
+    pub(crate) fn of(head: &Head<'_>, shared: &Shared, io: &Io<'_>) -> Visitor {
         let origin = head.origin.filter(|origin| !is_own_origin(origin, head.host)).map(Into::into);
+        let proxies = &shared.config.trusted_proxies;
         let is_ours = || io.peer().is_some_and(|peer| proxies.contain(peer.ip()));
-        let forwarded_for = match head.forwarded && !proxies.0.is_empty() && is_ours() {
-            true => proxies.client(head),
+        let forwarded_for = match head.forwarded {
+            true if !proxies.0.is_empty() && is_ours() => proxies.client(head),
+            true => {
+                warn_of_proxy(shared, io);
+                None
+            }
             false => None,
         };
         Visitor { origin, forwarded_for }
@@ -36,6 +42,17 @@ impl Visitor {
 
     pub(crate) fn address(&self, io: &Io<'_>) -> Option<IpAddr> {
         self.forwarded_for.or_else(|| Some(io.peer()?.ip()))
+    }
+}
+
+/// Said once: the operator has forgotten a setting, or a stranger has written the header, who may do so often.
+fn warn_of_proxy(shared: &Shared, io: &Io<'_>) {
+    if shared.counters.untrusted_forwarded.add_is_first() {
+        tracing::warn!(
+            proxy = io.peer().map(|peer| peer.ip().to_string()),
+            "requests come through a proxy that is not in web.trusted_proxies: all who come through it share the limit \
+             of one address"
+        );
     }
 }
 

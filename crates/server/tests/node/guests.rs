@@ -53,6 +53,16 @@ fn one_address_makes_only_so_many_guests_whatever_it_says_of_itself() {
     assert_eq!(again["me"], first["me"]);
     assert_eq!(node.metric("kith_chat_new_guests_total"), 2.0);
     assert_eq!(node.metric("kith_chat_guests_refused_total"), 2.0);
+
+    // The operator is told, once, without what the header says.
+    assert_eq!(node.metric("kith_web_untrusted_forwarded_total"), 2.0);
+    let log = node.log();
+    assert_eq!(log.matches("not in web.trusted_proxies").count(), 1, "{log}");
+    assert!(log.contains("WARN") && log.contains("127.0.0.1") && !log.contains("192.0.2."), "{log}");
+    let told = scratch.run(["doctor", "--json"]);
+    let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+    let finding = told["findings"].as_array().unwrap().iter().find(|finding| finding["topic"] == "proxies");
+    assert_eq!(finding.unwrap()["state"], "warn");
 }
 
 #[test]
@@ -71,4 +81,5 @@ fn a_trusted_proxy_says_where_guests_are() {
     // Without the header it is the proxy itself.
     assert_eq!(hello(&node, "", None).0, "200");
     assert_eq!(status("nonsense"), "429");
+    assert_eq!(node.metric("kith_web_untrusted_forwarded_total"), 0.0);
 }
