@@ -72,6 +72,11 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Look for what would limit or break a node on this machine, and say how to mend it.
+    ///
+    /// Example: kith doctor --connections 100000
+    ///
+    /// Exit code 1 where something fails. A node that runs is looked at as it runs, with its own limits.
+    #[command(verbatim_doc_comment)]
     Doctor(DoctorArgs),
 }
 
@@ -369,6 +374,21 @@ pub(crate) struct ConfigShow {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
+    /// How many members are to be connected at a time; what cannot hold them fails
+    /// [default: --max-connections, else 10000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub connections: Option<u32>,
+    /// Write the sysctl lines to a file, after showing it and asking. Runs nothing.
+    #[arg(long)]
+    pub apply: bool,
+    /// Yes, write it.
+    #[arg(long, requires = "apply")]
+    pub yes: bool,
+    /// One more line for that file; one that is known to do harm is refused, and said why.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub sysctl: Vec<String>,
+    #[arg(long, value_name = "FILE", default_value = crate::doctor::SYSCTL_FILE)]
+    pub sysctl_file: PathBuf,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -75,7 +75,7 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         Command::Config(ConfigCommand::Show(args)) => {
             config_command::show(&load(args.flags.settings())?, args.json)?;
         }
-        Command::Doctor(args) => return doctor::run(&load(args.flags.settings())?, args.json),
+        Command::Doctor(args) => return doctor::run(args, &load(args.flags.settings())?),
     }
     Ok(ExitCode::SUCCESS)
 }

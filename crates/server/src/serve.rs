@@ -291,7 +291,7 @@ fn max_connections(config: &Config, workers: usize) -> Outcome<usize> {
         return Err(Trouble::new(format!("there is no room for {wanted} connections"))
             .because(format!("each needs a descriptor, and the limit of this process is {limit}"))
             .remedy(format!(
-                "raise the limit (`kith doctor --max-connections {wanted}` says how), or say --max-connections {room}, \
+                "raise the limit (`kith doctor --connections {wanted}` says how), or say --max-connections {room}, \
                  or on Linux --private-descriptors with more --workers"
             )));
     }

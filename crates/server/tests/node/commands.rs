@@ -138,25 +138,6 @@ fn variables_that_are_no_settings_stop_nobody_and_are_named_by_check() {
 }
 
 #[test]
-fn the_doctor_looks_at_everything_and_says_what_to_do() {
-    let scratch = Scratch::new("doctor");
-    std::fs::create_dir(scratch.data()).unwrap();
-    let data = scratch.data().display().to_string();
-    let output = scratch.run(["doctor", "--json", "--data", &data, "--max-connections", "4000000000"]);
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let findings = report["findings"].as_array().unwrap();
-    let of = |topic: &str| {
-        findings.iter().find(|finding| finding["topic"] == topic).unwrap_or_else(|| panic!("{topic}"))
-    };
-    for topic in ["disk", "disk speed", "clock"] {
-        assert_eq!(of(topic)["state"], "ok", "{}", of(topic));
-    }
-    assert_eq!(of("descriptors")["state"], "warn");
-    assert!(of("descriptors")["mend"].as_str().unwrap().contains("4000000200"));
-    assert!(!text(&output.stdout).contains("tw_recycle"));
-}
-
-#[test]
 fn every_command_has_help_with_an_example_where_it_is_long() {
     let scratch = Scratch::new("help");
     for command in ["serve", "demo", "site add", "site rotate-secret", "token", "load flood"] {

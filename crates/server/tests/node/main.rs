@@ -8,6 +8,7 @@ mod client;
 mod commands;
 mod crash;
 mod disk_full;
+mod doctor;
 mod embed_page;
 mod flood;
 mod guests;

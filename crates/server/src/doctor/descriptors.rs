@@ -1,0 +1,77 @@
+//! Descriptors: every connection needs one.
+
+use super::finding::Finding;
+use super::machine::Machine;
+use super::plan::Plan;
+
+/// Descriptors that are no connections: database, listeners, logs, wake-ups.
+pub(super) const OTHER: u64 = 200;
+/// As the node: beyond this a place of a session has no room for its worker.
+const MOST_WORKERS: u64 = 127;
+
+/// The limit of one process. The node raises its soft limit to the hard one by itself.
+pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
+    let Some(hard) = machine.hard_descriptors else {
+        return Finding::unknown("descriptors", "the limit of the process");
+    };
+    let tables = if plan.private_descriptors { plan.workers } else { 1 };
+    let room = hard.saturating_mul(tables).saturating_sub(OTHER);
+    let found = format!(
+        "{}: soft {}, hard {}, nr_open {}{}: room for {} connections",
+        machine.pid.map_or("this shell".to_owned(), |pid| format!("the node (process {pid})")),
+        machine.soft_descriptors.map_or("unknown".into(), shown),
+        shown(hard),
+        machine.nr_open.map_or("unknown".into(), shown),
+        if tables > 1 { format!(", a table for each of {tables} workers") } else { String::new() },
+        shown(room),
+    );
+    if room >= plan.connections {
+        return Finding::ok("descriptors", found);
+    }
+    let needed = plan.connections + OTHER;
+    let why = "every connection needs a descriptor; beyond the limit nobody can connect";
+    let mend =
+        format!("raise the limit of the service, and restart it{}", or_private_tables(hard, needed, plan));
+    let finding = Finding::warn("descriptors", found, why, mend)
+        .fail_if(plan.asked)
+        .line("# /etc/systemd/system/kith.service.d/descriptors.conf")
+        .line("[Service]")
+        .line(format!("LimitNOFILE={needed}"))
+        .line("# without systemd, as root, in the shell that starts the node:")
+        .line(format!("ulimit -n {needed}"));
+    match machine.nr_open {
+        // setrlimit(2): no limit of a process may pass it, not even root's.
+        Some(most) if most < needed => finding.sysctl("fs.nr_open", needed.to_string()),
+        _ => finding,
+    }
+}
+
+/// Where the limit cannot be raised.
+fn or_private_tables(hard: u64, needed: u64, plan: &Plan) -> String {
+    let workers = needed.div_ceil(hard.max(1)).max(plan.workers);
+    if workers > MOST_WORKERS || !cfg!(target_os = "linux") {
+        return String::new();
+    }
+    format!("; where that is not allowed, carry past it: --private-descriptors --workers {workers}")
+}
+
+/// The limit of the machine, over all processes and tables.
+pub(super) fn of_machine(machine: &Machine, plan: &Plan) -> Option<Finding> {
+    let most = machine.file_max?;
+    let open = machine.files_open.unwrap_or(0);
+    let found = format!("file-max {}, {open} open", shown(most));
+    let needed = plan.connections + OTHER;
+    Some(if most.saturating_sub(open) >= needed {
+        Finding::ok("open files", found)
+    } else {
+        let why = "all processes together may have no more files open; private tables do not change that";
+        Finding::warn("open files", found, why, "raise the limit of the machine")
+            .fail_if(plan.asked)
+            .sysctl("fs.file-max", (open + needed * 2).next_power_of_two().to_string())
+    })
+}
+
+fn shown(limit: u64) -> String {
+    // The kernel's own word for "no limit" is a number of this size.
+    if limit > 1 << 60 { "unlimited".into() } else { limit.to_string() }
+}

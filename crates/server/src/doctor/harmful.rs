@@ -1,0 +1,107 @@
+//! Settings that recipes for many connections recommend, and that harm: found in force, in a file, or asked for.
+
+use super::finding::Finding;
+use super::machine::Machine;
+use super::plan::Plan;
+use super::sysctl::Line;
+use super::tcp_memory;
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Harm {
+    pub(super) why: &'static str,
+    /// What it should be; None: nothing, the line goes.
+    pub(super) better: Option<&'static str>,
+}
+
+/// Of a setting that does not depend on the number of connections.
+struct Rule {
+    key: &'static str,
+    harms: fn(&str) -> bool,
+    harm: Harm,
+}
+
+const RULES: [Rule; 4] = [
+    Rule {
+        key: "net.ipv4.tcp_tw_recycle",
+        harms: |value| value != "0",
+        harm: Harm {
+            why: "it turned away all but one member behind the same NAT address, and Linux 4.12 has removed it: since then \
+                  the line is an error",
+            better: None,
+        },
+    },
+    Rule {
+        key: "net.ipv4.tcp_tw_reuse",
+        harms: |value| value == "1",
+        harm: Harm {
+            why: "it is about connections that this machine opens, never about those that members open, and may mix \
+                  up an old connection with a new one; loopback, which a proxy or generator uses, has it with 2",
+            better: Some("2"),
+        },
+    },
+    Rule {
+        key: "net.ipv4.tcp_timestamps",
+        harms: |value| value == "0",
+        harm: Harm {
+            why: "without timestamps old segments can be taken for new ones (RFC 7323 §5), ports in TIME-WAIT cannot be \
+                  used again, and SYN cookies lose the window scale",
+            better: Some("1"),
+        },
+    },
+    Rule {
+        key: "net.ipv4.tcp_syncookies",
+        harms: |value| value == "0",
+        harm: Harm {
+            why: "a flood of forged SYNs, or a storm of members who come back, then shuts everybody out",
+            better: Some("1"),
+        },
+    },
+];
+
+pub(super) fn keys() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|rule| rule.key)
+}
+
+/// None where nothing is known against it.
+pub(super) fn judge(key: &str, value: &str, plan: &Plan) -> Option<Harm> {
+    if key == "net.ipv4.tcp_mem" {
+        let pressure: u64 = value.split_whitespace().nth(1)?.parse().ok()?;
+        let too_small = pressure < tcp_memory::pages(plan.connections);
+        return too_small.then_some(Harm {
+            why: "too little for so many sockets: beyond the second mark all buffers are small, beyond the third segments \
+                  are dropped; the marks are pages and not bytes",
+            better: None,
+        });
+    }
+    RULES.iter().find(|rule| rule.key == key && (rule.harms)(value)).map(|rule| rule.harm)
+}
+
+/// In force now.
+pub(super) fn in_force(machine: &Machine, plan: &Plan) -> Vec<Finding> {
+    let harmful = machine.settings.iter().filter_map(|(key, value)| {
+        let harm = judge(key, value, plan)?;
+        let finding = Finding::warn("tcp settings", format!("{key} = {value}"), harm.why, "take it back");
+        Some(finding.sysctl(key, harm.better.unwrap_or("0")))
+    });
+    let harmful: Vec<Finding> = harmful.collect();
+    match (harmful.is_empty(), machine.settings.is_empty()) {
+        (false, _) => harmful,
+        (true, true) => vec![Finding::unknown("tcp settings", "whether harmful ones are in force")],
+        (true, false) => vec![Finding::ok("tcp settings", "nothing harmful is in force")],
+    }
+}
+
+/// In the files that are read at boot.
+pub(super) fn in_files(lines: &[Line], plan: &Plan) -> Vec<Finding> {
+    let harmful = lines.iter().filter_map(|line| Some((line, judge(&line.key, &line.value, plan)?)));
+    let harmful = harmful.map(|(line, harm)| {
+        let found = format!("{} says {} = {}", line.file.display(), line.key, line.value);
+        let mend = match harm.better {
+            None => "remove the line".to_owned(),
+            Some(better) => format!("write {better}, or remove the line"),
+        };
+        Finding::warn("sysctl files", found, harm.why, mend)
+    });
+    harmful.collect()
+}

@@ -1,0 +1,52 @@
+//! Memory: the kernel's part of each connection and ours.
+
+use super::finding::Finding;
+use super::machine::Machine;
+use super::plan::Plan;
+
+/// Of a server socket with its file and epoll entries, in the kernel: the most that README.md has.
+const KERNEL: u64 = 5_100;
+/// Of a silent member in the node, likewise.
+const PLAIN: u64 = 500;
+const TLS: u64 = 3_900;
+/// The node itself, with the caches of its database.
+const NODE: u64 = 64 << 20;
+
+fn each(plan: &Plan) -> u64 {
+    KERNEL + if plan.tls { TLS } else { PLAIN }
+}
+
+pub(super) fn judge(machine: &Machine, plan: &Plan) -> Finding {
+    let (Some(available), Some(total)) = (machine.memory_available, machine.memory_total) else {
+        return Finding::unknown("memory", "the memory of the machine");
+    };
+    let group = machine.memory_of_group.filter(|group| *group < available);
+    let room = group.unwrap_or(available);
+    let needed = plan.connections.saturating_mul(each(plan)) + NODE;
+    let limit =
+        group.map_or(String::new(), |group| format!(", {} MB left to the control group", group >> 20));
+    let found = format!(
+        "{} MB available of {} MB{limit}; {} connections need about {} MB",
+        available >> 20,
+        total >> 20,
+        plan.connections,
+        needed >> 20
+    );
+    if room >= needed {
+        return Finding::ok("memory", found);
+    }
+    let why = match plan.tls {
+        false => {
+            "silent members need 5.1 kB of the kernel and 0.5 kB of the node each; when memory is used up, a process is ended"
+        }
+        true => {
+            "with TLS silent members need 5.1 kB of the kernel and 3.9 kB of the node each; when memory is used up, a process is ended"
+        }
+    };
+    let fits = room.saturating_sub(NODE) / each(plan);
+    let mut mend = format!("no more than fit, with --max-connections {fits}, or more memory");
+    if group.is_some() {
+        mend += "; for the control group: MemoryMax= in the [Service] of systemd, --memory of the container";
+    }
+    Finding::warn("memory", found, why, mend).fail_if(plan.asked)
+}

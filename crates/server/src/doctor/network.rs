@@ -1,0 +1,99 @@
+//! How connections come in: ports, the queues in front of `accept`, the table of the firewall.
+
+use super::finding::Finding;
+use super::machine::Machine;
+use super::plan::Plan;
+
+/// What the kernel has by default, about.
+const USUAL_PORTS: u64 = 28_000;
+/// Ports below are left to services that people start.
+const WIDE_RANGE: (u64, u64) = (10_240, 65_535);
+/// As `edge` asks for, so more is of no use.
+const BACKLOG: u64 = 4_096;
+
+/// A connection to one address of a node uses up a port of the address that it comes from. Members have their own; a
+/// proxy or a load generator has one for all.
+pub(super) fn ports(machine: &Machine, plan: &Plan) -> Finding {
+    let Some((first, last)) = machine.port_range else {
+        return Finding::unknown("port range", "net.ipv4.ip_local_port_range");
+    };
+    let ports = (last + 1).saturating_sub(first);
+    let addresses = plan.connections.div_ceil(ports.max(1));
+    let found = format!("{first} to {last}: {ports} connections of one proxy or generator from one address");
+    let wide = WIDE_RANGE.1 + 1 - WIDE_RANGE.0;
+    let why =
+        "each connection of a proxy, or of a load generator on this machine, needs a port of its own address";
+    if plan.behind_proxy && addresses > 1 {
+        let finding = Finding::warn(
+            "port range",
+            found,
+            why,
+            format!(
+                "{} source addresses for the proxy, as nginx has with split_clients and proxy_bind; on loopback \
+                 127.0.0.1 to 127.0.0.{} are there already",
+                plan.connections.div_ceil(ports.max(wide)),
+                plan.connections.div_ceil(ports.max(wide)).min(254)
+            ),
+        );
+        return if ports < wide { widen(finding) } else { finding };
+    }
+    if ports < USUAL_PORTS {
+        return widen(Finding::warn("port range", found, why, "widen the range"));
+    }
+    Finding::ok("port range", found)
+}
+
+fn widen(finding: Finding) -> Finding {
+    finding.sysctl("net.ipv4.ip_local_port_range", format!("{} {}", WIDE_RANGE.0, WIDE_RANGE.1))
+}
+
+/// Two queues: those who have not finished the TCP handshake, and those who wait to be accepted.
+pub(super) fn backlog(machine: &Machine) -> Finding {
+    let Some(somaxconn) = machine.somaxconn else {
+        return Finding::unknown("backlog", "net.core.somaxconn");
+    };
+    let syn = machine.syn_backlog;
+    let found = format!(
+        "somaxconn {somaxconn}, tcp_max_syn_backlog {}",
+        syn.map_or("unknown".into(), |syn| syn.to_string())
+    );
+    let small = [("net.core.somaxconn", Some(somaxconn)), ("net.ipv4.tcp_max_syn_backlog", syn)]
+        .into_iter()
+        .filter(|(_, most)| most.is_some_and(|most| most < BACKLOG));
+    let small: Vec<&str> = small.map(|(key, _)| key).collect();
+    if small.is_empty() {
+        return Finding::ok("backlog", found);
+    }
+    let why =
+        "when many members come back at once, who does not fit is turned away and tries again a second later";
+    let mend = "longer queues; the node asks for 4096 when it starts";
+    small.into_iter().fold(Finding::warn("backlog", found, why, mend), |finding, key| {
+        finding.sysctl(key, BACKLOG.to_string())
+    })
+}
+
+/// None where no firewall keeps a table of connections.
+pub(super) fn conntrack(machine: &Machine, plan: &Plan) -> Option<Finding> {
+    let most = machine.conntrack_max?;
+    let count = machine.conntrack_count.unwrap_or(0);
+    let idle = if count == 0 { ", so no rule seems to need it" } else { "" };
+    let found = format!("nf_conntrack_max {most}, {count} in use{idle}");
+    // Ended connections stay in the table for two minutes (nf_conntrack_tcp_timeout_time_wait): room for all to come
+    // back once meanwhile.
+    let needed = plan.connections * 2;
+    Some(if most >= needed {
+        Finding::ok("conntrack", found)
+    } else {
+        Finding::warn(
+            "conntrack",
+            found,
+            "the firewall has an entry for each connection, also for two minutes after its end; when its table is \
+             full, the kernel drops packets of newcomers",
+            "a larger table, or none for the node's port: nft rules with `notrack`. The module must be loaded before the \
+             file is read at boot:",
+        )
+        .fail_if(plan.asked && count > 0 && most < plan.connections)
+        .line("echo nf_conntrack > /etc/modules-load.d/kith.conf")
+        .sysctl("net.netfilter.nf_conntrack_max", needed.next_power_of_two().to_string())
+    })
+}

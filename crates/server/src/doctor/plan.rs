@@ -1,0 +1,42 @@
+//! What is wanted of the machine: how many connections, and how the node will hold them.
+
+use crate::config::Config;
+
+use super::machine::Machine;
+
+/// Below this, nobody would call it a server of many.
+const FEW_CONNECTIONS: u64 = 10_000;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) connections: u64,
+    /// Somebody has named the number: then what cannot be is a failure, and not a warning.
+    pub(super) asked: bool,
+    pub(super) tls: bool,
+    pub(super) workers: u64,
+    pub(super) private_descriptors: bool,
+    /// Members come through a proxy, perhaps on this machine.
+    pub(super) behind_proxy: bool,
+}
+
+impl Plan {
+    pub(super) fn new(config: &Config, asked: Option<u32>, machine: &Machine) -> Plan {
+        let connections = match (asked, config.edge.max_connections) {
+            (Some(asked), _) => u64::from(asked),
+            (None, 0) => FEW_CONNECTIONS,
+            (None, most) => u64::from(most),
+        };
+        let workers = match config.edge.workers {
+            0 => machine.cores.max(1),
+            workers => workers as u64,
+        };
+        Plan {
+            connections,
+            asked: asked.is_some(),
+            tls: config.https.is_some(),
+            workers,
+            private_descriptors: config.edge.private_descriptors,
+            behind_proxy: config.web.trusted_proxies != Default::default(),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Whether members come through a proxy that the node does not know.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use super::finding::Finding;
+
+/// Counts requests with a forwarding header from an address that is not in `web.trusted_proxies`.
+const COUNTED: &str = "kith_web_untrusted_forwarded_total";
+
+/// Asks the node that runs; None where it does not answer.
+pub(super) fn counted(node: SocketAddr) -> Option<u64> {
+    // Who listens everywhere listens on loopback, where figures are answered.
+    let address = if node.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, node.port()).into() } else { node };
+    load::metric(address, COUNTED).map(|count| count as u64)
+}
+
+pub(super) fn judge(counted: u64) -> Finding {
+    if counted == 0 {
+        return Finding::ok("proxies", "no request came through a proxy that is not trusted");
+    }
+    Finding::warn(
+        "proxies",
+        format!("{counted} requests came through a proxy that is not in web.trusted_proxies"),
+        "to the node all who come through it are at its one address, so that all guests share one limit",
+        "name your proxies; the node's log has the address of the first. Who is not behind one has written the header \
+         himself, and is not believed",
+    )
+    .line("web.trusted_proxies = \"127.0.0.1\"")
+}

@@ -1,0 +1,106 @@
+//! Memory that the kernel gives to TCP buffers: of all sockets together, and of one.
+
+use super::finding::Finding;
+use super::machine::Machine;
+use super::plan::Plan;
+
+/// Sockets of which half may be full of traffic at a time. Measured on Linux 6.18 from `/proc/net/sockstat`: 30,003
+/// silent sockets held 142 pages, which are reserves of the cores; 2,003 of 1,000 members who wrote to each other as
+/// fast as they could held at most 1,682, which is 0.84 of a page each.
+const SOCKETS_PER_PAGE: u64 = 2;
+
+/// Pages that must fit below the pressure mark, where the kernel begins to make buffers smaller.
+pub(super) fn pages(connections: u64) -> u64 {
+    connections.div_ceil(SOCKETS_PER_PAGE)
+}
+
+/// `low pressure max` as the kernel itself derives them from each other: 3 : 4 : 6.
+pub(super) fn tcp_mem(connections: u64) -> [u64; 3] {
+    let pressure = pages(connections).div_ceil(4) * 4;
+    [pressure / 4 * 3, pressure, pressure / 2 * 3]
+}
+
+pub(super) fn of_all(machine: &Machine, plan: &Plan) -> Finding {
+    let Some([low, pressure, most]) = machine.tcp_mem else {
+        return Finding::unknown("tcp memory", "net.ipv4.tcp_mem of the host");
+    };
+    let megabytes = |pages: u64| pages.saturating_mul(machine.page_size) >> 20;
+    let found = format!(
+        "tcp_mem {low} {pressure} {most} pages: {} MB before pressure, {} MB at most",
+        megabytes(pressure),
+        megabytes(most)
+    );
+    let needed = pages(plan.connections);
+    if pressure >= needed {
+        return Finding::ok("tcp memory", found);
+    }
+    let why = "beyond the second mark the kernel makes all buffers small, beyond the third it drops segments; \
+               the marks are pages and not bytes";
+    let wanted = tcp_mem(plan.connections);
+    let mend = format!("room for half a page per connection: {} MB before pressure", megabytes(wanted[1]));
+    Finding::warn("tcp memory", found, why, mend)
+        .fail_if(plan.asked && most < needed / 8)
+        .sysctl("net.ipv4.tcp_mem", three(wanted))
+}
+
+/// What one socket may have: least, at the start, most.
+pub(super) fn of_one(machine: &Machine, plan: &Plan) -> Finding {
+    let (Some(read), Some(write)) = (machine.tcp_rmem, machine.tcp_wmem) else {
+        return Finding::unknown("tcp buffers", "net.ipv4.tcp_rmem and tcp_wmem");
+    };
+    let found = format!("tcp_rmem {}, tcp_wmem {}", three(read), three(write));
+    let small = |[least, begin, most]: [u64; 3], usual: [u64; 3]| {
+        (least < PAGE || begin < SMALL || most < begin).then(|| {
+            three([least.max(PAGE), if begin < SMALL { usual[1] } else { begin }, most.max(usual[2])])
+        })
+    };
+    let narrow = "with a small window a frame of 64 KiB needs many round trips, and memory is not saved: a silent \
+                  socket holds no buffer";
+    let finding = Finding::warn("tcp buffers", found.clone(), narrow, "the kernel's own values");
+    match (small(read, USUAL_READ), small(write, USUAL_WRITE)) {
+        (None, None) => stalled(machine, plan, found, write),
+        (read, write) => {
+            let keys = [("net.ipv4.tcp_rmem", read), ("net.ipv4.tcp_wmem", write)];
+            keys.into_iter()
+                .filter_map(|(key, value)| Some((key, value?)))
+                .fold(finding, |finding, (key, value)| finding.sysctl(key, value))
+        }
+    }
+}
+
+/// Of Linux, on a machine with memory (tcp(7)).
+const USUAL_READ: [u64; 3] = [4_096, 131_072, 6_291_456];
+const USUAL_WRITE: [u64; 3] = [4_096, 16_384, 4_194_304];
+const PAGE: u64 = 4_096;
+const SMALL: u64 = 16_384;
+/// One in so many does not read, and its send buffer is full until TCP_USER_TIMEOUT ends it.
+const ONE_STALLED_IN: u64 = 100;
+/// Less would slow down those who read.
+const LEAST_SEND_BUFFER: u64 = 131_072;
+
+/// The pool of all is for those who read.
+fn stalled(machine: &Machine, plan: &Plan, found: String, write: [u64; 3]) -> Finding {
+    let Some([.., most]) = machine.tcp_mem else { return Finding::ok("tcp buffers", found) };
+    let pool = most.max(tcp_mem(plan.connections)[2]).saturating_mul(machine.page_size.max(1));
+    let stalled = plan.connections.div_ceil(ONE_STALLED_IN);
+    if write[2].saturating_mul(stalled) <= pool {
+        return Finding::ok("tcp buffers", found);
+    }
+    let fits = pool / stalled;
+    let largest = if fits < LEAST_SEND_BUFFER { LEAST_SEND_BUFFER } else { 1 << fits.ilog2() };
+    if largest >= write[2] {
+        return Finding::ok("tcp buffers", found);
+    }
+    Finding::warn(
+        "tcp buffers",
+        found,
+        "a client that does not read may fill its send buffer: with one in a hundred of them, buffers of this size take \
+         the memory of all",
+        format!("send buffers of which {stalled} full ones fit into {} MB", pool >> 20),
+    )
+    .sysctl("net.ipv4.tcp_wmem", three([write[0], write[1].min(largest), largest]))
+}
+
+fn three([first, second, third]: [u64; 3]) -> String {
+    format!("{first} {second} {third}")
+}
