@@ -5,6 +5,7 @@ mod csv;
 mod machine;
 mod number;
 mod page;
+mod study;
 mod text;
 
 use std::fs;
@@ -122,6 +123,15 @@ impl Run {
             series: Vec::new(),
             study: None,
         }
+    }
+}
+
+impl Run {
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        text::one(self, &mut out);
+        out
     }
 }
 

@@ -1,6 +1,10 @@
 //! The arithmetic of a study: one plan repeated over factors, in a random order, and what that says of hypotheses.
 
+use std::fmt;
+
 use serde::Serialize;
+
+use crate::report::grouped;
 
 /// What a study has found. The hypotheses were stated before the first run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -82,6 +86,17 @@ impl Spread {
             _ => f64::midpoint(figures[middle - 1], figures[middle]),
         };
         Some(Spread { median, least, most, runs: figures.len() })
+    }
+}
+
+/// The median, and least to most where there were several runs.
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", grouped(self.median))?;
+        if self.runs > 1 {
+            write!(f, " ({}–{})", grouped(self.least), grouped(self.most))?;
+        }
+        Ok(())
     }
 }
 

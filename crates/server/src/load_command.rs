@@ -7,6 +7,7 @@ mod plan;
 mod plan_file;
 mod presets;
 mod setting;
+mod study;
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +26,8 @@ pub(crate) use self::line::LoadCommand;
 use self::line::LoadTarget;
 use self::own_node::OwnNode;
 use self::plan::Found;
-use self::plan_file::{Plan, Prepared, What};
+use self::plan_file::{Part, Plan, Prepared, What};
+use self::study::Study;
 use crate::config::Loaded;
 use crate::demo;
 use crate::trouble::{Outcome, Trouble};
@@ -41,7 +43,7 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
                 .remedy("`kith load presets` lists them")),
         },
         LoadCommand::Flood(args) => {
-            carry_out("flood", &args.changes(), &args.target, args.svg.as_deref(), loaded)
+            carry_out(args.preset(), &args.changes(), &args.target, args.svg.as_deref(), loaded)
         }
         LoadCommand::Stress(args) => carry_out("stress", &args.changes(), &args.target, None, loaded),
         LoadCommand::Realistic(args) => carry_out("realistic", &args.changes(), &args.target, None, loaded),
@@ -69,21 +71,25 @@ fn carry_out(
 ) -> Outcome {
     // All names and files first: nobody waits for minutes to hear of a typing error.
     let Plan { name, about, what } = plan_file::find(plan, changes)?;
-    let tasks = match what {
-        What::Task(task) => vec![(name.clone(), task)],
+    let parts = match what {
+        What::One(part) => vec![(name.clone(), part)],
         What::Several(names) => names.into_iter().map(part).collect::<Outcome<Vec<_>>>()?,
     };
     let stop = stop_by_signal()?;
-    let several = tasks.len() > 1;
+    let several = parts.len() > 1;
     let mut found = Vec::new();
-    for (name, prepared) in tasks {
+    for (name, part) in parts {
         if stop.load(Ordering::Relaxed) {
             break;
         }
         if several {
             progress(&format!("-- {name}"));
         }
-        match one(&name, prepared, args, loaded, &stop) {
+        let made = match part {
+            Part::Task(prepared) => one(&name, prepared, args, loaded, &stop),
+            Part::Study(study) => repeated(&name, &study, args, loaded, &stop),
+        };
+        match made {
             // One plan that cannot be made does not cost the figures of the others.
             Err(trouble) if several => found.push(Found::nothing(&name, &trouble)),
             done => found.push(done?),
@@ -117,9 +123,9 @@ fn carry_out(
 }
 
 /// A plan that another one names.
-fn part(name: String) -> Outcome<(String, Prepared)> {
+fn part(name: String) -> Outcome<(String, Part)> {
     match plan_file::find(&name, &[])?.what {
-        What::Task(task) => Ok((name, task)),
+        What::One(part) => Ok((name, part)),
         What::Several(_) => Err(Trouble::new(format!("{name} is a list of plans inside of another"))
             .remedy("name its plans themselves")),
     }
@@ -152,6 +158,22 @@ fn one(
     before::check(&aim, members, args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("{name} could not be made")).because(error);
     task.carry_out(name, aim, &mut progress).map_err(unmade)
+}
+
+fn repeated(
+    name: &str,
+    study: &Study,
+    args: &LoadTarget,
+    loaded: &Loaded,
+    stop: &Arc<AtomicBool>,
+) -> Outcome<Found> {
+    if let Some(factor) =
+        study.own_nodes_only().filter(|factor| args.url.is_some() || (args.tls && *factor == "tls"))
+    {
+        return Err(Trouble::new(format!("{name}: {factor} is a factor, so the node cannot be given"))
+            .remedy("leave out --url and --tls: each run then gets a node of its own"));
+    }
+    study.carry_out(name, stop, &mut |of, prepared| one(of, prepared, args, loaded, stop))
 }
 
 /// For people, beside the report, so that stdout stays for scripts.

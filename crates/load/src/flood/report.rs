@@ -230,6 +230,13 @@ impl Report {
             Row::new("failed", self.failed as f64, ""),
             Row::new("user memory without pages of files", self.anonymous_bytes_per_connection, "B"),
             Row::new("still held when all have left", self.after_left.user_bytes_per_connection, "B"),
+            Row::new(
+                "silent members for whom 512 MB would do, by user and kernel memory",
+                self.members_in(512.0),
+                "",
+            )
+            .beside("paper, Erlang'07, active users, before tuning", 17_855.0)
+            .beside("paper, Erlang'07, with kernel poll and more", 23_898.0),
             Row::new("generator, busiest thread", self.generator.busiest_thread_percent, "%"),
         ];
         if let Some(exchange) = &self.exchange {
@@ -260,6 +267,12 @@ impl Report {
             series: self.series.clone(),
             study: None,
         }
+    }
+
+    /// Computed: nobody has filled that memory.
+    fn members_in(&self, megabytes: f64) -> Option<f64> {
+        let each = self.user_bytes_per_connection? + self.kernel_bytes_per_connection?;
+        (each > 0.0).then(|| (megabytes * 1024.0 * 1024.0 / each).floor())
     }
 
     /// A picture of connections, memory and latency over the run.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{escaped, grouped, scale};
+use crate::study::{Comparison, Spread};
 
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 230.0;
@@ -186,6 +187,53 @@ pub(super) fn bars(title: &str, unit: &str, bars: &[(&str, f64)], ours: usize) -
             top + 18.0,
             (value / longest * (WIDTH - 4.0)).max(3.0),
         );
+    }
+    out.push_str("</svg></figure>");
+    out
+}
+
+/// Bars of medians, each with a line from the least to the most.
+pub(super) fn whiskers(comparison: &Comparison) -> String {
+    let cases: Vec<(&str, Spread)> =
+        comparison.cases.iter().filter_map(|case| Some((case.setting.as_str(), case.spread?))).collect();
+    let longest = cases.iter().map(|(_, spread)| spread.most).fold(0.0, f64::max);
+    if longest <= 0.0 {
+        return String::new();
+    }
+    let spoken: Vec<String> = cases.iter().map(|(setting, spread)| format!("{setting} {spread}")).collect();
+    let height = 34.0 * cases.len() as f64 + 6.0;
+    let mut out = format!(
+        "<figure class=\"chart\"><figcaption>{} <small>{}</small></figcaption>\
+         <svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">",
+        escaped(&comparison.figure),
+        escaped(&comparison.unit),
+        escaped(&spoken.join(", ")),
+    );
+    for (index, (setting, spread)) in cases.iter().enumerate() {
+        let top = 34.0 * index as f64;
+        let x = |value: f64| 2.0 + value.max(0.0) / longest * (WIDTH - 6.0);
+        let _ = write!(
+            out,
+            "<text class=\"ours\" x=\"2\" y=\"{:.1}\">{}</text>\
+             <text class=\"end ours\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\
+             <rect class=\"bar ours\" x=\"2\" y=\"{:.1}\" width=\"{:.1}\" height=\"9\" rx=\"2\"/>",
+            top + 13.0,
+            escaped(setting),
+            WIDTH - 2.0,
+            top + 13.0,
+            grouped(spread.median),
+            top + 18.0,
+            (x(spread.median) - 2.0).max(3.0),
+        );
+        if spread.runs > 1 {
+            let (least, most, middle) = (x(spread.least), x(spread.most), top + 22.5);
+            let _ = write!(
+                out,
+                "<path class=\"whisker\" d=\"M{least:.1} {middle}H{most:.1}M{least:.1} {:.1}v7M{most:.1} {:.1}v7\"/>",
+                middle - 3.5,
+                middle - 3.5,
+            );
+        }
     }
     out.push_str("</svg></figure>");
     out

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::chart::{self, Chart, Curve};
-use super::{Report, Run, escaped, grouped};
+use super::{Report, Run, escaped, grouped, study};
 use crate::conductor::Point;
 
 pub(super) fn page(report: &Report) -> String {
@@ -66,6 +66,9 @@ fn section(index: usize, run: &Run, out: &mut String) {
     if !run.verdict.valid {
         let _ = write!(out, "<p class=\"warn\">{}</p>", escaped(&run.verdict.sentence()));
     }
+    if let Some(study) = &run.study {
+        study::hypotheses(study, out);
+    }
     tiles(run, out);
     out.push_str("<div class=\"charts\">");
     curves(run, out);
@@ -81,6 +84,9 @@ fn section(index: usize, run: &Run, out: &mut String) {
         out.push_str(&chart::bars(latency.what, "ms", &bars, bars.len()));
     }
     out.push_str("</div>");
+    if let Some(study) = &run.study {
+        study::comparisons(study, out);
+    }
     table(run, out);
     if !run.lines.is_empty() {
         let _ = write!(out, "<pre>{}</pre>", escaped(&run.lines.join("\n")));

@@ -1,6 +1,7 @@
 //! A report of fixed values, in all its forms.
 
 use super::*;
+use crate::study::{Case, Comparison, Judged, Outcome, Spread};
 
 fn report() -> Report {
     let series = (0..40)
@@ -72,6 +73,35 @@ fn the_page_has_every_chart_and_needs_nothing_from_elsewhere() {
             "{tag}"
         );
     }
+}
+
+#[test]
+fn a_study_shows_its_hypotheses_first_then_a_table_and_whiskers_for_each_factor() {
+    let mut report = report();
+    let case = |setting: &str, figures: &[f64]| Case {
+        setting: setting.to_owned(),
+        spread: Spread::of(figures.to_vec()),
+    };
+    report.runs[1].study = Some(Study {
+        hypotheses: vec![Judged {
+            says: "TLS < plain".to_owned(),
+            outcome: Outcome::DidNotHold,
+            because: "b".to_owned(),
+        }],
+        comparisons: vec![Comparison {
+            factor: "tls".to_owned(),
+            figure: "CPU".to_owned(),
+            unit: "µs".to_owned(),
+            cases: vec![case("plain", &[30.0, 31.0, 50.0]), case("TLS", &[200.0]), case("none", &[])],
+        }],
+    });
+    let page = report.page();
+    let places = ["TLS &lt; plain", "did not hold", "(30–50)", "class=\"whisker\""]
+        .map(|what| page.find(what).unwrap());
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!((page.matches("class=\"whisker\"").count(), page.matches("no valid run").count()), (1, 1));
+    let text = report.text();
+    assert!(text.contains("did not hold TLS < plain") && text.contains("31 (30–50)"), "{text}");
 }
 
 #[test]

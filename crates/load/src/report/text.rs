@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Report, Run, grouped};
+use crate::study::Study;
 
 pub(super) fn text(report: &Report) -> String {
     let mut out = format!("{}\n{}\n{}\n", report.title, report.made, report.machine.sentence());
@@ -13,8 +14,11 @@ pub(super) fn text(report: &Report) -> String {
     out
 }
 
-fn one(run: &Run, out: &mut String) {
+pub(super) fn one(run: &Run, out: &mut String) {
     let _ = writeln!(out, "== {}: {}\n{}", run.name, run.headline, run.how);
+    if let Some(study) = &run.study {
+        hypotheses(study, out);
+    }
     for row in &run.rows {
         let _ = write!(out, "  {:<36} {:>20}", row.what, row.shown());
         for (index, beside) in row.beside.iter().enumerate() {
@@ -23,6 +27,9 @@ fn one(run: &Run, out: &mut String) {
         }
         out.push('\n');
     }
+    if let Some(study) = &run.study {
+        comparisons(study, out);
+    }
     for latency in &run.latencies {
         let _ = writeln!(out, "  {:<36} {}", latency.what, latency.ms);
     }
@@ -30,4 +37,27 @@ fn one(run: &Run, out: &mut String) {
         let _ = writeln!(out, "  {line}");
     }
     let _ = writeln!(out, "  {}", run.verdict.sentence());
+}
+
+fn hypotheses(study: &Study, out: &mut String) {
+    for judged in &study.hypotheses {
+        let _ = writeln!(
+            out,
+            "  {:<12} {}\n  {:<12} {}",
+            judged.outcome.words(),
+            judged.says,
+            "",
+            judged.because
+        );
+    }
+}
+
+fn comparisons(study: &Study, out: &mut String) {
+    for comparison in &study.comparisons {
+        let _ = writeln!(out, "  {}: {}, {}", comparison.factor, comparison.figure, comparison.unit);
+        for case in &comparison.cases {
+            let spread = case.spread.map_or_else(|| "no valid run".to_owned(), |spread| spread.to_string());
+            let _ = writeln!(out, "    {:<34} {spread}", case.setting);
+        }
+    }
 }

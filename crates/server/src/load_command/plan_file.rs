@@ -7,6 +7,7 @@ use toml::{Table, Value};
 
 use super::own_node::NodeWish;
 use super::plan::{Contradiction, Flood, Slow, Storm, Stress, Task};
+use super::study::{self, Study};
 use super::{presets, setting};
 use crate::trouble::{Outcome, Trouble};
 
@@ -27,12 +28,13 @@ struct PlanFile {
     stress: Option<Stress>,
     storm: Option<Storm>,
     slow: Option<Slow>,
+    study: Option<Study>,
 }
 
 impl PlanFile {
     /// What its sections ask for: a plan has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
-        let PlanFile { about: _, plans: _, tls: _, node: _, flood, stress, storm, slow } = self;
+        let PlanFile { about: _, plans: _, tls: _, node: _, study: _, flood, stress, storm, slow } = self;
         [boxed(flood), boxed(stress), boxed(storm), boxed(slow)].into_iter().flatten().collect()
     }
 }
@@ -52,9 +54,15 @@ pub(super) struct Plan {
 
 #[derive(Debug)]
 pub(super) enum What {
-    Task(Prepared),
+    One(Part),
     /// Names of other plans, in their order.
     Several(Vec<String>),
+}
+
+#[derive(Debug)]
+pub(super) enum Part {
+    Task(Prepared),
+    Study(Box<Study>),
 }
 
 /// A plan, and the node that it is meant for.
@@ -107,44 +115,56 @@ fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanF
     })
 }
 
-/// `tls` and `node.edge.workers` are said beside the section, everything else in it.
+/// A list of plans has no section to change. `tls` and `node.edge.workers` are said beside it, and a study passes on to
+/// its plan what is none of its own settings.
 fn change(table: &mut Table, key: &str, value: &Value) -> bool {
-    let is_section = |(name, value): &(&String, &mut Value)| value.is_table() && *name != "node";
-    let (table, path) = match table.iter_mut().find(is_section) {
-        None => return false,
-        Some(_) if key == "tls" || key.starts_with("node.") => (Some(table), key),
-        Some((_, section)) => (section.as_table_mut(), key),
+    let is_section = |(name, value): &(&String, &Value)| value.is_table() && *name != "node";
+    let Some(section) = table.iter().find(is_section).map(|(name, _)| name.clone()) else { return false };
+    let path = match section.as_str() {
+        "study" if !study::KEYS.contains(&key) => vec!["study", "set", key],
+        _ if key == "tls" || key.starts_with("node.") => key.split('.').collect(),
+        section => vec![section, key],
     };
-    let Some(mut table) = table else { return false };
-    let mut path = path.split('.').peekable();
-    while let Some(part) = path.next() {
-        if path.peek().is_none() {
-            table.insert(part.to_owned(), value.clone());
-            break;
+    insert(table, &path, value)
+}
+
+fn insert(table: &mut Table, path: &[&str], value: &Value) -> bool {
+    match path {
+        [] => false,
+        [last] => {
+            table.insert((*last).to_owned(), value.clone());
+            true
         }
-        let inner = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
-        let Value::Table(inner) = inner else { return false };
-        table = inner;
+        [first, rest @ ..] => {
+            let inner = table.entry(*first).or_insert_with(|| Value::Table(Table::new()));
+            inner.as_table_mut().is_some_and(|inner| insert(inner, rest, value))
+        }
     }
-    true
 }
 
 fn what(name: &str, mut file: PlanFile) -> Outcome<What> {
     let several = file.plans.take();
     let (tls, settings) = (file.tls, std::mem::take(&mut file.node));
+    let study = file.study.take();
     let mut tasks = file.tasks();
+    if let (Some(study), true, None) = (&study, tasks.is_empty(), &several) {
+        study.check(name)?;
+        return Ok(What::One(Part::Study(Box::new(study.clone()))));
+    }
     match (tasks.pop(), several) {
-        (Some(task), None) if tasks.is_empty() => {
+        (Some(task), None) if tasks.is_empty() && study.is_none() => {
             let contradicts =
                 |Contradiction { says, remedy }| Trouble::new(format!("{name}: {says}")).remedy(remedy);
             task.check().map_err(contradicts)?;
             let node = task.node().with(tls, &settings);
-            Ok(What::Task(Prepared { task, node }))
+            Ok(What::One(Part::Task(Prepared { task, node })))
         }
-        (None, Some(names)) => Ok(What::Several(names)),
-        (None, None) => Err(Trouble::new(format!("{name}: the plan does not say what to do"))
-            .remedy("give it one section, as in\n[flood]\nconnections = 1000")),
-        (Some(_), _) => Err(Trouble::new(format!("{name}: the plan says two things at once"))
+        (None, Some(names)) if study.is_none() => Ok(What::Several(names)),
+        (None, None) if study.is_none() => {
+            Err(Trouble::new(format!("{name}: the plan does not say what to do"))
+                .remedy("give it one section, as in\n[flood]\nconnections = 1000"))
+        }
+        _ => Err(Trouble::new(format!("{name}: the plan says two things at once"))
             .remedy("give it one section, or a list: plans = [\"flood\", \"stress\"]")),
     }
 }
@@ -257,8 +277,7 @@ mod tests {
             let What::Several(names) = plan.what else { continue };
             for name in names {
                 let part = find(&name, &[]).unwrap_or_else(|trouble| panic!("{trouble}"));
-                let What::Task(task) = part.what else { panic!("{name} is a list itself") };
-                assert!(task.task.members() > 0, "{name}");
+                assert!(matches!(part.what, What::One(_)), "{name} is a list itself");
             }
         }
     }

@@ -15,6 +15,7 @@ pub(super) const ALL: &[Preset] = presets![
     "all",
     "flood",
     "flood-15k",
+    "flood-transports",
     "stress",
     "stress-fixed-rate",
     "chut-10x5",
@@ -31,6 +32,10 @@ pub(super) const ALL: &[Preset] = presets![
     "short-flood",
     "short-stress",
     "short-realistic",
+    "erlang-study",
+    "erlang-study-members",
+    "erlang-study-messages",
+    "short-study",
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static Preset> {

@@ -151,3 +151,27 @@ fn presets_are_listed_and_shown() {
     assert!(scratch.say("load show chut-10x5").contains("groups = 10"));
     assert!(scratch.fails("load show chut").contains("kith load presets"));
 }
+
+#[test]
+fn a_study_repeats_its_plan_on_nodes_of_their_own_and_judges() {
+    let scratch = Scratch::new("study");
+    let plan = "[study]\nplan = \"flood\"\nset = { connections = 20, hold = \"500ms\", settle = \"0s\" }\nrepetitions = 1\n\
+                figures = [\"server CPU per connect + login\", \"connections\"]\n[study.factors]\ntls = [false, true]\n\
+                [[study.hypotheses]]\nsays = \"All come.\"\nfactor = \"tls\"\nfigure = \"connections\"\nfirst = true\n\
+                second = false\nwithin = 1.0\n";
+    fs::write(scratch.path().join("mine.toml"), plan).unwrap();
+    let run: Value =
+        serde_json::from_str(&scratch.say("load run mine.toml --set connections=30 --json")).unwrap();
+    assert_eq!(run["study"]["hypotheses"][0]["outcome"], "held", "{run}");
+    let connections = &run["study"]["comparisons"][1];
+    assert_eq!(
+        (&connections["figure"], &connections["factor"]),
+        (&"connections".into(), &"tls".into()),
+        "{run}"
+    );
+    for case in connections["cases"].as_array().unwrap() {
+        assert_eq!(case["spread"]["median"], 30.0, "{run}");
+    }
+    let said = scratch.fails("load run mine.toml --url http://127.0.0.1:1");
+    assert!(said.contains("tls is a factor") && said.contains("leave out --url"), "{said}");
+}

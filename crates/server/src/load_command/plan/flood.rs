@@ -1,6 +1,7 @@
 //! `flood`: what can be said of it on the command line and in a plan file.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
@@ -20,9 +21,9 @@ use crate::span::Span;
 pub(crate) struct FloodArgs {
     #[command(flatten)]
     pub(crate) target: LoadTarget,
-    /// websocket, stream, sse or poll [default: websocket].
+    /// websocket, stream, sse or poll; or all, one after the other, plain and with TLS [default: websocket].
     #[arg(long)]
-    pub(crate) transport: Option<load::target::Transport>,
+    pub(crate) transport: Option<Transports>,
     /// How many members [default: 1000].
     #[arg(long)]
     pub(crate) connections: Option<u32>,
@@ -40,11 +41,37 @@ pub(crate) struct FloodArgs {
     pub(crate) svg: Option<PathBuf>,
 }
 
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Transports {
+    One(Transport),
+    All,
+}
+
+impl FromStr for Transports {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Transports, String> {
+        let one = |text: &str| text.parse().map(Transports::One).map_err(|why| format!("{why}, or all"));
+        if text == "all" { Ok(Transports::All) } else { one(text) }
+    }
+}
+
 impl FloodArgs {
+    pub(crate) fn preset(&self) -> &'static str {
+        match self.transport {
+            Some(Transports::All) => "flood-transports",
+            _ => "flood",
+        }
+    }
+
     /// What differs from the preset.
     pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        let transport = match self.transport {
+            Some(Transports::One(transport)) => Some(text(transport.name())),
+            Some(Transports::All) | None => None,
+        };
         changes([
-            ("transport", self.transport.map(|transport| text(transport.name()))),
+            ("transport", transport),
             ("connections", self.connections.map(integer)),
             ("rate", self.rate.map(Value::Float)),
             ("hold", self.hold.map(text)),
@@ -64,6 +91,9 @@ pub(crate) struct Flood {
     pub(crate) rate: f64,
     pub(crate) hold: Span,
     pub(crate) exchange: Option<usize>,
+    /// The node's time to tidy up before its memory is measured again [default: 15 s; 3 s below 1,000 members, where
+    /// nothing is to be seen of it].
+    pub(crate) settle: Option<Span>,
 }
 
 impl Default for Flood {
@@ -74,6 +104,7 @@ impl Default for Flood {
             rate: 1_000.0,
             hold: Span::seconds(15),
             exchange: None,
+            settle: None,
         }
     }
 }
@@ -91,7 +122,7 @@ impl Task for Flood {
             rate: self.rate,
             hold: self.hold.into(),
             exchange: self.exchange,
-            settle: settle(self.connections),
+            settle: self.settle.map_or_else(|| settle(self.connections), Duration::from),
         };
         let report = flood::run(&plan, say)?;
         let svg = Some(report.svg());
@@ -99,7 +130,6 @@ impl Task for Flood {
     }
 }
 
-/// The node's time to tidy up before its memory is measured again; with few members nothing is to be seen of it.
 fn settle(members: u32) -> Duration {
     Duration::from_secs(if members < 1_000 { 3 } else { 15 })
 }
