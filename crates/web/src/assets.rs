@@ -164,7 +164,7 @@ fn tags<'a>(head: &'a Head<'_>, name: &'a str) -> impl Iterator<Item = &'a [u8]>
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Range {
+pub enum Range {
     /// No range, several of them, or one that cannot be read: RFC 9110 §14.2 leaves all these to us.
     Whole,
     /// First and last byte.
@@ -173,7 +173,7 @@ enum Range {
 }
 
 /// `bytes=first-last`, `bytes=first-` or `bytes=-count` (RFC 9110 §14.1.2).
-fn range_of(value: &[u8], length: usize) -> Range {
+pub fn range_of(value: &[u8], length: usize) -> Range {
     let Some((unit, set)) = std::str::from_utf8(value).ok().and_then(|value| value.split_once('=')) else {
         return Range::Whole;
     };

@@ -37,7 +37,15 @@ pub use visitor::TrustedProxies;
 /// Entry points for fuzzing: what reads bytes from outside.
 #[doc(hidden)]
 pub mod fuzz {
+    use std::net::IpAddr;
+
+    pub use crate::assets::{Range, range_of};
     pub use crate::body::Reader as BodyReader;
     pub use crate::http::{Framing, Head, NO_FIELDS, parse};
     pub use crate::websocket::{Message, Reader};
+
+    /// Whom the proxies say they speak for.
+    pub fn client(proxies: &crate::TrustedProxies, head: &Head<'_>) -> Option<IpAddr> {
+        proxies.client(head)
+    }
 }

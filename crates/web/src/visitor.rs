@@ -76,7 +76,7 @@ impl TrustedProxies {
 
     /// Each proxy adds whom it has heard at the end, and what stands before the first that is not ours anybody may
     /// have written. Ours only: the one furthest away. None where there is no list, or one that cannot be read.
-    fn client(&self, head: &Head<'_>) -> Option<IpAddr> {
+    pub(crate) fn client(&self, head: &Head<'_>) -> Option<IpAddr> {
         let lines =
             head.fields.iter().rev().filter(|field| field.name.eq_ignore_ascii_case("x-forwarded-for"));
         let mut furthest = None;
