@@ -275,6 +275,39 @@ describe('codes', () => {
   });
 });
 
+describe('a member who writes while the server is away', () => {
+  test('is tried for at once, but not more often than every two seconds', () => {
+    const it = online({ random: () => 0.999 });
+    for (let failures = 0; failures < 6; failures++) {
+      it.says({ type: 'closed', link: it.link });
+      it.untilNext();
+    }
+    expect(it.says({ type: 'closed', link: it.link })).toEqual(['waiting']);
+    expect(it.says({ type: 'wanted' })).toEqual([]);
+    it.wait(2_000);
+    expect(it.says({ type: 'wanted' })).toContainEqual(expect.stringMatching(/^open /));
+    expect(it.says({ type: 'closed', link: it.link })).toEqual(['waiting']);
+    it.wait(1_999);
+    expect(it.says({ type: 'wanted' })).toEqual([]);
+  });
+
+  test('waits for the moment that the server has named', () => {
+    const it = online();
+    it.says({
+      type: 'event',
+      link: it.link,
+      event: { t: 'bye', code: 'going_away', text: '', retry_after: 9_000 },
+    });
+    it.wait(8_000);
+    expect(it.says({ type: 'wanted' })).toEqual([]);
+  });
+
+  test('changes nothing while there is a session', () => {
+    const it = online();
+    expect(it.says({ type: 'wanted' })).toEqual([]);
+  });
+});
+
 describe('tokens', () => {
   test('a new one is fetched at four fifths of the lifetime and said in the session', () => {
     const it = online();

@@ -17,8 +17,10 @@ export type Input =
   | { type: 'token_failed' }
   | { type: 'event'; link: number; event: Event }
   | { type: 'closed'; link: number; code?: Code; retryAfter?: number }
-  /** The page came back into view, from the cache, from sleep, or the member wants something. */
+  /** The page came back into view, from the cache, or from sleep. */
   | { type: 'wake' }
+  /** The member has written something that waits for the connection. */
+  | { type: 'wanted' }
   | { type: 'network'; online: boolean }
   | { type: 'tick' };
 
@@ -38,7 +40,7 @@ type State =
   | { at: 'opening'; link: number; until: number }
   | Online
   /** `firm`: the server named the moment, so waking up does not shorten it. */
-  | { at: 'waiting'; until: number; firm: boolean; code?: Code }
+  | { at: 'waiting'; since: number; until: number; firm: boolean; code?: Code }
   | { at: 'stopped'; code?: Code };
 
 interface Online {
@@ -62,6 +64,8 @@ const PING_MS = 50_000;
 const PONG_MS = 10_000;
 /** After sleep the likely answer is that the link is dead, and somebody is waiting. */
 const WAKE_PONG_MS = 5_000;
+/** Somebody who writes does not sit out a long wait, and many quick messages are no more than this many tries. */
+const WANTED_AFTER_MS = 2_000;
 /** A link that lived shorter does not count as a success: the next wait goes on growing. */
 const STABLE_MS = 10_000;
 /** Failures before a welcome after which the next transport has its turn. */
@@ -169,6 +173,9 @@ export class Connection {
       case 'wake':
         if (state.at === 'online') this.#probe(state, now, WAKE_PONG_MS);
         else if (state.at === 'waiting' && !(state.firm && now < state.until)) this.#begin(now);
+        return;
+      case 'wanted':
+        if (state.at === 'waiting' && !state.firm && now - state.since >= WANTED_AFTER_MS) this.#begin(now);
         return;
       case 'network':
         return this.#networkChanged(input.online, now);
@@ -319,7 +326,7 @@ export class Connection {
     // The server has spread its clients already.
     const delay = retryAfter ?? backoff(this.#attempts, this.random());
     this.#attempts += 1;
-    this.#enter({ at: 'waiting', until: now + delay, firm: retryAfter !== undefined, code });
+    this.#enter({ at: 'waiting', since: now, until: now + delay, firm: retryAfter !== undefined, code });
   }
 
   #networkChanged(online: boolean, now: number): void {

@@ -142,6 +142,7 @@ export class Engine {
         this.#typed.delete(
           this.host.replica.queue.find(one => one.id === action.id)?.key ?? ('' as ConversationKey),
         );
+        this.#step({ type: 'wanted' });
         this.#pump();
         break;
       case 'typing':
