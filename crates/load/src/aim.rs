@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::target::Target;
+use crate::watch::{Nobody, Watch};
 
 #[derive(Debug, Clone)]
 pub struct Aim {
@@ -21,6 +22,8 @@ pub struct Aim {
     pub threads: usize,
     /// Set from outside: the run ends early, and its report says so.
     pub stop: Arc<AtomicBool>,
+    /// Sees how far the run is.
+    pub watch: Arc<dyn Watch>,
 }
 
 impl Aim {
@@ -33,6 +36,7 @@ impl Aim {
             ca: None,
             threads: 1,
             stop: Arc::default(),
+            watch: Arc::new(Nobody),
         }
     }
 

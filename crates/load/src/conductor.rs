@@ -17,6 +17,7 @@ use crate::target::Transport;
 use crate::token::{self, Signer};
 use crate::traffic::Traffic;
 use crate::trust::{self, BadTrust};
+use crate::watch::Until;
 
 /// How often the conductor wakes up: what is due is done in parts this short.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
@@ -178,6 +179,7 @@ impl<'a, S: Script> Conductor<'a, S> {
     pub(crate) fn ramp(&mut self) -> Ramp {
         let total = self.field.tokens.len() as u64;
         let mut ramp = Ramp::default();
+        self.stage("ramp", Until::Members(total));
         let (mut asked, mut last, mut last_change) = (0, 0, Instant::now());
         loop {
             let now = Instant::now();
@@ -201,11 +203,17 @@ impl<'a, S: Script> Conductor<'a, S> {
             }
             if settled >= total || now - last_change > GIVE_UP || self.aim.stopped() {
                 ramp.seconds = last_change.saturating_duration_since(self.field.start).as_secs_f64();
+                self.stage("run", Until::ItIsDone);
                 self.hold(AFTER_RAMP);
                 return ramp;
             }
             thread::sleep(BEAT);
         }
+    }
+
+    /// What comes now, for who looks on.
+    pub(crate) fn stage(&self, name: &'static str, until: Until) {
+        self.aim.watch.stage(name, until);
     }
 
     /// Waits; answers how things stood when it began.
@@ -249,7 +257,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
         let Sample { resident_bytes, kernel_bytes, cpu_seconds, .. } = self.probe.look();
         let lately = self.traffic.look();
-        self.series.push(Point {
+        let point = Point {
             seconds,
             active: self.field.counts.active(),
             sent: read(&self.traffic.sent),
@@ -260,7 +268,9 @@ impl<'a, S: Script> Conductor<'a, S> {
             kernel_bytes,
             server_cpu_seconds: cpu_seconds,
             generator_cpu_seconds: own_cpu(),
-        });
+        };
+        self.aim.watch.point(&point);
+        self.series.push(point);
     }
 
     /// Somebody has ended the run before its time.
@@ -296,6 +306,7 @@ impl<'a, S: Script> Conductor<'a, S> {
     /// Waits until the workers have carried out everything that they were asked to, and then until every message has its
     /// answer and has reached its addressee, or nothing has moved for so long. Answers when the last one moved.
     pub(crate) fn drain(&mut self, patience: Duration) -> Result<Instant, LoadError> {
+        self.stage("drain", Until::ItIsDone);
         self.obeyed()?;
         let (mut last, mut last_change) = (0, Instant::now());
         loop {

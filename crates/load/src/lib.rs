@@ -25,6 +25,7 @@ pub mod target;
 mod token;
 mod traffic;
 mod trust;
+mod watch;
 
 pub use aim::Aim;
 pub use conductor::{LoadError, Point};
@@ -32,3 +33,4 @@ pub use login::try_login;
 pub use percentiles::Percentiles;
 pub use probe::{Probe, metric};
 pub use trust::BadTrust;
+pub use watch::{Until, Watch};

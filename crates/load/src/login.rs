@@ -10,9 +10,11 @@ use crate::conductor::{Cast, Conductor, LoadError};
 use crate::crowd::{Mail, Says, Script, read};
 use crate::target::Transport;
 use crate::traffic::Traffic;
+use crate::watch::Nobody;
 
 /// Tries; takes half a second.
 pub fn try_login(aim: &Aim) -> Result<(), LoadError> {
+    let aim = &Aim { watch: Arc::new(Nobody), ..aim.clone() };
     let cast = Cast {
         aim,
         transport: Transport::Websocket,

@@ -19,7 +19,8 @@ use crate::percentiles::Percentiles;
 use crate::study::Study;
 
 pub use machine::Machine;
-pub(crate) use number::{escaped, grouped, scale};
+pub use number::grouped;
+pub(crate) use number::{escaped, scale};
 
 /// Runs that are shown together.
 #[derive(Debug, Clone, Serialize)]

@@ -2,6 +2,7 @@
 
 mod before;
 mod line;
+mod live;
 mod own_node;
 mod plan;
 mod plan_file;
@@ -17,13 +18,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chat::SecretKind;
 use load::report::{Machine, Report, Run};
 use load::target::Target;
-use load::{Aim, LoadError};
+use load::{Aim, LoadError, Watch};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use toml::{Table, Value};
 
 pub(crate) use self::line::LoadCommand;
 use self::line::LoadTarget;
+use self::live::Live;
 use self::own_node::OwnNode;
 use self::plan::Found;
 use self::plan_file::{Part, Plan, Prepared, What};
@@ -154,10 +156,12 @@ fn one(
     }
     // Lives until the run is over.
     let own = args.url.is_none().then(|| OwnNode::start(members, &node)).transpose()?;
-    let aim = Aim { stop: Arc::clone(stop), ..aim(args, own.as_ref(), loaded)? };
+    let live = Live::new(name);
+    let watch = Arc::clone(&live) as Arc<dyn Watch>;
+    let aim = Aim { stop: Arc::clone(stop), watch, ..aim(args, own.as_ref(), loaded)? };
     before::check(&aim, members, args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("{name} could not be made")).because(error);
-    task.carry_out(name, aim, &mut progress).map_err(unmade)
+    task.carry_out(name, aim, &mut |line| live.say(line)).map_err(unmade)
 }
 
 fn repeated(

@@ -13,6 +13,7 @@ use crate::conductor::{BEAT, Cast, Conductor, LoadError, Point, Stand, now_unix}
 use crate::crowd::{Mail, Says, Script, add, read};
 use crate::token;
 use crate::traffic::Traffic;
+use crate::watch::Until;
 
 const EXCHANGES_PER_SECOND: f64 = 2000.0;
 
@@ -37,6 +38,7 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     let ramp = flood.ramp();
     let ramped = flood.stand();
     flood.line();
+    flood.stage("hold", Until::Time(plan.hold));
     let idle_from = flood.hold(plan.hold / 3);
     flood.hold(plan.hold - plan.hold / 3);
     let held = flood.stand();
@@ -81,6 +83,7 @@ fn exchange_all(
     let body: Arc<str> = "x".repeat(bytes).into();
     let pairs = plan.connections / 2 * 2;
     let expected = u64::from(pairs).min(flood.field.counts.active());
+    flood.stage("exchange", Until::ItIsDone);
     let start = Instant::now();
     let (mut asked, mut last, mut last_change) = (0, 0, start);
     loop {
@@ -117,6 +120,7 @@ fn exchange_all(
 /// is now, give or take 1 %.
 fn settle(flood: &mut Conductor<'_, Exchanging>, time: Duration) -> (Stand, Option<f64>) {
     let from = flood.series.len();
+    flood.stage("settle", Until::Time(time));
     let begin = flood.hold(time);
     let end = flood.stand();
     let started = begin.at.saturating_duration_since(flood.field.start).as_secs_f64();

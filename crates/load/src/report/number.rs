@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// 15000 as 15,000; small values with what they need of decimals.
-pub(crate) fn grouped(value: f64) -> String {
+pub fn grouped(value: f64) -> String {
     let decimals = match value.abs() {
         0.0.. if value.fract() == 0.0 => 0,
         0.0..1.0 => 2,

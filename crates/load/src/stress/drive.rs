@@ -11,6 +11,7 @@ use super::{Pace, StressPlan};
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, read};
 use crate::traffic::Traffic;
+use crate::watch::Until;
 
 /// Members come at this rate; it is not what is measured.
 const RAMP_RATE: f64 = 2000.0;
@@ -79,6 +80,7 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
 fn write(stress: &mut Conductor<'_, Writers>, writing: &Writing, plan: &StressPlan) {
     let begin = Instant::now();
     let mut from = 0;
+    stress.stage("write", Until::Time(plan.time));
     if matches!(writing.pace, Pace::Window(_)) {
         stress.each(|| Mail::Order(Order::Fill));
     }
