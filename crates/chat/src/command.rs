@@ -20,20 +20,69 @@ pub struct Hello<'a> {
 /// A command of a signed-in session.
 #[derive(Clone)]
 pub enum Command {
-    Send { client_id: Box<str>, to: To, body: Box<str>, reply_to: Option<Seq> },
-    Marker { conversation: ConversationId, set: MarkerSet },
-    Typing { to: To, on: bool },
+    Send {
+        client_id: Box<str>,
+        to: To,
+        body: Box<str>,
+        reply_to: Option<Seq>,
+    },
+    Marker {
+        conversation: ConversationId,
+        set: MarkerSet,
+    },
+    Typing {
+        to: To,
+        on: bool,
+    },
     SetPresence(SetPresence),
-    Watch { users: Vec<Sub> },
-    Contact { re: u64, action: ContactAction, user: Sub },
-    Contacts { re: u64, page: PageOf },
-    People { re: u64, query: Option<String>, page: PageOf },
-    Profiles { re: u64, users: Vec<Sub> },
-    Conversations { re: u64, archived: bool, page: PageOf },
-    Conversation { re: u64, conversation: ConversationId, change: ConversationChange },
-    History { re: u64, to: To, before: Option<Seq>, after: Option<Seq>, limit: Option<u32> },
-    Resume { re: u64, position: Option<Position> },
-    Token { re: u64, token: String },
+    /// Replaces the watch of before: all contacts or not, and these users.
+    Watch {
+        contacts: bool,
+        users: Vec<Sub>,
+    },
+    Contact {
+        re: u64,
+        action: ContactAction,
+        user: Sub,
+    },
+    Contacts {
+        re: u64,
+        page: PageOf,
+    },
+    People {
+        re: u64,
+        query: Option<String>,
+        page: PageOf,
+    },
+    Profiles {
+        re: u64,
+        users: Vec<Sub>,
+    },
+    Conversations {
+        re: u64,
+        archived: bool,
+        page: PageOf,
+    },
+    Conversation {
+        re: u64,
+        conversation: ConversationId,
+        change: ConversationChange,
+    },
+    History {
+        re: u64,
+        to: To,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: Option<u32>,
+    },
+    Resume {
+        re: u64,
+        position: Option<Position>,
+    },
+    Token {
+        re: u64,
+        token: String,
+    },
 }
 
 /// Whom a command is for.

@@ -226,7 +226,7 @@ impl Inner {
             self.tell(other.id, position, None, event(None, me, after.of_b));
         }
         if before != after {
-            self.sight_changed(mode, me, other, after);
+            self.sight_changed(mode, me, other, before, after);
         }
     }
 

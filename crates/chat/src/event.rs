@@ -48,6 +48,11 @@ pub enum Event {
         presence: Presence,
         last_seen: Option<Timestamp>,
     },
+    /// Of the contacts those who are here; all others are not, unless there are `more`.
+    Watching {
+        here: Vec<(Sub, Presence)>,
+        more: bool,
+    },
     Contact {
         re: Option<u64>,
         contact: Contact,
@@ -118,6 +123,7 @@ impl Event {
             | Event::Refused { .. }
             | Event::Typing { .. }
             | Event::Presence { .. }
+            | Event::Watching { .. }
             | Event::Contacts { .. }
             | Event::People { .. }
             | Event::Profiles { .. }

@@ -31,6 +31,7 @@ mod stats;
 mod store;
 mod typing;
 mod watch;
+mod watch_contacts;
 
 pub mod directory;
 pub mod memory;

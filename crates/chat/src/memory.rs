@@ -35,6 +35,8 @@ struct Inner {
     answers: VecDeque<Completion>,
     /// What writes and sign-ins fail with.
     failing: Option<StoreError>,
+    /// What reads fail with, but for those of sign-ins and views.
+    failing_reads: Option<StoreError>,
     running: bool,
 }
 
@@ -112,6 +114,11 @@ impl MemoryStore {
         self.lock().failing = with;
     }
 
+    /// The same for reads, but for those of sign-ins and views.
+    pub fn fail_reads(&self, with: Option<StoreError>) {
+        self.lock().failing_reads = with;
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().expect("no operation on the tables panics")
     }
@@ -140,7 +147,14 @@ impl MemoryStore {
     }
 
     fn read<T: Send + 'static>(&self, operation: impl FnOnce(&Tables) -> T + Send + 'static, done: Done<T>) {
-        self.read_then(operation, move |_, answer| done(Ok(answer)));
+        self.lock().reads.push_back(Box::new(move |tables, failing| {
+            let outcome = match failing {
+                None => Ok(operation(tables)),
+                Some(error) => Err(error),
+            };
+            Box::new(move |_| done(outcome))
+        }));
+        self.work();
     }
 
     fn read_then<T: Send + 'static>(
@@ -213,7 +227,7 @@ impl Inner {
             }
             Turn::Read(at) => {
                 let operation = self.reads.remove(at)?;
-                let completion = operation(&mut self.tables, None);
+                let completion = operation(&mut self.tables, self.failing_reads.clone());
                 self.answers.push_back(completion);
                 None
             }
@@ -351,6 +365,10 @@ impl Store for MemoryStore {
         done: Done<HistoryPage>,
     ) {
         self.read(move |tables| tables.history(conversation, before, after, limit), done);
+    }
+
+    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {
+        self.read(move |tables| users.iter().map(|user| tables.agreed_contacts(*user)).collect(), done);
     }
 
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>) {

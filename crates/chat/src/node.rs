@@ -33,6 +33,7 @@ use crate::contacts::PairsBusy;
 use crate::guest::GuestDoor;
 use crate::limits::Rate;
 use crate::peer::Job;
+use crate::presence::NewsDesk;
 use crate::session::{State, UsersHere};
 use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
@@ -106,6 +107,7 @@ pub(crate) struct Inner {
     pub(crate) sites: Sites,
     pub(crate) here: UsersHere,
     pub(crate) watches: Watches,
+    pub(crate) news: NewsDesk,
     pub(crate) recent: Recent,
     pub(crate) pairs_busy: PairsBusy,
     pub(crate) guest_door: GuestDoor,
@@ -148,6 +150,7 @@ impl Node {
             sites: Sites::default(),
             here: UsersHere::new(),
             watches: Watches::new(),
+            news: NewsDesk::default(),
             recent: Recent::new(),
             pairs_busy: PairsBusy::default(),
             guest_door: GuestDoor::default(),
@@ -195,7 +198,7 @@ impl Node {
             }
             Command::Typing { to, on } => inner.for_peer(asker, is_waiting, to, Job::Typing(on), now),
             Command::SetPresence(set) => inner.set_presence(&asker, set, now),
-            Command::Watch { users } => inner.watch(asker, users),
+            Command::Watch { contacts, users } => inner.watch(asker, contacts, users),
             Command::Contact { re, action, user } => inner.change_contact(asker, re, action, user, now),
             Command::Contacts { re, page } => inner.list_contacts(asker, re, page),
             Command::People { re, query, page } => inner.list_people(asker, re, query, page),

@@ -3,10 +3,16 @@
 //! A user who drops stays visible for a grace time; changes are collected and told together at the next due tick, if
 //! there is still something to tell. So a mass reconnect shows nobody any flapping and costs no wave.
 
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+
 use crate::command::SetPresence;
 use crate::node::{Asker, Inner};
-use crate::session::{Shard, UserHere};
-use crate::{Event, Presence, Sub, Timestamp, UserId};
+use crate::session::{Handles, Shard, UserHere};
+use crate::{Event, Presence, StoreError, Sub, Timestamp, UserId};
 
 /// A clock that jumps back by more than this ends all grace times, instead of keeping everyone here for as long.
 const CLOCK_JUMP_MS: u64 = 60_000;
@@ -22,11 +28,83 @@ pub(crate) fn shown(chosen: SetPresence, is_here: bool) -> Presence {
     }
 }
 
+/// Changes whose watchers are looked up in one go.
+const TOLD_TOGETHER: usize = 64;
+/// Changes that wait because the store did not answer; those beyond are told to nobody who has not named the user.
+const MAX_UNTOLD: usize = 100_000;
+
+/// What is on its way to be told.
+#[derive(Default)]
+pub(crate) struct NewsDesk {
+    /// How often it was told: whoever says what he read before looks whether it is still true.
+    tellings: AtomicU64,
+    desk: Mutex<Desk>,
+}
+
+#[derive(Default)]
+struct Desk {
+    untold: Vec<News>,
+    /// How many times contacts are being read.
+    readings: usize,
+    /// Who must not hear of whom any more, since the oldest of these readings began: (of whom, who).
+    parted: HashSet<(UserId, UserId)>,
+}
+
+impl NewsDesk {
+    /// Once more, when what is told has changed and before anybody hears it.
+    fn begin_telling(&self) {
+        self.tellings.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn tellings(&self) -> u64 {
+        self.tellings.load(Ordering::Acquire)
+    }
+
+    /// Called before the one who must not hear any more is told so.
+    pub(crate) fn part(&self, of: UserId, who: UserId) {
+        let mut desk = self.desk();
+        if desk.readings > 0 {
+            desk.parted.insert((of, who));
+        }
+    }
+
+    fn begin_reading(&self) {
+        self.desk().readings += 1;
+    }
+
+    fn end_reading(&self) {
+        let mut desk = self.desk();
+        desk.readings -= 1;
+        if desk.readings == 0 {
+            desk.parted = HashSet::new();
+        }
+    }
+
+    fn parted<'a>(&self, of: UserId, contacts: &'a [UserId]) -> SmallVec<[&'a UserId; 1]> {
+        let desk = self.desk();
+        let parted = |who: &&UserId| !desk.parted.is_empty() && desk.parted.contains(&(of, **who));
+        contacts.iter().filter(parted).collect()
+    }
+
+    fn keep_untold(&self, mut news: Vec<News>) {
+        let mut desk = self.desk();
+        news.truncate(MAX_UNTOLD.saturating_sub(desk.untold.len()));
+        desk.untold.append(&mut news);
+    }
+
+    fn take_untold(&self) -> Vec<News> {
+        std::mem::take(&mut self.desk().untold)
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A change that watchers are to hear.
-struct News {
-    user: UserId,
+pub(crate) struct News {
+    pub(crate) user: UserId,
     sub: Sub,
-    presence: Presence,
     last_seen: Option<Timestamp>,
 }
 
@@ -82,20 +160,65 @@ impl Inner {
     }
 
     /// Tells watchers what has changed since the last telling.
-    pub(crate) fn tell_presence(&self, now: Timestamp) {
+    pub(crate) fn tell_presence(self: &Arc<Self>, now: Timestamp) {
+        let mut news = self.news.take_untold();
         for mut shard in self.here.each() {
-            if shard.changed.is_empty() {
-                continue;
+            if !shard.changed.is_empty() {
+                news.append(&mut shard.take_news(now));
             }
-            let news = shard.take_news(now);
-            drop(shard);
-            for News { user, sub, presence, last_seen } in news {
-                let watchers = self.watches.watchers_of(user);
-                if !watchers.is_empty() {
-                    let handles = self.live_of(&watchers);
-                    self.deliver(&handles, Event::Presence { user: sub, presence, last_seen });
+        }
+        self.news.begin_telling();
+        while !news.is_empty() {
+            let rest = news.split_off(news.len().min(TOLD_TOGETHER));
+            self.tell_together(std::mem::replace(&mut news, rest));
+        }
+    }
+
+    /// Contacts are mutual: whoever has a user on the list is on that user's list, which is read here.
+    fn tell_together(self: &Arc<Self>, news: Vec<News>) {
+        let users = news.iter().map(|news| news.user).collect();
+        let node = self.clone();
+        self.news.begin_reading();
+        let done = move |contacts: Result<Vec<Vec<UserId>>, StoreError>| {
+            match contacts {
+                Ok(contacts) => {
+                    news.iter().zip(contacts).for_each(|(news, contacts)| node.tell_one(news, &contacts))
+                }
+                // At the next telling again; who named the users need not wait for that.
+                Err(_) => {
+                    news.iter().for_each(|news| node.tell_one(news, &[]));
+                    node.news.keep_untold(news);
                 }
             }
+            node.news.end_reading();
+        };
+        self.store.contacts_of(users, Box::new(done));
+    }
+
+    fn tell_one(&self, news: &News, contacts: &[UserId]) {
+        let gone = self.news.parted(news.user, contacts);
+        let mut handles = self.live_of(&self.watches.watchers_of(news.user));
+        for contact in contacts.iter().filter(|contact| !gone.contains(contact)) {
+            self.here.lock(*contact).contact_watchers(*contact, &mut handles);
+        }
+        handles.sort_unstable();
+        handles.dedup();
+        // While the contacts were read it may have been told anew, and that may have overtaken this.
+        let mut said = None;
+        while !handles.is_empty() {
+            let presence = self.told(news.user);
+            if said.replace(presence) == Some(presence) {
+                break;
+            }
+            let last_seen = news.last_seen.filter(|_| presence == Presence::Offline);
+            self.deliver(&handles, Event::Presence { user: news.sub.clone(), presence, last_seen });
+        }
+        // Who has parted meanwhile was told so, and this may have come after it.
+        for parted in self.news.parted(news.user, contacts).iter().filter(|parted| !gone.contains(parted)) {
+            let mut handles = Handles::new();
+            self.here.lock(**parted).contact_watchers(**parted, &mut handles);
+            let presence = Presence::Offline;
+            self.deliver(&handles, Event::Presence { user: news.sub.clone(), presence, last_seen: None });
         }
     }
 }
@@ -150,7 +273,7 @@ impl Shard {
 impl UserHere {
     fn news(&self, presence: Presence, now: Timestamp) -> News {
         let last_seen = (presence == Presence::Offline).then(|| self.last_seen(now));
-        News { user: self.id, sub: self.sub.clone(), presence, last_seen }
+        News { user: self.id, sub: self.sub.clone(), last_seen }
     }
 
     /// From its low bits: right as long as nobody is kept here for 49 days after he left.

@@ -14,7 +14,10 @@ impl Inner {
     pub(crate) fn resume_from(&self, position: Option<Position>) -> ResumeFrom {
         let page = self.config.limits.page;
         let position = position.filter(|position| i64::try_from(position.number).is_ok());
-        ResumeFrom { position, page, messages: page.saturating_mul(4), messages_per_conversation: page }
+        // Most contact lists fit into two pages, and a client that has them all need not ask for more.
+        let contacts = page.saturating_mul(2);
+        let messages = page.saturating_mul(4);
+        ResumeFrom { position, page, contacts, messages, messages_per_conversation: page }
     }
 
     /// One at a time per session; another one meanwhile is refused.

@@ -70,6 +70,10 @@ pub(crate) struct Session {
     /// Second at which the token ends.
     pub(crate) ends: u32,
     pub(crate) state: State,
+    /// It hears of the presence of all contacts.
+    pub(crate) watches_contacts: bool,
+    /// Since it was read who they are: for the answer to be right it must be read again.
+    pub(crate) contacts_changed: bool,
     /// A command waits for a person to be read; those after it queue up in `Shard::waiting`.
     pub(crate) is_waiting: bool,
 }
@@ -237,6 +241,16 @@ impl Shard {
         to.extend(
             sessions
                 .filter(|session| session.state == State::Live && Some(session.handle) != except)
+                .map(|session| session.handle),
+        );
+    }
+
+    /// Sessions of a user that hear of its contacts' presence now.
+    pub(crate) fn contact_watchers(&mut self, id: UserId, to: &mut Handles) {
+        let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
+        to.extend(
+            sessions
+                .filter(|session| session.watches_contacts && session.state == State::Live)
                 .map(|session| session.handle),
         );
     }

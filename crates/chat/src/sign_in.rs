@@ -174,6 +174,8 @@ impl Inner {
             since: 0,
             ends: self.session_end(arrival.ticket.expires),
             state: State::Starting,
+            watches_contacts: false,
+            contacts_changed: false,
             is_waiting: false,
         }
     }

@@ -130,6 +130,8 @@ pub trait Store: Send + Sync + 'static {
         limit: u32,
         done: Done<HistoryPage>,
     );
+    /// Of each user those with whom it has agreed to be contacts, in the order of `users`: one range each.
+    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>);
     /// By name, then sub.
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>);
     /// The directory: by name, then sub; `query` is a case-insensitive start of a word of the name.
@@ -234,8 +236,9 @@ pub struct Relation {
 pub struct ResumeFrom {
     /// None: a first page.
     pub position: Option<Position>,
-    /// Most conversations, contacts; and most messages in all and per conversation.
+    /// Most conversations, and contacts; and most messages in all and per conversation.
     pub page: u32,
+    pub contacts: u32,
     pub messages: u32,
     pub messages_per_conversation: u32,
 }

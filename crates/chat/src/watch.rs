@@ -12,8 +12,8 @@ use crate::node::{Asker, Inner};
 use crate::peer::may_see;
 use crate::session::{Handles, NumberHasher, State};
 use crate::{
-    Event, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub, Timestamp, UserId,
-    UserRow,
+    ContactState, Event, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub,
+    Timestamp, UserId, UserRow,
 };
 
 const SHARDS: usize = 32;
@@ -112,14 +112,14 @@ impl Watches {
     }
 
     /// Sessions of `watcher` for whom the sight of `watched` changes with this.
-    fn set_may_see(&self, watcher: UserId, watched: UserId, may_see: bool) -> SmallVec<[SessionId; 4]> {
+    fn set_may_see(&self, watcher: UserId, watched: UserId, may_see: bool) -> Handles {
         let mut watchers_by_user = lock(&self.by_watched, &watched);
         let watchers = watchers_by_user.get_mut(&watched).into_iter().flatten();
         watchers
             .filter(|entry| entry.session.user == watcher && entry.may_see != may_see)
             .map(|entry| {
                 entry.may_see = may_see;
-                entry.session
+                entry.session.handle
             })
             .collect()
     }
@@ -140,11 +140,12 @@ fn shrink<K: Eq + Hash, V>(table: &mut Numbered<K, V>) {
 
 impl Inner {
     /// Replaces what the session watches, and tells it the presence of each now.
-    pub(crate) fn watch(self: &Arc<Self>, asker: Asker, mut subs: Vec<Sub>) {
+    pub(crate) fn watch(self: &Arc<Self>, asker: Asker, contacts: bool, mut subs: Vec<Sub>) {
         let session = asker.session;
         if subs.len() > self.config.limits.watch as usize {
             return self.refuse(session.handle, AnswerTo::Session, Refusal::BadValue);
         }
+        self.watch_contacts(session, contacts);
         subs.retain(|sub| *sub != asker.sub);
         subs.sort_unstable();
         subs.dedup();
@@ -176,13 +177,19 @@ impl Inner {
         if self.here.lock(session.user).session(session.user, session.handle).is_none() {
             return self.watches.forget(session.handle);
         }
-        for (row, (_, may_see)) in rows.iter().zip(users) {
-            self.tell_sight(mode, session, row, may_see);
+        for (row, (user, was_read)) in rows.iter().zip(users) {
+            // It may have changed after it was read and before anybody could find this watch.
+            let now = self.recent.relation(session.user, user).map_or(was_read, |known| may_see(&known));
+            if now != was_read {
+                self.watches.set_may_see(session.user, user, now);
+            }
+            self.tell_sight(mode, session.handle, row, now);
         }
     }
 
     /// Once more, for a session that may have missed a telling: it was not live.
     pub(crate) fn answer_watched(self: &Arc<Self>, mode: Mode, session: SessionId) {
+        self.answer_contacts(session);
         let watched = self.watches.watched_by(session.handle);
         if watched.is_empty() {
             return;
@@ -191,25 +198,47 @@ impl Inner {
         let done = move |rows: Result<Vec<UserRow>, StoreError>| {
             for row in rows.unwrap_or_default() {
                 let may_see = node.watches.watchers_of(row.id).contains(&session);
-                node.tell_sight(mode, session, &row, may_see);
+                node.tell_sight(mode, session.handle, &row, may_see);
             }
         };
         self.store.users_by_id(watched.into_vec(), Box::new(done));
     }
 
     /// Two users stand differently to each other: who watched may see more or less now.
-    pub(crate) fn sight_changed(&self, mode: Mode, a: &UserRow, b: &UserRow, relation: Relation) {
-        let may_see = may_see(mode, relation);
+    pub(crate) fn sight_changed(
+        &self,
+        mode: Mode,
+        a: &UserRow,
+        b: &UserRow,
+        before: Relation,
+        after: Relation,
+    ) {
+        let may_see = may_see(mode, after);
+        let is_contact = |relation: Relation| relation.of_a == ContactState::Contact;
+        let (meet, part) = match (is_contact(before), is_contact(after)) {
+            (false, true) => (true, false),
+            (true, false) => (false, true),
+            _ => (false, false),
+        };
         for (watcher, watched) in [(a, b), (b, a)] {
-            for session in self.watches.set_may_see(watcher.id, watched.id, may_see) {
-                let event = |presence| Event::Presence {
-                    user: watched.profile.sub.clone(),
-                    presence,
-                    last_seen: None,
-                };
+            let mut handles: Handles = self.watches.set_may_see(watcher.id, watched.id, may_see);
+            let mut of_contacts = Handles::new();
+            if part {
+                self.news.part(watched.id, watcher.id);
+            }
+            if meet || part {
+                self.contact_watchers_anew(watcher.id, &mut of_contacts);
+            }
+            // Who parts without a block on a site of mode open may still see, but is not told any more.
+            if meet || !may_see {
+                handles.append(&mut of_contacts);
+            }
+            for handle in handles {
+                let user = watched.profile.sub.clone();
+                let offline = Event::Presence { user, presence: Presence::Offline, last_seen: None };
                 match may_see {
-                    true => self.tell_sight(mode, session, watched, true),
-                    false => self.outbox.deliver(session.handle, event(Presence::Offline)),
+                    true => self.tell_sight(mode, handle, watched, true),
+                    false => self.outbox.deliver(handle, offline),
                 }
             }
         }
@@ -217,10 +246,10 @@ impl Inner {
 
     /// Tells one watcher what the others were told last. A telling on another thread may overtake this one,
     /// so it is said again until nothing has changed meanwhile.
-    fn tell_sight(&self, mode: Mode, to: SessionId, row: &UserRow, may_see: bool) {
+    fn tell_sight(&self, mode: Mode, to: SessionHandle, row: &UserRow, may_see: bool) {
         let say = |presence, last_seen| {
             let user = row.profile.sub.clone();
-            self.outbox.deliver(to.handle, Event::Presence { user, presence, last_seen });
+            self.outbox.deliver(to, Event::Presence { user, presence, last_seen });
         };
         if !may_see {
             if mode == Mode::Open {
@@ -314,7 +343,7 @@ mod tests {
         assert_eq!(entries(&watches), (50, 69));
         assert_eq!(watches.watchers_of(user(101)).as_slice(), [session(1)]);
         assert_eq!(watches.watchers_of(user(102)).as_slice(), [session(2)], "and 1, who may not see");
-        assert_eq!(watches.set_may_see(user(1), user(102), true).as_slice(), [session(1)]);
+        assert_eq!(watches.set_may_see(user(1), user(102), true).as_slice(), [session(1).handle]);
         assert_eq!(watches.set_may_see(user(1), user(102), true).as_slice(), [], "as it was");
         assert_eq!(watches.watchers_of(user(102)).len(), 2);
         assert_eq!(watches.watched_by(session(1).handle).len(), 20);

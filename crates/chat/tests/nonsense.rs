@@ -80,7 +80,10 @@ fn any_command(rng: &mut StdRng, re: u64) -> Command {
         3 => Command::SetPresence(
             *[SetPresence::Online, SetPresence::Invisible, SetPresence::Busy].choose(rng).expect("three"),
         ),
-        4 => Command::Watch { users: (0..rng.random_range(0..6)).map(|_| any_user(rng)).collect() },
+        4 => Command::Watch {
+            contacts: rng.random_bool(0.5),
+            users: (0..rng.random_range(0..6)).map(|_| any_user(rng)).collect(),
+        },
         5 => {
             use ContactAction::{Accept, Block, Decline, Remove, Request, Unblock};
             let action = *[Request, Accept, Decline, Remove, Block, Unblock].choose(rng).expect("six");

@@ -145,7 +145,7 @@ fn the_invisible_looks_gone_in_every_way() {
     scene.leave(&bob);
     scene.wait(600);
     assert_eq!(told(&scene, &ann), []);
-    let watch = Command::Watch { users: vec![sub("bob")] };
+    let watch = Command::Watch { contacts: false, users: vec![sub("bob")] };
     assert_eq!(last_seen(scene.ask(&ann, watch)), Some(vanished), "comings and goings leave no trace");
     // He still gets his messages.
     let bob = scene.sign_in("bob", "b");
@@ -168,7 +168,7 @@ fn a_watch_replaces_the_one_before_and_ends_with_the_session() {
     assert_eq!(scene.watch(&ann, &[]), []);
 
     let many: Vec<Sub> = (0..101).map(|n| sub(&n.to_string())).collect();
-    let answer = scene.ask(&ann, Command::Watch { users: many });
+    let answer = scene.ask(&ann, Command::Watch { contacts: false, users: many });
     assert!(matches!(answer[..], [Event::Refused { re: None, refusal: Refusal::BadValue }]));
 
     scene.watch(&ann, &["bob"]);
@@ -179,14 +179,109 @@ fn a_watch_replaces_the_one_before_and_ends_with_the_session() {
 }
 
 #[test]
+fn contacts_are_watched_without_being_named() {
+    for mode in [Mode::Open, Mode::Contacts] {
+        let mut scene = Scene::new(mode);
+        let [ann, bob, cat, dan] = ["ann", "bob", "cat", "dan"].map(|user| scene.sign_in(user, "d"));
+        scene.befriend(&ann, &bob);
+        scene.befriend(&ann, &cat);
+        scene.leave(&cat);
+        scene.wait(600);
+        assert_eq!(scene.watch_contacts(&ann), of("bob", Presence::Online), "cat is gone, dan a stranger");
+
+        let _cat = scene.sign_in("cat", "d");
+        scene.command(&bob, Command::SetPresence(SetPresence::Busy));
+        scene.command(&dan, Command::SetPresence(SetPresence::Busy));
+        scene.wait(600);
+        let mut heard = told(&scene, &ann);
+        heard.sort_by(|(a, _), (b, _)| a.cmp(b));
+        assert_eq!(heard, [of("bob", Presence::Busy), of("cat", Presence::Online)].concat());
+        assert_eq!(told(&scene, &bob), [], "who did not ask hears nothing");
+        let left = scene.now();
+        scene.leave(&bob);
+        scene.wait(600);
+        let events = scene.take(&ann);
+        let [Event::Presence { presence: Presence::Offline, last_seen, .. }] = events[..] else {
+            panic!("{events:?}")
+        };
+        assert_eq!(last_seen, Some(left));
+
+        scene.watch(&ann, &[]);
+        scene.sign_in("bob", "d");
+        scene.wait(600);
+        assert_eq!(told(&scene, &ann), [], "the watch is over");
+    }
+}
+
+#[test]
+fn who_becomes_a_contact_enters_the_watch_and_who_is_blocked_leaves_it() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    scene.wait(600);
+    assert_eq!(scene.watch_contacts(&ann), []);
+    scene.contact(&ann, ContactAction::Request, "bob").unwrap();
+    scene.contact(&bob, ContactAction::Accept, "ann").unwrap();
+    assert_eq!(told(&scene, &ann), of("bob", Presence::Online));
+    scene.command(&bob, Command::SetPresence(SetPresence::Away));
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
+
+    scene.contact(&bob, ContactAction::Block, "ann").unwrap();
+    assert_eq!(told(&scene, &ann), of("bob", Presence::Offline));
+    scene.command(&bob, Command::SetPresence(SetPresence::Busy));
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), []);
+    assert_eq!(scene.watch_contacts(&ann), []);
+}
+
+#[test]
+fn a_contact_who_is_named_too_is_told_once() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|user| scene.sign_in(user, "d"));
+    scene.befriend(&ann, &bob);
+    scene.wait(600);
+    scene.ask(&ann, Command::Watch { contacts: true, users: vec![sub("bob")] });
+    scene.command(&bob, Command::SetPresence(SetPresence::Away));
+    scene.wait(600);
+    assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
+}
+
+#[test]
+fn what_the_store_could_not_answer_is_told_later() {
+    let mut scene = Scene::with(Mode::Open, config(), chat::memory::MemoryStore::by_turns());
+    let handles = ["ann", "bob"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
+    scene.store.run();
+    let [ann, bob] = handles.map(|handle| scene.welcomed(handle));
+    for (device, action, user) in
+        [(&ann, ContactAction::Request, "bob"), (&bob, ContactAction::Accept, "ann")]
+    {
+        scene.command(device, Command::Contact { re: 1, action, user: sub(user) });
+        scene.store.run();
+    }
+    scene.wait(600);
+    scene.command(&ann, Command::Watch { contacts: true, users: vec![] });
+    scene.store.run();
+    scene.take(&ann);
+    scene.command(&bob, Command::SetPresence(SetPresence::Away));
+    scene.store.fail_reads(Some(StoreError::Overloaded));
+    scene.wait(600);
+    scene.store.run();
+    assert_eq!(told(&scene, &ann), []);
+    scene.store.fail_reads(None);
+    scene.wait(600);
+    scene.store.run();
+    assert_eq!(told(&scene, &ann), of("bob", Presence::Away));
+}
+
+#[test]
 fn an_earlier_watch_that_is_looked_up_late_does_not_win() {
     let mut scene = Scene::with(Mode::Open, config(), chat::memory::MemoryStore::by_turns());
     let handles = ["ann", "bob", "cat"].map(|user| scene.hello(Some(&scene.token(user)), "d", None));
     scene.store.run();
     let [ann, ..] = handles.map(|handle| scene.welcomed(handle));
     scene.wait(600);
-    scene.command(&ann, Command::Watch { users: vec![sub("bob")] });
-    scene.command(&ann, Command::Watch { users: vec![sub("cat")] });
+    scene.command(&ann, Command::Watch { contacts: false, users: vec![sub("bob")] });
+    scene.command(&ann, Command::Watch { contacts: false, users: vec![sub("cat")] });
     while scene.store.turns() > 0 {
         scene.store.turn(scene.store.turns() - 1);
     }

@@ -50,6 +50,9 @@ struct Screen {
     session: Option<SessionId>,
     position: Option<Position>,
     contacts: BTreeMap<String, ContactState>,
+    watches_contacts: bool,
+    /// What was told of contacts; who is none any more leaves it.
+    roster: BTreeMap<String, Presence>,
     watched: Vec<&'static str>,
     presence: BTreeMap<String, Presence>,
 }
@@ -65,6 +68,8 @@ impl Community {
                 session: None,
                 position: None,
                 contacts: BTreeMap::new(),
+                watches_contacts: false,
+                roster: BTreeMap::new(),
                 watched: Vec::new(),
                 presence: BTreeMap::new(),
             })
@@ -110,9 +115,12 @@ impl Community {
                     // What comes for the watch before may still arrive; only the new one's answers count.
                     self.scene.store.run();
                     self.look(who);
+                    let contacts = self.rng.random_bool(0.5);
                     self.screens[who].presence.clear();
+                    self.screens[who].roster.clear();
+                    self.screens[who].watches_contacts = contacts;
                     self.screens[who].watched = watched.clone();
-                    self.say(who, Command::Watch { users: watched.into_iter().map(sub).collect() });
+                    self.say(who, Command::Watch { contacts, users: watched.into_iter().map(sub).collect() });
                 }
             }
             80..85 => {
@@ -120,6 +128,8 @@ impl Community {
                 if self.screens[who].session.is_some() {
                     self.chosen.insert(self.screens[who].user, set);
                     self.say(who, Command::SetPresence(set));
+                    // Whoever leaves and comes back sooner than this is stored has the choice of before.
+                    self.scene.store.run();
                 }
             }
             85..90 => self.disconnect(who),
@@ -137,6 +147,8 @@ impl Community {
             let token = self.scene.token(screen.user);
             screen.handle = Some(self.scene.hello(Some(&token), &screen.device, screen.position));
             screen.watched.clear();
+            screen.watches_contacts = false;
+            screen.roster.clear();
             screen.presence.clear();
         }
     }
@@ -175,9 +187,18 @@ impl Community {
                 Event::Contact { contact, position, .. } => {
                     assert!(Some(position) >= screen.position, "contacts come in order");
                     screen.position = Some(position);
+                    if contact.state != ContactState::Contact {
+                        screen.roster.remove(contact.person.sub.as_str());
+                    }
                     screen.contacts.insert(contact.person.sub.to_string(), contact.state);
                 }
+                Event::Watching { here, more } => {
+                    assert!(!more);
+                    // Who is not named is not here.
+                    screen.roster = here.into_iter().map(|(user, seen)| (user.to_string(), seen)).collect();
+                }
                 Event::Presence { user, presence, .. } => {
+                    screen.roster.insert(user.to_string(), presence);
                     screen.presence.insert(user.to_string(), presence);
                 }
                 Event::Refused { re: Some(1), refusal } => {
@@ -199,6 +220,7 @@ impl Community {
         self.scene.wait(15_000);
         self.scene.store.run();
         self.scene.wait(1_000);
+        self.scene.store.run();
         for who in 0..self.screens.len() {
             self.look(who);
         }
@@ -215,6 +237,7 @@ impl Community {
             .map(|(user, state)| (user.clone(), *state))
             .collect();
         assert_eq!(shown, stored, "{}'s contacts", screen.user);
+        self.check_roster(who, session.user, &stored);
         let screen = &self.screens[who];
         for other in screen.watched.iter().filter(|other| **other != screen.user) {
             let expected = self.true_presence(session.user, other, &stored);
@@ -224,6 +247,22 @@ impl Community {
                 (Mode::Contacts, None) => assert!(matches!(shown, None | Some(Presence::Offline)), "{other}"),
                 (_, expected) => assert_eq!(shown, expected, "{} sees {other}", screen.user),
             }
+        }
+    }
+
+    /// Who watches contacts knows of each, without having named anybody.
+    fn check_roster(&self, who: usize, user: UserId, stored: &BTreeMap<String, ContactState>) {
+        let screen = &self.screens[who];
+        let agreed = |user: &&str| stored.get(*user) == Some(&ContactState::Contact);
+        for other in USERS.into_iter().filter(|_| screen.watches_contacts).filter(agreed) {
+            let shown = screen.roster.get(other).copied().unwrap_or(Presence::Offline);
+            let expected = self.true_presence(user, other, stored);
+            assert_eq!(Some(shown), expected, "{}, who watches contacts, sees {other}", screen.user);
+        }
+        for (other, shown) in &screen.roster {
+            let relation = self.relation(user, USERS.iter().find(|user| *user == other).unwrap());
+            let blocked = relation.of_a == ContactState::Blocked || relation.of_b == ContactState::Blocked;
+            assert!(!blocked || *shown == Presence::Offline, "{} sees {other} after a block", screen.user);
         }
     }
 

@@ -97,7 +97,7 @@ fn work(scene: &Scene, (mut rng, users): (StdRng, Vec<u64>)) -> (Vec<Device>, He
                 scene.send(&device, to(&other), &id, "x");
             }
             11..13 => scene.command(&device, Command::Typing { to: to(&other), on: true }),
-            13..15 => scene.command(&device, Command::Watch { users: vec![sub(&other)] }),
+            13..15 => scene.command(&device, Command::Watch { contacts: false, users: vec![sub(&other)] }),
             15 => scene.command(&device, Command::SetPresence(SetPresence::Busy)),
             16 => scene.command(&device, Command::Resume { re: 1, position: None }),
             17 => {

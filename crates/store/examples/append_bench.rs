@@ -88,7 +88,8 @@ fn site() -> Site {
 }
 
 fn sign_ins(store: &Sqlite, site: SiteId, what: &str, count: u32) -> Vec<UserId> {
-    let from = ResumeFrom { position: None, page: 50, messages: 500, messages_per_conversation: 50 };
+    let from =
+        ResumeFrom { position: None, page: 50, contacts: 100, messages: 500, messages_per_conversation: 50 };
     measure(what, count.into(), || {
         let (told, answers) = channel();
         for user in 0..count {

@@ -90,6 +90,15 @@ fn length(db: &Connection, user: UserId) -> Outcome<u64> {
     Ok(count as u64)
 }
 
+/// Those who are contacts by agreement, by number.
+pub(crate) fn agreed(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
+    let sql = "SELECT other FROM contact WHERE site = ?1 AND user = ?2 AND state = 3";
+    let mut statement = db.prepare_cached(sql)?;
+    let site = user.site;
+    let others = statement.query_map([site.0, user.num], |row| Ok(UserId { site, num: row.get(0)? }))?;
+    Ok(others.collect::<Result<_, _>>()?)
+}
+
 /// By name, then sub. They lie by number, so a page of a list that is longer than it is picked from all of it.
 pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outcome<ContactsPage> {
     let after = NameCursor::parse(after);

@@ -227,6 +227,10 @@ impl Store for Sqlite {
         self.read(move |db| message::history(db, conversation, before, after, limit), done);
     }
 
+    fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {
+        self.read(move |db| users.iter().map(|user| contact::agreed(db, *user)).collect(), done);
+    }
+
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>) {
         self.read(move |db| contact::page(db, user, after.as_deref(), limit), done);
     }

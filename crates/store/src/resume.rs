@@ -25,7 +25,7 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
         conversations: conversation::page(db, user, false, None, from.page)?,
         messages: Vec::new(),
         gaps: Vec::new(),
-        contacts: contact::page(db, user, None, from.page)?,
+        contacts: contact::page(db, user, None, from.contacts)?,
         position,
     })
 }
@@ -54,7 +54,7 @@ fn difference(
         return Ok(Some(Snapshot { reset: false, ..empty(position) }));
     }
     let Some(changed) = changed_since(db, user, since, from.page)? else { return Ok(None) };
-    let Some(contacts) = contact::changed_since(db, user, since, from.page)? else { return Ok(None) };
+    let Some(contacts) = contact::changed_since(db, user, since, from.contacts)? else { return Ok(None) };
     let mut missed = Missed { since, room: from.messages, messages: Vec::new(), gaps: Vec::new() };
     let mut lines = Lines::new(db)?;
     let mut rows = Vec::with_capacity(changed.len());

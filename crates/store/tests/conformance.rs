@@ -51,6 +51,7 @@ every_store! {
     history_is_paged_in_both_directions,
     a_relation_has_two_sides_and_a_limit,
     contacts_are_listed_by_name_and_follow_a_new_name,
+    contacts_of_many_are_those_who_have_agreed,
     people_are_found_by_the_start_of_any_word,
     people_are_found_among_many,
     presence_and_bans_are_remembered,
@@ -507,6 +508,20 @@ fn contacts_are_listed_by_name_and_follow_a_new_name(store: &dyn Store) {
     assert_eq!(names(&page(None)), ["1", "4", "3"]);
 }
 
+fn contacts_of_many_are_those_who_have_agreed(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let [carl, dora] = ["carl", "dora"].map(|id| put(store, site, id));
+    relate(store, dora, ann, FRIENDS);
+    relate(store, ann, bob, FRIENDS);
+    relate(store, carl, ann, state(ContactState::RequestSent, ContactState::RequestReceived));
+    relate(store, carl, bob, state(ContactState::Blocked, ContactState::None));
+    let nobody = UserId { site, num: 999 };
+    let lists = ask(|done| store.contacts_of(vec![ann, nobody, carl, bob], done));
+    assert_eq!(lists, [vec![bob, dora], vec![], vec![], vec![ann]]);
+    relate(store, ann, bob, state(ContactState::Blocked, ContactState::None));
+    assert_eq!(ask(|done| store.contacts_of(vec![bob, ann], done)), [vec![], vec![dora]]);
+}
+
 fn found(store: &dyn Store, site: SiteId, query: &str) -> Vec<String> {
     found_by(store, site, query, 2)
 }
@@ -654,7 +669,13 @@ fn a_gap_says_where_the_sent_messages_begin(store: &dyn Store) {
             ask(|done| store.append(append, done));
         }
     }
-    let from = ResumeFrom { position: Some(position), page: 9, messages: 5, messages_per_conversation: 3 };
+    let from = ResumeFrom {
+        position: Some(position),
+        page: 9,
+        contacts: 9,
+        messages: 5,
+        messages_per_conversation: 3,
+    };
     let news = ask(|done| store.snapshot(ann, from, done));
     let sent: Vec<_> = news.messages.iter().map(|message| (message.conversation, message.seq.0)).collect();
     let (bobs, carls, doras) = (direct(ann, bob), direct(ann, carl), direct(ann, dora));

@@ -278,6 +278,7 @@ impl Subject {
                 let from = ResumeFrom {
                     position,
                     page: *page,
+                    contacts: *page,
                     messages: *messages,
                     messages_per_conversation: *per_conversation,
                 };

@@ -44,9 +44,13 @@ pub enum Command<'a> {
     },
     /// Set one's own presence, for all devices of the user.
     Presence { set: SetPresence },
-    /// Replace the set of users whose presence this session wants to see: those now on the screen.
+    /// Replace what this session wants to see of presence: all contacts, and the users now on the screen.
     Watch {
-        #[serde(borrow)]
+        /// Everybody with whom this user is in state `contact`, now and as that changes. Answered by `watching`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        contacts: bool,
+        /// Each is answered by `presence`.
+        #[serde(borrow, default)]
         users: Vec<Cow<'a, str>>,
     },
     /// Change a contact. Answered by a `contact` event with `re`.

@@ -83,6 +83,18 @@ pub enum Event<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_seen: Option<u64>,
     },
+    /// Answer to `watch` with `contacts`: which of them are here now. All others are offline.
+    Watching {
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        online: Vec<Cow<'a, str>>,
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        away: Vec<Cow<'a, str>>,
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        busy: Vec<Cow<'a, str>>,
+        /// More are here than are named: those who are not may be here or not.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        more: bool,
+    },
     /// A contact changed: answer to `contact`, or news (a request, an acceptance, another device).
     Contact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -256,7 +268,7 @@ pub struct Limits {
     pub frame_bytes: u32,
     /// Largest `limit` of a page.
     pub page: u32,
-    /// Most users in `watch`.
+    /// Most `users` in `watch`.
     pub watch: u32,
     /// Milliseconds of silence after which the server drops the session; ping before that.
     pub idle_ms: u32,

@@ -72,7 +72,7 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         }),
         (send_to(), any::<bool>()).prop_map(|(to, on)| Command::Typing { to, on }),
         set_presence().prop_map(|set| Command::Presence { set }),
-        vec(text(), 0..4).prop_map(|users| Command::Watch { users }),
+        (any::<bool>(), vec(text(), 0..4)).prop_map(|(contacts, users)| Command::Watch { contacts, users }),
         (any::<u64>(), contact_action(), text()).prop_map(|(rid, action, user)| Command::Contact {
             rid,
             action,
@@ -140,6 +140,8 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             presence,
             last_seen
         }),
+        (vec(text(), 0..3), vec(text(), 0..3), vec(text(), 0..3), any::<bool>())
+            .prop_map(|(online, away, busy, more)| Event::Watching { online, away, busy, more }),
         (number(), contact(), text()).prop_map(|(re, contact, position)| Event::Contact {
             re,
             contact,

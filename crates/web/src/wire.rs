@@ -65,6 +65,18 @@ fn rare<'a>(event: &'a chat::Event, around: &Surroundings<'a>) -> Event<'a> {
             presence: presence(*seen),
             last_seen: last_seen.map(|time| time.0),
         },
+        chat::Event::Watching { here, more } => {
+            let those = |seen: chat::Presence| {
+                let with = here.iter().filter(|(_, presence)| *presence == seen);
+                with.map(|(user, _)| user.as_str().into()).collect()
+            };
+            Event::Watching {
+                online: those(chat::Presence::Online),
+                away: those(chat::Presence::Away),
+                busy: those(chat::Presence::Busy),
+                more: *more,
+            }
+        }
         chat::Event::Contact { re, contact: changed, position } => {
             Event::Contact { re: *re, contact: contact(changed), position: position_text(*position) }
         }
@@ -379,7 +391,7 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             web_proto::SetPresence::Invisible => chat::SetPresence::Invisible,
         }),
         // Who cannot exist is watched in vain, like anybody who is not there.
-        Command::Watch { users } => chat::Command::Watch { users: subs(&users) },
+        Command::Watch { contacts, users } => chat::Command::Watch { contacts, users: subs(&users) },
         Command::Contact { rid, action, user } => chat::Command::Contact {
             re: rid,
             action: match action {

@@ -125,3 +125,26 @@ fn typing_and_presence_reach_every_transport() {
         assert_eq!(presence.last().unwrap()["presence"], "away", "{carrier:?}");
     }
 }
+
+#[test]
+fn contacts_are_watched_on_every_transport() {
+    for carrier in CARRIERS {
+        let mut scene = Scene::new();
+        let mut ben = scene.enter(Carrier::WebSocket, "ben");
+        let mut anna = scene.enter(carrier, "anna");
+        anna.say(&mut scene, r#"{"t":"contact","rid":1,"action":"request","user":"ben"}"#);
+        ben.say(&mut scene, r#"{"t":"contact","rid":1,"action":"accept","user":"anna"}"#);
+        scene.wait(Duration::from_secs(1));
+        anna.hear(&mut scene);
+        anna.say(&mut scene, r#"{"t":"watch","contacts":true}"#);
+        assert_eq!(
+            of_kind(&anna.hear(&mut scene), "watching"),
+            [&json!({"t": "watching", "online": ["ben"]})],
+            "{carrier:?}"
+        );
+        ben.say(&mut scene, r#"{"t":"presence","set":"busy"}"#);
+        scene.wait(Duration::from_secs(1));
+        let heard = anna.hear(&mut scene);
+        assert_eq!(of_kind(&heard, "presence")[0]["presence"], "busy", "{carrier:?}");
+    }
+}

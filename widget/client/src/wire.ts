@@ -36,6 +36,9 @@ export type Command =
     }
   | {
       t: "watch";
+      /** Everybody with whom this user is in state `contact`, now and as that changes. Answered by `watching`. */
+      contacts?: boolean;
+      /** Each is answered by `presence`. */
       users: Array<string>;
     }
   | {
@@ -216,6 +219,14 @@ export type Event =
       last_seen?: number;
     }
   | {
+      t: "watching";
+      online?: Array<string>;
+      away?: Array<string>;
+      busy?: Array<string>;
+      /** More are here than are named: those who are not may be here or not. */
+      more?: boolean;
+    }
+  | {
       t: "contact";
       re?: number;
       contact: Contact;
@@ -338,7 +349,7 @@ export type Limits = {
   frame_bytes: number;
   /** Largest `limit` of a page. */
   page: number;
-  /** Most users in `watch`. */
+  /** Most `users` in `watch`. */
   watch: number;
   /** Milliseconds of silence after which the server drops the session; ping before that. */
   idle_ms: number;

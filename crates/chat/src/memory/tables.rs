@@ -379,6 +379,11 @@ impl Tables {
             .map(|((_, to), entry)| (*to, entry))
     }
 
+    pub(super) fn agreed_contacts(&self, user: UserId) -> Vec<UserId> {
+        let agreed = |entry: &Entry| entry.state == ContactState::Contact;
+        self.contacts_of(user).filter(|(_, entry)| agreed(entry)).map(|(id, _)| id).collect()
+    }
+
     pub(super) fn contacts(&self, user: UserId, after: Option<&str>, limit: u32) -> ContactsPage {
         let mut rows: Vec<ContactRow> = self
             .contacts_of(user)
@@ -400,7 +405,7 @@ impl Tables {
             conversations: self.conversations(user, false, None, from.page),
             messages: Vec::new(),
             gaps: Vec::new(),
-            contacts: self.contacts(user, None, from.page),
+            contacts: self.contacts(user, None, from.contacts),
             position: self.position(),
         })
     }
@@ -425,7 +430,7 @@ impl Tables {
                 Some(ContactRow { id, profile: self.user_by_id(id)?.profile, state: entry.state })
             })
             .collect();
-        if rows.len() > from.page as usize || contacts.len() > from.page as usize {
+        if rows.len() > from.page as usize || contacts.len() > from.contacts as usize {
             return None;
         }
         let mut messages = Vec::new();

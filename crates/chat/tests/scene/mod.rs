@@ -247,7 +247,17 @@ impl Scene {
 
     pub fn watch(&self, device: &Device, users: &[&str]) -> Vec<(String, Presence)> {
         let users = users.iter().map(|user| sub(user)).collect();
-        presences(&self.ask(device, Command::Watch { users }))
+        presences(&self.ask(device, Command::Watch { contacts: false, users }))
+    }
+
+    /// All contacts; answers those who are here.
+    pub fn watch_contacts(&self, device: &Device) -> Vec<(String, Presence)> {
+        match self.ask(device, Command::Watch { contacts: true, users: vec![] }).as_slice() {
+            [Event::Watching { here, more: false }] => {
+                here.iter().map(|(user, presence)| (user.to_string(), *presence)).collect()
+            }
+            other => panic!("no answer to a watch: {other:?}"),
+        }
     }
 
     /// The store has nothing left to do or to tell.

@@ -139,7 +139,7 @@ impl Script for Weather {
             let first = (member - self.members) * share;
             let watched = share.min(welcome.limits.watch).min(self.members.saturating_sub(first));
             let users = (first..first + watched).map(|member| token::user(member).into()).collect();
-            says.say(member, &Command::Watch { users });
+            says.say(member, &Command::Watch { contacts: false, users });
             self.found.watched += u64::from(watched);
             return;
         }

@@ -84,7 +84,7 @@ pub(crate) fn say(store: &dyn Store, from: UserId, to: UserId, client_id: &str, 
 }
 
 pub(crate) fn since(position: Option<Position>) -> ResumeFrom {
-    ResumeFrom { position, page: 50, messages: 100, messages_per_conversation: 20 }
+    ResumeFrom { position, page: 50, contacts: 50, messages: 100, messages_per_conversation: 20 }
 }
 
 pub(crate) fn snapshot(store: &dyn Store, user: UserId, position: Option<Position>) -> Snapshot {

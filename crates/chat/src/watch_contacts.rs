@@ -1,0 +1,92 @@
+//! Watching all of one's contacts: one bit per session, and no list of who watches whom.
+//!
+//! Contacts are mutual, so the list of the user whose presence changes names everybody who is to hear it; see
+//! `presence.rs`. It is read from the store when there is something to tell.
+
+use std::sync::Arc;
+
+use crate::command::AnswerTo;
+use crate::node::{Inner, unavailable};
+use crate::session::Handles;
+use crate::{Event, Presence, SessionId, StoreError, Sub, UserId};
+
+/// Most contacts who are here that one answer names. It stays far below what a session's queue holds.
+const MOST_NAMED: usize = 1_000;
+
+/// What a session's contacts are since they were read.
+#[derive(PartialEq, Eq)]
+enum Known {
+    AsRead,
+    Changed,
+}
+
+impl Inner {
+    /// Begins or ends it; at the beginning the session is told who is here.
+    pub(crate) fn watch_contacts(self: &Arc<Self>, session: SessionId, on: bool) {
+        if let Some(here) = self.here.lock(session.user).session(session.user, session.handle) {
+            here.watches_contacts = on;
+        }
+        self.answer_contacts(session);
+    }
+
+    /// Who is here, for a session that watches its contacts.
+    pub(crate) fn answer_contacts(self: &Arc<Self>, session: SessionId) {
+        match self.here.lock(session.user).session(session.user, session.handle) {
+            Some(here) if here.watches_contacts => here.contacts_changed = false,
+            _ => return,
+        }
+        let node = self.clone();
+        let done = move |contacts: Result<Vec<Vec<UserId>>, StoreError>| match contacts {
+            Ok(contacts) => node.say_who_is_here(session, &contacts.concat()),
+            Err(error) => node.refuse(session.handle, AnswerTo::Session, unavailable(error)),
+        };
+        self.store.contacts_of(vec![session.user], Box::new(done));
+    }
+
+    /// Sessions that watch their contacts, of a user who has one more or one less.
+    pub(crate) fn contact_watchers_anew(&self, user: UserId, to: &mut Handles) {
+        let mut shard = self.here.lock(user);
+        let sessions = shard.user(user).into_iter().flat_map(|user| &mut user.sessions);
+        sessions.for_each(|session| session.contacts_changed = true);
+        shard.contact_watchers(user, to);
+    }
+
+    /// Something on another thread may overtake this, so it is said again where it is not true any more when it is said.
+    fn say_who_is_here(self: &Arc<Self>, session: SessionId, contacts: &[UserId]) {
+        let mut said = None;
+        loop {
+            let tellings = self.news.tellings();
+            let mut here: Vec<(Sub, Presence)> =
+                contacts.iter().filter_map(|id| self.seen_here(*id)).collect();
+            let more = here.len() > MOST_NAMED;
+            here.truncate(MOST_NAMED);
+            if said.as_ref() != Some(&here) {
+                if self.contact_watch(session).is_none() {
+                    return;
+                }
+                said = Some(here.clone());
+                self.outbox.deliver(session.handle, Event::Watching { here, more });
+            }
+            if self.contact_watch(session) == Some(Known::Changed) {
+                return self.answer_contacts(session);
+            }
+            if self.news.tellings() == tellings {
+                return;
+            }
+        }
+    }
+
+    /// None: the session does not watch its contacts, or not any more.
+    fn contact_watch(&self, session: SessionId) -> Option<Known> {
+        let mut shard = self.here.lock(session.user);
+        let here = shard.session(session.user, session.handle).filter(|here| here.watches_contacts)?;
+        Some(if here.contacts_changed { Known::Changed } else { Known::AsRead })
+    }
+
+    /// What watchers were told last of somebody who is here.
+    fn seen_here(&self, user: UserId) -> Option<(Sub, Presence)> {
+        let mut shard = self.here.lock(user);
+        let here = shard.user(user).filter(|here| here.told != Presence::Offline)?;
+        Some((here.sub.clone(), here.told))
+    }
+}
