@@ -22,7 +22,7 @@ use crate::watch::Until;
 /// How often the conductor wakes up: what is due is done in parts this short.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
 /// A worker that says nothing for so long is gone.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// Twice as long each time the series is full.
 const SERIES_EVERY: Duration = Duration::from_millis(250);
 const SERIES_MOST: usize = 4_000;
@@ -355,7 +355,7 @@ impl<'a, S: Script> Conductor<'a, S> {
     }
 }
 
-fn own_cpu() -> Option<f64> {
+pub(crate) fn own_cpu() -> Option<f64> {
     probe::cpu_seconds("/proc/self/stat")
 }
 

@@ -14,6 +14,7 @@ mod conductor;
 mod crowd;
 pub mod flood;
 mod login;
+mod pen;
 mod percentiles;
 mod probe;
 pub mod report;

@@ -8,6 +8,7 @@ mod page;
 mod study;
 mod text;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -150,6 +151,11 @@ impl Row {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         self.figure.map_or_else(|| "unknown".to_owned(), |figure| grouped(figure) + &unit)
     }
+}
+
+/// A line of each reason or code.
+pub(crate) fn counted(counts: &BTreeMap<String, u64>) -> impl Iterator<Item = String> {
+    counts.iter().map(|(what, count)| format!("{count} × {what}"))
 }
 
 impl Report {

@@ -1,6 +1,7 @@
 //! The stress: groups of members who write to each other as fast as they may, or at a fixed rate, and count what comes.
 
 mod chain;
+pub mod core;
 mod drive;
 mod report;
 mod writing;

@@ -1,6 +1,7 @@
 //! `kith load`: which plan, against whom, and what to do with the result.
 
 mod before;
+mod core;
 mod line;
 mod live;
 mod own_node;
@@ -23,6 +24,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use toml::{Table, Value};
 
+use self::core::Inside;
 pub(crate) use self::line::LoadCommand;
 use self::line::LoadTarget;
 use self::live::Live;
@@ -150,6 +152,9 @@ fn one(
 ) -> Outcome<Found> {
     let Prepared { task, node } = prepared;
     let members = task.members();
+    if let Some(inside) = task.inside() {
+        return inside_this_process(&inside, name, args, stop);
+    }
     let node = node.with(args.tls, &Table::new());
     if args.url.is_some() && (node.tls || node.seed.is_some() || !node.settings.is_empty()) {
         progress(&format!("warning: what {name} asks of its node is left to the one that --url names"));
@@ -162,6 +167,21 @@ fn one(
     before::check(&aim, members, args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("{name} could not be made")).because(error);
     task.carry_out(name, aim, &mut |line| live.say(line)).map_err(unmade)
+}
+
+fn inside_this_process(
+    inside: &Inside,
+    name: &str,
+    args: &LoadTarget,
+    stop: &Arc<AtomicBool>,
+) -> Outcome<Found> {
+    if args.url.is_some() || args.tls {
+        return Err(Trouble::new(format!(
+            "{name} runs inside of this process: there is nobody to connect to"
+        ))
+        .remedy("leave out --url and --tls, or --core"));
+    }
+    inside.carry_out(name, Live::new(name), stop)
 }
 
 fn repeated(

@@ -10,7 +10,7 @@ use super::FloodPlan;
 use crate::conductor::{Point, Ramp, Stand};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::report::{Latency, Row, Run, Verdict, grouped};
+use crate::report::{Latency, Row, Run, Verdict, counted, grouped};
 
 /// The outcome. Figures that could not be read are null.
 ///
@@ -262,7 +262,7 @@ impl Report {
             ),
             verdict: Verdict::new(self.interrupted, against),
             rows,
-            lines: self.failures.iter().map(|(reason, count)| format!("{count} × {reason}")).collect(),
+            lines: counted(&self.failures).collect(),
             latencies: vec![Latency { what: "connect + login, from when it was due", ms: self.connect_ms }],
             series: self.series.clone(),
             study: None,

@@ -1,15 +1,16 @@
 //! The acts: all come and write, some stop reading, read again, and catch up.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::SlowPlan;
 use super::reading::{Members, Order};
 use super::report::{Findings, Report};
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
+use crate::conductor::{Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, read};
+use crate::pen::Pen;
 use crate::traffic::Traffic;
+use crate::watch::Until;
 
 /// Members come at this rate; it is not what is measured.
 const RAMP_RATE: f64 = 2000.0;
@@ -44,13 +45,14 @@ pub(super) fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
     play.ramp();
     let ramped = play.field.counts.active();
     play.line();
-    let begin = Instant::now();
-    let mut written = 0;
-    write(&mut play, plan.writes, begin, &mut written, plan.calm);
+    let mut pen = Pen::new(plan.writes);
+    play.stage("calm", Until::Time(plan.calm));
+    pen.write(&mut play, plan.calm, Order::Due);
     let calm = play.stand();
     play.each(|| Mail::Order(Order::Pause));
     play.each(|| Mail::Reading { below: slow, on: false });
-    write(&mut play, plan.writes, begin, &mut written, plan.pause);
+    play.stage("pause", Until::Time(plan.pause));
+    pen.write(&mut play, plan.pause, Order::Due);
     let paused = play.stand();
     play.each(|| Mail::Reading { below: slow, on: true });
     let resumed = Instant::now();
@@ -75,20 +77,4 @@ pub(super) fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
         series: std::mem::take(&mut play.series),
     };
     Ok(Report::new(plan, play.probe, findings))
-}
-
-/// At a fixed rate, whatever comes back.
-fn write(play: &mut Conductor<'_, Members>, rate: f64, begin: Instant, written: &mut u64, time: Duration) {
-    let act = Instant::now();
-    while act.elapsed() < time && !play.stopped() {
-        let now = Instant::now();
-        play.sample_if_due(now);
-        let until = ((now - begin).as_secs_f64() * rate) as u64;
-        if until > *written {
-            let from = *written;
-            play.each(|| Mail::Order(Order::Due { from, until, begin, rate }));
-            *written = until;
-        }
-        thread::sleep(BEAT);
-    }
 }

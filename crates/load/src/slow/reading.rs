@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Message, SendTo, Welcome};
 
 use crate::crowd::{Says, Script, add, histogram};
+use crate::pen::Due;
 use crate::token;
 use crate::traffic::Traffic;
 
@@ -15,8 +16,7 @@ use crate::traffic::Traffic;
 const PAGE: u32 = 20;
 
 pub(crate) enum Order {
-    /// The messages from..until of the run are due.
-    Due { from: u64, until: u64, begin: Instant, rate: f64 },
+    Due(Due),
     /// The slow ones stop reading now.
     Pause,
 }
@@ -38,8 +38,8 @@ pub(crate) struct Members {
     pub(crate) holes: HashMap<u32, BTreeMap<Box<str>, u64>>,
     /// By number of the message: its seq, so that a second one is noticed.
     pub(crate) received: HashMap<u64, u64>,
-    /// Begin of the run, from which the due times follow.
-    pub(crate) begin: Option<(Instant, f64)>,
+    /// The latest order: it knows when each message of the run was due.
+    pub(crate) due: Option<Due>,
     pub(crate) paused: bool,
     pub(crate) found: Found,
 }
@@ -88,10 +88,9 @@ impl Members {
             Some(_) => return self.found.doubled += 1,
         }
         if member >= self.slow
-            && let Some((begin, rate)) = self.begin
+            && let Some(due) = self.due
         {
-            let due = begin + Duration::from_secs_f64(number as f64 / rate);
-            let waited = now.saturating_duration_since(due).as_micros() as u64;
+            let waited = now.saturating_duration_since(due.moment(number)).as_micros() as u64;
             self.traffic.note(self.worker, waited);
             let times = if self.paused { &mut self.found.pause } else { &mut self.found.calm };
             times.saturating_record(waited);
@@ -199,9 +198,9 @@ impl Script for Members {
     fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
         match order {
             Order::Pause => self.paused = true,
-            Order::Due { from, until, begin, rate } => {
-                self.begin = Some((begin, rate));
-                (from..until).for_each(|number| self.write(number, says));
+            Order::Due(due) => {
+                self.due = Some(due);
+                due.each().for_each(|(number, _)| self.write(number, says));
             }
         }
     }

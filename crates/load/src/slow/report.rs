@@ -11,7 +11,7 @@ use super::reading::Found;
 use crate::conductor::{Point, Stand};
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::report::{Latency, Row, Run, Verdict, grouped};
+use crate::report::{Latency, Row, Run, Verdict, counted, grouped};
 
 /// The outcome. Figures that could not be read are null.
 #[derive(Debug, Clone, Serialize)]
@@ -166,7 +166,9 @@ impl Report {
                 Row::new("connections failed", count(self.failed), ""),
                 Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
             ],
-            lines: self.failures.iter().map(|(reason, count)| format!("{count} × {reason}")).collect(),
+            lines: counted(&self.failures)
+                .chain(counted(&self.refused).map(|line| format!("refused: {line}")))
+                .collect(),
             latencies: vec![
                 Latency { what: "others, before", ms: self.calm_ms },
                 Latency { what: "others, while the slow do not read", ms: self.pause_ms },
@@ -180,20 +182,6 @@ impl Report {
 /// For people.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let run = self.run("slow");
-        writeln!(f, "{}\n{}", run.headline, run.how)?;
-        for row in &run.rows {
-            writeln!(f, "{:<42} {}", row.what, row.shown())?;
-        }
-        for latency in &run.latencies {
-            writeln!(f, "{:<42} {}", latency.what, latency.ms)?;
-        }
-        for line in &run.lines {
-            writeln!(f, "  {line}")?;
-        }
-        for (code, count) in &self.refused {
-            writeln!(f, "  {count} × refused: {code}")?;
-        }
-        writeln!(f, "{}", run.verdict.sentence())
+        f.write_str(&self.run("slow").text())
     }
 }

@@ -1,15 +1,16 @@
 //! The acts of a storm: all come, are written to, lose their connections, come back, and are written to again.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::StormPlan;
 use super::report::{Findings, Report};
 use super::weather::{Order, Weather};
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
+use crate::conductor::{Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, read};
+use crate::pen::Pen;
 use crate::traffic::Traffic;
+use crate::watch::Until;
 
 /// Nobody has come back for so long: who is missing does not come any more.
 const RETURN_PATIENCE: Duration = Duration::from_secs(60);
@@ -37,13 +38,15 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     storm.ramp();
     let ramped = storm.field.counts.active();
     storm.line();
-    let mut pen = Pen { begin: Instant::now(), written: 0, rate: plan.writes };
-    write(&mut storm, &mut pen, plan.calm);
+    let mut pen = Pen::new(plan.writes);
+    storm.stage("calm", Until::Time(plan.calm));
+    pen.write(&mut storm, plan.calm, Order::Due);
     let broken = storm.stand();
     let back_after = blow(&mut storm, &mut pen, plan);
     let back = storm.stand();
     storm.line();
-    write(&mut storm, &mut pen, plan.calm);
+    storm.stage("calm", Until::Time(plan.calm));
+    pen.write(&mut storm, plan.calm, Order::Due);
     storm.drain(DRAIN_PATIENCE)?;
     storm.each(|| Mail::Leave);
     storm.hold(Duration::from_millis(300));
@@ -69,41 +72,16 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     Ok(Report::new(plan, storm.probe, findings))
 }
 
-/// What the watchers have written so far, at a fixed rate whatever comes back.
-struct Pen {
-    begin: Instant,
-    written: u64,
-    rate: f64,
-}
-
-fn tick(storm: &mut Conductor<'_, Weather>, pen: &mut Pen) {
-    let now = Instant::now();
-    storm.sample_if_due(now);
-    let until = ((now - pen.begin).as_secs_f64() * pen.rate) as u64;
-    if until > pen.written {
-        let (from, begin, rate) = (pen.written, pen.begin, pen.rate);
-        storm.each(|| Mail::Order(Order::Due { from, until, begin, rate }));
-        pen.written = until;
-    }
-    thread::sleep(BEAT);
-}
-
-fn write(storm: &mut Conductor<'_, Weather>, pen: &mut Pen, time: Duration) {
-    let begin = Instant::now();
-    while begin.elapsed() < time && !storm.stopped() {
-        tick(storm, pen);
-    }
-}
-
 /// All connections break; answers how long it took until the last member was back, as far as they came.
 fn blow(storm: &mut Conductor<'_, Weather>, pen: &mut Pen, plan: &StormPlan) -> Duration {
     let begin = Instant::now();
+    storm.stage("storm", Until::Members((plan.members + plan.watchers).into()));
     storm.each(|| Mail::Order(Order::Storm));
     storm.each(|| Mail::Break { below: plan.members, spread: plan.spread });
     let (mut last, mut last_change) = (0, begin);
     loop {
         // Not in the same turn as the break: the broken ones still hold their descriptors then.
-        tick(storm, pen);
+        pen.beat(storm, Order::Due);
         storm.each(|| Mail::Return);
         let returned = read(&storm.field.counts.returned);
         if returned != last {

@@ -13,7 +13,7 @@ use crate::conductor::{Point, Stand};
 use crate::crowd::histogram;
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::report::{Latency, Row, Run, Verdict, grouped};
+use crate::report::{Latency, Row, Run, Verdict, counted, grouped};
 
 /// The outcome. Figures that could not be read are null.
 #[derive(Debug, Clone, Serialize)]
@@ -193,7 +193,9 @@ impl Report {
                 Row::new("watched pairs", count(self.watched), ""),
                 Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
             ],
-            lines: self.failures.iter().map(|(reason, count)| format!("{count} × {reason}")).collect(),
+            lines: counted(&self.failures)
+                .chain(counted(&self.refused).map(|line| format!("refused: {line}")))
+                .collect(),
             latencies: vec![
                 Latency { what: "coming back, from when it was due", ms: self.return_ms },
                 Latency { what: "send to acknowledgement, of those who stayed", ms: self.ack_ms },
@@ -211,20 +213,6 @@ fn short_of_descriptors(failures: &BTreeMap<String, u64>) -> bool {
 /// For people.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let run = self.run("storm");
-        writeln!(f, "{}\n{}", run.headline, run.how)?;
-        for row in &run.rows {
-            writeln!(f, "{:<38} {}", row.what, row.shown())?;
-        }
-        for latency in &run.latencies {
-            writeln!(f, "{:<46} {}", latency.what, latency.ms)?;
-        }
-        for line in &run.lines {
-            writeln!(f, "  {line}")?;
-        }
-        for (code, count) in &self.refused {
-            writeln!(f, "  {count} × refused: {code}")?;
-        }
-        writeln!(f, "{}", run.verdict.sentence())
+        f.write_str(&self.run("storm").text())
     }
 }

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Message, Presence, SendTo, Welcome};
 
 use crate::crowd::{Says, Script, add, histogram};
+use crate::pen::Due;
 use crate::token;
 use crate::traffic::Traffic;
 
 pub(crate) enum Order {
-    /// The messages from..until of the run are due.
-    Due { from: u64, until: u64, begin: Instant, rate: f64 },
+    Due(Due),
     /// Now it begins: who is seen to leave from here on has flapped.
     Storm,
 }
@@ -189,11 +189,7 @@ impl Script for Weather {
     fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
         match order {
             Order::Storm => self.storming = true,
-            Order::Due { from, until, begin, rate } => {
-                for number in from..until {
-                    self.write(number, begin + Duration::from_secs_f64(number as f64 / rate), says);
-                }
-            }
+            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, says)),
         }
     }
 

@@ -5,18 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::report::{Findings, Report};
+use super::report::{Findings, Report, Shape};
 use super::writing::{Order, Writers, Writing};
 use super::{Pace, StressPlan};
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, read};
+use crate::pen::Pen;
 use crate::traffic::Traffic;
 use crate::watch::Until;
 
 /// Members come at this rate; it is not what is measured.
 const RAMP_RATE: f64 = 2000.0;
 /// Nothing has come for so long after the end: what is missing is lost.
-const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
     if plan.group < 2 || plan.members % plan.group.max(1) == 1 {
@@ -47,7 +48,7 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
     stress.ramp();
     stress.line();
     let begin = stress.stand();
-    write(&mut stress, &writing, plan);
+    write(&mut stress, plan.pace, plan.time);
     let written = stress.stand();
     writing.over.store(true, Ordering::Relaxed);
     let drained_at = stress.drain(DRAIN_PATIENCE)?;
@@ -74,27 +75,23 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         before: stress.before,
         series: std::mem::take(&mut stress.series),
     };
-    Ok(Report::new(plan, stress.probe, findings))
+    Ok(Report::new(Shape::from(plan), stress.probe, findings))
 }
 
-fn write(stress: &mut Conductor<'_, Writers>, writing: &Writing, plan: &StressPlan) {
+fn write(stress: &mut Conductor<'_, Writers>, pace: Pace, time: Duration) {
+    stress.stage("write", Until::Time(time));
     let begin = Instant::now();
-    let mut from = 0;
-    stress.stage("write", Until::Time(plan.time));
-    if matches!(writing.pace, Pace::Window(_)) {
-        stress.each(|| Mail::Order(Order::Fill));
+    match pace {
+        Pace::Window(_) => stress.each(|| Mail::Order(Order::Fill)),
+        Pace::Rate(rate) => Pen::new(rate).write(stress, time, Order::Due),
+        Pace::Every(_) => {}
     }
-    while begin.elapsed() < plan.time && !stress.stopped() {
+    while begin.elapsed() < time && !stress.stopped() {
         stress.sample_if_due(Instant::now());
-        if let Pace::Rate(rate) = writing.pace {
-            let until = (begin.elapsed().as_secs_f64() * rate) as u64;
-            stress.each(|| Mail::Order(Order::Due { from, until, rate, begin }));
-            from = until;
-        }
-        if let Pace::Every(_) = writing.pace {
-            let passed = begin.elapsed().min(plan.time);
+        if let Pace::Every(_) = pace {
+            let passed = begin.elapsed().min(time);
             stress.each(|| Mail::Order(Order::Passed { begin, passed }));
         }
-        thread::sleep(BEAT.min(plan.time.saturating_sub(begin.elapsed())));
+        thread::sleep(BEAT.min(time.saturating_sub(begin.elapsed())));
     }
 }

@@ -23,6 +23,9 @@ use crate::report::{Latency, Row, Run, Verdict, grouped};
 pub struct Report {
     pub url: String,
     pub transport: &'static str,
+    /// Without sockets, inside of this process: where the messages went.
+    pub inside: Option<&'static str>,
+    pub durable: bool,
     pub members: u64,
     pub group: u32,
     pub body_bytes: usize,
@@ -68,6 +71,35 @@ pub struct Report {
     pub series: Vec<Point>,
 }
 
+/// What was asked for.
+pub(super) struct Shape {
+    pub(super) url: String,
+    pub(super) transport: &'static str,
+    /// Members.
+    pub(super) asked: u32,
+    pub(super) group: u32,
+    pub(super) body_bytes: usize,
+    pub(super) pace: Pace,
+    pub(super) inside: Option<&'static str>,
+    pub(super) durable: bool,
+}
+
+impl From<&StressPlan> for Shape {
+    fn from(plan: &StressPlan) -> Shape {
+        let scheme = if plan.aim.target.tls { "https" } else { "http" };
+        Shape {
+            url: format!("{scheme}://{}", plan.aim.target.host),
+            transport: plan.transport.name(),
+            asked: plan.members,
+            group: plan.group,
+            body_bytes: plan.body_bytes,
+            pace: plan.pace,
+            inside: None,
+            durable: true,
+        }
+    }
+}
+
 pub(super) struct Findings {
     pub(super) members: u64,
     pub(super) begin: Stand,
@@ -88,33 +120,36 @@ pub(super) struct Findings {
 }
 
 impl Report {
-    pub(super) fn new(plan: &StressPlan, probe: Probe, findings: Findings) -> Report {
+    pub(super) fn new(shape: Shape, probe: Probe, findings: Findings) -> Report {
         let Findings { begin, written, end, drained_at, acknowledged, delivered, .. } = findings;
         let seconds = drained_at.max(written.at).saturating_duration_since(begin.at).as_secs_f64().max(0.001);
         let all = joined(&findings.found);
         let cpu = || Some(end.sample.cpu_seconds? - begin.sample.cpu_seconds?);
         let writing = written.at.saturating_duration_since(begin.at).as_secs_f64().max(0.001);
         let busiest = (written.busiest_worker_seconds - begin.busiest_worker_seconds) / writing * 100.0;
-        let (window, rate) = match plan.pace {
+        let Shape { url, transport, asked, group, body_bytes, pace, inside, durable } = shape;
+        let (window, rate) = match pace {
             Pace::Window(window) => (Some(window), None),
             Pace::Rate(rate) => (None, Some(rate)),
-            Pace::Every(every) => (None, Some(f64::from(plan.members) / every.as_secs_f64().max(0.001))),
+            Pace::Every(every) => (None, Some(f64::from(asked) / every.as_secs_f64().max(0.001))),
         };
         let short = rate.is_some_and(|rate| (findings.sent as f64) < rate * writing * 0.9);
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit: give it more threads"),
             _ if short => Some("the generator could not keep the rate"),
-            _ if findings.members < u64::from(plan.members) => Some("not everybody was logged in"),
+            _ if findings.members < u64::from(asked) => Some("not everybody was logged in"),
             _ if !all.refusals.is_empty() => Some("the server refused messages: its limits were measured"),
             Probe::Blind => Some("nothing could be seen of the server: name its process id"),
             _ => None,
         };
         Report {
-            url: format!("{}://{}", if plan.aim.target.tls { "https" } else { "http" }, plan.aim.target.host),
-            transport: plan.transport.name(),
+            url,
+            transport,
+            inside,
+            durable,
             members: findings.members,
-            group: plan.group,
-            body_bytes: plan.body_bytes,
+            group,
+            body_bytes,
             window,
             rate,
             seconds,
@@ -156,8 +191,14 @@ impl Report {
             (_, rate) => format!("{} per second in all", grouped(rate.unwrap_or(0.0))),
         };
         let mut delivered = Row::new("delivered", self.delivered_per_second, "per second");
-        let mut cpu = Row::new("server CPU per million delivered", self.cpu_seconds_per_million, "s");
-        if self.rate.is_none() {
+        let cpu_of = match self.inside {
+            None => "server CPU per million delivered",
+            Some(_) => "CPU of node and members together, per million delivered",
+        };
+        let mut cpu = Row::new(cpu_of, self.cpu_seconds_per_million, "s");
+        if self.inside.is_some() {
+            delivered = delivered.beside("paper, Chut 750×10, inside of one process, not durable", 69_773.0);
+        } else if self.rate.is_none() {
             delivered = delivered
                 .beside("paper, Chut 750×10, inside of one process", 69_773.0)
                 .beside("Centrifugo 6.6, no history", 30_547.0)
@@ -170,13 +211,25 @@ impl Report {
         }
         Run {
             name: name.to_owned(),
-            headline: format!("{} messages per second, each durable", grouped(self.delivered_per_second)),
+            headline: format!(
+                "{} messages per second, {}",
+                grouped(self.delivered_per_second),
+                if self.durable { "each durable" } else { "none durable" }
+            ),
             how: format!(
-                "{} members in groups of {} over {}, {} bytes a message, {pace}; each acknowledged after it is on disk.",
+                "{} members in groups of {} {}, {} bytes a message, {pace}; {}.",
                 grouped(count(self.members)),
                 self.group,
-                self.transport,
-                self.body_bytes
+                self.inside.map_or_else(
+                    || format!("over {}", self.transport),
+                    |store| format!("inside of one process, without sockets, on {store}")
+                ),
+                self.body_bytes,
+                if self.durable {
+                    "each acknowledged after it is on disk"
+                } else {
+                    "nothing is written to disk"
+                },
             ),
             verdict: Verdict::new(self.interrupted, against),
             rows: vec![
@@ -191,8 +244,16 @@ impl Report {
                 Row::new("delivered in all", count(self.delivered), ""),
                 Row::new("unanswered", count(self.unanswered), ""),
                 Row::new("connections failed", count(self.failed), ""),
-                Row::new("server", self.server_cores, "cores"),
-                Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
+                Row::new(
+                    if self.inside.is_some() { "node and members" } else { "server" },
+                    self.server_cores,
+                    "cores",
+                ),
+                Row::new(
+                    "generator, busiest thread",
+                    self.inside.is_none().then_some(self.generator_busiest_percent),
+                    "%",
+                ),
             ],
             lines: self.chut_lines(),
             latencies: vec![
@@ -285,6 +346,12 @@ impl fmt::Display for Report {
             writeln!(f, "  {count:>8} × {reason}")?;
         }
         let Report { generator_threads, generator_busiest_percent, .. } = self;
+        if let Some(store) = self.inside {
+            writeln!(
+                f,
+                "inside of one process, without sockets, on {store}; the CPU is that of node and members"
+            )?;
+        }
         writeln!(
             f,
             "generator          {generator_threads} thread(s), busiest {generator_busiest_percent:.0} %"

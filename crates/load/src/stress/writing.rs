@@ -11,6 +11,7 @@ use web_proto::{Command, Event, SendTo};
 use super::Pace;
 use super::chain::{Chain, Link};
 use crate::crowd::{Says, Script, add, histogram};
+use crate::pen::Due;
 use crate::token;
 use crate::traffic::Traffic;
 
@@ -58,8 +59,8 @@ pub(crate) struct Found {
 pub(crate) enum Order {
     /// Every member fills its window.
     Fill,
-    /// The messages from..until of the run are due, the first of them so many microseconds after zero.
-    Due { from: u64, until: u64, rate: f64, begin: Instant },
+    /// All members take their turn.
+    Due(Due),
     /// So much time has passed since the begin.
     Passed { begin: Instant, passed: Duration },
 }
@@ -86,16 +87,69 @@ impl Writers {
         }
     }
 
-    /// `due`: from when its latency counts. It travels in the id, so nothing needs to be remembered.
-    fn write(&mut self, member: u32, due: Instant, says: &mut Says) {
+    /// The id of a message, and to whom it goes. `due`: from when its latency counts. It travels in the id, so nothing
+    /// needs to be remembered.
+    pub(super) fn compose(&mut self, member: u32, due: Instant) -> (String, u32) {
         let shared = &self.shared;
         let micros = due.saturating_duration_since(shared.zero).as_micros();
         self.counter += 1;
         let id = format!("{:x}-{:x}-{:x}-{micros:x}", shared.run, self.worker, self.counter);
-        let to = SendTo::User(token::user(self.rng.neighbour(member, shared)).into());
-        let body = shared.body.as_str().into();
-        says.say(member, &Command::Send { id: id.into(), to, body, reply_to: None });
         add(&shared.traffic.sent, 1);
+        (id, self.rng.neighbour(member, shared))
+    }
+
+    /// Own members, each as often as its window is wide.
+    pub(super) fn window(&self) -> Vec<u32> {
+        let Pace::Window(window) = self.shared.pace else { return Vec::new() };
+        let own = (self.worker..self.shared.members).step_by(self.workers as usize);
+        own.flat_map(|member| (0..window).map(move |_| member)).collect()
+    }
+
+    /// True if the member's window has room for the next message.
+    pub(super) fn acknowledged(
+        &mut self,
+        member: u32,
+        id: &str,
+        conversation: &str,
+        seq: u64,
+        now: Instant,
+    ) -> bool {
+        let Some(waited) = self.waited(id, now) else {
+            self.found.strange += 1;
+            return false;
+        };
+        self.check(member, conversation, seq);
+        add(&self.shared.traffic.acknowledged, 1);
+        self.found.ack.saturating_record(waited);
+        matches!(self.shared.pace, Pace::Window(_)) && !self.shared.over.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn received(&mut self, member: u32, id: &str, conversation: &str, seq: u64, now: Instant) {
+        let Some(waited) = self.waited(id, now) else {
+            self.found.strange += 1;
+            return;
+        };
+        if self.check(member, conversation, seq) {
+            self.shared.traffic.deliver(self.worker, waited);
+            self.found.delivery.saturating_record(waited);
+        }
+    }
+
+    pub(super) fn refused(&mut self, code: &str) {
+        add(&self.shared.traffic.refused, 1);
+        *self.found.refusals.entry(code.to_owned()).or_default() += 1;
+    }
+
+    pub(super) fn found(&mut self) -> Found {
+        self.found.holes = self.chains.values().map(Chain::holes).sum();
+        self.found.clone()
+    }
+
+    fn write(&mut self, member: u32, due: Instant, says: &mut Says) {
+        let (id, to) = self.compose(member, due);
+        let body = self.shared.body.as_str().into();
+        let to = SendTo::User(token::user(to).into());
+        says.say(member, &Command::Send { id: id.into(), to, body, reply_to: None });
     }
 
     /// The next member whose turn has come, and when after the begin it was.
@@ -147,50 +201,31 @@ impl Script for Writers {
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
         match event {
             Event::Ack { id, conversation, seq, .. } => {
-                let Some(waited) = self.waited(id, now) else {
-                    self.found.strange += 1;
-                    return;
-                };
-                self.check(member, conversation, *seq);
-                add(&self.shared.traffic.acknowledged, 1);
-                self.found.ack.saturating_record(waited);
-                if matches!(self.shared.pace, Pace::Window(_)) && !self.shared.over.load(Ordering::Relaxed) {
+                if self.acknowledged(member, id, conversation, *seq, now) {
                     self.write(member, now, says);
                 }
             }
             Event::Message { message, .. } => {
-                let Some(waited) = self.waited(&message.id, now) else {
-                    self.found.strange += 1;
-                    return;
-                };
-                if self.check(member, &message.conversation, message.seq) {
-                    self.shared.traffic.deliver(self.worker, waited);
-                    self.found.delivery.saturating_record(waited);
-                }
+                self.received(member, &message.id, &message.conversation, message.seq, now);
             }
-            Event::Error { code, .. } => {
-                add(&self.shared.traffic.refused, 1);
-                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
-            }
+            Event::Error { code, .. } => self.refused(code.word()),
             _ => {}
         }
     }
 
     fn order(&mut self, order: Order, now: Instant, says: &mut Says) {
         match (order, self.shared.pace) {
-            (Order::Fill, Pace::Window(window)) => {
-                let own = (self.worker..self.shared.members).step_by(self.workers as usize);
-                for member in own.flat_map(|member| (0..window).map(move |_| member)) {
+            (Order::Fill, _) => {
+                for member in self.window() {
                     self.write(member, now, says);
                 }
             }
-            (Order::Due { from, until, rate, begin }, _) => {
-                // All members take their turn; a step that shares no factor with them mixes the groups.
+            (Order::Due(due), _) => {
+                // A step that shares no factor with the members mixes the groups.
                 let members = u64::from(self.shared.members);
-                for message in from..until {
+                for (message, due) in due.each() {
                     let member = (message.wrapping_mul(7919) % members) as u32;
                     if member % self.workers == self.worker {
-                        let due = begin + Duration::from_secs_f64(message as f64 / rate);
                         self.write(member, due, says);
                     }
                 }
@@ -200,13 +235,12 @@ impl Script for Writers {
                     self.write(member, begin + after, says);
                 }
             }
-            (Order::Fill | Order::Passed { .. }, _) => {}
+            (Order::Passed { .. }, _) => {}
         }
     }
 
     fn result(&mut self) -> Found {
-        self.found.holes = self.chains.values().map(Chain::holes).sum();
-        self.found.clone()
+        self.found()
     }
 }
 

@@ -10,6 +10,7 @@ use std::fmt::Debug;
 use load::report::Run;
 use load::{Aim, LoadError};
 
+use super::core::Inside;
 use super::own_node::NodeWish;
 
 pub(super) use flood::Flood;
@@ -28,6 +29,10 @@ pub(super) trait Task: Debug {
     }
     /// Connections at the most.
     fn members(&self) -> u32;
+    /// Where it meets no node at all.
+    fn inside(&self) -> Option<Inside> {
+        None
+    }
     /// What it needs of a node of our own, beside what its file says.
     fn node(&self) -> NodeWish {
         NodeWish::default()

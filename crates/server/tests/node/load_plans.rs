@@ -69,6 +69,26 @@ fn a_node_of_its_own_ends_with_a_load_that_is_killed() {
 }
 
 #[test]
+fn a_stress_of_the_core_loses_and_doubles_nothing() {
+    let scratch = Scratch::new("core");
+    for (memory, durable) in [("", true), ("--memory", false)] {
+        let line = format!("load stress --core {memory} --groups 3 --per-group 4 --time 500ms --json");
+        let report: Value = serde_json::from_str(&scratch.say(&line)).unwrap();
+        assert_eq!((&report["valid"], &report["durable"]), (&true.into(), &durable.into()), "{report}");
+        assert!(report["sent"].as_u64().is_some_and(|sent| sent > 48), "{report}");
+        assert_eq!(
+            (&report["delivered"], &report["acknowledged"]),
+            (&report["sent"], &report["sent"]),
+            "{report}"
+        );
+        for wrong in ["lost", "doubled", "misordered", "holes", "strange", "unanswered"] {
+            assert_eq!(report[wrong], 0, "{wrong} in {report}");
+        }
+    }
+    assert!(scratch.fails("load stress --core --url http://127.0.0.1:1").contains("leave out --url"));
+}
+
+#[test]
 fn after_a_storm_all_are_back_and_nothing_is_lost_or_doubled() {
     let scratch = Scratch::new("storm");
     for spread in ["0s", "1s"] {

@@ -7,7 +7,7 @@ use load::{Aim, LoadError};
 use serde::Deserialize;
 use toml::Value;
 
-use super::{Contradiction, Found, Task};
+use super::{Contradiction, Found, Inside, Task};
 use crate::cli::text;
 use crate::load_command::line::{LoadTarget, changes, integer};
 use crate::load_command::setting;
@@ -20,6 +20,12 @@ pub(crate) struct StressArgs {
     /// websocket, stream, sse or poll [default: websocket].
     #[arg(long)]
     pub(crate) transport: Option<load::target::Transport>,
+    /// Without sockets, inside of this process, on SQLite, durable: Chut's first bench.
+    #[arg(long, conflicts_with_all = ["transport", "rate", "every"])]
+    pub(crate) core: bool,
+    /// With --core: in memory only, as Chut's own, instead of on disk.
+    #[arg(long, requires = "core")]
+    pub(crate) memory: bool,
     /// Groups of members [default: 100].
     #[arg(long, conflicts_with = "members")]
     pub(crate) groups: Option<u32>,
@@ -53,7 +59,10 @@ impl StressArgs {
     /// What differs from the preset.
     pub(crate) fn changes(&self) -> Vec<(String, Value)> {
         let seconds = self.seconds.map(|seconds| Span::seconds(seconds.into()));
+        let on = |flag: bool| flag.then_some(Value::Boolean(true));
         changes([
+            ("core", on(self.core)),
+            ("memory", on(self.memory)),
             ("transport", self.transport.map(|transport| text(transport.name()))),
             ("groups", self.groups.map(integer)),
             ("per-group", self.per_group.map(integer)),
@@ -86,6 +95,8 @@ pub(crate) struct Stress {
     pub(crate) rate: Option<f64>,
     pub(crate) every: Option<Span>,
     pub(crate) time: Span,
+    pub(crate) core: bool,
+    pub(crate) memory: bool,
 }
 
 impl Default for Stress {
@@ -100,12 +111,26 @@ impl Default for Stress {
             rate: None,
             every: None,
             time: Span::seconds(10),
+            core: false,
+            memory: false,
         }
     }
 }
 
 impl Task for Stress {
     fn check(&self) -> Result<(), Contradiction> {
+        if self.memory && !self.core {
+            return Err(Contradiction {
+                says: "`memory` is for runs inside of this process",
+                remedy: "add core = true: a node's store is always durable",
+            });
+        }
+        if self.core && (self.rate.is_some() || self.every.is_some()) {
+            return Err(Contradiction {
+                says: "`core` writes as fast as the window allows",
+                remedy: "leave out `rate` and `every`",
+            });
+        }
         match (self.rate, self.every) {
             (Some(_), Some(_)) => Err(Contradiction {
                 says: "`rate` and `every` contradict each other",
@@ -117,6 +142,17 @@ impl Task for Stress {
 
     fn members(&self) -> u32 {
         self.members.unwrap_or_else(|| self.groups.saturating_mul(self.per_group))
+    }
+
+    fn inside(&self) -> Option<Inside> {
+        self.core.then(|| Inside {
+            members: self.members(),
+            group: self.per_group,
+            body_bytes: self.body,
+            window: self.window,
+            time: self.time.into(),
+            memory: self.memory,
+        })
     }
 
     fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {

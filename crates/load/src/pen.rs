@@ -1,0 +1,93 @@
+//! Writing at a fixed rate, whatever comes back: what is due is ordered in parts, each with when it was due.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::conductor::{BEAT, Conductor};
+use crate::crowd::{Mail, Script};
+
+/// The messages from..until of a run are due; a latency counts from there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Due {
+    from: u64,
+    until: u64,
+    begin: Instant,
+    /// Per second.
+    rate: f64,
+}
+
+impl Due {
+    /// Each with the moment at which it was due.
+    pub(crate) fn each(self) -> impl Iterator<Item = (u64, Instant)> {
+        (self.from..self.until).map(move |message| (message, self.moment(message)))
+    }
+
+    /// Of any message of the run.
+    pub(crate) fn moment(self, message: u64) -> Instant {
+        self.begin + Duration::from_secs_f64(message as f64 / self.rate)
+    }
+}
+
+/// What has been ordered so far.
+pub(crate) struct Pen {
+    begin: Instant,
+    rate: f64,
+    written: u64,
+}
+
+impl Pen {
+    /// Begins now.
+    pub(crate) fn new(rate: f64) -> Pen {
+        Pen { begin: Instant::now(), rate, written: 0 }
+    }
+
+    pub(crate) fn write<S: Script>(
+        &mut self,
+        play: &mut Conductor<'_, S>,
+        time: Duration,
+        order: fn(Due) -> S::Order,
+    ) {
+        let begin = Instant::now();
+        while begin.elapsed() < time && !play.stopped() {
+            self.beat(play, order);
+        }
+    }
+
+    /// Orders what is due, and waits until some more is.
+    pub(crate) fn beat<S: Script>(&mut self, play: &mut Conductor<'_, S>, order: fn(Due) -> S::Order) {
+        let now = Instant::now();
+        play.sample_if_due(now);
+        if let Some(due) = self.due(now) {
+            play.each(|| Mail::Order(order(due)));
+        }
+        thread::sleep(BEAT);
+    }
+
+    fn due(&mut self, now: Instant) -> Option<Due> {
+        let until = (now.saturating_duration_since(self.begin).as_secs_f64() * self.rate) as u64;
+        let from = self.written;
+        self.written = until.max(from);
+        (until > from).then_some(Due { from, until, begin: self.begin, rate: self.rate })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_is_due_once_at_its_own_moment_however_late_one_looks() {
+        let mut pen = Pen::new(100.0);
+        let begin = pen.begin;
+        let looks = [0, 15, 15, 40, 1_000].map(|millis| begin + Duration::from_millis(millis));
+        let due: Vec<(u64, Instant)> =
+            looks.into_iter().filter_map(|now| pen.due(now)).flat_map(Due::each).collect();
+        assert_eq!(due.len(), 100);
+        for (number, (message, moment)) in due.into_iter().enumerate() {
+            assert_eq!(
+                (message, moment),
+                (number as u64, begin + Duration::from_secs_f64(number as f64 / 100.0))
+            );
+        }
+    }
+}

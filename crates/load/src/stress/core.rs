@@ -1,0 +1,333 @@
+//! The same stress inside of one process: the members call the node's core, and no socket is between them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::Pace;
+use super::drive::DRAIN_PATIENCE;
+use super::report::{Findings, Report, Shape};
+use super::writing::{Found, Writers, Writing};
+use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Point, Stand, now_unix, own_cpu};
+use crate::crowd::{add, read};
+use crate::probe::{Probe, Sample};
+use crate::token;
+use crate::traffic::Traffic;
+use crate::watch::{Until, Watch};
+
+/// What a node does once the bytes are read. Its binary implements it, since this crate knows no server's inside.
+pub trait Core: Send + Sync {
+    /// Begins the session of a member, who is known by this number from then on.
+    fn sign_in(&self, member: u32, user: &str);
+    fn send(&self, member: u32, id: String, to: &str, body: &str);
+}
+
+/// Who hears for the members. Called from any thread of the node; does not block.
+pub trait Ear: Send + Sync {
+    fn hear(&self, member: u32, heard: Heard);
+}
+
+/// As the events of the web protocol.
+#[derive(Debug)]
+pub enum Heard {
+    Welcome,
+    Acknowledged {
+        id: Box<str>,
+        conversation: Box<str>,
+        seq: u64,
+    },
+    Message {
+        id: Box<str>,
+        conversation: Box<str>,
+        seq: u64,
+    },
+    /// The word of its code.
+    Refused(&'static str),
+}
+
+/// What to do, and with what.
+#[derive(Debug, Clone)]
+pub struct CorePlan {
+    pub members: u32,
+    pub group: u32,
+    pub body_bytes: usize,
+    /// Messages that each member has on their way.
+    pub window: u32,
+    pub time: Duration,
+    /// That play the members and run the node's decisions, as its event loops would.
+    pub threads: usize,
+    /// Where the messages go, for people.
+    pub store: &'static str,
+    pub durable: bool,
+    pub stop: Arc<AtomicBool>,
+    pub watch: Arc<dyn Watch>,
+}
+
+/// Runs the plan on the core that `make` builds around the members' ears.
+pub fn run(plan: &CorePlan, make: impl FnOnce(Arc<dyn Ear>) -> Arc<dyn Core>) -> Result<Report, LoadError> {
+    let mut stress = Stress::begin(plan, make)?;
+    stress.sign_in()?;
+    let begin = stress.stand();
+    stress.each(|| Note::Fill);
+    plan.watch.stage("write", Until::Time(plan.time));
+    stress.wait(|stress| stress.begun.elapsed() >= plan.time);
+    let written = stress.stand();
+    stress.writing.over.store(true, Ordering::Relaxed);
+    let drained_at = stress.drain();
+    let end = stress.stand();
+    let found = stress.found()?;
+    let traffic = &stress.writing.traffic;
+    let findings = Findings {
+        members: read(&stress.welcomed),
+        begin,
+        written,
+        end,
+        drained_at,
+        sent: read(&traffic.sent),
+        acknowledged: read(&traffic.acknowledged),
+        refused: read(&traffic.refused),
+        delivered: read(&traffic.delivered),
+        failed: 0,
+        failures: Default::default(),
+        found,
+        workers: plan.threads,
+        interrupted: plan.stop.load(Ordering::Relaxed),
+        before: stress.before,
+        series: std::mem::take(&mut stress.series),
+    };
+    let shape = Shape {
+        url: String::new(),
+        transport: "calls",
+        asked: plan.members,
+        group: plan.group,
+        body_bytes: plan.body_bytes,
+        pace: Pace::Window(plan.window),
+        inside: Some(plan.store),
+        durable: plan.durable,
+    };
+    Ok(Report::new(shape, probe(), findings))
+}
+
+/// Node and members are one process.
+fn probe() -> Probe {
+    Probe::Process(std::process::id())
+}
+
+const SERIES_EVERY: Duration = Duration::from_millis(250);
+
+/// What a thread of members is told.
+enum Note {
+    Heard(u32, Heard),
+    Fill,
+    Report(mpsc::Sender<Found>),
+    End,
+}
+
+struct Ears(Vec<mpsc::Sender<Note>>);
+
+impl Ear for Ears {
+    fn hear(&self, member: u32, heard: Heard) {
+        // Nobody listens any more after the end.
+        let _ = self.0[member as usize % self.0.len()].send(Note::Heard(member, heard));
+    }
+}
+
+struct Stress<'a> {
+    plan: &'a CorePlan,
+    writing: Arc<Writing>,
+    core: Arc<dyn Core>,
+    ears: Arc<Ears>,
+    welcomed: Arc<AtomicU64>,
+    threads: Vec<JoinHandle<()>>,
+    begun: Instant,
+    zero: Instant,
+    before: Sample,
+    series: Vec<Point>,
+}
+
+impl<'a> Stress<'a> {
+    fn begin(
+        plan: &'a CorePlan,
+        make: impl FnOnce(Arc<dyn Ear>) -> Arc<dyn Core>,
+    ) -> Result<Stress<'a>, LoadError> {
+        if plan.members < 2 || plan.threads == 0 {
+            return Err(LoadError::Plan("two members and a thread are needed at least"));
+        }
+        let writing = Arc::new(Writing {
+            run: now_unix().as_millis() as u64,
+            members: plan.members,
+            group: plan.group,
+            body: "x".repeat(plan.body_bytes),
+            pace: Pace::Window(plan.window),
+            zero: Instant::now(),
+            over: AtomicBool::new(false),
+            traffic: Arc::new(Traffic::default()),
+        });
+        let (senders, inboxes): (Vec<_>, Vec<_>) = (0..plan.threads).map(|_| mpsc::channel()).unzip();
+        let ears = Arc::new(Ears(senders));
+        let before = probe().look();
+        let core = make(Arc::clone(&ears) as Arc<dyn Ear>);
+        let welcomed = Arc::new(AtomicU64::new(0));
+        let mut threads = Vec::new();
+        for (number, inbox) in inboxes.into_iter().enumerate() {
+            let writers = Writers::new(Arc::clone(&writing), number, plan.threads);
+            let players = Players {
+                writers,
+                core: Arc::clone(&core),
+                writing: Arc::clone(&writing),
+                welcomed: Arc::clone(&welcomed),
+            };
+            threads.push(
+                thread::Builder::new().name(format!("members {number}")).spawn(|| players.play(inbox))?,
+            );
+        }
+        let now = Instant::now();
+        let series = Vec::new();
+        Ok(Stress { plan, writing, core, ears, welcomed, threads, begun: now, zero: now, before, series })
+    }
+
+    /// Returns when everybody is welcome, or nothing moves any more.
+    fn sign_in(&mut self) -> Result<(), LoadError> {
+        self.plan.watch.stage("ramp", Until::Members(self.plan.members.into()));
+        for member in 0..self.plan.members {
+            self.core.sign_in(member, &token::user(member));
+        }
+        let all = u64::from(self.plan.members);
+        self.wait(|stress| read(&stress.welcomed) >= all || stress.begun.elapsed() > ANSWER_PATIENCE);
+        if read(&self.welcomed) == 0 {
+            return Err(LoadError::Login("no welcome".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Until something is so, or somebody ends the run.
+    fn wait(&mut self, until: impl Fn(&Stress<'_>) -> bool) {
+        self.begun = Instant::now();
+        while !until(self) && !self.plan.stop.load(Ordering::Relaxed) {
+            self.sample_if_due();
+            thread::sleep(BEAT);
+        }
+    }
+
+    fn drain(&mut self) -> Instant {
+        self.plan.watch.stage("drain", Until::ItIsDone);
+        let (mut last, mut last_change) = (0, Instant::now());
+        loop {
+            let traffic = &self.writing.traffic;
+            let (acknowledged, delivered) = (read(&traffic.acknowledged), read(&traffic.delivered));
+            if acknowledged + delivered != last {
+                (last, last_change) = (acknowledged + delivered, Instant::now());
+            }
+            let answered = acknowledged + read(&traffic.refused) >= read(&traffic.sent);
+            if (answered && delivered >= acknowledged) || last_change.elapsed() > DRAIN_PATIENCE {
+                return last_change;
+            }
+            self.sample_if_due();
+            thread::sleep(BEAT);
+        }
+    }
+
+    fn sample_if_due(&mut self) {
+        let seconds = self.zero.elapsed().as_secs_f64();
+        if self.series.last().is_some_and(|last| seconds - last.seconds < SERIES_EVERY.as_secs_f64()) {
+            return;
+        }
+        let (sample, traffic) = (probe().look(), &self.writing.traffic);
+        let lately = traffic.look();
+        let point = Point {
+            seconds,
+            active: read(&self.welcomed),
+            sent: read(&traffic.sent),
+            delivered: read(&traffic.delivered),
+            p50_ms: lately.map(|lately| lately.p50_ms),
+            p99_ms: lately.map(|lately| lately.p99_ms),
+            resident_bytes: sample.resident_bytes,
+            kernel_bytes: None,
+            server_cpu_seconds: sample.cpu_seconds,
+            generator_cpu_seconds: None,
+        };
+        self.plan.watch.point(&point);
+        self.series.push(point);
+    }
+
+    fn stand(&self) -> Stand {
+        Stand {
+            at: Instant::now(),
+            sample: probe().look(),
+            active: read(&self.welcomed),
+            generator_cpu_seconds: own_cpu(),
+            // Of the members alone nothing is known.
+            busiest_worker_seconds: 0.0,
+        }
+    }
+
+    fn each(&self, note: impl Fn() -> Note) {
+        for thread in &self.ears.0 {
+            let _ = thread.send(note());
+        }
+    }
+
+    fn found(&self) -> Result<Vec<Found>, LoadError> {
+        let (to, from) = mpsc::channel();
+        self.each(|| Note::Report(to.clone()));
+        let threads = 0..self.ears.0.len();
+        threads.map(|_| from.recv_timeout(ANSWER_PATIENCE).map_err(|_| LoadError::Worker)).collect()
+    }
+}
+
+impl Drop for Stress<'_> {
+    fn drop(&mut self) {
+        self.each(|| Note::End);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The members of one thread.
+struct Players {
+    writers: Writers,
+    core: Arc<dyn Core>,
+    writing: Arc<Writing>,
+    welcomed: Arc<AtomicU64>,
+}
+
+impl Players {
+    #[allow(clippy::needless_pass_by_value, reason = "the thread owns its inbox")]
+    fn play(mut self, inbox: mpsc::Receiver<Note>) {
+        for note in inbox {
+            match note {
+                Note::Heard(member, heard) => self.hear(member, &heard),
+                Note::Fill => {
+                    for member in self.writers.window() {
+                        self.write(member, Instant::now());
+                    }
+                }
+                Note::Report(to) => drop(to.send(self.writers.found())),
+                Note::End => return,
+            }
+        }
+    }
+
+    fn hear(&mut self, member: u32, heard: &Heard) {
+        let now = Instant::now();
+        match heard {
+            Heard::Welcome => add(&self.welcomed, 1),
+            Heard::Acknowledged { id, conversation, seq } => {
+                if self.writers.acknowledged(member, id, conversation, *seq, now) {
+                    self.write(member, now);
+                }
+            }
+            Heard::Message { id, conversation, seq } => {
+                self.writers.received(member, id, conversation, *seq, now);
+            }
+            Heard::Refused(code) => self.writers.refused(code),
+        }
+    }
+
+    fn write(&mut self, member: u32, due: Instant) {
+        let (id, to) = self.writers.compose(member, due);
+        self.core.send(member, id, &token::user(to), &self.writing.body);
+    }
+}

@@ -1,0 +1,200 @@
+//! A stress without sockets: the members of `load` call `chat` inside of this process.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use chat::memory::MemoryStore;
+use chat::token::{Claims, sign};
+use chat::{
+    Command, DeviceId, Event, Hello, Limits, Node, NodeConfig, Outbox, Refusal, Secret, SessionHandle,
+    SessionId, Store, Sub, To,
+};
+use load::Watch;
+use load::stress::core::{self, Core, CorePlan, Ear, Heard};
+use rand::RngCore;
+
+use super::plan::Found;
+use crate::config::{self, Layers};
+use crate::trouble::{Outcome, Trouble};
+use crate::{data_dir, demo};
+
+/// What a plan asks for.
+#[derive(Debug, Clone)]
+pub(super) struct Inside {
+    pub(super) members: u32,
+    pub(super) group: u32,
+    pub(super) body_bytes: usize,
+    pub(super) window: u32,
+    pub(super) time: Duration,
+    /// In memory, as Chut's own bench; else in SQLite, durable, as a node has it.
+    pub(super) memory: bool,
+}
+
+impl Inside {
+    pub(super) fn carry_out(
+        &self,
+        name: &str,
+        watch: Arc<dyn Watch>,
+        stop: &Arc<AtomicBool>,
+    ) -> Outcome<Found> {
+        let folder = Folder::new()?;
+        let store: Arc<dyn Store> = if self.memory {
+            Arc::new(MemoryStore::new())
+        } else {
+            let data = toml::Value::String(folder.0.display().to_string());
+            data_dir::open(&config::load(Layers { flags: vec![("data", data)], ..Layers::default() })?)?
+        };
+        demo::settle(&*store, crate::now())?;
+        let secret = data_dir::site(&*store, demo::SITE)?.secrets.into_iter().next();
+        let secret = secret.ok_or_else(|| Trouble::new("the site has no secret"))?;
+        let plan = CorePlan {
+            members: self.members,
+            group: self.group,
+            body_bytes: self.body_bytes,
+            window: self.window,
+            time: self.time,
+            threads: thread::available_parallelism().map_or(1, usize::from),
+            store: if self.memory { "the memory store" } else { "SQLite, every commit synced" },
+            durable: !self.memory,
+            stop: Arc::clone(stop),
+            watch,
+        };
+        let members = self.members;
+        let made = core::run(&plan, |ear| Arc::new(InProcess::new(members, &store, secret, ear)));
+        let unmade =
+            |error: load::LoadError| Trouble::new(format!("{name} could not be made")).because(error);
+        let report = made.map_err(unmade)?;
+        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+    }
+}
+
+/// With the database; goes with the run.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Outcome<Folder> {
+        let path = std::env::temp_dir().join(format!("kith-core-{}-{}", std::process::id(), crate::now().0));
+        let made = fs::DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(|error| {
+            Trouble::new(format!("cannot make the folder {}", path.display())).because(error)
+        })?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A node of `chat` without gateways. A member's number is its handle.
+struct InProcess {
+    node: Node,
+    secret: Secret,
+    sessions: Arc<Sessions>,
+}
+
+/// The way back: as a gateway's mailbox, but the event is heard as it is.
+struct Sessions {
+    by_member: Vec<OnceLock<SessionId>>,
+    ear: Arc<dyn Ear>,
+}
+
+impl InProcess {
+    fn new(members: u32, store: &Arc<dyn Store>, secret: Secret, ear: Arc<dyn Ear>) -> InProcess {
+        let by_member = (0..members).map(|_| OnceLock::new()).collect();
+        let sessions = Arc::new(Sessions { by_member, ear });
+        let mut seed = [0; 32];
+        rand::rng().fill_bytes(&mut seed);
+        // Limits would be what is measured.
+        let defaults = config::Limits::default();
+        let limits = Limits {
+            body_bytes: defaults.body_bytes,
+            page: defaults.page,
+            watch: defaults.watch,
+            contacts: defaults.contacts,
+            sessions_per_user: defaults.sessions_per_user,
+            sessions_per_site: 0,
+            send_burst: 0,
+            send_per_minute: 0,
+            command_burst: 0,
+            command_per_minute: 0,
+            site_sends_per_second: 0,
+            guest_burst: 0,
+            guest_per_minute: 0,
+        };
+        let config = NodeConfig {
+            limits,
+            presence_grace_ms: 15_000,
+            presence_coalesce_ms: 500,
+            clock_skew_ms: 30_000,
+        };
+        let outbox = Arc::clone(&sessions) as Arc<dyn Outbox>;
+        InProcess { node: Node::new(config, Arc::clone(store), outbox, seed), secret, sessions }
+    }
+}
+
+impl Core for InProcess {
+    fn sign_in(&self, member: u32, user: &str) {
+        let now = crate::now();
+        let claims = Claims {
+            sub: user.to_owned(),
+            name: Some(user.to_owned()),
+            exp: (now.0 / 1_000 + 3_600) as f64,
+            ..Claims::default()
+        };
+        let token = sign(&claims, &self.secret);
+        let hello = Hello {
+            site_key: demo::SITE,
+            token: token.as_deref(),
+            device: DeviceId::parse("load").expect("four letters"),
+            position: None,
+            origin: None,
+            address: None,
+        };
+        self.node.sign_in(hello, SessionHandle(member.into()), now);
+    }
+
+    fn send(&self, member: u32, id: String, to: &str, body: &str) {
+        let session = self.sessions.by_member.get(member as usize).and_then(OnceLock::get);
+        let (Some(session), Some(to)) = (session, Sub::parse(to)) else {
+            return self.sessions.ear.hear(member, Heard::Refused(Refusal::NoSession.word()));
+        };
+        let send =
+            Command::Send { client_id: id.into(), to: To::User(to), body: body.into(), reply_to: None };
+        self.node.command(*session, send, crate::now());
+    }
+}
+
+impl Outbox for Sessions {
+    fn deliver(&self, to: SessionHandle, event: Event) {
+        let heard = match event {
+            Event::Welcome(welcome) => {
+                if let Some(place) = self.by_member.get(to.0 as usize) {
+                    let _ = place.set(welcome.session);
+                }
+                Heard::Welcome
+            }
+            Event::Ack { client_id, conversation, seq, .. } => Heard::Acknowledged {
+                id: client_id,
+                conversation: conversation.key.to_string().into(),
+                seq: seq.0,
+            },
+            Event::Message(message, _) => Heard::Message {
+                id: message.client_id.clone(),
+                conversation: message.conversation.key.to_string().into(),
+                seq: message.seq.0,
+            },
+            Event::SendRefused { refusal, .. } | Event::Bye(refusal) => Heard::Refused(refusal.word()),
+            _ => return,
+        };
+        // Handles are the numbers that came with `sign_in`.
+        self.ear.hear(to.0 as u32, heard);
+    }
+}
