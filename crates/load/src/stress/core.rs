@@ -315,7 +315,8 @@ impl Players {
         match heard {
             Heard::Welcome => add(&self.welcomed, 1),
             Heard::Acknowledged { id, conversation, seq } => {
-                if self.writers.acknowledged(member, id, conversation, *seq, now) {
+                let room = self.writers.acknowledged(member, id, conversation, *seq, now);
+                if room {
                     self.write(member, now);
                 }
             }

@@ -201,7 +201,8 @@ impl Script for Writers {
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
         match event {
             Event::Ack { id, conversation, seq, .. } => {
-                if self.acknowledged(member, id, conversation, *seq, now) {
+                let room = self.acknowledged(member, id, conversation, *seq, now);
+                if room {
                     self.write(member, now, says);
                 }
             }
