@@ -137,7 +137,27 @@ impl Run {
     }
 }
 
+impl Run {
+    /// What it was made for: the first figure that a paper has too, else the first one.
+    fn main_row(&self) -> Option<&Row> {
+        let known = || self.rows.iter().filter(|row| row.figure.is_some());
+        let of_paper = known().find(|row| row.beside.iter().any(Beside::is_of_paper));
+        of_paper.or_else(|| known().next())
+    }
+}
+
+impl Beside {
+    fn is_of_paper(&self) -> bool {
+        self.who.starts_with("paper")
+    }
+}
+
 impl Row {
+    /// A paper's figure, else the first.
+    fn main_beside(&self) -> Option<&Beside> {
+        self.beside.iter().find(|beside| beside.is_of_paper()).or(self.beside.first())
+    }
+
     pub(crate) fn new(what: &'static str, figure: impl Into<Option<f64>>, unit: &'static str) -> Row {
         Row { what, figure: figure.into(), unit, beside: Vec::new() }
     }

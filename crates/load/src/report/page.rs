@@ -41,16 +41,30 @@ worse, never better.</dd>\
 <dt>Beside</dt><dd>“Paper” is what its authors published, on machines of their time. Other names were measured on a shared \
 machine of two cores in November 2026, not in this run.</dd></dl></footer>";
 
+/// Each run in a row: what it was made for, and what a paper says of that.
 fn contents(report: &Report, out: &mut String) {
-    out.push_str("<nav aria-label=\"Runs\"><table><thead><tr><th>Run</th><th>Outcome</th><th></th></tr></thead><tbody>");
+    out.push_str(
+        "<nav aria-label=\"Summary\"><table class=\"summary\"><thead><tr><th>Run</th><th class=\"num\">Kith, this run</th>\
+         <th class=\"num\">Beside</th><th></th></tr></thead><tbody>",
+    );
     for (index, run) in report.runs.iter().enumerate() {
         let _ = write!(
             out,
-            "<tr><td><a href=\"#run-{index}\">{}</a></td><td>{}</td><td>{}</td></tr>",
+            "<tr><td><a href=\"#run-{index}\">{}</a><small>{}</small></td>",
             escaped(&run.name),
-            escaped(&run.headline),
-            badge(run)
+            escaped(&run.headline)
         );
+        let row = run.main_row();
+        let cell = |figure: &str, words: &str| {
+            format!("<td class=\"num\">{}<small>{}</small></td>", escaped(figure), escaped(words))
+        };
+        out.push_str(&row.map_or_else(|| cell("–", ""), |row| cell(&row.shown(), row.what)));
+        let beside = row.and_then(|row| row.main_beside().map(|beside| (row, beside)));
+        out.push_str(&beside.map_or_else(
+            || cell("", ""),
+            |(row, beside)| cell(&format!("{} {}", grouped(beside.figure), row.unit), beside.who),
+        ));
+        let _ = write!(out, "<td>{}</td></tr>", badge(run));
     }
     out.push_str("</tbody></table></nav>");
 }

@@ -96,6 +96,11 @@ fn a_study_shows_its_hypotheses_first_then_a_table_and_whiskers_for_each_factor(
         }],
     });
     let page = report.page();
+    // The summary names both runs; the paper's figure is beside the one that has one.
+    assert!(
+        page.contains("href=\"#run-1\"") && page.contains("4,800 B<small>paper, AVChat</small>"),
+        "{page}"
+    );
     let places = ["TLS &lt; plain", "did not hold", "(30–50)", "class=\"whisker\""]
         .map(|what| page.find(what).unwrap());
     assert!(places.is_sorted(), "{places:?}");

@@ -7,11 +7,28 @@ use crate::study::Study;
 
 pub(super) fn text(report: &Report) -> String {
     let mut out = format!("{}\n{}\n{}\n", report.title, report.made, report.machine.sentence());
+    if report.runs.len() > 1 {
+        summary(report, &mut out);
+    }
     for run in &report.runs {
         out.push('\n');
         one(run, &mut out);
     }
     out
+}
+
+fn summary(report: &Report, out: &mut String) {
+    out.push('\n');
+    for run in &report.runs {
+        let row = run.main_row();
+        let figure = row.map_or_else(String::new, |row| format!("{}: {}", row.what, row.shown()));
+        let beside = row.and_then(|row| row.main_beside());
+        let beside = beside.map_or_else(String::new, |beside| {
+            format!("   beside: {} {}", beside.who, grouped(beside.figure))
+        });
+        let valid = if run.verdict.valid { "valid" } else { "NOT VALID" };
+        let _ = writeln!(out, "  {:<22} {valid:<9}  {figure}{beside}", run.name);
+    }
 }
 
 pub(super) fn one(run: &Run, out: &mut String) {

@@ -41,6 +41,7 @@ pub(super) const ALL: &[Preset] = presets![
     "erlang-study-members",
     "erlang-study-messages",
     "short-study",
+    "short-core",
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static Preset> {

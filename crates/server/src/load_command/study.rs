@@ -165,7 +165,8 @@ impl Study {
         });
         let judged: Vec<Judged> =
             self.hypotheses.iter().map(|hypothesis| hypothesis.judge(&self.base(), &measured)).collect();
-        let held = judged.iter().filter(|judged| judged.outcome == Judgement::Held).count();
+        let count = |outcome| judged.iter().filter(|judged| judged.outcome == outcome).count();
+        let (held, open) = (count(Judgement::Held), count(Judgement::NotDecided));
         let mut lines = self.notes.clone();
         lines.extend(because.clone().filter(|_| !few));
         let settings: usize = self.factors.values().map(Vec::len).sum();
@@ -173,6 +174,7 @@ impl Study {
             name: name.to_owned(),
             headline: match judged.len() {
                 0 => format!("{} settings of {} factors, side by side", settings, self.factors.len()),
+                count if open > 0 => format!("{held} of {count} hypotheses held, {open} not decided"),
                 count => format!("{held} of {count} hypotheses held"),
             },
             how: format!(
