@@ -17,6 +17,8 @@ pub(crate) enum LoadCommand {
     ///
     /// Without --url, a node of our own is started for the run, without limits. With --url, the node's process and the
     /// site's secret are found by themselves where the node runs on this machine as the same user.
+    ///
+    /// Example: kith load flood --transport all --report out        all four side by side, plain and with TLS
     #[command(verbatim_doc_comment)]
     Flood(FloodArgs),
     /// Members write to each other as fast as they may; says how much arrives, how fast, and whether anything is wrong.
@@ -25,6 +27,8 @@ pub(crate) enum LoadCommand {
     ///
     /// Every message is durable, acknowledged, and checked: lost, doubled and misordered ones are counted. A node's
     /// limits of messages per user and per second must be off, or they are what is measured.
+    ///
+    /// Example: kith load stress --core --seconds 10        inside of this process, without sockets
     #[command(verbatim_doc_comment)]
     Stress(StressArgs),
     /// The same, but everybody writes one message per 5 s, at moments of chance.
@@ -50,6 +54,7 @@ pub(crate) enum LoadCommand {
     ///
     /// Example: kith load run chut-750x10 --report out
     ///          kith load run mine.toml --set connections=5000
+    ///          kith load run erlang-study --report out        a plan repeated over factors, against hypotheses
     #[command(verbatim_doc_comment)]
     Run(PlanArgs),
     /// The plans that are built in.
