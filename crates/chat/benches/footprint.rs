@@ -13,9 +13,14 @@ const NOW: Timestamp = Timestamp(1_800_000_000_000);
 const SESSIONS: u32 = 200_000;
 const TALKERS: u32 = 1_000;
 const MESSAGES: u32 = 1_000_000;
+const CHANGES: u32 = 20_000;
+const CONTACTS: u32 = 150;
+/// Of them.
+const HERE: u32 = 30;
 
 fn main() {
-    let node = Node::new(config(), Arc::new(Blank::default()), Arc::new(Nowhere), [1; 32]);
+    let told = Arc::new(Counted::default());
+    let node = Node::new(config(), Arc::new(Blank::default()), told.clone(), [1; 32]);
     let tokens: Vec<String> = (1..=SESSIONS).map(token).collect();
 
     for (number, token) in (1..=TALKERS).zip(&tokens) {
@@ -54,6 +59,8 @@ fn main() {
     println!("sign-in, HS256 and all: {:.2} µs", per_sign_in / 1000.0);
     println!("memory per idle session: {:.0} bytes", held as f64 / f64::from(SESSIONS - TALKERS));
 
+    contacts(&node, &told);
+
     let begin = Instant::now();
     for ms in (0..10_000).step_by(100) {
         node.tick(Timestamp(NOW.0 + ms));
@@ -70,6 +77,36 @@ fn main() {
     }
     let again = resident_bytes().saturating_sub(before);
     println!("memory after all left and came again: {:.0} bytes each", again as f64 / f64::from(SESSIONS));
+}
+
+/// Everybody watches 150 contacts of whom 30 are here; then some change their presence.
+fn contacts(node: &Node, told: &Counted) {
+    let later = Timestamp(NOW.0 + 1_000);
+    node.tick(later);
+    let before = resident_bytes();
+    let begin = Instant::now();
+    for number in 1..=SESSIONS {
+        node.command(session(number), Command::Watch { contacts: true, users: Vec::new() }, later);
+    }
+    let each = |nanos: u128, count: u64| nanos as f64 / count as f64 / 1000.0;
+    println!("watch of all contacts: {:.2} µs", each(begin.elapsed().as_nanos(), SESSIONS.into()));
+    let held = resident_bytes() as f64 - before as f64;
+    println!("memory of that: {:.1} bytes per session", held / f64::from(SESSIONS));
+
+    told.presences.store(0, Ordering::Relaxed);
+    let begin = Instant::now();
+    for number in 1..=CHANGES {
+        node.command(session(number), Command::SetPresence(SetPresence::Away), later);
+    }
+    node.tick(Timestamp(later.0 + 1_000));
+    let nanos = begin.elapsed().as_nanos();
+    let count = told.presences.load(Ordering::Relaxed);
+    assert_eq!(count, u64::from(CHANGES) * u64::from(HERE));
+    println!(
+        "presence, per delivery: {:.3} µs; per change: {:.2} µs",
+        each(nanos, count),
+        each(nanos, CHANGES.into())
+    );
 }
 
 fn sign_in(node: &Node, number: u32, token: &str) {
@@ -135,10 +172,32 @@ fn resident_bytes() -> u64 {
     statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
 }
 
-struct Nowhere;
+/// Delivers nothing, and counts what tells presence.
+#[derive(Default)]
+struct Counted {
+    presences: AtomicU64,
+}
 
-impl Outbox for Nowhere {
-    fn deliver(&self, _: SessionHandle, _: Event) {}
+impl Outbox for Counted {
+    fn deliver(&self, _: SessionHandle, event: Event) {
+        let tells = matches!(event, Event::Presence { .. });
+        self.presences.fetch_add(tells.into(), Ordering::Relaxed);
+    }
+
+    fn deliver_all(&self, to: &[SessionHandle], event: Event) {
+        let tells = u64::from(matches!(event, Event::Presence { .. }));
+        self.presences.fetch_add(tells * to.len() as u64, Ordering::Relaxed);
+    }
+}
+
+/// Half of those who are here lie before the user and half after, so that it is mutual.
+fn contacts_of(user: UserId) -> Vec<UserId> {
+    let here = (1..=HERE / 2).flat_map(|n| {
+        let step = n * 4_999 % SESSIONS;
+        [user.num - 1 + step, user.num - 1 + SESSIONS - step].map(|num| 1 + num % SESSIONS)
+    });
+    let away = (0..CONTACTS - HERE).map(|n| SESSIONS + 1 + user.num * CONTACTS % 1_000_000 + n);
+    here.chain(away).map(|num| UserId { num, ..user }).collect()
 }
 
 /// A store that knows everybody and keeps nothing.
@@ -280,7 +339,7 @@ impl Store for Blank {
         done(Err(StoreError::Overloaded));
     }
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {
-        done(Ok(vec![vec![]; users.len()]));
+        done(Ok(users.into_iter().map(contacts_of).collect()));
     }
     fn contacts(&self, _: UserId, _: Option<String>, _: u32, done: Done<ContactsPage>) {
         done(Err(StoreError::Overloaded));

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
-use crate::people::{card, person, presence_shown};
+use crate::people::{Other, card, person, presence_shown};
 use crate::{
     Contact, ContactAction, ContactRow, ContactState, ContactsPage, ConversationId, Event, PageOf, Position,
-    Refusal, Relation, StoreError, Sub, Timestamp, UserId, UserRow,
+    Refusal, Relation, StoreError, Sub, Timestamp, UserRow,
 };
 
 /// What an action of `a` makes of how the two stand. The same back: nothing changes, and all is well.
@@ -240,9 +240,9 @@ impl Inner {
                 Ok(page) => page,
                 Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
-            let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
+            let others: Vec<Other> = rows.iter().map(Other::contact).collect();
             let teller = node.clone();
-            node.with_presences(asker.site.site.mode, user, &ids, move |presences| {
+            node.with_presences(asker.site.site.mode, user, &others, move |presences| {
                 let contact = |(row, presence): (ContactRow, _)| Contact {
                     person: card(row.id, row.profile, presence),
                     state: row.state,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::Peer;
-use crate::people::{person, presence_shown};
+use crate::people::{Other, person, presence_shown};
 use crate::{
     Conversation, ConversationChange, ConversationId, ConversationRow, ConversationsPage, Event, HistoryPage,
-    Message, PageOf, Presence, Refusal, Seq, StoreError, StoredMessage, Timestamp, UserId,
+    Message, PageOf, Presence, Refusal, Seq, StoreError, StoredMessage, Timestamp,
 };
 
 pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> Conversation {
@@ -52,7 +52,7 @@ impl Inner {
                 Ok(page) => page,
                 Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
-            let others: Vec<UserId> = rows.iter().map(|row| row.other.id).collect();
+            let others: Vec<Other> = rows.iter().map(|row| Other::person(&row.other)).collect();
             let teller = node.clone();
             node.with_presences(asker.site.site.mode, user, &others, move |presences| {
                 let rows = rows.into_iter().zip(presences);

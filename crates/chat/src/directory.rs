@@ -5,6 +5,9 @@
 /// Not `str::to_lowercase`, whose final sigma would hide `ΟΔΟΣ` from one who has typed only the start of
 /// `ΟΔΟΣΑ`.
 pub fn fold(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
     name.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
 }
 

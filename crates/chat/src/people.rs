@@ -6,8 +6,8 @@ use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::may_see;
 use crate::{
-    Event, Mode, PageOf, PeoplePage, Person, Presence, Profile, Refusal, Relation, StoreError, Sub, UserId,
-    UserRow,
+    ContactRow, ContactState, Event, Mode, PageOf, PeoplePage, Person, Presence, Profile, Refusal, Relation,
+    StoreError, Sub, UserId, UserRow,
 };
 
 /// Longest start of a name that is searched for.
@@ -31,6 +31,30 @@ pub(crate) fn presence_shown(mode: Mode, relation: Relation, presence: Presence)
         (false, Mode::Open) => Some(Presence::Offline),
         (false, Mode::Contacts) => None,
     }
+}
+
+/// Somebody whose presence may be shown.
+pub(crate) struct Other {
+    pub(crate) id: UserId,
+    /// Of one's contact list, where it was just read. Contacts are mutual, so `Contact` says how both stand.
+    pub(crate) state: Option<ContactState>,
+}
+
+impl Other {
+    pub(crate) fn person(row: &UserRow) -> Other {
+        Other { id: row.id, state: None }
+    }
+
+    pub(crate) fn contact(row: &ContactRow) -> Other {
+        Other { id: row.id, state: Some(row.state) }
+    }
+}
+
+/// May the presence be shown?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    Clear,
+    Asked,
 }
 
 impl Inner {
@@ -96,31 +120,44 @@ impl Inner {
         rows: Vec<UserRow>,
         then: impl FnOnce(Vec<Person>) + Send + 'static,
     ) {
-        let ids: Vec<UserId> = rows.iter().map(|row| row.id).collect();
-        self.with_presences(asker.site.site.mode, asker.session.user, &ids, move |presences| {
+        let others: Vec<Other> = rows.iter().map(Other::person).collect();
+        let mode = asker.site.site.mode;
+        self.with_presences(mode, asker.session.user, &others, move |presences| {
             then(rows.iter().zip(presences).map(|(row, presence)| person(row, presence)).collect());
         });
     }
 
     /// What `user` is shown of the presence of each. Whoever is offline in mode *open* needs no look into the
-    /// store, and that is nearly everyone on a long list.
+    /// store, and that is nearly everyone on a long list; nor does anybody on one's contact list, where it is known.
     pub(crate) fn with_presences(
         self: &Arc<Self>,
         mode: Mode,
         user: UserId,
-        ids: &[UserId],
+        others: &[Other],
         then: impl FnOnce(Vec<Option<Presence>>) + Send + 'static,
     ) {
-        let told: Vec<Presence> = ids.iter().map(|id| self.told(*id)).collect();
-        let matters = move |presence: Presence| mode == Mode::Contacts || presence != Presence::Offline;
-        let asked: Vec<UserId> =
-            ids.iter().zip(&told).filter(|(_, told)| matters(**told)).map(|(id, _)| *id).collect();
+        let mut asked = Vec::new();
+        let told: Vec<(Presence, Sight)> = others
+            .iter()
+            .map(|other| {
+                let told = self.told(other.id);
+                let sight = match other.state {
+                    Some(ContactState::Contact) => Sight::Clear,
+                    _ if mode == Mode::Open && told == Presence::Offline => Sight::Clear,
+                    _ => Sight::Asked,
+                };
+                if sight == Sight::Asked {
+                    asked.push(other.id);
+                }
+                (told, sight)
+            })
+            .collect();
         self.with_relations(user, &asked, move |relations| {
             // Not knowing, show nothing.
             let mut relations = relations.unwrap_or_default().into_iter();
-            let shown = told.into_iter().map(|told| match matters(told) {
-                true => relations.next().and_then(|relation| presence_shown(mode, relation, told)),
-                false => Some(Presence::Offline),
+            let shown = told.into_iter().map(|(told, sight)| match sight {
+                Sight::Asked => relations.next().and_then(|relation| presence_shown(mode, relation, told)),
+                Sight::Clear => Some(told),
             });
             then(shown.collect());
         });

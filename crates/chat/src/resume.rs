@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner};
-use crate::people::card;
+use crate::people::{Other, card};
 use crate::session::{Hold, Released};
 use crate::{
     Changes, Event, Mode, Position, Presence, Refusal, ResumeFrom, SessionId, SetPresence, Snapshot, UserId,
@@ -62,9 +62,12 @@ impl Inner {
         snapshot: Snapshot,
         then: impl FnOnce(Changes) + Send + 'static,
     ) {
-        let others = snapshot.conversations.rows.iter().map(|row| row.other.id);
-        let ids: Vec<UserId> = others.chain(snapshot.contacts.rows.iter().map(|row| row.id)).collect();
-        self.with_presences(mode, user, &ids, move |presences| then(changes(snapshot, presences)));
+        let others = snapshot.conversations.rows.iter().map(|row| Other::person(&row.other));
+        let contacts = snapshot.contacts.rows.iter().map(Other::contact);
+        let others: Vec<Other> = others.chain(contacts).collect();
+        self.with_presences(mode, user, &others, move |presences| {
+            then(changes(snapshot, presences));
+        });
     }
 
     /// From here on the session has everything up to `position`. Answers its user's chosen presence; None

@@ -46,22 +46,47 @@ fn main() {
 fn lists(path: &Path, site: SiteId, owners: &[UserId]) {
     let store = Sqlite::open(path, Options::default()).unwrap();
     let many = owners.len().min(5_000);
+    let some = |at: usize| owners[at * 7_919 % owners.len()];
     for limit in [100, 200] {
-        let begin = Instant::now();
-        let mut rows = 0;
-        for at in 0..many {
-            let user = owners[at * 7_919 % owners.len()];
-            let (told, wait) = std::sync::mpsc::channel();
-            store.contacts(user, None, limit, Box::new(move |page| told.send(page).unwrap()));
-            rows += wait.recv().unwrap().unwrap().rows.len();
-        }
-        let each = begin.elapsed().as_secs_f64() * 1e6 / many as f64;
-        println!(
-            "site {}: a page of {limit}: {} rows, {each:.1} µs with the way there and back",
-            site.0,
-            rows / many
-        );
+        each(&format!("a page of {limit}, by name"), many, || {
+            (0..many).map(|at| ask(|done| store.contacts(some(at), None, limit, done)).rows.len()).sum()
+        });
     }
+    for together in [1, 64] {
+        each(&format!("numbers, {together} users together"), many, || {
+            let users = |first: usize| (first..many.min(first + together)).map(some).collect();
+            let of = |first| ask(|done| store.contacts_of(users(first), done)).concat().len();
+            (0..many).step_by(together).map(of).sum()
+        });
+    }
+    println!("site {}: looked at {many} of {} owners", site.0, owners.len());
+}
+
+/// Wall and CPU time of the store for each of `many`, and the rows that came.
+fn each(what: &str, many: usize, work: impl FnOnce() -> usize) {
+    let (begin, cpu) = (Instant::now(), store_cpu());
+    let rows = work() / many;
+    let [wall, cpu] = [begin.elapsed(), store_cpu() - cpu].map(|time| time.as_secs_f64() * 1e6 / many as f64);
+    println!("{what}: {rows} rows, {wall:.1} µs there and back, {cpu:.1} µs CPU of the store");
+}
+
+fn ask<T: Send + 'static>(request: impl FnOnce(chat::Done<T>)) -> T {
+    let (told, wait) = std::sync::mpsc::channel();
+    request(Box::new(move |outcome| told.send(outcome).unwrap()));
+    wait.recv().unwrap().unwrap()
+}
+
+/// CPU time of the threads whose name begins with `store-` (Linux).
+fn store_cpu() -> Duration {
+    let mut nanos = 0;
+    for task in std::fs::read_dir("/proc/self/task").unwrap() {
+        let path = task.unwrap().path();
+        let read = |file: &str| std::fs::read_to_string(path.join(file)).unwrap_or_default();
+        if read("comm").starts_with("store-") {
+            nanos += read("schedstat").split(' ').next().map_or(0, |time| time.parse().unwrap_or(0));
+        }
+    }
+    Duration::from_nanos(nanos)
 }
 
 fn measure<T>(what: &str, count: u64, work: impl FnOnce() -> T) -> T {
