@@ -188,17 +188,22 @@ fn spelled(algorithm: Algorithm) -> &'static str {
 
 fn ticket(claims: Claims, expires: Timestamp) -> Option<Ticket> {
     let sub = Sub::parse(&claims.sub)?;
-    let name = shown_name(claims.name.as_deref().unwrap_or_default())
-        .or_else(|| shown_name(sub.as_str()))
-        .unwrap_or_else(|| "?".into());
     let once = match (claims.once, claims.jti) {
         (false, _) => None,
         (true, Some(jti)) if (1..=MAX_JTI_BYTES).contains(&jti.len()) => Some(jti.into()),
         (true, _) => return None,
     };
-    let avatar = claims.avatar.filter(|url| is_shown_url(url)).map(Arc::from);
-    let profile = Profile { sub, name, avatar, guest: claims.guest };
+    let profile = profile(sub, claims.name.as_deref(), claims.avatar, claims.guest);
     Some(Ticket { profile, expires, once })
+}
+
+/// What is shown of a user of whom a site says this: without a name the `sub`, and no avatar that is none.
+pub fn profile(sub: Sub, name: Option<&str>, avatar: Option<String>, guest: bool) -> Profile {
+    let name = shown_name(name.unwrap_or_default())
+        .or_else(|| shown_name(sub.as_str()))
+        .unwrap_or_else(|| "?".into());
+    let avatar = avatar.filter(|url| is_shown_url(url)).map(Arc::from);
+    Profile { sub, name, avatar, guest }
 }
 
 /// What is left of a name without what could mislead readers: control characters, and the marks by which

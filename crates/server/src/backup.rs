@@ -55,7 +55,8 @@ pub(crate) fn restore(args: &RestoreArgs, loaded: &Loaded) -> Outcome {
     crate::print_line("Start the node now. Clients will load afresh.")
 }
 
-fn is_running(dir: &Path) -> bool {
+/// A node that this user can find out about.
+pub(crate) fn is_running(dir: &Path) -> bool {
     let Ok(dir) = dir.canonicalize() else { return false };
     run_file::running().iter().any(|node| node.data == dir)
 }

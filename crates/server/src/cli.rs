@@ -46,6 +46,14 @@ pub(crate) enum Command {
     /// Look at the users of a site; ban and unban them.
     #[command(subcommand)]
     User(UserCommand),
+    /// Put the members of an existing community in, and who is whose contact. Stop the node first.
+    ///
+    /// Example: kith import --site garden members.jsonl --data /var/lib/kith
+    ///
+    /// Each line of the file is a JSON object: {"user":"ann","name":"Ann","avatar":"https://…"}, or
+    /// {"contacts":["ann","ben"]} for two who know each other. A second import changes only what differs.
+    #[command(verbatim_doc_comment)]
+    Import(ImportArgs),
     /// Copy the database to a file, while the node runs.
     ///
     /// Example: kith backup /var/backups/kith-$(date +%F).db
@@ -311,6 +319,17 @@ pub(crate) struct UserOne {
     pub user: String,
     #[command(flatten)]
     pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    #[arg(long)]
+    pub(crate) site: String,
+    /// JSON lines; - is standard input. A user stands before the lines that name him as a contact.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: Listing,
 }
 
 #[derive(Debug, Args)]

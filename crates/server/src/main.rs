@@ -13,6 +13,7 @@ mod data_dir;
 mod demo;
 mod doctor;
 mod figures;
+mod import;
 mod load_command;
 mod logging;
 mod memory;
@@ -68,6 +69,7 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         }
         Command::Site(command) => site::run(command, &load(command.data().settings())?)?,
         Command::User(command) => user::run(command, &load(command.data().settings())?)?,
+        Command::Import(args) => import::run(args, &load(args.output.data.settings())?)?,
         Command::Backup(args) => backup::take(args, &load(args.data.settings())?)?,
         Command::Restore(args) => backup::restore(args, &load(args.data.settings())?)?,
         Command::Token(args) => token::print(args, &load(args.data.settings())?)?,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
-use chat::{ContactState, Profile, SiteId, Timestamp, UserId};
+use chat::{ContactState, Profile, SiteId, Sub, Timestamp, UserId};
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::fault::Fault;
@@ -27,6 +27,7 @@ use crate::{OpenError, Options, contact, user};
 ///
 /// It is quickest, and the file smallest, where users come in the order of their `sub`, and owners of contacts in
 /// that of their numbers; so say all users first, then all contacts. Saying something a second time changes nothing.
+/// Where contacts come, the database gets a new *epoch*: devices that were here before begin afresh with their lists.
 ///
 /// No process may have the database open; while it lasts nobody else can open it. Where it is dropped without
 /// [`finish`](Self::finish) or the process dies, a part of the rows is there, all of them whole.
@@ -118,6 +119,12 @@ impl Import {
         Ok(ids)
     }
 
+    /// Whom the site calls this.
+    pub fn user(&self, site: SiteId, sub: &Sub) -> Result<Option<UserId>, ImportError> {
+        let row = user::by_sub(&self.db, site, sub).map_err(|fault| self.fault(fault))?;
+        Ok(row.map(|row| row.id))
+    }
+
     /// Puts users on the contact list of one. Say the other side too, in its turn: both are on each other's list
     /// then. The first call of a site reads the names of its users into memory, some 50 bytes each.
     pub fn contacts(
@@ -150,6 +157,9 @@ impl Import {
             new += statement.execute(values).map_err(|e| explain(&self.path, e))? as u32;
         }
         drop(statement);
+        if new > 0 && self.counts.contacts_new == 0 {
+            self.renew_epoch()?;
+        }
         self.counts.contacts_new += u64::from(new);
         self.counts.contacts_as_before += numbers.len() as u64 - u64::from(new);
         self.wrote(new)
@@ -160,18 +170,20 @@ impl Import {
         self.counts
     }
 
-    /// Waits until all of it is on disk. Where contacts came, the database gets a new *epoch*: devices that were
-    /// here before begin afresh with their new lists.
+    /// Waits until all of it is on disk.
     pub fn finish(self) -> Result<Counts, ImportError> {
-        if self.counts.contacts_new > 0 {
-            let step = (RandomState::new().hash_one(&self.path) as u32).max(1);
-            let sql = "UPDATE meta SET value = (value + ?1) % 4294967296 WHERE name = 'epoch'";
-            self.db.execute(sql, [step]).map_err(|e| explain(&self.path, e))?;
-        }
         self.run("COMMIT")?;
         let carried = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         carried.map_err(|e| explain(&self.path, e))?;
         Ok(self.counts)
+    }
+
+    /// In one transaction with the first rows, because nothing else tells devices of them.
+    fn renew_epoch(&self) -> Result<(), ImportError> {
+        let step = (RandomState::new().hash_one(&self.path) as u32).max(1);
+        let sql = "UPDATE meta SET value = (value + ?1) % 4294967296 WHERE name = 'epoch'";
+        self.db.execute(sql, [step]).map_err(|e| explain(&self.path, e))?;
+        Ok(())
     }
 
     fn load_cards(&mut self, site: SiteId) -> Result<(), ImportError> {

@@ -12,6 +12,7 @@ mod doctor;
 mod embed_page;
 mod flood;
 mod guests;
+mod import;
 mod lifecycle;
 mod load_plans;
 mod running;
