@@ -236,6 +236,14 @@ impl Node {
         }
     }
 
+    /// A gateway has kept presence from this session because it read slowly, and it has caught up: it is told anew how
+    /// those whom it watches are.
+    pub fn presence_missed(&self, session: SessionId) {
+        if let Some(site) = self.inner.sites.by_id(session.user.site) {
+            self.inner.answer_watched(site.site.mode, session);
+        }
+    }
+
     /// Runs what is due: presence grace and coalescing, token expiry, the age of what is cached. Call every 100 ms
     /// from one thread. It touches no disk.
     pub fn tick(&self, now: Timestamp) {

@@ -57,6 +57,11 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
                     "Typing notices that a slow session did not get.",
                     &counters.typing_dropped,
                 ),
+                (
+                    "presence_coalesced",
+                    "Changes of presence that a slow session gets together.",
+                    &counters.presence_coalesced,
+                ),
                 ("websocket_violations", "Peers that broke RFC 6455.", &counters.websocket_violations),
                 ("undeliverable", "Events for sessions that were gone.", &counters.undeliverable),
                 (

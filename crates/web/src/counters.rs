@@ -18,6 +18,8 @@ pub struct Counters {
     pub behind: Counter,
     /// Typing notices that were not sent to a session over its soft limit.
     pub typing_dropped: Counter,
+    /// Presence that was not sent to a session over its soft limit; it is told what holds when it has read.
+    pub presence_coalesced: Counter,
     /// WebSocket peers that broke RFC 6455.
     pub websocket_violations: Counter,
     /// Workers' messages for sessions that were gone.

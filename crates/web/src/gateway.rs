@@ -248,8 +248,8 @@ impl Protocol for Gateway {
 
     fn drained(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         match &mut conn.state {
-            State::Socket(socket) => socket.drained(io),
-            State::Down(down) => down.drained(io),
+            State::Socket(socket) => socket.drained(&self.shared.node, io),
+            State::Down(down) => down.drained(&self.shared.node, io),
             State::Echo(_) => io.set_reading(true),
             State::Sending(_) => {
                 if let State::Sending(sending) = std::mem::replace(&mut conn.state, State::Closing) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chat::{Event, Refusal, SessionHandle, SessionId, UserId};
+use chat::{Event, Node, Refusal, SessionHandle, SessionId, UserId};
 use edge::{Conns, Handle, Io, Now};
 use web_proto::{Code, Command};
 
@@ -54,6 +54,8 @@ pub(crate) struct Live {
     heard: u32,
     strikes: u16,
     pub(crate) lag: Lag,
+    /// It did not get all of presence while it read slowly.
+    presence_missed: bool,
 }
 
 /// Whether a session keeps up with what is sent to it.
@@ -76,7 +78,7 @@ pub(crate) enum Reply {
 
 impl Live {
     pub(crate) fn new(user: UserId, now: Now) -> Live {
-        Live { user, heard: seconds(now), strikes: 0, lag: Lag::None }
+        Live { user, heard: seconds(now), strikes: 0, lag: Lag::None, presence_missed: false }
     }
 
     /// Whether an event goes out to a session that lags; the changes end the lag.
@@ -127,9 +129,9 @@ impl Socket {
         }
     }
 
-    pub(crate) fn drained(&mut self, io: &mut Io<'_>) {
+    pub(crate) fn drained(&mut self, node: &Node, io: &mut Io<'_>) {
         if let Phase::Live(live) = &mut self.phase {
-            tell_lag(live, Framing::WebSocket, io);
+            caught_up(live, Framing::WebSocket, node, io);
         }
         if !matches!(self.phase, Phase::SigningIn) {
             io.set_reading(true);
@@ -146,8 +148,8 @@ impl Down {
         self.framing
     }
 
-    pub(crate) fn drained(&mut self, io: &mut Io<'_>) {
-        tell_lag(&mut self.live, self.framing, io);
+    pub(crate) fn drained(&mut self, node: &Node, io: &mut Io<'_>) {
+        caught_up(&mut self.live, self.framing, node, io);
     }
 
     pub(crate) fn heartbeat(&mut self, config: &WebConfig, io: &mut Io<'_>) {
@@ -161,10 +163,14 @@ impl Down {
     }
 }
 
-fn tell_lag(live: &mut Live, framing: Framing, io: &mut Io<'_>) {
+/// The client has read everything: it is told what was kept from it.
+fn caught_up(live: &mut Live, framing: Framing, node: &Node, io: &mut Io<'_>) {
     if live.lag == Lag::Untold {
         live.lag = Lag::Told;
         framing.send(io, br#"{"t":"behind"}"#);
+    }
+    if std::mem::take(&mut live.presence_missed) {
+        node.presence_missed(SessionId { user: live.user, handle: SessionHandle(io.handle().to_bits()) });
     }
 }
 
@@ -392,8 +398,16 @@ impl Gateway {
         }
         let config = &self.shared.config;
         let waiting = io.outgoing();
-        if waiting > config.soft_limit && matches!(event, Event::Typing { .. }) {
-            return self.shared.counters.typing_dropped.add(1);
+        if waiting > config.soft_limit {
+            match event {
+                Event::Typing { .. } => return self.shared.counters.typing_dropped.add(1),
+                // However often it changes meanwhile, it is told once.
+                Event::Presence { .. } | Event::Watching { .. } => {
+                    live.presence_missed = true;
+                    return self.shared.counters.presence_coalesced.add(1);
+                }
+                _ => {}
+            }
         }
         if waiting > 0 && waiting + json.len() > config.hard_limit {
             return self.drop_queue(&mut conn.state, io);
@@ -427,8 +441,8 @@ impl Gateway {
         // All of it may have been droppable; then nothing will drain.
         if io.outgoing() == 0 {
             match state {
-                State::Socket(socket) => socket.drained(io),
-                State::Down(down) => down.drained(io),
+                State::Socket(socket) => socket.drained(&self.shared.node, io),
+                State::Down(down) => down.drained(&self.shared.node, io),
                 _ => {}
             }
         }

@@ -355,6 +355,34 @@ fn a_slow_reader_costs_bounded_memory_and_catches_up() {
 }
 
 #[test]
+fn presence_waits_for_a_slow_reader_and_is_told_once_as_it_is_then() {
+    for carrier in [Carrier::WebSocket, Carrier::Stream, Carrier::Sse] {
+        let mut scene = Scene::new();
+        let mut anna = scene.enter(Carrier::WebSocket, "anna");
+        let mut ben = scene.enter(carrier, "ben");
+        ben.say(&mut scene, r#"{"t":"watch","users":["anna"]}"#);
+        scene.wait(SECOND);
+        assert_eq!(ben.hear(&mut scene).last().unwrap()["presence"], "online", "{carrier:?}");
+        scene.set_room(ben.down, Some(0));
+        let body = "x".repeat(8000);
+        (0..10).for_each(|n| anna.send(&mut scene, "ben", &format!("a-{n}"), &body));
+        let full = scene.pending(ben.down);
+        for set in ["away", "online", "busy", "away", "online", "busy"] {
+            anna.say(&mut scene, &json!({"t": "presence", "set": set}).to_string());
+            scene.wait(SECOND);
+        }
+        assert_eq!(scene.pending(ben.down), full, "{carrier:?}");
+        assert_eq!(scene.shared.counters.presence_coalesced.read(), 6, "{carrier:?}");
+        scene.set_room(ben.down, None);
+        let heard = ben.hear(&mut scene);
+        let seen: Vec<&Value> = heard.iter().filter(|event| event["t"] == "presence").collect();
+        assert_eq!(seen.len(), 1, "{carrier:?} {seen:?}");
+        assert_eq!(seen[0]["presence"], "busy", "{carrier:?}");
+        assert_eq!(heard.iter().filter(|event| event["t"] == "message").count(), 10, "{carrier:?}");
+    }
+}
+
+#[test]
 fn a_client_that_pings_without_reading_is_not_read_either() {
     let mut scene = Scene::new();
     let mut anna = scene.enter(Carrier::WebSocket, "anna");
