@@ -1,6 +1,6 @@
 //! One client of the web protocol on one connection: bytes in, events and bytes out.
 
-mod http;
+pub(crate) mod http;
 mod websocket;
 
 use serde_json::value::RawValue;
@@ -111,6 +111,13 @@ impl Client {
     pub fn say(&self, command: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
         if let State::Websocket(_) = self.state {
             websocket::write(websocket::TEXT, command, masks.next(), out);
+        }
+    }
+
+    /// Appends what a browser says that leaves the page (RFC 6455 §7.4.1: going away).
+    pub(crate) fn go_away(&self, masks: &mut Masks, out: &mut Vec<u8>) {
+        if let State::Websocket(_) = self.state {
+            websocket::write(websocket::CLOSE, &1001_u16.to_be_bytes(), masks.next(), out);
         }
     }
 

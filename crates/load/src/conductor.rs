@@ -24,7 +24,7 @@ pub(crate) const BEAT: Duration = Duration::from_millis(2);
 /// A worker that says nothing for so long is gone.
 pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// Twice as long each time the series is full.
-const SERIES_EVERY: Duration = Duration::from_millis(250);
+pub(crate) const SERIES_EVERY: Duration = Duration::from_millis(250);
 const SERIES_MOST: usize = 4_000;
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Connections without their welcome. More would only fill the server's backlog and be dropped there.
@@ -95,6 +95,41 @@ pub struct Point {
     pub generator_cpu_seconds: Option<f64>,
 }
 
+impl Point {
+    pub(crate) fn look(seconds: f64, probe: Probe, active: u64, traffic: &Traffic) -> Point {
+        let Sample { resident_bytes, kernel_bytes, cpu_seconds, .. } = probe.look();
+        let lately = traffic.look();
+        Point {
+            seconds,
+            active,
+            sent: read(&traffic.sent),
+            delivered: read(&traffic.delivered),
+            p50_ms: lately.map(|lately| lately.p50_ms),
+            p99_ms: lately.map(|lately| lately.p99_ms),
+            resident_bytes,
+            kernel_bytes,
+            server_cpu_seconds: cpu_seconds,
+            generator_cpu_seconds: own_cpu(),
+        }
+    }
+}
+
+/// Whether it is time for a look. A series that is full keeps every second point, and grows half as fast.
+pub(crate) fn is_due(series: &mut Vec<Point>, every: &mut Duration, seconds: f64) -> bool {
+    if series.last().is_some_and(|last| seconds - last.seconds < every.as_secs_f64()) {
+        return false;
+    }
+    if series.len() == SERIES_MOST {
+        let mut kept = false;
+        series.retain(|_| {
+            kept = !kept;
+            kept
+        });
+        *every *= 2;
+    }
+    true
+}
+
 /// What the workers have to tell at the end.
 pub(crate) struct Reports<R> {
     pub(crate) login: Histogram<u64>,
@@ -136,7 +171,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         let probe = Probe::find(&aim.target, aim.server);
         let signer = Signer::new(&aim.secret, now_unix().as_secs());
         let tokens = (0..cast.members).map(|number| signer.token(&token::user(number))).collect();
-        let (workers, private_descriptor_tables) = workers(cast);
+        let (workers, private_descriptor_tables) = workers(aim.threads, cast.members);
         let before = probe.look();
         let field = Arc::new(Field {
             target: aim.target.clone(),
@@ -150,12 +185,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             counts: Counts::default(),
         });
         let (mail, inboxes) = mailboxes(workers);
-        let config = EdgeConfig {
-            first_byte_timeout: Duration::from_secs(30),
-            input_limit: 8 * 1024 * 1024,
-            private_descriptor_tables,
-            ..EdgeConfig::default()
-        };
+        let config = generator(private_descriptor_tables);
         let of_workers = Arc::clone(&field);
         let edge = Edge::start(config, inboxes, move |worker| {
             Crowd::new(Arc::clone(&of_workers), worker, script(worker, workers))
@@ -244,33 +274,11 @@ impl<'a, S: Script> Conductor<'a, S> {
 
     pub(crate) fn sample_if_due(&mut self, now: Instant) {
         let seconds = now.saturating_duration_since(self.field.start).as_secs_f64();
-        if self.series.last().is_some_and(|last| seconds - last.seconds < self.series_every.as_secs_f64()) {
-            return;
+        if is_due(&mut self.series, &mut self.series_every, seconds) {
+            let point = Point::look(seconds, self.probe, self.field.counts.active(), &self.traffic);
+            self.aim.watch.point(&point);
+            self.series.push(point);
         }
-        if self.series.len() == SERIES_MOST {
-            let mut kept = false;
-            self.series.retain(|_| {
-                kept = !kept;
-                kept
-            });
-            self.series_every *= 2;
-        }
-        let Sample { resident_bytes, kernel_bytes, cpu_seconds, .. } = self.probe.look();
-        let lately = self.traffic.look();
-        let point = Point {
-            seconds,
-            active: self.field.counts.active(),
-            sent: read(&self.traffic.sent),
-            delivered: read(&self.traffic.delivered),
-            p50_ms: lately.map(|lately| lately.p50_ms),
-            p99_ms: lately.map(|lately| lately.p99_ms),
-            resident_bytes,
-            kernel_bytes,
-            server_cpu_seconds: cpu_seconds,
-            generator_cpu_seconds: own_cpu(),
-        };
-        self.aim.watch.point(&point);
-        self.series.push(point);
     }
 
     /// Somebody has ended the run before its time.
@@ -364,9 +372,19 @@ pub(crate) fn now_unix() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
+/// The connection layer on this side.
+pub(crate) fn generator(private_descriptor_tables: bool) -> EdgeConfig {
+    EdgeConfig {
+        first_byte_timeout: Duration::from_secs(30),
+        input_limit: 8 * 1024 * 1024,
+        private_descriptor_tables,
+        ..EdgeConfig::default()
+    }
+}
+
 /// How many threads, and whether each needs a descriptor table of its own.
-fn workers(cast: &Cast<'_>) -> (usize, bool) {
+pub(crate) fn workers(threads: usize, connections: u32) -> (usize, bool) {
     let room = edge::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS).max(1);
-    let needed = u64::from(cast.members).div_ceil(room) as usize;
-    (cast.aim.threads.max(needed).max(1), needed > 1)
+    let needed = u64::from(connections).div_ceil(room) as usize;
+    (threads.max(needed).max(1), needed > 1)
 }

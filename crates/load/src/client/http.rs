@@ -96,6 +96,11 @@ pub(crate) fn head(input: &[u8], websocket_accept: &str) -> Result<Option<Head>,
     if status == 101 && !accepted {
         return Err(Fault::Http("a wrong Sec-WebSocket-Accept"));
     }
+    // RFC 9110 §15.4.5: no body, and the length, if any, is that of the body which was not sent.
+    if status == 304 {
+        head.body = Body::Length(0);
+        return Ok(Some(head));
+    }
     let bodiless = status == 101 || status == 204;
     if bodiless && framed {
         return Err(Fault::Http("a body where none may be"));
@@ -167,6 +172,12 @@ mod tests {
         assert_eq!((found.status, found.body, found.content), (200, Body::Chunked, Content::Ndjson));
         assert_eq!(found.bytes, text.len() - 3);
         assert_eq!(head(&text[..40], "").unwrap(), None);
+        for unchanged in [
+            &b"HTTP/1.1 304 N\r\netag: \"a\"\r\n\r\n"[..],
+            b"HTTP/1.1 304 N\r\ncontent-length: 9\r\n\r\n",
+        ] {
+            assert_eq!(head(unchanged, "").unwrap().unwrap().body, Body::Length(0));
+        }
         let upgrade = b"HTTP/1.1 101 S\r\nupgrade: websocket\r\nsec-websocket-accept: abc\r\n\r\n";
         assert!(head(upgrade, "abc").unwrap().unwrap().upgraded);
         for bad in [
