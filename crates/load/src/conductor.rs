@@ -47,6 +47,8 @@ pub enum LoadError {
     Start(#[from] std::io::Error),
     #[error("{0}")]
     Login(String),
+    #[error("no visit can begin at {0}: {1}")]
+    Page(String, String),
     #[error("a worker of the generator has ended; its error is above")]
     Worker,
 }

@@ -26,6 +26,7 @@ pub mod target;
 mod token;
 mod traffic;
 mod trust;
+pub mod visit;
 mod watch;
 
 pub use aim::Aim;

@@ -52,6 +52,7 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
         LoadCommand::Stress(args) => carry_out("stress", &args.changes(), &args.target, None, loaded),
         LoadCommand::Realistic(args) => carry_out("realistic", &args.changes(), &args.target, None, loaded),
         LoadCommand::Storm(args) => carry_out("storm", &args.changes(), &args.target, None, loaded),
+        LoadCommand::Visit(args) => carry_out("visit", &args.changes(), &args.target, None, loaded),
         LoadCommand::Slow(target) => carry_out("slow", &[], target, None, loaded),
         LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
         LoadCommand::Run(args) => carry_out(&args.plan, &args.changes()?, &args.target, None, loaded),

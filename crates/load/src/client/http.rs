@@ -172,10 +172,9 @@ mod tests {
         assert_eq!((found.status, found.body, found.content), (200, Body::Chunked, Content::Ndjson));
         assert_eq!(found.bytes, text.len() - 3);
         assert_eq!(head(&text[..40], "").unwrap(), None);
-        for unchanged in [
-            &b"HTTP/1.1 304 N\r\netag: \"a\"\r\n\r\n"[..],
-            b"HTTP/1.1 304 N\r\ncontent-length: 9\r\n\r\n",
-        ] {
+        for unchanged in
+            [&b"HTTP/1.1 304 N\r\netag: \"a\"\r\n\r\n"[..], b"HTTP/1.1 304 N\r\ncontent-length: 9\r\n\r\n"]
+        {
             assert_eq!(head(unchanged, "").unwrap().unwrap().body, Body::Length(0));
         }
         let upgrade = b"HTTP/1.1 101 S\r\nupgrade: websocket\r\nsec-websocket-accept: abc\r\n\r\n";

@@ -22,6 +22,8 @@ pub(crate) struct Flaws {
     pub(crate) double_every: Option<u64>,
     /// Every so many-th message gets a seq that was not its turn.
     pub(crate) misorder_every: Option<u64>,
+    /// Every so many-th token is not there.
+    pub(crate) no_token_every: Option<u64>,
 }
 
 pub(crate) struct FakeServer {
@@ -39,6 +41,7 @@ impl FakeServer {
             users: HashMap::new(),
             seqs: HashMap::new(),
             hellos: 0,
+            tokens: 0,
             messages: 0,
         });
         FakeServer { edge: edge.unwrap() }
@@ -55,6 +58,7 @@ struct Server {
     users: HashMap<String, Handle>,
     seqs: HashMap<String, u64>,
     hellos: u64,
+    tokens: u64,
     messages: u64,
 }
 
@@ -144,6 +148,11 @@ impl Server {
                 *waits = true;
                 deliver_waiting(conn, io);
             }
+            (path, None) if !path.starts_with("/v1/") => {
+                let status = self.file_status(path, field("if-none-match").as_deref());
+                io.send(file(path, status).as_bytes());
+                *conn = Conn::Lane;
+            }
             (path, None) => match self.hello(body, io) {
                 Ok((_, welcome)) => {
                     *conn = match path {
@@ -167,6 +176,17 @@ impl Server {
             (path, _) => panic!("no route {path}"),
         }
         head + length
+    }
+
+    fn file_status(&mut self, path: &str, tag: Option<&str>) -> u16 {
+        self.tokens += u64::from(path == "/token");
+        let refused = self.flaws.no_token_every.is_some_and(|every| self.tokens.is_multiple_of(every));
+        match path {
+            "/token" if refused => 503,
+            "/kith.js" if tag == Some("\"tag\"") => 304,
+            _ if FILES.iter().any(|(known, ..)| *known == path) => 200,
+            _ => 404,
+        }
     }
 
     fn frame(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {
@@ -254,6 +274,13 @@ impl Server {
         if let Command::Bye = command {
             return (own, Some(r#"{"t":"bye","code":"done","text":""}"#.to_owned()));
         }
+        if let Command::Contacts { rid, .. } = command {
+            return (own, Some(written(&Event::Contacts { re: rid, contacts: vec![], next: None })));
+        }
+        if let Command::History { rid, .. } = command {
+            let page = Event::History { re: rid, conversation: "c".into(), messages: vec![], more: false };
+            return (own, Some(written(&page)));
+        }
         let Command::Send { id, to: SendTo::User(to), body, .. } = command else {
             return (own, matches!(command, Command::Ping { .. }).then(|| r#"{"t":"pong"}"#.to_owned()));
         };
@@ -286,6 +313,36 @@ impl Server {
         }
         let ack = Event::Ack { id, conversation: conversation.into(), seq, time: 0, position: "p".into() };
         (own, Some(written(&ack)))
+    }
+}
+
+/// A site of one page: path, how long it may be kept, content.
+const FILES: [(&str, &str, &str); 6] = [
+    (
+        "/page",
+        "no-store",
+        "<link rel=\"stylesheet\" href=\"/style.css\"><script src=\"/kith.js\" data-token-url=\"/token\"></script>\
+         <img src=\"/me.svg\">",
+    ),
+    ("/style.css", "max-age=300", "p{}"),
+    ("/me.svg", "no-store", "<svg/>"),
+    ("/kith.js", "max-age=0", "import(`${server}/kith/app-1.js`)"),
+    ("/kith/app-1.js", "max-age=31536000, immutable", "let app;"),
+    ("/token", "no-store", "{\"token\":\"x\"}"),
+];
+
+fn file(path: &str, status: u16) -> String {
+    let (_, control, text) = FILES.into_iter().find(|(known, ..)| *known == path).unwrap_or(("", "", ""));
+    let head =
+        format!("HTTP/1.1 {status} S\r\nContent-Type: application/json\r\nCache-Control: {control}\r\n");
+    let length = text.len();
+    match status {
+        304 => format!("{head}ETag: \"tag\"\r\n\r\n"),
+        // In two ways, as servers do.
+        200 if path == "/page" => {
+            format!("{head}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{text}\r\n0\r\n\r\n")
+        }
+        _ => format!("{head}ETag: \"tag\"\r\nContent-Length: {length}\r\n\r\n{text}"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use toml::Value;
 
-use super::plan::{FloodArgs, StormArgs, StressArgs};
+use super::plan::{FloodArgs, StormArgs, StressArgs, VisitArgs};
 use crate::cli::{DataFlag, text};
 use crate::trouble::{Outcome, Trouble};
 
@@ -45,6 +45,14 @@ pub(crate) enum LoadCommand {
     ///
     /// Its figures are changed with `kith load run slow --set slow=20`.
     Slow(LoadTarget),
+    /// Visitors come, look at pages as browsers do, and leave; prints Siege's table.
+    ///
+    /// Example: kith load visit --visitors 3333 --time 60s
+    ///
+    /// Time is counted in the middle of it: all are there from the beginning, and as many come as leave. Pages, scripts
+    /// and pictures are fetched in a browser's order and with its cache; each visitor has a session over WebSocket.
+    #[command(verbatim_doc_comment)]
+    Visit(VisitArgs),
     /// A short run of each plan, in one report.
     ///
     /// Example: kith load all --report out        then open out/report.html in a browser
@@ -70,6 +78,7 @@ impl LoadCommand {
             LoadCommand::Flood(args) => Some(&args.target),
             LoadCommand::Stress(args) | LoadCommand::Realistic(args) => Some(&args.target),
             LoadCommand::Storm(args) => Some(&args.target),
+            LoadCommand::Visit(args) => Some(&args.target),
             LoadCommand::Slow(target) | LoadCommand::All(target) => Some(target),
             LoadCommand::Run(args) => Some(&args.target),
             LoadCommand::Presets | LoadCommand::Show(_) => None,

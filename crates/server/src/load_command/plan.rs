@@ -4,6 +4,7 @@ mod flood;
 mod slow;
 mod storm;
 mod stress;
+mod visit;
 
 use std::fmt::Debug;
 
@@ -20,6 +21,8 @@ pub(super) use storm::Storm;
 pub(crate) use storm::StormArgs;
 pub(super) use stress::Stress;
 pub(crate) use stress::StressArgs;
+pub(super) use visit::Visit;
+pub(crate) use visit::VisitArgs;
 
 /// What one section of a plan file asks for.
 pub(super) trait Task: Debug {

@@ -120,6 +120,24 @@ fn who_stops_reading_catches_up_without_a_loss() {
 }
 
 #[test]
+fn visitors_fetch_everything_that_a_browser_fetches() {
+    let scratch = Scratch::new("visit");
+    let line = "load visit --visitors 30 --rate 100 --stay 6s --think 1s --write-every 2s --time 3s --json";
+    let report: Value = serde_json::from_str(&scratch.say(line)).unwrap();
+    assert_eq!((&report["failed"], &report["failures"]), (&0.into(), &serde_json::json!({})), "{report}");
+    assert_eq!(report["availability_percent"], 100.0, "{report}");
+    let kinds: Vec<&str> =
+        report["kinds"].as_array().unwrap().iter().map(|of| of["kind"].as_str().unwrap()).collect();
+    let all = "page loader shell file avatar token login contacts history message";
+    assert_eq!(kinds, all.split(' ').collect::<Vec<_>>(), "{report}");
+    assert_eq!(report["transactions"], report["successful"], "{report}");
+    assert!(report["came"].as_u64() > Some(0) && report["left"].as_u64() > Some(0), "{report}");
+    let said = scratch.fails("load visit --visitors 2 --page /nowhere");
+    assert!(said.contains("no visit can begin at /nowhere") && said.contains("404"), "{said}");
+    assert!(scratch.fails("load visit --think 0s").contains("must be above 0"));
+}
+
+#[test]
 fn an_interrupted_run_writes_its_report() {
     let scratch = Scratch::new("interrupted");
     let node = Running::demo(&scratch);

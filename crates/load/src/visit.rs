@@ -1,0 +1,90 @@
+//! Visits of a site, as AVChat's Siege test made them: many browsers that come, look at pages, and leave again.
+
+mod browsers;
+mod drive;
+mod exchange;
+mod report;
+mod site;
+mod visitor;
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+pub use report::Report;
+
+use crate::{Aim, LoadError};
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct VisitPlan {
+    pub aim: Aim,
+    /// Where a visit begins: a page with the tag of Kith's loader.
+    pub page: String,
+    /// Visitors who are there at once; as many come as leave.
+    pub visitors: u32,
+    /// How long each stays. Those who are there at the beginning are somewhere in the middle of it.
+    pub stay: Duration,
+    /// Between two pages, in the mean: from half to one and a half of it, by chance.
+    pub think: Duration,
+    /// Between two messages of a visitor, in the mean.
+    pub write_every: Duration,
+    /// Connections that a browser opens for files, at the most.
+    pub connections: u32,
+    /// Visitors per second until all are there; nothing is counted before.
+    pub rate: f64,
+    /// How long it is counted.
+    pub time: Duration,
+}
+
+/// What a browser waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Page,
+    Loader,
+    Shell,
+    /// Styles, scripts and icons of the page itself.
+    File,
+    Avatar,
+    Token,
+    Login,
+    Contacts,
+    History,
+    Message,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 10] = [
+        Kind::Page,
+        Kind::Loader,
+        Kind::Shell,
+        Kind::File,
+        Kind::Avatar,
+        Kind::Token,
+        Kind::Login,
+        Kind::Contacts,
+        Kind::History,
+        Kind::Message,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Page => "page",
+            Kind::Loader => "loader",
+            Kind::Shell => "shell of the widget",
+            Kind::File => "style, script or icon of the page",
+            Kind::Avatar => "avatar",
+            Kind::Token => "token (POST)",
+            Kind::Login => "WebSocket, hello to welcome",
+            Kind::Contacts => "contact list",
+            Kind::History => "page of history",
+            Kind::Message => "message to acknowledgement",
+        }
+    }
+}
+
+/// Runs the plan. `say` gets a line now and then, for people.
+pub fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+    drive::run(plan, say)
+}

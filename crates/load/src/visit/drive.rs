@@ -1,0 +1,330 @@
+//! The acts of a visit plan: a look at the site, all visitors come, time is counted, everything gets its answer.
+
+use std::sync::{Arc, OnceLock, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use edge::{Edge, Mailboxes, mailboxes};
+
+use super::browsers::{ANSWER_PATIENCE, Browsers, Counts, Mail, Road, Seen, Tally};
+use super::report::{Findings, Report};
+use super::site::{self, File, Page, Site};
+use super::{Kind, VisitPlan};
+use crate::client::Masks;
+use crate::conductor::{self, BEAT, LoadError, Point, SERIES_EVERY, Stand, now_unix};
+use crate::crowd::read;
+use crate::probe::Probe;
+use crate::token::{self, Signer};
+use crate::traffic::Traffic;
+use crate::trust;
+use crate::watch::Until;
+
+const LINE_EVERY: Duration = Duration::from_secs(10);
+/// Pages that visitors look at, at the most.
+const PAGES_MOST: usize = 8;
+/// Files of a site, at the most: more would not be ours.
+const FILES_MOST: usize = 200;
+
+pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+    let wrong = plan.visitors == 0 || plan.connections == 0 || plan.rate.is_nan() || plan.rate <= 0.0;
+    if wrong || plan.stay.is_zero() || plan.think.is_zero() {
+        return Err(LoadError::Plan("visitors, connections, rate, stay and think must be above 0"));
+    }
+    let mut drive = Drive::start(plan, say)?;
+    let site = drive.look_around()?;
+    drive.road.site.set(site).expect("it is looked at once");
+    drive.fill();
+    let begin = drive.stand();
+    drive.go(begin.at);
+    let end = drive.stand();
+    drive.each(|| Mail::End);
+    drive.stage("drain", Until::ItIsDone);
+    let unanswered = drive.settle();
+    drive.line();
+    let tallies = drive.report()?;
+    drive.each(|| Mail::Leave);
+    thread::sleep(Duration::from_millis(200));
+    let findings = Findings {
+        interrupted: plan.aim.stopped(),
+        before: drive.before,
+        begin,
+        end,
+        unanswered,
+        tallies,
+        pages: drive.road.site.get().map_or(0, |site| site.pages.len()),
+        files: drive.road.site.get().map_or(0, |site| site.files.len()),
+        slow_beats: drive.slow_beats,
+        beats: drive.beats,
+        workers: drive.workers,
+        series: drive.series,
+    };
+    Ok(Report::new(plan, drive.probe, findings))
+}
+
+struct Drive<'a> {
+    road: Arc<Road>,
+    probe: Probe,
+    before: Stand,
+    cpu_before: f64,
+    series: Vec<Point>,
+    series_every: Duration,
+    start: Instant,
+    workers: usize,
+    mail: Mailboxes<Mail>,
+    say: &'a mut dyn FnMut(&str),
+    last_beat: Instant,
+    beats: u64,
+    slow_beats: u64,
+    /// Ends its workers when dropped.
+    _edge: Edge,
+}
+
+impl<'a> Drive<'a> {
+    fn start(plan: &VisitPlan, say: &'a mut dyn FnMut(&str)) -> Result<Drive<'a>, LoadError> {
+        let aim = &plan.aim;
+        let signer = Signer::new(&aim.secret, now_unix().as_secs());
+        let road = Arc::new(Road {
+            plan: plan.clone(),
+            target: aim.target.clone(),
+            tokens: (0..plan.everybody()).map(|number| signer.token(&token::user(number))).collect(),
+            tls: aim.target.tls.then(|| trust::client_config(&aim.target, aim.ca.as_ref())).transpose()?,
+            site: OnceLock::new(),
+            run: now_unix().as_millis() as u64,
+            traffic: Arc::new(Traffic::default()),
+            counts: Counts::default(),
+        });
+        let probe = Probe::find(&aim.target, aim.server);
+        let (workers, private) = conductor::workers(aim.threads, plan.sockets());
+        let (mail, inboxes) = mailboxes(workers);
+        let (of_workers, to_workers) = (Arc::clone(&road), mail.clone());
+        let edge = Edge::start(conductor::generator(private), inboxes, move |worker| {
+            Browsers::new(Arc::clone(&of_workers), worker, to_workers.clone())
+        })?;
+        let cpu_before = conductor::own_cpu().unwrap_or(0.0);
+        let start = Instant::now();
+        let before = stand(&road, probe, cpu_before);
+        Ok(Drive {
+            road,
+            probe,
+            before,
+            cpu_before,
+            series: Vec::new(),
+            series_every: SERIES_EVERY,
+            start,
+            workers,
+            mail,
+            say,
+            last_beat: start,
+            beats: 0,
+            slow_beats: 0,
+            _edge: edge,
+        })
+    }
+
+    /// What a browser would find, so that visitors know what to fetch without reading it.
+    fn look_around(&self) -> Result<Site, LoadError> {
+        let first = &self.road.plan.page;
+        let refused = |why: String| LoadError::Page(first.clone(), why);
+        let (mut site, mut paths, mut loader) = (Site::default(), vec![first.clone()], None);
+        let mut at = 0;
+        while at < paths.len() {
+            let path = paths[at].clone();
+            let page = self.look(&path, false).map_err(refused)?;
+            at += 1;
+            if page.status != 200 {
+                let why = format!("{path} answers with the status {}; name another --page", page.status);
+                return Err(refused(why));
+            }
+            let found = site::found(&path, &String::from_utf8_lossy(&page.body));
+            if at == 1 {
+                paths.extend(found.pages.into_iter().take(PAGES_MOST - 1));
+                site.token = found.token;
+            }
+            let mut files = Vec::new();
+            for (path, kind) in found.files {
+                let file = self.file(&mut site, &path, kind).map_err(refused)?;
+                loader = loader.or((kind == Kind::Loader).then_some(file));
+                files.push(file);
+            }
+            site.pages.push(Page { path, files });
+        }
+        let none = || {
+            refused("there is no tag of Kith's loader, `<script src=\"/kith.js\">`, in the page".to_owned())
+        };
+        site.loader = loader.ok_or_else(none)?;
+        let mut scripts = vec![site.files[site.loader as usize].path.clone()];
+        while let Some(script) = scripts.pop() {
+            let text = self.look(&script, false).map_err(refused)?.body;
+            for module in site::modules(&script, &String::from_utf8_lossy(&text)) {
+                let known = site.files.len();
+                let file = self.file(&mut site, &module, Kind::Shell).map_err(refused)?;
+                if site.files.len() > known {
+                    site.shell.push(file);
+                    scripts.push(module);
+                }
+            }
+        }
+        Ok(site)
+    }
+
+    /// The file's number. A new one is asked for as browsers ask, for its tag is that of the packed form.
+    fn file(&self, site: &mut Site, path: &str, kind: Kind) -> Result<u16, String> {
+        if let Some(known) = site.files.iter().position(|file| file.path == path) {
+            return Ok(known as u16);
+        }
+        if site.files.len() == FILES_MOST {
+            return Err(format!("it has more than {FILES_MOST} files"));
+        }
+        let seen = self.look(path, true)?;
+        if seen.status != 200 {
+            return Err(format!("its file {path} answers with the status {}", seen.status));
+        }
+        site.files.push(File { path: path.to_owned(), kind, caching: site::caching(&seen.head) });
+        Ok(site.files.len() as u16 - 1)
+    }
+
+    fn look(&self, path: &str, packed: bool) -> Result<Seen, String> {
+        let (to, from) = mpsc::channel();
+        self.mail.send(0, Mail::Look { path: path.to_owned(), packed, to });
+        from.recv_timeout(ANSWER_PATIENCE).map_err(|_| format!("{path} is not answered"))?
+    }
+
+    /// All come who are there at the beginning, and wait until they have what they asked for.
+    fn fill(&mut self) {
+        let (visitors, rate, begin) = (self.road.plan.visitors, self.road.plan.rate, Instant::now());
+        let mut come = 0;
+        self.stage("ramp", Until::Members(u64::from(visitors)));
+        while come < visitors && !self.stopped() {
+            let until = ((begin.elapsed().as_secs_f64() * rate) as u32 + 1).min(visitors);
+            for visitor in come..until {
+                let due = begin + Duration::from_secs_f64(f64::from(visitor) / rate);
+                self.come(visitor, due, true);
+            }
+            come = until;
+            self.beat();
+        }
+        self.settle();
+    }
+
+    /// Time is counted: as many come as leave, at moments of chance (a Poisson process).
+    fn go(&mut self, begin: Instant) {
+        let VisitPlan { visitors, stay, time, .. } = self.road.plan;
+        let mean = stay.as_secs_f64() / f64::from(visitors);
+        let everybody = self.road.tokens.len() as u32;
+        let mut chance = Masks::new(self.road.run ^ 0x5bd1_e995);
+        let mut wait = || Duration::from_secs_f64(-mean * (1.0 - chance.chance() * 0.999_999).ln());
+        self.stage("visits", Until::Time(time));
+        self.each(|| Mail::Count { from: begin });
+        (self.beats, self.slow_beats) = (0, 0);
+        let (mut next, mut number) = (begin + wait(), visitors);
+        let mut line = begin + LINE_EVERY;
+        while begin.elapsed() < time && !self.stopped() {
+            while next <= Instant::now() && number < everybody {
+                self.come(number, next, false);
+                next += wait();
+                number += 1;
+            }
+            self.beat();
+            if Instant::now() >= line {
+                line += LINE_EVERY;
+                self.line();
+            }
+        }
+    }
+
+    /// Waits until everything has its answer; how much has none in the end.
+    fn settle(&mut self) -> u64 {
+        let begin = Instant::now();
+        loop {
+            let traffic = &self.road.traffic;
+            let over = read(&traffic.delivered) + read(&self.road.counts.failed);
+            let missing = read(&traffic.sent).saturating_sub(over);
+            // Two looks, since an answer may make new requests.
+            let quiet = missing == 0 && begin.elapsed() > BEAT * 20;
+            if quiet || begin.elapsed() > ANSWER_PATIENCE + LINE_EVERY {
+                return missing;
+            }
+            self.beat();
+        }
+    }
+
+    fn come(&self, visitor: u32, due: Instant, warm: bool) {
+        self.mail.send(visitor as usize % self.workers, Mail::Come { visitor, due, warm });
+    }
+
+    fn beat(&mut self) {
+        self.each(|| Mail::Beat);
+        let seconds = self.start.elapsed().as_secs_f64();
+        if conductor::is_due(&mut self.series, &mut self.series_every, seconds) {
+            let counts = &self.road.counts;
+            let active = read(&counts.logged_in).saturating_sub(read(&counts.logged_out));
+            let point = Point::look(seconds, self.probe, active, &self.road.traffic);
+            self.road.plan.aim.watch.point(&point);
+            self.series.push(point);
+        }
+        thread::sleep(BEAT);
+        self.beats += 1;
+        self.slow_beats += u64::from(self.last_beat.elapsed() > BEAT * 25);
+        self.last_beat = Instant::now();
+    }
+
+    fn line(&mut self) {
+        let (counts, traffic) = (&self.road.counts, &self.road.traffic);
+        let there = read(&counts.come).saturating_sub(read(&counts.gone));
+        let line = format!(
+            "{:4} s  {{Visitors: {there}, Gone: {}, Answers: {}, Failed: {}}}",
+            self.start.elapsed().as_secs(),
+            read(&counts.gone),
+            read(&traffic.delivered),
+            read(&counts.failed)
+        );
+        (self.say)(&line);
+    }
+
+    fn stand(&self) -> Stand {
+        stand(&self.road, self.probe, self.cpu_before)
+    }
+
+    fn stage(&self, name: &'static str, until: Until) {
+        self.road.plan.aim.watch.stage(name, until);
+    }
+
+    fn stopped(&self) -> bool {
+        self.road.plan.aim.stopped()
+    }
+
+    fn each(&self, mail: impl Fn() -> Mail) {
+        (0..self.workers).for_each(|worker| self.mail.send(worker, mail()));
+    }
+
+    fn report(&self) -> Result<Vec<Tally>, LoadError> {
+        let (to, from) = mpsc::channel();
+        self.each(|| Mail::Report(to.clone()));
+        let one = |_| from.recv_timeout(conductor::ANSWER_PATIENCE).map_err(|_| LoadError::Worker);
+        (0..self.workers).map(one).collect()
+    }
+}
+
+impl VisitPlan {
+    /// Who will ever come: with room for chance, since as many tokens are signed before.
+    fn everybody(&self) -> u32 {
+        let more = self.time.as_secs_f64() / self.stay.as_secs_f64() * f64::from(self.visitors);
+        self.visitors + (more * 1.5) as u32 + 50
+    }
+
+    /// At the most at once.
+    pub fn sockets(&self) -> u32 {
+        self.visitors.saturating_mul(self.connections + 1)
+    }
+}
+
+fn stand(road: &Road, probe: Probe, cpu_before: f64) -> Stand {
+    let workers = road.counts.cpu_us.iter().map(read);
+    Stand {
+        at: Instant::now(),
+        sample: probe.look(),
+        active: read(&road.counts.logged_in).saturating_sub(read(&road.counts.logged_out)),
+        generator_cpu_seconds: conductor::own_cpu().map(|seconds| seconds - cpu_before),
+        busiest_worker_seconds: workers.max().unwrap_or(0) as f64 / 1e6,
+    }
+}

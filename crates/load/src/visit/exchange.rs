@@ -1,0 +1,205 @@
+//! One request and its answer on a connection that is kept, as a browser has them; the body is counted, not kept.
+
+use crate::client::Fault;
+use crate::client::http::{self, Body, Content};
+use crate::target::Target;
+
+/// What a browser accepts. Nothing is ever unpacked: bytes count as they came.
+pub(super) const PACKED: &str = "gzip, deflate, br";
+pub(super) const PLAIN: &str = "identity";
+
+/// Appends a GET; with the tag of what is in the cache, it asks whether that is still right.
+pub(super) fn get(target: &Target, path: &str, codings: &str, tag: Option<&str>, out: &mut Vec<u8>) {
+    begin("GET", target, path, out);
+    field("Accept-Encoding", codings, out);
+    if let Some(tag) = tag {
+        field("If-None-Match", tag, out);
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Appends a POST without a body, as the page's own script sends it.
+pub(super) fn post(target: &Target, path: &str, out: &mut Vec<u8>) {
+    begin("POST", target, path, out);
+    field("Accept-Encoding", PACKED, out);
+    let scheme = if target.tls { "https" } else { "http" };
+    field("Origin", &format!("{scheme}://{}", target.host), out);
+    field("Content-Length", "0", out);
+    out.extend_from_slice(b"\r\n");
+}
+
+fn begin(method: &str, target: &Target, path: &str, out: &mut Vec<u8>) {
+    for part in [method, " ", path, " HTTP/1.1\r\n"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    field("Host", &target.host, out);
+    field("User-Agent", "Mozilla/5.0 (kith load)", out);
+    field("Accept", "*/*", out);
+    field("Accept-Language", "en", out);
+    field("Sec-Fetch-Site", "same-origin", out);
+}
+
+fn field(name: &str, value: &str, out: &mut Vec<u8>) {
+    for part in [name, ": ", value, "\r\n"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+}
+
+/// The end of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) json: bool,
+    /// The server will close the connection.
+    pub(super) closes: bool,
+}
+
+/// Reads one answer after the other, strictly (RFC 9112 §6.3): a body ends where it was said to end.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    answer: Option<Answer>,
+    rest: Rest,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    #[default]
+    Head,
+    Bytes(usize),
+    Chunks,
+}
+
+impl Reading {
+    /// Nothing of an answer has come yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.answer.is_none()
+    }
+
+    /// Takes what has come; answers how many bytes of it, and the answer once it is whole. `head` and `body` see its
+    /// parts.
+    pub(super) fn read(
+        &mut self,
+        input: &[u8],
+        keep: &mut dyn FnMut(Part<'_>),
+    ) -> Result<(usize, Option<Answer>), Fault> {
+        let mut taken = 0;
+        loop {
+            let rest = &input[taken..];
+            match self.rest {
+                Rest::Head => {
+                    let Some(head) = http::head(rest, "")? else { return Ok((taken, None)) };
+                    keep(Part::Head(&rest[..head.bytes]));
+                    taken += head.bytes;
+                    let json = head.content == Content::Json;
+                    self.answer = Some(Answer { status: head.status, json, closes: head.closes });
+                    self.rest = match head.body {
+                        Body::Length(bytes) => Rest::Bytes(bytes),
+                        Body::Chunked => Rest::Chunks,
+                    };
+                }
+                Rest::Bytes(0) => return Ok((taken, self.end())),
+                Rest::Bytes(_) if rest.is_empty() => return Ok((taken, None)),
+                Rest::Bytes(left) => {
+                    let now = left.min(rest.len());
+                    keep(Part::Body(&rest[..now]));
+                    taken += now;
+                    self.rest = Rest::Bytes(left - now);
+                }
+                Rest::Chunks => {
+                    let Some((data, bytes)) = http::chunk(rest)? else { return Ok((taken, None)) };
+                    keep(Part::Body(&rest[data.clone()]));
+                    taken += bytes;
+                    if data.is_empty() {
+                        return Ok((taken, self.end()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) -> Option<Answer> {
+        self.rest = Rest::Head;
+        self.answer.take()
+    }
+}
+
+pub(super) enum Part<'a> {
+    Head(&'a [u8]),
+    Body(&'a [u8]),
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What came of `bytes` when they arrive in pieces of this size, as `edge` hands them on.
+    fn read_in_pieces(bytes: &[u8], piece: usize) -> Result<(Vec<u8>, Vec<Answer>), Fault> {
+        let (mut reading, mut body, mut answers) = (Reading::default(), Vec::new(), Vec::new());
+        let mut waiting = Vec::new();
+        for piece in bytes.chunks(piece) {
+            waiting.extend_from_slice(piece);
+            loop {
+                let mut keep = |part: Part<'_>| {
+                    if let Part::Body(bytes) = part {
+                        body.extend_from_slice(bytes);
+                    }
+                };
+                let (taken, answer) = reading.read(&waiting, &mut keep)?;
+                waiting.drain(..taken);
+                answers.extend(answer);
+                if answer.is_none() || waiting.is_empty() {
+                    break;
+                }
+            }
+        }
+        Ok((body, answers))
+    }
+
+    proptest! {
+        #[test]
+        fn an_answer_is_the_same_in_any_pieces(piece in 1_usize..200) {
+            let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Encoding: br\r\n\r\nhello\
+                HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n\
+                HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n\
+                3\r\n, y\r\n2\r\nou\r\n0\r\n\r\n\
+                HTTP/1.1 503 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+            let (body, answers) = read_in_pieces(bytes, piece).unwrap();
+            prop_assert_eq!(body, b"hello, you");
+            let seen: Vec<_> = answers.iter().map(|it| (it.status, it.json, it.closes)).collect();
+            prop_assert_eq!(seen, [(200, false, false), (304, false, false), (200, true, false), (503, false, true)]);
+        }
+
+        #[test]
+        fn nothing_from_outside_panics(bytes in proptest::collection::vec(any::<u8>(), 0..300), piece in 1_usize..64) {
+            let _ = read_in_pieces(&bytes, piece);
+            let _ = read_in_pieces(&[b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", &bytes[..]].concat(), piece);
+        }
+    }
+
+    #[test]
+    fn a_body_without_an_end_is_a_fault() {
+        for bad in
+            ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "nonsense\r\n\r\n"]
+        {
+            assert!(read_in_pieces(bad.as_bytes(), 7).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn requests_are_those_of_a_browser() {
+        let target = Target::parse("http://127.0.0.1:8080").unwrap();
+        let mut out = Vec::new();
+        get(&target, "/kith.js", PACKED, Some("\"x-br\""), &mut out);
+        let text = String::from_utf8(std::mem::take(&mut out)).unwrap();
+        assert!(text.starts_with("GET /kith.js HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n"), "{text}");
+        assert!(
+            text.contains("\r\nAccept-Encoding: gzip, deflate, br\r\nIf-None-Match: \"x-br\"\r\n\r\n"),
+            "{text}"
+        );
+        post(&target, "/as/anna/kith-token", &mut out);
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("\r\nOrigin: http://127.0.0.1:8080\r\nContent-Length: 0\r\n\r\n"), "{text}");
+    }
+}

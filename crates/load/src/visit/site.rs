@@ -1,0 +1,199 @@
+//! What a browser would find at the address: pages, their files, and how long each may be kept.
+
+use std::time::Duration;
+
+use super::Kind;
+
+/// Found out once, before anybody comes: visitors need not read what they fetch.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Site {
+    /// The first one is where a visit begins.
+    pub(super) pages: Vec<Page>,
+    pub(super) files: Vec<File>,
+    /// Which of the files is the loader.
+    pub(super) loader: u16,
+    /// The files that the loader asks for.
+    pub(super) shell: Vec<u16>,
+    /// Where the page's own server signs tokens.
+    pub(super) token: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    pub(super) path: String,
+    /// In the order of the page.
+    pub(super) files: Vec<u16>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct File {
+    pub(super) path: String,
+    pub(super) kind: Kind,
+    pub(super) caching: Caching,
+}
+
+/// What a private cache may do with an answer (RFC 9111).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Caching {
+    /// None: it may not be kept at all.
+    pub(super) fresh_for: Option<Duration>,
+    /// With which it is asked for again.
+    pub(super) tag: Option<String>,
+}
+
+/// What stands in a page.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Path and kind, in the order of the page, each once.
+    pub(super) files: Vec<(String, Kind)>,
+    /// Other pages of the same folder.
+    pub(super) pages: Vec<String>,
+    pub(super) token: Option<String>,
+}
+
+/// As much of HTML as pages have that name their files by paths from the root.
+pub(super) fn found(path: &str, html: &str) -> Found {
+    let mut found = Found::default();
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    for tag in html.split('<').skip(1).filter_map(|rest| rest.split('>').next()) {
+        let own =
+            |name| attribute(tag, name).filter(|value| value.starts_with('/') && !value.starts_with("//"));
+        let name = tag.split(char::is_whitespace).next().unwrap_or_default();
+        let file = match name {
+            "link" if fetched(tag) => own("href").map(|path| (path, Kind::File)),
+            "script" => own("src").map(|path| {
+                let kind = if path.ends_with("/kith.js") { Kind::Loader } else { Kind::File };
+                (path, kind)
+            }),
+            "img" => own("src").map(|path| (path, Kind::Avatar)),
+            _ => None,
+        };
+        if let Some(file) = file
+            && !found.files.contains(&file)
+        {
+            found.files.push(file);
+        }
+        if let Some(page) = own("href").filter(|page| name == "a" && page.starts_with(folder) && page != path)
+            && !found.pages.contains(&page)
+        {
+            found.pages.push(page);
+        }
+        if let Some(token) = own("data-token-url") {
+            found.token = Some(token);
+        }
+    }
+    found
+}
+
+/// Of links, a browser fetches styles and the icon.
+fn fetched(link: &str) -> bool {
+    attribute(link, "rel").is_some_and(|rel| matches!(rel.as_str(), "stylesheet" | "icon"))
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let value = tag.match_indices(name).find_map(|(at, _)| {
+        let (before, after) = (&tag[..at], &tag[at + name.len()..]);
+        before.ends_with(char::is_whitespace).then(|| after.strip_prefix('=')).flatten()
+    })?;
+    let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+    let value = value[1..].split(quote).next()?.replace("&amp;", "&");
+    value.chars().all(|c| c.is_ascii_graphic()).then_some(value)
+}
+
+/// The modules that a script of the widget names, as paths from the root: `/kith/…js` of the loader, `./…js` of others.
+pub(super) fn modules(path: &str, script: &str) -> Vec<String> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut modules = Vec::new();
+    for text in script.split(['"', '\'', '`']) {
+        let Some(stem) = text.strip_suffix(".js") else { continue };
+        let module = match (stem.strip_prefix("./"), stem.rsplit_once("/kith/")) {
+            (Some(name), _) => format!("{folder}/{name}.js"),
+            (None, Some((_, name))) => format!("/kith/{name}.js"),
+            (None, None) => continue,
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
+        if module.chars().all(plain) && module != path && !modules.contains(&module) {
+            modules.push(module);
+        }
+    }
+    modules
+}
+
+/// From the head of an answer.
+pub(super) fn caching(head: &str) -> Caching {
+    let field = |name: &str| {
+        let of_name =
+            |line: &str| line.split_once(':').is_some_and(|(found, _)| found.eq_ignore_ascii_case(name));
+        let line = head.lines().find(|line| of_name(line))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let control = field("cache-control").unwrap_or_default().to_ascii_lowercase();
+    let mut fresh_for = Duration::ZERO;
+    for directive in control.split(',').map(str::trim) {
+        match directive.split_once('=') {
+            None if directive == "no-store" => return Caching::default(),
+            Some(("max-age", seconds)) => fresh_for = Duration::from_secs(seconds.parse().unwrap_or(0)),
+            _ => {}
+        }
+    }
+    Caching { fresh_for: Some(fresh_for), tag: field("etag") }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PAGE: &str = "<!doctype html><html><head><link rel=\"icon\" href=\"/icon.svg\">\
+        <link rel=\"stylesheet\" href=\"/style.css\"><link rel=\"next\" href=\"/2\">\
+        <script async src=\"/kith.js\" data-site=\"demo\" data-token-url=\"/as/anna/kith-token\"></script>\
+        <script src=\"https://elsewhere.example/x.js\"></script></head><body><img src='/a.svg' alt=\"\">\
+        <a href=\"/as/anna/thread/1\">one</a><a href=\"/as/anna/\">here</a><a href=\"/as/tom/\">Tom</a>\
+        <img class=\"face\" src=\"/a.svg\"><img src=\"//elsewhere.example/b.svg\"></body></html>";
+
+    #[test]
+    fn a_page_names_its_files_and_nothing_from_elsewhere() {
+        let found = found("/as/anna/", PAGE);
+        let file = |path: &str, kind| (path.to_owned(), kind);
+        assert_eq!(
+            found.files,
+            [
+                file("/icon.svg", Kind::File),
+                file("/style.css", Kind::File),
+                file("/kith.js", Kind::Loader),
+                file("/a.svg", Kind::Avatar)
+            ]
+        );
+        assert_eq!(found.pages, ["/as/anna/thread/1"]);
+        assert_eq!(found.token.as_deref(), Some("/as/anna/kith-token"));
+    }
+
+    #[test]
+    fn scripts_name_their_modules() {
+        let loader = "late(`${e.server}/kith/client-Mj_1.js`),late(`${e.server}/kith/app-X.js`)";
+        assert_eq!(modules("/kith.js", loader), ["/kith/client-Mj_1.js", "/kith/app-X.js"]);
+        assert_eq!(modules("/kith/app-X.js", "import{r}from\"./client-Dt.js\";"), ["/kith/client-Dt.js"]);
+        assert_eq!(modules("/kith/app-X.js", "'./app-X.js' \"a b.js\" './${x}.js'"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn how_long_an_answer_may_be_kept() {
+        let immutable =
+            "HTTP/1.1 200 OK\r\ncache-control: public, max-age=31536000, immutable\r\nETag: \"a\"\r\n";
+        let kept = caching(immutable);
+        assert_eq!(kept.fresh_for, Some(Duration::from_secs(31_536_000)));
+        assert_eq!(kept.tag.as_deref(), Some("\"a\""));
+        assert_eq!(caching("cache-control: no-store\r\netag: \"a\"\r\n"), Caching::default());
+        assert_eq!(caching("x: y").fresh_for, Some(Duration::ZERO));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_in_a_page_panics(text in "[<>a-z/\"'= .&é]{0,80}") {
+            let _ = found("/x", &text);
+            let _ = modules("/x.js", &text);
+            let _ = caching(&text);
+        }
+    }
+}

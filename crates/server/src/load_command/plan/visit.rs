@@ -1,0 +1,135 @@
+//! `visit`: what can be said of it on the command line and in a plan file.
+
+use clap::Args;
+use load::visit::{self, VisitPlan};
+use load::{Aim, LoadError};
+use serde::Deserialize;
+use toml::Value;
+
+use super::{Contradiction, Found, Task};
+use crate::cli::text;
+use crate::load_command::line::{LoadTarget, changes, integer};
+use crate::load_command::setting;
+use crate::span::Span;
+
+#[derive(Debug, Args)]
+pub(crate) struct VisitArgs {
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+    /// Visitors who are there at once [default: 1000].
+    #[arg(long)]
+    pub(crate) visitors: Option<u32>,
+    /// Where a visit begins: a page with the tag of Kith's loader [default: /as/anna/, of the demo].
+    #[arg(long, value_name = "PATH")]
+    pub(crate) page: Option<String>,
+    /// How long each visitor stays; so many come as leave [default: 20m].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) stay: Option<Span>,
+    /// Between two pages, in the mean [default: 2m].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) think: Option<Span>,
+    /// Between two messages of a visitor, in the mean [default: 5m].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) write_every: Option<Span>,
+    /// Connections that a browser opens for files, at the most [default: 3].
+    #[arg(long)]
+    pub(crate) connections: Option<u32>,
+    /// Visitors per second until all are there [default: 250].
+    #[arg(long)]
+    pub(crate) rate: Option<f64>,
+    /// How long it is counted [default: 30s].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) time: Option<Span>,
+}
+
+impl VisitArgs {
+    /// What differs from the preset.
+    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        changes([
+            ("visitors", self.visitors.map(integer)),
+            ("page", self.page.as_ref().map(text)),
+            ("stay", self.stay.map(text)),
+            ("think", self.think.map(text)),
+            ("write-every", self.write_every.map(text)),
+            ("connections", self.connections.map(integer)),
+            ("rate", self.rate.map(Value::Float)),
+            ("time", self.time.map(text)),
+        ])
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Visit {
+    page: String,
+    #[serde(deserialize_with = "setting::at_least_two")]
+    visitors: u32,
+    stay: Span,
+    think: Span,
+    write_every: Span,
+    #[serde(deserialize_with = "setting::at_least_one")]
+    connections: u32,
+    #[serde(deserialize_with = "setting::positive")]
+    rate: f64,
+    time: Span,
+}
+
+impl Default for Visit {
+    fn default() -> Visit {
+        Visit {
+            page: "/as/anna/".to_owned(),
+            visitors: 1_000,
+            stay: Span::seconds(20 * 60),
+            think: Span::seconds(120),
+            write_every: Span::seconds(300),
+            connections: 3,
+            rate: 250.0,
+            time: Span::seconds(30),
+        }
+    }
+}
+
+impl Visit {
+    fn plan(&self, aim: Aim) -> VisitPlan {
+        VisitPlan {
+            aim,
+            page: self.page.clone(),
+            visitors: self.visitors,
+            stay: self.stay.into(),
+            think: self.think.into(),
+            write_every: self.write_every.into(),
+            connections: self.connections,
+            rate: self.rate,
+            time: self.time.into(),
+        }
+    }
+}
+
+impl Task for Visit {
+    fn check(&self) -> Result<(), Contradiction> {
+        let none = Span::seconds(0);
+        if [self.stay, self.think, self.write_every, self.time].contains(&none) {
+            return Err(Contradiction {
+                says: "a visit of no time is none",
+                remedy: "stay, think, write-every and time must be above 0",
+            });
+        }
+        if !self.page.starts_with('/') || !self.page.chars().all(|c| c.is_ascii_graphic()) {
+            return Err(Contradiction {
+                says: "the page is no path from the root of the node",
+                remedy: "as in page = \"/as/anna/\"",
+            });
+        }
+        Ok(())
+    }
+
+    /// A visitor has several.
+    fn members(&self) -> u32 {
+        self.visitors.saturating_mul(self.connections.saturating_add(1))
+    }
+
+    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+        let report = visit::run(&self.plan(aim), say)?;
+        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+    }
+}
