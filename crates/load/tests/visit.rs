@@ -10,7 +10,7 @@ use load::target::Target;
 use load::visit::{self, Kind, Report, VisitPlan};
 use load::{Aim, LoadError};
 
-/// 30 visitors who click every half second, so that a short test sees all of it.
+/// 30 visitors who click every second, so that a short test sees all of it.
 fn visited(page: &str, flaws: Flaws) -> Result<Report, LoadError> {
     let server = FakeServer::start(flaws);
     let target = Target::parse(&server.url()).unwrap();
@@ -19,12 +19,12 @@ fn visited(page: &str, flaws: Flaws) -> Result<Report, LoadError> {
         aim: Aim { server: Some(std::process::id()), ..Aim::new(target, "demo", b"secret") },
         page: page.to_owned(),
         visitors: 30,
-        stay: Duration::from_secs(4),
-        think: Duration::from_millis(500),
+        stay: Duration::from_secs(6),
+        think: Duration::from_secs(1),
         write_every: Duration::from_secs(1),
         connections: 2,
         rate: 500.0,
-        time: Duration::from_secs(2),
+        time: Duration::from_secs(3),
     };
     visit::run(&plan, &mut |_| {})
 }
@@ -40,7 +40,7 @@ fn visitors_come_browse_write_and_leave() {
     assert_eq!((report.pages, report.files, report.availability_percent), (1, 4, 100.0));
     let (pages, tokens, logins) =
         (count(&report, Kind::Page), count(&report, Kind::Token), count(&report, Kind::Login));
-    // 30 visitors with 4 views per second each, or so; each view has its token and its session.
+    // 30 visitors with about a view per second each; each view has its token and its session.
     assert!(pages > 60 && pages == tokens && tokens == logins, "{pages} {tokens} {logins}");
     assert_eq!(count(&report, Kind::Avatar), pages, "what may not be kept is fetched each time");
     assert_eq!(count(&report, Kind::Loader), pages);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::chart::{self, Chart, Curve};
 use super::{Report, Run, escaped, grouped, study};
 use crate::conductor::Point;
+use crate::percentiles::Percentiles;
 
 pub(super) fn page(report: &Report) -> String {
     let mut out = format!(
@@ -92,11 +93,7 @@ fn section(index: usize, run: &Run, out: &mut String) {
         bars.extend(row.beside.iter().map(|beside| (beside.who, beside.figure)));
         out.push_str(&chart::bars(row.what, row.unit, &bars, 1));
     }
-    for latency in &run.latencies {
-        let ms = latency.ms;
-        let bars = [("p50", ms.p50), ("p90", ms.p90), ("p99", ms.p99), ("p99.9", ms.p999), ("max", ms.max)];
-        out.push_str(&chart::bars(latency.what, "ms", &bars, bars.len()));
-    }
+    latencies(run, out);
     out.push_str("</div>");
     if let Some(study) = &run.study {
         study::comparisons(study, out);
@@ -106,6 +103,27 @@ fn section(index: usize, run: &Run, out: &mut String) {
         let _ = write!(out, "<pre>{}</pre>", escaped(&run.lines.join("\n")));
     }
     out.push_str("</section>");
+}
+
+/// Many kinds side by side say more than each by itself.
+const KINDS_APART: usize = 4;
+
+fn latencies(run: &Run, out: &mut String) {
+    let apart = if run.latencies.len() > KINDS_APART { 1 } else { run.latencies.len() };
+    for latency in &run.latencies[..apart] {
+        let ms = latency.ms;
+        let bars = [("p50", ms.p50), ("p90", ms.p90), ("p99", ms.p99), ("p99.9", ms.p999), ("max", ms.max)];
+        out.push_str(&chart::bars(latency.what, "ms", &bars, bars.len()));
+    }
+    let kinds = &run.latencies[apart..];
+    if kinds.is_empty() {
+        return;
+    }
+    let of_each = |figure: fn(Percentiles) -> f64| -> Vec<(&str, f64)> {
+        kinds.iter().map(|kind| (kind.what, figure(kind.ms))).collect()
+    };
+    out.push_str(&chart::bars("Median of each kind", "ms", &of_each(|ms| ms.p50), kinds.len()));
+    out.push_str(&chart::bars("99th percentile of each kind", "ms", &of_each(|ms| ms.p99), kinds.len()));
 }
 
 fn badge(run: &Run) -> String {
@@ -146,14 +164,11 @@ fn curves(run: &Run, out: &mut String) {
             curves: vec![Curve { name: "logged in", points: of(&|point| Some(point.active as f64)) }],
         },
         Chart {
-            title: "Messages",
+            title: "Sent and received",
             unit: "per second",
             curves: vec![
                 Curve { name: "sent", points: rates(series, &|point| Some(point.sent as f64), 1.0) },
-                Curve {
-                    name: "delivered",
-                    points: rates(series, &|point| Some(point.delivered as f64), 1.0),
-                },
+                Curve { name: "received", points: rates(series, &|point| Some(point.delivered as f64), 1.0) },
             ],
         },
         Chart {

@@ -355,24 +355,23 @@ impl Browsers {
     /// A job is over, well or not: counts it, and goes on with what follows.
     fn finish(&mut self, number: u32, job: Job, outcome: Result<(), String>) {
         let now = Instant::now();
-        let good = outcome.is_ok();
+        let road = Arc::clone(&self.road);
+        // What follows is counted before its cause is: at no moment does everything seem to be answered.
+        if let Some(visitor) = self.visitors.get_mut(&number) {
+            visitor.in_flight -= 1;
+            let before = visitor.jobs.len();
+            let next = visitor.done(road.site(), job, outcome.is_ok(), now);
+            let more = visitor.jobs.len().saturating_sub(before) + usize::from(next == Next::LogIn);
+            add(&road.traffic.sent, more as u64);
+            self.errands.push(match next {
+                Next::Fetch => Errand::Pump(number),
+                Next::LogIn => Errand::LogIn(number),
+                Next::GiveUp => Errand::GoOn(number),
+            });
+        }
         match outcome {
             Ok(()) => self.succeed(job.kind, job.due, now),
             Err(reason) => self.fail(job.kind, job.due, &reason),
-        }
-        let road = Arc::clone(&self.road);
-        let Some(visitor) = self.visitors.get_mut(&number) else { return };
-        visitor.in_flight -= 1;
-        let before = visitor.jobs.len();
-        let next = visitor.done(road.site(), job, good, now);
-        add(&road.traffic.sent, visitor.jobs.len().saturating_sub(before) as u64);
-        match next {
-            Next::Fetch => self.errands.push(Errand::Pump(number)),
-            Next::LogIn => {
-                add(&road.traffic.sent, 1);
-                self.errands.push(Errand::LogIn(number));
-            }
-            Next::GiveUp => self.errands.push(Errand::GoOn(number)),
         }
     }
 
@@ -592,8 +591,12 @@ impl Browsers {
     fn welcome(&mut self, socket: &mut Socket, now: Instant, io: &mut Io<'_>) {
         socket.welcome = true;
         add(&self.road.counts.logged_in, 1);
-        self.succeed(Kind::Login, socket.due, now);
         io.set_timer(Some(PING_EVERY));
+        self.begin_reading(socket, now, io);
+        self.succeed(Kind::Login, socket.due, now);
+    }
+
+    fn begin_reading(&mut self, socket: &mut Socket, now: Instant, io: &mut Io<'_>) {
         let Some(visitor) = self.visitors.get_mut(&socket.visitor) else { return };
         visitor.stage = Stage::There;
         // Before counting begins, whoever is asked about may not have come yet.

@@ -235,13 +235,16 @@ impl<'a> Drive<'a> {
     /// Waits until everything has its answer; how much has none in the end.
     fn settle(&mut self) -> u64 {
         let begin = Instant::now();
+        let mut quiet_from = begin;
         loop {
             let traffic = &self.road.traffic;
             let over = read(&traffic.delivered) + read(&self.road.counts.failed);
             let missing = read(&traffic.sent).saturating_sub(over);
-            // Two looks, since an answer may make new requests.
-            let quiet = missing == 0 && begin.elapsed() > BEAT * 20;
-            if quiet || begin.elapsed() > ANSWER_PATIENCE + LINE_EVERY {
+            if missing > 0 {
+                quiet_from = Instant::now();
+            }
+            // A view that was due may still wait for its turn.
+            if quiet_from.elapsed() > BEAT * 25 || begin.elapsed() > ANSWER_PATIENCE + LINE_EVERY {
                 return missing;
             }
             self.beat();
