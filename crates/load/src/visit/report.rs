@@ -213,8 +213,8 @@ impl Report {
             how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
             rows: vec![
-                Row::new("transaction rate", self.transactions_per_second, "/s").beside(paper, 183.8),
                 Row::new("response time, mean", self.response_time_seconds * 1e3, "ms").beside(paper, 70.0),
+                Row::new("transaction rate", self.transactions_per_second, "/s").beside(paper, 183.8),
                 Row::new("longest transaction", self.longest_seconds * 1e3, "ms").beside(paper, 600.0),
                 Row::new("availability", self.availability_percent, "%").beside(paper, 100.0),
                 Row::new("server CPU per visit", self.cpu_ms_per_visit, "ms"),
