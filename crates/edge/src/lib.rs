@@ -21,6 +21,7 @@ mod io;
 mod listen;
 mod mailbox;
 mod output;
+mod pace;
 mod pool;
 mod shared;
 mod slab;

@@ -17,6 +17,7 @@ use crate::counters::Counters;
 use crate::engine::{Engine, Ready};
 use crate::listen;
 use crate::mailbox::{Inbox, KEPT, PutOff};
+use crate::pace::{GATHER, Pace};
 use crate::shared::Shared;
 use crate::spare_descriptor::SpareDescriptor;
 use crate::wire::Wire;
@@ -107,15 +108,23 @@ impl<P: Protocol> Worker<P> {
     pub(crate) fn run(mut self) {
         let put_off = PutOff::begin();
         let mut events = Events::with_capacity(EVENTS);
+        let mut pace = Pace::new(Instant::now());
         loop {
+            if pace.is_busy() && !self.is_behind() {
+                std::thread::sleep(GATHER);
+            }
             self.sleep(&mut events);
-            self.engine.begin_turn(clock());
+            let now = clock();
+            self.engine.begin_turn(now);
+            let mut work = 0;
             for event in &events {
                 self.dispatch(event);
+                work += 1;
             }
             self.engine.read_more();
             self.engine.begin_handshakes();
-            self.take_mail();
+            work += self.take_mail();
+            pace.note(work, now.instant);
             self.timers();
             self.accept();
             let ended = self.stopped();
@@ -129,9 +138,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Waits for something to do, not longer than the next tick.
     fn sleep(&mut self, events: &mut Events) {
-        let busy =
-            self.engine.has_work() || !self.mail.is_empty() || self.listeners.iter().any(Listening::ready);
-        let idle = !busy && self.inbox.may_sleep();
+        let idle = !self.is_behind() && self.inbox.may_sleep();
         let timeout = if idle { self.engine.shared.until_next_tick(Instant::now()) } else { Duration::ZERO };
         if let Err(error) = self.poll.poll(events, Some(timeout))
             && error.kind() != io::ErrorKind::Interrupted
@@ -143,6 +150,11 @@ impl<P: Protocol> Worker<P> {
         if idle {
             self.inbox.woke();
         }
+    }
+
+    /// There is work that nobody will announce.
+    fn is_behind(&self) -> bool {
+        self.engine.has_work() || !self.mail.is_empty() || self.listeners.iter().any(Listening::ready)
     }
 
     fn dispatch(&mut self, event: &Event) {
@@ -164,16 +176,21 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    fn take_mail(&mut self) {
+    /// Answers how much it was.
+    fn take_mail(&mut self) -> usize {
         if self.mail.is_empty() {
             let mut batch = Vec::from(std::mem::take(&mut self.mail));
             self.inbox.take(&mut batch);
             self.mail = VecDeque::from(batch);
         }
-        for _ in 0..MAIL_PER_TURN {
-            let Some(mail) = self.mail.pop_front() else { break };
+        let mut taken = 0;
+        while taken < MAIL_PER_TURN
+            && let Some(mail) = self.mail.pop_front()
+        {
             self.engine.mail(mail);
+            taken += 1;
         }
+        taken
     }
 
     fn timers(&mut self) {
