@@ -41,6 +41,7 @@ struct Peer {
     room: Option<usize>,
     saw_end: bool,
     closed: Option<Closed>,
+    reads: usize,
 }
 
 impl<P: Protocol> Harness<P> {
@@ -138,6 +139,11 @@ impl<P: Protocol> Harness<P> {
         self.finish();
     }
 
+    /// How often the connection was read: each time is a call to the system.
+    pub fn reads(&self, handle: Handle) -> usize {
+        self.peer(handle).borrow().reads
+    }
+
     /// Why the connection ended, if it did.
     pub fn closed(&self, handle: Handle) -> Option<Closed> {
         self.peer(handle).borrow().closed
@@ -215,6 +221,7 @@ pub(crate) struct Pipe(Rc<RefCell<Peer>>);
 impl Pipe {
     pub(crate) fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let mut peer = self.0.borrow_mut();
+        peer.reads += 1;
         if peer.reset {
             return Err(io::ErrorKind::ConnectionReset.into());
         }

@@ -145,6 +145,24 @@ fn who_pauses_reads_nothing_until_it_resumes() {
 }
 
 #[test]
+fn resuming_reads_only_where_something_came() {
+    let (mut harness, _) = harness(|_| ());
+    let (quiet, heard) = (harness.connect(), harness.connect());
+    for peer in [quiet, heard] {
+        harness.feed(peer, b"pause\n");
+    }
+    let before = [quiet, heard].map(|peer| harness.reads(peer));
+    harness.feed(heard, b"a\n");
+    assert_eq!([quiet, heard].map(|peer| harness.reads(peer)), before, "paused");
+    harness.advance(Duration::from_secs(1));
+    assert_eq!(harness.reads(quiet), before[0], "nothing came");
+    assert!(harness.reads(heard) > before[1]);
+    assert_eq!(harness.output(heard), b"timer fired\na\n");
+    harness.feed(quiet, b"b\n");
+    assert_eq!(harness.output(quiet), b"timer fired\nb\n");
+}
+
+#[test]
 fn a_reset_is_seen_even_while_paused() {
     let (mut harness, _) = harness(|_| ());
     let peer = harness.connect();
