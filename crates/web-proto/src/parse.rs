@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::{Code, Command, Event, MarkerSet, Message, SendTo, VERSION};
+use crate::{Code, Command, Event, Hello, MarkerSet, Message, SendTo, VERSION, Welcome};
 
 /// Every `t` of a command.
 const NAMES: [&str; 16] = [
@@ -51,6 +51,12 @@ impl<'a> Command<'a> {
         {
             return Ok(send.command());
         }
+        if text.starts_with(r#"{"t":"hello","#)
+            && let Ok(greeting) = serde_json::from_str::<Greeting<'a>>(text)
+            && greeting.v == VERSION
+        {
+            return Ok(greeting.command());
+        }
         // A derived struct would also be read from an array.
         if !text.trim_ascii_start().starts_with('{') {
             return Err(reject(Code::BadFrame, "not a JSON object"));
@@ -76,6 +82,11 @@ impl<'a> Event<'a> {
             && let Ok(posted) = serde_json::from_slice::<Posted<'a>>(frame)
         {
             return Ok(posted.event());
+        }
+        if frame.starts_with(br#"{"t":"welcome","#)
+            && let Ok(welcome) = serde_json::from_slice::<Box<Welcome<'a>>>(frame)
+        {
+            return Ok(Event::Welcome(welcome));
         }
         serde_json::from_slice(frame)
     }
@@ -154,6 +165,31 @@ struct Send<'a> {
 impl<'a> Send<'a> {
     fn command(self) -> Command<'a> {
         Command::Send { id: self.id, to: self.to, body: self.body, reply_to: self.reply_to }
+    }
+}
+
+/// [`Command::Hello`], likewise.
+#[derive(Deserialize)]
+struct Greeting<'a> {
+    #[serde(rename = "t")]
+    _t: IgnoredAny,
+    v: u8,
+    #[serde(borrow)]
+    site: Cow<'a, str>,
+    #[serde(borrow)]
+    token: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    device: Cow<'a, str>,
+    #[serde(borrow)]
+    position: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    client: Option<Cow<'a, str>>,
+}
+
+impl<'a> Greeting<'a> {
+    fn command(self) -> Command<'a> {
+        let Greeting { v, site, token, device, position, client, .. } = self;
+        Command::Hello(Box::new(Hello { v, site, token, device, position, client }))
     }
 }
 
@@ -327,6 +363,28 @@ mod tests {
             let closed = format!(r#"{{"t":"{t}","x":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
             assert!(Command::parse(closed.as_bytes()).is_err());
         }
+    }
+
+    #[test]
+    fn a_hello_is_the_same_whichever_way_it_is_written() {
+        let hello = Hello {
+            v: 1,
+            site: "s".into(),
+            token: Some("a.b.c".into()),
+            device: "d".into(),
+            position: None,
+            client: Some("x".into()),
+        };
+        let expected = Command::Hello(Box::new(hello));
+        for frame in [
+            r#"{"t":"hello","v":1,"site":"s","token":"a.b.c","device":"d","client":"x"}"#,
+            r#"{"t":"hello","v":1,"site":"s","token":"a.b.c","device":"d","client":"x","position":null,"new":[1]}"#,
+            r#" {"v":1,"client":"x","device":"d","token":"a.b.c","site":"\u0073","t":"hello"}"#,
+        ] {
+            assert_eq!(Command::parse(frame.as_bytes()), Ok(expected.clone()), "{frame}");
+        }
+        let second_t = r#"{"t":"hello","v":1,"site":"s","device":"d","t":"bye"}"#;
+        check(second_t, Code::BadFrame, "duplicate field `t`", None, None);
     }
 
     #[test]
