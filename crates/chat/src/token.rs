@@ -4,10 +4,12 @@
 //! We take the signature arithmetic from a library and check everything else here, because the time is an
 //! argument and the one algorithm that a secret is for must never be the token's choice (RFC 8725 §3.1).
 
+use std::fmt;
 use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
+use ring::hmac;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{Profile, Refusal, Secret, SecretKind, Sub, Timestamp};
@@ -76,8 +78,14 @@ const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 /// A secret made ready once, so that a sign-in parses no keys.
 pub(crate) struct Verifier {
     algorithm: Algorithm,
-    key: DecodingKey,
+    key: Key,
     expires: Option<Timestamp>,
+}
+
+enum Key {
+    /// With the two blocks of the key hashed already (RFC 2104 §4).
+    Hmac(hmac::Key),
+    Public(DecodingKey),
 }
 
 impl Verifier {
@@ -86,11 +94,32 @@ impl Verifier {
         let (algorithm, key) = match secret.kind {
             // An empty secret would let anyone sign.
             SecretKind::Hs256 if secret.bytes.is_empty() => return None,
-            SecretKind::Hs256 => (Algorithm::HS256, DecodingKey::from_secret(&secret.bytes)),
-            SecretKind::Es256 => (Algorithm::ES256, DecodingKey::from_ec_pem(&secret.bytes).ok()?),
-            SecretKind::EdDsa => (Algorithm::EdDSA, DecodingKey::from_ed_pem(&secret.bytes).ok()?),
+            SecretKind::Hs256 => {
+                (Algorithm::HS256, Key::Hmac(hmac::Key::new(hmac::HMAC_SHA256, &secret.bytes)))
+            }
+            SecretKind::Es256 => {
+                (Algorithm::ES256, Key::Public(DecodingKey::from_ec_pem(&secret.bytes).ok()?))
+            }
+            SecretKind::EdDsa => {
+                (Algorithm::EdDSA, Key::Public(DecodingKey::from_ed_pem(&secret.bytes).ok()?))
+            }
         };
         Some(Verifier { algorithm, key, expires: secret.expires })
+    }
+
+    fn signed(&self, message: &str, signature: &str) -> bool {
+        match &self.key {
+            Key::Hmac(key) => {
+                let mut tag = [0; 33];
+                let tag =
+                    URL_SAFE_NO_PAD.decode_slice(signature, &mut tag).ok().and_then(|len| tag.get(..len));
+                tag.is_some_and(|tag| hmac::verify(key, message.as_bytes(), tag).is_ok())
+            }
+            Key::Public(key) => {
+                jsonwebtoken::crypto::verify(signature, message.as_bytes(), key, self.algorithm)
+                    .unwrap_or(false)
+            }
+        }
     }
 }
 
@@ -153,22 +182,34 @@ fn signed_claims(token: &str, verifiers: &[Verifier], now: Timestamp) -> Option<
     if claims.contains('.') {
         return None;
     }
+    let algorithm = algorithm(header)?;
+    // `kid` is not looked at: our secrets have no names, and there are few.
+    verifiers
+        .iter()
+        .filter(|verifier| verifier.algorithm == algorithm)
+        .filter(|verifier| verifier.expires.is_none_or(|end| now < end))
+        .find(|verifier| verifier.signed(message, signature))?;
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+}
+
+/// What a header says, if we know that and it asks for nothing else.
+fn algorithm(header: &str) -> Option<Algorithm> {
+    if COMMON_HEADERS.contains(&header) {
+        return Some(Algorithm::HS256);
+    }
     let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
     // RFC 7515 §4.1.11: extensions that must be understood; we understand none.
     if header.crit.is_some() {
         return None;
     }
-    // `kid` is not looked at: our secrets have no names, and there are few.
-    verifiers
-        .iter()
-        .filter(|verifier| spelled(verifier.algorithm) == header.alg)
-        .filter(|verifier| verifier.expires.is_none_or(|end| now < end))
-        .find(|verifier| {
-            jsonwebtoken::crypto::verify(signature, message.as_bytes(), &verifier.key, verifier.algorithm)
-                .unwrap_or(false)
-        })?;
-    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+    [Algorithm::HS256, Algorithm::ES256, Algorithm::EdDSA]
+        .into_iter()
+        .find(|known| spelled(*known) == header.alg)
 }
+
+/// What most libraries write: `{"alg":"HS256","typ":"JWT"}` and `{"typ":"JWT","alg":"HS256"}`.
+const COMMON_HEADERS: [&str; 2] =
+    ["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9"];
 
 #[derive(Deserialize)]
 struct Header {
@@ -251,14 +292,31 @@ fn numeric_date_if_any<S: Serializer>(seconds: &Option<f64>, serializer: S) -> R
 }
 
 fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Id {
-        Text(String),
-        Number(i64),
+    struct Id;
+
+    impl de::Visitor<'_> for Id {
+        type Value = String;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text or a whole number")
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<String, E> {
+            Ok(text.to_owned())
+        }
+
+        fn visit_string<E: de::Error>(self, text: String) -> Result<String, E> {
+            Ok(text)
+        }
+
+        fn visit_i64<E: de::Error>(self, number: i64) -> Result<String, E> {
+            Ok(number.to_string())
+        }
+
+        fn visit_u64<E: de::Error>(self, number: u64) -> Result<String, E> {
+            i64::try_from(number).map(|number| number.to_string()).map_err(E::custom)
+        }
     }
-    Ok(match Id::deserialize(deserializer)? {
-        Id::Text(text) => text,
-        Id::Number(number) => number.to_string(),
-    })
+
+    deserializer.deserialize_any(Id)
 }
