@@ -15,10 +15,11 @@ pub struct Options {
     pub queue_bytes: usize,
     /// Most requests in one transaction. Bounds how long the first of a batch waits for the last.
     pub batch: usize,
-    /// How long the writer lets requests gather before it takes the next batch, where the last one held more than
-    /// one: fewer commits and flushes for the same requests, at the price of that much latency. Who writes alone
-    /// never waits.
+    /// How long the writer lets requests gather before it takes the next batch, where the last one was large: fewer
+    /// commits and flushes for the same requests, at the price of that much latency. A few never wait.
     pub gather: Duration,
+    /// The same where only those wait that nobody is impatient for: users who are new, or leave.
+    pub gather_patient: Duration,
     /// SQLite's page cache of the writer, KiB.
     pub writer_cache_kib: u32,
     /// SQLite's page cache of each reader, KiB. Small: the system's file cache lies behind it.
@@ -50,6 +51,7 @@ impl Default for Options {
             queue_bytes: 32 << 20,
             batch: 2_048,
             gather: Duration::from_micros(500),
+            gather_patient: Duration::from_millis(5),
             writer_cache_kib: 1_024,
             reader_cache_kib: 256,
             checkpoint_pages: 2_000,

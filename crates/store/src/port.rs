@@ -50,7 +50,7 @@ fn put_user(
     profile: &Profile,
     now: Timestamp,
 ) -> Outcome<(UserRow, Seen)> {
-    let (row, seen) = user::put(batch.db, site, profile, now)?;
+    let (row, seen) = user::put(batch, site, profile, now)?;
     if seen != Seen::Before {
         batch.next_number();
     }
@@ -86,7 +86,7 @@ fn sign_in_changed(
             Ok((row, _)) => after.shared.read(view(row, from, done)),
         },
     );
-    shared.write(job, 0);
+    shared.write_patiently(job);
 }
 
 impl Store for Sqlite {
@@ -162,7 +162,8 @@ impl Store for Sqlite {
     }
 
     fn put_presence(&self, user: UserId, presence: SetPresence, last_seen: Timestamp) {
-        self.write(move |batch| user::put_presence(batch.db, user, presence, last_seen), Box::new(drop));
+        let put = move |batch: &mut Batch<'_>| user::put_presence(batch.db, user, presence, last_seen);
+        self.shared.write_patiently(writer::write(put, |_, _| ()));
     }
 
     fn use_token(&self, site: SiteId, jti: &str, expires: Timestamp, now: Timestamp, done: Done<bool>) {

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     ready: Condvar,
+    /// For who lets items gather: one is there that should not wait.
+    pressing: Condvar,
     most: usize,
     most_bytes: usize,
 }
@@ -18,6 +20,10 @@ struct State<T> {
     /// One of the sleeping was woken and has not come yet: what is pushed until then is taken along with the first,
     /// and needs no system call of its own.
     coming: bool,
+    /// Somebody lets items gather.
+    gathering: bool,
+    /// An item that should not wait was pushed since the queue was empty.
+    is_pressing: bool,
     closed: bool,
 }
 
@@ -33,12 +39,29 @@ const KEPT: usize = 1_024;
 
 impl<T> Queue<T> {
     pub(crate) fn new(most: usize, most_bytes: usize) -> Queue<T> {
-        let state = State { items: VecDeque::new(), bytes: 0, sleeping: 0, coming: false, closed: false };
-        Queue { state: Mutex::new(state), ready: Condvar::new(), most, most_bytes }
+        let state = State {
+            items: VecDeque::new(),
+            bytes: 0,
+            sleeping: 0,
+            coming: false,
+            gathering: false,
+            is_pressing: false,
+            closed: false,
+        };
+        Queue { state: Mutex::new(state), ready: Condvar::new(), pressing: Condvar::new(), most, most_bytes }
     }
 
     /// Never blocks. An item heavier than the whole bound goes in when nothing else is there.
     pub(crate) fn push(&self, item: T, bytes: usize) -> Result<(), (T, Refused)> {
+        self.push_with(item, bytes, true)
+    }
+
+    /// The same for an item that may wait until others have gathered.
+    pub(crate) fn push_patient(&self, item: T) -> Result<(), (T, Refused)> {
+        self.push_with(item, 0, false)
+    }
+
+    fn push_with(&self, item: T, bytes: usize, is_pressing: bool) -> Result<(), (T, Refused)> {
         let mut state = self.lock();
         if state.closed {
             return Err((item, Refused::Closed));
@@ -49,8 +72,20 @@ impl<T> Queue<T> {
         }
         state.bytes += bytes;
         state.items.push_back((item, bytes));
+        if is_pressing && !std::mem::replace(&mut state.is_pressing, true) && state.gathering {
+            self.pressing.notify_one();
+        }
         self.wake_one(state);
         Ok(())
+    }
+
+    /// Lets items gather: for that time, but not longer than until `enough` are there, or one that should not wait.
+    pub(crate) fn gather(&self, time: Duration, enough: usize) {
+        let mut state = self.lock();
+        state.gathering = true;
+        let waits = |state: &mut State<T>| !state.is_pressing && !state.closed && state.items.len() < enough;
+        state = self.pressing.wait_timeout_while(state, time, waits).expect(UNPOISONED).0;
+        state.gathering = false;
     }
 
     /// Waits for items, but not longer than that; false where none came.
@@ -87,10 +122,12 @@ impl<T> Queue<T> {
             item
         }));
         state.bytes -= freed;
-        if state.items.is_empty() && state.items.capacity() > KEPT {
-            state.items.shrink_to(KEPT);
-        }
-        if !state.items.is_empty() {
+        if state.items.is_empty() {
+            state.is_pressing = false;
+            if state.items.capacity() > KEPT {
+                state.items.shrink_to(KEPT);
+            }
+        } else {
             self.wake_one(state);
         }
         true
@@ -100,6 +137,7 @@ impl<T> Queue<T> {
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.ready.notify_all();
+        self.pressing.notify_all();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -189,6 +227,26 @@ mod tests {
         assert!(queue.take(&mut taken, 1));
         queue.close();
         assert!(queue.comes_within(Duration::MAX), "its end is something that comes");
+    }
+
+    #[test]
+    fn gathering_ends_with_the_first_that_should_not_wait() {
+        let queue = Queue::new(9, 10);
+        assert!(queue.push_patient('a').is_ok());
+        queue.gather(Duration::from_millis(1), 9);
+        queue.gather(Duration::MAX, 1);
+        thread::scope(|scope| {
+            let gathered = scope.spawn(|| queue.gather(Duration::MAX, 9));
+            assert!(queue.push('b', 1).is_ok());
+            gathered.join().unwrap();
+            let mut taken = Vec::new();
+            assert!(queue.take(&mut taken, 1));
+            queue.gather(Duration::MAX, 9); // it is still there
+            assert!(queue.take(&mut taken, 1));
+            let gathered = scope.spawn(|| queue.gather(Duration::MAX, 2));
+            queue.close();
+            gathered.join().unwrap();
+        });
     }
 
     #[test]

@@ -114,7 +114,16 @@ impl Drop for Sqlite {
 
 impl Shared {
     pub(crate) fn write(self: &Arc<Self>, job: Box<dyn Write>, bytes: usize) {
-        if let Err((job, refused)) = self.writes.push(job, bytes) {
+        self.tell_refused(self.writes.push(job, bytes));
+    }
+
+    /// For what nobody is impatient for: see [`Options::gather_patient`].
+    pub(crate) fn write_patiently(self: &Arc<Self>, job: Box<dyn Write>) {
+        self.tell_refused(self.writes.push_patient(job));
+    }
+
+    fn tell_refused(self: &Arc<Self>, pushed: Result<(), (Box<dyn Write>, Refused)>) {
+        if let Err((job, refused)) = pushed {
             let after = After { committed: chat::Position::default(), shared: self };
             job.tell(Err(self.refusal(refused)), &after);
         }

@@ -10,6 +10,7 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use crate::fault::Outcome;
+use crate::writer::Batch;
 use crate::{contact, meta};
 
 /// What a profile told us.
@@ -23,25 +24,24 @@ pub(crate) enum Seen {
 // ---- writes ----
 
 pub(crate) fn put(
-    db: &Connection,
+    batch: &mut Batch<'_>,
     site: SiteId,
     profile: &Profile,
     now: Timestamp,
 ) -> Outcome<(UserRow, Seen)> {
-    match by_sub(db, site, &profile.sub)? {
+    match by_sub(batch.db, site, &profile.sub)? {
         Some(row) if row.profile == *profile => Ok((row, Seen::Before)),
-        Some(row) => Ok((update(db, &row, profile)?, Seen::Changed)),
-        None => Ok((insert(db, site, profile, now)?, Seen::New)),
+        Some(row) => Ok((update(batch.db, &row, profile)?, Seen::Changed)),
+        None => Ok((insert(batch, site, profile, now)?, Seen::New)),
     }
 }
 
-fn insert(db: &Connection, site: SiteId, profile: &Profile, now: Timestamp) -> Outcome<UserRow> {
-    let newest = "SELECT coalesce(max(num), 0) FROM user WHERE site = ?1";
-    let num = db.prepare_cached(newest)?.query_row([site.0], |row| row.get::<_, u32>(0))? + 1;
+fn insert(batch: &mut Batch<'_>, site: SiteId, profile: &Profile, now: Timestamp) -> Outcome<UserRow> {
+    let num = batch.next_user(site)?;
     let folded = fold(&profile.name);
     let sql = "INSERT INTO user (site, sub, num, name, folded, avatar, guest, presence, banned, created, last_seen) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8, ?8)";
-    db.prepare_cached(sql)?.execute(params![
+    batch.db.prepare_cached(sql)?.execute(params![
         site.0,
         profile.sub.as_str(),
         num,
@@ -51,7 +51,7 @@ fn insert(db: &Connection, site: SiteId, profile: &Profile, now: Timestamp) -> O
         profile.guest,
         now.0 as i64
     ])?;
-    put_words(db, site, &profile.sub, &folded)?;
+    put_words(batch.db, site, &profile.sub, &folded)?;
     Ok(UserRow {
         id: UserId { site, num },
         profile: profile.clone(),
@@ -60,6 +60,12 @@ fn insert(db: &Connection, site: SiteId, profile: &Profile, now: Timestamp) -> O
         created: now,
         last_seen: now,
     })
+}
+
+/// The greatest number of a user of this site, 0 where there is none.
+pub(crate) fn newest(db: &Connection, site: SiteId) -> Outcome<u32> {
+    let sql = "SELECT coalesce(max(num), 0) FROM user WHERE site = ?1";
+    Ok(db.prepare_cached(sql)?.query_row([site.0], |row| row.get(0))?)
 }
 
 fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outcome<UserRow> {
