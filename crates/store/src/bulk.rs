@@ -107,7 +107,9 @@ impl Import {
         self.cards.remove(&site);
         let mut ids = Vec::new();
         for profile in profiles {
-            let (row, seen) = user::put(&self.db, site, &profile, now).map_err(|f| self.fault(f))?;
+            let (row, seen) =
+                user::put(&self.db, site, &profile, now, || Ok(user::newest(&self.db, site)? + 1))
+                    .map_err(|f| self.fault(f))?;
             match seen {
                 Seen::New => self.counts.users_new += 1,
                 Seen::Changed => self.counts.users_changed += 1,

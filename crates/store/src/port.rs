@@ -50,7 +50,7 @@ fn put_user(
     profile: &Profile,
     now: Timestamp,
 ) -> Outcome<(UserRow, Seen)> {
-    let (row, seen) = user::put(batch, site, profile, now)?;
+    let (row, seen) = user::put(batch.db, site, profile, now, || batch.next_user(site))?;
     if seen != Seen::Before {
         batch.next_number();
     }

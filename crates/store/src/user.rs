@@ -10,7 +10,6 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use crate::fault::Outcome;
-use crate::writer::Batch;
 use crate::{contact, meta};
 
 /// What a profile told us.
@@ -23,37 +22,38 @@ pub(crate) enum Seen {
 
 // ---- writes ----
 
+/// `number`: for a new one, above those of all users of the site.
 pub(crate) fn put(
-    batch: &mut Batch<'_>,
+    db: &Connection,
     site: SiteId,
     profile: &Profile,
     now: Timestamp,
+    number: impl FnOnce() -> Outcome<u32>,
 ) -> Outcome<(UserRow, Seen)> {
-    match by_sub(batch.db, site, &profile.sub)? {
+    match by_sub(db, site, &profile.sub)? {
         Some(row) if row.profile == *profile => Ok((row, Seen::Before)),
-        Some(row) => Ok((update(batch.db, &row, profile)?, Seen::Changed)),
-        None => Ok((insert(batch, site, profile, now)?, Seen::New)),
+        Some(row) => Ok((update(db, &row, profile)?, Seen::Changed)),
+        None => Ok((insert(db, UserId { site, num: number()? }, profile, now)?, Seen::New)),
     }
 }
 
-fn insert(batch: &mut Batch<'_>, site: SiteId, profile: &Profile, now: Timestamp) -> Outcome<UserRow> {
-    let num = batch.next_user(site)?;
+fn insert(db: &Connection, id: UserId, profile: &Profile, now: Timestamp) -> Outcome<UserRow> {
     let folded = fold(&profile.name);
     let sql = "INSERT INTO user (site, sub, num, name, folded, avatar, guest, presence, banned, created, last_seen) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, ?8, ?8)";
-    batch.db.prepare_cached(sql)?.execute(params![
-        site.0,
+    db.prepare_cached(sql)?.execute(params![
+        id.site.0,
         profile.sub.as_str(),
-        num,
+        id.num,
         &*profile.name,
         folded,
         profile.avatar.as_deref(),
         profile.guest,
         now.0 as i64
     ])?;
-    put_words(batch.db, site, &profile.sub, &folded)?;
+    put_words(db, id.site, &profile.sub, &folded)?;
     Ok(UserRow {
-        id: UserId { site, num },
+        id,
         profile: profile.clone(),
         presence: SetPresence::Online,
         banned: false,
