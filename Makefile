@@ -3,13 +3,16 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-widget test-browser lint fmt fuzz bench clean
+.PHONY: help run million test test-rust test-widget test-browser lint fmt fuzz bench clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
 HTTP ?= 127.0.0.1:8080
 DATA ?= ./data
 SECONDS_EACH ?= $(or $(SECONDS),60)
+MILLION_DIR ?= $(or $(TMPDIR),/var/tmp)
+MILLION_SET ?=
+REPORT ?= docs/million
 NPM := npm --prefix widget
 
 help: ## Explain
@@ -20,6 +23,12 @@ help: ## Explain
 run: widget/dist/kith.js ## Build everything and start the demo community (HTTP=127.0.0.1:8080, DATA=./data)
 	cargo build --locked --release --package server
 	"$(CARGO_TARGET_DIR)/release/kith" demo --http "$(HTTP)" --data "$(DATA)"
+
+million: widget/dist/kith.js ## A million members on this machine: 2 cores, 24 GB, 12 GB of disk, some 40 minutes (MILLION_DIR, REPORT)
+	@echo "Needs 16 GB of free memory, and 12 GB of disk in $(MILLION_DIR) until it ends. Report: $(REPORT)"
+	cargo build --locked --release --package server
+	mkdir -p "$(MILLION_DIR)"
+	TMPDIR="$(MILLION_DIR)" "$(CARGO_TARGET_DIR)/release/kith" load run million $(MILLION_SET) --report "$(REPORT)"
 
 test: test-rust test-widget test-browser ## Every test: Rust, TypeScript, browser
 

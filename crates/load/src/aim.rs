@@ -14,6 +14,8 @@ pub struct Aim {
     pub site: String,
     /// An HS256 secret of the site.
     pub secret: Vec<u8>,
+    /// Key and secret of others, where members of several sites come.
+    pub more_sites: Vec<(String, Vec<u8>)>,
     /// Process of the server. None: found by its port, or `/metrics` is asked.
     pub server: Option<u32>,
     /// Certificates of authorities (PEM) for `https`. None: any certificate, on loopback only.
@@ -32,6 +34,7 @@ impl Aim {
             target,
             site: site.to_owned(),
             secret: secret.to_vec(),
+            more_sites: Vec::new(),
             server: None,
             ca: None,
             threads: 1,

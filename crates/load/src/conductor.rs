@@ -14,7 +14,7 @@ use crate::aim::Aim;
 use crate::crowd::{self, Counts, Crowd, Field, Mail, Script, read};
 use crate::probe::{self, Probe, Sample};
 use crate::target::Transport;
-use crate::token::{self, Signer};
+use crate::token::Passes;
 use crate::traffic::Traffic;
 use crate::trust::{self, BadTrust};
 use crate::watch::Until;
@@ -29,6 +29,8 @@ const SERIES_MOST: usize = 4_000;
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Connections without their welcome. More would only fill the server's backlog and be dropped there.
 const IN_FLIGHT: u64 = 3000;
+/// Wake-ups per second that all workers together may cost.
+const RINGS: u32 = 4_000;
 /// Nothing has come for so long: what is missing does not come any more.
 const GIVE_UP: Duration = Duration::from_secs(35);
 /// The server may still be busy when the last welcome is out.
@@ -87,6 +89,8 @@ pub struct Point {
     /// Messages since the beginning.
     pub sent: u64,
     pub delivered: u64,
+    /// News of others' presence, since the beginning.
+    pub presence: u64,
     /// Of what came since the point before.
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
@@ -106,6 +110,7 @@ impl Point {
             active,
             sent: read(&traffic.sent),
             delivered: read(&traffic.delivered),
+            presence: read(&traffic.presence),
             p50_ms: lately.map(|lately| lately.p50_ms),
             p99_ms: lately.map(|lately| lately.p99_ms),
             resident_bytes,
@@ -159,7 +164,7 @@ pub(crate) struct Conductor<'a, S: Script> {
 }
 
 impl<'a, S: Script> Conductor<'a, S> {
-    /// Signs all tokens, then starts the workers. Nobody connects yet. `script` makes each worker's: (worker, workers).
+    /// Starts the workers. Nobody connects yet. `script` makes each worker's: (worker, workers).
     pub(crate) fn new(
         cast: &Cast<'_>,
         say: &'a mut dyn FnMut(&str),
@@ -171,20 +176,18 @@ impl<'a, S: Script> Conductor<'a, S> {
         let aim = cast.aim;
         let tls = aim.target.tls.then(|| trust::client_config(&aim.target, aim.ca.as_ref())).transpose()?;
         let probe = Probe::find(&aim.target, aim.server);
-        let signer = Signer::new(&aim.secret, now_unix().as_secs());
-        let tokens = (0..cast.members).map(|number| signer.token(&token::user(number))).collect();
         let (workers, private_descriptor_tables) = workers(aim.threads, cast.members);
         let before = probe.look();
         let field = Arc::new(Field {
             target: aim.target.clone(),
             transport: cast.transport,
-            site: aim.site.clone(),
-            tokens,
+            passes: Passes::new(aim, now_unix().as_secs()),
+            members: cast.members,
             workers,
             tls,
             start: Instant::now() + Duration::from_millis(100),
             rate: cast.rate,
-            counts: Counts::default(),
+            counts: Counts::new(workers),
         });
         let (mail, inboxes) = mailboxes(workers);
         let config = generator(private_descriptor_tables);
@@ -209,7 +212,7 @@ impl<'a, S: Script> Conductor<'a, S> {
 
     /// Begins connections when they are due, until each is welcome or has failed.
     pub(crate) fn ramp(&mut self) -> Ramp {
-        let total = self.field.tokens.len() as u64;
+        let total = u64::from(self.field.members);
         let mut ramp = Ramp::default();
         self.stage("ramp", Until::Members(total));
         let (mut asked, mut last, mut last_change) = (0, 0, Instant::now());
@@ -222,8 +225,12 @@ impl<'a, S: Script> Conductor<'a, S> {
             let room = IN_FLIGHT.saturating_sub(asked - settled.min(asked));
             let until = due.min(asked + room);
             if until > asked {
+                // Who has nobody to begin is left asleep.
+                let workers = self.field.workers as u64;
+                for next in asked..until.min(asked + workers) {
+                    self.mail.send((next % workers) as usize, Mail::Begin(until as u32));
+                }
                 asked = until;
-                self.each(|| Mail::Begin(asked as u32));
             }
             // Late by more than 50 ms: because the server has not answered those before, or because of ourselves?
             let late = due as f64 - read(&self.field.counts.begun) as f64 > self.field.rate * 0.05;
@@ -309,6 +316,16 @@ impl<'a, S: Script> Conductor<'a, S> {
         ));
     }
 
+    /// Those who are away and whose time has come connect again. For a beat; returns when the next one is due.
+    pub(crate) fn bring_back(&self) {
+        self.each(|| Mail::Return);
+        thread::sleep((Duration::from_secs(1) * self.field.workers as u32 / RINGS).saturating_sub(BEAT));
+    }
+
+    pub(crate) fn send(&self, member: u32, order: S::Order) {
+        self.mail.send(member as usize % self.field.workers, Mail::Order(order));
+    }
+
     pub(crate) fn each(&self, mail: impl Fn() -> Mail<S>) {
         (0..self.field.workers).for_each(|worker| self.mail.send(worker, mail()));
     }
@@ -380,6 +397,8 @@ pub(crate) fn generator(private_descriptor_tables: bool) -> EdgeConfig {
         first_byte_timeout: Duration::from_secs(30),
         input_limit: 8 * 1024 * 1024,
         private_descriptor_tables,
+        // Probes are the server's task: of both sides they would cost twice.
+        user_timeout: None,
         ..EdgeConfig::default()
     }
 }

@@ -10,6 +10,7 @@
 
 mod aim;
 pub mod client;
+pub mod community;
 mod conductor;
 mod crowd;
 pub mod flood;

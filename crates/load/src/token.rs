@@ -1,8 +1,36 @@
-//! Tokens of the load's users, signed before the clock starts (JWT, RFC 7519, HS256).
+//! Tokens of the load's users (JWT, RFC 7519, HS256): signed when a member says hello, so that none is kept.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
+
+use crate::Aim;
+
+/// The sites of a run. Members go to them in turn, by their numbers.
+pub(crate) struct Passes(Vec<Pass>);
+
+struct Pass {
+    site: String,
+    signer: Signer,
+}
+
+impl Passes {
+    /// `now`: Unix seconds.
+    pub(crate) fn new(aim: &Aim, now: u64) -> Passes {
+        let of = |(site, secret): (&String, &Vec<u8>)| Pass {
+            site: site.clone(),
+            signer: Signer::new(secret, now),
+        };
+        let more = aim.more_sites.iter().map(|(site, secret)| of((site, secret)));
+        Passes(std::iter::once(of((&aim.site, &aim.secret))).chain(more).collect())
+    }
+
+    /// Site and token of a member.
+    pub(crate) fn of(&self, member: u32) -> (&str, String) {
+        let pass = &self.0[member as usize % self.0.len()];
+        (&pass.site, pass.signer.token(&user(member)))
+    }
+}
 
 /// Signs for one site.
 pub(crate) struct Signer {
@@ -12,18 +40,22 @@ pub(crate) struct Signer {
 }
 
 impl Signer {
-    /// `now`: Unix seconds. Tokens last for an hour, longer than any run.
+    /// `now`: Unix seconds. Tokens last for two hours, longer than any run.
     pub(crate) fn new(secret: &[u8], now: u64) -> Signer {
-        Signer { key: hmac::Key::new(hmac::HMAC_SHA256, secret), expires: now + 3600 }
+        Signer { key: hmac::Key::new(hmac::HMAC_SHA256, secret), expires: now + 7200 }
     }
 
+    /// `user` needs no escaping in JSON.
     pub(crate) fn token(&self, user: &str) -> String {
-        let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"HS256","typ":"JWT"}"#);
-        let claims = serde_json::json!({ "sub": user, "name": user, "exp": self.expires });
-        let mut token = header + "." + &URL_SAFE_NO_PAD.encode(claims.to_string());
+        let header = r#"{"alg":"HS256","typ":"JWT"}"#;
+        let claims = format!(r#"{{"sub":"{user}","name":"{user}","exp":{}}}"#, self.expires);
+        let mut token = String::with_capacity(256);
+        URL_SAFE_NO_PAD.encode_string(header, &mut token);
+        token.push('.');
+        URL_SAFE_NO_PAD.encode_string(claims, &mut token);
         let signature = hmac::sign(&self.key, token.as_bytes());
         token.push('.');
-        token += &URL_SAFE_NO_PAD.encode(signature);
+        URL_SAFE_NO_PAD.encode_string(signature, &mut token);
         token
     }
 }
@@ -33,9 +65,15 @@ pub(crate) fn user(number: u32) -> String {
     format!("load-{:06}", number + 1)
 }
 
+/// The number of such a user.
+pub(crate) fn number(user: &str) -> Option<u32> {
+    user.strip_prefix("load-")?.parse::<u32>().ok()?.checked_sub(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Target;
 
     #[test]
     fn a_token_is_what_a_site_would_sign() {
@@ -44,11 +82,31 @@ mod tests {
         let text = |part: &str| String::from_utf8(URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap();
         assert_eq!(text(parts[0]), r#"{"alg":"HS256","typ":"JWT"}"#);
         let claims: serde_json::Value = serde_json::from_str(&text(parts[1])).unwrap();
-        assert_eq!(claims["sub"], "load-000001");
-        assert_eq!(claims["exp"], 1_700_003_600_u64);
+        assert_eq!((&claims["sub"], &claims["name"]), (&"load-000001".into(), &"load-000001".into()));
+        assert_eq!(claims["exp"], 1_700_007_200_u64);
         let signature = URL_SAFE_NO_PAD.decode(parts[2]).unwrap();
         let signed = format!("{}.{}", parts[0], parts[1]);
         let key = hmac::Key::new(hmac::HMAC_SHA256, b"secret");
         assert!(hmac::verify(&key, signed.as_bytes(), &signature).is_ok());
+    }
+
+    #[test]
+    fn members_take_turns_at_the_sites() {
+        let target = Target::parse("http://127.0.0.1:1").unwrap();
+        let more_sites = vec![("b".to_owned(), b"2".to_vec()), ("c".to_owned(), b"3".to_vec())];
+        let passes = Passes::new(&Aim { more_sites, ..Aim::new(target, "a", b"1") }, 0);
+        let sites: Vec<&str> = (0..5).map(|member| passes.of(member).0).collect();
+        assert_eq!(sites, ["a", "b", "c", "a", "b"]);
+        assert_ne!(passes.of(0).1, passes.of(3).1);
+    }
+
+    #[test]
+    fn names_are_numbers() {
+        for member in [0, 999_999, 1_000_000, u32::MAX - 1] {
+            assert_eq!(number(&user(member)), Some(member));
+        }
+        for other in ["load-0", "load-x", "away-000001", ""] {
+            assert_eq!(number(other), None);
+        }
     }
 }

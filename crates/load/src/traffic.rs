@@ -13,6 +13,9 @@ pub(crate) struct Traffic {
     pub(crate) refused: AtomicU64,
     /// Messages that have reached the member they were written to, each once.
     pub(crate) delivered: AtomicU64,
+    /// Changes of presence that members have made, and news of such changes that have reached somebody.
+    pub(crate) changes: AtomicU64,
+    pub(crate) presence: AtomicU64,
     /// Latency since the last look, by worker: nobody waits for the lock but at a look.
     lately: Vec<Mutex<Histogram<u64>>>,
 }
@@ -34,6 +37,8 @@ impl Default for Traffic {
             acknowledged: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             delivered: AtomicU64::new(0),
+            changes: AtomicU64::new(0),
+            presence: AtomicU64::new(0),
             lately: (0..PLACES).map(|_| Mutex::new(coarse())).collect(),
         }
     }

@@ -14,6 +14,11 @@ use crate::trouble::{Outcome, Trouble};
 /// The database inside of the data directory.
 const DATABASE: &str = "kith.db";
 
+/// Where the database of a data directory is.
+pub(crate) fn database_in(dir: &Path) -> PathBuf {
+    dir.join(DATABASE)
+}
+
 /// Opens the database for a node, and makes it where there is none.
 pub(crate) fn open(loaded: &Loaded) -> Outcome<Arc<Sqlite>> {
     let dir = &loaded.config.data;

@@ -34,6 +34,11 @@ use crate::run_file::{self, RunningNode};
 use crate::trouble::{Outcome, Trouble};
 use crate::{data_dir, print_json, print_with};
 
+/// Pages of memory that must be there for TCP, with so many sockets of this machine.
+pub(crate) fn tcp_pages(sockets: u64) -> u64 {
+    tcp_memory::pages(sockets)
+}
+
 /// Exit code 1 where something fails, so that a script can ask.
 pub(crate) fn run(args: &DoctorArgs, loaded: &Loaded) -> Outcome<ExitCode> {
     let config = &loaded.config;

@@ -52,6 +52,7 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
         LoadCommand::Stress(args) => carry_out("stress", &args.changes(), &args.target, None, loaded),
         LoadCommand::Realistic(args) => carry_out("realistic", &args.changes(), &args.target, None, loaded),
         LoadCommand::Storm(args) => carry_out("storm", &args.changes(), &args.target, None, loaded),
+        LoadCommand::Community(args) => carry_out("community", &args.changes(), &args.target, None, loaded),
         LoadCommand::Visit(args) => carry_out("visit", &args.changes(), &args.target, None, loaded),
         LoadCommand::Slow(target) => carry_out("slow", &[], target, None, loaded),
         LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
@@ -159,6 +160,9 @@ fn one(
     let node = node.with(args.tls, &Table::new());
     if args.url.is_some() && (node.tls || node.seed.is_some() || !node.settings.is_empty()) {
         progress(&format!("warning: what {name} asks of its node is left to the one that --url names"));
+    }
+    if args.url.is_none() {
+        before::room(members, node.tls)?;
     }
     // Lives until the run is over.
     let own = args.url.is_none().then(|| OwnNode::start(members, &node)).transpose()?;

@@ -27,7 +27,7 @@ pub(super) fn summary(report: &Report) -> String {
 
 pub(super) fn series(report: &Report) -> String {
     let mut out = String::from(
-        "run,seconds,active,sent,delivered,p50_ms,p99_ms,resident_bytes,kernel_bytes,server_cpu_seconds,\
+        "run,seconds,active,sent,delivered,presence,p50_ms,p99_ms,resident_bytes,kernel_bytes,server_cpu_seconds,\
          generator_cpu_seconds\r\n",
     );
     for run in &report.runs {
@@ -35,11 +35,12 @@ pub(super) fn series(report: &Report) -> String {
         for point in &run.series {
             let _ = write!(
                 out,
-                "{name},{:.3},{},{},{},{},{},{},{},{},{}\r\n",
+                "{name},{:.3},{},{},{},{},{},{},{},{},{},{}\r\n",
                 point.seconds,
                 point.active,
                 point.sent,
                 point.delivered,
+                point.presence,
                 optional(point.p50_ms),
                 optional(point.p99_ms),
                 optional(point.resident_bytes),

@@ -207,7 +207,16 @@ fn curves(run: &Run, out: &mut String) {
             ],
         },
     ];
-    for chart in charts {
+    let presence = Chart {
+        title: "News of presence",
+        unit: "per second",
+        curves: vec![Curve {
+            name: "delivered",
+            points: rates(series, &|point| Some(point.presence as f64), 1.0),
+        }],
+    };
+    let has_presence = series.last().is_some_and(|last| last.presence > 0);
+    for chart in charts.into_iter().chain(has_presence.then_some(presence)) {
         out.push_str(&chart.draw(seconds));
     }
 }

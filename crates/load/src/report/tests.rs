@@ -10,6 +10,7 @@ fn report() -> Report {
             active: u64::from(at as u32) * 100,
             sent: at as u64 * 50,
             delivered: at as u64 * 49,
+            presence: at as u64 * 7,
             p50_ms: (at > 4).then_some(1.5),
             p99_ms: (at > 4).then_some(9.0 + f64::from(at)),
             resident_bytes: Some(20_000_000 + at as u64 * 45_000),
@@ -59,8 +60,8 @@ fn the_page_has_every_chart_and_needs_nothing_from_elsewhere() {
     let page = report().page();
     let count = |what: &str| page.matches(what).count();
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
-    // Five of curves, one beside, one of latency.
-    assert_eq!((count("<figure"), count("<svg"), count("</svg>")), (7, 7, 7));
+    // Six of curves, one beside, one of latency.
+    assert_eq!((count("<figure"), count("<svg"), count("</svg>")), (8, 8, 8));
     assert_eq!((count("<section"), count("class=\"badge good\""), count("class=\"badge bad\"")), (2, 2, 2));
     for outside in ["http:", "https:", "url(", "@import", "src=", "<script", "<link"] {
         assert!(!page.contains(outside), "{outside}");
@@ -139,7 +140,7 @@ fn files_for_machines() {
     assert_eq!(json["runs"][1]["verdict"]["valid"], false);
     let series = read("series.csv");
     assert_eq!(series.lines().count(), 41);
-    assert!(series.lines().all(|line| line.split(',').count() == 11), "{series}");
+    assert!(series.lines().all(|line| line.split(',').count() == 12), "{series}");
     let summary = read("summary.csv");
     assert!(
         summary.contains("flood,true,user memory per connection,445,B,\"paper, AVChat\",4800"),

@@ -240,6 +240,7 @@ impl<'a> Stress<'a> {
             active: read(&self.welcomed),
             sent: read(&traffic.sent),
             delivered: read(&traffic.delivered),
+            presence: 0,
             p50_ms: lately.map(|lately| lately.p50_ms),
             p99_ms: lately.map(|lately| lately.p99_ms),
             resident_bytes: sample.resident_bytes,

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use edge::{
     Accepted, Closed, Conns, Edge, EdgeConfig, Handle, Io, Listener, Mailboxes, Now, Protocol, mailboxes,
 };
-use web_proto::{Command, Event, Limits, Message, Person, SendTo, SetPresence, Welcome};
+use web_proto::{Command, Event, Limits, Message, Person, Presence, SendTo, SetPresence, Welcome};
 
 /// What it does wrong.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,6 +20,8 @@ pub(crate) struct Flaws {
     pub(crate) lose_every: Option<u64>,
     /// Every so many-th message is delivered twice.
     pub(crate) double_every: Option<u64>,
+    /// Every so many-th change of presence is not told.
+    pub(crate) keep_quiet_every: Option<u64>,
     /// Every so many-th message gets a seq that was not its turn.
     pub(crate) misorder_every: Option<u64>,
     /// Every so many-th token is not there.
@@ -39,6 +41,8 @@ impl FakeServer {
             flaws,
             mail: mail.clone(),
             users: HashMap::new(),
+            watchers: HashMap::new(),
+            changes: 0,
             seqs: HashMap::new(),
             hellos: 0,
             tokens: 0,
@@ -56,6 +60,9 @@ struct Server {
     flaws: Flaws,
     mail: Mailboxes<Deliver>,
     users: HashMap<String, Handle>,
+    /// By whom they watch.
+    watchers: HashMap<String, Vec<String>>,
+    changes: u64,
     seqs: HashMap<String, u64>,
     hellos: u64,
     tokens: u64,
@@ -281,6 +288,14 @@ impl Server {
             let page = Event::History { re: rid, conversation: "c".into(), messages: vec![], more: false };
             return (own, Some(written(&page)));
         }
+        if let Command::Watch { users, .. } = &command {
+            for user in users {
+                self.watchers.entry(user.to_string()).or_default().push(from.to_owned());
+            }
+        }
+        if let Command::Presence { set } = command {
+            self.tell_presence(from, set);
+        }
         let Command::Send { id, to: SendTo::User(to), body, .. } = command else {
             return (own, matches!(command, Command::Ping { .. }).then(|| r#"{"t":"pong"}"#.to_owned()));
         };
@@ -313,6 +328,18 @@ impl Server {
         }
         let ack = Event::Ack { id, conversation: conversation.into(), seq, time: 0, position: "p".into() };
         (own, Some(written(&ack)))
+    }
+
+    fn tell_presence(&mut self, of: &str, set: SetPresence) {
+        self.changes += 1;
+        if self.flaws.keep_quiet_every.is_some_and(|every| self.changes.is_multiple_of(every)) {
+            return;
+        }
+        let presence = if set == SetPresence::Away { Presence::Away } else { Presence::Online };
+        let event = written(&Event::Presence { user: of.into(), presence, last_seen: None });
+        for watcher in self.watchers.get(of).into_iter().flatten() {
+            self.mail.send(0, Deliver(self.users[watcher], event.clone()));
+        }
     }
 }
 

@@ -17,6 +17,15 @@ const BYTES_PER_MEMBER: u64 = 12_000;
 /// rustls on both ends.
 const MORE_WITH_TLS: u64 = 16_000;
 
+/// What must hold before a node of our own is started: filling its database may take minutes.
+pub(super) fn room(members: u32, tls: bool) -> Outcome {
+    enough_memory(members, tls, true, available_bytes())?;
+    if let Some(warning) = little_tcp_memory(members) {
+        progress(&warning);
+    }
+    Ok(())
+}
+
 pub(super) fn check(aim: &Aim, members: u32, yes: bool) -> Outcome {
     may_go_there(aim, yes)?;
     reachable(aim)?;
@@ -102,6 +111,20 @@ fn few_descriptors(server: Option<u32>, members: u32) -> Option<String> {
         format!(
             "warning: the node may open {limit} descriptors, and {members} members want to come: raise its limit \
              (`kith doctor` says how) or start it with --private-descriptors and more --workers"
+        )
+    })
+}
+
+/// Of both ends of all connections, should each have something on its way.
+fn little_tcp_memory(members: u32) -> Option<String> {
+    let text = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_mem").ok()?;
+    let pressure: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    let each = crate::doctor::tcp_pages(u64::from(members) * 2);
+    (pressure < each).then(|| {
+        format!(
+            "warning: TCP gets short of memory at {pressure} pages (net.ipv4.tcp_mem), and {members} connections with \
+             data on their way on both ends take {each}: silent ones take none, so most runs go through; `kith doctor \
+             --connections {members}` says what to set"
         )
     })
 }

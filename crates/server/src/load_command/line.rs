@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use toml::Value;
 
-use super::plan::{FloodArgs, StormArgs, StressArgs, VisitArgs};
+use super::plan::{CommunityArgs, FloodArgs, StormArgs, StressArgs, VisitArgs};
 use crate::cli::{DataFlag, text};
 use crate::trouble::{Outcome, Trouble};
 
@@ -41,6 +41,15 @@ pub(crate) enum LoadCommand {
     /// Some members stay, watch the presence of the others, and write to them before, during and after the storm.
     #[command(verbatim_doc_comment)]
     Storm(StormArgs),
+    /// Members of one or several sites with long rosters write to contacts and change their presence, as Tigase's test
+    /// had it; says what each costs, how fast it is, and whether every message and every change has arrived.
+    ///
+    /// Example: kith load community --members 20000 --time 2m --report out
+    ///
+    /// Rosters are put into the node's database before it starts. A node that --url names has none of ours: members
+    /// then name whom they watch.
+    #[command(verbatim_doc_comment)]
+    Community(CommunityArgs),
     /// A few members stop reading while everybody writes; says what that costs the node and the others.
     ///
     /// Its figures are changed with `kith load run slow --set slow=20`.
@@ -78,6 +87,7 @@ impl LoadCommand {
             LoadCommand::Flood(args) => Some(&args.target),
             LoadCommand::Stress(args) | LoadCommand::Realistic(args) => Some(&args.target),
             LoadCommand::Storm(args) => Some(&args.target),
+            LoadCommand::Community(args) => Some(&args.target),
             LoadCommand::Visit(args) => Some(&args.target),
             LoadCommand::Slow(target) | LoadCommand::All(target) => Some(target),
             LoadCommand::Run(args) => Some(&args.target),

@@ -1,5 +1,6 @@
 //! The plans, one file each: their flags, their section in a plan file, and how it is carried out.
 
+mod community;
 mod flood;
 mod slow;
 mod storm;
@@ -14,6 +15,8 @@ use load::{Aim, LoadError};
 use super::core::Inside;
 use super::own_node::NodeWish;
 
+pub(super) use community::Community;
+pub(crate) use community::CommunityArgs;
 pub(super) use flood::Flood;
 pub(crate) use flood::FloodArgs;
 pub(super) use slow::Slow;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::own_node::NodeWish;
-use super::plan::{Contradiction, Flood, Slow, Storm, Stress, Task, Visit};
+use super::plan::{Community, Contradiction, Flood, Slow, Storm, Stress, Task, Visit};
 use super::study::{self, Study};
 use super::{presets, setting};
 use crate::trouble::{Outcome, Trouble};
@@ -28,6 +28,7 @@ struct PlanFile {
     stress: Option<Stress>,
     storm: Option<Storm>,
     slow: Option<Slow>,
+    community: Option<Community>,
     visit: Option<Visit>,
     study: Option<Study>,
 }
@@ -35,9 +36,11 @@ struct PlanFile {
 impl PlanFile {
     /// What its sections ask for: a plan has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
-        let PlanFile { about: _, plans: _, tls: _, node: _, study: _, flood, stress, storm, slow, visit } =
-            self;
-        [boxed(flood), boxed(stress), boxed(storm), boxed(slow), boxed(visit)].into_iter().flatten().collect()
+        let PlanFile { flood, stress, storm, slow, visit, community, .. } = self;
+        [boxed(flood), boxed(stress), boxed(storm), boxed(slow), boxed(visit), boxed(community)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 

@@ -108,6 +108,48 @@ fn after_a_storm_all_are_back_and_nothing_is_lost_or_doubled() {
 }
 
 #[test]
+fn a_community_with_stored_rosters_loses_no_message_and_no_news() {
+    let scratch = Scratch::new("community");
+    let plan = "[community]\nmembers = 80\nsites = 2\nroster = 20\nonline = 6\nrate = 200.0\nmessage-every = \"1s\"\n\
+                status-every = \"2s\"\ntime = \"2s\"\nstorm = 30\nspread = \"500ms\"\n";
+    fs::write(scratch.path().join("town.toml"), plan).unwrap();
+    let report: Value = serde_json::from_str(&scratch.say("load run town.toml --json")).unwrap();
+    // 14 who are away for each 6 who are online.
+    let seeded = &report["seeded"];
+    assert_eq!((&seeded["users"], &seeded["contacts"]), (&(80 + 2 * 94).into(), &1_600.into()), "{report}");
+    let calm = &report["calm"];
+    assert!(calm["sent"].as_u64() > Some(80) && calm["changes"].as_u64() > Some(30), "{report}");
+    assert_eq!((&calm["acknowledged"], &calm["delivered"]), (&calm["sent"], &calm["sent"]), "{report}");
+    assert_eq!(calm["presence"], report["presence_expected"], "{report}");
+    let storm = &report["storm"];
+    assert_eq!(storm["returned"], 30, "{report}");
+    for wrong in ["gaps", "not_resumed", "flaps"] {
+        assert_eq!(storm[wrong], 0, "{wrong} in {report}");
+    }
+    assert_eq!(storm["traffic"]["delivered"], storm["traffic"]["sent"], "{report}");
+    assert_eq!((&report["doubled"], &report["failed"]), (&0.into(), &0.into()), "{report}");
+    let said = scratch.fails("load run town.toml --set members=10 --set storm=0");
+    assert!(said.contains("too few members") && said.contains("fewer `sites`"), "{said}");
+    assert!(scratch.fails("load run town.toml --set storm=90").contains("more members than there are"));
+}
+
+#[test]
+fn a_community_on_a_node_that_others_started_names_whom_it_watches() {
+    let scratch = Scratch::new("community-url");
+    let node = Running::demo(&scratch);
+    let line = format!(
+        "load community --url http://{} --members 40 --online 4 --message-every 2s --status-every 2s --time 1s --json",
+        node.http
+    );
+    let report: Value = serde_json::from_str(&scratch.say(&line)).unwrap();
+    assert_eq!((&report["seeded"], &report["roster"]), (&Value::Null, &4.into()), "{report}");
+    let calm = &report["calm"];
+    assert_eq!(calm["delivered"], calm["sent"], "{report}");
+    assert!(calm["changes"].as_u64() > Some(5), "{report}");
+    assert_eq!(calm["presence"], report["presence_expected"], "{report}");
+}
+
+#[test]
 fn who_stops_reading_catches_up_without_a_loss() {
     let scratch = Scratch::new("slow");
     let set = "--set members=6 --set slow=2 --set writes=400.0 --set calm=1s --set pause=2s";

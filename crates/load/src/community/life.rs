@@ -1,0 +1,329 @@
+//! What the members of a community do: watch their contacts, write to them, change their presence, lose their connection
+//! and resume.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use web_proto::{Command, Event, Message, Presence, SendTo, SetPresence, Welcome};
+
+use super::moments::Moment;
+use super::people::{Contact, People};
+use crate::crowd::{Says, Script, add, histogram};
+use crate::token;
+use crate::traffic::Traffic;
+
+pub(crate) enum Order {
+    /// These members' turns to write have come.
+    Write(Vec<Moment>),
+    /// To change their presence.
+    Change(Vec<Moment>),
+    /// Everybody below this number who has not said yet whom to watch says it.
+    Watch(u32),
+    /// The calm part is over.
+    CalmIsOver,
+    /// All below this number are gone.
+    Storm(u32),
+}
+
+/// What the workers share.
+pub(crate) struct World {
+    /// Sets its messages apart from those of other runs.
+    pub(crate) run: u64,
+    pub(crate) begin: Instant,
+    pub(crate) people: People,
+    /// Members name whom they watch, after [`Order::Watch`]; otherwise they watch their contacts as they come.
+    pub(crate) named: bool,
+    /// Members below this number keep their positions.
+    pub(crate) storm: u32,
+    pub(crate) traffic: Arc<Traffic>,
+    /// When each member's last change of presence was due, in milliseconds after `begin`; 0: never.
+    pub(crate) changed: Box<[AtomicU32]>,
+}
+
+/// The members of one worker.
+pub(crate) struct Life {
+    world: Arc<World>,
+    worker: u32,
+    workers: u32,
+    /// The next one to say whom it watches.
+    next_to_watch: u32,
+    /// Up to where the members who will be gone have everything.
+    positions: HashMap<u32, Box<str>>,
+    /// Messages without an answer yet, by the one who wrote them: they are said again after the way back.
+    unanswered: HashMap<u32, Vec<Letter>>,
+    /// Messages that were received, with the seq of the first time.
+    received: HashMap<u64, u32>,
+    /// Members whose connection is gone.
+    gone: HashSet<u32>,
+    /// Members who were not online for others when they came: a run before has left them like this.
+    began_away: HashSet<u32>,
+    storming: bool,
+    found: Found,
+}
+
+#[derive(Clone, Copy)]
+struct Letter {
+    number: u64,
+    due: Instant,
+}
+
+/// What one worker has found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// From when it was due, in the calm part.
+    pub(crate) ack: Histogram<u64>,
+    pub(crate) delivery: Histogram<u64>,
+    pub(crate) presence: Histogram<u64>,
+    /// Of those who stayed, from the storm on.
+    pub(crate) storm_ack: Histogram<u64>,
+    /// From when something was due until it was said, in the calm part.
+    pub(crate) late: Histogram<u64>,
+    /// One message with two seqs: it was stored twice.
+    pub(crate) doubled: u64,
+    /// One message with one seq, again: a receiver drops it.
+    pub(crate) repeated: u64,
+    /// Came with the welcome of those who came back.
+    pub(crate) caught_up: u64,
+    pub(crate) gaps: u64,
+    /// Those who came back and had to begin anew.
+    pub(crate) not_resumed: u64,
+    /// News that somebody is offline, from the storm on: nobody is gone for long enough.
+    pub(crate) flaps: u64,
+    pub(crate) refusals: BTreeMap<String, u64>,
+}
+
+impl Life {
+    pub(crate) fn new(world: Arc<World>, worker: usize, workers: usize) -> Life {
+        Life {
+            world,
+            worker: worker as u32,
+            workers: workers as u32,
+            next_to_watch: worker as u32,
+            positions: HashMap::new(),
+            unanswered: HashMap::new(),
+            received: HashMap::new(),
+            gone: HashSet::new(),
+            began_away: HashSet::new(),
+            storming: false,
+            found: Found {
+                ack: histogram(),
+                delivery: histogram(),
+                presence: histogram(),
+                storm_ack: histogram(),
+                late: histogram(),
+                doubled: 0,
+                repeated: 0,
+                caught_up: 0,
+                gaps: 0,
+                not_resumed: 0,
+                flaps: 0,
+                refusals: BTreeMap::new(),
+            },
+        }
+    }
+
+    fn write(&mut self, moment: Moment, now: Instant, says: &mut Says) {
+        let letter = Letter { number: moment.number, due: moment.due };
+        self.unanswered.entry(moment.member).or_default().push(letter);
+        add(&self.world.traffic.sent, 1);
+        if !self.gone.contains(&moment.member) {
+            self.note_late(moment, now);
+            self.say_letter(moment.member, letter, says);
+        }
+    }
+
+    fn say_letter(&self, member: u32, letter: Letter, says: &mut Says) {
+        let World { run, begin, people, .. } = &*self.world;
+        // Any contact who is online, the same one each time it is said.
+        let nth = (letter.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % u64::from(people.online());
+        let to = SendTo::User(Contact::Online(people.online_contact(member, nth as u32)).name().into());
+        let due = letter.due.saturating_duration_since(*begin).as_micros();
+        let id = format!("{run:x}-{:x}-{due:x}", letter.number).into();
+        says.say(member, &Command::Send { id, to, body: BODY.into(), reply_to: None });
+    }
+
+    fn change(&mut self, moment: Moment, now: Instant, says: &mut Says) {
+        let Moment { member, number, due } = moment;
+        if self.gone.contains(&member) {
+            return;
+        }
+        self.note_late(moment, now);
+        let turn = number / u64::from(self.world.people.members());
+        let away = turn.is_multiple_of(2) != self.began_away.contains(&member);
+        let set = if away { SetPresence::Away } else { SetPresence::Online };
+        let due = due.saturating_duration_since(self.world.begin).as_millis().max(1) as u32;
+        self.world.changed[member as usize].store(due, Ordering::Relaxed);
+        add(&self.world.traffic.changes, 1);
+        says.say(member, &Command::Presence { set });
+    }
+
+    fn note_late(&mut self, moment: Moment, now: Instant) {
+        if !self.storming {
+            self.found.late.saturating_record(micros(moment.due, now));
+        }
+    }
+
+    fn watch(&self, member: u32, says: &mut Says) {
+        let named = self.world.people.contacts(member).filter(|_| self.world.named);
+        let users = named.map(|contact| contact.name().into()).collect();
+        says.say(member, &Command::Watch { contacts: !self.world.named, users });
+    }
+
+    fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
+        let Some((number, due)) = self.letter_of(&message.id) else { return };
+        // One's own, which a welcome brings back.
+        if token::number(&message.from) == Some(member) {
+            return;
+        }
+        match self.received.insert(number, message.seq as u32) {
+            None => {
+                let waited = micros(due, now);
+                self.world.traffic.deliver(self.worker, waited);
+                if !self.storming {
+                    self.found.delivery.saturating_record(waited);
+                }
+            }
+            Some(before) if before == message.seq as u32 => self.found.repeated += 1,
+            Some(_) => self.found.doubled += 1,
+        }
+    }
+
+    /// Its number, and when it was due.
+    fn letter_of(&self, id: &str) -> Option<(u64, Instant)> {
+        let mut parts = id.split('-').map(|part| u64::from_str_radix(part, 16).ok());
+        let (run, number, due) = (parts.next()??, parts.next()??, parts.next()??);
+        (run == self.world.run).then(|| (number, self.world.begin + Duration::from_micros(due)))
+    }
+
+    /// Takes a message off those that wait for an answer; false where it has had one.
+    fn answered(&mut self, member: u32, number: u64) -> bool {
+        let Some(letters) = self.unanswered.get_mut(&member) else { return false };
+        let Some(at) = letters.iter().position(|letter| letter.number == number) else { return false };
+        letters.swap_remove(at);
+        if letters.is_empty() {
+            self.unanswered.remove(&member);
+        }
+        true
+    }
+
+    fn acknowledged(&mut self, member: u32, id: &str, now: Instant) {
+        let Some((number, due)) = self.letter_of(id) else { return };
+        if !self.answered(member, number) {
+            return;
+        }
+        add(&self.world.traffic.acknowledged, 1);
+        if !self.storming {
+            self.found.ack.saturating_record(micros(due, now));
+        } else if member >= self.world.storm {
+            self.found.storm_ack.saturating_record(micros(due, now));
+        }
+    }
+
+    fn news(&mut self, user: &str, presence: Presence, now: Instant) {
+        add(&self.world.traffic.presence, 1);
+        let of_member = token::number(user).and_then(|member| self.world.changed.get(member as usize));
+        // Others on the rosters are always offline.
+        let Some(changed) = of_member.map(|changed| changed.load(Ordering::Relaxed)) else { return };
+        if self.storming {
+            self.found.flaps += u64::from(presence == Presence::Offline);
+        } else if changed > 0 {
+            let due = self.world.begin + Duration::from_millis(changed.into());
+            self.found.presence.saturating_record(micros(due, now));
+        }
+    }
+
+    fn note_position(&mut self, member: u32, position: &str) {
+        if member < self.world.storm {
+            self.positions.insert(member, position.into());
+        }
+    }
+
+    fn is_back(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, says: &mut Says) {
+        self.found.not_resumed += u64::from(!welcome.resumed);
+        self.found.gaps += welcome.gaps.len() as u64;
+        self.found.caught_up += welcome.messages.len() as u64;
+        for message in &welcome.messages {
+            self.receive(member, message, now);
+        }
+        for letter in self.unanswered.get(&member).into_iter().flatten() {
+            self.say_letter(member, *letter, says);
+        }
+        if self.world.named {
+            self.watch(member, says);
+        }
+    }
+}
+
+const BODY: &str = "Are you coming tonight? We meet at eight, as last time, and Tom brings his new game.";
+
+fn micros(due: Instant, now: Instant) -> u64 {
+    now.saturating_duration_since(due).as_micros() as u64
+}
+
+impl Script for Life {
+    type Order = Order;
+    type Result = Found;
+
+    fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, now: Instant, says: &mut Says) {
+        if self.gone.remove(&member) {
+            self.is_back(member, welcome, now, says);
+        } else if welcome.presence != SetPresence::Online {
+            self.began_away.insert(member);
+        }
+        if !self.world.named {
+            self.watch(member, says);
+        }
+        self.note_position(member, &welcome.position);
+    }
+
+    fn position(&self, member: u32) -> Option<&str> {
+        self.positions.get(&member).map(|position| &**position)
+    }
+
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, _: &mut Says) {
+        match event {
+            Event::Ack { id, position, .. } => {
+                self.acknowledged(member, id, now);
+                self.note_position(member, position);
+            }
+            Event::Message { message, position } => {
+                self.receive(member, message, now);
+                self.note_position(member, position);
+            }
+            Event::Presence { user, presence, .. } => self.news(user, *presence, now),
+            Event::Error { code, id, .. } => {
+                let number = id.as_deref().and_then(|id| self.letter_of(id)).map(|(number, _)| number);
+                if number.is_some_and(|number| self.answered(member, number)) {
+                    add(&self.world.traffic.refused, 1);
+                }
+                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn order(&mut self, order: Order, now: Instant, says: &mut Says) {
+        match order {
+            Order::Write(moments) => moments.into_iter().for_each(|moment| self.write(moment, now, says)),
+            Order::Change(moments) => moments.into_iter().for_each(|moment| self.change(moment, now, says)),
+            Order::Watch(below) => {
+                while self.next_to_watch < below {
+                    self.watch(self.next_to_watch, says);
+                    self.next_to_watch += self.workers;
+                }
+            }
+            Order::CalmIsOver => self.storming = true,
+            Order::Storm(below) => {
+                let ours = (self.worker..below).step_by(self.workers as usize);
+                self.gone.extend(ours);
+            }
+        }
+    }
+
+    fn result(&mut self) -> Found {
+        self.found.clone()
+    }
+}

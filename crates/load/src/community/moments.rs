@@ -1,0 +1,104 @@
+//! Moments of chance: a Poisson process, so that nobody does anything together with others.
+
+use std::time::{Duration, Instant};
+
+use crate::client::Masks;
+
+/// What happens at a rate, and to whom: each member in its turn, but the turns are scattered.
+pub(super) struct Moments {
+    /// Of all members together, per second; 0: never.
+    rate: f64,
+    members: u64,
+    /// Has no divisor in common with `members`.
+    stride: u64,
+    count: u64,
+    next: Instant,
+    chance: Masks,
+}
+
+/// It is, or was, a member's turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) due: Instant,
+    pub(super) member: u32,
+    /// From 0, of all.
+    pub(super) number: u64,
+}
+
+impl Moments {
+    /// `every`: how often it is each member's turn, on average.
+    pub(super) fn new(members: u32, every: Option<Duration>, begin: Instant, seed: u64) -> Moments {
+        let members = u64::from(members.max(1));
+        let golden = (members as f64 * 0.618) as u64 | 1;
+        let stride = (golden..).find(|stride| gcd(*stride, members) == 1).unwrap_or(1);
+        let mut moments = Moments {
+            rate: every.map_or(0.0, |every| members as f64 / every.as_secs_f64().max(1e-6)),
+            members,
+            stride,
+            count: 0,
+            next: begin,
+            chance: Masks::new(seed),
+        };
+        moments.draw();
+        moments
+    }
+
+    /// The next one that is due, if any is.
+    pub(super) fn take(&mut self, now: Instant) -> Option<Moment> {
+        if self.rate == 0.0 || self.next > now {
+            return None;
+        }
+        let number = self.count;
+        let member = (number % self.members * self.stride % self.members) as u32;
+        let moment = Moment { due: self.next, member, number };
+        self.count += 1;
+        self.draw();
+        Some(moment)
+    }
+
+    /// Begins anew: what was due meanwhile is not made up for.
+    pub(super) fn skip_to(&mut self, now: Instant) {
+        self.next = now;
+        self.draw();
+    }
+
+    fn draw(&mut self) {
+        if self.rate > 0.0 {
+            let gap = -(1.0 - self.chance.chance().min(1.0 - 1e-9)).ln() / self.rate;
+            self.next += Duration::from_secs_f64(gap);
+        }
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_has_a_turn_and_none_is_at_a_beat() {
+        let begin = Instant::now();
+        let mut moments = Moments::new(100, Some(Duration::from_secs(10)), begin, 7);
+        let end = begin + Duration::from_secs(100);
+        let all: Vec<Moment> = std::iter::from_fn(|| moments.take(end)).collect();
+        // 1,000 are expected, with a standard deviation of 32.
+        assert!((850..1150).contains(&all.len()), "{}", all.len());
+        let mut first: Vec<u32> = all[..100].iter().map(|moment| moment.member).collect();
+        assert_ne!(first[1], first[0] + 1);
+        first.sort_unstable();
+        assert_eq!(first, (0..100).collect::<Vec<u32>>());
+        let gaps: Vec<f64> = all.windows(2).map(|two| (two[1].due - two[0].due).as_secs_f64()).collect();
+        let long = gaps.iter().filter(|gap| **gap > 0.1).count() as f64 / gaps.len() as f64;
+        // Of a Poisson process, 1/e are longer than the mean.
+        assert!((0.3..0.44).contains(&long), "{long}");
+    }
+
+    #[test]
+    fn without_a_rate_nothing_is_ever_due() {
+        let begin = Instant::now();
+        assert!(Moments::new(10, None, begin, 1).take(begin + Duration::from_secs(1_000_000)).is_none());
+    }
+}

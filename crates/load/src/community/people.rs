@@ -1,0 +1,182 @@
+//! Who is whose contact, by number: nothing is kept, however many there are.
+
+use crate::token;
+
+/// Members, numbered from 0, who are online; and users who are not, but stand on their rosters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct People {
+    members: u32,
+    sites: u32,
+    roster: u32,
+    online: u32,
+}
+
+/// Somebody on a roster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Contact {
+    /// The member with this number.
+    Online(u32),
+    /// The user with this number, among those of the site who are away.
+    Away(u32),
+}
+
+/// There are too few members for their rosters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("each site needs at least {least} members, so that each of them can have {online} others online")]
+pub struct TooFew {
+    pub least: u32,
+    pub online: u32,
+}
+
+impl People {
+    /// `online` of the `roster` contacts of each member are members; an odd number is rounded down, since contacts are
+    /// mutual and each member has as many on both sides.
+    pub fn new(members: u32, sites: u32, roster: u32, online: u32) -> Result<People, TooFew> {
+        let online = online.min(roster) & !1;
+        let least = online + 2;
+        if members / sites.max(1) < least {
+            return Err(TooFew { least, online });
+        }
+        Ok(People { members, sites: sites.max(1), roster, online })
+    }
+
+    pub fn members(&self) -> u32 {
+        self.members
+    }
+
+    pub fn sites(&self) -> u32 {
+        self.sites
+    }
+
+    pub fn roster(&self) -> u32 {
+        self.roster
+    }
+
+    pub fn online(&self) -> u32 {
+        self.online
+    }
+
+    /// Members of a site, in ascending order.
+    pub fn of_site(&self, site: u32) -> impl Iterator<Item = u32> + use<> {
+        (site..self.members).step_by(self.sites as usize)
+    }
+
+    /// Users of a site who are not online: as many as make those who are online the share of all that they are of a
+    /// roster.
+    pub fn away_of_site(&self, site: u32) -> u32 {
+        match (self.roster - self.online, self.online) {
+            (away, 0) => away,
+            (away, online) => (u64::from(self.size(site)) * u64::from(away)).div_ceil(online.into()) as u32,
+        }
+    }
+
+    /// The whole roster of a member: first those who are online.
+    pub fn contacts(&self, member: u32) -> impl Iterator<Item = Contact> + use<> {
+        let people = *self;
+        let online = (0..self.online).map(move |nth| Contact::Online(people.online_contact(member, nth)));
+        online.chain((0..self.roster - self.online).map(move |nth| people.away_contact(member, nth)))
+    }
+
+    /// The `nth` contact of a member, of those who are online. They lie in pairs around it in the ring of its site, far
+    /// apart.
+    pub(crate) fn online_contact(&self, member: u32, nth: u32) -> u32 {
+        let (site, size) = (member % self.sites, self.size(member % self.sites));
+        let pairs = self.online / 2;
+        let apart = ((size - 1) / 2 - 1).checked_div(pairs.saturating_sub(1)).unwrap_or(1);
+        let step = 1 + nth / 2 * apart;
+        let step = if nth.is_multiple_of(2) { step } else { size - step };
+        (member / self.sites + step) % size * self.sites + site
+    }
+
+    fn away_contact(&self, member: u32, nth: u32) -> Contact {
+        let all = u64::from(self.away_of_site(member % self.sites));
+        let away = u64::from(self.roster - self.online);
+        let apart = all / away;
+        // One further each time, where there is room: else some would be on many lists and others on none.
+        let apart = if apart > away { apart + 1 } else { apart };
+        let first = u64::from(member / self.sites) * all / u64::from(self.size(member % self.sites));
+        Contact::Away(((first + u64::from(nth) * apart) % all) as u32)
+    }
+
+    /// Members of a site.
+    fn size(&self, site: u32) -> u32 {
+        (self.members - site).div_ceil(self.sites)
+    }
+}
+
+impl Contact {
+    /// What the user is called.
+    pub fn name(self) -> String {
+        match self {
+            Contact::Online(member) => token::user(member),
+            Contact::Away(number) => format!("away-{:07}", number + 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rosters_are_whole_mutual_and_of_one_site(
+            sites in 1u32..5, more in 0u32..300, roster in 0u32..60, share in 0u32..=60,
+        ) {
+            let online = roster.min(share);
+            let members = (online + 2) * sites + more;
+            let people = People::new(members, sites, roster, online).unwrap();
+            for member in 0..members {
+                let mut contacts: Vec<Contact> = people.contacts(member).collect();
+                prop_assert_eq!(contacts.len(), roster as usize);
+                contacts.sort_unstable();
+                contacts.dedup();
+                prop_assert_eq!(contacts.len(), roster as usize, "nobody stands there twice");
+                let mut others = 0;
+                for contact in contacts {
+                    match contact {
+                        Contact::Online(other) => {
+                            others += 1;
+                            prop_assert!(other != member && other < members && other % sites == member % sites);
+                            prop_assert!(people.contacts(other).any(|back| back == Contact::Online(member)));
+                        }
+                        Contact::Away(number) => prop_assert!(number < people.away_of_site(member % sites)),
+                    }
+                }
+                prop_assert_eq!(others, people.online());
+            }
+            prop_assert_eq!((0..sites).map(|site| people.of_site(site).count()).sum::<usize>(), members as usize);
+        }
+    }
+
+    #[test]
+    fn a_million_of_them() {
+        let people = People::new(1_000_000, 10, 150, 30).unwrap();
+        assert_eq!((people.away_of_site(3), people.of_site(3).count()), (400_000, 100_000));
+        let contacts: Vec<Contact> = people.contacts(999_999).collect();
+        assert_eq!(contacts[0], Contact::Online(9));
+        assert_eq!(contacts[149].name(), "away-0396743");
+    }
+
+    #[test]
+    fn who_is_away_is_on_about_as_many_lists_as_others() {
+        let people = People::new(5_000, 1, 150, 30).unwrap();
+        let mut lists: HashMap<Contact, u32> = HashMap::new();
+        for contact in (0..5_000).flat_map(|member| people.contacts(member)) {
+            *lists.entry(contact).or_default() += 1;
+        }
+        assert_eq!(lists.len(), 25_000);
+        assert!(lists.values().all(|lists| (20..=40).contains(lists)));
+    }
+
+    #[test]
+    fn too_few_are_refused() {
+        let few = People::new(100, 4, 150, 30).unwrap_err();
+        assert_eq!(few, TooFew { least: 32, online: 30 });
+        assert!(People::new(128, 4, 150, 30).is_ok());
+    }
+}

@@ -1,0 +1,186 @@
+//! `community`: what can be said of it on the command line and in a plan file.
+
+mod seed;
+
+use std::sync::{Arc, OnceLock};
+
+use clap::Args;
+use load::community::{self, CommunityPlan, People, Rosters};
+use load::target::Transport;
+use load::{Aim, LoadError};
+use serde::Deserialize;
+use toml::Value;
+
+use self::seed::Filled;
+use super::{Contradiction, Found, Task};
+use crate::cli::text;
+use crate::load_command::line::{LoadTarget, changes, integer};
+use crate::load_command::own_node::{NodeWish, Seed};
+use crate::load_command::setting;
+use crate::span::Span;
+
+#[derive(Debug, Args)]
+pub(crate) struct CommunityArgs {
+    #[command(flatten)]
+    pub(crate) target: LoadTarget,
+    /// websocket, stream, sse or poll [default: websocket].
+    #[arg(long)]
+    pub(crate) transport: Option<load::target::Transport>,
+    /// Who are online [default: 5000].
+    #[arg(long)]
+    pub(crate) members: Option<u32>,
+    /// Sites among which they are divided [default: 1].
+    #[arg(long)]
+    pub(crate) sites: Option<u32>,
+    /// Contacts of each [default: 150].
+    #[arg(long)]
+    pub(crate) roster: Option<u32>,
+    /// Of these, who are online [default: 30].
+    #[arg(long)]
+    pub(crate) online: Option<u32>,
+    /// Connections begun per second [default: 500].
+    #[arg(long)]
+    pub(crate) rate: Option<f64>,
+    /// Each writes to a contact who is online so often, at moments of chance; 0s: never [default: 100s].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) message_every: Option<Span>,
+    /// Each changes its presence so often; 0s: never [default: 700s].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) status_every: Option<Span>,
+    /// How long, after the last one came [default: 1m].
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) time: Option<Span>,
+    /// So many lose their connections at the end, and come back [default: 0].
+    #[arg(long)]
+    pub(crate) storm: Option<u32>,
+}
+
+impl CommunityArgs {
+    /// What differs from the preset.
+    pub(crate) fn changes(&self) -> Vec<(String, Value)> {
+        changes([
+            ("transport", self.transport.map(|transport| text(transport.name()))),
+            ("members", self.members.map(integer)),
+            ("sites", self.sites.map(integer)),
+            ("roster", self.roster.map(integer)),
+            ("online", self.online.map(integer)),
+            ("rate", self.rate.map(Value::Float)),
+            ("message-every", self.message_every.map(text)),
+            ("status-every", self.status_every.map(text)),
+            ("time", self.time.map(text)),
+            ("storm", self.storm.map(integer)),
+        ])
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Community {
+    #[serde(deserialize_with = "setting::parsed")]
+    transport: Transport,
+    #[serde(deserialize_with = "setting::at_least_one")]
+    members: u32,
+    #[serde(deserialize_with = "setting::at_least_one")]
+    sites: u32,
+    roster: u32,
+    online: u32,
+    #[serde(deserialize_with = "setting::positive")]
+    rate: f64,
+    message_every: Span,
+    status_every: Span,
+    time: Span,
+    storm: u32,
+    spread: Span,
+    /// Set when the database of a node of our own was filled.
+    #[serde(skip)]
+    filled: Arc<OnceLock<Filled>>,
+}
+
+impl Default for Community {
+    fn default() -> Community {
+        Community {
+            transport: Transport::Websocket,
+            members: 5_000,
+            sites: 1,
+            roster: 150,
+            online: 30,
+            rate: 500.0,
+            message_every: Span::seconds(100),
+            status_every: Span::seconds(700),
+            time: Span::seconds(60),
+            storm: 0,
+            spread: Span::seconds(1),
+            filled: Arc::default(),
+        }
+    }
+}
+
+impl Task for Community {
+    fn check(&self) -> Result<(), Contradiction> {
+        if self.online > self.roster {
+            return Err(Contradiction {
+                says: "more contacts are online than a roster has",
+                remedy: "`online` is a part of `roster`, as in roster = 150 and online = 30",
+            });
+        }
+        if self.storm > self.members {
+            return Err(Contradiction {
+                says: "the storm has more members than there are",
+                remedy: "`storm` is a part of `members`; 0 is none",
+            });
+        }
+        let few = |_| Contradiction {
+            says: "a site has too few members for their rosters",
+            remedy: "each site needs two members more than `online`: more `members`, fewer `sites`, or less `online`",
+        };
+        People::new(self.members, self.sites, self.roster, self.online).map(drop).map_err(few)
+    }
+
+    fn members(&self) -> u32 {
+        self.members
+    }
+
+    fn node(&self) -> NodeWish {
+        let filled = Arc::clone(&self.filled);
+        let people = People::new(self.members, self.sites, self.roster, self.online);
+        let seed = people.ok().map(|people| {
+            Seed(Arc::new(move |folder| {
+                let done = seed::fill(folder, people)?;
+                // A seed fills one node.
+                let _ = filled.set(done);
+                Ok(())
+            }))
+        });
+        NodeWish { seed, ..NodeWish::default() }
+    }
+
+    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+        let few = |_| LoadError::Plan("a site has too few members for their rosters");
+        let (aim, people, rosters) = match self.filled.get() {
+            Some(filled) => {
+                let people = People::new(self.members, self.sites, self.roster, self.online).map_err(few)?;
+                (filled.aim(aim), people, Rosters::Stored(filled.seeded))
+            }
+            // A node that others have started: one site, and no rosters that we know of.
+            None => {
+                say("members name whom they watch: the node that --url names has no rosters of ours");
+                (aim, People::new(self.members, 1, self.online, self.online).map_err(few)?, Rosters::Named)
+            }
+        };
+        let every = |span: Span| Some(span.into()).filter(|span: &std::time::Duration| !span.is_zero());
+        let plan = CommunityPlan {
+            aim,
+            transport: self.transport,
+            people,
+            rosters,
+            rate: self.rate,
+            message_every: every(self.message_every),
+            status_every: every(self.status_every),
+            time: self.time.into(),
+            storm: self.storm,
+            spread: self.spread.into(),
+        };
+        let report = community::run(&plan, say)?;
+        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+    }
+}
