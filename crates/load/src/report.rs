@@ -173,6 +173,16 @@ impl Row {
     }
 }
 
+/// What speaks against a run whose messages were refused, by code.
+pub(crate) fn against_refusals(refused: &BTreeMap<String, u64>) -> Option<&'static str> {
+    let overloaded = refused.keys().all(|code| code == "unavailable");
+    match (refused.is_empty(), overloaded) {
+        (true, _) => None,
+        (_, true) => Some("the server could not keep up, and refused messages as `unavailable`"),
+        (_, false) => Some("the server refused messages: its limits were measured"),
+    }
+}
+
 /// A line of each reason or code.
 pub(crate) fn counted(counts: &BTreeMap<String, u64>) -> impl Iterator<Item = String> {
     counts.iter().map(|(what, count)| format!("{count} × {what}"))

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chat::SecretKind;
 use load::report::{Machine, Report, Run};
 use load::target::Target;
-use load::{Aim, LoadError, Watch};
+use load::{Aim, LoadError, Others, Watch};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use toml::{Table, Value};
@@ -171,7 +171,12 @@ fn one(
     let aim = Aim { stop: Arc::clone(stop), watch, ..aim(args, own.as_ref(), loaded)? };
     before::check(&aim, members, args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("{name} could not be made")).because(error);
-    task.carry_out(name, aim, &mut |line| live.say(line)).map_err(unmade)
+    let others = Others::begin(aim.server);
+    let mut found = task.carry_out(name, aim, &mut |line| live.say(line)).map_err(unmade)?;
+    if let Some(warning) = others.note(&mut found.run) {
+        found.text += &format!("{warning}\n");
+    }
+    Ok(found)
 }
 
 fn inside_this_process(

@@ -11,7 +11,7 @@ use super::reading::Found;
 use crate::conductor::{Point, Stand};
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::report::{Latency, Row, Run, Verdict, counted, grouped};
+use crate::report::{Latency, Row, Run, Verdict, against_refusals, counted, grouped};
 
 /// The outcome. Figures that could not be read are null.
 #[derive(Debug, Clone, Serialize)]
@@ -88,7 +88,7 @@ impl Report {
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit"),
             _ if findings.ramped < u64::from(plan.members + plan.slow) => Some("not everybody was logged in"),
-            _ if findings.refused > 0 => Some("the server refused messages: its limits were measured"),
+            _ if findings.refused > 0 => against_refusals(&all.refusals),
             Probe::Blind => Some("nothing could be seen of the server"),
             _ => None,
         };

@@ -13,7 +13,7 @@ use crate::conductor::{Point, Stand};
 use crate::crowd::histogram;
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::report::{Latency, Row, Run, Verdict, counted, grouped};
+use crate::report::{Latency, Row, Run, Verdict, against_refusals, counted, grouped};
 
 /// The outcome. Figures that could not be read are null.
 #[derive(Debug, Clone, Serialize)]
@@ -101,7 +101,7 @@ impl Report {
                 Some("the generator had too few descriptors for the old and the new connections")
             }
             _ if findings.ramped < everybody => Some("not everybody was logged in before the storm"),
-            _ if findings.refused > 0 => Some("the server refused messages: its limits were measured"),
+            _ if findings.refused > 0 => against_refusals(&refused),
             Probe::Blind => Some("nothing could be seen of the server"),
             _ => None,
         };

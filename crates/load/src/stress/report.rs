@@ -12,7 +12,7 @@ use crate::conductor::{Point, Stand};
 use crate::crowd::histogram;
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::report::{Latency, Row, Run, Verdict, grouped};
+use crate::report::{Latency, Row, Run, Verdict, against_refusals, grouped};
 
 /// The outcome. Figures that could not be read are null.
 ///
@@ -138,7 +138,7 @@ impl Report {
             _ if busiest > 95.0 => Some("the generator was itself the limit: give it more threads"),
             _ if short => Some("the generator could not keep the rate"),
             _ if findings.members < u64::from(asked) => Some("not everybody was logged in"),
-            _ if !all.refusals.is_empty() => Some("the server refused messages: its limits were measured"),
+            _ if !all.refusals.is_empty() => against_refusals(&all.refusals),
             Probe::Blind => Some("nothing could be seen of the server: name its process id"),
             _ => None,
         };

@@ -53,6 +53,7 @@ pub(super) const ALL: &[Preset] = presets![
     "erlang-study-messages",
     "short-study",
     "short-core",
+    "short-slow",
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static Preset> {

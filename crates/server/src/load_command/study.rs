@@ -165,31 +165,12 @@ impl Study {
         });
         let judged: Vec<Judged> =
             self.hypotheses.iter().map(|hypothesis| hypothesis.judge(&self.base(), &measured)).collect();
-        let count = |outcome| judged.iter().filter(|judged| judged.outcome == outcome).count();
-        let (held, open) = (count(Judgement::Held), count(Judgement::NotDecided));
         let mut lines = self.notes.clone();
         lines.extend(because.clone().filter(|_| !few));
-        let settings: usize = self.factors.values().map(Vec::len).sum();
         Run {
             name: name.to_owned(),
-            headline: match judged.len() {
-                0 => format!("{} settings of {} factors, side by side", settings, self.factors.len()),
-                count if open > 0 => format!("{held} of {count} hypotheses held, {open} not decided"),
-                count => format!("{held} of {count} hypotheses held"),
-            },
-            how: format!(
-                "The plan {} was run {all} times, each on a fresh node of its own, in a random order (seed {}): {}, \
-                 {}. Figures are medians of {} with least and most.",
-                self.plan,
-                self.seed,
-                if self.every_combination {
-                    format!("each of {} combinations", cases.len())
-                } else {
-                    "one factor changed at a time".to_owned()
-                },
-                format_args!("otherwise {}", self.words(&self.base())),
-                self.repetitions,
-            ),
+            headline: self.headline(&judged),
+            how: self.how(cases.len(), all),
             verdict: Verdict {
                 valid: !few && !interrupted,
                 interrupted,
@@ -202,6 +183,32 @@ impl Study {
             series: Vec::new(),
             study: Some(Findings { hypotheses: judged, comparisons: self.comparisons(&measured) }),
         }
+    }
+
+    fn headline(&self, judged: &[Judged]) -> String {
+        let count = |outcome| judged.iter().filter(|judged| judged.outcome == outcome).count();
+        let (held, open) = (count(Judgement::Held), count(Judgement::NotDecided));
+        let settings: usize = self.factors.values().map(Vec::len).sum();
+        match judged.len() {
+            0 => format!("{settings} settings of {} factors, side by side", self.factors.len()),
+            count if open > 0 => format!("{held} of {count} hypotheses held, {open} not decided"),
+            count => format!("{held} of {count} hypotheses held"),
+        }
+    }
+
+    fn how(&self, cases: usize, runs: usize) -> String {
+        let varied = match self.every_combination {
+            true => format!("each of {cases} combinations"),
+            false => format!("one factor changed at a time, otherwise {}", self.words(&self.base())),
+        };
+        let figures = match self.repetitions {
+            1 => "one run each, so no spread is known".to_owned(),
+            many => format!("figures are medians of {many}, with least and most"),
+        };
+        format!(
+            "The plan {} was run {runs} times in a random order (seed {}): {varied}; {figures}.",
+            self.plan, self.seed
+        )
     }
 
     fn comparisons(&self, measured: &Measured<'_>) -> Vec<Comparison> {

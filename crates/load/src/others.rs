@@ -1,0 +1,102 @@
+//! What other processes of this machine did while a run was made: they take their time from both of its ends.
+
+use std::fs;
+
+use crate::conductor::own_cpu;
+use crate::probe::Probe;
+use crate::report::{Row, Run};
+
+/// From here on, the times of a run say more about the others than about the server.
+const MUCH_PERCENT: f64 = 25.0;
+
+/// How things stood when the run began.
+#[derive(Debug, Clone, Copy)]
+pub struct Others {
+    server: Option<u32>,
+    begin: Option<Times>,
+}
+
+/// Since the machine was started, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Times {
+    busy: f64,
+    /// Of all cores together.
+    passed: f64,
+    ours: f64,
+}
+
+impl Others {
+    /// `server`: its process, where it is on this machine.
+    pub fn begin(server: Option<u32>) -> Others {
+        Others { server, begin: times(server) }
+    }
+
+    /// Adds to the run what they took. Answers the warning where it was much. To be called before the server ends.
+    pub fn note(self, run: &mut Run) -> Option<String> {
+        let share = share(self.begin?, times(self.server)?)?;
+        run.rows.push(Row::new("taken by other processes of this machine", share, "% of its CPU"));
+        let warning = format!(
+            "Other processes took {share:.0} % of this machine's CPU meanwhile: times and rates are no better than that."
+        );
+        (share > MUCH_PERCENT).then(|| {
+            run.lines.push(warning.clone());
+            warning
+        })
+    }
+}
+
+fn share(begin: Times, end: Times) -> Option<f64> {
+    let passed = end.passed - begin.passed;
+    let others = (end.busy - begin.busy) - (end.ours - begin.ours);
+    (passed > 0.0).then(|| (others / passed * 100.0).clamp(0.0, 100.0))
+}
+
+fn times(server: Option<u32>) -> Option<Times> {
+    let of_server = server.map_or(Some(0.0), |pid| Probe::Process(pid).look().cpu_seconds)?;
+    let (busy, passed) = of_machine(&fs::read_to_string("/proc/stat").ok()?)?;
+    Some(Times { busy, passed, ours: own_cpu()? + of_server })
+}
+
+/// The first line of /proc/stat (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal; guest times are
+/// in the first two. What was stolen by other machines of the host was taken from us, too.
+fn of_machine(stat: &str) -> Option<(f64, f64)> {
+    let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(8);
+    let ticks: Vec<f64> = fields.filter_map(|field| field.parse().ok()).collect();
+    let all: f64 = ticks.iter().sum();
+    let idle = ticks.get(3)? + ticks.get(4)?;
+    let second = rustix::param::clock_ticks_per_second() as f64;
+    Some(((all - idle) / second, all / second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_neither_idle_nor_ours_is_the_others() {
+        let second = rustix::param::clock_ticks_per_second();
+        let stat = format!(
+            "cpu  {} 0 {} {} {} 0 0 {} 0 0\ncpu0 1 1\n",
+            3 * second,
+            second,
+            4 * second,
+            second,
+            second
+        );
+        assert_eq!(of_machine(&stat), Some((5.0, 10.0)));
+        let begin = Times { busy: 5.0, passed: 10.0, ours: 1.0 };
+        let end = Times { busy: 13.0, passed: 20.0, ours: 4.0 };
+        assert_eq!(share(begin, end), Some(50.0));
+        assert_eq!(share(begin, begin), None);
+    }
+
+    #[test]
+    fn much_is_said() {
+        let mut run = Run::not_made("x", "");
+        let long_ago = Times { busy: -1e9, passed: -1e9, ours: 0.0 };
+        let warning = Others { server: None, begin: Some(long_ago) }.note(&mut run);
+        if cfg!(target_os = "linux") {
+            assert_eq!((run.rows.len(), run.lines), (1, Vec::from_iter(warning)));
+        }
+    }
+}
