@@ -267,7 +267,9 @@ impl Report {
 
     /// Computed: nobody has filled that memory.
     fn members_in(&self, megabytes: f64) -> Option<f64> {
-        let each = self.user_bytes_per_connection? + self.kernel_bytes_per_connection?;
+        // The kernel's memory is that of the whole machine: where others gave some back, nothing is known.
+        let kernel = self.kernel_bytes_per_connection.filter(|bytes| *bytes > 0.0)?;
+        let each = self.user_bytes_per_connection? + kernel;
         (each > 0.0).then(|| (megabytes * 1024.0 * 1024.0 / each).floor())
     }
 

@@ -54,6 +54,7 @@ pub(super) const ALL: &[Preset] = presets![
     "short-study",
     "short-core",
     "short-slow",
+    "short-community",
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static Preset> {
