@@ -1,5 +1,5 @@
 //! Puts the built widget into the binary: a table of all files of `widget/dist`, each with its compressed forms.
-//! Without a built widget the table is empty, so that Rust alone can be built and tested.
+//! Node 20 makes brotli and gzip; zstd is made here. Without a built widget the table is empty, so that Rust alone can be built and tested.
 
 use std::env;
 use std::fmt::Write;
@@ -16,10 +16,10 @@ fn main() -> io::Result<()> {
         collect(&dist, &mut files)?;
         files.sort();
         files.retain(|file| is_asset(&dist, file));
-        let table = table(&dist, &files);
-        return write(&table);
+        let table = table(&dist, &files)?;
+        return fs::write(out().join("widget.rs"), table);
     }
-    write("&[]")
+    fs::write(out().join("widget.rs"), "&[]")
 }
 
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -46,26 +46,35 @@ fn address(dist: &Path, file: &Path) -> String {
     format!("/{}", relative.to_str().expect("the names of the widget's files are ASCII"))
 }
 
-fn table(dist: &Path, files: &[PathBuf]) -> String {
+fn table(dist: &Path, files: &[PathBuf]) -> io::Result<String> {
     let mut table = String::from("&[\n");
-    for file in files {
+    for (number, file) in files.iter().enumerate() {
         let variant = |extension: &str| {
             let path = PathBuf::from(format!("{}.{extension}", file.display()));
             if path.is_file() { format!("Some(include_bytes!({path:?}))") } else { "None".to_owned() }
         };
         writeln!(
             table,
-            "    Embedded {{ path: {:?}, bytes: include_bytes!({file:?}), brotli: {}, gzip: {} }},",
+            "    Embedded {{ path: {:?}, bytes: include_bytes!({file:?}), brotli: {}, zstd: {}, gzip: {} }},",
             address(dist, file),
             variant("br"),
+            zstd(file, number)?,
             variant("gz"),
         )
         .expect("a String takes everything");
     }
-    table + "]"
+    Ok(table + "]")
 }
 
-fn write(table: &str) -> io::Result<()> {
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join("widget.rs"), table)
+/// The strongest level whose window every client must be able to hold (RFC 9659 §3).
+const ZSTD_LEVEL: i32 = 19;
+
+fn zstd(file: &Path, number: usize) -> io::Result<String> {
+    let path = out().join(format!("{number}.zst"));
+    fs::write(&path, zstd::bulk::compress(&fs::read(file)?, ZSTD_LEVEL)?)?;
+    Ok(format!("Some(include_bytes!({path:?}))"))
+}
+
+fn out() -> PathBuf {
+    PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"))
 }

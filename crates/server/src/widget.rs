@@ -9,6 +9,7 @@ pub(crate) struct Embedded {
     pub(crate) path: &'static str,
     pub(crate) bytes: &'static [u8],
     pub(crate) brotli: Option<&'static [u8]>,
+    pub(crate) zstd: Option<&'static [u8]>,
     pub(crate) gzip: Option<&'static [u8]>,
 }
 
@@ -22,6 +23,7 @@ pub(crate) fn assets() -> Assets {
         content_type: content_type(file.path),
         bytes: Bytes::from_static(file.bytes),
         brotli: file.brotli.map(Bytes::from_static),
+        zstd: file.zstd.map(Bytes::from_static),
         gzip: file.gzip.map(Bytes::from_static),
         // All but the loader carry a hash of their content in the name.
         immutable: file.path != "/kith.js",
@@ -48,9 +50,15 @@ mod tests {
         assert!(FILES.is_empty() || FILES.iter().any(|file| file.path == "/kith.js"));
         for file in FILES {
             assert!(!file.bytes.is_empty(), "{}", file.path);
-            for smaller in [file.brotli, file.gzip].into_iter().flatten() {
+            for smaller in [file.brotli, file.zstd, file.gzip].into_iter().flatten() {
                 assert!(smaller.len() < file.bytes.len() + 64, "{}", file.path);
             }
+            // RFC 8878 §3.1.1.
+            assert!(
+                file.zstd.is_none_or(|zstd| zstd.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])),
+                "{}",
+                file.path
+            );
         }
     }
 }

@@ -18,6 +18,9 @@ pub struct File {
     pub bytes: Bytes,
     /// Made here where the build has not.
     pub brotli: Option<Bytes>,
+    /// Offered where the build has made it.
+    pub zstd: Option<Bytes>,
+    /// As brotli.
     pub gzip: Option<Bytes>,
     /// Its name changes with its content, so it may be kept for ever.
     pub immutable: bool,
@@ -30,8 +33,8 @@ pub struct Assets(HashMap<String, Asset>);
 /// One file in all its forms.
 pub(crate) struct Asset {
     identity: Variant,
-    brotli: Option<Variant>,
-    gzip: Option<Variant>,
+    /// From the smallest on, with the names of their codings.
+    smaller: Vec<(&'static str, Variant)>,
 }
 
 /// One form of a file: a representation of its own, with a strong tag of its own (RFC 9110 §8.8.3.3).
@@ -70,23 +73,25 @@ impl Asset {
     fn new(file: &File) -> Asset {
         let hash = digest(&SHA256, &file.bytes);
         let hash: String = hash.as_ref()[..12].iter().map(|byte| format!("{byte:02x}")).collect();
-        let variant = |bytes: &Bytes, coding: &str| Variant::new(file, &hash, bytes, coding);
-        let smaller =
-            |bytes: Bytes, coding| (bytes.len() < file.bytes.len()).then(|| variant(&bytes, coding));
+        let made = [
+            ("br", Some(file.brotli.clone().unwrap_or_else(|| brotli(&file.bytes)))),
+            ("zstd", file.zstd.clone()),
+            ("gzip", Some(file.gzip.clone().unwrap_or_else(|| gzip(&file.bytes)))),
+        ];
+        let mut made: Vec<(&str, Bytes)> =
+            made.into_iter().filter_map(|(coding, bytes)| Some((coding, bytes?))).collect();
+        made.retain(|(_, bytes)| bytes.len() < file.bytes.len());
+        made.sort_by_key(|(_, bytes)| bytes.len());
+        let variant = |(coding, bytes)| (coding, Variant::new(file, &hash, &bytes, coding));
         Asset {
-            identity: variant(&file.bytes, ""),
-            brotli: smaller(file.brotli.clone().unwrap_or_else(|| brotli(&file.bytes)), "br"),
-            gzip: smaller(file.gzip.clone().unwrap_or_else(|| gzip(&file.bytes)), "gzip"),
+            identity: Variant::new(file, &hash, &file.bytes, ""),
+            smaller: made.into_iter().map(variant).collect(),
         }
     }
 
     pub(crate) fn find(&self, head: &Head<'_>) -> Found {
-        let variant = match (&self.brotli, &self.gzip) {
-            (Some(brotli), _) if accepts(head, "br") => brotli,
-            (_, Some(gzip)) if accepts(head, "gzip") => gzip,
-            _ => &self.identity,
-        };
-        variant.answer(head)
+        let accepted = self.smaller.iter().find(|(coding, _)| accepts(head, coding));
+        accepted.map_or(&self.identity, |(_, variant)| variant).answer(head)
     }
 }
 
@@ -275,6 +280,8 @@ mod tests {
             content_type: "text/javascript; charset=utf-8",
             bytes: content().into(),
             brotli: None,
+            // Not asked what it holds: smaller than the file and than gzip, larger than brotli.
+            zstd: Some(Bytes::from_static(&[0; 50])),
             gzip: None,
             immutable: false,
         }])
@@ -288,6 +295,9 @@ mod tests {
             ("Accept-Encoding: gzip, deflate, br\r\n", Some("br")),
             ("Accept-Encoding: gzip;q=0.5\r\n", Some("gzip")),
             ("Accept-Encoding: br;q=0, gzip\r\n", Some("gzip")),
+            ("Accept-Encoding: gzip, deflate, br, zstd\r\n", Some("br")),
+            ("Accept-Encoding: gzip, zstd\r\n", Some("zstd")),
+            ("Accept-Encoding: zstd;q=0, gzip\r\n", Some("gzip")),
             ("Accept-Encoding: br; q=0.0\r\n", None),
             ("Accept-Encoding: bright\r\n", None),
         ] {
@@ -302,7 +312,7 @@ mod tests {
     #[test]
     fn each_form_has_its_own_tag_and_what_is_known_of_it_is_not_sent_again() {
         let assets = assets();
-        let forms = ["", "Accept-Encoding: gzip\r\n", "Accept-Encoding: br\r\n"];
+        let forms = ["", "Accept-Encoding: gzip\r\n", "Accept-Encoding: br\r\n", "Accept-Encoding: zstd\r\n"];
         let heads = forms.map(|form| get(&assets, form).1);
         let etags = heads.each_ref().map(|head| field(head, "etag").unwrap());
         for (number, form) in forms.into_iter().enumerate() {

@@ -262,6 +262,7 @@ fn assets() -> Assets {
             content_type: "text/javascript",
             bytes: "let kith = 'kith';\n".repeat(100).into(),
             brotli: None,
+            zstd: None,
             gzip: None,
             immutable: false,
         },
@@ -270,6 +271,7 @@ fn assets() -> Assets {
             content_type: "application/octet-stream",
             // Nothing makes it smaller, so nobody must try.
             brotli: Some(large.clone()),
+            zstd: None,
             gzip: Some(large.clone()),
             bytes: large,
             immutable: true,
