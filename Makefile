@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run million test test-rust test-widget test-browser lint fmt fuzz bench clean
+.PHONY: help run million test test-rust test-widget test-browser lint fmt fuzz bench peers clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
@@ -59,6 +59,10 @@ fuzz: ## Fuzz every parser (SECONDS=60 each)
 
 bench: ## Benches, judged by ratios and counts in one run
 	cargo bench --locked --workspace
+
+peers: widget/dist/kith.js ## The widget's files beside Debian's nginx, in one run
+	cargo build --locked --release --package server
+	KITH_BIN="$(CARGO_TARGET_DIR)/release/kith" tests/peers/nginx.sh
 
 clean: ## Remove what was built
 	rm -rf widget/dist widget/node_modules "$(CARGO_TARGET_DIR)"
