@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run million test test-rust test-widget test-browser lint fmt fuzz bench peers clean
+.PHONY: help run million test test-rust test-widget test-browser lint fmt fuzz bench peers instructions instructions-check clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
@@ -17,7 +17,7 @@ NPM := npm --prefix widget
 
 help: ## Explain
 	@echo "Kith. Commands:"
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 28
 	@echo "Settings: HTTP=$(HTTP) DATA=$(DATA) CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)"
 
 run: widget/dist/kith.js ## Build everything and start the demo community (HTTP=127.0.0.1:8080, DATA=./data)
@@ -59,6 +59,14 @@ fuzz: ## Fuzz every parser (SECONDS=60 each)
 
 bench: ## Benches, judged by ratios and counts in one run
 	cargo bench --locked --workspace
+
+instructions: ## Count the instructions of the hot paths (crates/bench/instructions.txt)
+	cargo build --locked --release --package bench
+	BENCH_BIN="$(CARGO_TARGET_DIR)/release/bench" scripts/instructions.sh
+
+instructions-check: ## Fail where a hot path has grown by more than 2 %
+	cargo build --locked --release --package bench
+	BENCH_BIN="$(CARGO_TARGET_DIR)/release/bench" scripts/instructions.sh --check
 
 peers: widget/dist/kith.js ## The widget's files beside Debian's nginx, in one run
 	cargo build --locked --release --package server

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 /// Crate, what it uses, and what its tests, benches and examples use beyond that.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
+    ("bench", &["chat", "store", "web", "web-proto"], &[]),
     ("chat", &[], &[]),
     ("edge", &[], &["edge"]), // itself, with its harness for tests
     ("load", &["edge", "web-proto"], &[]),

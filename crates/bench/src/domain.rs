@@ -1,0 +1,159 @@
+//! What the domain does, on a store that answers at once and with an outbox that counts and drops everything.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use chat::memory::MemoryStore;
+use chat::{
+    Command, DeviceId, Event, Hello, Limits, Mode, Node, NodeConfig, Outbox, SessionHandle, SessionId,
+    SetPresence, Site, SiteId, Store, Sub, Timestamp, To, UserId,
+};
+
+use crate::token::{NOW, SITE, secret, signed};
+
+const WATCHERS: u32 = 30;
+const COALESCE_MS: u64 = 500;
+
+/// From a hello to a welcome for somebody who was here before, and the end of it.
+pub(crate) fn sign_in() -> Box<dyn FnMut()> {
+    let ((node, heard), user) = (node(), User::new(1));
+    user.enter(&node);
+    node.disconnected(user.session(), true, NOW);
+    heard.take();
+    Box::new(move || {
+        user.enter(&node);
+        node.disconnected(black_box(user.session()), true, NOW);
+        assert_eq!(heard.take(), 1, "a welcome");
+    })
+}
+
+/// From a command to the outbox: limits, rules, append, who hears of it.
+pub(crate) fn message() -> Box<dyn FnMut()> {
+    let (node, heard) = node();
+    let [anna, tom] = [User::new(1), User::new(2)];
+    anna.enter(&node);
+    tom.enter(&node);
+    heard.take();
+    let mut number = 0_u64;
+    Box::new(move || {
+        number += 1;
+        let command = Command::Send {
+            client_id: format!("0193a5e0-7c1b-7d6e-9f3a-{number:012x}").into(),
+            to: To::User(tom.sub()),
+            body: "x".repeat(100).into(),
+            reply_to: None,
+        };
+        node.command(anna.session(), black_box(command), NOW);
+        assert_eq!(heard.take(), 2, "an acknowledgement and a message");
+    })
+}
+
+/// A change of presence, and the tick that tells those who watch.
+pub(crate) fn presence() -> Box<dyn FnMut()> {
+    let ((node, heard), anna) = (node(), User::new(1));
+    anna.enter(&node);
+    for watcher in (2..2 + WATCHERS).map(User::new) {
+        watcher.enter(&node);
+        node.command(watcher.session(), Command::Watch { contacts: false, users: vec![anna.sub()] }, NOW);
+    }
+    let (mut now, mut away) = (Timestamp(NOW.0 + COALESCE_MS), false);
+    node.tick(now);
+    heard.take();
+    Box::new(move || {
+        away = !away;
+        let chosen = if away { SetPresence::Away } else { SetPresence::Online };
+        node.command(anna.session(), black_box(Command::SetPresence(chosen)), now);
+        now = Timestamp(now.0 + COALESCE_MS);
+        node.tick(now);
+        assert_eq!(heard.take(), WATCHERS, "one for each who watches");
+    })
+}
+
+/// The store numbers users as they come, from 1 on.
+struct User {
+    number: u32,
+    token: String,
+}
+
+impl User {
+    fn new(number: u32) -> User {
+        User { number, token: signed(&format!("user-{number}")) }
+    }
+
+    fn enter(&self, node: &Node) {
+        let hello = Hello {
+            site_key: SITE,
+            token: Some(black_box(&self.token)),
+            device: DeviceId::parse("device").expect("it is one"),
+            position: None,
+            origin: None,
+            address: None,
+        };
+        node.sign_in(hello, self.session().handle, NOW);
+    }
+
+    fn session(&self) -> SessionId {
+        let handle = SessionHandle(self.number.into());
+        SessionId { user: UserId { site: SiteId(1), num: self.number }, handle }
+    }
+
+    fn sub(&self) -> Sub {
+        Sub::parse(&format!("user-{}", self.number)).expect("it is one")
+    }
+}
+
+fn node() -> (Node, Arc<Heard>) {
+    let store = MemoryStore::new();
+    let site = Site {
+        id: SiteId(0),
+        key: SITE.into(),
+        name: "Bench".into(),
+        mode: Mode::Open,
+        guests: false,
+        origins: Vec::new(),
+        secrets: vec![secret()],
+        created: NOW,
+    };
+    assert_eq!(store.add_site(&site), Ok(Some(SiteId(1))));
+    let heard = Arc::new(Heard::default());
+    (Node::new(config(), Arc::new(store), Arc::clone(&heard) as Arc<dyn Outbox>, [1; 32]), heard)
+}
+
+fn config() -> NodeConfig {
+    let limits = Limits {
+        body_bytes: 8_192,
+        page: 100,
+        watch: 500,
+        contacts: 10_000,
+        sessions_per_user: 16,
+        sessions_per_site: 0,
+        send_burst: 0,
+        send_per_minute: 0,
+        command_burst: 0,
+        command_per_minute: 0,
+        site_sends_per_second: 0,
+        guest_burst: 0,
+        guest_per_minute: 0,
+    };
+    let presence_coalesce_ms = COALESCE_MS;
+    NodeConfig { limits, presence_grace_ms: 15_000, presence_coalesce_ms, clock_skew_ms: 30_000 }
+}
+
+/// Counts events, so that an operation which no longer does its work is found.
+#[derive(Default)]
+struct Heard(AtomicU32);
+
+impl Heard {
+    /// Since it was asked last.
+    fn take(&self) -> u32 {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+}
+
+impl Outbox for Heard {
+    fn deliver(&self, to: SessionHandle, event: Event) {
+        black_box((to, event));
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,112 @@
+//! What the database's writer does for a message that is committed with others.
+
+use std::path::PathBuf;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use chat::{
+    Append, Appended, ConversationId, Mode, Profile, ResumeFrom, Site, SiteId, Snapshot, Store, Sub, UserId,
+    UserRow,
+};
+use store::{Options, Sqlite, Synchronous};
+
+use crate::token::{NOW, SITE, secret};
+
+/// Messages of one group.
+pub(crate) const GROUP: u32 = 64;
+
+/// A group is what has gathered while the writer was busy: the first message, which does not count, holds it up until
+/// the others wait.
+pub(crate) fn append() -> Box<dyn FnMut()> {
+    let writer = Writer::new();
+    let mut number = 0;
+    Box::new(move || {
+        let (release, released) = channel::<()>();
+        let (told, answers) = channel();
+        let mut next = || {
+            number += 1;
+            number
+        };
+        writer.append(next(), move || released.recv().expect("it is released"));
+        // One that waits turns round a few times before it sleeps, how often is chance: it waits for the last alone.
+        (1..GROUP).for_each(|_| writer.append(next(), || ()));
+        writer.append(next(), move || told.send(()).expect("somebody waits"));
+        release.send(()).expect("the writer waits");
+        answers.recv().expect("it is answered");
+    })
+}
+
+struct Writer {
+    // Before the folder goes.
+    store: Option<Sqlite>,
+    folder: PathBuf,
+    users: [UserId; 2],
+}
+
+impl Writer {
+    fn new() -> Writer {
+        let folder = std::env::temp_dir().join(format!("kith-bench-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the temporary directory is writable");
+        // Nothing but the group decides when there is a commit, and neither the disk nor the carrying over of the log
+        // is measured: how much that is at a time is chance.
+        let options = Options {
+            gather: Duration::ZERO,
+            synchronous: Synchronous::Normal,
+            checkpoint_pages: 1 << 30,
+            readers: 1,
+            ..Options::default()
+        };
+        let store = Sqlite::open(&folder.join("kith.db"), options).expect("a new database");
+        let site = Site {
+            id: SiteId(0),
+            key: SITE.into(),
+            name: "Bench".into(),
+            mode: Mode::Open,
+            guests: false,
+            origins: Vec::new(),
+            secrets: vec![secret()],
+            created: NOW,
+        };
+        let site = store.add_site(&site).expect("it can be written").expect("it is the first");
+        let users = ["anna", "tom"].map(|sub| sign_in(&store, site, sub));
+        Writer { store: Some(store), folder, users }
+    }
+
+    fn append(&self, number: u64, done: impl FnOnce() + Send + 'static) {
+        let Writer { users: [anna, tom], .. } = self;
+        let append = Append {
+            conversation: ConversationId::direct(*anna, *tom).expect("two users of one site"),
+            from: *anna,
+            client_id: format!("0193a5e0-7c1b-7d6e-9f3a-{number:012x}").into(),
+            body: "x".repeat(100).into(),
+            time: NOW,
+            reply_to: None,
+        };
+        let told = move |outcome: Result<Appended, _>| {
+            assert!(outcome.is_ok_and(|appended| !appended.repeated));
+            done();
+        };
+        self.store.as_ref().expect("it is open").append(append, Box::new(told));
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Some(store) = self.store.take() {
+            store.close();
+        }
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn sign_in(store: &Sqlite, site: SiteId, sub: &str) -> UserId {
+    let (told, answers) = channel();
+    let profile =
+        Profile { sub: Sub::parse(sub).expect("it is one"), name: sub.into(), avatar: None, guest: false };
+    let from = ResumeFrom { position: None, page: 1, contacts: 1, messages: 1, messages_per_conversation: 1 };
+    let done = Box::new(move |outcome: Result<(UserRow, Snapshot), _>| {
+        told.send(outcome.expect("a new user").0.id).expect("somebody waits");
+    });
+    store.sign_in(site, profile, from, NOW, Box::new(|_| true), done);
+    answers.recv().expect("it is answered")
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Counts the instructions of each operation of crates/bench with valgrind, and writes crates/bench/instructions.txt; with
+# --check compares instead, and fails where one has grown by more than 2 % without the file.
+#
+# BENCH_BIN: its release build. An operation is counted done N times and 2 N times: the difference, by N, is one time.
+# What threads do together varies by 1.2 % from run to run (measured), so groups may grow by 5 %.
+# Counts are those of this compiler, this C library and what valgrind shows of this processor; of others they may differ.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+bench="${BENCH_BIN:?the release build of crates/bench}"
+file=crates/bench/instructions.txt
+limit_percent=2
+group_limit_percent=5
+
+if ! command -v valgrind >/dev/null; then
+  install="apt-get install --yes --no-install-recommends valgrind"
+  [ "$(id -u)" = 0 ] || { echo "valgrind is missing; say: sudo $install" >&2; exit 1; }
+  $install >&2
+fi
+
+count() { # operation, times
+  # As the node does, one arena: which thread came first then decides nothing.
+  MALLOC_ARENA_MAX=1 valgrind --tool=callgrind --callgrind-out-file=/dev/null --fair-sched=yes "$bench" "$1" "$2" 2>&1 |
+    awk '/Collected/ { print $NF }'
+}
+
+each() { # operation, how many one time is
+  local times=$(($2 > 1 ? 50 : 400)) once twice
+  once="$(count "$1" "$times")"
+  twice="$(count "$1" $((2 * times)))"
+  echo $(((twice - once) / (times * $2)))
+}
+
+counted() {
+  "$bench" | while read -r name many; do printf '%-26s %8d\n' "$name" "$(each "$name" "$many")"; done
+}
+
+if [ "${1:-}" = --check ]; then
+  counted | awk -v single="$limit_percent" -v group="$group_limit_percent" '
+    NR == FNR { if ($1 !~ /^#/) known[$1] = $2; next }
+    {
+      limit = $1 ~ /-in-group$/ ? group : single
+      change = known[$1] ? ($2 / known[$1] - 1) * 100 : 0
+      grown = !known[$1] || change > limit
+      printf "%-26s %8d, was %8d: %+.1f %%%s\n", $1, $2, known[$1], change, grown ? "  GREW" : ""
+      failed += grown
+    }
+    END { if (failed) { print "If that is worth it: make instructions, and say why in the commit."; exit 1 } }' "$file" -
+else
+  rustc="$(rustc --version | cut -d' ' -f2)"
+  {
+    echo "# Instructions of each hot path, done once (crates/bench), by \`make instructions\`:"
+    echo "# Rust $rustc, $(valgrind --version), $(uname -m). \`make instructions-check\` fails where one grows by more than $limit_percent % (groups: $group_limit_percent %)."
+    counted
+  } >"$file.new"
+  mv "$file.new" "$file"
+  cat "$file"
+fi
