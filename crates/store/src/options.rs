@@ -15,8 +15,9 @@ pub struct Options {
     pub queue_bytes: usize,
     /// Most requests in one transaction. Bounds how long the first of a batch waits for the last.
     pub batch: usize,
-    /// How long the writer lets requests gather before it takes the next batch, where the last one was large: fewer
-    /// commits and flushes for the same requests, at the price of that much latency. A few never wait.
+    /// How long the writer lets requests gather before it takes the next batch, where the last one was large,
+    /// or the disk slow: fewer commits and flushes for the same requests, at the price of that much latency. Who writes
+    /// alone never waits.
     pub gather: Duration,
     /// The same where only those wait that nobody is impatient for: users who are new, or leave.
     pub gather_patient: Duration,
