@@ -1,8 +1,8 @@
 //! Conducts a crowd: when who connects, when to look at the server. What it shares with all load plans.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -187,6 +187,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             tls,
             start: Instant::now() + Duration::from_millis(100),
             rate: cast.rate,
+            arrivals: OnceLock::new(),
             counts: Counts::new(workers),
         });
         let (mail, inboxes) = mailboxes(workers);

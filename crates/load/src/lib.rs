@@ -16,6 +16,7 @@ mod crowd;
 pub mod flood;
 mod login;
 mod others;
+pub mod mix;
 mod pen;
 mod percentiles;
 mod probe;

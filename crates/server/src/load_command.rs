@@ -54,6 +54,7 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
         LoadCommand::Storm(args) => carry_out("storm", &args.changes(), &args.target, None, loaded),
         LoadCommand::Community(args) => carry_out("community", &args.changes(), &args.target, None, loaded),
         LoadCommand::Visit(args) => carry_out("visit", &args.changes(), &args.target, None, loaded),
+        LoadCommand::Mix(args) => carry_out("mix", &args.changes(), &args.target, None, loaded),
         LoadCommand::Slow(target) => carry_out("slow", &[], target, None, loaded),
         LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
         LoadCommand::Run(args) => carry_out(&args.plan, &args.changes()?, &args.target, None, loaded),

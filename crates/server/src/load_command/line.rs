@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use toml::Value;
 
-use super::plan::{CommunityArgs, FloodArgs, StormArgs, StressArgs, VisitArgs};
+use super::plan::{CommunityArgs, FloodArgs, MixArgs, StormArgs, StressArgs, VisitArgs};
 use crate::cli::{DataFlag, text};
 use crate::trouble::{Outcome, Trouble};
 
@@ -62,6 +62,11 @@ pub(crate) enum LoadCommand {
     /// and pictures are fetched in a browser's order and with its cache; each visitor has a session over WebSocket.
     #[command(verbatim_doc_comment)]
     Visit(VisitArgs),
+    /// Inactive, idle and active members keep coming until memory or errors meet a limit; says how many fitted.
+    ///
+    /// Example: kith load mix --rate 2000 --memory-limit 64MB
+    #[command(verbatim_doc_comment)]
+    Mix(MixArgs),
     /// A short run of each plan, in one report.
     ///
     /// Example: kith load all --report out        then open out/report.html in a browser
@@ -89,6 +94,7 @@ impl LoadCommand {
             LoadCommand::Storm(args) => Some(&args.target),
             LoadCommand::Community(args) => Some(&args.target),
             LoadCommand::Visit(args) => Some(&args.target),
+            LoadCommand::Mix(args) => Some(&args.target),
             LoadCommand::Slow(target) | LoadCommand::All(target) => Some(target),
             LoadCommand::Run(args) => Some(&args.target),
             LoadCommand::Presets | LoadCommand::Show(_) => None,

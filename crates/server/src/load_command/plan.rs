@@ -2,6 +2,7 @@
 
 mod community;
 mod flood;
+mod mix;
 mod slow;
 mod storm;
 mod stress;
@@ -19,6 +20,8 @@ pub(super) use community::Community;
 pub(crate) use community::CommunityArgs;
 pub(super) use flood::Flood;
 pub(crate) use flood::FloodArgs;
+pub(super) use mix::Mix;
+pub(crate) use mix::MixArgs;
 pub(super) use slow::Slow;
 pub(super) use storm::Storm;
 pub(crate) use storm::StormArgs;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::own_node::NodeWish;
-use super::plan::{Community, Contradiction, Flood, Slow, Storm, Stress, Task, Visit};
+use super::plan::{Community, Contradiction, Flood, Mix, Slow, Storm, Stress, Task, Visit};
 use super::study::{self, Study};
 use super::{presets, setting};
 use crate::trouble::{Outcome, Trouble};
@@ -30,14 +30,15 @@ struct PlanFile {
     slow: Option<Slow>,
     community: Option<Community>,
     visit: Option<Visit>,
+    mix: Option<Mix>,
     study: Option<Study>,
 }
 
 impl PlanFile {
     /// What its sections ask for: a plan has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
-        let PlanFile { flood, stress, storm, slow, visit, community, .. } = self;
-        [boxed(flood), boxed(stress), boxed(storm), boxed(slow), boxed(visit), boxed(community)]
+        let PlanFile { flood, stress, storm, slow, visit, mix, community, .. } = self;
+        [boxed(flood), boxed(stress), boxed(storm), boxed(slow), boxed(visit), boxed(mix), boxed(community)]
             .into_iter()
             .flatten()
             .collect()

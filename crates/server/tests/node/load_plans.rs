@@ -180,6 +180,21 @@ fn visitors_fetch_everything_that_a_browser_fetches() {
 }
 
 #[test]
+fn a_mix_grows_until_a_limit_is_met() {
+    let scratch = Scratch::new("mix");
+    let line = "load run mix --set members=120 --set rate=200.0 --set write-every=1s --set time=20s --json";
+    let report: Value = serde_json::from_str(&scratch.say(line)).unwrap();
+    assert_eq!((&report["ended_by"], &report["members"]), (&"members".into(), &120.into()), "{report}");
+    for wrong in ["lost", "doubled", "failed"] {
+        assert_eq!(report[wrong], 0, "{wrong} in {report}");
+    }
+    let report: Value = serde_json::from_str(&scratch.say("load mix --memory-limit 1MB --json")).unwrap();
+    assert_eq!((&report["ended_by"], &report["valid"]), (&"memory".into(), &false.into()), "{report}");
+    let said = scratch.fails("load run mix --set memory-limit=soon");
+    assert!(said.contains("`soon` is no size, as in 512MB"), "{said}");
+}
+
+#[test]
 fn an_interrupted_run_writes_its_report() {
     let scratch = Scratch::new("interrupted");
     let node = Running::demo(&scratch);

@@ -1,0 +1,141 @@
+//! Members come until a limit is met; then what they wrote is waited for.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::life::{Life, Order, nobody_here};
+use super::report::{Findings, Report};
+use super::{Limit, MixPlan};
+use crate::client::Masks;
+use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand, now_unix};
+use crate::crowd::{Mail, read};
+use crate::traffic::Traffic;
+use crate::watch::Until;
+
+/// Nothing has come for so long after the end: what is missing is lost.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
+const LINE_EVERY: Duration = Duration::from_secs(10);
+/// Shares of fewer logins and messages mean nothing.
+const FEWEST: u64 = 100;
+
+pub(super) fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+    if plan.group < 2 || plan.write_every.is_zero() || plan.presence_every.is_zero() {
+        return Err(LoadError::Plan(
+            "a group has two members at least, and what is done every 0 s has no end",
+        ));
+    }
+    let traffic = Arc::new(Traffic::default());
+    let cast = Cast {
+        aim: &plan.aim,
+        transport: plan.transport,
+        members: plan.members,
+        rate: plan.rate,
+        traffic: Arc::clone(&traffic),
+    };
+    let (run, here) = (now_unix().as_millis() as u64, nobody_here(plan.members));
+    let (of_workers, of_plan) = (Arc::clone(&traffic), plan.clone());
+    let mut mix = Conductor::new(&cast, say, move |worker, _| {
+        Life::new(run, worker, of_plan.clone(), Arc::clone(&of_workers), Arc::clone(&here))
+    })?;
+    mix.field.arrivals.set(arrivals(plan, run)).expect("they are drawn once");
+    let (limit, end, late_percent) = grow(&mut mix, plan, &traffic);
+    let seconds = end.at.saturating_duration_since(mix.field.start).as_secs_f64();
+    mix.each(|| Mail::Order(Order::End));
+    mix.drain(DRAIN_PATIENCE)?;
+    mix.line();
+    mix.each(|| Mail::Leave);
+    mix.hold(Duration::from_millis(300));
+    let reports = mix.reports()?;
+    let findings = Findings {
+        limit,
+        before: mix.before,
+        end,
+        late_percent,
+        login: reports.login,
+        sent: read(&traffic.sent),
+        acknowledged: read(&traffic.acknowledged),
+        delivered: read(&traffic.delivered),
+        refused: read(&traffic.refused),
+        failed: read(&mix.field.counts.failed),
+        failures: reports.failures,
+        found: reports.results,
+        workers: mix.field.workers,
+        seconds,
+        series: std::mem::take(&mut mix.series),
+    };
+    Ok(Report::new(plan, mix.probe, findings))
+}
+
+/// Seconds after the start, in order.
+fn arrivals(plan: &MixPlan, seed: u64) -> Vec<f64> {
+    let (mut chance, mut at) = (Masks::new(seed ^ 0x5bd1_e995), 0.0);
+    let next = |_| {
+        at += -(1.0 - chance.chance() * 0.999_999).ln() / plan.rate;
+        at
+    };
+    (0..plan.members).map(next).collect()
+}
+
+/// Until a limit is met; answers which, how things stood, and the share of beats in which members came late by our fault.
+fn grow(mix: &mut Conductor<'_, Life>, plan: &MixPlan, traffic: &Traffic) -> (Limit, Stand, f64) {
+    mix.stage("members come", Until::Members(u64::from(plan.members)));
+    let (mut asked, mut beats, mut late) = (0_u32, 0_u64, 0_u64);
+    let (mut line, mut last) = (LINE_EVERY, Instant::now());
+    loop {
+        let elapsed = mix.field.start.elapsed();
+        let drawn = mix.field.arrivals.get().map_or(&[][..], Vec::as_slice);
+        let due = drawn.partition_point(|at| *at <= elapsed.as_secs_f64()) as u32;
+        if due > asked {
+            asked = due;
+            mix.each(|| Mail::Begin(due));
+        }
+        mix.each(|| Mail::Order(Order::Beat));
+        mix.sample_if_due(Instant::now());
+        beats += 1;
+        late += u64::from(last.elapsed() > BEAT * 25);
+        last = Instant::now();
+        if elapsed >= line {
+            line += LINE_EVERY;
+            mix.line();
+        }
+        // A look at the server costs too much for every beat.
+        if beats % 16 == 0 {
+            let stand = mix.stand();
+            if let Some(limit) = met(mix, plan, traffic, &stand, elapsed) {
+                return (limit, stand, late as f64 / beats as f64 * 100.0);
+            }
+        }
+        thread::sleep(BEAT);
+    }
+}
+
+fn met(
+    mix: &Conductor<'_, Life>,
+    plan: &MixPlan,
+    traffic: &Traffic,
+    stand: &Stand,
+    elapsed: Duration,
+) -> Option<Limit> {
+    let counts = &mix.field.counts;
+    let tried = read(&counts.welcomed) + read(&counts.failed) + read(&traffic.sent);
+    let wrong = read(&counts.failed) + read(&traffic.refused);
+    let errors = tried >= FEWEST && wrong as f64 / tried as f64 * 100.0 > plan.error_limit_percent;
+    let memory = memory(plan, stand, &mix.before).is_some_and(|bytes| bytes >= plan.memory_limit);
+    let everybody = read(&counts.welcomed) + read(&counts.failed) >= u64::from(plan.members);
+    match () {
+        () if mix.stopped() => Some(Limit::Interrupted),
+        () if memory => Some(Limit::Memory),
+        () if errors => Some(Limit::Errors),
+        () if everybody => Some(Limit::Members),
+        () if elapsed >= plan.time => Some(Limit::Time),
+        () => None,
+    }
+}
+
+/// What counts against the limit: the server's resident memory, and with the kernel half of what that has grown by.
+pub(super) fn memory(plan: &MixPlan, stand: &Stand, before: &crate::probe::Sample) -> Option<u64> {
+    let kernel = || Some(stand.sample.kernel_bytes?.saturating_sub(before.kernel_bytes?) / 2);
+    let kernel = if plan.with_kernel { kernel()? } else { 0 };
+    Some(stand.sample.resident_bytes? + kernel)
+}

@@ -1,0 +1,279 @@
+//! What a mix has found: how many members fitted, and what ended it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use super::life::Found;
+use super::{Limit, MixPlan, drive};
+use crate::conductor::{Point, Stand};
+use crate::crowd::histogram;
+use crate::percentiles::Percentiles;
+use crate::probe::{Probe, Sample};
+use crate::report::{Latency, Row, Run, Verdict, grouped};
+
+const FEWEST_TO_EXTRAPOLATE: u64 = 1_000;
+/// Of the paper's machine.
+const PAPER_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
+
+/// The outcome. Figures that could not be read are null.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    pub url: String,
+    pub transport: &'static str,
+    pub members_at_most: u32,
+    pub rate: f64,
+    pub memory_limit_bytes: u64,
+    pub with_kernel: bool,
+    pub error_limit_percent: f64,
+    pub write_every_seconds: f64,
+    pub presence_every_seconds: f64,
+    /// Logged in when the limit was met.
+    pub members: u64,
+    pub ended_by: Limit,
+    pub seconds: f64,
+    /// What was held against the memory limit, when it ended.
+    pub memory_bytes: Option<u64>,
+    pub user_bytes_per_member: Option<f64>,
+    /// Both ends.
+    pub kernel_bytes_per_member: Option<f64>,
+    /// What the server had before anybody came, and then for each what each had here: 512 MB divided. No run did it.
+    pub extrapolated_in_512_mb: Option<f64>,
+    /// The same with the server's half of the kernel's memory.
+    pub extrapolated_in_512_mb_with_kernel: Option<f64>,
+    pub server_cpu_percent: Option<f64>,
+    pub login_ms: Percentiles,
+    pub ack_ms: Percentiles,
+    pub delivery_ms: Percentiles,
+    pub sent: u64,
+    pub acknowledged: u64,
+    pub delivered: u64,
+    /// Acknowledged, but not delivered.
+    pub lost: u64,
+    pub doubled: u64,
+    pub presences: u64,
+    pub refused: BTreeMap<String, u64>,
+    pub failed: u64,
+    pub failures: BTreeMap<String, u64>,
+    /// Of one core.
+    pub generator_busiest_percent: f64,
+    pub late_percent: f64,
+    pub generator_threads: usize,
+    pub valid: bool,
+    pub invalid_because: Option<String>,
+    pub change: Option<String>,
+    pub interrupted: bool,
+    pub series: Vec<Point>,
+}
+
+pub(super) struct Findings {
+    pub(super) limit: Limit,
+    pub(super) before: Sample,
+    pub(super) end: Stand,
+    pub(super) late_percent: f64,
+    pub(super) login: Histogram<u64>,
+    pub(super) sent: u64,
+    pub(super) acknowledged: u64,
+    pub(super) delivered: u64,
+    pub(super) refused: u64,
+    pub(super) failed: u64,
+    pub(super) failures: BTreeMap<String, u64>,
+    pub(super) found: Vec<Found>,
+    pub(super) workers: usize,
+    pub(super) seconds: f64,
+    pub(super) series: Vec<Point>,
+}
+
+impl Report {
+    pub(super) fn new(plan: &MixPlan, probe: Probe, findings: Findings) -> Report {
+        let Findings { before, end, found, seconds, .. } = findings;
+        let (mut ack, mut delivery, mut refused) = (histogram(), histogram(), BTreeMap::new());
+        for one in &found {
+            ack.add(&one.ack).expect("all have the same bounds");
+            delivery.add(&one.delivery).expect("all have the same bounds");
+            for (code, count) in &one.refusals {
+                *refused.entry(code.clone()).or_default() += count;
+            }
+        }
+        let members = end.active;
+        let each = |grown: u64| grown as f64 / members.max(1) as f64;
+        let user = || Some(each(end.sample.resident_bytes?.saturating_sub(before.resident_bytes?)));
+        let kernel = || Some(each(end.sample.kernel_bytes?.saturating_sub(before.kernel_bytes?)));
+        // Of a few, growth says more of the pages that are touched first than of members.
+        let enough = members >= FEWEST_TO_EXTRAPOLATE;
+        let fit = |bytes: f64| {
+            let free = PAPER_BYTES - before.resident_bytes? as f64;
+            enough.then_some(free / bytes.max(1.0))
+        };
+        let busiest = end.busiest_worker_seconds / seconds.max(0.001) * 100.0;
+        let against = match probe {
+            Probe::Blind => Some(("nothing could be seen of the server", "--pid names its process")),
+            _ if before.resident_bytes >= Some(plan.memory_limit) => {
+                Some(("the server had more than the limit before anybody came", "a higher --memory-limit"))
+            }
+            _ if busiest > 95.0 => {
+                Some(("the generator was itself the limit", "more --threads, or a lower --rate"))
+            }
+            _ if findings.late_percent > 1.0 => Some((
+                "the generator came late to what members were to do",
+                "a lower --rate, or end what else runs on this machine",
+            )),
+            _ if findings.failures.keys().any(|reason| reason.contains("Too many open files")) => Some((
+                "the generator had too few descriptors",
+                "raise the limit of open files, or fewer --members",
+            )),
+            _ if findings.refused > 0 && findings.limit != Limit::Errors => {
+                Some(("the server refused messages: its limits were measured", "a node without limits"))
+            }
+            _ => None,
+        };
+        Report {
+            url: format!("{}://{}", if plan.aim.target.tls { "https" } else { "http" }, plan.aim.target.host),
+            transport: plan.transport.name(),
+            members_at_most: plan.members,
+            rate: plan.rate,
+            memory_limit_bytes: plan.memory_limit,
+            with_kernel: plan.with_kernel,
+            error_limit_percent: plan.error_limit_percent,
+            write_every_seconds: plan.write_every.as_secs_f64(),
+            presence_every_seconds: plan.presence_every.as_secs_f64(),
+            members,
+            ended_by: findings.limit,
+            seconds,
+            memory_bytes: drive::memory(plan, &end, &before),
+            user_bytes_per_member: user(),
+            kernel_bytes_per_member: kernel(),
+            extrapolated_in_512_mb: user().and_then(fit),
+            extrapolated_in_512_mb_with_kernel: user()
+                .zip(kernel())
+                .and_then(|(user, kernel)| fit(user + kernel / 2.0)),
+            server_cpu_percent: (|| {
+                Some((end.sample.cpu_seconds? - before.cpu_seconds?) / seconds.max(0.001) * 100.0)
+            })(),
+            login_ms: Percentiles::of(&findings.login),
+            ack_ms: Percentiles::of(&ack),
+            delivery_ms: Percentiles::of(&delivery),
+            sent: findings.sent,
+            acknowledged: findings.acknowledged,
+            delivered: findings.delivered,
+            lost: findings.acknowledged.saturating_sub(findings.delivered),
+            doubled: found.iter().map(|found| found.doubled).sum(),
+            presences: found.iter().map(|found| found.presences).sum(),
+            refused,
+            failed: findings.failed,
+            failures: findings.failures,
+            generator_busiest_percent: busiest,
+            late_percent: findings.late_percent,
+            generator_threads: findings.workers,
+            valid: against.is_none(),
+            invalid_because: against.map(|(because, _)| because.to_owned()),
+            change: against.map(|(_, change)| change.to_owned()),
+            interrupted: findings.limit == Limit::Interrupted,
+            series: findings.series,
+        }
+    }
+
+    /// One JSON object, on one line.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("a report has string keys only")
+    }
+
+    /// In the form that all plans share.
+    pub fn run(&self, name: &str) -> Run {
+        let count = |count: u64| count as f64;
+        let mb = |bytes: u64| grouped((bytes as f64 / 1_048_576.0 * 10.0).round() / 10.0);
+        let ended = match self.ended_by {
+            Limit::Memory => format!("the limit of {} MB of memory ended it", mb(self.memory_limit_bytes)),
+            Limit::Errors => format!("more than {} % of errors ended it", grouped(self.error_limit_percent)),
+            Limit::Members => "all were there before a limit was met".to_owned(),
+            Limit::Time => "its time ended it before a limit was met".to_owned(),
+            Limit::Interrupted => "somebody ended it".to_owned(),
+        };
+        let against = self.invalid_because.as_deref().zip(self.change.as_deref());
+        let in_paper = |row: Row| {
+            row.beside("paper, Erlang'07, tuned", 23_898.0).beside("paper, Erlang'07, at first", 17_855.0)
+        };
+        Run {
+            name: name.to_owned(),
+            headline: format!("{} members, and {ended}", grouped(count(self.members))),
+            how: format!(
+                "Over {}, members came at {} per second by chance (Poisson): of ten, two did nothing, six changed their \
+                 presence once per {} s, two wrote a message per {} s to somebody of their group; every message is on disk \
+                 before it is acknowledged. What counted against the limit was the server's resident memory{}. Members in \
+                 512 MB are an extrapolation: 512 MB less what the server had before anybody came, divided by what it had \
+                 grown by per member here. The paper's machine had 512 MB for everything, its kernel too, and spoke XMPP.",
+                self.transport,
+                grouped(self.rate),
+                grouped(self.presence_every_seconds),
+                grouped(self.write_every_seconds),
+                if self.with_kernel { " and its half of the kernel's growth" } else { "" }
+            ),
+            verdict: Verdict::new(self.interrupted, against),
+            rows: vec![
+                Row::new("members who fitted", count(self.members), ""),
+                in_paper(Row::new(
+                    "in 512 MB, extrapolated",
+                    self.extrapolated_in_512_mb.map(f64::round),
+                    "members",
+                )),
+                in_paper(Row::new(
+                    "the same with the kernel's half",
+                    self.extrapolated_in_512_mb_with_kernel.map(f64::round),
+                    "members",
+                )),
+                Row::new("user memory per member", self.user_bytes_per_member, "B"),
+                Row::new("kernel memory per member, both ends", self.kernel_bytes_per_member, "B"),
+                Row::new(
+                    "memory when it ended",
+                    self.memory_bytes.map(|bytes| bytes as f64 / 1_048_576.0),
+                    "MB",
+                ),
+                Row::new("until then", self.seconds, "s"),
+                Row::new("server CPU", self.server_cpu_percent, "% of a core"),
+                Row::new("logins and others that failed", count(self.failed), ""),
+                Row::new("sent", count(self.sent), "messages"),
+                Row::new("delivered", count(self.delivered), "messages"),
+                Row::new("lost", count(self.lost), "messages"),
+                Row::new("doubled", count(self.doubled), "messages"),
+                Row::new("changes of presence", count(self.presences), ""),
+                Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
+                Row::new("generator, late", self.late_percent, "%"),
+            ],
+            lines: self.lines(),
+            latencies: vec![
+                Latency { what: "connect + login, from when it was due", ms: self.login_ms },
+                Latency { what: "message to acknowledgement", ms: self.ack_ms },
+                Latency { what: "message to delivery", ms: self.delivery_ms },
+            ],
+            series: self.series.clone(),
+            study: None,
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let failures = self.failures.iter().map(|(reason, count)| format!("{count} × {reason}"));
+        failures
+            .chain(self.refused.iter().map(|(code, count)| format!("{count} × refused: {code}")))
+            .collect()
+    }
+}
+
+/// For people.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let run = self.run("mix");
+        writeln!(f, "{}\n{}", run.headline, run.how)?;
+        for row in &run.rows {
+            writeln!(f, "{:<38} {}", row.what, row.shown())?;
+        }
+        for latency in &run.latencies {
+            writeln!(f, "{:<38} {}", latency.what, latency.ms)?;
+        }
+        for line in &run.lines {
+            writeln!(f, "  {line}")?;
+        }
+        writeln!(f, "{}", run.verdict.sentence())
+    }
+}

@@ -1,0 +1,63 @@
+//! A mix against a small server over real sockets: members come until a limit is met, and it is said which.
+#![allow(clippy::unwrap_used)] // a failed one is a failed test
+
+mod fake_server;
+
+use std::time::Duration;
+
+use fake_server::{FakeServer, Flaws};
+use load::Aim;
+use load::mix::{self, Limit, MixPlan, Report};
+use load::target::{Target, Transport};
+
+fn mixed(flaws: Flaws, change: impl FnOnce(&mut MixPlan)) -> Report {
+    let server = FakeServer::start(flaws);
+    let target = Target::parse(&server.url()).unwrap();
+    let mut plan = MixPlan {
+        // The server is in this process.
+        aim: Aim { server: Some(std::process::id()), ..Aim::new(target, "demo", b"secret") },
+        transport: Transport::Websocket,
+        members: 10_000,
+        rate: 400.0,
+        memory_limit: u64::MAX,
+        with_kernel: false,
+        error_limit_percent: 50.0,
+        time: Duration::from_secs(2),
+        group: 5,
+        write_every: Duration::from_millis(300),
+        presence_every: Duration::from_secs(1),
+    };
+    change(&mut plan);
+    mix::run(&plan, &mut |_| {}).unwrap()
+}
+
+#[test]
+fn members_come_and_write_until_time_is_over() {
+    let report = mixed(Flaws::default(), |_| {});
+    assert_eq!((report.ended_by, report.failed), (Limit::Time, 0), "{}", report.json());
+    // 800 in the mean, with the spread of chance; a slow machine gets fewer in.
+    assert!((300..=950).contains(&report.members), "{}", report.members);
+    assert!(report.sent > 50 && report.presences > 50, "{}", report.json());
+    assert_eq!((report.acknowledged, report.delivered), (report.sent, report.sent), "{}", report.json());
+    assert_eq!((report.lost, report.doubled), (0, 0));
+}
+
+#[test]
+fn each_limit_ends_it() {
+    let few = mixed(Flaws::default(), |plan| plan.members = 50);
+    assert_eq!((few.ended_by, few.members), (Limit::Members, 50));
+    let memory = mixed(Flaws::default(), |plan| plan.memory_limit = 1);
+    assert_eq!(memory.ended_by, Limit::Memory, "{}", memory.json());
+    let refusing = Flaws { refuse_every: Some(2), ..Flaws::default() };
+    let errors = mixed(refusing, |plan| plan.error_limit_percent = 5.0);
+    assert_eq!(errors.ended_by, Limit::Errors, "{}", errors.json());
+    assert!(errors.failures["bye: full"] > 0);
+}
+
+#[test]
+fn lost_and_doubled_messages_are_counted() {
+    let flaws = Flaws { lose_every: Some(7), double_every: Some(5), ..Flaws::default() };
+    let report = mixed(flaws, |plan| plan.members = 400);
+    assert!(report.lost > 0 && report.doubled > 0, "{}", report.json());
+    assert_eq!(report.lost + report.delivered, report.acknowledged);
+}
