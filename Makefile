@@ -24,7 +24,7 @@ run: widget/dist/kith.js ## Build everything and start the demo community (HTTP=
 	cargo build --locked --release --package server
 	"$(CARGO_TARGET_DIR)/release/kith" demo --http "$(HTTP)" --data "$(DATA)"
 
-million: widget/dist/kith.js ## A million members on this machine: 2 cores, 24 GB, 12 GB of disk, some 40 minutes (MILLION_DIR, REPORT)
+million: widget/dist/kith.js ## A million members on this machine: 2 cores, 24 GB, 12 GB of disk, some 30 minutes (MILLION_DIR, REPORT)
 	@echo "Needs 16 GB of free memory, and 12 GB of disk in $(MILLION_DIR) until it ends. Report: $(REPORT)"
 	cargo build --locked --release --package server
 	mkdir -p "$(MILLION_DIR)"

@@ -18,8 +18,6 @@ use crate::traffic::Traffic;
 
 /// A generator that says things later than this after they were due, once in a hundred, measures itself.
 const LATE_MS: f64 = 100.0;
-/// Share of the ramp in which it may be late.
-const LATE_PERCENT: f64 = 10.0;
 
 /// The outcome. Figures that could not be read are null. A member's memory is the growth since before the first one came.
 #[derive(Debug, Clone, Serialize)]
@@ -64,6 +62,8 @@ pub struct Report {
     pub presence_ms: Percentiles,
     /// From when something was due until the generator said it.
     pub late_ms: Percentiles,
+    /// Parts of the ramp in which fewer had begun than were due: the generator was late, or the server had not answered
+    /// those before. Says nothing against what was measured after it.
     pub ramp_late_percent: f64,
 
     pub storm: Option<StormPhase>,
@@ -310,7 +310,6 @@ impl Report {
             _ if self.late_ms.p99 > LATE_MS => {
                 Some("the generator was late: it or the machine was the limit")
             }
-            _ if self.ramp_late_percent > LATE_PERCENT => Some("the generator was late while they came"),
             Probe::Blind => Some("nothing could be seen of the server"),
             _ => None,
         }
@@ -400,6 +399,7 @@ impl Report {
                 .beside("ejabberd 23.01, 30 online", 236.0)
                 .beside("paper, Tigase", 100.0),
             Row::new("until all were there", self.ramp_seconds, "s"),
+            Row::new("of that time, fewer had begun than were due", self.ramp_late_percent, "%"),
             Row::new("user memory per member at the end", self.user_bytes_per_member_at_end, "B"),
             Row::new("kernel memory per member at the end", self.kernel_bytes_per_member_at_end, "B"),
             Row::new("messages delivered", per_second(self.calm.delivered), "per second"),
