@@ -170,7 +170,7 @@ fn one(
     let live = Live::new(name);
     let watch = Arc::clone(&live) as Arc<dyn Watch>;
     let aim = Aim { stop: Arc::clone(stop), watch, ..aim(args, own.as_ref(), loaded)? };
-    before::check(&aim, members, args.yes)?;
+    before::check(&aim, members, own.is_some(), args.yes)?;
     let unmade = |error: LoadError| Trouble::new(format!("{name} could not be made")).because(error);
     let others = Others::begin(aim.server);
     let mut found = task.carry_out(name, aim, &mut |line| live.say(line)).map_err(unmade)?;
