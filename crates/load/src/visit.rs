@@ -3,8 +3,11 @@
 mod browsers;
 mod drive;
 mod exchange;
+mod heard;
 mod report;
+mod road;
 mod site;
+mod tally;
 mod visitor;
 
 use std::time::Duration;

@@ -1,28 +1,24 @@
 //! Many browsers on one worker of `edge`: each with a few connections for files and one WebSocket.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
-use std::net::{IpAddr, Ipv4Addr};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, mpsc};
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use edge::{Accepted, Closed, Connect, Conns, Handle, Io, Mailboxes, Now, Protocol};
-use hdrhistogram::Histogram;
-use rustls::ClientConfig;
-use rustls_pki_types::ServerName;
-use web_proto::{Command, Event, Hello, SendTo, VERSION};
+use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
+use web_proto::{Command, Hello, SendTo, VERSION};
 
 use super::exchange::{self, PACKED, PLAIN, Part, Reading};
-use super::site::Site;
+use super::heard::Heard;
+use super::road::Road;
+use super::tally::Tally;
 use super::visitor::{Job, Next, Stage, Visitor, What, gap, rest_of_gap};
 use super::{Kind, VisitPlan};
 use crate::client::{Client, Masks};
-use crate::crowd::{add, histogram};
+use crate::crowd::add;
 use crate::probe;
-use crate::target::Target;
 use crate::token;
-use crate::traffic::Traffic;
 
 /// An answer that takes longer is a failure.
 pub(super) const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
@@ -30,46 +26,6 @@ pub(super) const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
 const PING_EVERY: Duration = Duration::from_secs(45);
 /// A visitor that is looked after later than this is late by our own fault.
 const LATE: Duration = Duration::from_millis(50);
-/// Visitors that share a source address: their ports are enough for all their connections and those just closed.
-const VISITORS_PER_SOURCE: u32 = 3_000;
-
-/// What the workers of one run share.
-pub(super) struct Road {
-    pub(super) plan: VisitPlan,
-    pub(super) target: Target,
-    /// By number of the visitor; all who will ever come.
-    pub(super) tokens: Vec<String>,
-    pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    pub(super) site: OnceLock<Site>,
-    pub(super) run: u64,
-    pub(super) traffic: Arc<Traffic>,
-    pub(super) counts: Counts,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) come: AtomicU64,
-    pub(super) gone: AtomicU64,
-    /// Requests that will not be answered well.
-    pub(super) failed: AtomicU64,
-    /// Of visitors who were let in.
-    pub(super) logged_in: AtomicU64,
-    pub(super) logged_out: AtomicU64,
-    /// Microseconds of CPU of each worker.
-    pub(super) cpu_us: [AtomicU64; 8],
-}
-
-impl Road {
-    fn connect(&self, visitor: u32) -> Connect {
-        let here = self.target.addr.ip() == Ipv4Addr::LOCALHOST;
-        let source = Ipv4Addr::from_bits(0x7f00_0002 + visitor / VISITORS_PER_SOURCE);
-        Connect { to: self.target.addr, from: here.then_some(IpAddr::V4(source)), tls: self.tls.clone() }
-    }
-
-    fn site(&self) -> &Site {
-        self.site.get().expect("nobody comes before the site is known")
-    }
-}
 
 pub(super) enum Mail {
     /// Fetches a file as it is or as a browser would, and hands the whole answer over.
@@ -102,44 +58,6 @@ pub(super) struct Seen {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) body: Vec<u8>,
-}
-
-/// What one worker has counted.
-#[derive(Debug, Clone)]
-pub(super) struct Tally {
-    pub(super) times: BTreeMap<Kind, Histogram<u64>>,
-    /// By what and why.
-    pub(super) failures: BTreeMap<String, u64>,
-    pub(super) failed: u64,
-    pub(super) unchanged: u64,
-    pub(super) bytes: u64,
-    /// Kept connections that broke under a request, which was then made again, as browsers do (RFC 9112 §9.3.1).
-    pub(super) again: u64,
-    pub(super) came: u64,
-    pub(super) left: u64,
-    pub(super) written: u64,
-    pub(super) received: u64,
-    pub(super) turns: u64,
-    pub(super) late_turns: u64,
-}
-
-impl Default for Tally {
-    fn default() -> Tally {
-        Tally {
-            times: Kind::ALL.into_iter().map(|kind| (kind, histogram())).collect(),
-            failures: BTreeMap::new(),
-            failed: 0,
-            unchanged: 0,
-            bytes: 0,
-            again: 0,
-            came: 0,
-            left: 0,
-            written: 0,
-            received: 0,
-            turns: 0,
-            late_turns: 0,
-        }
-    }
 }
 
 /// What a visitor does by the clock.
@@ -690,37 +608,6 @@ impl Browsers {
                 why => format!("closed before the end of the answer: {why:?}"),
             };
             self.finish(fetch.visitor, job, Err(reason));
-        }
-    }
-}
-
-/// What a piece of input has said, in short.
-#[derive(Default)]
-struct Heard {
-    welcome: bool,
-    bye: Option<&'static str>,
-    /// By rid, with the code of a refusal.
-    answered: Vec<(u64, Option<&'static str>)>,
-    messages: u64,
-}
-
-impl Heard {
-    fn note(&mut self, event: &Event<'_>, run: u64) {
-        let of_message = |id: &str| {
-            let (of_run, rid) = id.split_once('-')?;
-            (u64::from_str_radix(of_run, 16) == Ok(run)).then(|| rid.parse().ok()).flatten()
-        };
-        match event {
-            Event::Welcome(_) => self.welcome = true,
-            Event::Bye { code, .. } => self.bye = Some(code.word()),
-            Event::Contacts { re, .. } | Event::History { re, .. } => self.answered.push((*re, None)),
-            Event::Ack { id, .. } => self.answered.extend(of_message(id).map(|rid| (rid, None))),
-            Event::Error { code, re, id, .. } => {
-                let rid = re.or_else(|| of_message(id.as_deref()?));
-                self.answered.extend(rid.map(|rid| (rid, Some(code.word()))));
-            }
-            Event::Message { .. } => self.messages += 1,
-            _ => {}
         }
     }
 }

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use edge::{Edge, Mailboxes, mailboxes};
 
-use super::browsers::{ANSWER_PATIENCE, Browsers, Counts, Mail, Road, Seen, Tally};
+use super::browsers::{ANSWER_PATIENCE, Browsers, Mail, Seen};
 use super::report::{Findings, Report};
+use super::road::{Counts, Road};
 use super::site::{self, File, Page, Site};
+use super::tally::Tally;
 use super::{Kind, VisitPlan};
 use crate::client::Masks;
 use crate::conductor::{self, BEAT, LoadError, Point, SERIES_EVERY, Stand, now_unix};

@@ -6,7 +6,7 @@ use std::fmt;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::browsers::Tally;
+use super::tally::Tally;
 use super::{Kind, VisitPlan};
 use crate::conductor::{Point, Stand};
 use crate::crowd::histogram;

@@ -1,0 +1,54 @@
+//! What the workers of one run share.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
+
+use edge::Connect;
+use rustls::ClientConfig;
+use rustls_pki_types::ServerName;
+
+use super::VisitPlan;
+use super::site::Site;
+use crate::target::Target;
+use crate::traffic::Traffic;
+
+/// Visitors that share a source address: their ports are enough for all their connections and those just closed.
+const VISITORS_PER_SOURCE: u32 = 3_000;
+
+pub(super) struct Road {
+    pub(super) plan: VisitPlan,
+    pub(super) target: Target,
+    /// By number of the visitor; all who will ever come.
+    pub(super) tokens: Vec<String>,
+    pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    pub(super) site: OnceLock<Site>,
+    pub(super) run: u64,
+    pub(super) traffic: Arc<Traffic>,
+    pub(super) counts: Counts,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) come: AtomicU64,
+    pub(super) gone: AtomicU64,
+    /// Requests that will not be answered well.
+    pub(super) failed: AtomicU64,
+    /// Of visitors who were let in.
+    pub(super) logged_in: AtomicU64,
+    pub(super) logged_out: AtomicU64,
+    /// Microseconds of CPU of each worker.
+    pub(super) cpu_us: [AtomicU64; 8],
+}
+
+impl Road {
+    pub(super) fn connect(&self, visitor: u32) -> Connect {
+        let here = self.target.addr.ip() == Ipv4Addr::LOCALHOST;
+        let source = Ipv4Addr::from_bits(0x7f00_0002 + visitor / VISITORS_PER_SOURCE);
+        Connect { to: self.target.addr, from: here.then_some(IpAddr::V4(source)), tls: self.tls.clone() }
+    }
+
+    pub(super) fn site(&self) -> &Site {
+        self.site.get().expect("nobody comes before the site is known")
+    }
+}
