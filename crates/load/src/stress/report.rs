@@ -181,6 +181,12 @@ impl Report {
         }
     }
 
+    /// From before anybody came to the end, when all are still there; with what the program itself has grown by.
+    fn bytes_per_member(&self) -> Option<f64> {
+        let grown = self.resident_end?.saturating_sub(self.resident_before?);
+        (self.inside.is_none() && self.members > 0).then(|| grown as f64 / self.members as f64)
+    }
+
     /// In the form that all plans share.
     pub fn run(&self, name: &str) -> Run {
         let change = "more --threads, fewer members or a lower --rate; a node without limits; --pid";
@@ -196,9 +202,12 @@ impl Report {
             Some(_) => "CPU of node and members together, per million delivered",
         };
         let mut cpu = Row::new(cpu_of, self.cpu_seconds_per_million, "s");
+        let mut memory = Row::new("growth of user memory, for each member", self.bytes_per_member(), "B");
         if self.inside.is_some() {
             delivered = delivered.beside("paper, Chut 750×10, inside of one process, not durable", 69_773.0);
-        } else if self.rate.is_none() {
+        } else if self.rate.is_some() {
+            memory = memory.beside("paper, AVChat, 10,000 comet connections", 4_800.0);
+        } else {
             delivered = delivered
                 .beside("paper, Chut 750×10, inside of one process", 69_773.0)
                 .beside("Centrifugo 6.6, no history", 30_547.0)
@@ -235,6 +244,7 @@ impl Report {
             rows: vec![
                 delivered,
                 cpu,
+                memory,
                 Row::new("delivery, p99", self.delivery_ms.p99, "ms"),
                 Row::new("lost", count(self.lost), ""),
                 Row::new("doubled", count(self.doubled), ""),

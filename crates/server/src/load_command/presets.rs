@@ -43,6 +43,7 @@ pub(super) const ALL: &[Preset] = presets![
     "million",
     "visit",
     "avchat-3333",
+    "avchat-10000",
     "avchat-6666",
     "mix",
     "erlang-mix",
