@@ -56,8 +56,11 @@ pub struct EdgeConfig {
     /// close no files of other threads, and start no threads. Default off.
     pub private_descriptor_tables: bool,
     /// TCP_USER_TIMEOUT (RFC 5482): how long written bytes may stay unacknowledged before the kernel gives the
-    /// connection up; with keepalive probes after the same time without traffic, so that half-open connections
-    /// end. None leaves both to the system. Default 60 s.
+    /// connection up. None leaves it to the system. Default 60 s. Linux only.
+    ///
+    /// A peer that vanishes while nothing is written is the protocol's to find, by heartbeats or by silence. There are no
+    /// keepalive probes (RFC 9293 §3.8.4): Linux sends those of some seconds in one moment, tens of thousands where a
+    /// million are silent; what the next queue drops of them counts against healthy peers.
     pub user_timeout: Option<Duration>,
     /// Connections that the kernel holds for each listener until they are accepted. Default 4,096.
     pub backlog: u32,

@@ -2,10 +2,9 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
 use mio::net::{TcpListener, TcpStream};
-use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
+use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::config::EdgeConfig;
 
@@ -38,9 +37,8 @@ pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpLis
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(true)?;
     socket.set_tcp_nodelay(true)?;
-    if let Some(timeout) = config.user_timeout {
-        end_half_open(&socket, timeout)?;
-    }
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(config.user_timeout)?;
     socket.bind(&addr.into())?;
     socket.listen(i32::try_from(config.backlog).unwrap_or(i32::MAX))?;
     // Who connects says something and is answered: the acknowledgement rides on the answer, as it does anyway after some
@@ -129,19 +127,11 @@ fn socket(addr: SocketAddr) -> io::Result<Socket> {
     }
 }
 
-/// Unacknowledged bytes end the connection after `timeout`; where nothing is sent, probes find out.
-fn end_half_open(socket: &Socket, timeout: Duration) -> io::Result<()> {
-    let interval = (timeout / 4).max(Duration::from_secs(1));
-    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(timeout).with_interval(interval))?;
-    #[cfg(target_os = "linux")]
-    socket.set_tcp_user_timeout(Some(timeout))?;
-    Ok(())
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
     use std::net::Ipv4Addr;
+    use std::time::Duration;
 
     #[test]
     fn connections_inherit_what_the_listener_has() {
@@ -157,8 +147,7 @@ mod tests {
         };
         let accepted = socket2::SockRef::from(&accepted);
         assert_eq!(accepted.tcp_user_timeout().unwrap(), Some(Duration::from_secs(7)));
-        assert_eq!(accepted.tcp_keepalive_time().unwrap(), Duration::from_secs(7));
-        assert!(accepted.keepalive().unwrap() && accepted.tcp_nodelay().unwrap());
+        assert!(accepted.tcp_nodelay().unwrap() && !accepted.keepalive().unwrap());
         assert!(!accepted.tcp_quickack().unwrap());
     }
 
