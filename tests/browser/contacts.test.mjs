@@ -101,3 +101,31 @@ test('a declined request is gone, and the other one is not told', async () => {
     assert.equal(await nina.page.getByText('You have asked otto').count(), 1);
   });
 });
+
+test('contacts are seen coming and going without being asked for by name', async () => {
+  const said = [];
+  const changeContact = (widget, action, user) =>
+    widget.page.evaluate(
+      async ([action, user]) => (await globalThis.Kith.client()).changeContact(action, user),
+      [action, user],
+    );
+  await both('rita', 'sven', async (rita, sven) => {
+    rita.page.on('websocket', socket => socket.on('framesent', ({ payload }) => said.push(String(payload))));
+    await rita.page.reload();
+    await rita.show();
+    await rita.tab('Contacts').click();
+    await changeContact(rita, 'request', 'sven');
+    await changeContact(sven, 'accept', 'rita');
+    const online = rita.page.locator('kith-widget .section-title', { hasText: 'Online now' });
+    await online.waitFor();
+    await sven.tab('Me').click();
+    await sven.page.getByRole('radio', { name: /^Invisible/ }).click();
+    await online.waitFor({ state: 'detached' });
+    await sven.page.getByRole('radio', { name: /^Online/ }).click();
+    await online.waitFor();
+    await changeContact(sven, 'remove', 'rita');
+    await online.waitFor({ state: 'detached' });
+  });
+  const watches = said.map(frame => JSON.parse(frame)).filter(({ t }) => t === 'watch');
+  assert.ok(watches.length > 0 && watches.every(one => one.contacts));
+});

@@ -109,6 +109,7 @@ export class FakeClient implements Client {
   readonly typers = new Map<ConversationKey, readonly string[]>();
   readonly drafts = new Map<ConversationKey, string>();
   watched: readonly string[] = [];
+  watchesContacts = false;
   private readonly listeners = new Map<string, Set<() => void>>();
   private readonly handlers = new Map<string, Set<(detail: never) => void>>();
   private readonly cache = new Map<string, unknown>();
@@ -341,6 +342,12 @@ export class FakeClient implements Client {
   watch(users: readonly string[]) {
     this.watched = users;
     return () => undefined;
+  }
+  watchContacts() {
+    this.watchesContacts = true;
+    return () => {
+      this.watchesContacts = false;
+    };
   }
   changeContact(action: string, user: string) {
     this.note(`${action} ${user}`);

@@ -72,18 +72,18 @@ export function useNow(every = 30_000): number {
 }
 
 /** Wants the presence of these users once they have stayed on the screen for a moment. */
-export function useWatch(users: readonly string[]): void {
+export function useWatch(users: readonly string[], what: 'presence' | 'last_seen' = 'presence'): void {
   const client = useClient();
   const leave = useRef<() => void>(undefined);
   const wanted = users.join('\n');
   useEffect(() => {
     const timer = setTimeout(() => {
       const before = leave.current;
-      leave.current = client.watch(wanted === '' ? [] : wanted.split('\n'));
+      leave.current = client.watch(wanted === '' ? [] : wanted.split('\n'), what);
       before?.();
     }, WATCH_DELAY);
     return () => clearTimeout(timer);
-  }, [client, wanted]);
+  }, [client, wanted, what]);
   useEffect(() => () => leave.current?.(), []);
 }
 

@@ -10,6 +10,8 @@ export type Change =
   | { c: 'status'; status: Status }
   /** They are watched, and the server has said nothing of them: they are not here. */
   | { c: 'unseen'; users: readonly string[] }
+  /** Contacts are watched no more: what is known of them gets old. */
+  | { c: 'unwatched' }
   /** The leader has told the server these markers. */
   | { c: 'told'; key: ConversationKey; received: number; read: number; now: number };
 

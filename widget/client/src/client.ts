@@ -76,8 +76,13 @@ export interface Client {
   /** Call on each input; it tells the others no more often than needed. `false` when the field was emptied. */
   setTyping(key: ConversationKey, on: boolean): void;
   setPresence(set: SetPresence): void;
-  /** These users are on the screen; their presence is wanted. Sets of several callers are joined. */
-  watch(users: readonly string[]): () => void;
+  /**
+   * These users are on the screen; their presence is wanted, or also when they were last here. Sets of several callers
+   * are joined. Of contacts `watchContacts` tells the presence already.
+   */
+  watch(users: readonly string[], what?: 'presence' | 'last_seen'): () => void;
+  /** An interface is on the screen: the presence of all contacts is wanted, now and as the list changes. */
+  watchContacts(): () => void;
   changeContact(action: ContactAction, user: string): Promise<Contact>;
   changeConversation(key: ConversationKey, change: ConversationChange): Promise<void>;
   loadContacts(): void;
@@ -108,7 +113,9 @@ export type Topic =
   | `draft:${ConversationKey}`
   /** Name, avatar and contact state. */
   | `person:${string}`
-  | `presence:${string}`;
+  | `presence:${string}`
+  /** Of anybody. */
+  | 'presences';
 
 export interface Happenings {
   /**

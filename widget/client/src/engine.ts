@@ -7,6 +7,7 @@ import { Connection, type Effect } from './connection.ts';
 import type { Environment, Link } from './environment.ts';
 import { uuid7 } from './id.ts';
 import type { Replica } from './replica.ts';
+import { type Wanted, Watch } from './watch.ts';
 import { COMES_BACK, type Command, type Event, type SendTo, type SetPresence, VERSION } from './wire.ts';
 
 /** A command that is answered; its number is given by the engine. */
@@ -33,9 +34,6 @@ const CLIENT = 'kith-widget/0.1';
 /** `received` at most once a second; `read` sooner, because the other one sees it. */
 const RECEIVED_MS = 1_000;
 const READ_MS = 300;
-const WATCH_MS = 150;
-/** Who is watched and of whom nothing was said by then is not here. */
-const UNSEEN_MS = 1_500;
 const TYPING_EVERY_MS = 4_000;
 const TYPING_LAPSES_MS = 6_000;
 const REQUEST_MS = 20_000;
@@ -67,13 +65,7 @@ export class Engine {
   /** The server has answered what was said then, and so has heard all before. */
   #heardUpTo: number | undefined;
   #pingedAt: number | undefined;
-  #watched = new Map<string, readonly string[]>();
-  /** Undefined: the server does not know what we watch. */
-  #watching: readonly string[] | undefined;
-  /** Watched anew and not told of yet. */
-  #unseen = new Set<string>();
-  #unseenAt: number | undefined;
-  #watchAt: number | undefined;
+  #watch: Watch;
   #typed = new Map<ConversationKey, number>();
   #wantedPresence: SetPresence | undefined;
   #refreshingList = false;
@@ -86,6 +78,7 @@ export class Engine {
     private readonly host: EngineHost,
   ) {
     this.#device = options.device;
+    this.#watch = new Watch(host.replica);
     const order: TransportName[] = ['websocket', 'stream', 'sse', 'poll'];
     const usable = order.filter(name => env.transports[name] !== undefined);
     this.#connection = new Connection(
@@ -166,10 +159,8 @@ export class Engine {
     });
   }
 
-  watch(tab: string, users: readonly string[]): void {
-    if (users.length > 0) this.#watched.set(tab, users);
-    else this.#watched.delete(tab);
-    this.#watchAt ??= this.env.now() + WATCH_MS;
+  watch(tab: string, wanted: Wanted): void {
+    this.#watch.want(tab, wanted, this.env.now());
     this.#schedule();
   }
 
@@ -286,7 +277,7 @@ export class Engine {
     if (event.t === 'welcome') this.#beforeWelcome(now);
     if (pending) this.#heard(pending.until - REQUEST_MS);
     if (event.t === 'ack') this.#landed(event.id);
-    if (event.t === 'presence') this.#unseen.delete(event.user);
+    this.#watch.heard(event, now);
     if (event.t === 'error' && event.id !== undefined) this.#bounced(event, event.id, now);
     else if (event.t === 'error' && re === undefined) this.#unnamedRefusal(event, now);
     // The key speaks for this one session; it is the transport's alone.
@@ -305,15 +296,12 @@ export class Engine {
   #beforeWelcome(now: number): void {
     this.#flying.clear();
     this.#later.clear();
-    this.#unseen.clear();
-    this.#unseenAt = undefined;
     this.#retell(this.#heardUpTo ?? now - RETELL_MS, now);
     this.host.works(this.#connection.transport, this.#device);
   }
 
   #afterWelcome(): void {
-    this.#watching = undefined;
-    this.#watchAt = this.#watched.size > 0 ? this.env.now() : undefined;
+    this.#watch.welcomed(this.env.now());
     if (this.#wantedPresence !== undefined) {
       const set = this.#wantedPresence;
       this.#wantedPresence = undefined;
@@ -418,8 +406,7 @@ export class Engine {
   #unnamedRefusal({ code, retry_after = 1_000 }: Event & { t: 'error' }, now: number): void {
     if (COMES_BACK[code] !== 'later') return;
     this.#retell(now - REFUSAL_MS, now + retry_after);
-    this.#watching = undefined;
-    this.#watchAt ??= now + retry_after;
+    this.#watch.refused(now + retry_after);
   }
 
   /** Tells the markers again, at `at`, that were told since. */
@@ -432,24 +419,12 @@ export class Engine {
   }
 
   #tellWatch(now: number): void {
-    if (this.#watchAt === undefined || this.#watchAt > now || !this.#connection.online) return;
-    this.#watchAt = undefined;
-    const limit = this.host.replica.limits?.watch ?? 100;
-    const users = [...new Set([...this.#watched.values()].flat())].slice(0, limit).sort();
-    const before = new Set(this.#watching);
-    if (this.#watching && before.size === users.length && users.every(user => before.has(user))) return;
-    this.#watching = users;
-    this.#unseen = new Set(users.filter(user => !before.has(user) || this.#unseen.has(user)));
-    this.#unseenAt = now + UNSEEN_MS;
-    this.#send({ t: 'watch', users });
-  }
-
-  /** The server tells who is here; of the others it says nothing, or what was known of them is old. */
-  #tellUnseen(now: number): void {
-    if (this.#unseenAt === undefined || this.#unseenAt > now || !this.#connection.online) return;
-    this.#unseenAt = undefined;
-    const users = [...this.#unseen];
-    this.#unseen.clear();
+    if (!this.#connection.online) return;
+    const command = this.#watch.command(now);
+    if (command) this.#send(command);
+    if (command && !command.contacts && this.host.replica.contactsTold === 'some')
+      this.host.apply({ c: 'unwatched' });
+    const users = this.#watch.absent(now);
     if (users.length > 0) this.host.apply({ c: 'unseen', users });
   }
 
@@ -482,7 +457,6 @@ export class Engine {
     for (const [id, at] of this.#flying) if (at + ACK_MS <= now) this.#flying.delete(id);
     this.#tellMarkers(now);
     this.#tellWatch(now);
-    this.#tellUnseen(now);
     this.#pump();
     this.#schedule();
   }
@@ -497,8 +471,7 @@ export class Engine {
       for (const at of this.#flying.values()) dues.push(at + ACK_MS);
       for (const { at } of this.#later.values()) if (at > now) dues.push(at);
       for (const at of this.#unmarked.values()) dues.push(at);
-      if (this.#watchAt !== undefined) dues.push(this.#watchAt);
-      if (this.#unseenAt !== undefined) dues.push(this.#unseenAt);
+      if (this.#watch.due !== undefined) dues.push(this.#watch.due);
     }
     const next = Math.min(...dues);
     return Number.isFinite(next) ? next : undefined;

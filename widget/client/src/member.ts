@@ -28,6 +28,7 @@ import { newest } from './stretch.ts';
 import { Tabs } from './tabs.ts';
 import { claims } from './token.ts';
 import { type OnScreen, Views } from './views.ts';
+import type { Wanted } from './watch.ts';
 import type { Contact, ContactAction, ContactState, Event, Person, SendTo, SetPresence } from './wire.ts';
 
 export interface ClientOptions {
@@ -73,7 +74,8 @@ class Member implements Client {
   #flushing = false;
   #saving: (() => void) | undefined;
   #lapsing: { at: number; cancel: () => void } | undefined;
-  #watches = new Map<object, readonly string[]>();
+  /** What each caller wants to see. */
+  #watches = new Set<Wanted>();
   #strangers = new Set<string>();
   #askedProfiles = new Set<string>();
   #happenings = new Map<keyof Happenings, Set<(detail: never) => void>>();
@@ -250,7 +252,7 @@ class Member implements Client {
       });
       this.#changed();
     }
-    this.#tabs = new Tabs(this.env, `kith:1:${this.options.site}:${user}`, this.#tab, {
+    this.#tabs = new Tabs(this.env, `kith:2:${this.options.site}:${user}`, this.#tab, {
       lead: () => this.#lead(),
       follow: () => this.#follow(),
       snapshot: () => this.#replica.snapshot(),
@@ -266,11 +268,11 @@ class Member implements Client {
       mirror: change => this.#mirror(change),
       action: (action, from) => this.#carryOut(action, from),
       ask: request => this.#engine?.ask(request) ?? Promise.reject(new RequestError('offline')),
-      watch: (tab, users) => this.#engine?.watch(tab, users),
+      watch: (tab, wanted) => this.#engine?.watch(tab, wanted),
       wake: insist => (insist ? this.#engine?.start() : this.#engine?.wake()),
       poke: () => this.#engine?.poke(),
     });
-    this.#tabs.watch(this.#watchedUsers());
+    this.#tabs.watch(this.#wantedHere());
     for (const { failed: _, ...one } of written.queue) this.#tabs.do({ a: 'queue', ...one });
     for (const [key, text] of written.drafts) this.#tabs.do({ a: 'draft', key, text });
     this.#tabs.join();
@@ -441,12 +443,19 @@ class Member implements Client {
     this.#do({ a: 'presence', set });
   }
 
-  watch(users: readonly string[]): () => void {
-    const entry = {};
-    this.#watches.set(entry, users);
-    this.#tabs?.watch(this.#watchedUsers());
+  watch(users: readonly string[], what: 'presence' | 'last_seen' = 'presence'): () => void {
+    return this.#want({ contacts: false, users, lastSeen: what === 'last_seen' ? users : [] });
+  }
+
+  watchContacts(): () => void {
+    return this.#want({ contacts: true, users: [], lastSeen: [] });
+  }
+
+  #want(wanted: Wanted): () => void {
+    this.#watches.add(wanted);
+    this.#tabs?.watch(this.#wantedHere());
     return () => {
-      if (this.#watches.delete(entry)) this.#tabs?.watch(this.#watchedUsers());
+      if (this.#watches.delete(wanted)) this.#tabs?.watch(this.#wantedHere());
     };
   }
 
@@ -714,8 +723,13 @@ class Member implements Client {
     this.#lapsing = { at: next, cancel };
   }
 
-  #watchedUsers(): readonly string[] {
-    return [...new Set([...this.#watches.values()].flat())];
+  #wantedHere(): Wanted {
+    const all = [...this.#watches];
+    return {
+      contacts: all.some(one => one.contacts),
+      users: [...new Set(all.flatMap(one => one.users))],
+      lastSeen: [...new Set(all.flatMap(one => one.lastSeen))],
+    };
   }
 
   #saveSoon(): void {

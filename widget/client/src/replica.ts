@@ -6,6 +6,7 @@ import {
   direct,
   type Happenings,
   type KnownPerson,
+  type PresenceView,
   type Message as SeenMessage,
   type Status,
   type Topic,
@@ -75,6 +76,7 @@ export interface Snapshot {
   contacts: [user: string, state: ContactState][];
   contactPages: Paging;
   presences: [user: string, presence: Presence, lastSeen: number | undefined][];
+  contactsTold: Replica['contactsTold'];
   queue: Queued[];
   drafts: [key: ConversationKey, text: string][];
   status: Status;
@@ -82,6 +84,8 @@ export interface Snapshot {
   guestToken?: string;
 }
 
+export const UNKNOWN: PresenceView = { presence: 'unknown' };
+const OFFLINE: PresenceView = { presence: 'offline' };
 const FIRST_PAGE: Paging = { more: true };
 const TYPING_LAPSES_MS = 6_000;
 /** Messages of conversations that are not in the list yet; beyond, the oldest are left to `history`. */
@@ -106,7 +110,9 @@ export class Replica {
   readonly people = new Map<string, KnownPerson>();
   readonly contacts = new Map<string, ContactState>();
   contactPages: Paging = FIRST_PAGE;
-  readonly presences = new Map<string, { presence: Presence; lastSeen?: number }>();
+  readonly presences = new Map<string, PresenceView>();
+  /** Which contacts who are here the server has named. After `all`, of whom it has said nothing is not here. */
+  contactsTold: 'no' | 'some' | 'all' = 'no';
   /** In the order of writing. */
   queue: readonly Queued[] = [];
   readonly drafts = new Map<ConversationKey, string>();
@@ -144,6 +150,10 @@ export class Replica {
         for (const user of change.users)
           this.#setPresence(user, 'offline', this.presences.get(user)?.lastSeen);
         return;
+      case 'unwatched':
+        // What was told of all is told anew with the next watch; what was told of some would not be.
+        if (this.contactsTold === 'some') this.contactsTold = 'no';
+        return;
       case 'told': {
         const known = this.conversations.get(change.key);
         if (!known) return;
@@ -156,6 +166,11 @@ export class Replica {
   /** The conversation of this key; made up where there is none yet, and then not kept. */
   known(key: ConversationKey): Known {
     return this.conversations.get(key) ?? blank(key);
+  }
+
+  presenceOf(user: string): PresenceView {
+    const unnamed = this.contactsTold === 'all' && this.contacts.get(user) === 'contact' ? OFFLINE : UNKNOWN;
+    return this.presences.get(user) ?? unnamed;
   }
 
   /** Ends typing that was not said again. Answers when to ask next. */
@@ -195,6 +210,7 @@ export class Replica {
       contacts: [...this.contacts],
       contactPages: this.contactPages,
       presences: [...this.presences].map(([user, { presence, lastSeen }]) => [user, presence, lastSeen]),
+      contactsTold: this.contactsTold,
       queue: [...this.queue],
       drafts: [...this.drafts],
       status: this.status,
@@ -222,6 +238,7 @@ export class Replica {
       contacts: [],
       contactPages: FIRST_PAGE,
       presences: [],
+      contactsTold: 'no',
       status: { state: 'idle', shared: false },
     };
   }
@@ -242,6 +259,7 @@ export class Replica {
     for (const [user, state] of from.contacts) this.contacts.set(user, state);
     this.contactPages = from.contactPages;
     for (const [user, presence, lastSeen] of from.presences) this.#setPresence(user, presence, lastSeen);
+    this.contactsTold = from.contactsTold;
     this.queue = from.queue;
     this.drafts.clear();
     for (const [key, text] of from.drafts) this.#setDraft(key, text);
@@ -273,6 +291,8 @@ export class Replica {
       case 'presence':
         if (event.user === this.me?.user) return;
         return this.#setPresence(event.user, event.presence, event.last_seen);
+      case 'watching':
+        return this.#watching(event);
       case 'contact':
         this.position = event.position;
         this.#contact(event.contact);
@@ -324,8 +344,7 @@ export class Replica {
     this.guestToken = welcome.guest_token ?? (welcome.me.guest ? this.guestToken : undefined);
     this.#changed.add('me');
     // Whoever is watched is told anew; what was known before may be hours old.
-    for (const user of this.presences.keys()) this.#changed.add(`presence:${user}`);
-    this.presences.clear();
+    this.#forgetPresences();
     this.#difference(welcome, welcome.resumed && again);
     if (!welcome.resumed) this.#page(welcome);
     this.position = welcome.position;
@@ -476,15 +495,18 @@ export class Replica {
 
   #contact(contact: Contact): void {
     this.#person(contact);
+    const before = this.contacts.get(contact.user);
     if (contact.state === 'none') this.contacts.delete(contact.user);
     else this.contacts.set(contact.user, contact.state);
-    this.#changed.add('contacts').add('totals').add(`person:${contact.user}`);
+    if (before === 'contact' && contact.state !== 'contact') this.#parted(contact);
+    this.#changed.add('contacts').add('totals').add(`person:${contact.user}`).add(`presence:${contact.user}`);
   }
 
   #person(person: Person): void {
     const { user, name, avatar, guest = false, presence } = person;
     const old = this.people.get(user);
-    if (presence !== undefined && user !== this.me?.user) this.#setPresence(user, presence);
+    if (presence !== undefined && user !== this.me?.user)
+      this.#setPresence(user, presence, this.#lastSeen(user));
     if (old && old.name === name && old.avatar === avatar && old.guest === guest) return;
     this.people.set(user, { user, name, guest, ...(avatar !== undefined && { avatar }) });
     if (user === this.me?.user) {
@@ -497,9 +519,55 @@ export class Replica {
 
   #setPresence(user: string, presence: Presence, lastSeen?: number): void {
     const old = this.presences.get(user);
-    if (old?.presence === presence && old.lastSeen === lastSeen) return;
-    this.presences.set(user, { presence, ...(lastSeen !== undefined && { lastSeen }) });
-    this.#changed.add(`presence:${user}`);
+    const at = presence === 'offline' ? lastSeen : undefined;
+    if (old?.presence === presence && old.lastSeen === at) return;
+    this.presences.set(user, { presence, ...(at !== undefined && { lastSeen: at }) });
+    this.#changed.add(`presence:${user}`).add('presences');
+  }
+
+  /** Kept where a record says the presence alone. */
+  #lastSeen(user: string): number | undefined {
+    return this.presences.get(user)?.lastSeen;
+  }
+
+  /**
+   * Who of the contacts is here, and so who is not. Where not all are named, what was told of the others since the first
+   * time still holds.
+   */
+  #watching(event: Event & { t: 'watching' }): void {
+    const here = new Set<string>();
+    for (const presence of ['online', 'away', 'busy'] as const) {
+      for (const user of event[presence] ?? []) {
+        here.add(user);
+        this.#setPresence(user, presence);
+      }
+    }
+    const told = event.more ? 'some' : 'all';
+    const first = told !== this.contactsTold;
+    this.contactsTold = told;
+    if (event.more && !first) return;
+    for (const [user, state] of this.contacts) {
+      if (state !== 'contact' || here.has(user)) continue;
+      if (event.more) this.presences.delete(user);
+      if (first) this.#changed.add(`presence:${user}`).add('presences');
+      if (this.presences.has(user)) this.#setPresence(user, 'offline', this.#lastSeen(user));
+    }
+  }
+
+  /** The server tells no more of somebody who was told of as a contact, or that they are not to be seen. */
+  #parted({ user, state }: Contact): void {
+    if (state === 'blocked') return this.#setPresence(user, 'offline');
+    this.presences.delete(user);
+    this.#changed.add(`presence:${user}`).add('presences');
+  }
+
+  #forgetPresences(): void {
+    for (const user of this.presences.keys()) this.#changed.add(`presence:${user}`);
+    if (this.contactsTold === 'all')
+      for (const user of this.contacts.keys()) this.#changed.add(`presence:${user}`);
+    this.presences.clear();
+    this.contactsTold = 'no';
+    this.#changed.add('presences');
   }
 
   #upsert(record: Conversation): void {
@@ -616,7 +684,9 @@ export class Replica {
     this.status = status;
     this.#changed.add('status');
     if ((before.state === 'online') === (status.state === 'online')) return;
-    for (const user of this.presences.keys()) this.#changed.add(`presence:${user}`);
+    for (const user of [...this.presences.keys(), ...this.contacts.keys()])
+      this.#changed.add(`presence:${user}`);
+    this.#changed.add('presences');
     for (const key of this.typing.keys()) this.#changed.add(`typing:${key}`);
     this.typing.clear();
   }
@@ -686,13 +756,12 @@ export class Replica {
   /** All that the server knows better. What the member wrote stays. */
   #forgetAll(): void {
     for (const key of this.conversations.keys()) this.#touch(key);
-    for (const user of this.presences.keys()) this.#changed.add(`presence:${user}`);
+    this.#forgetPresences();
     for (const key of this.typing.keys()) this.#changed.add(`typing:${key}`);
     for (const key of this.drafts.keys()) this.#changed.add(`draft:${key}`);
     this.conversations.clear();
     this.keysById.clear();
     this.contacts.clear();
-    this.presences.clear();
     this.typing.clear();
     this.#orphans = [];
     this.listIsStale = false;

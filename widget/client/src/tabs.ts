@@ -5,6 +5,7 @@ import { RequestError } from './client.ts';
 import type { Unnumbered } from './engine.ts';
 import type { Channel, Environment } from './environment.ts';
 import type { Snapshot } from './replica.ts';
+import type { Wanted } from './watch.ts';
 import type { Event } from './wire.ts';
 
 /** What the tab does in its role. */
@@ -24,7 +25,7 @@ export interface TabHost {
   /** Leader: a follower's member did something. */
   action(action: Action, from: string): void;
   ask(request: Unnumbered): Promise<Event>;
-  watch(tab: string, users: readonly string[]): void;
+  watch(tab: string, wanted: Wanted): void;
   /** `insist`: the member wants a connection, whatever the reason for which it stopped. */
   wake(insist: boolean): void;
   poke(): void;
@@ -42,7 +43,7 @@ type Post =
   | { k: 'ask'; from: string; n: number; request: Unnumbered }
   | { k: 'answer'; from: string; to: string; n: number; event: Event }
   | { k: 'failed'; from: string; to: string; n: number; code: RequestError['code']; retryAfter?: number }
-  | { k: 'watch'; from: string; users: readonly string[] }
+  | { k: 'watch'; from: string; wanted: Wanted }
   | { k: 'wake'; from: string; insist: boolean }
   | { k: 'tick'; from: string }
   | { k: 'tock'; from: string; to: string };
@@ -52,6 +53,7 @@ const TOCK_MS = 5_000;
 /** Throttled tabs tick once a minute. */
 const SILENT_MS = 150_000;
 const MAX_UNDONE = 1_000;
+const NOTHING: Wanted = { contacts: false, users: [], lastSeen: [] };
 
 export class Tabs {
   role: 'none' | 'leader' | 'follower' = 'none';
@@ -67,7 +69,7 @@ export class Tabs {
   /** Follower: actions that no leader has confirmed. */
   #undone = new Map<number, Action>();
   #asked = new Map<number, { resolve(event: Event): void; reject(error: RequestError): void }>();
-  #watched: readonly string[] = [];
+  #wanted = NOTHING;
   /** Leader: when each follower was last heard. */
   #heard = new Map<string, number>();
   #tick: (() => void) | undefined;
@@ -148,10 +150,10 @@ export class Tabs {
     });
   }
 
-  watch(users: readonly string[]): void {
-    this.#watched = users;
-    if (this.role === 'leader') this.host.watch(this.id, users);
-    else this.#post({ k: 'watch', from: this.id, users });
+  watch(wanted: Wanted): void {
+    this.#wanted = wanted;
+    if (this.role === 'leader') this.host.watch(this.id, wanted);
+    else this.#post({ k: 'watch', from: this.id, wanted });
   }
 
   wake(insist: boolean): void {
@@ -201,7 +203,7 @@ export class Tabs {
     this.#failAsked();
     this.#post({ k: 'lead', from: this.id, term: this.#term });
     this.host.lead();
-    this.host.watch(this.id, this.#watched);
+    this.host.watch(this.id, this.#wanted);
     const undone = [...this.#undone.values()];
     this.#undone.clear();
     for (const action of undone) this.host.action(action, this.id);
@@ -228,7 +230,7 @@ export class Tabs {
       case 'ask':
         return this.#answer(post.from, post.n, post.request);
       case 'watch':
-        return this.host.watch(post.from, post.users);
+        return this.host.watch(post.from, post.wanted);
       case 'wake':
         return this.host.wake(post.insist);
       case 'tick':
@@ -237,7 +239,7 @@ export class Tabs {
         return this.host.poke();
       case 'leave':
         this.#heard.delete(post.from);
-        return this.host.watch(post.from, []);
+        return this.host.watch(post.from, NOTHING);
     }
   }
 
@@ -274,7 +276,7 @@ export class Tabs {
         for (const action of this.#undone.values())
           this.host.mirror({ c: 'action', action, now: this.env.now() });
         for (const [n, action] of this.#undone) this.#post({ k: 'do', from: this.id, n, action });
-        return this.#post({ k: 'watch', from: this.id, users: this.#watched });
+        return this.#post({ k: 'watch', from: this.id, wanted: this.#wanted });
       }
       case 'apply':
         // A change that was missed, or another leader's: begin again from what it has.
@@ -333,7 +335,7 @@ export class Tabs {
     for (const [tab, at] of this.#heard) {
       if (at + SILENT_MS > now) continue;
       this.#heard.delete(tab);
-      this.host.watch(tab, []);
+      this.host.watch(tab, NOTHING);
     }
   }
 
@@ -397,10 +399,14 @@ function isPost(value: unknown): value is Post {
     case 'wake':
       return typeof post.insist === 'boolean';
     case 'watch':
-      return Array.isArray(post.users) && post.users.every(user => typeof user === 'string');
+      return isRecord(post.wanted) && isNames(post.wanted.users) && isNames(post.wanted.lastSeen);
     default:
       return true;
   }
+}
+
+function isNames(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(name => typeof name === 'string');
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

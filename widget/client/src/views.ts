@@ -14,7 +14,7 @@ import type {
   Topic,
   Totals,
 } from './client.ts';
-import type { Known, Replica } from './replica.ts';
+import { type Known, type Replica, UNKNOWN } from './replica.ts';
 import { newest } from './stretch.ts';
 import type { Code, Contact, Message as WireMessage } from './wire.ts';
 
@@ -30,7 +30,6 @@ export interface OnScreen {
   tries: number;
 }
 
-const UNKNOWN: PresenceView = { presence: 'unknown' };
 const NOBODY: readonly string[] = [];
 
 export class Views {
@@ -183,7 +182,7 @@ export class Views {
 
   presence(user: string): PresenceView {
     if (this.replica.status.state !== 'online') return UNKNOWN;
-    return this.replica.presences.get(user) ?? UNKNOWN;
+    return this.replica.presenceOf(user);
   }
 
   typing(key: ConversationKey): readonly string[] {

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { direct } from '../src/client.ts';
+import type { Command } from '../src/wire.ts';
 import { world } from './world.ts';
 
 const BEN = direct('ben');
@@ -41,6 +42,103 @@ test('someone who left while not watched is not shown as online when watched aga
   await clock.advance(500);
   client.watch(['ben']);
   await clock.advance(3_000);
+  expect(client.presence('ben').presence).toBe('offline');
+});
+
+const watches = (log: readonly { user: string; command: Command }[]) =>
+  log.flatMap(({ user, command }) => (user === 'ana' && command.t === 'watch' ? [command] : []));
+
+test('contacts are watched together, without their names; only who is none is named', async () => {
+  const { clock, server, online } = world();
+  for (const one of ['ben', 'cem', 'dan']) server.relate('ana', one, 'contact');
+  await online('ben');
+  const { client } = await online('ana');
+  client.watchContacts();
+  client.watch(['ben', 'cem', 'eva']);
+  await clock.advance(500);
+  expect(watches(server.log)).toEqual([{ t: 'watch', contacts: true, users: ['eva'] }]);
+  expect(client.presence('ben').presence).toBe('online');
+  for (const away of ['cem', 'dan']) expect(client.presence(away).presence).toBe('offline');
+  const heard: string[] = [];
+  client.subscribe('presence:dan', () => heard.push(client.presence('dan').presence));
+  await online('dan');
+  server.shows('dan');
+  await clock.advance(100);
+  expect(heard).toEqual(['online']);
+});
+
+test('who becomes a contact is seen without a name; who is none any more is named, if shown, or unknown', async () => {
+  const { clock, server, online } = world();
+  server.relate('ana', 'ben', 'contact');
+  for (const one of ['ben', 'cem', 'dan']) await online(one);
+  const { client } = await online('ana');
+  client.watchContacts();
+  client.watch(['ben', 'cem']);
+  await clock.advance(500);
+  server.relate('ana', 'cem', 'contact');
+  server.relate('ana', 'dan', 'contact');
+  await clock.advance(500);
+  for (const one of ['ben', 'cem', 'dan']) expect(client.presence(one).presence).toBe('online');
+  expect(watches(server.log).map(one => one.users)).toEqual([['cem'], []]);
+  server.relate('ana', 'ben', 'none');
+  server.relate('ana', 'dan', 'none');
+  await clock.advance(500);
+  expect(client.presence('dan').presence).toBe('unknown');
+  expect(client.presence('ben').presence).toBe('online');
+  expect(watches(server.log).at(-1)).toEqual({ t: 'watch', contacts: true, users: ['ben'] });
+});
+
+test('of contacts who are not here, those are named whose last time is wanted, and only until it is known', async () => {
+  const { clock, server, online } = world();
+  server.lastSeen.set('ben', 7).set('cem', 8);
+  for (const one of ['ben', 'cem', 'dan']) server.relate('ana', one, 'contact');
+  await online('dan');
+  const { client } = await online('ana');
+  client.watchContacts();
+  client.watch(['ben', 'dan'], 'last_seen');
+  client.watch(['cem']);
+  await clock.advance(1_000);
+  expect(watches(server.log).map(one => one.users)).toEqual([[], ['ben'], []]);
+  expect(client.presence('ben')).toEqual({ presence: 'offline', lastSeen: 7 });
+  expect(client.presence('cem')).toEqual({ presence: 'offline' });
+});
+
+test('of more contacts than the server names, who is on the screen is named, and the others are unknown', async () => {
+  const { clock, server, online } = world();
+  for (const one of ['ben', 'cem', 'dan']) {
+    server.relate('ana', one, 'contact');
+    await online(one);
+  }
+  server.mostNamed = 1;
+  const { client } = await online('ana');
+  client.watchContacts();
+  client.watch(['ben', 'cem']);
+  await clock.advance(1_000);
+  expect(watches(server.log)[1]).toEqual({ t: 'watch', contacts: true, users: ['cem'] });
+  expect(['ben', 'cem', 'dan'].map(one => client.presence(one).presence)).toEqual([
+    'online',
+    'online',
+    'unknown',
+  ]);
+});
+
+test('after a lost connection contacts are unknown until the server has named those who are here', async () => {
+  const { clock, server, online } = world();
+  for (const one of ['ben', 'cem']) server.relate('ana', one, 'contact');
+  const ben = await online('ben');
+  const { client } = await online('ana');
+  client.watchContacts();
+  await clock.advance(500);
+  server.reachable = false;
+  server.cutAll();
+  await clock.advance(10);
+  expect([client.presence('ben'), client.presence('cem')]).toEqual([
+    { presence: 'unknown' },
+    { presence: 'unknown' },
+  ]);
+  ben.client.destroy();
+  server.reachable = true;
+  await clock.advance(60_000);
   expect(client.presence('ben').presence).toBe('offline');
 });
 

@@ -31,6 +31,7 @@ interface Session {
   /** The client listens no more. */
   mute: boolean;
   watch: Set<string>;
+  watchesContacts: boolean;
   /** Deliveries keep their order. */
   busyUntil: number;
 }
@@ -48,6 +49,9 @@ export class Server {
   readonly talks = new Map<string, Talk>();
   readonly sessions = new Set<Session>();
   readonly names = new Map<string, string>();
+  readonly lastSeen = new Map<string, number>();
+  /** More contacts than these are not named by `watching`. */
+  mostNamed = 1_000;
   readonly contacts = new Map<string, Map<string, Contact['state']>>();
   /** Every command that was carried out, with its user. */
   readonly log: { user: string; command: Command }[] = [];
@@ -77,6 +81,7 @@ export class Server {
       alive: true,
       mute: false,
       watch: new Set(),
+      watchesContacts: false,
       busyUntil: 0,
     };
     if (!this.reachable) this.clock.timer(this.latency(), () => this.cut(session));
@@ -135,6 +140,40 @@ export class Server {
     };
     this.talks.set(id, talk);
     return talk;
+  }
+
+  /** The two become contacts of each other, or are none any more. */
+  relate(a: string, b: string, state: 'contact' | 'none'): void {
+    this.position += 1;
+    for (const [user, other] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const own = this.contacts.get(user) ?? new Map();
+      this.contacts.set(user, own.set(other, state));
+      const contact = { ...this.person(other), state };
+      this.tell(user, { t: 'contact', contact, position: `${this.epoch}.${this.position}` });
+      if (state === 'contact') this.#tellOf(other, session => session.user === user);
+    }
+  }
+
+  /** Whoever watches hears how the user is now. */
+  shows(user: string): void {
+    this.#tellOf(user, () => true);
+  }
+
+  #tellOf(user: string, to: (session: Session) => boolean): void {
+    for (const session of [...this.sessions].filter(to)) {
+      const isContact = this.contacts.get(session.user)?.get(user) === 'contact';
+      if (session.watch.has(user) || (session.watchesContacts && isContact))
+        this.#deliver(session, this.#presenceOf(user));
+    }
+  }
+
+  #presenceOf(user: string): Event {
+    const presence = this.#presence(user);
+    const at = presence === 'offline' ? this.lastSeen.get(user) : undefined;
+    return { t: 'presence', user, presence, ...(at !== undefined && { last_seen: at }) };
   }
 
   tell(user: string, event: Event): void {
@@ -226,7 +265,14 @@ export class Server {
       case 'watch':
         session.watch = new Set(command.users);
         for (const one of command.users) {
-          if (this.#presence(one) === 'online') reply({ t: 'presence', user: one, presence: 'online' });
+          if (this.#presence(one) === 'online' || this.lastSeen.has(one)) reply(this.#presenceOf(one));
+        }
+        session.watchesContacts = command.contacts === true;
+        if (session.watchesContacts) {
+          const contacts = this.#contactsOf(user).filter(one => one.state === 'contact');
+          const online = contacts.map(one => one.user).filter(one => this.#presence(one) === 'online');
+          const more = online.length > this.mostNamed && { more: true };
+          reply({ t: 'watching', online: online.slice(0, this.mostNamed), ...more });
         }
         return;
       case 'ping':

@@ -138,6 +138,25 @@ test('what tabs watch is joined, and a tab that went away watches no more', asyn
   expect(watched()).toEqual(['ben']);
 });
 
+test('one tab that shows contacts is enough for all of them, and the last one that does ends it', async () => {
+  const { clock, server, tabs } = await threeTabs();
+  server.relate('ana', 'ben', 'contact');
+  new Browser(clock, server.open, 7).tab('ben').client.connect();
+  await clock.advance(500);
+  const leave = [tabs[0].client.watchContacts(), tabs[2].client.watchContacts()];
+  tabs[2].client.watch(['ben', 'cem']);
+  await clock.advance(500);
+  const [session] = [...server.sessions].filter(one => one.user === 'ana');
+  expect([session?.watchesContacts, [...(session?.watch ?? [])]]).toEqual([true, ['cem']]);
+  for (const { client } of tabs) expect(client.presence('ben').presence).toBe('online');
+  leave[0]?.();
+  await clock.advance(500);
+  expect(session?.watchesContacts).toBe(true);
+  leave[1]?.();
+  await clock.advance(500);
+  expect([session?.watchesContacts, [...(session?.watch ?? [])]]).toEqual([false, ['ben', 'cem']]);
+});
+
 test('a tab of another member, or another version, is not of the company', async () => {
   const { clock, server, browser } = await threeTabs();
   const ben = browser.tab('ben');
@@ -207,7 +226,7 @@ test('a guest stays the same guest when another tab takes over, and nothing of i
 
 test('nonsense on the channel is ignored', async () => {
   const { clock, browser, tabs, bodies } = await threeTabs();
-  const channel = browser.channel('kith:1:demo:ana', new OutsideTab() as unknown as Tab);
+  const channel = browser.channel('kith:2:demo:ana', new OutsideTab() as unknown as Tab);
   for (const one of [
     null,
     1,
@@ -221,7 +240,8 @@ test('nonsense on the channel is ignored', async () => {
     channel.post(one);
   }
   channel.post({ k: 'do', from: 'x', n: 1, action: null });
-  channel.post({ k: 'watch', from: 'x', users: [1] });
+  channel.post({ k: 'watch', from: 'x', wanted: null });
+  channel.post({ k: 'watch', from: 'x', wanted: { contacts: true, users: [1], lastSeen: [] } });
   await clock.advance(100);
   tabs[1].client.send(BEN, 'still here');
   await clock.advance(500);

@@ -75,7 +75,7 @@ function ChatHeader({
   const person = useTopic(`person:${user}`, one => one.person(user));
   const view = useTopic(`presence:${user}`, one => one.presence(user));
   const typing = useTopic(`typing:${conversation.key}`, one => one.typing(conversation.key)).length > 0;
-  useEffect(() => client.watch([user]), [client, user]);
+  useEffect(() => client.watch([user], 'last_seen'), [client, user]);
 
   const where =
     view.presence === 'offline' && view.lastSeen !== undefined

@@ -3,6 +3,7 @@
 import { direct, type Person } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
+import { usePresences } from '../contacts_tab/use_presences.ts';
 import { useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
 
 const MOST = 6;
@@ -15,6 +16,7 @@ export function HereNow() {
   const contacts = useTopic('contacts', one => one.contacts());
   const [directory, setDirectory] = useState<readonly Person[]>([]);
   const open = me?.open === true;
+  usePresences();
 
   useEffect(() => {
     if (!open) return;

@@ -27,8 +27,8 @@ export function ContactsTab() {
   const directory = useDirectory(me?.open === true);
   const search = useSearch(query.trim());
   const users = useMemo(() => watched(visible), [visible]);
-  useWatch(users);
-  const presences = usePresences(users);
+  useWatch(users, 'last_seen');
+  const presences = usePresences();
 
   useEffect(() => client.loadContacts(), [client]);
   const rows = useMemo(() => {
@@ -39,7 +39,7 @@ export function ContactsTab() {
       presenceOf: (user: string) => client.presence(user).presence,
     };
     return query.trim() === '' ? sections(known, words) : found(query, known, search.people);
-    // `presences` counts the changes of those on the screen.
+    // `presences` counts the changes.
   }, [client, list, directory.people, me, query, search.people, words, presences]);
   useEffect(() => {
     if (query.trim() !== '' && !search.loading) announce(words.results(rows.length));

@@ -1,4 +1,4 @@
-// Counts changes of presence among some users, so that "Online now" is put together anew.
+// Counts changes of presence, so that who is online is put together anew.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useClient } from '../surroundings.tsx';
@@ -6,22 +6,21 @@ import { useClient } from '../surroundings.tsx';
 /** A wave of changes moves the rows once. */
 const SETTLE = 400;
 
-export function usePresences(users: readonly string[]): number {
+export function usePresences(): number {
   const client = useClient();
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = () => {
+    const leave = client.subscribe('presences', () => {
       timer ??= setTimeout(() => {
         timer = undefined;
         setTurn(before => before + 1);
       }, SETTLE);
-    };
-    const leaves = users.map(user => client.subscribe(`presence:${user}`, look));
+    });
     return () => {
       clearTimeout(timer);
-      for (const leave of leaves) leave();
+      leave();
     };
-  }, [client, users]);
+  }, [client]);
   return turn;
 }

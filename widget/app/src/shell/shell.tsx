@@ -3,7 +3,7 @@
 import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Banner, useTrouble } from '../banner/banner.tsx';
 import { Chat } from '../chat/chat.tsx';
 import { ChatsTab } from '../chats_tab/chats_tab.tsx';
@@ -13,7 +13,13 @@ import { Icon } from '../icon/icon.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
 import { MeTab } from '../me_tab/me_tab.tsx';
 import { Menu, type MenuRequest } from '../menu/menu.tsx';
-import { type Question, type Surroundings, SurroundingsContext, useWording } from '../surroundings.tsx';
+import {
+  type Question,
+  type Surroundings,
+  SurroundingsContext,
+  useClient,
+  useWording,
+} from '../surroundings.tsx';
 import { type ThemeChoice, useTheme } from '../theme/theme.ts';
 import type { Wording } from '../wording/wording.ts';
 import { focusables, useFocusCycle, useScrollLock } from './focus.ts';
@@ -101,8 +107,10 @@ interface PanelProps {
 }
 
 function Panel({ shell, state, phone, full, twoColumns, closable, overlay, theme, children }: PanelProps) {
+  const client = useClient();
   const words = useWording();
   const panel = useRef<HTMLElement>(null);
+  useEffect(() => client.watchContacts(), [client]);
   const banner = <Banner trouble={useTrouble()} />;
   useScrollLock(phone);
   useFocusCycle(panel, shell);
