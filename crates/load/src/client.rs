@@ -21,8 +21,13 @@ pub enum Fault {
     Websocket(&'static str),
     #[error("the status {0} without a reason")]
     Status(u16),
-    #[error("refused with {0} and the code {code}", code = .1.word())]
-    Refused(u16, Code),
+    #[error("refused with {status} and the code {code}", code = .code.word())]
+    Refused {
+        status: u16,
+        code: Code,
+        /// Milliseconds.
+        retry_after: Option<u64>,
+    },
     #[error("a status that does not go with the code {code}", code = .0.word())]
     WrongStatus(Code),
     #[error("a frame that is no event")]
@@ -31,6 +36,16 @@ pub enum Fault {
     AfterEnd,
     #[error("the stream has ended")]
     Ended,
+}
+
+impl Fault {
+    /// Milliseconds after which the server wants to see the client again.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        match self {
+            Fault::Refused { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
 }
 
 /// A client from its first byte to its last. Small while nothing happens: an idle one owns its key and no buffer.
@@ -325,8 +340,10 @@ fn one_line(sse: bool, line: &[u8], heard: &mut Heard<'_>) -> Result<(), Fault> 
 fn refusal(head: &Head, input: &[u8]) -> Result<usize, Fault> {
     let Some((body, _)) = http::whole_body(head.body, &input[head.bytes..])? else { return Ok(0) };
     match Event::parse(&body) {
-        Ok(Event::Bye { code, .. } | Event::Error { code, .. }) if code.http_status() == head.status => {
-            Err(Fault::Refused(head.status, code))
+        Ok(Event::Bye { code, retry_after, .. } | Event::Error { code, retry_after, .. })
+            if code.http_status() == head.status =>
+        {
+            Err(Fault::Refused { status: head.status, code, retry_after })
         }
         Ok(Event::Bye { code, .. } | Event::Error { code, .. }) => Err(Fault::WrongStatus(code)),
         _ => Err(Fault::Status(head.status)),

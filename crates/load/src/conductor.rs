@@ -33,6 +33,8 @@ const IN_FLIGHT: u64 = 3000;
 const RINGS: u32 = 4_000;
 /// Nothing has come for so long: what is missing does not come any more.
 const GIVE_UP: Duration = Duration::from_secs(35);
+/// What was refused, and is to be said again, is waited for so long.
+const AGAIN_PATIENCE: Duration = Duration::from_secs(60);
 /// The server may still be busy when the last welcome is out.
 const AFTER_RAMP: Duration = Duration::from_millis(500);
 /// Descriptors of the process that are not connections.
@@ -336,15 +338,20 @@ impl<'a, S: Script> Conductor<'a, S> {
     pub(crate) fn drain(&mut self, patience: Duration) -> Result<Instant, LoadError> {
         self.stage("drain", Until::ItIsDone);
         self.obeyed()?;
-        let (mut last, mut last_change) = (0, Instant::now());
+        let begin = Instant::now();
+        let (mut last, mut last_change, mut patient_since) = (0, begin, begin);
         loop {
             let Traffic { sent, acknowledged, refused, delivered, .. } = &*self.traffic;
             let (acknowledged, refused, delivered) = (read(acknowledged), read(refused), read(delivered));
             if acknowledged + delivered != last {
                 (last, last_change) = (acknowledged + delivered, Instant::now());
+                patient_since = last_change;
+            }
+            if read(&self.field.counts.waiting) > 0 && begin.elapsed() < AGAIN_PATIENCE {
+                patient_since = Instant::now();
             }
             let done = acknowledged + refused >= read(sent) && delivered >= acknowledged;
-            if done || last_change.elapsed() > patience {
+            if done || patient_since.elapsed() > patience {
                 return Ok(last_change);
             }
             self.sample_if_due(Instant::now());

@@ -15,6 +15,7 @@ use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 use web_proto::{Command, Event, Hello, VERSION, Welcome};
 
+use crate::again::{Wait, Waiting};
 use crate::client::{self, Client, Masks};
 use crate::probe;
 use crate::target::{Target, Transport};
@@ -31,7 +32,6 @@ const POLL_PATIENCE: Duration = Duration::from_secs(35);
 const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections for POSTs per worker. Members share them, so that they do not count as members' memory.
 const LANES: usize = 16;
-const BACKOFF_MOST: Duration = Duration::from_secs(30);
 /// Ports that one source address gives.
 const PORTS_PER_SOURCE: u32 = 25_000;
 /// With more members than this we choose the source ports: the system's search for a free one takes longer the more
@@ -65,6 +65,8 @@ pub(crate) struct Counts {
     pub(crate) failed: AtomicU64,
     /// Members that were dropped and are welcome again.
     pub(crate) returned: AtomicU64,
+    /// Commands that were refused and are to be said again.
+    pub(crate) waiting: AtomicU64,
     /// Times that a member has received something.
     pub(crate) chunks: AtomicU64,
     /// Microseconds of CPU that each of the generator's workers has used.
@@ -147,12 +149,25 @@ pub(crate) trait Script: Send + 'static {
 pub(crate) struct Says {
     bytes: Vec<u8>,
     ends: Vec<(u32, usize)>,
+    later: Vec<(Wait, u32, Vec<u8>)>,
 }
 
 impl Says {
     pub(crate) fn say(&mut self, member: u32, command: &Command<'_>) {
         command.write(&mut self.bytes);
         self.ends.push((member, self.bytes.len()));
+    }
+
+    fn say_written(&mut self, member: u32, command: &[u8]) {
+        self.bytes.extend_from_slice(command);
+        self.ends.push((member, self.bytes.len()));
+    }
+
+    /// What was refused and may be said again.
+    pub(crate) fn say_after(&mut self, wait: Wait, member: u32, command: &Command<'_>) {
+        let mut bytes = Vec::new();
+        command.write(&mut bytes);
+        self.later.push((wait, member, bytes));
     }
 
     fn each(&mut self, mut act: impl FnMut(u32, &[u8])) {
@@ -217,6 +232,7 @@ pub(crate) struct Crowd<S> {
     again: Histogram<u64>,
     /// Who is to come back when.
     away: BinaryHeap<Reverse<(Instant, u32)>>,
+    waiting: Waiting,
     /// Members that are away or on their way back.
     returning: HashMap<u32, Returning>,
     failures: BTreeMap<String, u64>,
@@ -278,6 +294,7 @@ impl<S: Script> Crowd<S> {
             login: histogram(),
             again: histogram(),
             away: BinaryHeap::new(),
+            waiting: Waiting::default(),
             returning: HashMap::new(),
             failures: BTreeMap::new(),
             says: Says::default(),
@@ -310,7 +327,7 @@ impl<S: Script> Crowd<S> {
 
     fn break_all(&mut self, below: u32, spread: Duration, conns: &mut Conns<'_, Conn>) {
         let now = Instant::now();
-        let Crowd { field, away, returning, masks, .. } = self;
+        let Crowd { field, away, returning, masks, waiting, .. } = self;
         conns.each(|conn, mut io| {
             if let Conn::Member(member) = conn
                 && member.number < below
@@ -324,6 +341,8 @@ impl<S: Script> Crowd<S> {
                 returning.insert(member.number, Returning { due, tries: 0 });
             }
         });
+        let forgotten = waiting.forget(|member| returning.contains_key(&member));
+        field.counts.waiting.fetch_sub(forgotten, Ordering::Relaxed);
     }
 
     fn bring_back(&mut self, conns: &mut Conns<'_, Conn>) {
@@ -339,13 +358,11 @@ impl<S: Script> Crowd<S> {
         }
     }
 
-    /// Waits as the protocol's page asks: a time of chance up to 1 s · 2^n, 30 s at most, or what the server says.
     fn try_later(&mut self, number: u32, reason: &str, advice: Option<u64>) {
         *self.failures.entry(format!("on the way back: {reason}")).or_default() += 1;
         let Some(returning) = self.returning.get_mut(&number) else { return };
         returning.tries += 1;
-        let most = Duration::from_secs(1 << returning.tries.min(5)).min(BACKOFF_MOST);
-        let wait = advice.map_or_else(|| most.mul_f64(self.masks.chance()), Duration::from_millis);
+        let wait = Wait::to_come_back(advice, returning.tries).draw(&mut self.masks);
         self.away.push(Reverse((Instant::now() + wait, number)));
     }
 
@@ -405,7 +422,7 @@ impl<S: Script> Crowd<S> {
         }
         match (taken, bye) {
             (Err(fault), _) => {
-                self.fail_member(member, fault.to_string(), io);
+                self.fail_with_advice(member, fault.to_string(), fault.retry_after(), io);
                 return input.len();
             }
             // A WebSocket is closed by the server.
@@ -449,6 +466,24 @@ impl<S: Script> Crowd<S> {
         });
         io.send(out);
         out.clear();
+        self.put_off();
+    }
+
+    /// What is to be said later gets its moment.
+    fn put_off(&mut self) {
+        for (wait, member, command) in self.says.later.drain(..) {
+            add(&self.field.counts.waiting, 1);
+            self.waiting.push(Instant::now() + wait.draw(&mut self.masks), member, command);
+        }
+    }
+
+    fn say_again(&mut self, conns: &mut Conns<'_, Conn>) {
+        let now = Instant::now();
+        while let Some((member, command)) = self.waiting.pop(now) {
+            self.field.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.says.say_written(member, &command);
+        }
+        self.flush(conns);
     }
 
     /// The same for commands of any members, from an order.
@@ -467,6 +502,7 @@ impl<S: Script> Crowd<S> {
                 io.send(out);
             }
         });
+        self.put_off();
         self.use_lanes(conns);
     }
 
@@ -667,7 +703,7 @@ impl<S: Script> Protocol for Crowd<S> {
     }
 
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
-        self.use_lanes(conns);
+        self.say_again(conns);
         // A look costs some 15 µs, and there may be 60 of us.
         self.unnoted += 1;
         if self.unnoted as usize * 8 >= self.field.workers {

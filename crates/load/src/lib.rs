@@ -8,6 +8,7 @@
 //!
 //! Read first: [`flood::FloodPlan`], [`stress::StressPlan`], [`report::Run`], [`client::Client`].
 
+mod again;
 mod aim;
 pub mod client;
 pub mod community;

@@ -173,11 +173,12 @@ impl Row {
     }
 }
 
-/// What speaks against a run whose messages were refused, by code.
-pub(crate) fn against_refusals(refused: &BTreeMap<String, u64>) -> Option<&'static str> {
+/// What speaks against a run in which so much was refused, by code, and `lost` messages for good. An overloaded node may
+/// put off what it takes later.
+pub(crate) fn against_refusals(refused: &BTreeMap<String, u64>, lost: u64) -> Option<&'static str> {
     let overloaded = refused.keys().all(|code| code == "unavailable");
-    match (refused.is_empty(), overloaded) {
-        (true, _) => None,
+    match (lost, overloaded) {
+        (0, true) => None,
         (_, true) => Some("the server could not keep up, and refused messages as `unavailable`"),
         (_, false) => Some("the server refused messages: its limits were measured"),
     }

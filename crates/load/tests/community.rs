@@ -11,7 +11,10 @@ use load::community::{self, CommunityPlan, People, Report, Rosters};
 use load::target::{Target, Transport};
 
 fn lived(transport: Transport, flaws: Flaws) -> Report {
-    let server = FakeServer::start(flaws);
+    lived_with(&FakeServer::start(flaws), transport)
+}
+
+fn lived_with(server: &FakeServer, transport: Transport) -> Report {
     let plan = CommunityPlan {
         aim: Aim::new(Target::parse(&server.url()).unwrap(), "demo", b"secret"),
         transport,
@@ -74,4 +77,15 @@ fn what_is_wrong_is_noticed() {
     assert_eq!(twice.repeated, twice.calm.sent / 10, "{twice}");
     let refused = lived(Transport::Websocket, Flaws { refuse_every: Some(10), ..Flaws::default() });
     assert!(!refused.valid && refused.invalid_because.unwrap().contains("logged in"));
+}
+
+#[test]
+fn what_is_put_off_is_said_again_and_not_before_the_server_wants_it() {
+    let server = FakeServer::start(Flaws { put_off_messages: Some((10, 400)), ..Flaws::default() });
+    let report = lived_with(&server, Transport::Websocket);
+    let waits = server.waits();
+    assert!(waits.len() >= 8 && waits.iter().all(|wait| wait.as_millis() >= 400), "{waits:?}");
+    assert_eq!(report.refused["unavailable"] as usize, waits.len(), "{report}");
+    let Phase { sent, acknowledged, delivered, lost, unanswered } = phase(&report);
+    assert_eq!((acknowledged, delivered, lost, unanswered), (sent, sent, 0, 0), "{report}");
 }

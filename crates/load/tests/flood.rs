@@ -16,9 +16,17 @@ fn flooded(
     exchange: Option<usize>,
     flaws: Flaws,
 ) -> (Report, Vec<String>) {
-    let server = FakeServer::start(flaws);
+    flooded_with(&FakeServer::start(flaws), transport, connections, exchange)
+}
+
+fn flooded_with(
+    server: &FakeServer,
+    transport: Transport,
+    connections: u32,
+    exchange: Option<usize>,
+) -> (Report, Vec<String>) {
     let plan = FloodPlan {
-        aim: aim(&server),
+        aim: aim(server),
         transport,
         connections,
         rate: 5000.0,
@@ -72,6 +80,17 @@ fn refusals_are_failures_with_a_reason() {
     let (report, _) = flooded(Transport::Stream, 100, None, refusing);
     assert_eq!((report.connections, report.failed), (90, 10));
     assert_eq!(report.failures["refused with 503 and the code full"], 10);
+}
+
+#[test]
+fn a_message_that_is_put_off_is_said_again_and_not_before_the_server_wants_it() {
+    let server = FakeServer::start(Flaws { put_off_messages: Some((10, 400)), ..Flaws::default() });
+    let (report, _) = flooded_with(&server, Transport::Sse, 100, Some(100));
+    let waits = server.waits();
+    assert!(waits.len() >= 10 && waits.iter().all(|wait| wait.as_millis() >= 400), "{waits:?}");
+    let exchange = report.exchange.as_ref().unwrap();
+    assert_eq!((exchange.acknowledged, exchange.received, exchange.refused), (100, 100, 0));
+    assert_eq!(report.failures["exchange: unavailable"] as usize, waits.len());
 }
 
 /// The server is in this process.

@@ -44,7 +44,10 @@ fn websocket_faults() {
     check(b"\x88\x00\x81\x02{}", Fault::AfterEnd);
     let refused = "HTTP/1.1 503 S\r\nContent-Type: application/json\r\nContent-Length: 37\r\n\r\n\
                    {\"t\":\"bye\",\"code\":\"full\",\"text\":\"no\"}";
-    assert_eq!(said(Transport::Websocket, refused.as_bytes()).err(), Some(Fault::Refused(503, Code::Full)));
+    assert_eq!(
+        said(Transport::Websocket, refused.as_bytes()).err(),
+        Some(Fault::Refused { status: 503, code: Code::Full, retry_after: None })
+    );
 }
 
 #[test]
@@ -78,7 +81,7 @@ fn stream_faults() {
     };
     check(
         "HTTP/1.1 401 U\r\nContent-Length: 40\r\n\r\n{\"t\":\"bye\",\"code\":\"bad_token\",\"text\":\"\"} ",
-        Fault::Refused(401, Code::BadToken),
+        Fault::Refused { status: 401, code: Code::BadToken, retry_after: None },
     );
     check(
         "HTTP/1.1 400 U\r\nContent-Length: 40\r\n\r\n{\"t\":\"bye\",\"code\":\"bad_token\",\"text\":\"\"} ",
@@ -127,7 +130,7 @@ fn posts() {
     assert_eq!(posted(b"HTTP/1.1 204 No Content\r\n\r\nHTTP"), Ok(Some(27)));
     assert_eq!(posted(b"HTTP/1.1 204 No"), Ok(None));
     let gone = b"HTTP/1.1 404 N\r\nContent-Length: 44\r\n\r\n{\"t\":\"error\",\"code\":\"no_session\",\"text\":\"\"}  ";
-    assert_eq!(posted(gone), Err(Fault::Refused(404, Code::NoSession)));
+    assert_eq!(posted(gone), Err(Fault::Refused { status: 404, code: Code::NoSession, retry_after: None }));
 }
 
 struct Said {

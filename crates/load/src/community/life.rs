@@ -11,6 +11,7 @@ use web_proto::{Command, Event, Message, Presence, SendTo, SetPresence, Welcome}
 
 use super::moments::Moment;
 use super::people::{Contact, People};
+use crate::again::{Refusal, Wait, WatchAgain};
 use crate::crowd::{Says, Script, add, histogram};
 use crate::token;
 use crate::traffic::Traffic;
@@ -60,6 +61,7 @@ pub(crate) struct Life {
     gone: HashSet<u32>,
     /// Members who were not online for others when they came: a run before has left them like this.
     began_away: HashSet<u32>,
+    watch_again: WatchAgain,
     storming: bool,
     found: Found,
 }
@@ -68,6 +70,8 @@ pub(crate) struct Life {
 struct Letter {
     number: u64,
     due: Instant,
+    /// So many times, since its writer is connected.
+    refused: u32,
 }
 
 /// What one worker has found.
@@ -107,6 +111,7 @@ impl Life {
             received: HashMap::new(),
             gone: HashSet::new(),
             began_away: HashSet::new(),
+            watch_again: WatchAgain::default(),
             storming: false,
             found: Found {
                 ack: histogram(),
@@ -126,23 +131,23 @@ impl Life {
     }
 
     fn write(&mut self, moment: Moment, now: Instant, says: &mut Says) {
-        let letter = Letter { number: moment.number, due: moment.due };
+        let letter = Letter { number: moment.number, due: moment.due, refused: 0 };
         self.unanswered.entry(moment.member).or_default().push(letter);
         add(&self.world.traffic.sent, 1);
         if !self.gone.contains(&moment.member) {
             self.note_late(moment, now);
-            self.say_letter(moment.member, letter, says);
+            says.say(moment.member, &self.letter(moment.member, letter));
         }
     }
 
-    fn say_letter(&self, member: u32, letter: Letter, says: &mut Says) {
+    fn letter(&self, member: u32, letter: Letter) -> Command<'static> {
         let World { run, begin, people, .. } = &*self.world;
         // Any contact who is online, the same one each time it is said.
         let nth = (letter.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % u64::from(people.online());
         let to = SendTo::User(Contact::Online(people.online_contact(member, nth as u32)).name().into());
         let due = letter.due.saturating_duration_since(*begin).as_micros();
         let id = format!("{run:x}-{:x}-{due:x}", letter.number).into();
-        says.say(member, &Command::Send { id, to, body: BODY.into(), reply_to: None });
+        Command::Send { id, to, body: BODY.into(), reply_to: None }
     }
 
     fn change(&mut self, moment: Moment, now: Instant, says: &mut Says) {
@@ -166,10 +171,10 @@ impl Life {
         }
     }
 
-    fn watch(&self, member: u32, says: &mut Says) {
+    fn watch(&self, member: u32) -> Command<'static> {
         let named = self.world.people.contacts(member).filter(|_| self.world.named);
         let users = named.map(|contact| contact.name().into()).collect();
-        says.say(member, &Command::Watch { contacts: !self.world.named, users });
+        Command::Watch { contacts: !self.world.named, users }
     }
 
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
@@ -207,6 +212,26 @@ impl Life {
             self.unanswered.remove(&member);
         }
         true
+    }
+
+    /// What may come back is said again when the server wants it; a message that may not has had its answer.
+    fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, says: &mut Says) {
+        *self.found.refusals.entry(refusal.code.word().to_owned()).or_default() += 1;
+        let Some((number, _)) = refusal.id.and_then(|id| self.letter_of(id)) else {
+            let wait = self.watch_again.refused(member, refusal, now);
+            return wait.into_iter().for_each(|wait| says.say_after(wait, member, &self.watch(member)));
+        };
+        let mut letters = self.unanswered.get_mut(&member).into_iter().flatten();
+        let Some(letter) = letters.find(|letter| letter.number == number) else { return };
+        letter.refused += 1;
+        let letter = *letter;
+        match Wait::of_message(refusal, letter.refused) {
+            Some(wait) => says.say_after(wait, member, &self.letter(member, letter)),
+            None => {
+                self.answered(member, number);
+                add(&self.world.traffic.refused, 1);
+            }
+        }
     }
 
     fn acknowledged(&mut self, member: u32, id: &str, now: Instant) {
@@ -248,11 +273,14 @@ impl Life {
         for message in &welcome.messages {
             self.receive(member, message, now);
         }
+        for letter in self.unanswered.get_mut(&member).into_iter().flatten() {
+            letter.refused = 0;
+        }
         for letter in self.unanswered.get(&member).into_iter().flatten() {
-            self.say_letter(member, *letter, says);
+            says.say(member, &self.letter(member, *letter));
         }
         if self.world.named {
-            self.watch(member, says);
+            says.say(member, &self.watch(member));
         }
     }
 }
@@ -274,7 +302,7 @@ impl Script for Life {
             self.began_away.insert(member);
         }
         if !self.world.named {
-            self.watch(member, says);
+            says.say(member, &self.watch(member));
         }
         self.note_position(member, &welcome.position);
     }
@@ -283,7 +311,7 @@ impl Script for Life {
         self.positions.get(&member).map(|position| &**position)
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, _: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
         match event {
             Event::Ack { id, position, .. } => {
                 self.acknowledged(member, id, now);
@@ -294,14 +322,11 @@ impl Script for Life {
                 self.note_position(member, position);
             }
             Event::Presence { user, presence, .. } => self.news(user, *presence, now),
-            Event::Error { code, id, .. } => {
-                let number = id.as_deref().and_then(|id| self.letter_of(id)).map(|(number, _)| number);
-                if number.is_some_and(|number| self.answered(member, number)) {
-                    add(&self.world.traffic.refused, 1);
+            event => {
+                if let Some(refusal) = Refusal::of(event) {
+                    self.refused(member, refusal, now, says);
                 }
-                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
             }
-            _ => {}
         }
     }
 
@@ -311,7 +336,7 @@ impl Script for Life {
             Order::Change(moments) => moments.into_iter().for_each(|moment| self.change(moment, now, says)),
             Order::Watch(below) => {
                 while self.next_to_watch < below {
-                    self.watch(self.next_to_watch, says);
+                    says.say(self.next_to_watch, &self.watch(self.next_to_watch));
                     self.next_to_watch += self.workers;
                 }
             }

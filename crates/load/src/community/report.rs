@@ -13,7 +13,7 @@ use crate::conductor::{Point, Ramp, Stand};
 use crate::crowd::{histogram, read};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::report::{Latency, Row, Run, Verdict, grouped};
+use crate::report::{Latency, Row, Run, Verdict, against_refusals, counted, grouped};
 use crate::traffic::Traffic;
 
 /// A generator that says things later than this after they were due, once in a hundred, measures itself.
@@ -232,6 +232,7 @@ impl Report {
         for (code, count) in found.iter().flat_map(|one| &one.refusals) {
             *refused.entry(code.clone()).or_default() += count;
         }
+        let refused_for_good = calm.refused + storm.as_ref().map_or(0, |storm| storm.part.refused);
         let storm = storm.map(|storm| {
             let cpu = storm.part.stands.as_ref();
             let cpu = cpu.and_then(|(from, to)| Some(to.sample.cpu_seconds? - from.sample.cpu_seconds?));
@@ -295,18 +296,19 @@ impl Report {
             interrupted: findings.interrupted,
             series: findings.series,
         };
-        let because = report.against(probe);
+        let because = report.against(probe, refused_for_good);
         report.valid = because.is_none() && !report.interrupted;
         report.invalid_because = because.map(str::to_owned);
         report
     }
 
-    fn against(&self, probe: Probe) -> Option<&'static str> {
+    fn against(&self, probe: Probe, refused_for_good: u64) -> Option<&'static str> {
         let everybody = u64::from(self.members);
+        let refusals = against_refusals(&self.refused, refused_for_good);
         match probe {
             _ if self.ramped < everybody => Some("not everybody was logged in"),
             _ if self.stayed < everybody => Some("members were lost while nothing happened to them"),
-            _ if !self.refused.is_empty() => Some("the node refused commands: its limits were measured"),
+            _ if refusals.is_some() => refusals,
             _ if self.late_ms.p99 > LATE_MS => {
                 Some("the generator was late: it or the machine was the limit")
             }
@@ -349,7 +351,9 @@ impl Report {
             how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
-            lines: self.failures.iter().map(|(reason, count)| format!("{count} × {reason}")).collect(),
+            lines: counted(&self.failures)
+                .chain(counted(&self.refused).map(|line| format!("refused: {line}")))
+                .collect(),
             latencies,
             series: self.series.clone(),
             study: None,

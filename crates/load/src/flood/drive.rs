@@ -1,6 +1,6 @@
 //! The acts of a flood: all come, stay, talk once if wanted, and leave.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use web_proto::{Command, Event, SendTo};
 
 use super::FloodPlan;
 use super::report::{Exchange, Findings, Report};
+use crate::again::{Refusal, Wait};
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, Point, Stand, now_unix};
 use crate::crowd::{Mail, Says, Script, add, read};
 use crate::token;
@@ -32,6 +33,8 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         worker: worker as u32,
         workers: workers as u32,
         talk: Arc::clone(&of_workers),
+        body: "".into(),
+        refused: HashMap::new(),
         refusals: BTreeMap::new(),
     })?;
 
@@ -145,6 +148,9 @@ struct Exchanging {
     worker: u32,
     workers: u32,
     talk: Arc<Talk>,
+    body: Arc<str>,
+    /// Members whose message was refused, and how many times.
+    refused: HashMap<u32, u32>,
     refusals: BTreeMap<String, u64>,
 }
 
@@ -155,35 +161,49 @@ pub(super) struct Order {
     body: Arc<str>,
 }
 
+impl Exchanging {
+    fn letter(&self, member: u32) -> Command<'static> {
+        Command::Send {
+            id: format!("{:x}-{member}", self.talk.run).into(),
+            to: SendTo::User(token::user(member ^ 1).into()),
+            body: self.body.to_string().into(),
+            reply_to: None,
+        }
+    }
+
+    /// What may come back is said again when the server wants it.
+    fn refused(&mut self, member: u32, refusal: Refusal<'_>, says: &mut Says) {
+        *self.refusals.entry(format!("exchange: {}", refusal.code.word())).or_default() += 1;
+        let times = self.refused.entry(member).or_default();
+        *times += 1;
+        match refusal.id.and_then(|_| Wait::of_message(refusal, *times)) {
+            Some(wait) => says.say_after(wait, member, &self.letter(member)),
+            None => add(&self.talk.traffic.refused, 1),
+        }
+    }
+}
+
 impl Script for Exchanging {
     type Order = Order;
     type Result = BTreeMap<String, u64>;
 
-    fn event(&mut self, _: u32, event: &Event<'_>, _: Instant, _: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, _: Instant, says: &mut Says) {
         match event {
             Event::Ack { .. } => add(&self.talk.traffic.acknowledged, 1),
             Event::Message { .. } => add(&self.talk.traffic.delivered, 1),
-            Event::Error { code, .. } => {
-                add(&self.talk.traffic.refused, 1);
-                *self.refusals.entry(format!("exchange: {}", code.word())).or_default() += 1;
+            event => {
+                if let Some(refusal) = Refusal::of(event) {
+                    self.refused(member, refusal, says);
+                }
             }
-            _ => {}
         }
     }
 
     fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
-        let run = self.talk.run;
+        self.body = order.body;
         for member in (order.from..order.until).filter(|member| member % self.workers == self.worker) {
             add(&self.talk.traffic.sent, 1);
-            says.say(
-                member,
-                &Command::Send {
-                    id: format!("{run:x}-{member}").into(),
-                    to: SendTo::User(token::user(member ^ 1).into()),
-                    body: (&*order.body).into(),
-                    reply_to: None,
-                },
-            );
+            says.say(member, &self.letter(member));
         }
     }
 

@@ -88,7 +88,7 @@ impl Report {
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit"),
             _ if findings.ramped < u64::from(plan.members + plan.slow) => Some("not everybody was logged in"),
-            _ if findings.refused > 0 => against_refusals(&all.refusals),
+            _ if findings.refused > 0 => against_refusals(&all.refusals, findings.refused),
             Probe::Blind => Some("nothing could be seen of the server"),
             _ => None,
         };

@@ -95,13 +95,14 @@ impl Report {
         let storm = back.at.saturating_duration_since(broken.at).as_secs_f64().max(0.001);
         let busiest = (back.busiest_worker_seconds - broken.busiest_worker_seconds) / storm * 100.0;
         let everybody = u64::from(plan.members + plan.watchers);
+        let refusals = against_refusals(&refused, findings.refused);
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit"),
             _ if short_of_descriptors(&findings.failures) => {
                 Some("the generator had too few descriptors for the old and the new connections")
             }
             _ if findings.ramped < everybody => Some("not everybody was logged in before the storm"),
-            _ if findings.refused > 0 => against_refusals(&refused),
+            _ if refusals.is_some() => refusals,
             Probe::Blind => Some("nothing could be seen of the server"),
             _ => None,
         };

@@ -7,6 +7,7 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use web_proto::{Command, Event, Message, Presence, SendTo, Welcome};
 
+use crate::again::{Refusal, Wait, WatchAgain};
 use crate::crowd::{Says, Script, add, histogram};
 use crate::pen::Due;
 use crate::token;
@@ -30,10 +31,19 @@ pub(crate) struct Weather {
     positions: HashMap<u32, Box<str>>,
     /// Messages that were received, with the seq of the first time.
     received: HashMap<u64, u64>,
-    /// When the messages of this worker's watchers were due.
-    due: HashMap<u64, Instant>,
+    /// Messages of this worker's watchers that have no answer yet.
+    unanswered: HashMap<u64, Letter>,
+    /// Whom a watcher may watch, as its welcome says.
+    watch_most: u32,
+    watch_again: WatchAgain,
     storming: bool,
     found: Found,
+}
+
+#[derive(Clone, Copy)]
+struct Letter {
+    due: Instant,
+    refused: u32,
 }
 
 /// What one worker has found.
@@ -75,7 +85,9 @@ impl Weather {
             traffic,
             positions: HashMap::new(),
             received: HashMap::new(),
-            due: HashMap::new(),
+            unanswered: HashMap::new(),
+            watch_most: 0,
+            watch_again: WatchAgain::default(),
             storming: false,
             found: Found {
                 ack: histogram(),
@@ -116,16 +128,47 @@ impl Weather {
         if writer % self.workers != self.worker {
             return;
         }
+        self.unanswered.insert(number, Letter { due, refused: 0 });
+        says.say(writer, &self.letter(number));
+        add(&self.traffic.sent, 1);
+    }
+
+    /// The same one each time it is said.
+    fn letter(&self, number: u64) -> Command<'static> {
         // All take their turn, whoever writes to them.
         let to = (number.wrapping_mul(7919) % u64::from(self.members)) as u32;
         let id = format!("{:x}-{number:x}", self.run);
         let to = SendTo::User(token::user(to).into());
-        says.say(
-            writer,
-            &Command::Send { id: id.into(), to, body: "Are you still there?".into(), reply_to: None },
-        );
-        self.due.insert(number, due);
-        add(&self.traffic.sent, 1);
+        Command::Send { id: id.into(), to, body: "Are you still there?".into(), reply_to: None }
+    }
+
+    fn watched(&self, watcher: u32) -> std::ops::Range<u32> {
+        let share = self.members.div_ceil(self.watchers);
+        let first = (watcher - self.members) * share;
+        first..first + share.min(self.watch_most).min(self.members.saturating_sub(first))
+    }
+
+    fn watch(&self, watcher: u32) -> Command<'static> {
+        let users = self.watched(watcher).map(|member| token::user(member).into()).collect();
+        Command::Watch { contacts: false, users }
+    }
+
+    /// What may come back is said again when the server wants it.
+    fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, says: &mut Says) {
+        *self.found.refusals.entry(refusal.code.word().to_owned()).or_default() += 1;
+        let Some(number) = refusal.id.and_then(|id| number_of(id, self.run)) else {
+            let wait = self.watch_again.refused(member, refusal, now).filter(|_| self.is_watcher(member));
+            return wait.into_iter().for_each(|wait| says.say_after(wait, member, &self.watch(member)));
+        };
+        let Some(letter) = self.unanswered.get_mut(&number) else { return };
+        letter.refused += 1;
+        match Wait::of_message(refusal, letter.refused) {
+            Some(wait) => says.say_after(wait, member, &self.letter(number)),
+            None => {
+                self.unanswered.remove(&number);
+                add(&self.traffic.refused, 1);
+            }
+        }
     }
 }
 
@@ -135,12 +178,9 @@ impl Script for Weather {
 
     fn welcome(&mut self, member: u32, welcome: &Welcome<'_>, _: Instant, says: &mut Says) {
         if self.is_watcher(member) {
-            let share = self.members.div_ceil(self.watchers);
-            let first = (member - self.members) * share;
-            let watched = share.min(welcome.limits.watch).min(self.members.saturating_sub(first));
-            let users = (first..first + watched).map(|member| token::user(member).into()).collect();
-            says.say(member, &Command::Watch { contacts: false, users });
-            self.found.watched += u64::from(watched);
+            self.watch_most = welcome.limits.watch;
+            says.say(member, &self.watch(member));
+            self.found.watched += self.watched(member).len() as u64;
             return;
         }
         if self.storming {
@@ -158,13 +198,12 @@ impl Script for Weather {
         self.positions.get(&member).map(|position| &**position)
     }
 
-    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, _: &mut Says) {
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
         match event {
             Event::Ack { id, .. } => {
-                let Some(due) = number_of(id, self.run).and_then(|number| self.due.remove(&number)) else {
-                    return;
-                };
-                let waited = now.saturating_duration_since(due).as_micros() as u64;
+                let number = number_of(id, self.run);
+                let Some(letter) = number.and_then(|number| self.unanswered.remove(&number)) else { return };
+                let waited = now.saturating_duration_since(letter.due).as_micros() as u64;
                 add(&self.traffic.acknowledged, 1);
                 self.traffic.note(self.worker, waited);
                 self.found.ack.saturating_record(waited);
@@ -178,11 +217,11 @@ impl Script for Weather {
             {
                 self.found.flapped.insert((member, (&**user).into()));
             }
-            Event::Error { code, .. } => {
-                add(&self.traffic.refused, 1);
-                *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
+            event => {
+                if let Some(refusal) = Refusal::of(event) {
+                    self.refused(member, refusal, now, says);
+                }
             }
-            _ => {}
         }
     }
 

@@ -138,7 +138,7 @@ impl Report {
             _ if busiest > 95.0 => Some("the generator was itself the limit: give it more threads"),
             _ if short => Some("the generator could not keep the rate"),
             _ if findings.members < u64::from(asked) => Some("not everybody was logged in"),
-            _ if !all.refusals.is_empty() => against_refusals(&all.refusals),
+            _ if findings.refused > 0 => against_refusals(&all.refusals, findings.refused),
             Probe::Blind => Some("nothing could be seen of the server: name its process id"),
             _ => None,
         };

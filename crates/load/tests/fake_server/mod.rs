@@ -3,13 +3,15 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use edge::{
     Accepted, Closed, Conns, Edge, EdgeConfig, Handle, Io, Listener, Mailboxes, Now, Protocol, mailboxes,
 };
-use web_proto::{Command, Event, Limits, Message, Person, Presence, SendTo, SetPresence, Welcome};
+use web_proto::{Code, Command, Event, Limits, Message, Person, Presence, SendTo, SetPresence, Welcome};
 
 /// What it does wrong.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,21 +26,36 @@ pub(crate) struct Flaws {
     pub(crate) keep_quiet_every: Option<u64>,
     /// Every so many-th message gets a seq that was not its turn.
     pub(crate) misorder_every: Option<u64>,
+    /// Every so many-th hello of those who were here before is refused as `unavailable`, and every so many-th message:
+    /// until so many milliseconds later.
+    pub(crate) put_off_returns: Option<(u64, u64)>,
+    pub(crate) put_off_messages: Option<(u64, u64)>,
     /// Every so many-th token is not there.
     pub(crate) no_token_every: Option<u64>,
 }
 
 pub(crate) struct FakeServer {
     edge: Edge,
+    #[allow(dead_code)] // not every test asks
+    waits: Waits,
 }
+
+/// From when something was put off until it came again.
+type Waits = Arc<Mutex<Vec<Duration>>>;
 
 impl FakeServer {
     pub(crate) fn start(flaws: Flaws) -> FakeServer {
         let (mail, inboxes) = mailboxes(1);
         let listener = Listener::plain(SocketAddr::from(([127, 0, 0, 1], 0)));
         let config = EdgeConfig { listeners: vec![listener], ..EdgeConfig::default() };
+        let waits = Waits::default();
+        let of_server = Arc::clone(&waits);
         let edge = Edge::start(config, inboxes, move |_| Server {
             flaws,
+            waits: Arc::clone(&of_server),
+            put_off: HashMap::new(),
+            returns: 0,
+            tries: 0,
             mail: mail.clone(),
             users: HashMap::new(),
             watchers: HashMap::new(),
@@ -48,7 +65,12 @@ impl FakeServer {
             tokens: 0,
             messages: 0,
         });
-        FakeServer { edge: edge.unwrap() }
+        FakeServer { edge: edge.unwrap(), waits }
+    }
+
+    #[allow(dead_code)] // not every test asks
+    pub(crate) fn waits(&self) -> Vec<Duration> {
+        self.waits.lock().unwrap().clone()
     }
 
     pub(crate) fn url(&self) -> String {
@@ -58,6 +80,11 @@ impl FakeServer {
 
 struct Server {
     flaws: Flaws,
+    waits: Waits,
+    /// By user or by id of the message.
+    put_off: HashMap<String, Instant>,
+    returns: u64,
+    tries: u64,
     mail: Mailboxes<Deliver>,
     users: HashMap<String, Handle>,
     /// By whom they watch.
@@ -239,6 +266,13 @@ impl Server {
         if self.flaws.refuse_every.is_some_and(|every| self.hellos.is_multiple_of(every)) {
             return Err(r#"{"t":"bye","code":"full","text":"no room"}"#.to_owned());
         }
+        if self.users.contains_key(&user) {
+            self.returns += 1;
+            if let Some(retry_after) = self.put_off(self.flaws.put_off_returns, self.returns, &user) {
+                let (code, text) = (Code::Unavailable, "".into());
+                return Err(written(&Event::Bye { code, text, retry_after: Some(retry_after) }));
+            }
+        }
         self.users.insert(user.clone(), io.handle());
         let welcome = Event::Welcome(Box::new(Welcome {
             session: "s".into(),
@@ -299,6 +333,11 @@ impl Server {
         let Command::Send { id, to: SendTo::User(to), body, .. } = command else {
             return (own, matches!(command, Command::Ping { .. }).then(|| r#"{"t":"pong"}"#.to_owned()));
         };
+        self.tries += 1;
+        if let Some(retry_after) = self.put_off(self.flaws.put_off_messages, self.tries, &id) {
+            let (code, text, retry_after) = (Code::Unavailable, "".into(), Some(retry_after));
+            return (own, Some(written(&Event::Error { code, text, re: None, id: Some(id), retry_after })));
+        }
         let mut pair = [from, &to];
         pair.sort_unstable();
         let conversation = pair.join("+");
@@ -328,6 +367,16 @@ impl Server {
         }
         let ack = Event::Ack { id, conversation: conversation.into(), seq, time: 0, position: "p".into() };
         (own, Some(written(&ack)))
+    }
+
+    /// Milliseconds, if the turn of this one has come; notes how long it has waited if it was put off before.
+    fn put_off(&mut self, flaw: Option<(u64, u64)>, number: u64, what: &str) -> Option<u64> {
+        if let Some(since) = self.put_off.remove(what) {
+            self.waits.lock().unwrap().push(since.elapsed());
+        }
+        let (_, millis) = flaw.filter(|(every, _)| number.is_multiple_of(*every))?;
+        self.put_off.insert(what.to_owned(), Instant::now());
+        Some(millis)
     }
 
     fn tell_presence(&mut self, of: &str, set: SetPresence) {

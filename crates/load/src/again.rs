@@ -1,0 +1,175 @@
+//! When something is tried again: the waits of the protocol's page, as the widget keeps them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::time::{Duration, Instant};
+
+use web_proto::{Code, Event, Return};
+
+use crate::client::Masks;
+
+const BACKOFF_MOST: Duration = Duration::from_secs(30);
+/// A refused message is not said again before this, whatever the server says.
+const REFUSED_LEAST: Duration = Duration::from_millis(250);
+/// Before `watch` is said again, where the server names no time.
+const WATCH_WAIT: Duration = Duration::from_secs(1);
+
+/// An `error` of the server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Refusal<'a> {
+    pub(crate) code: Code,
+    /// Of the message that was refused.
+    pub(crate) id: Option<&'a str>,
+    /// Milliseconds.
+    pub(crate) retry_after: Option<u64>,
+}
+
+impl<'a> Refusal<'a> {
+    pub(crate) fn of(event: &'a Event<'_>) -> Option<Refusal<'a>> {
+        match event {
+            Event::Error { code, id, retry_after, .. } => {
+                Some(Refusal { code: *code, id: id.as_deref(), retry_after: *retry_after })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A time that the server may have named, and after it one of chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Wait {
+    least: Duration,
+    /// The time of chance is up to this.
+    spread: Duration,
+}
+
+impl Wait {
+    /// Before the way back, after so many failures in a row. The server has spread its clients already: nothing is added
+    /// to what it says.
+    pub(crate) fn to_come_back(advice: Option<u64>, failures: u32) -> Wait {
+        match advice {
+            Some(millis) => Wait { least: Duration::from_millis(millis), spread: Duration::ZERO },
+            None => Wait { least: Duration::ZERO, spread: backoff(failures) },
+        }
+    }
+
+    /// Before a message that was refused for the n-th time, from 1, is said again. None: never.
+    pub(crate) fn of_message(refusal: Refusal<'_>, times: u32) -> Option<Wait> {
+        let least = Duration::from_millis(refusal.retry_after.unwrap_or(0)).max(REFUSED_LEAST);
+        (refusal.code.comes_back() != Return::Never).then(|| Wait { least, spread: backoff(times) })
+    }
+
+    pub(crate) fn draw(self, chance: &mut Masks) -> Duration {
+        self.least + self.spread.mul_f64(chance.chance())
+    }
+}
+
+fn backoff(failures: u32) -> Duration {
+    Duration::from_secs(1 << failures.min(5)).min(BACKOFF_MOST)
+}
+
+/// Members whose `watch` was refused, and when each says it again. The refusal names no command: what is refused until
+/// then is the same.
+#[derive(Debug, Default)]
+pub(crate) struct WatchAgain(HashMap<u32, Instant>);
+
+impl WatchAgain {
+    /// None: not at all, or it waits already.
+    pub(crate) fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant) -> Option<Wait> {
+        let waits = self.0.get(&member).is_some_and(|at| *at > now);
+        if waits || refusal.code.comes_back() != Return::Later {
+            return None;
+        }
+        let least = refusal.retry_after.map_or(WATCH_WAIT, Duration::from_millis);
+        self.0.insert(member, now + least);
+        Some(Wait { least, spread: Duration::ZERO })
+    }
+}
+
+/// Commands that wait until they are said again.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting(BinaryHeap<Reverse<(Instant, u32, Vec<u8>)>>);
+
+impl Waiting {
+    pub(crate) fn push(&mut self, at: Instant, member: u32, command: Vec<u8>) {
+        self.0.push(Reverse((at, member, command)));
+    }
+
+    /// The next one whose time has come, and who says it.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<(u32, Vec<u8>)> {
+        self.0.peek().filter(|Reverse((at, ..))| *at <= now)?;
+        self.0.pop().map(|Reverse((_, member, command))| (member, command))
+    }
+
+    /// Drops those of whom this is so, and answers how many: who comes back says anew what has no answer.
+    pub(crate) fn forget(&mut self, gone: impl Fn(u32) -> bool) -> u64 {
+        let before = self.0.len();
+        self.0.retain(|Reverse((_, member, _))| !gone(*member));
+        (before - self.0.len()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(wait: Wait) -> (u64, u64) {
+        (wait.least.as_millis() as u64, (wait.least + wait.spread).as_millis() as u64)
+    }
+
+    fn refusal(code: Code, retry_after: Option<u64>) -> Refusal<'static> {
+        Refusal { code, id: None, retry_after }
+    }
+
+    #[test]
+    fn what_the_server_says_is_waited_for() {
+        assert_eq!(span(Wait::to_come_back(Some(2_300), 4)), (2_300, 2_300));
+        let of_message = |refusal| span(Wait::of_message(refusal, 1).unwrap());
+        assert_eq!(of_message(refusal(Code::Unavailable, Some(2_000))), (2_000, 4_000));
+        assert_eq!(of_message(refusal(Code::RateLimited, Some(10))), (250, 2_250));
+    }
+
+    #[test]
+    fn a_watch_waits_once_however_often_it_is_refused() {
+        let (mut again, now) = (WatchAgain::default(), Instant::now());
+        let first = again.refused(7, refusal(Code::Unavailable, Some(2_000)), now).unwrap();
+        assert_eq!(span(first), (2_000, 2_000));
+        let soon = now + Duration::from_millis(1_999);
+        assert_eq!(again.refused(7, refusal(Code::Unavailable, Some(2_000)), soon), None);
+        assert!(again.refused(8, refusal(Code::RateLimited, None), soon).is_some());
+        let after = now + Duration::from_millis(2_001);
+        assert_eq!(span(again.refused(7, refusal(Code::Unavailable, None), after).unwrap()), (1_000, 1_000));
+    }
+
+    #[test]
+    fn without_its_word_the_wait_is_of_chance_and_grows() {
+        let spans = [0, 1, 4, 5, 60].map(|failures| span(Wait::to_come_back(None, failures)));
+        assert_eq!(spans, [(0, 1_000), (0, 2_000), (0, 16_000), (0, 30_000), (0, 30_000)]);
+        let mut chance = Masks::new(7);
+        let wait = Wait::of_message(refusal(Code::Unavailable, Some(100)), 3).unwrap();
+        let drawn: Vec<Duration> = (0..100).map(|_| wait.draw(&mut chance)).collect();
+        assert!(drawn.iter().all(|wait| (250..=8_250).contains(&wait.as_millis())), "{drawn:?}");
+        assert!(drawn.iter().max() > drawn.iter().min());
+    }
+
+    #[test]
+    fn what_may_not_come_back_does_not() {
+        assert_eq!(Wait::of_message(refusal(Code::Banned, Some(1)), 1), None);
+        let expired = refusal(Code::TokenExpired, None);
+        assert_eq!(WatchAgain::default().refused(1, expired, Instant::now()), None);
+    }
+
+    #[test]
+    fn commands_come_in_the_order_of_their_times_and_not_for_who_is_gone() {
+        let now = Instant::now();
+        let mut waiting = Waiting::default();
+        for (after, member) in [(30, 1), (10, 2), (20, 3), (90, 4)] {
+            waiting.push(now + Duration::from_millis(after), member, vec![]);
+        }
+        assert_eq!(waiting.pop(now), None);
+        assert_eq!(waiting.forget(|member| member == 3), 1);
+        let said: Vec<u32> =
+            std::iter::from_fn(|| waiting.pop(now + Duration::from_millis(50))).map(|(who, _)| who).collect();
+        assert_eq!(said, [2, 1]);
+    }
+}

@@ -1,0 +1,61 @@
+//! A storm against a small server over real sockets: who comes back waits as the server says, and so does what it refused.
+#![allow(clippy::unwrap_used)] // a failed one is a failed test
+
+mod fake_server;
+
+use std::time::Duration;
+
+use fake_server::{FakeServer, Flaws};
+use load::Aim;
+use load::storm::{self, Report, StormPlan};
+use load::target::{Target, Transport};
+
+const ADVICE: Duration = Duration::from_millis(700);
+
+/// The report, and how long what was put off has waited.
+fn stormed(transport: Transport, writes: f64, flaws: Flaws) -> (Report, Vec<Duration>) {
+    let server = FakeServer::start(flaws);
+    let target = Target::parse(&server.url()).unwrap();
+    let plan = StormPlan {
+        // The server is in this process.
+        aim: Aim { server: Some(std::process::id()), ..Aim::new(target, "demo", b"secret") },
+        transport,
+        members: 40,
+        watchers: 2,
+        rate: 1_000.0,
+        writes,
+        spread: Duration::from_millis(50),
+        calm: Duration::from_millis(300),
+    };
+    let report = storm::run(&plan, &mut |_| {}).unwrap();
+    (report, server.waits())
+}
+
+#[test]
+fn who_is_put_off_on_the_way_back_waits_as_long_as_the_server_says() {
+    let flaws = Flaws { put_off_returns: Some((2, ADVICE.as_millis() as u64)), ..Flaws::default() };
+    std::thread::scope(|scope| {
+        for transport in Transport::ALL {
+            scope.spawn(move || {
+                let (report, waits) = stormed(transport, 0.001, flaws);
+                assert_eq!((report.returned, report.failed), (40, 0), "{transport:?} {report}");
+                assert!(waits.len() >= 20, "{transport:?} {waits:?}");
+                assert!(waits.iter().all(|wait| *wait >= ADVICE), "{transport:?} {waits:?}");
+                assert!(report.back_after_seconds > ADVICE.as_secs_f64(), "{report}");
+                let refused: u64 = report.failures.values().sum();
+                assert_eq!(refused as usize, waits.len(), "{transport:?} {report}");
+            });
+        }
+    });
+}
+
+#[test]
+fn a_message_that_is_put_off_is_said_again_and_not_before_the_server_wants_it() {
+    let flaws = Flaws { put_off_messages: Some((5, ADVICE.as_millis() as u64)), ..Flaws::default() };
+    let (report, waits) = stormed(Transport::Websocket, 100.0, flaws);
+    assert!(waits.len() >= 5 && waits.iter().all(|wait| *wait >= ADVICE), "{waits:?}");
+    assert_eq!(report.acknowledged, report.sent, "{report}");
+    assert_eq!(report.refused["unavailable"] as usize, waits.len(), "{report}");
+    // From when it was due.
+    assert!(report.ack_ms.max >= ADVICE.as_secs_f64() * 1_000.0, "{report}");
+}
