@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use self::finding::{Finding, State};
-use self::machine::Machine;
+pub(crate) use self::machine::Machine;
 use self::plan::Plan;
 pub(crate) use self::sysctl::FILE as SYSCTL_FILE;
 use self::sysctl::Line;
@@ -33,11 +33,6 @@ use crate::config::Loaded;
 use crate::run_file::{self, RunningNode};
 use crate::trouble::{Outcome, Trouble};
 use crate::{data_dir, print_json, print_with};
-
-/// Pages of memory that must be there for TCP, with so many sockets of this machine.
-pub(crate) fn tcp_pages(sockets: u64) -> u64 {
-    tcp_memory::pages(sockets)
-}
 
 /// Exit code 1 where something fails, so that a script can ask.
 pub(crate) fn run(args: &DoctorArgs, loaded: &Loaded) -> Outcome<ExitCode> {

@@ -18,6 +18,7 @@ mod load_command;
 mod logging;
 mod memory;
 mod metrics;
+mod need;
 mod process;
 mod run_file;
 mod serve;

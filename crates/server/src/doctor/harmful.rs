@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::machine::Machine;
 use super::plan::Plan;
 use super::sysctl::Line;
-use super::tcp_memory;
+use crate::need;
 
 /// What is wrong with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(super) fn keys() -> impl Iterator<Item = &'static str> {
 pub(super) fn judge(key: &str, value: &str, plan: &Plan) -> Option<Harm> {
     if key == "net.ipv4.tcp_mem" {
         let pressure: u64 = value.split_whitespace().nth(1)?.parse().ok()?;
-        let too_small = pressure < tcp_memory::pages(plan.connections);
+        let too_small = pressure < need::tcp_pages(plan.connections);
         return too_small.then_some(Harm {
             why: "too little for so many sockets: beyond the second mark all buffers are small, beyond the third segments \
                   are dropped; the marks are pages and not bytes",

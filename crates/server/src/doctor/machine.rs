@@ -7,11 +7,11 @@ use rustix::process::{Resource, getrlimit};
 
 /// One look. None: it cannot be seen from here, since this is a container or another system than Linux.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     /// Of the node that runs, which the limits of descriptors and memory are then of; else of this command.
     pub(super) pid: Option<u32>,
     /// `u64::MAX` where there is no limit.
-    pub(super) soft_descriptors: Option<u64>,
+    pub(crate) soft_descriptors: Option<u64>,
     pub(super) hard_descriptors: Option<u64>,
     pub(super) nr_open: Option<u64>,
     pub(super) file_max: Option<u64>,
@@ -20,7 +20,7 @@ pub(super) struct Machine {
     pub(super) somaxconn: Option<u64>,
     pub(super) syn_backlog: Option<u64>,
     /// Pages: low, pressure, max.
-    pub(super) tcp_mem: Option<[u64; 3]>,
+    pub(crate) tcp_mem: Option<[u64; 3]>,
     /// Bytes of one socket: least, at the start, most.
     pub(super) tcp_rmem: Option<[u64; 3]>,
     pub(super) tcp_wmem: Option<[u64; 3]>,
@@ -39,7 +39,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn read(pid: Option<u32>) -> Machine {
+    pub(crate) fn read(pid: Option<u32>) -> Machine {
         let (soft_descriptors, hard_descriptors) = match pid {
             Some(pid) => limits_of(pid),
             None => own_limits(),
@@ -67,6 +67,12 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
             settings: super::harmful::keys().filter_map(|key| Some((key, setting(key)?))).collect(),
         }
+    }
+
+    /// Bytes that the process may still take, and the kernel for it.
+    pub(crate) fn room(&self) -> Option<u64> {
+        let available = self.memory_available?;
+        Some(self.memory_of_group.map_or(available, |group| group.min(available)))
     }
 }
 

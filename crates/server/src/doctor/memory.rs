@@ -3,26 +3,15 @@
 use super::finding::Finding;
 use super::machine::Machine;
 use super::plan::Plan;
-
-/// Of a server socket with its file and epoll entries, in the kernel: the most that README.md has.
-const KERNEL: u64 = 5_100;
-/// Of a silent member in the node, likewise.
-const PLAIN: u64 = 500;
-const TLS: u64 = 3_900;
-/// The node itself, with the caches of its database.
-const NODE: u64 = 64 << 20;
-
-fn each(plan: &Plan) -> u64 {
-    KERNEL + if plan.tls { TLS } else { PLAIN }
-}
+use crate::need;
 
 pub(super) fn judge(machine: &Machine, plan: &Plan) -> Finding {
     let (Some(available), Some(total)) = (machine.memory_available, machine.memory_total) else {
         return Finding::unknown("memory", "the memory of the machine");
     };
     let group = machine.memory_of_group.filter(|group| *group < available);
-    let room = group.unwrap_or(available);
-    let needed = plan.connections.saturating_mul(each(plan)) + NODE;
+    let room = machine.room().unwrap_or(available);
+    let needed = plan.connections.saturating_mul(need::of_node(plan.tls)) + need::NODE_ITSELF;
     let limit =
         group.map_or(String::new(), |group| format!(", {} MB left to the control group", group >> 20));
     let found = format!(
@@ -43,7 +32,7 @@ pub(super) fn judge(machine: &Machine, plan: &Plan) -> Finding {
             "with TLS silent members need 5.1 kB of the kernel and 3.9 kB of the node each; when memory is used up, a process is ended"
         }
     };
-    let fits = room.saturating_sub(NODE) / each(plan);
+    let fits = room.saturating_sub(need::NODE_ITSELF) / need::of_node(plan.tls);
     let mut mend = format!("no more than fit, with --max-connections {fits}, or more memory");
     if group.is_some() {
         mend += "; for the control group: MemoryMax= in the [Service] of systemd, --memory of the container";

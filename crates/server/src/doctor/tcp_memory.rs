@@ -3,20 +3,11 @@
 use super::finding::Finding;
 use super::machine::Machine;
 use super::plan::Plan;
-
-/// Sockets of which half may be full of traffic at a time. Measured on Linux 6.18 from `/proc/net/sockstat`: 30,003
-/// silent sockets held 142 pages, which are reserves of the cores; 2,003 of 1,000 members who wrote to each other as
-/// fast as they could held at most 1,682, which is 0.84 of a page each.
-const SOCKETS_PER_PAGE: u64 = 2;
-
-/// Pages that must fit below the pressure mark, where the kernel begins to make buffers smaller.
-pub(super) fn pages(connections: u64) -> u64 {
-    connections.div_ceil(SOCKETS_PER_PAGE)
-}
+use crate::need;
 
 /// `low pressure max` as the kernel itself derives them from each other: 3 : 4 : 6.
 pub(super) fn tcp_mem(connections: u64) -> [u64; 3] {
-    let pressure = pages(connections).div_ceil(4) * 4;
+    let pressure = need::tcp_pages(connections).div_ceil(4) * 4;
     [pressure / 4 * 3, pressure, pressure / 2 * 3]
 }
 
@@ -30,7 +21,7 @@ pub(super) fn of_all(machine: &Machine, plan: &Plan) -> Finding {
         megabytes(pressure),
         megabytes(most)
     );
-    let needed = pages(plan.connections);
+    let needed = need::tcp_pages(plan.connections);
     if pressure >= needed {
         return Finding::ok("tcp memory", found);
     }

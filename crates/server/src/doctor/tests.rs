@@ -3,6 +3,7 @@
 use super::finding::{Setting, State};
 use super::*;
 use crate::config::Config;
+use crate::need;
 
 /// As Debian sets up a machine of 16 GB.
 fn usual() -> Machine {
@@ -221,6 +222,12 @@ fn tls_needs_more_memory() {
     assert_eq!(of(&machine, &plain, "memory").state, State::Ok);
     let finding = of(&machine, &Plan { tls: true, ..plain }, "memory");
     assert_eq!(finding.state, State::Fail);
+    let short = of(&machine, &plan(300_000), "memory");
+    for (why, bytes) in [(short.why, need::NODE), (finding.why, need::NODE_WITH_TLS)] {
+        for bytes in [bytes, need::KERNEL] {
+            assert!(why.contains(&format!("{:.1} kB", bytes as f64 / 1_000.0)), "{why}");
+        }
+    }
     assert!(finding.mend.contains("--max-connections 111"), "{}", finding.mend);
 }
 

@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 use load::Aim;
 
 use super::progress;
+use crate::doctor::Machine;
+use crate::need;
 use crate::trouble::{Outcome, Trouble};
 
 const REACH_PATIENCE: Duration = Duration::from_secs(5);
 const PORTS_PATIENCE: Duration = Duration::from_secs(70);
-/// Of both ends of a connection, rounded up: two sockets of the kernel at 4 to 5 kB each, and a member with its roster
-/// on both sides. Measured with 100,000 of them: 8,600.
-const BYTES_PER_MEMBER: u64 = 12_000;
-/// rustls on both ends.
-const MORE_WITH_TLS: u64 = 16_000;
+/// More is not asked for: other programs grow too.
+const MOST_PERCENT: u64 = 90;
 
 /// What must hold before a node of our own is started: filling its database may take minutes.
 pub(super) fn room(members: u32, tls: bool) -> Outcome {
-    enough_memory(members, tls, true, available_bytes())?;
-    if let Some(warning) = little_tcp_memory(members) {
+    let machine = Machine::read(None);
+    enough_memory(members, tls, true, machine.room())?;
+    if let Some(warning) = little_tcp_memory(&machine, members) {
         progress(&warning);
     }
     Ok(())
@@ -32,8 +32,9 @@ pub(super) fn check(aim: &Aim, members: u32, own: bool, yes: bool) -> Outcome {
     may_go_there(aim, yes)?;
     reachable(aim)?;
     let local = aim.target.addr.ip().is_loopback();
-    enough_memory(members, aim.target.tls, local, available_bytes())?;
-    if let Some(warning) = (local && !own).then(|| few_descriptors(aim.server, members)).flatten() {
+    enough_memory(members, aim.target.tls, local, Machine::read(None).room())?;
+    let server = aim.server.filter(|_| local && !own);
+    if let Some(warning) = server.and_then(|pid| few_descriptors(&Machine::read(Some(pid)), members)) {
         progress(&warning);
     }
     load::try_login(aim).map_err(|error| {
@@ -90,14 +91,15 @@ fn reachable(aim: &Aim) -> Outcome {
     }
 }
 
-fn enough_memory(members: u32, tls: bool, local: bool, available: Option<u64>) -> Outcome {
-    let each = BYTES_PER_MEMBER + if tls { MORE_WITH_TLS } else { 0 };
-    let needed = u64::from(members) * if local { each } else { each / 2 };
-    match available {
-        Some(available) if needed > available / 10 * 9 => {
-            let most = available / 10 * 9 / each.max(1);
+/// `local`: the node's end of the connections is on this machine too.
+fn enough_memory(members: u32, tls: bool, local: bool, room: Option<u64>) -> Outcome {
+    let each = need::of_generator(tls) + if local { need::of_node(tls) } else { 0 };
+    let needed = u64::from(members) * each;
+    match room {
+        Some(room) if needed > room / 100 * MOST_PERCENT => {
+            let most = room / 100 * MOST_PERCENT / each;
             Err(Trouble::new(format!("there is too little memory for {members} members"))
-                .because(format!("they need about {} MB, and {} MB are free", needed >> 20, available >> 20))
+                .because(format!("they need about {} MB, and {} MB are free", needed >> 20, room >> 20))
                 .remedy(format!("no more than {most} members, or end something else first")))
         }
         _ => Ok(()),
@@ -105,10 +107,8 @@ fn enough_memory(members: u32, tls: bool, local: bool, available: Option<u64>) -
 }
 
 /// A node with a table per worker has more room than its limit says, so this is no reason to refuse.
-fn few_descriptors(server: Option<u32>, members: u32) -> Option<String> {
-    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server?)).ok()?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
-    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+fn few_descriptors(node: &Machine, members: u32) -> Option<String> {
+    let limit = node.soft_descriptors?;
     (limit < u64::from(members)).then(|| {
         format!(
             "warning: the node may open {limit} descriptors, and {members} members want to come: raise its limit \
@@ -118,23 +118,16 @@ fn few_descriptors(server: Option<u32>, members: u32) -> Option<String> {
 }
 
 /// Of both ends of all connections, should each have something on its way.
-fn little_tcp_memory(members: u32) -> Option<String> {
-    let text = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_mem").ok()?;
-    let pressure: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    let each = crate::doctor::tcp_pages(u64::from(members) * 2);
-    (pressure < each).then(|| {
+fn little_tcp_memory(machine: &Machine, members: u32) -> Option<String> {
+    let [_, pressure, _] = machine.tcp_mem?;
+    let needed = need::tcp_pages(u64::from(members) * 2);
+    (pressure < needed).then(|| {
         format!(
             "warning: TCP gets short of memory at {pressure} pages (net.ipv4.tcp_mem), and {members} connections with \
-             data on their way on both ends take {each}: silent ones take none, so most runs go through; `kith doctor \
+             data on their way on both ends take {needed}: silent ones take none, so most runs go through; `kith doctor \
              --connections {members}` says what to set"
         )
     })
-}
-
-fn available_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]
@@ -148,7 +141,20 @@ mod tests {
         assert!(enough_memory(15_000, false, true, Some(1 << 30)).is_ok());
         assert!(enough_memory(1_000_000, false, true, None).is_ok());
         let trouble = enough_memory(1_000_000, false, true, Some(1 << 30)).expect_err("12 GB in 1 GB");
-        assert!(trouble.to_string().contains("try: no more than 80530 members"), "{trouble}");
+        assert!(trouble.to_string().contains("try: no more than 79865 members"), "{trouble}");
+        assert!(enough_memory(140_000, false, false, Some(1 << 30)).is_ok(), "the node is elsewhere");
+        assert!(enough_memory(60_000, true, true, Some(1 << 30)).is_err(), "TLS needs more");
+    }
+
+    #[test]
+    fn shortages_of_the_machine_are_told() {
+        let mut small = Machine::default();
+        (small.soft_descriptors, small.tcp_mem) = (Some(1_024), Some([750, 1_000, 1_500]));
+        assert_eq!(few_descriptors(&small, 1_024), None);
+        assert!(few_descriptors(&small, 1_025).is_some_and(|text| text.contains("--private-descriptors")));
+        assert_eq!(little_tcp_memory(&small, 1_000), None);
+        assert!(little_tcp_memory(&small, 1_001).is_some_and(|text| text.contains("take 1001:")));
+        assert_eq!(little_tcp_memory(&Machine::default(), 1_000_000), None, "it cannot be seen");
     }
 
     #[test]
