@@ -127,7 +127,22 @@ impl Import {
         Ok(row.map(|row| row.id))
     }
 
-    /// Puts users on the contact list of one. Say the other side too, in its turn: both are on each other's list
+    /// How many are on the contact list of one, as the limit of a list counts them. It reads them all.
+    pub fn list_length(&self, owner: UserId) -> Result<u64, ImportError> {
+        contact::length(&self.db, owner).map_err(|fault| self.fault(fault))
+    }
+
+    /// Whether one has had to do with the other already: then [`contacts`](Self::contacts) changes nothing.
+    pub fn knows(&self, owner: UserId, other: UserId) -> Result<bool, ImportError> {
+        let sql = "SELECT 1 FROM contact WHERE site = ?1 AND user = ?2 AND other = ?3";
+        let row = self
+            .db
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.exists([owner.site.0, owner.num, other.num]));
+        Ok(row.map_err(|e| explain(&self.path, e))?)
+    }
+
+    /// Puts users on the contact list of one, however long it gets. Say the other side too, in its turn: both are on each other's list
     /// then. The first call of a site reads the names of its users into memory, some 50 bytes each.
     pub fn contacts(
         &mut self,

@@ -84,7 +84,8 @@ fn side(db: &Connection, user: UserId, other: UserId) -> Outcome<ContactState> {
     Ok(found.map_or(ContactState::None, state))
 }
 
-fn length(db: &Connection, user: UserId) -> Outcome<u64> {
+/// How many are on the list of one.
+pub(crate) fn length(db: &Connection, user: UserId) -> Outcome<u64> {
     let sql = "SELECT count(*) FROM contact WHERE site = ?1 AND user = ?2 AND state <> 0";
     let count: i64 = db.prepare_cached(sql)?.query_row([user.site.0, user.num], |row| row.get(0))?;
     Ok(count as u64)

@@ -79,6 +79,12 @@ fn what_two_have_decided_stays() {
     store.close();
     let (_, counts) = import(&directory, site);
     assert_eq!((counts.contacts_new, counts.contacts_as_before), (2, 2));
+    let import = Import::open(&directory.file()).expect("nobody has it open");
+    let length = |user| import.list_length(user).expect("it works");
+    assert_eq!((length(ann), length(bob)), (1, 1), "Ann has Carl; Bob has Ann, blocked");
+    assert!(import.knows(ann, bob).expect("it works"), "they have had to do with each other");
+    assert!(!import.knows(ann, UserId { site, num: 77 }).expect("it works"));
+    drop(import);
     assert_eq!(ask(|done| open(&directory).relation(ann, bob, done)), blocked);
 }
 
