@@ -1,7 +1,9 @@
 //! `kith import`: a community that exists elsewhere moves in, with its members and who knows whom.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use chat::{Profile, Site, Sub, Timestamp, UserId};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -46,7 +48,8 @@ pub(crate) fn run(args: &ImportArgs, loaded: &Loaded) -> Outcome {
         OpenError::Busy { .. } => in_use(),
         other => Trouble::new("nothing was imported").because(other),
     })?;
-    let mut moving = Moving::new(import, &site, crate::now());
+    let limit = loaded.config.limits.contacts;
+    let mut moving = Moving::new(import, &site, &args.file, limit, crate::now());
     match args.file.to_str() {
         Some("-") => moving.read(io::stdin().lock())?,
         _ => {
@@ -88,21 +91,27 @@ fn tell(counts: Counts, as_json: bool) -> Outcome {
 struct Moving<'a> {
     import: Import,
     site: &'a Site,
+    file: &'a Path,
     now: Timestamp,
     line: u64,
     users: Vec<Profile>,
     /// (whose list, who is on it)
     contacts: Vec<(u32, u32)>,
+    /// Of each list that the file has named so far: not more than this are on it.
+    list_lengths: HashMap<u32, u64>,
+    /// `limits.contacts`
+    limit: u32,
     bar: ProgressBar,
 }
 
 impl<'a> Moving<'a> {
-    fn new(import: Import, site: &'a Site, now: Timestamp) -> Moving<'a> {
+    fn new(import: Import, site: &'a Site, file: &'a Path, limit: u32, now: Timestamp) -> Moving<'a> {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         bar.set_style(
             ProgressStyle::with_template("{spinner} {pos} lines, {per_sec}, {elapsed}").expect("it is one"),
         );
-        Moving { import, site, now, line: 0, users: Vec::new(), contacts: Vec::new(), bar }
+        let (users, contacts, list_lengths) = (Vec::new(), Vec::new(), HashMap::new());
+        Moving { import, site, file, now, line: 0, users, contacts, list_lengths, limit, bar }
     }
 
     fn read(&mut self, mut input: impl BufRead) -> Outcome {
@@ -137,10 +146,13 @@ impl<'a> Moving<'a> {
             }
             Ok(Line::Contacts { contacts: [one, other] }) => {
                 self.put_users()?;
-                let (one, other) = (self.known(&one)?, self.known(&other)?);
+                let names = [one, other];
+                let [one, other] = [self.known(&names[0])?, self.known(&names[1])?];
                 if one == other {
                     return Err(self.trouble("nobody is a contact of himself"));
                 }
+                self.make_room(&names[0], one, other)?;
+                self.make_room(&names[1], other, one)?;
                 self.contacts.extend([(one, other), (other, one)]);
                 if self.contacts.len() >= CONTACTS_TOGETHER {
                     self.put_contacts()?;
@@ -151,6 +163,34 @@ impl<'a> Moving<'a> {
                 "it is neither {\"user\":\"ann\",\"name\":\"Ann\",\"avatar\":\"https://…\"} nor {\"contacts\":[\"ann\",\"ben\"]}",
             )),
         }
+    }
+
+    /// Refuses a list that would become longer than a node lets it.
+    fn make_room(&mut self, name: &str, owner: u32, other: u32) -> Outcome {
+        let id = |num| UserId { site: self.site.id, num };
+        let (owner_id, other_id) = (id(owner), id(other));
+        let limit = u64::from(self.limit);
+        let mut length = match self.list_lengths.get(&owner) {
+            Some(length) => *length,
+            None => self.import.list_length(owner_id).map_err(|error| self.failed(error))?,
+        };
+        if length >= limit {
+            // Pairs that were said twice are counted twice until they are put in.
+            let knows = |of: &Self| of.import.knows(owner_id, other_id).map_err(|error| of.failed(error));
+            if knows(self)? {
+                return Ok(());
+            }
+            self.put_contacts()?;
+            if knows(self)? {
+                return Ok(());
+            }
+            length = self.import.list_length(owner_id).map_err(|error| self.failed(error))?;
+        }
+        if length >= limit {
+            return Err(self.too_long(name));
+        }
+        self.list_lengths.insert(owner, length + 1);
+        Ok(())
     }
 
     fn finish(mut self) -> Outcome<Counts> {
@@ -192,14 +232,31 @@ impl<'a> Moving<'a> {
             .ok_or_else(|| self.trouble("an id of a user has 1 to 128 bytes and no control characters"))
     }
 
+    fn too_long(&self, name: &str) -> Trouble {
+        let limit = self.limit;
+        Trouble::new(format!("{} cannot be imported", self.place()))
+            .because(format!("{name} would have more than {limit} contacts (limits.contacts)"))
+            .remedy(
+                "raise limits.contacts, for the node too, or leave pairs out; then import the whole file again: what is \
+                 there already is left as it is",
+            )
+    }
+
+    fn place(&self) -> String {
+        match self.file.to_str() {
+            Some("-") => format!("line {}", self.line),
+            _ => format!("line {} of {}", self.line, self.file.display()),
+        }
+    }
+
     fn trouble(&self, why: impl std::fmt::Display) -> Trouble {
-        Trouble::new(format!("line {} cannot be imported", self.line))
+        Trouble::new(format!("{} cannot be imported", self.place()))
             .because(why)
             .remedy("mend the line and import the whole file again: what is there already is left as it is")
     }
 
     fn failed(&self, error: ImportError) -> Trouble {
-        Trouble::new(format!("the import ended at line {}", self.line)).because(error).remedy(
+        Trouble::new(format!("the import ended at {}", self.place())).because(error).remedy(
             "when there is room again, import the whole file again: what is there already is left as it is",
         )
     }

@@ -36,3 +36,37 @@ fn members_and_contacts_of_a_file_are_there() {
     assert_eq!((&contact["user"], &contact["name"]), (&"new-1".into(), &"Zoë".into()));
     assert_eq!(contact["state"], "contact");
 }
+
+#[test]
+fn a_list_does_not_become_longer_than_a_node_lets_it() {
+    let scratch = Scratch::new("import-limit");
+    let data = scratch.data().display().to_string();
+    let mut node = Running::demo(&scratch);
+    node.signal("TERM");
+    node.wait();
+    let file = scratch.path().join("members.jsonl");
+    let write = |lines: &[&str]| {
+        let users: String = (1..=5).map(|n| format!("{{\"user\":\"m{n}\"}}\n")).collect();
+        let pairs: Vec<String> = lines.iter().map(|pair| format!("{{\"contacts\":[{pair}]}}\n")).collect();
+        std::fs::write(&file, users + &pairs.concat()).unwrap();
+    };
+    let settings = scratch.path().join("kith.toml");
+    std::fs::write(&settings, "[limits]\ncontacts = 2\n").unwrap();
+    let import =
+        format!("import --config {} --site demo {} --data {data}", settings.display(), file.display());
+
+    // Said twice, and the other way round, it is one pair.
+    let full = [r#""m1","m2""#, r#""m2","m1""#, r#""m1","m3""#, r#""m1","m2""#];
+    write(&full);
+    assert!(scratch.say(&import).contains("4 entries new"));
+    // Again, with the list full from the beginning.
+    assert!(scratch.say(&import).contains("0 entries new"));
+    write(&[&full[..], &[r#""m3","m2""#, r#""m4","m1""#]].concat());
+    let trouble = scratch.fails(&import);
+    let place = format!("line 11 of {} cannot be imported", file.display());
+    assert!(trouble.contains(&place) && trouble.contains("m1 would have more than 2 contacts"), "{trouble}");
+    assert!(trouble.contains("raise limits.contacts"), "{trouble}");
+    std::fs::write(&settings, "[limits]\ncontacts = 3\n").unwrap();
+    let said = scratch.say(&import);
+    assert!(said.contains("4 entries new"), "all or nothing of a short file: {said}");
+}
