@@ -80,6 +80,7 @@ fn of_machine(machine: &Machine, lines: &[Line], plan: &Plan) -> Vec<Finding> {
         tcp_memory::of_all(machine, plan),
         tcp_memory::of_one(machine, plan),
         network::backlog(machine),
+        network::packets(machine, plan),
         network::ports(machine, plan),
     ]);
     findings.extend(network::conntrack(machine, plan));

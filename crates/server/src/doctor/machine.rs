@@ -19,6 +19,9 @@ pub(crate) struct Machine {
     pub(super) port_range: Option<(u64, u64)>,
     pub(super) somaxconn: Option<u64>,
     pub(super) syn_backlog: Option<u64>,
+    pub(super) netdev_max_backlog: Option<u64>,
+    /// Since boot, by all cores, because that queue was full.
+    pub(super) packets_dropped: Option<u64>,
     /// Pages: low, pressure, max.
     pub(crate) tcp_mem: Option<[u64; 3]>,
     /// Bytes of one socket: least, at the start, most.
@@ -55,6 +58,10 @@ impl Machine {
                 .and_then(|range| Some((*range.first()?, *range.get(1)?))),
             somaxconn: number("net/core/somaxconn"),
             syn_backlog: number("net/ipv4/tcp_max_syn_backlog"),
+            netdev_max_backlog: number("net/core/netdev_max_backlog"),
+            packets_dropped: fs::read_to_string("/proc/net/softnet_stat")
+                .ok()
+                .and_then(|text| dropped_in(&text)),
             tcp_mem: three("net/ipv4/tcp_mem"),
             tcp_rmem: three("net/ipv4/tcp_rmem"),
             tcp_wmem: three("net/ipv4/tcp_wmem"),
@@ -119,6 +126,12 @@ fn limits_in(text: &str) -> (Option<u64>, Option<u64>) {
     (words.next().flatten(), words.next().flatten())
 }
 
+/// A line for each core; the second column counts what its queue had no room for, in hexadecimal.
+fn dropped_in(text: &str) -> Option<u64> {
+    let of_core = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
+    text.lines().map(of_core).sum()
+}
+
 fn of_meminfo(name: &str) -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -176,6 +189,15 @@ mod tests {
         );
         assert_eq!(limits_in("Max open files  many"), (None, None));
         assert_eq!(limits_in(""), (None, None));
+    }
+
+    #[test]
+    fn dropped_packets_are_added_up() {
+        let text = "0a188c1b 000b3b92 0000004d 00000000\n087e3b31 0000000a 0000004d 00000000\n";
+        assert_eq!(dropped_in(text), Some(0xb3b92 + 10));
+        assert_eq!(dropped_in(""), Some(0));
+        assert_eq!(dropped_in("1 x"), None);
+        assert_eq!(dropped_in("1"), None);
     }
 
     #[test]

@@ -10,6 +10,11 @@ const USUAL_PORTS: u64 = 28_000;
 const WIDE_RANGE: (u64, u64) = (10_240, 65_535);
 /// As `edge` asks for, so more is of no use.
 const BACKLOG: u64 = 4_096;
+/// One connection in so many has a packet on its way at the same moment. An estimate: known is that the usual queue of
+/// 1,000 overflowed on loopback with a million (docs/capacity.md).
+const ONE_PACKET_IN: u64 = 64;
+/// The kernel's own queue, which nobody needs to make shorter.
+const USUAL_PACKETS: u64 = 1_000;
 
 /// A connection to one address of a node uses up a port of the address that it comes from. Members have their own; a
 /// proxy or a load generator has one for all.
@@ -70,6 +75,25 @@ pub(super) fn backlog(machine: &Machine) -> Finding {
     small.into_iter().fold(Finding::warn("backlog", found, why, mend), |finding, key| {
         finding.sysctl(key, BACKLOG.to_string())
     })
+}
+
+/// Packets between their arrival and the kernel's work on them, for each core. On loopback, where a proxy or generator of
+/// this machine is, all go through this queue; from a network card only where they are spread over the cores (RPS).
+pub(super) fn packets(machine: &Machine, plan: &Plan) -> Finding {
+    let Some(most) = machine.netdev_max_backlog else {
+        return Finding::unknown("packet queue", "net.core.netdev_max_backlog");
+    };
+    let dropped =
+        machine.packets_dropped.map_or(String::new(), |dropped| format!(", {dropped} dropped since boot"));
+    let found = format!("netdev_max_backlog {most}{dropped}");
+    let needed = (plan.connections / ONE_PACKET_IN).max(USUAL_PACKETS);
+    if most >= needed {
+        return Finding::ok("packet queue", found);
+    }
+    let why = "packets that come in one burst wait there for their core, those of a proxy or load generator on this machine \
+               always; what does not fit is dropped, and sent again a fifth of a second later";
+    Finding::warn("packet queue", found, why, "a longer queue; it takes memory only while packets wait")
+        .sysctl("net.core.netdev_max_backlog", needed.next_power_of_two().to_string())
 }
 
 /// None where no firewall keeps a table of connections.

@@ -17,6 +17,8 @@ fn usual() -> Machine {
         port_range: Some((32_768, 60_999)),
         somaxconn: Some(4_096),
         syn_backlog: Some(4_096),
+        netdev_max_backlog: Some(1_000),
+        packets_dropped: Some(7),
         tcp_mem: Some([190_000, 254_000, 381_000]),
         tcp_rmem: Some([4_096, 131_072, 6_291_456]),
         tcp_wmem: Some([4_096, 16_384, 4_194_304]),
@@ -51,7 +53,7 @@ fn a_usual_machine_holds_ten_thousand() {
     let plan = Plan::new(&Config::default(), None, &machine);
     assert_eq!((plan.connections, plan.asked, plan.workers), (10_000, false, 2));
     let findings = of_machine(&machine, &[], &plan);
-    assert_eq!(findings.len(), 9);
+    assert_eq!(findings.len(), 10);
     assert!(findings.iter().all(|finding| finding.state == State::Ok), "{findings:?}");
     assert_eq!(sysctl::text(&findings, &[], "net.core.somaxconn = 4096", &plan), None);
 }
@@ -115,6 +117,17 @@ fn each_shortage_is_told_with_a_reason_and_the_lines_that_mend_it() {
             100,
             &[("net.ipv4.tcp_max_syn_backlog", "4096")],
         ),
+        ("a burst", "packet queue", Ok, base(), 64_063, &[]),
+        ("a burst", "packet queue", Warn, base(), 64_064, &[("net.core.netdev_max_backlog", "1024")]),
+        ("a burst", "packet queue", Warn, base(), 1_000_000, &[("net.core.netdev_max_backlog", "16384")]),
+        (
+            "shortened",
+            "packet queue",
+            Warn,
+            Machine { netdev_max_backlog: Some(300), ..base() },
+            100,
+            &[("net.core.netdev_max_backlog", "1024")],
+        ),
         ("unused", "conntrack", Warn, Machine { conntrack_count: Some(0), ..base() }, 300_000, &[]),
         (
             "ports",
@@ -151,6 +164,7 @@ fn what_is_written_is_enough() {
             conntrack_max: Some(1),
             somaxconn: Some(1),
             syn_backlog: Some(1),
+            netdev_max_backlog: Some(1),
             tcp_wmem: Some([1, 1, 1]),
             port_range: Some((1, 2)),
             file_max: Some(1),
@@ -166,6 +180,7 @@ fn what_is_written_is_enough() {
             tcp_wmem: number("tcp buffers", "net.ipv4.tcp_wmem").try_into().ok(),
             somaxconn: Some(number("backlog", "net.core.somaxconn")[0]),
             syn_backlog: Some(number("backlog", "net.ipv4.tcp_max_syn_backlog")[0]),
+            netdev_max_backlog: Some(number("packet queue", "net.core.netdev_max_backlog")[0]),
             file_max: Some(number("open files", "fs.file-max")[0]),
             port_range: Some((
                 number("port range", "net.ipv4.ip_local_port_range")[0],
@@ -173,7 +188,7 @@ fn what_is_written_is_enough() {
             )),
             ..small.clone()
         };
-        for topic in ["tcp memory", "conntrack", "backlog", "open files", "port range"] {
+        for topic in ["tcp memory", "conntrack", "backlog", "packet queue", "open files", "port range"] {
             assert_eq!(of(&mended, &plan, topic).state, State::Ok, "{topic} at {connections}");
         }
         let [low, pressure, most] = mended.tcp_mem.expect("it was written");
@@ -250,7 +265,16 @@ fn what_a_container_or_another_system_hides_is_said_and_stops_nobody() {
     let topics: Vec<&str> = findings.iter().map(|finding| finding.topic).collect();
     assert_eq!(
         topics,
-        ["descriptors", "memory", "tcp memory", "tcp buffers", "backlog", "port range", "tcp settings"]
+        [
+            "descriptors",
+            "memory",
+            "tcp memory",
+            "tcp buffers",
+            "backlog",
+            "packet queue",
+            "port range",
+            "tcp settings"
+        ]
     );
     // A table of the firewall that nobody has is no shortage, a network of its own has its own queue.
     let container = Machine { tcp_mem: None, conntrack_max: None, file_max: None, ..usual() };
