@@ -90,15 +90,43 @@ fn of_machine(machine: &Machine, lines: &[Line], plan: &Plan) -> Vec<Finding> {
 }
 
 fn print(out: &mut dyn Write, findings: &[Finding], has_file: bool, plan: &Plan) -> io::Result<()> {
-    findings.iter().try_for_each(|finding| finding.print(out))?;
+    let width = terminal_width();
+    findings.iter().try_for_each(|finding| finding.print(out, width))?;
+    writeln!(out, "\n{}", verdict(findings, plan))?;
     if has_file {
-        let connections = plan.connections;
         writeln!(
             out,
-            "\nkith doctor --connections {connections} --apply writes the sysctl lines to a file, after asking."
+            "To write the sysctl lines to a file, after a question: kith doctor --connections {} --apply",
+            plan.connections
         )?;
     }
     Ok(())
+}
+
+/// None: it goes into a file or another program.
+fn terminal_width() -> Option<usize> {
+    let stdout = io::stdout();
+    stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(stdout).ok())?.map(|size| size.ws_col.into())
+}
+
+fn verdict(findings: &[Finding], plan: &Plan) -> String {
+    let topics = |state| {
+        let of_state = findings.iter().filter(|finding| finding.state == state);
+        let mut topics: Vec<&str> = of_state.map(|finding| finding.topic).collect();
+        topics.dedup();
+        topics.join(", ")
+    };
+    let (fails, warns) = (topics(State::Fail), topics(State::Warn));
+    let connections = plan.connections;
+    let verdict = match (fails.is_empty(), warns.is_empty()) {
+        (false, _) => format!("{connections} connections cannot be held here yet: {fails}."),
+        (true, false) => format!("{connections} connections: look at {warns} first."),
+        (true, true) if topics(State::Unknown).is_empty() => {
+            format!("Nothing is in the way of {connections} connections.")
+        }
+        (true, true) => format!("Nothing that can be seen is in the way of {connections} connections."),
+    };
+    if plan.asked { verdict } else { verdict + " For another number: --connections N." }
 }
 
 /// Shows the file, asks, writes it, and says how it is loaded. Answers whether it was written.

@@ -80,26 +80,92 @@ impl Finding {
         self
     }
 
-    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// `width`: where text goes on in the next line. What is to be pasted stays as it is.
+    pub(super) fn print(&self, out: &mut dyn Write, width: Option<usize>) -> io::Result<()> {
         let state = match self.state {
             State::Ok => "ok  ",
             State::Unknown => "?   ",
             State::Warn => "WARN",
             State::Fail => "FAIL",
         };
-        writeln!(out, "{state}  {:<14} {}", self.topic, self.found)?;
-        if !self.why.is_empty() {
-            writeln!(out, "      {:<14} why: {}", "", self.why)?;
-        }
-        if !self.mend.is_empty() {
-            writeln!(out, "      {:<14} try: {}", "", self.mend)?;
+        paragraph(out, &format!("{state}  {:<14} ", self.topic), &self.found, width)?;
+        for (name, text) in [("why", self.why), ("try", &self.mend)] {
+            if !text.is_empty() {
+                paragraph(out, &format!("{:INDENT$}{name}: ", ""), text, width)?;
+            }
         }
         for line in &self.lines {
-            writeln!(out, "      {:<14}      {line}", "")?;
+            writeln!(out, "{:DEEP_INDENT$}{line}", "")?;
         }
         for Setting { key, value } in &self.sysctl {
-            writeln!(out, "      {:<14}      sysctl -w {key}=\"{value}\"", "")?;
+            // The shell would take more than one word apart.
+            let quote = if value.contains(' ') { "\"" } else { "" };
+            writeln!(out, "{:DEEP_INDENT$}sysctl -w {key}={quote}{value}{quote}", "")?;
         }
         Ok(())
+    }
+}
+
+/// Of what belongs to a finding, and of what belongs to that.
+const INDENT: usize = 21;
+const DEEP_INDENT: usize = INDENT + 5;
+/// A column of text that is narrower is hard to read.
+const NARROWEST: usize = 30;
+
+/// Text behind its beginning, with its other lines below each other.
+fn paragraph(out: &mut dyn Write, begin: &str, text: &str, width: Option<usize>) -> io::Result<()> {
+    let indent = begin.chars().count();
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(indent).max(NARROWEST));
+    write!(out, "{begin}")?;
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > room {
+            write!(out, "\n{:indent$}", "")?;
+            used = 0;
+        } else if used > 0 {
+            write!(out, " ")?;
+            used += 1;
+        }
+        write!(out, "{word}")?;
+        used += length;
+    }
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(finding: &Finding, width: Option<usize>) -> String {
+        let mut out = Vec::new();
+        finding.print(&mut out, width).expect("memory takes it");
+        String::from_utf8(out).expect("it was text")
+    }
+
+    #[test]
+    fn text_is_broken_between_words_and_lines_to_paste_are_not() {
+        let finding = Finding::warn("ports", "one two three", "four five six seven eight nine ten", "x")
+            .line("a line that is longer than the terminal is wide, but somebody will paste it")
+            .sysctl("net.a", "1 2")
+            .sysctl("net.b", "3");
+        let pasted = "                          a line that is longer than the terminal is wide, but somebody will paste it\n\
+                      \x20                         sysctl -w net.a=\"1 2\"\n\
+                      \x20                         sysctl -w net.b=3\n";
+        let wide = format!(
+            "WARN  ports          one two three\n\
+             \x20                    why: four five six seven eight nine ten\n\
+             \x20                    try: x\n{pasted}"
+        );
+        assert_eq!(printed(&finding, None), wide);
+        let narrow = format!(
+            "WARN  ports          one two three\n\
+             \x20                    why: four five six seven eight nine\n\
+             \x20                         ten\n\
+             \x20                    try: x\n{pasted}"
+        );
+        for width in [0, 56, 59] {
+            assert_eq!(printed(&finding, Some(width)), narrow, "{width}");
+        }
     }
 }

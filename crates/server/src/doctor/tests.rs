@@ -392,6 +392,21 @@ fn the_file_is_written_as_a_whole_or_not_at_all() {
 }
 
 #[test]
+fn the_last_line_says_what_it_comes_to() {
+    let said = |machine: &Machine, plan: &Plan| verdict(&of_machine(machine, &[], plan), plan);
+    assert_eq!(said(&usual(), &plan(10_000)), "Nothing is in the way of 10000 connections.");
+    let unasked = Plan { asked: false, ..plan(10_000) };
+    assert!(said(&usual(), &unasked).ends_with("For another number: --connections N."));
+    let hidden = Machine { tcp_mem: None, ..usual() };
+    assert!(said(&hidden, &plan(10_000)).starts_with("Nothing that can be seen"));
+    let slow = Machine { somaxconn: Some(128), ..usual() };
+    assert_eq!(said(&slow, &plan(10_000)), "10000 connections: look at backlog first.");
+    let small = Machine { hard_descriptors: Some(1_024), memory_available: Some(70 << 20), ..slow };
+    let verdict = said(&small, &plan(10_000));
+    assert_eq!(verdict, "10000 connections cannot be held here yet: descriptors, memory.");
+}
+
+#[test]
 fn requests_through_an_unknown_proxy_are_told() {
     assert_eq!(proxies::judge(0).state, State::Ok);
     let finding = proxies::judge(7);
