@@ -3,7 +3,7 @@
 
 import type { TransportName } from './client.ts';
 import type { KeyValues } from './environment.ts';
-import type { Snapshot } from './replica.ts';
+import type { Snapshot } from './snapshot.ts';
 import { claims } from './token.ts';
 
 /**

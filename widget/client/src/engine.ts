@@ -133,7 +133,7 @@ export class Engine {
       case 'retry':
         this.#later.delete(action.id);
         this.#typed.delete(
-          this.host.replica.queue.find(one => one.id === action.id)?.key ?? ('' as ConversationKey),
+          this.host.replica.written.queue.find(one => one.id === action.id)?.key ?? ('' as ConversationKey),
         );
         this.#step({ type: 'wanted' });
         this.#pump();
@@ -168,7 +168,7 @@ export class Engine {
   touched(keys: Iterable<ConversationKey>): void {
     const now = this.env.now();
     for (const key of keys) {
-      const known = this.host.replica.conversations.get(key);
+      const known = this.host.replica.conversations.byKey.get(key);
       if (!known?.id || (known.read <= known.toldRead && known.top <= known.toldReceived)) continue;
       const at = now + (known.read > known.toldRead ? READ_MS : RECEIVED_MS);
       this.#unmarked.set(key, Math.min(at, this.#unmarked.get(key) ?? at));
@@ -308,7 +308,7 @@ export class Engine {
       this.#send({ t: 'presence', set });
       this.host.apply({ c: 'action', action: { a: 'presence', set }, now: this.env.now() });
     }
-    this.touched(this.host.replica.conversations.keys());
+    this.touched(this.host.replica.conversations.byKey.keys());
   }
 
   /** Our queue at the server overflowed. */
@@ -325,9 +325,10 @@ export class Engine {
   }
 
   #refreshList(): void {
-    if (!this.host.replica.listIsStale || this.#refreshingList || !this.#connection.online) return;
+    if (!this.host.replica.conversations.listIsStale || this.#refreshingList || !this.#connection.online)
+      return;
     this.#refreshingList = true;
-    this.host.replica.listIsStale = false;
+    this.host.replica.conversations.listIsStale = false;
     const done = () => {
       this.#refreshingList = false;
     };
@@ -341,7 +342,7 @@ export class Engine {
     if (!this.#connection.online) return;
     const now = this.env.now();
     const busy = new Set<ConversationKey>();
-    for (const one of this.host.replica.queue) {
+    for (const one of this.host.replica.written.queue) {
       if (one.failed || busy.has(one.key)) continue;
       busy.add(one.key);
       if (this.#flying.has(one.id) || (this.#later.get(one.id)?.at ?? 0) > now) continue;
@@ -389,7 +390,7 @@ export class Engine {
     for (const [key, at] of this.#unmarked) {
       if (at > now) continue;
       this.#unmarked.delete(key);
-      const known = this.host.replica.conversations.get(key);
+      const known = this.host.replica.conversations.byKey.get(key);
       if (!known?.id) continue;
       const again = this.#unheard.delete(key);
       if (known.top > known.read && (known.top > known.toldReceived || again)) {
@@ -411,7 +412,7 @@ export class Engine {
 
   /** Tells the markers again, at `at`, that were told since. */
   #retell(since: number, at: number): void {
-    for (const known of this.host.replica.conversations.values()) {
+    for (const known of this.host.replica.conversations.byKey.values()) {
       if (known.toldAt === undefined || known.toldAt < since) continue;
       this.#unheard.add(known.key);
       this.#unmarked.set(known.key, at);
@@ -422,7 +423,7 @@ export class Engine {
     if (!this.#connection.online) return;
     const command = this.#watch.command(now);
     if (command) this.#send(command);
-    if (command && !command.contacts && this.host.replica.contactsTold === 'some')
+    if (command && !command.contacts && this.host.replica.people.contactsTold === 'some')
       this.host.apply({ c: 'unwatched' });
     const users = this.#watch.absent(now);
     if (users.length > 0) this.host.apply({ c: 'unseen', users });

@@ -24,6 +24,7 @@ import { Engine, type Unnumbered } from './engine.ts';
 import type { Environment, PageEvent } from './environment.ts';
 import { uuid7 } from './id.ts';
 import { Replica } from './replica.ts';
+import { cached } from './snapshot.ts';
 import { newest } from './stretch.ts';
 import { Tabs } from './tabs.ts';
 import { claims } from './token.ts';
@@ -131,7 +132,7 @@ class Member implements Client {
   }
 
   contact(user: string): ContactState {
-    return this.#replica.contacts.get(user) ?? 'none';
+    return this.#replica.people.contacts.get(user) ?? 'none';
   }
 
   person(user: string): KnownPerson {
@@ -242,7 +243,7 @@ class Member implements Client {
     this.#user = user;
     const cached = this.#replica.me === undefined ? this.#cupboard.cache(user) : undefined;
     // Written before anybody knew who writes, or while this tab was put away.
-    const written = { queue: this.#replica.queue, drafts: [...this.#replica.drafts] };
+    const written = { queue: this.#replica.written.queue, drafts: [...this.#replica.written.drafts] };
     if (cached) {
       this.#replica.restore({
         ...cached,
@@ -258,7 +259,9 @@ class Member implements Client {
       snapshot: () => this.#replica.snapshot(),
       restore: (state, newLeader) => {
         const there = new Set(state.queue.map(one => one.id));
-        const lost = newLeader ? this.#replica.queue.filter(one => !one.failed && !there.has(one.id)) : [];
+        const lost = newLeader
+          ? this.#replica.written.queue.filter(one => !one.failed && !there.has(one.id))
+          : [];
         this.#replica.restore(state);
         // Sent long ago or never: saying it again with its id is right in either case.
         for (const one of lost) this.#do({ a: 'queue', ...one });
@@ -349,7 +352,7 @@ class Member implements Client {
     this.#identifying += 1;
     const { status } = this.#replica;
     this.#replica.restore({ ...new Replica().snapshot(), status });
-    this.#replica.people.clear();
+    this.#replica.people.byUser.clear();
     this.#askedProfiles.clear();
     this.#changed();
   }
@@ -389,7 +392,7 @@ class Member implements Client {
       screen.count -= 1;
       if (screen.count > 0 || this.#views.screens.get(key) !== screen) return;
       this.#views.screens.delete(key);
-      this.#replica.forget(key, KEPT_MESSAGES);
+      this.#replica.conversations.trim(key, KEPT_MESSAGES);
       this.#changed();
     };
   }
@@ -478,7 +481,7 @@ class Member implements Client {
   }
 
   loadContacts(): void {
-    const { more, next } = this.#replica.contactPages;
+    const { more, next } = this.#replica.people.contactPages;
     if (!more) return;
     this.#loadList('contacts', {
       t: 'contacts',
@@ -488,7 +491,7 @@ class Member implements Client {
   }
 
   loadConversations(list: 'main' | 'archived' = 'main'): void {
-    const { more, next } = this.#replica[list];
+    const { more, next } = this.#replica.conversations[list];
     if (!more) return;
     const archived = list === 'archived' && { archived: true };
     this.#loadList(list, {
@@ -573,7 +576,7 @@ class Member implements Client {
 
   /** Collects the unknown people that were drawn in this turn and asks for their names at once. */
   #meet(user: string): void {
-    if (this.#replica.people.has(user) || this.#askedProfiles.has(user)) return;
+    if (this.#replica.people.byUser.has(user) || this.#askedProfiles.has(user)) return;
     if (this.#strangers.size === 0) this.env.soon(() => this.#askProfiles());
     this.#strangers.add(user);
   }
@@ -657,7 +660,7 @@ class Member implements Client {
 
   /** After the replica has changed: drops views, tells the engine, and wakes listeners once this turn is over. */
   #changed(): void {
-    const next = this.#replica.lapse(this.env.now());
+    const next = this.#replica.typing.lapse(this.env.now());
     const topics = this.#replica.takeChanged();
     this.#changedHere(topics);
     for (const [name, detail] of this.#replica.takeHappened()) {
@@ -743,7 +746,7 @@ class Member implements Client {
     this.#saving = undefined;
     const { me } = this.#replica;
     if (this.#engine && me && me.user === this.#user) {
-      this.#cupboard.keepCache(me.user, this.#replica.cache(), this.env.now());
+      this.#cupboard.keepCache(me.user, cached(this.#replica.snapshot()), this.env.now());
     }
   }
 }

@@ -14,7 +14,9 @@ import type {
   Topic,
   Totals,
 } from './client.ts';
-import { type Known, type Replica, UNKNOWN } from './replica.ts';
+import type { Known } from './known.ts';
+import { UNKNOWN } from './people.ts';
+import type { Replica } from './replica.ts';
 import { newest } from './stretch.ts';
 import type { Code, Contact, Message as WireMessage } from './wire.ts';
 
@@ -29,8 +31,6 @@ export interface OnScreen {
   /** Holes that were tried to fill since the last success. */
   tries: number;
 }
-
-const NOBODY: readonly string[] = [];
 
 export class Views {
   readonly screens = new Map<ConversationKey, OnScreen>();
@@ -95,13 +95,13 @@ export class Views {
     return this.#built('totals', () => {
       const totals = { unread: 0, mentions: 0, conversations: 0, requests: 0 };
       const now = this.now();
-      for (const one of this.replica.conversations.values()) {
+      for (const one of this.replica.conversations.byKey.values()) {
         totals.mentions += one.mentions;
         if (one.unread === 0 || one.archived || one.mutedUntil > now) continue;
         totals.unread += one.unread;
         totals.conversations += 1;
       }
-      for (const state of this.replica.contacts.values())
+      for (const state of this.replica.people.contacts.values())
         if (state === 'request_received') totals.requests += 1;
       return totals;
     });
@@ -109,15 +109,16 @@ export class Views {
 
   conversations(list: 'main' | 'archived'): ConversationList {
     return this.#built(list === 'main' ? 'conversations' : 'archived', () => {
-      const queuedOnly = list === 'main' ? this.replica.queue.map(one => this.replica.known(one.key)) : [];
+      const queuedOnly =
+        list === 'main' ? this.replica.written.queue.map(one => this.replica.known(one.key)) : [];
       const known = new Map(
-        [...queuedOnly, ...this.replica.conversations.values()].map(one => [one.key, one]),
+        [...queuedOnly, ...this.replica.conversations.byKey.values()].map(one => [one.key, one]),
       );
       const keys = [...known.values()]
         .filter(one => one.archived === (list === 'archived'))
         .sort((a, b) => Number(b.pinned) - Number(a.pinned) || active(b) - active(a))
         .map(one => one.key);
-      const { more } = this.replica[list];
+      const { more } = this.replica.conversations[list];
       const loading = this.loadingLists.has(list);
       // Most changes leave the order alone; whoever draws the list need not hear of those.
       const before = this.#lists[list];
@@ -168,35 +169,35 @@ export class Views {
   contacts(): ContactList {
     return this.#built('contacts', () => {
       this.#byName = this.#sortedContacts();
-      const { more } = this.replica.contactPages;
+      const { more } = this.replica.people.contactPages;
       return { contacts: this.#byName, more, loading: this.loadingLists.has('contacts') };
     });
   }
 
   person(user: string): KnownPerson {
     return (
-      this.replica.people.get(user) ??
+      this.replica.people.byUser.get(user) ??
       this.#built(`person:${user}`, () => ({ user, name: user, guest: false }))
     );
   }
 
   presence(user: string): PresenceView {
     if (this.replica.status.state !== 'online') return UNKNOWN;
-    return this.replica.presenceOf(user);
+    return this.replica.people.presenceOf(user);
   }
 
   typing(key: ConversationKey): readonly string[] {
-    return this.#built(`typing:${key}`, () => [...(this.replica.typing.get(key)?.keys() ?? NOBODY)]);
+    return this.#built(`typing:${key}`, () => this.replica.typing.in(key));
   }
 
   draft(key: ConversationKey): string {
-    return this.replica.drafts.get(key) ?? '';
+    return this.replica.written.drafts.get(key) ?? '';
   }
 
   /** Of thousands only a page changes at a time: those that did not keep their place, and are not compared again. */
   #sortedContacts(): readonly Contact[] {
     const added: Contact[] = [];
-    for (const [user, state] of this.replica.contacts) {
+    for (const [user, state] of this.replica.people.contacts) {
       const old = this.#contactViews.get(user);
       const person = this.person(user);
       if (old?.state === state && sameFace(old, person)) continue;
@@ -204,9 +205,9 @@ export class Views {
       this.#contactViews.set(user, view);
       added.push(view);
     }
-    if (this.#contactViews.size > this.replica.contacts.size) {
+    if (this.#contactViews.size > this.replica.people.contacts.size) {
       for (const user of this.#contactViews.keys()) {
-        if (!this.replica.contacts.has(user)) this.#contactViews.delete(user);
+        if (!this.replica.people.contacts.has(user)) this.#contactViews.delete(user);
       }
     }
     const kept = this.#byName.filter(one => this.#contactViews.get(one.user) === one);
@@ -215,7 +216,7 @@ export class Views {
   }
 
   #lastOf(known: Known): Message | undefined {
-    const queued = this.replica.queue.findLast(one => one.key === known.key);
+    const queued = this.replica.written.queue.findLast(one => one.key === known.key);
     if (queued) return this.#queued(queued);
     const stored = newest(known.stretches)?.messages.at(-1);
     return stored && this.#stored(stored, known);
@@ -223,7 +224,7 @@ export class Views {
 
   #messagesOf(known: Known): readonly Message[] {
     const stored = newest(known.stretches)?.messages ?? [];
-    const queued = this.replica.queue.filter(one => one.key === known.key);
+    const queued = this.replica.written.queue.filter(one => one.key === known.key);
     return [...stored.map(one => this.#stored(one, known)), ...queued.map(one => this.#queued(one))];
   }
 

@@ -95,16 +95,16 @@ export class Watch {
 
   /** Of contacts who are watched without a name, those of whom that does not tell enough. */
   #named(contacts: boolean): Set<string> {
-    const { replica } = this;
-    const covered = (user: string) => contacts && replica.contacts.get(user) === 'contact';
+    const { people } = this.replica;
+    const covered = (user: string) => contacts && people.contacts.get(user) === 'contact';
     const named = new Set<string>();
     for (const { users, lastSeen } of this.#wanted.values()) {
       for (const user of users) {
-        if (!covered(user) || (replica.contactsTold === 'some' && !replica.presences.has(user)))
+        if (!covered(user) || (people.contactsTold === 'some' && !people.presences.has(user)))
           named.add(user);
       }
-      for (const user of replica.contactsTold === 'no' ? [] : lastSeen) {
-        const { presence, lastSeen: at } = replica.presenceOf(user);
+      for (const user of people.contactsTold === 'no' ? [] : lastSeen) {
+        const { presence, lastSeen: at } = people.presenceOf(user);
         if (covered(user) && presence === 'offline' && at === undefined) named.add(user);
       }
     }
@@ -113,6 +113,6 @@ export class Watch {
 
   /** A contact is none any more: who is named all the while is told of anew only if it is said anew. */
   #parts(contact: { user: string; state: string }): boolean {
-    return this.replica.contacts.get(contact.user) === 'contact' && contact.state !== 'contact';
+    return this.replica.people.contacts.get(contact.user) === 'contact' && contact.state !== 'contact';
   }
 }

@@ -1,0 +1,232 @@
+// All conversations that are known here, and what the server's records, messages and markers make of them.
+
+import type { Changed } from './changed.ts';
+import { type ConversationKey, direct } from './client.ts';
+import { blank, type Known, names, readUpTo, told } from './known.ts';
+import { FIRST_PAGE } from './snapshot.ts';
+import { cover, covers, newest, trim } from './stretch.ts';
+import type { Typing } from './typing.ts';
+import type { Conversation, Event, Message, SendTo } from './wire.ts';
+import type { Written } from './written.ts';
+
+/** Messages of conversations that are not in the list yet; beyond, the oldest are left to `history`. */
+const MAX_ORPHANS = 200;
+
+export class Conversations {
+  readonly byKey = new Map<ConversationKey, Known>();
+  readonly keysById = new Map<string, ConversationKey>();
+  main = FIRST_PAGE;
+  archived = FIRST_PAGE;
+  /** A message came of a conversation that the list does not have: its first page must be read again. */
+  listIsStale = false;
+  #orphans: Message[] = [];
+
+  constructor(
+    private readonly changed: Changed,
+    private readonly written: Written,
+    private readonly typing: Typing,
+    private readonly me: () => string | undefined,
+  ) {}
+
+  /** The conversation of this key; made up where there is none yet, and then not kept. */
+  known(key: ConversationKey): Known {
+    return this.byKey.get(key) ?? blank(key);
+  }
+
+  has(message: Message): boolean {
+    const key = this.keysById.get(message.conversation);
+    return key !== undefined && covers(this.known(key).stretches, message.seq);
+  }
+
+  /** Is the newest of it that a message of one's own? */
+  hasOwn(key: ConversationKey, id: string): boolean {
+    const last = newest(this.known(key).stretches);
+    return last?.messages.some(one => one.id === id && one.from === this.me()) ?? false;
+  }
+
+  /** False where it was here already. `counted`: the conversation's own record has its unread count already. */
+  message(message: Message, how: 'live' | 'missed' | 'counted'): boolean {
+    const known = this.#of(message);
+    if (known === undefined || covers(known.stretches, message.seq)) {
+      // The newest message came inside the conversation's record, and its queued twin is done all the same.
+      if (known && message.from === this.me()) this.written.unqueue(message.id);
+      return false;
+    }
+    known.stretches = cover(known.stretches, { from: message.seq, to: message.seq, messages: [message] });
+    known.top = Math.max(known.top, message.seq);
+    known.active = Math.max(known.active, message.time);
+    known.archived = false;
+    this.typing.ends(known.key, message.from);
+    if (message.from === this.me()) {
+      this.written.unqueue(message.id);
+      // Posting moves the sender's own markers.
+      told(known, message.seq, message.seq);
+      if (how !== 'counted') readUpTo(known, message.seq, this.me());
+    } else {
+      known.theirReceived = Math.max(known.theirReceived, message.seq);
+      known.theirRead = Math.max(known.theirRead, message.seq);
+      if (how !== 'counted' && message.seq > known.read) {
+        known.unread += 1;
+        if (names(message.body, this.me())) known.mentions += 1;
+      }
+    }
+    this.changed.conversation(known.key);
+    return true;
+  }
+
+  acknowledged({ id, conversation, seq, time }: Event & { t: 'ack' }): void {
+    const queued = this.written.queue.find(one => one.id === id);
+    const key = queued?.key ?? this.keysById.get(conversation);
+    if (key === undefined) {
+      this.listIsStale = true;
+      return;
+    }
+    const known = this.#adopt(key, conversation);
+    known.top = Math.max(known.top, seq);
+    const from = this.me();
+    if (!queued || from === undefined) return this.changed.conversation(key);
+    const { body, replyTo } = queued;
+    this.message({ conversation, seq, from, id, body, time, ...(replyTo && { reply_to: replyTo }) }, 'live');
+  }
+
+  marker(event: Event & { t: 'marker' }): void {
+    const key = this.keysById.get(event.conversation);
+    const known = key && this.byKey.get(key);
+    if (!known) return;
+    if (event.user === this.me()) {
+      known.received = Math.max(known.received, event.received);
+      if (event.read > known.read) readUpTo(known, event.read, this.me());
+      if (event.unread !== undefined && event.read >= known.read) known.unread = event.unread;
+      if (known.unread === 0) known.mentions = 0;
+      told(known, event.received, event.read);
+    } else {
+      known.theirReceived = Math.max(known.theirReceived, event.received, event.read);
+      known.theirRead = Math.max(known.theirRead, event.read);
+    }
+    this.changed.conversation(known.key);
+  }
+
+  history(event: Event & { t: 'history' }, request: { to: SendTo; before?: number; after?: number }): void {
+    const key = 'user' in request.to ? direct(request.to.user) : this.keysById.get(request.to.conversation);
+    if (key === undefined) return;
+    const messages = [...event.messages].sort((a, b) => a.seq - b.seq);
+    if (event.conversation === '' || (messages.length === 0 && !this.byKey.has(key))) return;
+    const known = this.#adopt(key, event.conversation);
+    const first = messages[0]?.seq;
+    const last = messages.at(-1)?.seq;
+    known.top = Math.max(known.top, last ?? 0);
+    const from =
+      request.after !== undefined ? request.after + 1 : event.more ? (first ?? request.before ?? 1) : 1;
+    const to = request.before !== undefined ? request.before - 1 : (last ?? request.after ?? 0);
+    known.stretches = cover(known.stretches, { from, to, messages });
+    if (known.stretches.length > 0 && known.active === 0) known.active = messages.at(-1)?.time ?? 0;
+    for (const one of messages) if (one.from === this.me()) this.written.unqueue(one.id);
+    this.changed.conversation(key);
+  }
+
+  /** The server's record of a conversation. */
+  upsert(record: Conversation): void {
+    const key = this.keysById.get(record.conversation) ?? direct(record.with.user);
+    const known = this.#adopt(key, record.conversation);
+    known.with = record.with.user;
+    known.received = Math.max(known.received, record.received);
+    told(known, record.received, record.read);
+    known.theirReceived = Math.max(known.theirReceived, record.their_received);
+    known.theirRead = Math.max(known.theirRead, record.their_read);
+    known.mutedUntil = record.muted_until;
+    known.pinned = record.pinned;
+    known.archived = record.archived;
+    known.active = Math.max(known.active, record.active);
+    if (record.last) {
+      const { seq } = record.last;
+      known.top = Math.max(known.top, seq);
+      known.stretches = cover(known.stretches, { from: seq, to: seq, messages: [record.last] });
+      if (record.last.from === this.me()) this.written.unqueue(record.last.id);
+    }
+    // What was read here may be news to the server still; its counts are older then.
+    if (record.read >= known.read) {
+      known.read = record.read;
+      known.unread = record.unread;
+      known.mentions = record.mentions;
+    } else {
+      known.unread = Math.min(record.unread, Math.max(0, known.top - known.read));
+      readUpTo(known, known.read, this.me());
+    }
+    this.changed.conversation(key);
+    const mine = this.#orphans.filter(one => one.conversation === record.conversation);
+    if (mine.length === 0) return;
+    this.#orphans = this.#orphans.filter(one => one.conversation !== record.conversation);
+    for (const one of mine) this.message(one, 'counted');
+  }
+
+  /** The record's counts are of before what was read here; now that the messages are there, count anew. */
+  recount(record: Conversation): void {
+    const key = this.keysById.get(record.conversation);
+    const known = key && this.byKey.get(key);
+    if (known && known.read > record.read) readUpTo(known, known.read, this.me());
+  }
+
+  /** The member has seen everything up to this seq. */
+  seen(key: ConversationKey, seq: number): void {
+    const known = this.byKey.get(key);
+    if (!known || seq <= known.read) return;
+    readUpTo(known, Math.min(seq, known.top), this.me());
+    this.changed.conversation(key);
+  }
+
+  /** The leader has told the server these markers. */
+  told({ key, received, read, now }: { key: ConversationKey; received: number; read: number; now: number }) {
+    const known = this.byKey.get(key);
+    if (!known) return;
+    told(known, received, read);
+    known.toldAt = now;
+  }
+
+  wroteIn(key: ConversationKey, time: number): void {
+    const known = this.byKey.get(key);
+    if (known) known.active = Math.max(known.active, time);
+  }
+
+  /** Frees the memory of what nobody looks at. */
+  trim(key: ConversationKey, keep: number): void {
+    const known = this.byKey.get(key);
+    if (known) known.stretches = trim(known.stretches, keep);
+    this.changed.add(`timeline:${key}`);
+  }
+
+  keep(known: Known): void {
+    this.byKey.set(known.key, known);
+    if (known.id !== undefined) this.keysById.set(known.id, known.key);
+    this.changed.conversation(known.key);
+  }
+
+  clear(): void {
+    for (const key of this.byKey.keys()) this.changed.conversation(key);
+    this.byKey.clear();
+    this.keysById.clear();
+    this.#orphans = [];
+    this.listIsStale = false;
+    this.main = FIRST_PAGE;
+    this.archived = FIRST_PAGE;
+    this.changed.add('totals').add('conversations').add('archived');
+  }
+
+  #of(message: Message): Known | undefined {
+    const key = this.keysById.get(message.conversation);
+    if (key !== undefined) return this.byKey.get(key);
+    this.listIsStale = true;
+    if (message.from !== this.me()) return this.#adopt(direct(message.from), message.conversation);
+    this.#orphans = [...this.#orphans, message].slice(-MAX_ORPHANS);
+    return undefined;
+  }
+
+  #adopt(key: ConversationKey, id: string): Known {
+    const known = this.known(key);
+    if (known.id === id) return known;
+    // Another id under the same key: the site was restored from elsewhere, and old numbers mean nothing now.
+    const own = known.id === undefined ? known : blank(key);
+    own.id = id;
+    this.keep(own);
+    return own;
+  }
+}

@@ -1,0 +1,81 @@
+// One conversation as far as it is known here.
+
+import type { ConversationKey } from './client.ts';
+import { newest, type Stretch } from './stretch.ts';
+
+export interface Known {
+  key: ConversationKey;
+  /** The server's id; undefined until a message exists. */
+  id?: string;
+  with: string;
+  received: number;
+  read: number;
+  theirReceived: number;
+  theirRead: number;
+  unread: number;
+  mentions: number;
+  mutedUntil: number;
+  pinned: boolean;
+  archived: boolean;
+  active: number;
+  /** Highest seq that is known to exist. */
+  top: number;
+  /** The markers that the server has, or was told; the leader tells it the difference. */
+  toldReceived: number;
+  toldRead: number;
+  /** When it was told last: it may have been lost with a connection that broke just then. */
+  toldAt?: number;
+  stretches: readonly Stretch[];
+}
+
+export function blank(key: ConversationKey): Known {
+  return {
+    key,
+    with: key.slice(1),
+    received: 0,
+    read: 0,
+    theirReceived: 0,
+    theirRead: 0,
+    unread: 0,
+    mentions: 0,
+    mutedUntil: 0,
+    pinned: false,
+    archived: false,
+    active: 0,
+    top: 0,
+    toldReceived: 0,
+    toldRead: 0,
+    stretches: [],
+  };
+}
+
+export function told(known: Known, received: number, read: number): void {
+  known.toldRead = Math.max(known.toldRead, read);
+  known.toldReceived = Math.max(known.toldReceived, received, read);
+}
+
+/** Counts anew what is left, where all of it is here to be counted. */
+export function readUpTo(known: Known, seq: number, me: string | undefined): void {
+  known.read = Math.max(known.read, seq);
+  known.received = Math.max(known.received, known.read);
+  if (known.read >= known.top) {
+    known.unread = 0;
+    known.mentions = 0;
+    return;
+  }
+  const window = newest(known.stretches);
+  if (!window || window.from > known.read + 1 || window.to < known.top) return;
+  const left = window.messages.filter(one => one.seq > known.read && one.from !== me);
+  known.unread = left.length;
+  known.mentions = left.filter(one => names(one.body, me)).length;
+}
+
+/** Does the text name this user as `@id`, followed by no letter, digit, `_` or `-`? The store counts alike. */
+export function names(body: string, user: string | undefined): boolean {
+  if (user === undefined) return false;
+  const name = `@${user}`;
+  for (let at = body.indexOf(name); at >= 0; at = body.indexOf(name, at + 1)) {
+    if (!/^[\p{L}\p{N}_-]/u.test(body.slice(at + name.length))) return true;
+  }
+  return false;
+}

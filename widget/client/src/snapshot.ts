@@ -1,0 +1,68 @@
+// What a tab knows as plain data: handed to a tab that joins, and, cut, kept over a page change.
+
+import type { Queued } from './change.ts';
+import type { ConversationKey, KnownPerson, Status } from './client.ts';
+import type { Known } from './known.ts';
+import { trim } from './stretch.ts';
+import type { ContactState, Limits, Presence, SetPresence } from './wire.ts';
+
+export interface Snapshot {
+  v: 1;
+  position?: string;
+  me?: KnownPerson;
+  presence: SetPresence;
+  open: boolean;
+  limits?: Limits;
+  conversations: Known[];
+  main: Paging;
+  archived: Paging;
+  people: KnownPerson[];
+  contacts: [user: string, state: ContactState][];
+  contactPages: Paging;
+  presences: [user: string, presence: Presence, lastSeen: number | undefined][];
+  contactsTold: 'no' | 'some' | 'all';
+  queue: Queued[];
+  drafts: [key: ConversationKey, text: string][];
+  status: Status;
+  /** With it another tab goes on as the same guest. No part of the cache: it is kept for itself, if at all. */
+  guestToken?: string;
+}
+
+/** How far a paged list has been loaded. `more` with no `next`: begin at its first page. */
+export interface Paging {
+  more: boolean;
+  next?: string;
+}
+
+export const FIRST_PAGE: Paging = { more: true };
+
+export function paging(next: string | undefined): Paging {
+  return next === undefined ? { more: false } : { more: true, next };
+}
+
+const CACHED_CONVERSATIONS = 50;
+const CACHED_MESSAGES = 30;
+
+/**
+ * What is worth keeping over a page change: the top of the list and the newest messages. Contacts and presence
+ * are left out, they are read again; a list that was cut says so by paging from its first page.
+ */
+export function cached({ guestToken: _, ...all }: Snapshot): Snapshot {
+  const conversations = all.conversations
+    .sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.active - a.active)
+    .slice(0, CACHED_CONVERSATIONS)
+    .map(one => ({ ...one, stretches: trim(one.stretches, CACHED_MESSAGES) }));
+  const shown = new Set(conversations.map(one => one.with));
+  return {
+    ...all,
+    conversations,
+    main: FIRST_PAGE,
+    archived: FIRST_PAGE,
+    people: all.people.filter(one => shown.has(one.user)),
+    contacts: [],
+    contactPages: FIRST_PAGE,
+    presences: [],
+    contactsTold: 'no',
+    status: { state: 'idle', shared: false },
+  };
+}

@@ -1,0 +1,50 @@
+// Who is writing where, until it lapses. Nothing of it is kept or handed on.
+
+import type { Changed } from './changed.ts';
+import type { ConversationKey } from './client.ts';
+
+const LAPSES_MS = 6_000;
+
+export class Typing {
+  #untilByUser = new Map<ConversationKey, Map<string, number>>();
+
+  constructor(private readonly changed: Changed) {}
+
+  in(key: ConversationKey): string[] {
+    return [...(this.#untilByUser.get(key)?.keys() ?? [])];
+  }
+
+  says(key: ConversationKey, user: string, on: boolean, now: number): void {
+    const writers = this.#untilByUser.get(key) ?? new Map<string, number>();
+    if (on) writers.set(user, now + LAPSES_MS);
+    else writers.delete(user);
+    if (writers.size > 0) this.#untilByUser.set(key, writers);
+    else this.#untilByUser.delete(key);
+    this.changed.add(`typing:${key}`);
+  }
+
+  /** A message of theirs ends it. */
+  ends(key: ConversationKey, user: string): void {
+    if (this.#untilByUser.get(key)?.delete(user)) this.changed.add(`typing:${key}`);
+  }
+
+  /** Ends what was not said again. Answers when to ask next. */
+  lapse(now: number): number | undefined {
+    let next: number | undefined;
+    for (const [key, writers] of this.#untilByUser) {
+      for (const [user, until] of writers) {
+        if (until <= now) {
+          writers.delete(user);
+          this.changed.add(`typing:${key}`);
+        } else next = Math.min(next ?? until, until);
+      }
+      if (writers.size === 0) this.#untilByUser.delete(key);
+    }
+    return next;
+  }
+
+  clear(): void {
+    for (const key of this.#untilByUser.keys()) this.changed.add(`typing:${key}`);
+    this.#untilByUser.clear();
+  }
+}

@@ -1,0 +1,70 @@
+// What the member has written and the server does not have: messages in the queue, and drafts.
+
+import type { Action, Queued } from './change.ts';
+import type { Changed } from './changed.ts';
+import type { ConversationKey } from './client.ts';
+import type { Code } from './wire.ts';
+
+const MAX_QUEUED = 500;
+const MAX_DRAFT_CHARS = 16_000;
+
+export class Written {
+  /** In the order of writing. */
+  queue: readonly Queued[] = [];
+  readonly drafts = new Map<ConversationKey, string>();
+
+  constructor(private readonly changed: Changed) {}
+
+  /** `bodyBytes`: what the server takes, where it is known. */
+  enqueue({ id, key, body, replyTo, time }: Action & { a: 'queue' }, bodyBytes: number | undefined): void {
+    if (this.queue.some(one => one.id === id)) return;
+    const code = this.#unsendable(body, bodyBytes);
+    this.queue = [
+      ...this.queue,
+      { id, key, body, time, ...(replyTo && { replyTo }), ...(code && { failed: code }) },
+    ];
+    this.changed.conversation(key);
+  }
+
+  #unsendable(body: string, bodyBytes = Number.POSITIVE_INFINITY): Code | undefined {
+    if (this.queue.length >= MAX_QUEUED) return 'full';
+    return body === '' || new TextEncoder().encode(body).length > bodyBytes ? 'bad_body' : undefined;
+  }
+
+  unqueue(id: string): void {
+    const queued = this.queue.find(one => one.id === id);
+    if (!queued) return;
+    this.queue = this.queue.filter(one => one !== queued);
+    this.changed.conversation(queued.key);
+  }
+
+  setFailed(id: string, code: Code | undefined): void {
+    const queued = this.queue.find(one => one.id === id);
+    if (!queued || queued.failed === code) return;
+    const { failed: _, ...rest } = queued;
+    this.queue = this.queue.map(one => (one === queued ? { ...rest, ...(code && { failed: code }) } : one));
+    this.changed.conversation(queued.key);
+  }
+
+  setDraft(key: ConversationKey, text: string): void {
+    const cut = text.slice(0, MAX_DRAFT_CHARS);
+    if ((this.drafts.get(key) ?? '') === cut) return;
+    if (cut === '') this.drafts.delete(key);
+    else this.drafts.set(key, cut);
+    this.changed.add(`draft:${key}`).add(`conversation:${key}`);
+  }
+
+  /** Takes another's instead of the own. */
+  restore(queue: readonly Queued[], drafts: Iterable<[ConversationKey, string]>): void {
+    this.queue = queue;
+    this.drafts.clear();
+    for (const [key, text] of drafts) this.setDraft(key, text);
+    for (const one of this.queue) this.changed.conversation(one.key);
+  }
+
+  /** Another member has signed in. */
+  clear(): void {
+    this.queue = [];
+    for (const key of [...this.drafts.keys()]) this.setDraft(key, '');
+  }
+}
