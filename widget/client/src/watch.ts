@@ -12,6 +12,15 @@ export interface Wanted {
   lastSeen: readonly string[];
 }
 
+/** What several callers want together. */
+export function joined(all: readonly Wanted[]): Wanted {
+  return {
+    contacts: all.some(one => one.contacts),
+    users: [...new Set(all.flatMap(one => one.users))],
+    lastSeen: [...new Set(all.flatMap(one => one.lastSeen))],
+  };
+}
+
 /** Changes are collected for so long. */
 const SETTLE_MS = 150;
 /** Who is watched by name and of whom nothing was said by then is not here. */
@@ -68,9 +77,10 @@ export class Watch {
   command(now: number): (Command & { t: 'watch' }) | undefined {
     if (this.#sayAt === undefined || this.#sayAt > now) return undefined;
     this.#sayAt = undefined;
-    const contacts = [...this.#wanted.values()].some(one => one.contacts);
+    const wanted = joined([...this.#wanted.values()]);
+    const { contacts } = wanted;
     const limit = this.replica.limits?.watch ?? 100;
-    const users = [...this.#named(contacts)].slice(0, limit).sort();
+    const users = [...this.#named(wanted)].slice(0, limit).sort();
     const before = new Set(this.#said?.users);
     if (
       this.#said?.contacts === contacts &&
@@ -94,21 +104,18 @@ export class Watch {
   }
 
   /** Of contacts who are watched without a name, those of whom that does not tell enough. */
-  #named(contacts: boolean): Set<string> {
+  #named({ contacts, users, lastSeen }: Wanted): Set<string> {
     const { people } = this.replica;
     const covered = (user: string) => contacts && people.contacts.get(user) === 'contact';
-    const named = new Set<string>();
-    for (const { users, lastSeen } of this.#wanted.values()) {
-      for (const user of users) {
-        if (!covered(user) || (people.contactsTold === 'some' && !people.presences.has(user)))
-          named.add(user);
-      }
-      for (const user of people.contactsTold === 'no' ? [] : lastSeen) {
-        const { presence, lastSeen: at } = people.presenceOf(user);
-        if (covered(user) && presence === 'offline' && at === undefined) named.add(user);
-      }
-    }
-    return named;
+    const unnamed = (user: string) => people.contactsTold === 'some' && !people.presences.has(user);
+    const timeless = (user: string) => {
+      const view = people.presenceOf(user);
+      return people.contactsTold !== 'no' && view.presence === 'offline' && view.lastSeen === undefined;
+    };
+    return new Set([
+      ...users.filter(user => !covered(user) || unnamed(user)),
+      ...lastSeen.filter(user => !covered(user) || timeless(user)),
+    ]);
   }
 
   /** A contact is none any more: who is named all the while is told of anew only if it is said anew. */
