@@ -22,15 +22,18 @@ import {
 import { Cupboard } from './cupboard.ts';
 import { Engine, type Unnumbered } from './engine.ts';
 import type { Environment, PageEvent } from './environment.ts';
+import { keepGuest } from './guest.ts';
+import { Listeners } from './happenings.ts';
 import { uuid7 } from './id.ts';
+import { Loading } from './loading.ts';
+import { Profiles } from './profiles.ts';
 import { Replica } from './replica.ts';
 import { cached } from './snapshot.ts';
-import { newest } from './stretch.ts';
 import { Tabs } from './tabs.ts';
 import { claims } from './token.ts';
-import { type OnScreen, Views } from './views.ts';
-import type { Wanted } from './watch.ts';
-import type { Contact, ContactAction, ContactState, Event, Person, SendTo, SetPresence } from './wire.ts';
+import { Views } from './views.ts';
+import { joined, type Wanted } from './watch.ts';
+import type { Contact, ContactAction, ContactState, Event, Person, SetPresence } from './wire.ts';
 
 export interface ClientOptions {
   /** Key of the site. */
@@ -45,14 +48,7 @@ export function createClient(options: ClientOptions, env: Environment): Client {
   return new Member(options, env);
 }
 
-/** A screen's worth: below it, opening a conversation asks for more. */
-const WINDOW = 30;
-const PAGE = 50;
-/** What a conversation keeps in memory when it leaves the screen. */
-const KEPT_MESSAGES = 100;
-const MAX_GAP_PAGES = 5;
 const SAVE_MS = 2_000;
-const MAX_PROFILES = 50;
 /** In place of a `sub`: whoever it is, the tabs of this browser are the same guest. */
 const GUEST = 'guest';
 
@@ -77,9 +73,9 @@ class Member implements Client {
   #lapsing: { at: number; cancel: () => void } | undefined;
   /** What each caller wants to see. */
   #watches = new Set<Wanted>();
-  #strangers = new Set<string>();
-  #askedProfiles = new Set<string>();
-  #happenings = new Map<keyof Happenings, Set<(detail: never) => void>>();
+  #loading: Loading;
+  #profiles: Profiles;
+  #listeners = new Listeners();
   #totals: Totals;
   #unlisten: () => void;
   #destroyed = false;
@@ -90,6 +86,22 @@ class Member implements Client {
   ) {
     this.#hint = options.user;
     this.#views = new Views(this.#replica, env.compare, () => env.now());
+    const reach = {
+      online: () => this.#online(),
+      ask: (request: Unnumbered) => this.#ask(request),
+    };
+    this.#loading = new Loading({
+      ...reach,
+      replica: this.#replica,
+      views: this.#views,
+      changed: topics => this.#changedHere(topics),
+      trimmed: () => this.#changed(),
+    });
+    this.#profiles = new Profiles({
+      ...reach,
+      knows: user => this.#replica.people.byUser.has(user),
+      soon: call => env.soon(call),
+    });
     this.#cupboard = new Cupboard(env.storage, options.site);
     this.#tab = uuid7(env.now(), env.bytes(16));
     this.#totals = this.#views.totals();
@@ -119,7 +131,7 @@ class Member implements Client {
 
   conversation(key: ConversationKey): Conversation {
     const view = this.#views.conversation(key);
-    this.#meet(view.with.user);
+    this.#profiles.meet(view.with.user);
     return view;
   }
 
@@ -136,7 +148,7 @@ class Member implements Client {
   }
 
   person(user: string): KnownPerson {
-    this.#meet(user);
+    this.#profiles.meet(user);
     return this.#views.person(user);
   }
 
@@ -157,10 +169,7 @@ class Member implements Client {
   }
 
   on<K extends keyof Happenings>(name: K, listener: (detail: Happenings[K]) => void): () => void {
-    const listeners = this.#happenings.get(name) ?? new Set();
-    this.#happenings.set(name, listeners);
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+    return this.#listeners.on(name, listener);
   }
 
   // -- coming and going --
@@ -208,7 +217,7 @@ class Member implements Client {
     this.#destroyed = true;
     this.#unlisten();
     this.#views.forgetListeners();
-    this.#happenings.clear();
+    this.#listeners.clear();
     this.#lapsing?.cancel();
   }
 
@@ -266,7 +275,7 @@ class Member implements Client {
         // Sent long ago or never: saying it again with its id is right in either case.
         for (const one of lost) this.#do({ a: 'queue', ...one });
         this.#changed();
-        this.#fillScreens();
+        this.#loading.fillAll();
       },
       mirror: change => this.#mirror(change),
       action: (action, from) => this.#carryOut(action, from),
@@ -353,7 +362,7 @@ class Member implements Client {
     const { status } = this.#replica;
     this.#replica.restore({ ...new Replica().snapshot(), status });
     this.#replica.people.byUser.clear();
-    this.#askedProfiles.clear();
+    this.#profiles.clear();
     this.#changed();
   }
 
@@ -378,32 +387,19 @@ class Member implements Client {
   // -- doing --
 
   open(key: ConversationKey): () => void {
-    const known = this.#replica.known(key);
-    const screen: OnScreen = this.#views.screens.get(key) ?? { count: 0, loading: 'no', tries: 0 };
-    if (screen.count === 0 && known.unread > 0) screen.unreadFrom = known.read + 1;
-    screen.count += 1;
-    this.#views.screens.set(key, screen);
-    this.#changedHere([`timeline:${key}`]);
-    this.#fill(key);
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      screen.count -= 1;
-      if (screen.count > 0 || this.#views.screens.get(key) !== screen) return;
-      this.#views.screens.delete(key);
-      this.#replica.conversations.trim(key, KEPT_MESSAGES);
-      this.#changed();
-    };
+    return this.#loading.open(key);
   }
 
   loadOlder(key: ConversationKey): void {
-    const window = newest(this.#replica.known(key).stretches);
-    const screen = this.#views.screens.get(key);
-    if (screen?.loading !== 'no') return;
-    screen.tries = 0;
-    if (!window) return this.#fill(key);
-    if (window.from > 1) this.#load(key, screen, 'older', window.from);
+    this.#loading.older(key);
+  }
+
+  loadContacts(): void {
+    this.#loading.contacts();
+  }
+
+  loadConversations(list: 'main' | 'archived' = 'main'): void {
+    this.#loading.conversations(list);
   }
 
   seen(key: ConversationKey, seq: number): void {
@@ -480,28 +476,6 @@ class Member implements Client {
     });
   }
 
-  loadContacts(): void {
-    const { more, next } = this.#replica.people.contactPages;
-    if (!more) return;
-    this.#loadList('contacts', {
-      t: 'contacts',
-      ...this.#wholePage(),
-      ...(next !== undefined && { after: next }),
-    });
-  }
-
-  loadConversations(list: 'main' | 'archived' = 'main'): void {
-    const { more, next } = this.#replica.conversations[list];
-    if (!more) return;
-    const archived = list === 'archived' && { archived: true };
-    this.#loadList(list, {
-      t: 'conversations',
-      ...archived,
-      ...this.#wholePage(),
-      ...(next !== undefined && { after: next }),
-    });
-  }
-
   async people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }> {
     const event = await this.#ask({
       t: 'people',
@@ -512,93 +486,7 @@ class Member implements Client {
     return { people: event.people, ...(event.next !== undefined && { next: event.next }) };
   }
 
-  // -- loading --
-
-  #fillScreens(): void {
-    for (const [key, screen] of this.#views.screens) {
-      screen.tries = 0;
-      this.#fill(key);
-    }
-  }
-
-  /** Loads what a conversation on the screen lacks: its newest page, a screenful, what lies in a hole. */
-  #fill(key: ConversationKey): void {
-    const screen = this.#views.screens.get(key);
-    if (screen?.loading !== 'no' || screen.tries > MAX_GAP_PAGES || !this.#online()) return;
-    const known = this.#replica.known(key);
-    const window = newest(known.stretches);
-    if (!window && screen.tries > 0) return;
-    if (!window || window.to < known.top) return this.#load(key, screen, window ? 'gap' : 'newest');
-    if (window.from <= 1) return;
-    if (known.stretches.length > 1) return this.#load(key, screen, 'gap', window.from);
-    if (window.messages.length < WINDOW) this.#load(key, screen, 'newest', window.from);
-  }
-
-  #load(key: ConversationKey, screen: OnScreen, loading: OnScreen['loading'], before?: number): void {
-    screen.loading = loading;
-    screen.failed = undefined;
-    screen.tries += 1;
-    this.#changedHere([`timeline:${key}`]);
-    const limit = Math.min(PAGE, this.#replica.limits?.page ?? PAGE);
-    const to: SendTo = { user: key.slice(1) };
-    this.#ask({ t: 'history', to, limit, ...(before !== undefined && { before }) }).then(
-      () => {
-        screen.loading = 'no';
-        this.#changedHere([`timeline:${key}`]);
-        this.#fill(key);
-      },
-      (error: RequestError) => {
-        screen.loading = 'no';
-        screen.tries = MAX_GAP_PAGES + 1;
-        // Nothing was ever said here; a lost connection is shown by the status, and the next one tries again.
-        if (error.code !== 'offline' && error.code !== 'no_such_conversation') screen.failed = error.code;
-        this.#changedHere([`timeline:${key}`]);
-      },
-    );
-  }
-
-  #loadList(list: 'main' | 'archived' | 'contacts', request: Unnumbered): void {
-    if (this.#views.loadingLists.has(list) || !this.#online()) return;
-    const topic: Topic = list === 'main' ? 'conversations' : list;
-    this.#views.loadingLists.add(list);
-    this.#changedHere([topic]);
-    const done = () => {
-      this.#views.loadingLists.delete(list);
-      this.#changedHere([topic]);
-    };
-    this.#ask(request).then(done, done);
-  }
-
-  #wholePage(): { limit?: number } {
-    const { limits } = this.#replica;
-    return limits ? { limit: limits.page } : {};
-  }
-
-  /** Collects the unknown people that were drawn in this turn and asks for their names at once. */
-  #meet(user: string): void {
-    if (this.#replica.people.byUser.has(user) || this.#askedProfiles.has(user)) return;
-    if (this.#strangers.size === 0) this.env.soon(() => this.#askProfiles());
-    this.#strangers.add(user);
-  }
-
-  #askProfiles(): void {
-    if (!this.#online()) return;
-    const users = [...this.#strangers].slice(0, MAX_PROFILES);
-    for (const user of users) {
-      this.#strangers.delete(user);
-      this.#askedProfiles.add(user);
-    }
-    if (users.length === 0) return;
-    this.#ask({ t: 'profiles', users }).then(
-      () => this.#askProfiles(),
-      () => {
-        for (const user of users) {
-          this.#askedProfiles.delete(user);
-          this.#strangers.add(user);
-        }
-      },
-    );
-  }
+  // -- asking --
 
   #online(): boolean {
     return this.#replica.status.state === 'online' && this.#tabs !== undefined;
@@ -629,23 +517,8 @@ class Member implements Client {
     this.#tabs?.tell(change, origin);
     this.#mirror(change);
     this.#saveSoon();
-    if (change.c === 'event') this.#keepGuest(change.event);
-  }
-
-  /**
-   * A guest whose message has arrived may be answered, and must be found again; whoever is here instead of the one
-   * that was kept takes the place.
-   */
-  #keepGuest(event: Event): void {
-    if (event.t !== 'ack' && event.t !== 'welcome') return;
-    const { me, guestToken } = this.#replica;
-    if (this.#user !== GUEST || !me?.guest)
-      return event.t === 'welcome' ? this.#cupboard.forgetGuest() : undefined;
-    const kept = this.#cupboard.guest(this.env.now());
-    const same = kept !== undefined && claims(kept).sub === me.user;
-    if (guestToken !== undefined && (event.t === 'ack' || same)) {
-      if (kept !== guestToken) this.#cupboard.keepGuest(guestToken);
-    } else if (!same) this.#cupboard.forgetGuest();
+    if (change.c === 'event')
+      keepGuest(change.event, this.#user === GUEST, this.#replica, this.#cupboard, this.env.now());
   }
 
   #mirror(change: Change): void {
@@ -653,8 +526,8 @@ class Member implements Client {
     this.#replica.apply(change);
     this.#changed();
     if (!wasOnline && this.#online()) {
-      this.#fillScreens();
-      this.#askProfiles();
+      this.#loading.fillAll();
+      this.#profiles.ask();
     }
   }
 
@@ -665,11 +538,11 @@ class Member implements Client {
     this.#changedHere(topics);
     for (const [name, detail] of this.#replica.takeHappened()) {
       if (name === 'message') this.#messageCame(detail);
-      else if (name === 'contact') this.#emit(name, detail);
+      else if (name === 'contact') this.#listeners.emit(name, detail);
     }
     const keys = conversationsIn(topics);
     this.#engine?.touched(keys);
-    for (const key of keys) if (this.#views.screens.has(key)) this.#fill(key);
+    for (const key of keys) if (this.#views.screens.has(key)) this.#loading.fill(key);
     this.#scheduleLapse(next);
   }
 
@@ -680,7 +553,7 @@ class Member implements Client {
       screen.unreadFrom = detail.message.seq;
       this.#changedHere([`timeline:${detail.key}`]);
     }
-    this.#emit('message', { ...detail, first: this.#engine !== undefined });
+    this.#listeners.emit('message', { ...detail, first: this.#engine !== undefined });
   }
 
   #changedHere(topics: Iterable<Topic>): void {
@@ -701,17 +574,7 @@ class Member implements Client {
     const before = this.#totals;
     this.#totals = this.#views.totals();
     const same = (Object.keys(before) as (keyof Totals)[]).every(key => before[key] === this.#totals[key]);
-    if (!same) this.#emit('totals', this.#totals);
-  }
-
-  #emit<K extends keyof Happenings>(name: K, detail: Happenings[K]): void {
-    for (const listener of [...(this.#happenings.get(name) ?? [])]) {
-      try {
-        (listener as (detail: Happenings[K]) => void)(detail);
-      } catch (error) {
-        console.error(error);
-      }
-    }
+    if (!same) this.#listeners.emit('totals', this.#totals);
   }
 
   #scheduleLapse(next: number | undefined): void {
@@ -727,12 +590,7 @@ class Member implements Client {
   }
 
   #wantedHere(): Wanted {
-    const all = [...this.#watches];
-    return {
-      contacts: all.some(one => one.contacts),
-      users: [...new Set(all.flatMap(one => one.users))],
-      lastSeen: [...new Set(all.flatMap(one => one.lastSeen))],
-    };
+    return joined([...this.#watches]);
   }
 
   #saveSoon(): void {

@@ -1,0 +1,26 @@
+// Which guest this browser keeps, to be found again.
+
+import type { Cupboard } from './cupboard.ts';
+import type { Replica } from './replica.ts';
+import { claims } from './token.ts';
+import type { Event } from './wire.ts';
+
+/**
+ * A guest whose message has arrived may be answered, and must be found again; whoever is here instead of the one
+ * that was kept takes the place. Call after the event was applied.
+ */
+export function keepGuest(
+  event: Event,
+  asGuest: boolean,
+  { me, guestToken }: Replica,
+  cupboard: Cupboard,
+  now: number,
+): void {
+  if (event.t !== 'ack' && event.t !== 'welcome') return;
+  if (!asGuest || !me?.guest) return event.t === 'welcome' ? cupboard.forgetGuest() : undefined;
+  const kept = cupboard.guest(now);
+  const same = kept !== undefined && claims(kept).sub === me.user;
+  if (guestToken !== undefined && (event.t === 'ack' || same)) {
+    if (kept !== guestToken) cupboard.keepGuest(guestToken);
+  } else if (!same) cupboard.forgetGuest();
+}

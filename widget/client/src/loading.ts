@@ -1,0 +1,144 @@
+// What the screen lacks, asked of the server page by page: messages of open conversations, and lists.
+
+import type { ConversationKey, RequestError, Topic } from './client.ts';
+import type { Unnumbered } from './engine.ts';
+import type { Replica } from './replica.ts';
+import { newest } from './stretch.ts';
+import type { OnScreen, Views } from './views.ts';
+import type { Event, SendTo } from './wire.ts';
+
+export interface LoadingHost {
+  replica: Replica;
+  views: Views;
+  online(): boolean;
+  ask(request: Unnumbered): Promise<Event>;
+  /** Of this tab only, not of what is known. */
+  changed(topics: Iterable<Topic>): void;
+  /** The replica has let go of messages. */
+  trimmed(): void;
+}
+
+/** A screen's worth: below it, opening a conversation asks for more. */
+const WINDOW = 30;
+const PAGE = 50;
+/** What a conversation keeps in memory when it leaves the screen. */
+const KEPT_MESSAGES = 100;
+const MAX_GAP_PAGES = 5;
+
+export class Loading {
+  constructor(private readonly host: LoadingHost) {}
+
+  /** The conversation is on the screen until the returned function is called. */
+  open(key: ConversationKey): () => void {
+    const known = this.host.replica.known(key);
+    const screen: OnScreen = this.host.views.screens.get(key) ?? { count: 0, loading: 'no', tries: 0 };
+    if (screen.count === 0 && known.unread > 0) screen.unreadFrom = known.read + 1;
+    screen.count += 1;
+    this.host.views.screens.set(key, screen);
+    this.host.changed([`timeline:${key}`]);
+    this.fill(key);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      screen.count -= 1;
+      if (screen.count > 0 || this.host.views.screens.get(key) !== screen) return;
+      this.host.views.screens.delete(key);
+      this.host.replica.conversations.trim(key, KEPT_MESSAGES);
+      this.host.trimmed();
+    };
+  }
+
+  /** One page further back. */
+  older(key: ConversationKey): void {
+    const window = newest(this.host.replica.known(key).stretches);
+    const screen = this.host.views.screens.get(key);
+    if (screen?.loading !== 'no') return;
+    screen.tries = 0;
+    if (!window) return this.fill(key);
+    if (window.from > 1) this.#load(key, screen, 'older', window.from);
+  }
+
+  contacts(): void {
+    const { more, next } = this.host.replica.people.contactPages;
+    if (!more) return;
+    this.#loadList('contacts', {
+      t: 'contacts',
+      ...this.#wholePage(),
+      ...(next !== undefined && { after: next }),
+    });
+  }
+
+  conversations(list: 'main' | 'archived'): void {
+    const { more, next } = this.host.replica.conversations[list];
+    if (!more) return;
+    const archived = list === 'archived' && { archived: true };
+    this.#loadList(list, {
+      t: 'conversations',
+      ...archived,
+      ...this.#wholePage(),
+      ...(next !== undefined && { after: next }),
+    });
+  }
+
+  /** The connection is back, or another tab's knowledge came. */
+  fillAll(): void {
+    for (const [key, screen] of this.host.views.screens) {
+      screen.tries = 0;
+      this.fill(key);
+    }
+  }
+
+  /** Loads what a conversation on the screen lacks: its newest page, a screenful, what lies in a hole. */
+  fill(key: ConversationKey): void {
+    const screen = this.host.views.screens.get(key);
+    if (screen?.loading !== 'no' || screen.tries > MAX_GAP_PAGES || !this.host.online()) return;
+    const known = this.host.replica.known(key);
+    const window = newest(known.stretches);
+    if (!window && screen.tries > 0) return;
+    if (!window || window.to < known.top) return this.#load(key, screen, window ? 'gap' : 'newest');
+    if (window.from <= 1) return;
+    if (known.stretches.length > 1) return this.#load(key, screen, 'gap', window.from);
+    if (window.messages.length < WINDOW) this.#load(key, screen, 'newest', window.from);
+  }
+
+  #load(key: ConversationKey, screen: OnScreen, loading: OnScreen['loading'], before?: number): void {
+    screen.loading = loading;
+    screen.failed = undefined;
+    screen.tries += 1;
+    this.host.changed([`timeline:${key}`]);
+    const limit = Math.min(PAGE, this.host.replica.limits?.page ?? PAGE);
+    const to: SendTo = { user: key.slice(1) };
+    this.host.ask({ t: 'history', to, limit, ...(before !== undefined && { before }) }).then(
+      () => {
+        screen.loading = 'no';
+        this.host.changed([`timeline:${key}`]);
+        this.fill(key);
+      },
+      (error: RequestError) => {
+        screen.loading = 'no';
+        screen.tries = MAX_GAP_PAGES + 1;
+        // Nothing was ever said here; a lost connection is shown by the status, and the next one tries again.
+        if (error.code !== 'offline' && error.code !== 'no_such_conversation') screen.failed = error.code;
+        this.host.changed([`timeline:${key}`]);
+      },
+    );
+  }
+
+  #loadList(list: 'main' | 'archived' | 'contacts', request: Unnumbered): void {
+    if (this.host.views.loadingLists.has(list) || !this.host.online()) return;
+    const topic: Topic = list === 'main' ? 'conversations' : list;
+    this.host.views.loadingLists.add(list);
+    this.host.changed([topic]);
+    const done = () => {
+      this.host.views.loadingLists.delete(list);
+      this.host.changed([topic]);
+    };
+    this.host.ask(request).then(done, done);
+  }
+
+  #wholePage(): { limit?: number } {
+    const { limits } = this.host.replica;
+    return limits ? { limit: limits.page } : {};
+  }
+}

@@ -1,0 +1,52 @@
+// Names of people who were drawn and are not known: collected, and asked for together.
+
+import type { Unnumbered } from './engine.ts';
+import type { Event } from './wire.ts';
+
+export interface ProfilesHost {
+  knows(user: string): boolean;
+  online(): boolean;
+  ask(request: Unnumbered): Promise<Event>;
+  soon(call: () => void): void;
+}
+
+const MOST_AT_ONCE = 50;
+
+export class Profiles {
+  #met = new Set<string>();
+  #asked = new Set<string>();
+
+  constructor(private readonly host: ProfilesHost) {}
+
+  /** Collects the unknown people that were drawn in this turn and asks for their names at once. */
+  meet(user: string): void {
+    if (this.host.knows(user) || this.#asked.has(user)) return;
+    if (this.#met.size === 0) this.host.soon(() => this.ask());
+    this.#met.add(user);
+  }
+
+  /** Those who were met before there was a connection, too. */
+  ask(): void {
+    if (!this.host.online()) return;
+    const users = [...this.#met].slice(0, MOST_AT_ONCE);
+    for (const user of users) {
+      this.#met.delete(user);
+      this.#asked.add(user);
+    }
+    if (users.length === 0) return;
+    this.host.ask({ t: 'profiles', users }).then(
+      () => this.ask(),
+      () => {
+        for (const user of users) {
+          this.#asked.delete(user);
+          this.#met.add(user);
+        }
+      },
+    );
+  }
+
+  /** Another member may see others. */
+  clear(): void {
+    this.#asked.clear();
+  }
+}
