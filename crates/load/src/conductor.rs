@@ -8,14 +8,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use edge::{Edge, EdgeConfig, Mailboxes, mailboxes};
 use hdrhistogram::Histogram;
-use serde::Serialize;
 
 use crate::aim::Aim;
 use crate::crowd::{self, Counts, Crowd, Field, Mail, Script, read};
 use crate::probe::{self, Probe, Sample};
+use crate::series::{self, Point, Series};
 use crate::target::Transport;
 use crate::token::Passes;
-use crate::traffic::Traffic;
+use crate::traffic::{Drain, Traffic};
 use crate::trust::{self, BadTrust};
 use crate::watch::Until;
 
@@ -23,9 +23,6 @@ use crate::watch::Until;
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
 /// A worker that says nothing for so long is gone.
 pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
-/// Twice as long each time the series is full.
-pub(crate) const SERIES_EVERY: Duration = Duration::from_millis(250);
-const SERIES_MOST: usize = 4_000;
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Connections without their welcome. More would only fill the server's backlog and be dropped there.
 const IN_FLIGHT: u64 = 3000;
@@ -33,8 +30,6 @@ const IN_FLIGHT: u64 = 3000;
 const RINGS: u32 = 4_000;
 /// Nothing has come for so long: what is missing does not come any more.
 const GIVE_UP: Duration = Duration::from_secs(35);
-/// What was refused, and is to be said again, is waited for so long.
-const AGAIN_PATIENCE: Duration = Duration::from_secs(60);
 /// The server may still be busy when the last welcome is out.
 const AFTER_RAMP: Duration = Duration::from_millis(500);
 /// Descriptors of the process that are not connections.
@@ -83,62 +78,6 @@ pub(crate) struct Ramp {
     pub(crate) late_beats: u64,
 }
 
-/// One look at the run. What could not be seen is null.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Point {
-    pub seconds: f64,
-    pub active: u64,
-    /// Messages since the beginning.
-    pub sent: u64,
-    pub delivered: u64,
-    /// News of others' presence, since the beginning.
-    pub presence: u64,
-    /// Of what came since the point before.
-    pub p50_ms: Option<f64>,
-    pub p99_ms: Option<f64>,
-    pub resident_bytes: Option<u64>,
-    /// Of the whole machine, both ends of each connection: only its growth means something.
-    pub kernel_bytes: Option<u64>,
-    pub server_cpu_seconds: Option<f64>,
-    pub generator_cpu_seconds: Option<f64>,
-}
-
-impl Point {
-    pub(crate) fn look(seconds: f64, probe: Probe, active: u64, traffic: &Traffic) -> Point {
-        let Sample { resident_bytes, kernel_bytes, cpu_seconds, .. } = probe.look();
-        let lately = traffic.look();
-        Point {
-            seconds,
-            active,
-            sent: read(&traffic.sent),
-            delivered: read(&traffic.delivered),
-            presence: read(&traffic.presence),
-            p50_ms: lately.map(|lately| lately.p50_ms),
-            p99_ms: lately.map(|lately| lately.p99_ms),
-            resident_bytes,
-            kernel_bytes,
-            server_cpu_seconds: cpu_seconds,
-            generator_cpu_seconds: own_cpu(),
-        }
-    }
-}
-
-/// Whether it is time for a look. A series that is full keeps every second point, and grows half as fast.
-pub(crate) fn is_due(series: &mut Vec<Point>, every: &mut Duration, seconds: f64) -> bool {
-    if series.last().is_some_and(|last| seconds - last.seconds < every.as_secs_f64()) {
-        return false;
-    }
-    if series.len() == SERIES_MOST {
-        let mut kept = false;
-        series.retain(|_| {
-            kept = !kept;
-            kept
-        });
-        *every *= 2;
-    }
-    true
-}
-
 /// What the workers have to tell at the end.
 pub(crate) struct Reports<R> {
     pub(crate) login: Histogram<u64>,
@@ -155,8 +94,7 @@ pub(crate) struct Conductor<'a, S: Script> {
     pub(crate) before: Sample,
     /// Of this process, before anybody came.
     cpu_before: f64,
-    pub(crate) series: Vec<Point>,
-    series_every: Duration,
+    pub(crate) series: Series,
     aim: Aim,
     traffic: Arc<Traffic>,
     mail: Mailboxes<Mail<S>>,
@@ -203,8 +141,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             probe,
             before,
             cpu_before: own_cpu().unwrap_or(0.0),
-            series: Vec::new(),
-            series_every: SERIES_EVERY,
+            series: Series::default(),
             aim: aim.clone(),
             traffic: Arc::clone(&cast.traffic),
             mail,
@@ -263,7 +200,7 @@ impl<'a, S: Script> Conductor<'a, S> {
         let (from, start) = (self.stand(), Instant::now());
         let mut lines = 0;
         while start.elapsed() < time && !self.aim.stopped() {
-            thread::sleep(SERIES_EVERY.min(time.saturating_sub(start.elapsed())));
+            thread::sleep(series::EVERY.min(time.saturating_sub(start.elapsed())));
             self.sample_if_due(Instant::now());
             if start.elapsed() >= LINE_EVERY * (lines + 1) {
                 lines += 1;
@@ -286,11 +223,8 @@ impl<'a, S: Script> Conductor<'a, S> {
 
     pub(crate) fn sample_if_due(&mut self, now: Instant) {
         let seconds = now.saturating_duration_since(self.field.start).as_secs_f64();
-        if is_due(&mut self.series, &mut self.series_every, seconds) {
-            let point = Point::look(seconds, self.probe, self.field.counts.active(), &self.traffic);
-            self.aim.watch.point(&point);
-            self.series.push(point);
-        }
+        let look = || Point::look(seconds, self.probe, self.field.counts.active(), &self.traffic);
+        self.series.look_if_due(seconds, &*self.aim.watch, look);
     }
 
     /// Somebody has ended the run before its time.
@@ -338,20 +272,10 @@ impl<'a, S: Script> Conductor<'a, S> {
     pub(crate) fn drain(&mut self, patience: Duration) -> Result<Instant, LoadError> {
         self.stage("drain", Until::ItIsDone);
         self.obeyed()?;
-        let begin = Instant::now();
-        let (mut last, mut last_change, mut patient_since) = (0, begin, begin);
+        let mut drain = Drain::new(patience, Instant::now());
         loop {
-            let Traffic { sent, acknowledged, refused, delivered, .. } = &*self.traffic;
-            let (acknowledged, refused, delivered) = (read(acknowledged), read(refused), read(delivered));
-            if acknowledged + delivered != last {
-                (last, last_change) = (acknowledged + delivered, Instant::now());
-                patient_since = last_change;
-            }
-            if read(&self.field.counts.waiting) > 0 && begin.elapsed() < AGAIN_PATIENCE {
-                patient_since = Instant::now();
-            }
-            let done = acknowledged + refused >= read(sent) && delivered >= acknowledged;
-            if done || patient_since.elapsed() > patience {
+            let waiting = read(&self.field.counts.waiting);
+            if let Some(last_change) = drain.over(&self.traffic, waiting, Instant::now()) {
                 return Ok(last_change);
             }
             self.sample_if_due(Instant::now());

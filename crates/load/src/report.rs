@@ -15,8 +15,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::conductor::Point;
 use crate::percentiles::Percentiles;
+use crate::series::Point;
 use crate::study::Study;
 
 pub use machine::Machine;

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use crate::crowd::add;
+use crate::crowd::{add, read};
 
 pub(crate) struct Traffic {
     pub(crate) sent: AtomicU64,
@@ -69,6 +70,40 @@ impl Traffic {
     }
 }
 
+/// What is refused and to be said again is waited for so long.
+const AGAIN_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits for what is on its way.
+pub(crate) struct Drain {
+    patience: Duration,
+    begin: Instant,
+    moved: u64,
+    last_change: Instant,
+    patient_since: Instant,
+}
+
+impl Drain {
+    pub(crate) fn new(patience: Duration, now: Instant) -> Drain {
+        Drain { patience, begin: now, moved: 0, last_change: now, patient_since: now }
+    }
+
+    /// Once every message has its answer and has reached its addressee, or nothing has moved for too long: when the last
+    /// one moved. `waiting`: so many commands are to be said again.
+    pub(crate) fn over(&mut self, traffic: &Traffic, waiting: u64, now: Instant) -> Option<Instant> {
+        let Traffic { sent, acknowledged, refused, delivered, .. } = traffic;
+        let (acknowledged, refused, delivered) = (read(acknowledged), read(refused), read(delivered));
+        if acknowledged + delivered != self.moved {
+            self.moved = acknowledged + delivered;
+            (self.last_change, self.patient_since) = (now, now);
+        }
+        if waiting > 0 && now - self.begin < AGAIN_PATIENCE {
+            self.patient_since = now;
+        }
+        let done = acknowledged + refused >= read(sent) && delivered >= acknowledged;
+        (done || now - self.patient_since > self.patience).then_some(self.last_change)
+    }
+}
+
 /// Two digits are enough for a curve.
 fn coarse() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 60_000_000, 2).expect("the bounds are in order")
@@ -87,6 +122,25 @@ mod tests {
         traffic.note(9, 50_000);
         let seen = traffic.look().unwrap();
         assert!((0.9..1.1).contains(&seen.p50_ms) && (49.0..51.0).contains(&seen.p99_ms), "{seen:?}");
-        assert_eq!((traffic.look(), crate::crowd::read(&traffic.delivered)), (None, 2));
+        assert_eq!((traffic.look(), read(&traffic.delivered)), (None, 2));
+    }
+
+    #[test]
+    fn a_drain_ends_when_all_has_come_or_its_patience_does() {
+        let (begin, traffic) = (Instant::now(), Traffic::default());
+        let after = |seconds| begin + Duration::from_secs(seconds);
+        let mut drain = Drain::new(Duration::from_secs(5), begin);
+        assert_eq!(drain.over(&traffic, 0, begin), Some(begin), "nothing was sent");
+        add(&traffic.sent, 2);
+        add(&traffic.acknowledged, 1);
+        assert_eq!(drain.over(&traffic, 0, after(3)), None);
+        assert_eq!(drain.over(&traffic, 0, after(8)), None);
+        assert_eq!(drain.over(&traffic, 1, after(9)), None, "one is to be said again");
+        assert_eq!(drain.over(&traffic, 0, after(14)), None);
+        assert_eq!(drain.over(&traffic, 0, after(15)), Some(after(3)), "it was, and has no answer");
+        add(&traffic.refused, 1);
+        traffic.deliver(0, 1_000);
+        assert_eq!(drain.over(&traffic, 0, after(16)), Some(after(16)));
+        assert!(drain.over(&Traffic::default(), 1, after(99)).is_some());
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use crate::conductor::Point;
+use crate::series::Point;
 
 /// Called from the thread that runs the plan: must not block.
 pub trait Watch: Debug + Send + Sync {

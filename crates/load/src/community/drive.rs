@@ -90,7 +90,7 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Rep
         failures: reports.failures,
         found: reports.results,
         workers: town.field.workers,
-        series: std::mem::take(&mut town.series),
+        series: town.series.take(),
     };
     Ok(Report::new(plan, town.probe, findings))
 }

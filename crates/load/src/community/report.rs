@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use super::life::Found;
 use super::{CommunityPlan, Rosters, Seeded};
-use crate::conductor::{Point, Ramp, Stand};
+use crate::conductor::{Ramp, Stand};
 use crate::crowd::{histogram, read};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
 use crate::report::{Latency, Row, Run, Verdict, against_refusals, counted, grouped};
+use crate::series::Point;
 use crate::traffic::Traffic;
 
 /// A generator that says things later than this after they were due, once in a hundred, measures itself.

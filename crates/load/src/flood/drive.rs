@@ -10,8 +10,9 @@ use web_proto::{Command, Event, SendTo};
 use super::FloodPlan;
 use super::report::{Exchange, Findings, Report};
 use crate::again::{Refusal, Wait};
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, Point, Stand, now_unix};
+use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand, now_unix};
 use crate::crowd::{Mail, Says, Script, add, read};
+use crate::series::Point;
 use crate::token;
 use crate::traffic::Traffic;
 use crate::watch::Until;
@@ -55,7 +56,7 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         *reports.failures.entry(reason).or_default() += count;
     }
     let interrupted = flood.stopped();
-    let Conductor { before, probe, series, field, .. } = flood;
+    let Conductor { before, probe, mut series, field, .. } = flood;
     let findings = Findings {
         interrupted,
         before,
@@ -69,7 +70,7 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         left_settled,
         login: reports.login,
         failures: reports.failures,
-        series,
+        series: series.take(),
         workers: field.workers,
         failed: read(&field.counts.failed),
     };
@@ -122,12 +123,13 @@ fn exchange_all(
 /// Gives the server time to tidy up. Answers how things stand then, and after how many seconds its memory was what it
 /// is now, give or take 1 %.
 fn settle(flood: &mut Conductor<'_, Exchanging>, time: Duration) -> (Stand, Option<f64>) {
-    let from = flood.series.len();
+    let from = flood.series.points().len();
     flood.stage("settle", Until::Time(time));
     let begin = flood.hold(time);
     let end = flood.stand();
     let started = begin.at.saturating_duration_since(flood.field.start).as_secs_f64();
-    let settled = end.sample.resident_bytes.map(|last| settled_after(&flood.series[from..], started, last));
+    let settled =
+        end.sample.resident_bytes.map(|last| settled_after(&flood.series.points()[from..], started, last));
     (end, settled)
 }
 

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::Report;
-use crate::conductor::Point;
 use crate::percentiles::Percentiles;
 use crate::report::{escaped, grouped, scale};
+use crate::series::Point;
 
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 500.0;

@@ -7,10 +7,11 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::FloodPlan;
-use crate::conductor::{Point, Ramp, Stand};
+use crate::conductor::{Ramp, Stand};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
 use crate::report::{Latency, Row, Run, Verdict, counted, grouped};
+use crate::series::Point;
 
 /// The outcome. Figures that could not be read are null.
 ///

@@ -62,7 +62,7 @@ pub(super) fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Report, L
         found: reports.results,
         workers: mix.field.workers,
         seconds,
-        series: std::mem::take(&mut mix.series),
+        series: mix.series.take(),
     };
     Ok(Report::new(plan, mix.probe, findings))
 }

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use super::life::Found;
 use super::{Limit, MixPlan, drive};
-use crate::conductor::{Point, Stand};
+use crate::conductor::Stand;
 use crate::crowd::histogram;
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
+use crate::series::Point;
 
 const FEWEST_TO_EXTRAPOLATE: u64 = 1_000;
 /// Of the paper's machine.

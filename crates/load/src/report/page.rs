@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::chart::{self, Chart, Curve};
 use super::{Report, Run, escaped, grouped, study};
-use crate::conductor::Point;
 use crate::percentiles::Percentiles;
+use crate::series::Point;
 
 pub(super) fn page(report: &Report) -> String {
     let mut out = format!(

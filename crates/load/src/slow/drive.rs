@@ -74,7 +74,7 @@ pub(super) fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
         failures: reports.failures,
         found: reports.results,
         workers: play.field.workers,
-        series: std::mem::take(&mut play.series),
+        series: play.series.take(),
     };
     Ok(Report::new(plan, play.probe, findings))
 }

@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use super::SlowPlan;
 use super::reading::Found;
-use crate::conductor::{Point, Stand};
+use crate::conductor::Stand;
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
 use crate::report::{Latency, Row, Run, Verdict, against_refusals, counted, grouped};
+use crate::series::Point;
 
 /// The outcome. Figures that could not be read are null.
 #[derive(Debug, Clone, Serialize)]

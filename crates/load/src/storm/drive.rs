@@ -67,7 +67,7 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         failures: reports.failures,
         found: reports.results,
         workers: storm.field.workers,
-        series: std::mem::take(&mut storm.series),
+        series: storm.series.take(),
     };
     Ok(Report::new(plan, storm.probe, findings))
 }

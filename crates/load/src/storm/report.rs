@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use super::StormPlan;
 use super::weather::Found;
-use crate::conductor::{Point, Stand};
+use crate::conductor::Stand;
 use crate::crowd::histogram;
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
 use crate::report::{Latency, Row, Run, Verdict, against_refusals, counted, grouped};
+use crate::series::Point;
 
 /// The outcome. Figures that could not be read are null.
 #[derive(Debug, Clone, Serialize)]

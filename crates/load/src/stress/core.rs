@@ -9,11 +9,12 @@ use super::Pace;
 use super::drive::DRAIN_PATIENCE;
 use super::report::{Findings, Report, Shape};
 use super::writing::{Found, Writers, Writing};
-use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Point, Stand, now_unix, own_cpu};
+use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Stand, now_unix, own_cpu};
 use crate::crowd::{add, read};
 use crate::probe::{Probe, Sample};
+use crate::series::{Point, Series};
 use crate::token;
-use crate::traffic::Traffic;
+use crate::traffic::{Drain, Traffic};
 use crate::watch::{Until, Watch};
 
 /// What a node does once the bytes are read. Its binary implements it, since this crate knows no server's inside.
@@ -94,7 +95,7 @@ pub fn run(plan: &CorePlan, make: impl FnOnce(Arc<dyn Ear>) -> Arc<dyn Core>) ->
         workers: plan.threads,
         interrupted: plan.stop.load(Ordering::Relaxed),
         before: stress.before,
-        series: std::mem::take(&mut stress.series),
+        series: stress.series.take(),
     };
     let shape = Shape {
         url: String::new(),
@@ -113,8 +114,6 @@ pub fn run(plan: &CorePlan, make: impl FnOnce(Arc<dyn Ear>) -> Arc<dyn Core>) ->
 fn probe() -> Probe {
     Probe::Process(std::process::id())
 }
-
-const SERIES_EVERY: Duration = Duration::from_millis(250);
 
 /// What a thread of members is told.
 enum Note {
@@ -143,7 +142,7 @@ struct Stress<'a> {
     begun: Instant,
     zero: Instant,
     before: Sample,
-    series: Vec<Point>,
+    series: Series,
 }
 
 impl<'a> Stress<'a> {
@@ -183,7 +182,7 @@ impl<'a> Stress<'a> {
             );
         }
         let now = Instant::now();
-        let series = Vec::new();
+        let series = Series::default();
         Ok(Stress { plan, writing, core, ears, welcomed, threads, begun: now, zero: now, before, series })
     }
 
@@ -212,15 +211,9 @@ impl<'a> Stress<'a> {
 
     fn drain(&mut self) -> Instant {
         self.plan.watch.stage("drain", Until::ItIsDone);
-        let (mut last, mut last_change) = (0, Instant::now());
+        let mut drain = Drain::new(DRAIN_PATIENCE, Instant::now());
         loop {
-            let traffic = &self.writing.traffic;
-            let (acknowledged, delivered) = (read(&traffic.acknowledged), read(&traffic.delivered));
-            if acknowledged + delivered != last {
-                (last, last_change) = (acknowledged + delivered, Instant::now());
-            }
-            let answered = acknowledged + read(&traffic.refused) >= read(&traffic.sent);
-            if (answered && delivered >= acknowledged) || last_change.elapsed() > DRAIN_PATIENCE {
+            if let Some(last_change) = drain.over(&self.writing.traffic, 0, Instant::now()) {
                 return last_change;
             }
             self.sample_if_due();
@@ -230,26 +223,13 @@ impl<'a> Stress<'a> {
 
     fn sample_if_due(&mut self) {
         let seconds = self.zero.elapsed().as_secs_f64();
-        if self.series.last().is_some_and(|last| seconds - last.seconds < SERIES_EVERY.as_secs_f64()) {
-            return;
-        }
-        let (sample, traffic) = (probe().look(), &self.writing.traffic);
-        let lately = traffic.look();
-        let point = Point {
-            seconds,
-            active: read(&self.welcomed),
-            sent: read(&traffic.sent),
-            delivered: read(&traffic.delivered),
-            presence: 0,
-            p50_ms: lately.map(|lately| lately.p50_ms),
-            p99_ms: lately.map(|lately| lately.p99_ms),
-            resident_bytes: sample.resident_bytes,
+        // There are no sockets, and the CPU is that of both.
+        let look = || Point {
             kernel_bytes: None,
-            server_cpu_seconds: sample.cpu_seconds,
             generator_cpu_seconds: None,
+            ..Point::look(seconds, probe(), read(&self.welcomed), &self.writing.traffic)
         };
-        self.plan.watch.point(&point);
-        self.series.push(point);
+        self.series.look_if_due(seconds, &*self.plan.watch, look);
     }
 
     fn stand(&self) -> Stand {

@@ -73,7 +73,7 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         workers: stress.field.workers,
         interrupted: stress.stopped(),
         before: stress.before,
-        series: std::mem::take(&mut stress.series),
+        series: stress.series.take(),
     };
     Ok(Report::new(Shape::from(plan), stress.probe, findings))
 }

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use super::writing::Found;
 use super::{Pace, StressPlan};
-use crate::conductor::{Point, Stand};
+use crate::conductor::Stand;
 use crate::crowd::histogram;
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
 use crate::report::{Latency, Row, Run, Verdict, against_refusals, grouped};
+use crate::series::Point;
 
 /// The outcome. Figures that could not be read are null.
 ///

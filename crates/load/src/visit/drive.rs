@@ -13,9 +13,10 @@ use super::site::{self, File, Page, Site};
 use super::tally::Tally;
 use super::{Kind, VisitPlan};
 use crate::client::Masks;
-use crate::conductor::{self, BEAT, LoadError, Point, SERIES_EVERY, Stand, now_unix};
+use crate::conductor::{self, BEAT, LoadError, Stand, now_unix};
 use crate::crowd::read;
 use crate::probe::Probe;
+use crate::series::{Point, Series};
 use crate::token::{self, Signer};
 use crate::traffic::Traffic;
 use crate::trust;
@@ -58,7 +59,7 @@ pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         slow_beats: drive.slow_beats,
         beats: drive.beats,
         workers: drive.workers,
-        series: drive.series,
+        series: drive.series.take(),
     };
     Ok(Report::new(plan, drive.probe, findings))
 }
@@ -68,8 +69,7 @@ struct Drive<'a> {
     probe: Probe,
     before: Stand,
     cpu_before: f64,
-    series: Vec<Point>,
-    series_every: Duration,
+    series: Series,
     start: Instant,
     workers: usize,
     mail: Mailboxes<Mail>,
@@ -110,8 +110,7 @@ impl<'a> Drive<'a> {
             probe,
             before,
             cpu_before,
-            series: Vec::new(),
-            series_every: SERIES_EVERY,
+            series: Series::default(),
             start,
             workers,
             mail,
@@ -260,13 +259,9 @@ impl<'a> Drive<'a> {
     fn beat(&mut self) {
         self.each(|| Mail::Beat);
         let seconds = self.start.elapsed().as_secs_f64();
-        if conductor::is_due(&mut self.series, &mut self.series_every, seconds) {
-            let counts = &self.road.counts;
-            let active = read(&counts.logged_in).saturating_sub(read(&counts.logged_out));
-            let point = Point::look(seconds, self.probe, active, &self.road.traffic);
-            self.road.plan.aim.watch.point(&point);
-            self.series.push(point);
-        }
+        let (probe, road) = (self.probe, &self.road);
+        let look = || Point::look(seconds, probe, road.counts.active(), &road.traffic);
+        self.series.look_if_due(seconds, &*road.plan.aim.watch, look);
         thread::sleep(BEAT);
         self.beats += 1;
         self.slow_beats += u64::from(self.last_beat.elapsed() > BEAT * 25);
@@ -328,7 +323,7 @@ fn stand(road: &Road, probe: Probe, cpu_before: f64) -> Stand {
     Stand {
         at: Instant::now(),
         sample: probe.look(),
-        active: read(&road.counts.logged_in).saturating_sub(read(&road.counts.logged_out)),
+        active: road.counts.active(),
         generator_cpu_seconds: conductor::own_cpu().map(|seconds| seconds - cpu_before),
         busiest_worker_seconds: workers.max().unwrap_or(0) as f64 / 1e6,
     }

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use super::tally::Tally;
 use super::{Kind, VisitPlan};
-use crate::conductor::{Point, Stand};
+use crate::conductor::Stand;
 use crate::crowd::histogram;
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
 use crate::report::{Latency, Row, Run, Verdict, grouped};
+use crate::series::Point;
 
 /// The outcome. Figures that could not be read are null. The names of Siege's table are Siege's.
 #[derive(Debug, Clone, Serialize)]

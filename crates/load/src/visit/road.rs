@@ -10,6 +10,7 @@ use rustls_pki_types::ServerName;
 
 use super::VisitPlan;
 use super::site::Site;
+use crate::crowd::read;
 use crate::target::Target;
 use crate::traffic::Traffic;
 
@@ -39,6 +40,12 @@ pub(super) struct Counts {
     pub(super) logged_out: AtomicU64,
     /// Microseconds of CPU of each worker.
     pub(super) cpu_us: [AtomicU64; 8],
+}
+
+impl Counts {
+    pub(super) fn active(&self) -> u64 {
+        read(&self.logged_in).saturating_sub(read(&self.logged_out))
+    }
 }
 
 impl Road {

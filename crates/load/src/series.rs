@@ -1,0 +1,125 @@
+//! The curve of a run: a look now and then, as many as are kept.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::conductor::own_cpu;
+use crate::crowd::read;
+use crate::probe::{Probe, Sample};
+use crate::traffic::Traffic;
+use crate::watch::Watch;
+
+/// Twice as long each time the series is full.
+pub(crate) const EVERY: Duration = Duration::from_millis(250);
+const MOST: usize = 4_000;
+
+/// One look at the run. What could not be seen is null.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Point {
+    pub seconds: f64,
+    pub active: u64,
+    /// Messages since the beginning.
+    pub sent: u64,
+    pub delivered: u64,
+    /// News of others' presence, since the beginning.
+    pub presence: u64,
+    /// Of what came since the point before.
+    pub p50_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
+    pub resident_bytes: Option<u64>,
+    /// Of the whole machine, both ends of each connection: only its growth means something.
+    pub kernel_bytes: Option<u64>,
+    pub server_cpu_seconds: Option<f64>,
+    pub generator_cpu_seconds: Option<f64>,
+}
+
+impl Point {
+    pub(crate) fn look(seconds: f64, probe: Probe, active: u64, traffic: &Traffic) -> Point {
+        let Sample { resident_bytes, kernel_bytes, cpu_seconds, .. } = probe.look();
+        let lately = traffic.look();
+        Point {
+            seconds,
+            active,
+            sent: read(&traffic.sent),
+            delivered: read(&traffic.delivered),
+            presence: read(&traffic.presence),
+            p50_ms: lately.map(|lately| lately.p50_ms),
+            p99_ms: lately.map(|lately| lately.p99_ms),
+            resident_bytes,
+            kernel_bytes,
+            server_cpu_seconds: cpu_seconds,
+            generator_cpu_seconds: own_cpu(),
+        }
+    }
+}
+
+/// The looks so far.
+#[derive(Debug)]
+pub(crate) struct Series {
+    points: Vec<Point>,
+    every: Duration,
+}
+
+impl Default for Series {
+    fn default() -> Series {
+        Series { points: Vec::new(), every: EVERY }
+    }
+}
+
+impl Series {
+    /// Looks if it is time, and shows it to who looks on.
+    pub(crate) fn look_if_due(&mut self, seconds: f64, watch: &dyn Watch, look: impl FnOnce() -> Point) {
+        if self.is_due(seconds) {
+            let point = look();
+            watch.point(&point);
+            self.points.push(point);
+        }
+    }
+
+    pub(crate) fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<Point> {
+        std::mem::take(&mut self.points)
+    }
+
+    /// A series that is full keeps every second point, and grows half as fast.
+    fn is_due(&mut self, seconds: f64) -> bool {
+        if self.points.last().is_some_and(|last| seconds - last.seconds < self.every.as_secs_f64()) {
+            return false;
+        }
+        if self.points.len() == MOST {
+            let mut kept = false;
+            self.points.retain(|_| {
+                kept = !kept;
+                kept
+            });
+            self.every *= 2;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Nobody;
+
+    #[test]
+    fn a_series_is_bounded_and_keeps_the_whole_run() {
+        let mut series = Series::default();
+        let seconds = |look: u32| f64::from(look) / 4.0;
+        for look in 0..100_000 {
+            let point = || Point { seconds: seconds(look), ..Point::default() };
+            series.look_if_due(seconds(look), &Nobody, point);
+        }
+        let points = series.take();
+        assert!((MOST / 2..=MOST).contains(&points.len()), "{}", points.len());
+        assert_eq!(points[0].seconds, 0.0);
+        assert!(points.last().unwrap().seconds > seconds(99_900));
+        let gaps: Vec<f64> = points.windows(2).map(|two| two[1].seconds - two[0].seconds).collect();
+        assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
+    }
+}
