@@ -277,6 +277,13 @@ pub(crate) fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 60_000_000, 3).expect("the bounds are in order")
 }
 
+/// Of all workers.
+pub(crate) fn together<'a>(of_workers: impl IntoIterator<Item = &'a Histogram<u64>>) -> Histogram<u64> {
+    let mut all = histogram();
+    of_workers.into_iter().for_each(|one| all.add(one).expect("all have the same bounds"));
+    all
+}
+
 impl<S: Script> Crowd<S> {
     pub(crate) fn new(field: Arc<Field>, worker: usize, script: S) -> Crowd<S> {
         Crowd {

@@ -21,6 +21,7 @@ mod others;
 mod pen;
 mod percentiles;
 mod probe;
+mod reasons;
 pub mod report;
 mod series;
 pub mod slow;

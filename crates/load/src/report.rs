@@ -8,7 +8,6 @@ mod page;
 mod study;
 mod text;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -171,22 +170,6 @@ impl Row {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         self.figure.map_or_else(|| "unknown".to_owned(), |figure| grouped(figure) + &unit)
     }
-}
-
-/// What speaks against a run in which so much was refused, by code, and `lost` messages for good. An overloaded node may
-/// put off what it takes later.
-pub(crate) fn against_refusals(refused: &BTreeMap<String, u64>, lost: u64) -> Option<&'static str> {
-    let overloaded = refused.keys().all(|code| code == "unavailable");
-    match (lost, overloaded) {
-        (0, true) => None,
-        (_, true) => Some("the server could not keep up, and refused messages as `unavailable`"),
-        (_, false) => Some("the server refused messages: its limits were measured"),
-    }
-}
-
-/// A line of each reason or code.
-pub(crate) fn counted(counts: &BTreeMap<String, u64>) -> impl Iterator<Item = String> {
-    counts.iter().map(|(what, count)| format!("{count} × {what}"))
 }
 
 impl Report {

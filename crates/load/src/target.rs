@@ -92,6 +92,10 @@ impl Target {
         Ok(Target::new(addr, tls, name, host))
     }
 
+    pub fn url(&self) -> String {
+        format!("{}://{}", if self.tls { "https" } else { "http" }, self.host)
+    }
+
     fn new(addr: SocketAddr, tls: bool, name: String, host: &str) -> Target {
         let websocket_key = STANDARD.encode(b"kith load client");
         // RFC 6455 §1.3: the GUID that shows that the server has understood.
@@ -111,6 +115,7 @@ mod tests {
         let plain = Target::parse("http://127.0.0.1:8080").unwrap();
         assert_eq!((plain.addr, plain.tls), ("127.0.0.1:8080".parse().unwrap(), false));
         assert_eq!(plain.host, "127.0.0.1:8080");
+        assert_eq!(plain.url(), "http://127.0.0.1:8080");
         let tls = Target::parse("https://[::1]/").unwrap();
         assert_eq!((tls.addr, tls.tls, tls.name.as_str()), ("[::1]:443".parse().unwrap(), true, "::1"));
         for bad in ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://h/path", "http://127.0.0.1:x"] {

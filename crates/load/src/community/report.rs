@@ -10,10 +10,11 @@ use serde::Serialize;
 use super::life::Found;
 use super::{CommunityPlan, Rosters, Seeded};
 use crate::conductor::{Ramp, Stand};
-use crate::crowd::{histogram, read};
+use crate::crowd::{read, together};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::report::{Latency, Row, Run, Verdict, against_refusals, counted, grouped};
+use crate::reasons::{self, against_refusals};
+use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 use crate::traffic::Traffic;
 
@@ -223,16 +224,10 @@ impl Report {
             Some((sample.kernel_bytes? as f64 - before.kernel_bytes? as f64) / 2.0 / members)
         };
         let cpu = || Some(ramped.sample.cpu_seconds? - before.cpu_seconds?);
-        let together = |which: fn(&Found) -> &Histogram<u64>| {
-            let mut all = histogram();
-            found.iter().for_each(|one| all.add(which(one)).expect("all have the same bounds"));
-            Percentiles::of(&all)
-        };
+        let times =
+            |which: fn(&Found) -> &Histogram<u64>| Percentiles::of(&together(found.iter().map(which)));
         let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();
-        let mut refused = BTreeMap::new();
-        for (code, count) in found.iter().flat_map(|one| &one.refusals) {
-            *refused.entry(code.clone()).or_default() += count;
-        }
+        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
         let refused_for_good = calm.refused + storm.as_ref().map_or(0, |storm| storm.part.refused);
         let storm = storm.map(|storm| {
             let cpu = storm.part.stands.as_ref();
@@ -243,7 +238,7 @@ impl Report {
                 returned: storm.returned,
                 back_after_seconds: storm.back_after.as_secs_f64(),
                 return_ms: Percentiles::of(&findings.again),
-                ack_ms: together(|one| &one.storm_ack),
+                ack_ms: times(|one| &one.storm_ack),
                 cpu_us_per_return: cpu.map(|cpu| cpu * 1e6 / storm.returned.max(1) as f64),
                 caught_up: sum(|one| one.caught_up),
                 gaps: sum(|one| one.gaps),
@@ -253,7 +248,7 @@ impl Report {
             }
         });
         let mut report = Report {
-            url: format!("{}://{}", if plan.aim.target.tls { "https" } else { "http" }, plan.aim.target.host),
+            url: plan.aim.target.url(),
             transport: plan.transport.name(),
             tls: plan.aim.target.tls,
             sites: people.sites(),
@@ -279,11 +274,11 @@ impl Report {
             kernel_bytes_per_member_at_end: kernel(&end.sample),
             generator_bytes_per_member: findings.own.map(|own| own as f64 / members),
             calm: calm.phase(),
-            ack_ms: together(|one| &one.ack),
-            delivery_ms: together(|one| &one.delivery),
+            ack_ms: times(|one| &one.ack),
+            delivery_ms: times(|one| &one.delivery),
             presence_expected: calm.changes * u64::from(people.online()),
-            presence_ms: together(|one| &one.presence),
-            late_ms: together(|one| &one.late),
+            presence_ms: times(|one| &one.presence),
+            late_ms: times(|one| &one.late),
             ramp_late_percent: ramp.late_beats as f64 / ramp.beats.max(1) as f64 * 100.0,
             storm,
             doubled: sum(|one| one.doubled),
@@ -352,9 +347,7 @@ impl Report {
             how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
-            lines: counted(&self.failures)
-                .chain(counted(&self.refused).map(|line| format!("refused: {line}")))
-                .collect(),
+            lines: reasons::lines(&self.failures, &self.refused),
             latencies,
             series: self.series.clone(),
             study: None,
@@ -456,17 +449,6 @@ impl Report {
 /// For people.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let run = self.run("community");
-        writeln!(f, "{}\n{}", run.headline, run.how)?;
-        for row in &run.rows {
-            writeln!(f, "{:<42} {}", row.what, row.shown())?;
-        }
-        for latency in &run.latencies {
-            writeln!(f, "{:<46} {}", latency.what, latency.ms)?;
-        }
-        for line in &run.lines {
-            writeln!(f, "{line}")?;
-        }
-        writeln!(f, "{}", run.verdict.sentence())
+        f.write_str(&self.run("community").text())
     }
 }

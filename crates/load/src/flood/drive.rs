@@ -12,6 +12,7 @@ use super::report::{Exchange, Findings, Report};
 use crate::again::{Refusal, Wait};
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand, now_unix};
 use crate::crowd::{Mail, Says, Script, add, read};
+use crate::reasons;
 use crate::series::Point;
 use crate::token;
 use crate::traffic::Traffic;
@@ -51,10 +52,8 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     let at_leave = flood.stand();
     flood.each(|| Mail::Leave);
     let (left, left_settled) = settle(&mut flood, plan.settle);
-    let mut reports = flood.reports()?;
-    for (reason, count) in reports.results.into_iter().flatten() {
-        *reports.failures.entry(reason).or_default() += count;
-    }
+    let reports = flood.reports()?;
+    let failures = reasons::joined(std::iter::once(&reports.failures).chain(&reports.results));
     let interrupted = flood.stopped();
     let Conductor { before, probe, mut series, field, .. } = flood;
     let findings = Findings {
@@ -69,7 +68,7 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         left,
         left_settled,
         login: reports.login,
-        failures: reports.failures,
+        failures,
         series: series.take(),
         workers: field.workers,
         failed: read(&field.counts.failed),

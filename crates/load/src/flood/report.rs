@@ -10,7 +10,8 @@ use super::FloodPlan;
 use crate::conductor::{Ramp, Stand};
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::report::{Latency, Row, Run, Verdict, counted, grouped};
+use crate::reasons::{self, Reasons};
+use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 
 /// The outcome. Figures that could not be read are null.
@@ -156,7 +157,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: format!("{}://{}", if plan.aim.target.tls { "https" } else { "http" }, plan.aim.target.host),
+            url: plan.aim.target.url(),
             site: plan.aim.site.clone(),
             transport: plan.transport.name(),
             tls: plan.aim.target.tls,
@@ -259,7 +260,7 @@ impl Report {
             ),
             verdict: Verdict::new(self.interrupted, against),
             rows,
-            lines: counted(&self.failures).collect(),
+            lines: reasons::lines(&self.failures, &Reasons::new()),
             latencies: vec![Latency { what: "connect + login, from when it was due", ms: self.connect_ms }],
             series: self.series.clone(),
             study: None,
@@ -307,8 +308,8 @@ impl fmt::Display for Report {
             "{} connections of {} over {}{tls}, {} failed",
             self.connections, self.asked, self.transport, self.failed
         )?;
-        for (reason, count) in &self.failures {
-            writeln!(f, "  {count:>8} × {reason}")?;
+        for line in reasons::lines(&self.failures, &Reasons::new()) {
+            writeln!(f, "  {line}")?;
         }
         writeln!(
             f,

@@ -9,9 +9,10 @@ use serde::Serialize;
 use super::life::Found;
 use super::{Limit, MixPlan, drive};
 use crate::conductor::Stand;
-use crate::crowd::histogram;
+use crate::crowd::together;
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
+use crate::reasons;
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 
@@ -90,14 +91,9 @@ pub(super) struct Findings {
 impl Report {
     pub(super) fn new(plan: &MixPlan, probe: Probe, findings: Findings) -> Report {
         let Findings { before, end, found, seconds, .. } = findings;
-        let (mut ack, mut delivery, mut refused) = (histogram(), histogram(), BTreeMap::new());
-        for one in &found {
-            ack.add(&one.ack).expect("all have the same bounds");
-            delivery.add(&one.delivery).expect("all have the same bounds");
-            for (code, count) in &one.refusals {
-                *refused.entry(code.clone()).or_default() += count;
-            }
-        }
+        let times =
+            |which: fn(&Found) -> &Histogram<u64>| Percentiles::of(&together(found.iter().map(which)));
+        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
         let members = end.active;
         let each = |grown: u64| grown as f64 / members.max(1) as f64;
         let user = || Some(each(end.sample.resident_bytes?.saturating_sub(before.resident_bytes?)));
@@ -121,7 +117,7 @@ impl Report {
                 "the generator came late to what members were to do",
                 "a lower --rate, or end what else runs on this machine",
             )),
-            _ if findings.failures.keys().any(|reason| reason.contains("Too many open files")) => Some((
+            _ if reasons::short_of_descriptors(&findings.failures) => Some((
                 "the generator had too few descriptors",
                 "raise the limit of open files, or fewer --members",
             )),
@@ -131,7 +127,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: format!("{}://{}", if plan.aim.target.tls { "https" } else { "http" }, plan.aim.target.host),
+            url: plan.aim.target.url(),
             transport: plan.transport.name(),
             members_at_most: plan.members,
             rate: plan.rate,
@@ -154,8 +150,8 @@ impl Report {
                 Some((end.sample.cpu_seconds? - before.cpu_seconds?) / seconds.max(0.001) * 100.0)
             })(),
             login_ms: Percentiles::of(&findings.login),
-            ack_ms: Percentiles::of(&ack),
-            delivery_ms: Percentiles::of(&delivery),
+            ack_ms: times(|one| &one.ack),
+            delivery_ms: times(|one| &one.delivery),
             sent: findings.sent,
             acknowledged: findings.acknowledged,
             delivered: findings.delivered,
@@ -242,7 +238,7 @@ impl Report {
                 Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
                 Row::new("generator, late", self.late_percent, "%"),
             ],
-            lines: self.lines(),
+            lines: reasons::lines(&self.failures, &self.refused),
             latencies: vec![
                 Latency { what: "connect + login, from when it was due", ms: self.login_ms },
                 Latency { what: "message to acknowledgement", ms: self.ack_ms },
@@ -252,29 +248,11 @@ impl Report {
             study: None,
         }
     }
-
-    fn lines(&self) -> Vec<String> {
-        let failures = self.failures.iter().map(|(reason, count)| format!("{count} × {reason}"));
-        failures
-            .chain(self.refused.iter().map(|(code, count)| format!("{count} × refused: {code}")))
-            .collect()
-    }
 }
 
 /// For people.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let run = self.run("mix");
-        writeln!(f, "{}\n{}", run.headline, run.how)?;
-        for row in &run.rows {
-            writeln!(f, "{:<38} {}", row.what, row.shown())?;
-        }
-        for latency in &run.latencies {
-            writeln!(f, "{:<38} {}", latency.what, latency.ms)?;
-        }
-        for line in &run.lines {
-            writeln!(f, "  {line}")?;
-        }
-        writeln!(f, "{}", run.verdict.sentence())
+        f.write_str(&self.run("mix").text())
     }
 }

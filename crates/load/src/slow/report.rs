@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::SlowPlan;
 use super::reading::Found;
 use crate::conductor::Stand;
+use crate::crowd::together;
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::report::{Latency, Row, Run, Verdict, against_refusals, counted, grouped};
+use crate::reasons::{self, against_refusals};
+use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 
 /// The outcome. Figures that could not be read are null.
@@ -72,14 +75,9 @@ pub(super) struct Findings {
 impl Report {
     pub(super) fn new(plan: &SlowPlan, probe: Probe, findings: Findings) -> Report {
         let Findings { calm, paused, found, .. } = findings;
-        let mut all = Found::default();
-        for one in &found {
-            all.calm.add(&one.calm).expect("all have the same bounds");
-            all.pause.add(&one.pause).expect("all have the same bounds");
-            for (code, count) in &one.refusals {
-                *all.refusals.entry(code.clone()).or_default() += count;
-            }
-        }
+        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
+        let times =
+            |which: fn(&Found) -> &Histogram<u64>| Percentiles::of(&together(found.iter().map(which)));
         let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();
         let grown = |before: Option<u64>, after: Option<u64>| {
             Some((after? as f64 - before? as f64) / f64::from(plan.slow.max(1)))
@@ -89,7 +87,7 @@ impl Report {
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit"),
             _ if findings.ramped < u64::from(plan.members + plan.slow) => Some("not everybody was logged in"),
-            _ if findings.refused > 0 => against_refusals(&all.refusals, findings.refused),
+            _ if findings.refused > 0 => against_refusals(&refused, findings.refused),
             Probe::Blind => Some("nothing could be seen of the server"),
             _ => None,
         };
@@ -99,8 +97,8 @@ impl Report {
             slow: plan.slow,
             body_bytes: plan.body_bytes,
             pause_seconds: pause,
-            calm_ms: Percentiles::of(&all.calm),
-            pause_ms: Percentiles::of(&all.pause),
+            calm_ms: times(|one| &one.calm),
+            pause_ms: times(|one| &one.pause),
             catch_up_seconds: findings.caught_up.as_secs_f64(),
             user_bytes_per_slow: grown(calm.sample.resident_bytes, paused.sample.resident_bytes),
             sent: findings.sent,
@@ -112,7 +110,7 @@ impl Report {
             behind: sum(|found| found.behind),
             gaps: sum(|found| found.gaps),
             fetched: sum(|found| found.fetched),
-            refused: all.refusals,
+            refused,
             failed: findings.failed,
             failures: findings.failures,
             generator_busiest_percent: busiest,
@@ -167,9 +165,7 @@ impl Report {
                 Row::new("connections failed", count(self.failed), ""),
                 Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
             ],
-            lines: counted(&self.failures)
-                .chain(counted(&self.refused).map(|line| format!("refused: {line}")))
-                .collect(),
+            lines: reasons::lines(&self.failures, &self.refused),
             latencies: vec![
                 Latency { what: "others, before", ms: self.calm_ms },
                 Latency { what: "others, while the slow do not read", ms: self.pause_ms },

@@ -10,10 +10,11 @@ use serde::Serialize;
 use super::StormPlan;
 use super::weather::Found;
 use crate::conductor::Stand;
-use crate::crowd::histogram;
+use crate::crowd::together;
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
-use crate::report::{Latency, Row, Run, Verdict, against_refusals, counted, grouped};
+use crate::reasons::{self, against_refusals};
+use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 
 /// The outcome. Figures that could not be read are null.
@@ -83,14 +84,7 @@ pub(super) struct Findings {
 impl Report {
     pub(super) fn new(plan: &StormPlan, probe: Probe, findings: Findings) -> Report {
         let Findings { broken, back, back_after, found, returned, .. } = findings;
-        let mut ack = histogram();
-        let mut refused = BTreeMap::new();
-        for one in &found {
-            ack.add(&one.ack).expect("all have the same bounds");
-            for (code, count) in &one.refusals {
-                *refused.entry(code.clone()).or_default() += count;
-            }
-        }
+        let refused = reasons::joined(found.iter().map(|one| &one.refusals));
         let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();
         let cpu = || Some(back.sample.cpu_seconds? - broken.sample.cpu_seconds?);
         let storm = back.at.saturating_duration_since(broken.at).as_secs_f64().max(0.001);
@@ -99,7 +93,7 @@ impl Report {
         let refusals = against_refusals(&refused, findings.refused);
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit"),
-            _ if short_of_descriptors(&findings.failures) => {
+            _ if reasons::short_of_descriptors(&findings.failures) => {
                 Some("the generator had too few descriptors for the old and the new connections")
             }
             _ if findings.ramped < everybody => Some("not everybody was logged in before the storm"),
@@ -108,7 +102,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: format!("{}://{}", if plan.aim.target.tls { "https" } else { "http" }, plan.aim.target.host),
+            url: plan.aim.target.url(),
             transport: plan.transport.name(),
             members: plan.members,
             watchers: plan.watchers,
@@ -116,7 +110,7 @@ impl Report {
             returned,
             back_after_seconds: back_after.as_secs_f64(),
             return_ms: Percentiles::of(&findings.again),
-            ack_ms: Percentiles::of(&ack),
+            ack_ms: Percentiles::of(&together(found.iter().map(|one| &one.ack))),
             cpu_us_per_return: cpu().map(|cpu| cpu * 1e6 / returned.max(1) as f64),
             sent: findings.sent,
             acknowledged: findings.acknowledged,
@@ -195,9 +189,7 @@ impl Report {
                 Row::new("watched pairs", count(self.watched), ""),
                 Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
             ],
-            lines: counted(&self.failures)
-                .chain(counted(&self.refused).map(|line| format!("refused: {line}")))
-                .collect(),
+            lines: reasons::lines(&self.failures, &self.refused),
             latencies: vec![
                 Latency { what: "coming back, from when it was due", ms: self.return_ms },
                 Latency { what: "send to acknowledgement, of those who stayed", ms: self.ack_ms },
@@ -206,10 +198,6 @@ impl Report {
             study: None,
         }
     }
-}
-
-fn short_of_descriptors(failures: &BTreeMap<String, u64>) -> bool {
-    failures.keys().any(|reason| reason.contains("Too many open files"))
 }
 
 /// For people.

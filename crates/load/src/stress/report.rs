@@ -9,10 +9,11 @@ use serde::Serialize;
 use super::writing::Found;
 use super::{Pace, StressPlan};
 use crate::conductor::Stand;
-use crate::crowd::histogram;
+use crate::crowd::together;
 use crate::percentiles::Percentiles;
 use crate::probe::{Probe, Sample};
-use crate::report::{Latency, Row, Run, Verdict, against_refusals, grouped};
+use crate::reasons::{self, against_refusals};
+use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 
 /// The outcome. Figures that could not be read are null.
@@ -87,9 +88,8 @@ pub(super) struct Shape {
 
 impl From<&StressPlan> for Shape {
     fn from(plan: &StressPlan) -> Shape {
-        let scheme = if plan.aim.target.tls { "https" } else { "http" };
         Shape {
-            url: format!("{scheme}://{}", plan.aim.target.host),
+            url: plan.aim.target.url(),
             transport: plan.transport.name(),
             asked: plan.members,
             group: plan.group,
@@ -301,24 +301,19 @@ impl Report {
 
 fn joined(found: &[Found]) -> Found {
     let mut all = Found {
-        ack: histogram(),
-        delivery: histogram(),
+        ack: together(found.iter().map(|one| &one.ack)),
+        delivery: together(found.iter().map(|one| &one.delivery)),
         doubled: 0,
         misordered: 0,
         holes: 0,
         strange: 0,
-        refusals: BTreeMap::new(),
+        refusals: reasons::joined(found.iter().map(|one| &one.refusals)),
     };
     for one in found {
-        all.ack.add(&one.ack).expect("all have the same bounds");
-        all.delivery.add(&one.delivery).expect("all have the same bounds");
         all.doubled += one.doubled;
         all.misordered += one.misordered;
         all.holes += one.holes;
         all.strange += one.strange;
-        for (code, count) in &one.refusals {
-            *all.refusals.entry(code.clone()).or_default() += count;
-        }
     }
     all
 }
@@ -350,11 +345,8 @@ impl fmt::Display for Report {
             "lost {}, doubled {}, misordered {}, holes {}, strange {}, unanswered {}, connections failed {}",
             self.lost, self.doubled, self.misordered, self.holes, self.strange, self.unanswered, self.failed
         )?;
-        for (code, count) in &self.refused {
-            writeln!(f, "  {count:>8} × refused: {code}")?;
-        }
-        for (reason, count) in &self.failures {
-            writeln!(f, "  {count:>8} × {reason}")?;
+        for line in reasons::lines(&self.failures, &self.refused) {
+            writeln!(f, "  {line}")?;
         }
         let Report { generator_threads, generator_busiest_percent, .. } = self;
         if let Some(store) = self.inside {

@@ -22,8 +22,7 @@ pub(super) fn get(target: &Target, path: &str, codings: &str, tag: Option<&str>,
 pub(super) fn post(target: &Target, path: &str, out: &mut Vec<u8>) {
     begin("POST", target, path, out);
     field("Accept-Encoding", PACKED, out);
-    let scheme = if target.tls { "https" } else { "http" };
-    field("Origin", &format!("{scheme}://{}", target.host), out);
+    field("Origin", &target.url(), out);
     field("Content-Length", "0", out);
     out.extend_from_slice(b"\r\n");
 }

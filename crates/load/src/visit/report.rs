@@ -12,6 +12,7 @@ use crate::conductor::Stand;
 use crate::crowd::histogram;
 use crate::percentiles::Percentiles;
 use crate::probe::Probe;
+use crate::reasons::{self, Reasons};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 
@@ -99,10 +100,7 @@ impl Report {
         let Findings { before, begin, end, tallies, .. } = &findings;
         let (times, all) = merged(tallies);
         let sum = |count: fn(&Tally) -> u64| tallies.iter().map(count).sum::<u64>();
-        let mut failures = BTreeMap::new();
-        for (reason, count) in tallies.iter().flat_map(|tally| &tally.failures) {
-            *failures.entry(reason.clone()).or_default() += count;
-        }
+        let mut failures = reasons::joined(tallies.iter().map(|tally| &tally.failures));
         if findings.unanswered > 0 {
             failures.insert("never answered".to_owned(), findings.unanswered);
         }
@@ -127,7 +125,7 @@ impl Report {
                 "the generator came late to what visitors were to do",
                 "fewer visitors or a longer --think, or end what else runs on this machine",
             )),
-            _ if failures.keys().any(|reason| reason.contains("Too many open files")) => Some((
+            _ if reasons::short_of_descriptors(&failures) => Some((
                 "the generator had too few descriptors",
                 "raise the limit of open files, or fewer --connections",
             )),
@@ -139,7 +137,7 @@ impl Report {
             _ => None,
         };
         Report {
-            url: format!("{}://{}", if plan.aim.target.tls { "https" } else { "http" }, plan.aim.target.host),
+            url: plan.aim.target.url(),
             page: plan.page.clone(),
             pages: findings.pages,
             files: findings.files,
@@ -278,7 +276,7 @@ impl Report {
             row("Longest transaction:", format!("{:.4}", self.longest_seconds), ""),
             row("Shortest transaction:", format!("{:.4}", self.shortest_seconds), ""),
         ];
-        lines.extend(self.failures.iter().map(|(reason, count)| format!("{count} × {reason}")));
+        lines.extend(reasons::lines(&self.failures, &Reasons::new()));
         lines
     }
 }
@@ -297,18 +295,6 @@ fn merged(tallies: &[Tally]) -> (BTreeMap<Kind, Histogram<u64>>, Histogram<u64>)
 /// For people.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let run = self.run("visit");
-        writeln!(f, "{}\n{}\n", run.headline, run.how)?;
-        for line in &run.lines {
-            writeln!(f, "  {line}")?;
-        }
-        writeln!(f)?;
-        for row in &run.rows {
-            writeln!(f, "{:<42} {}", row.what, row.shown())?;
-        }
-        for latency in &run.latencies {
-            writeln!(f, "{:<42} {}", latency.what, latency.ms)?;
-        }
-        writeln!(f, "{}", run.verdict.sentence())
+        f.write_str(&self.run("visit").text())
     }
 }

@@ -1,0 +1,67 @@
+//! What failed and what was refused, counted by reason: the same in all reports.
+
+use std::collections::BTreeMap;
+
+/// How often, by reason or by code.
+pub(crate) type Reasons = BTreeMap<String, u64>;
+
+/// Of all workers.
+pub(crate) fn joined<'a>(of_workers: impl IntoIterator<Item = &'a Reasons>) -> Reasons {
+    let mut all = Reasons::new();
+    for (reason, count) in of_workers.into_iter().flatten() {
+        *all.entry(reason.clone()).or_default() += count;
+    }
+    all
+}
+
+/// A line of each, for people.
+pub(crate) fn lines(failures: &Reasons, refused: &Reasons) -> Vec<String> {
+    let failed = failures.iter().map(|(reason, count)| format!("{count} × {reason}"));
+    failed.chain(refused.iter().map(|(code, count)| format!("{count} × refused: {code}"))).collect()
+}
+
+pub(crate) fn short_of_descriptors(failures: &Reasons) -> bool {
+    failures.keys().any(|reason| reason.contains("Too many open files"))
+}
+
+/// What speaks against a run in which so much was refused, and `lost` messages for good. An overloaded node may put off
+/// what it takes later.
+pub(crate) fn against_refusals(refused: &Reasons, lost: u64) -> Option<&'static str> {
+    let overloaded = refused.keys().all(|code| code == "unavailable");
+    match (lost, overloaded) {
+        (0, true) => None,
+        (_, true) => Some("the server could not keep up, and refused messages as `unavailable`"),
+        (_, false) => Some("the server refused messages: its limits were measured"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reasons(of: &[(&str, u64)]) -> Reasons {
+        of.iter().map(|(reason, count)| ((*reason).to_owned(), *count)).collect()
+    }
+
+    #[test]
+    fn reasons_of_all_workers_are_counted_together() {
+        let of_workers = [reasons(&[("a", 1), ("b", 2)]), reasons(&[("b", 3)]), reasons(&[])];
+        let all = joined(&of_workers);
+        assert_eq!(all, reasons(&[("a", 1), ("b", 5)]));
+        let refused = reasons(&[("unavailable", 7)]);
+        assert_eq!(lines(&all, &refused), ["1 × a", "5 × b", "7 × refused: unavailable"]);
+        assert!(!short_of_descriptors(&all));
+        assert!(short_of_descriptors(&reasons(&[("connect: Too many open files (os error 24)", 1)])));
+    }
+
+    #[test]
+    fn what_was_only_put_off_speaks_against_nothing() {
+        let (overloaded, limited) = (reasons(&[("unavailable", 7)]), reasons(&[("rate_limited", 1)]));
+        assert_eq!(against_refusals(&reasons(&[]), 0), None);
+        assert_eq!(against_refusals(&overloaded, 0), None);
+        assert!(against_refusals(&overloaded, 1).unwrap().contains("could not keep up"));
+        for lost in [0, 1] {
+            assert!(against_refusals(&limited, lost).unwrap().contains("limits were measured"));
+        }
+    }
+}
