@@ -64,7 +64,9 @@ fn visitors_come_browse_write_and_leave() {
 fn what_fails_is_counted_with_its_reason() {
     let report = visited("/page", Flaws { no_token_every: Some(4), ..Flaws::default() }).unwrap();
     let failed = report.failures["token (POST): the status 503"];
-    assert!(failed >= report.failed && report.failed > 5, "{}", report.json());
+    // On a busy machine, a message may have no answer either before its page is left.
+    let all: u64 = report.failures.values().sum();
+    assert!(failed > 5 && all >= report.failed && report.failed > 5, "{}", report.json());
     assert_eq!(count(&report, Kind::Login), count(&report, Kind::Token), "without a token nobody logs in");
     assert!((50.0..99.9).contains(&report.availability_percent), "{}", report.availability_percent);
 }
