@@ -17,13 +17,12 @@ use crate::target::Transport;
 use crate::token::Passes;
 use crate::traffic::{Drain, Traffic};
 use crate::trust::{self, BadTrust};
-use crate::watch::Until;
+use crate::watch::{Lines, Until};
 
 /// How often the conductor wakes up: what is due is done in parts this short.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
 /// A worker that says nothing for so long is gone.
 pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
-const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Connections without their welcome. More would only fill the server's backlog and be dropped there.
 const IN_FLIGHT: u64 = 3000;
 /// Wake-ups per second that all workers together may cost.
@@ -99,6 +98,7 @@ pub(crate) struct Conductor<'a, S: Script> {
     traffic: Arc<Traffic>,
     mail: Mailboxes<Mail<S>>,
     say: &'a mut dyn FnMut(&str),
+    lines: Lines,
     /// Ends its workers when dropped.
     _edge: Edge,
 }
@@ -146,6 +146,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             traffic: Arc::clone(&cast.traffic),
             mail,
             say,
+            lines: Lines::new(Instant::now()),
             _edge: edge,
         })
     }
@@ -198,14 +199,9 @@ impl<'a, S: Script> Conductor<'a, S> {
     /// Waits; answers how things stood when it began.
     pub(crate) fn hold(&mut self, time: Duration) -> Stand {
         let (from, start) = (self.stand(), Instant::now());
-        let mut lines = 0;
         while start.elapsed() < time && !self.aim.stopped() {
             thread::sleep(series::EVERY.min(time.saturating_sub(start.elapsed())));
             self.sample_if_due(Instant::now());
-            if start.elapsed() >= LINE_EVERY * (lines + 1) {
-                lines += 1;
-                self.line();
-            }
         }
         from
     }
@@ -221,10 +217,12 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
     }
 
+    /// What the waiting of every plan calls: the curve goes on, and a line is said now and then.
     pub(crate) fn sample_if_due(&mut self, now: Instant) {
         let seconds = now.saturating_duration_since(self.field.start).as_secs_f64();
         let look = || Point::look(seconds, self.probe, self.field.counts.active(), &self.traffic);
         self.series.look_if_due(seconds, &*self.aim.watch, look);
+        self.line_if_due(now);
     }
 
     /// Somebody has ended the run before its time.
@@ -241,8 +239,16 @@ impl<'a, S: Script> Conductor<'a, S> {
         }
     }
 
+    /// A line now and then, for people who do not see it live.
+    fn line_if_due(&mut self, now: Instant) {
+        if self.lines.are_due(now) {
+            self.line();
+        }
+    }
+
     /// The line of the classic flood test.
     pub(crate) fn line(&mut self) {
+        self.lines.said(Instant::now());
         let counts = &self.field.counts;
         let seconds = self.field.start.elapsed().as_secs();
         (self.say)(&format!(

@@ -1,7 +1,7 @@
 //! Somebody who looks on while a plan runs: for a progress bar, or for nothing.
 
 use std::fmt::Debug;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::series::Point;
 
@@ -22,6 +22,27 @@ pub enum Until {
     ItIsDone,
 }
 
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// When the next line is to be said: some time after the last one, whyever that was said.
+pub(crate) struct Lines {
+    last: Instant,
+}
+
+impl Lines {
+    pub(crate) fn new(now: Instant) -> Lines {
+        Lines { last: now }
+    }
+
+    pub(crate) fn are_due(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.last) >= LINE_EVERY
+    }
+
+    pub(crate) fn said(&mut self, now: Instant) {
+        self.last = now;
+    }
+}
+
 /// Looks away.
 #[derive(Debug)]
 pub(crate) struct Nobody;
@@ -30,4 +51,26 @@ impl Watch for Nobody {
     fn stage(&self, _: &'static str, _: Until) {}
 
     fn point(&self, _: &Point) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_due_some_time_after_the_last_one() {
+        let begin = Instant::now();
+        let mut lines = Lines::new(begin);
+        let due: Vec<u64> = (0..50)
+            .filter(|second| {
+                let now = begin + Duration::from_secs(*second);
+                let due = lines.are_due(now) || *second == 13;
+                if due {
+                    lines.said(now);
+                }
+                due
+            })
+            .collect();
+        assert_eq!(due, [10, 13, 23, 33, 43]);
+    }
 }

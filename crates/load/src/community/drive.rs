@@ -25,7 +25,6 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(10);
 const RETURN_PATIENCE: Duration = Duration::from_secs(60);
 /// How long they write before and after a storm.
 const AROUND_STORM: Duration = Duration::from_secs(3);
-const LINE_EVERY: Duration = Duration::from_secs(10);
 
 type Town<'a> = Conductor<'a, Life>;
 
@@ -181,14 +180,9 @@ fn live(
     let before = Part::now(traffic);
     town.stage("calm", Until::Time(plan.time));
     let (begin, from) = (Instant::now(), town.stand());
-    let mut lines = 0;
     pen.begin();
     while begin.elapsed() < plan.time && !town.stopped() {
         pen.tick(town);
-        if begin.elapsed() >= LINE_EVERY * (lines + 1) {
-            lines += 1;
-            town.line();
-        }
         thread::sleep(BEAT);
     }
     let (seconds, to) = (begin.elapsed().as_secs_f64(), town.stand());

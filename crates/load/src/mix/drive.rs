@@ -15,7 +15,6 @@ use crate::watch::Until;
 
 /// Nothing has come for so long after the end: what is missing is lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
-const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Shares of fewer logins and messages mean nothing.
 const FEWEST: u64 = 100;
 
@@ -81,7 +80,7 @@ fn arrivals(plan: &MixPlan, seed: u64) -> Vec<f64> {
 fn grow(mix: &mut Conductor<'_, Life>, plan: &MixPlan, traffic: &Traffic) -> (Limit, Stand, f64) {
     mix.stage("members come", Until::Members(u64::from(plan.members)));
     let (mut asked, mut beats, mut late) = (0_u32, 0_u64, 0_u64);
-    let (mut line, mut last) = (LINE_EVERY, Instant::now());
+    let mut last = Instant::now();
     loop {
         let elapsed = mix.field.start.elapsed();
         let drawn = mix.field.arrivals.get().map_or(&[][..], Vec::as_slice);
@@ -95,10 +94,6 @@ fn grow(mix: &mut Conductor<'_, Life>, plan: &MixPlan, traffic: &Traffic) -> (Li
         beats += 1;
         late += u64::from(last.elapsed() > BEAT * 25);
         last = Instant::now();
-        if elapsed >= line {
-            line += LINE_EVERY;
-            mix.line();
-        }
         // A look at the server costs too much for every beat.
         if beats % 16 == 0 {
             let stand = mix.stand();

@@ -20,9 +20,10 @@ use crate::series::{Point, Series};
 use crate::token::{self, Signer};
 use crate::traffic::Traffic;
 use crate::trust;
-use crate::watch::Until;
+use crate::watch::{Lines, Until};
 
-const LINE_EVERY: Duration = Duration::from_secs(10);
+/// The last answers may take so long.
+const SETTLE_PATIENCE: Duration = Duration::from_secs(10).saturating_add(ANSWER_PATIENCE);
 /// Pages that visitors look at, at the most.
 const PAGES_MOST: usize = 8;
 /// Files of a site, at the most: more would not be ours.
@@ -74,6 +75,7 @@ struct Drive<'a> {
     workers: usize,
     mail: Mailboxes<Mail>,
     say: &'a mut dyn FnMut(&str),
+    lines: Lines,
     last_beat: Instant,
     beats: u64,
     slow_beats: u64,
@@ -115,6 +117,7 @@ impl<'a> Drive<'a> {
             workers,
             mail,
             say,
+            lines: Lines::new(start),
             last_beat: start,
             beats: 0,
             slow_beats: 0,
@@ -218,7 +221,6 @@ impl<'a> Drive<'a> {
         self.each(|| Mail::Count { from: begin });
         (self.beats, self.slow_beats) = (0, 0);
         let (mut next, mut number) = (begin + wait(), visitors);
-        let mut line = begin + LINE_EVERY;
         while begin.elapsed() < time && !self.stopped() {
             while next <= Instant::now() && number < everybody {
                 self.come(number, next, false);
@@ -226,8 +228,7 @@ impl<'a> Drive<'a> {
                 number += 1;
             }
             self.beat();
-            if Instant::now() >= line {
-                line += LINE_EVERY;
+            if self.lines.are_due(Instant::now()) {
                 self.line();
             }
         }
@@ -245,7 +246,7 @@ impl<'a> Drive<'a> {
                 quiet_from = Instant::now();
             }
             // A view that was due may still wait for its turn.
-            if quiet_from.elapsed() > BEAT * 25 || begin.elapsed() > ANSWER_PATIENCE + LINE_EVERY {
+            if quiet_from.elapsed() > BEAT * 25 || begin.elapsed() > SETTLE_PATIENCE {
                 return missing;
             }
             self.beat();
@@ -279,6 +280,7 @@ impl<'a> Drive<'a> {
             read(&counts.failed)
         );
         (self.say)(&line);
+        self.lines.said(Instant::now());
     }
 
     fn stand(&self) -> Stand {
