@@ -1,8 +1,8 @@
 //! Conducts a crowd: when who connects, when to look at the server. What it shares with all load plans.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc;
-use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -10,6 +10,7 @@ use edge::{Edge, EdgeConfig, Mailboxes, mailboxes};
 use hdrhistogram::Histogram;
 
 use crate::aim::Aim;
+use crate::arrivals::Arrivals;
 use crate::crowd::{self, Counts, Crowd, Field, Mail, Script, read};
 use crate::probe::{self, Probe, Sample};
 use crate::series::{self, Point, Series};
@@ -29,6 +30,8 @@ const IN_FLIGHT: u64 = 3000;
 const RINGS: u32 = 4_000;
 /// Nothing has come for so long: what is missing does not come any more.
 const GIVE_UP: Duration = Duration::from_secs(35);
+/// A member who has begun its connection later than this came late.
+const LATE: Duration = Duration::from_millis(50);
 /// The server may still be busy when the last welcome is out.
 const AFTER_RAMP: Duration = Duration::from_millis(500);
 /// Descriptors of the process that are not connections.
@@ -56,8 +59,7 @@ pub(crate) struct Cast<'a> {
     pub(crate) aim: &'a Aim,
     pub(crate) transport: Transport,
     pub(crate) members: u32,
-    /// Connections begun per second.
-    pub(crate) rate: f64,
+    pub(crate) arrivals: Arrivals,
     pub(crate) traffic: Arc<Traffic>,
 }
 
@@ -106,11 +108,11 @@ pub(crate) struct Conductor<'a, S: Script> {
 impl<'a, S: Script> Conductor<'a, S> {
     /// Starts the workers. Nobody connects yet. `script` makes each worker's: (worker, workers).
     pub(crate) fn new(
-        cast: &Cast<'_>,
+        cast: Cast<'_>,
         say: &'a mut dyn FnMut(&str),
         script: impl Fn(usize, usize) -> S + Send + Sync + 'static,
     ) -> Result<Conductor<'a, S>, LoadError> {
-        if cast.members == 0 || cast.rate.is_nan() || cast.rate <= 0.0 {
+        if cast.members == 0 || !cast.arrivals.have_an_end() {
             return Err(LoadError::Plan("at least one connection and a rate above 0 are needed"));
         }
         let aim = cast.aim;
@@ -126,8 +128,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             workers,
             tls,
             start: Instant::now() + Duration::from_millis(100),
-            rate: cast.rate,
-            arrivals: OnceLock::new(),
+            arrivals: cast.arrivals,
             counts: Counts::new(workers),
         });
         let (mail, inboxes) = mailboxes(workers);
@@ -143,7 +144,7 @@ impl<'a, S: Script> Conductor<'a, S> {
             cpu_before: own_cpu().unwrap_or(0.0),
             series: Series::default(),
             aim: aim.clone(),
-            traffic: Arc::clone(&cast.traffic),
+            traffic: cast.traffic,
             mail,
             say,
             lines: Lines::new(Instant::now()),
@@ -159,8 +160,8 @@ impl<'a, S: Script> Conductor<'a, S> {
         let (mut asked, mut last, mut last_change) = (0, 0, Instant::now());
         loop {
             let now = Instant::now();
-            let elapsed = now.saturating_duration_since(self.field.start).as_secs_f64();
-            let due = ((elapsed * self.field.rate).ceil() as u64).min(total);
+            let elapsed = now.saturating_duration_since(self.field.start);
+            let due = self.field.arrivals.by(elapsed).min(total);
             let counts = &self.field.counts;
             let settled = read(&counts.welcomed) + read(&counts.failed);
             let room = IN_FLIGHT.saturating_sub(asked - settled.min(asked));
@@ -173,8 +174,9 @@ impl<'a, S: Script> Conductor<'a, S> {
                 }
                 asked = until;
             }
-            // Late by more than 50 ms: because the server has not answered those before, or because of ourselves?
-            let late = due as f64 - read(&self.field.counts.begun) as f64 > self.field.rate * 0.05;
+            // Because the server has not answered those before, or because of ourselves?
+            let late = read(&self.field.counts.begun)
+                < self.field.arrivals.by(elapsed.saturating_sub(LATE)).min(total);
             ramp.beats += 1;
             ramp.late_beats += u64::from(late && room > 0);
             self.sample_if_due(now);

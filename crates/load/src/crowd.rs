@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use edge::{Accepted, Closed, Connect, Conns, Handle, Io, Now, Protocol};
@@ -16,6 +16,7 @@ use rustls_pki_types::ServerName;
 use web_proto::{Command, Event, Hello, VERSION, Welcome};
 
 use crate::again::{Wait, Waiting};
+use crate::arrivals::Arrivals;
 use crate::client::{self, Client, Masks};
 use crate::probe;
 use crate::target::{Target, Transport};
@@ -47,10 +48,7 @@ pub(crate) struct Field {
     pub(crate) workers: usize,
     pub(crate) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub(crate) start: Instant,
-    /// Connections per second.
-    pub(crate) rate: f64,
-    /// Seconds after the start, where members do not come evenly.
-    pub(crate) arrivals: OnceLock<Vec<f64>>,
+    pub(crate) arrivals: Arrivals,
     pub(crate) counts: Counts,
 }
 
@@ -94,8 +92,7 @@ pub(crate) fn add(count: &AtomicU64, n: u64) {
 impl Field {
     /// When a member's connection was due: latency counts from here, also if the generator came late.
     fn due(&self, member: u32) -> Instant {
-        let drawn = self.arrivals.get().and_then(|arrivals| arrivals.get(member as usize).copied());
-        self.start + Duration::from_secs_f64(drawn.unwrap_or(f64::from(member) / self.rate))
+        self.start + self.arrivals.of(member)
     }
 
     /// 127.0.0.2 and so on, a row of them per worker, where many members go to this machine; elsewhere the system's own

@@ -10,6 +10,7 @@
 
 mod again;
 mod aim;
+mod arrivals;
 pub mod client;
 pub mod community;
 mod conductor;

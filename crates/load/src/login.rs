@@ -6,6 +6,7 @@ use std::time::Instant;
 use web_proto::Event;
 
 use crate::Aim;
+use crate::arrivals::Arrivals;
 use crate::conductor::{Cast, Conductor, LoadError};
 use crate::crowd::{Mail, Says, Script, read};
 use crate::target::Transport;
@@ -19,11 +20,11 @@ pub fn try_login(aim: &Aim) -> Result<(), LoadError> {
         aim,
         transport: Transport::Websocket,
         members: 1,
-        rate: 1000.0,
+        arrivals: Arrivals::Even(1000.0),
         traffic: Arc::new(Traffic::default()),
     };
     let mut nobody = |_: &str| {};
-    let mut trial = Conductor::new(&cast, &mut nobody, |_, _| Silent)?;
+    let mut trial = Conductor::new(cast, &mut nobody, |_, _| Silent)?;
     trial.ramp();
     if read(&trial.field.counts.welcomed) > 0 {
         trial.each(|| Mail::Leave);

@@ -10,6 +10,7 @@ use super::life::{Life, Order, World};
 use super::moments::{Moment, Moments};
 use super::report::{Findings, Part, Report, Storm};
 use super::{CommunityPlan, Rosters};
+use crate::arrivals::Arrivals;
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, read};
 use crate::probe::Probe;
@@ -35,7 +36,7 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Rep
         aim: &plan.aim,
         transport: plan.transport,
         members: people.members(),
-        rate: plan.rate,
+        arrivals: Arrivals::Even(plan.rate),
         traffic: Arc::clone(&traffic),
     };
     let own_before = own_memory();
@@ -50,7 +51,7 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Rep
         changed: (0..people.members()).map(|_| AtomicU32::new(0)).collect(),
     });
     let of_workers = Arc::clone(&world);
-    let mut town: Town<'_> = Conductor::new(&cast, say, move |worker, workers| {
+    let mut town: Town<'_> = Conductor::new(cast, say, move |worker, workers| {
         Life::new(Arc::clone(&of_workers), worker, workers)
     })?;
 

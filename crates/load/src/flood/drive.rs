@@ -10,6 +10,7 @@ use web_proto::{Command, Event, SendTo};
 use super::FloodPlan;
 use super::report::{Exchange, Findings, Report};
 use crate::again::{Refusal, Wait};
+use crate::arrivals::Arrivals;
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand, now_unix};
 use crate::crowd::{Mail, Says, Script, add, read};
 use crate::reasons;
@@ -26,12 +27,12 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         aim: &plan.aim,
         transport: plan.transport,
         members: plan.connections,
-        rate: plan.rate,
+        arrivals: Arrivals::Even(plan.rate),
         traffic: Arc::clone(&traffic),
     };
     let talk = Arc::new(Talk { run: now_unix().as_millis() as u64, traffic });
     let of_workers = Arc::clone(&talk);
-    let mut flood = Conductor::new(&cast, say, move |worker, workers| Exchanging {
+    let mut flood = Conductor::new(cast, say, move |worker, workers| Exchanging {
         worker: worker as u32,
         workers: workers as u32,
         talk: Arc::clone(&of_workers),

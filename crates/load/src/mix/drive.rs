@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::life::{Life, Order, nobody_here};
 use super::report::{Findings, Report};
 use super::{Limit, MixPlan};
-use crate::client::Masks;
+use crate::arrivals::Arrivals;
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand, now_unix};
 use crate::crowd::{Mail, read};
 use crate::traffic::Traffic;
@@ -25,19 +25,19 @@ pub(super) fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Report, L
         ));
     }
     let traffic = Arc::new(Traffic::default());
+    let run = now_unix().as_millis() as u64;
     let cast = Cast {
         aim: &plan.aim,
         transport: plan.transport,
         members: plan.members,
-        rate: plan.rate,
+        arrivals: Arrivals::by_chance(plan.members, plan.rate, run ^ 0x5bd1_e995),
         traffic: Arc::clone(&traffic),
     };
-    let (run, here) = (now_unix().as_millis() as u64, nobody_here(plan.members));
+    let here = nobody_here(plan.members);
     let (of_workers, of_plan) = (Arc::clone(&traffic), plan.clone());
-    let mut mix = Conductor::new(&cast, say, move |worker, _| {
+    let mut mix = Conductor::new(cast, say, move |worker, _| {
         Life::new(run, worker, of_plan.clone(), Arc::clone(&of_workers), Arc::clone(&here))
     })?;
-    mix.field.arrivals.set(arrivals(plan, run)).expect("they are drawn once");
     let (limit, end, late_percent) = grow(&mut mix, plan, &traffic);
     let seconds = end.at.saturating_duration_since(mix.field.start).as_secs_f64();
     mix.each(|| Mail::Order(Order::End));
@@ -66,16 +66,6 @@ pub(super) fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Report, L
     Ok(Report::new(plan, mix.probe, findings))
 }
 
-/// Seconds after the start, in order.
-fn arrivals(plan: &MixPlan, seed: u64) -> Vec<f64> {
-    let (mut chance, mut at) = (Masks::new(seed ^ 0x5bd1_e995), 0.0);
-    let next = |_| {
-        at += -(1.0 - chance.chance() * 0.999_999).ln() / plan.rate;
-        at
-    };
-    (0..plan.members).map(next).collect()
-}
-
 /// Until a limit is met; answers which, how things stood, and the share of beats in which members came late by our fault.
 fn grow(mix: &mut Conductor<'_, Life>, plan: &MixPlan, traffic: &Traffic) -> (Limit, Stand, f64) {
     mix.stage("members come", Until::Members(u64::from(plan.members)));
@@ -83,8 +73,7 @@ fn grow(mix: &mut Conductor<'_, Life>, plan: &MixPlan, traffic: &Traffic) -> (Li
     let mut last = Instant::now();
     loop {
         let elapsed = mix.field.start.elapsed();
-        let drawn = mix.field.arrivals.get().map_or(&[][..], Vec::as_slice);
-        let due = drawn.partition_point(|at| *at <= elapsed.as_secs_f64()) as u32;
+        let due = mix.field.arrivals.by(elapsed) as u32;
         if due > asked {
             asked = due;
             mix.each(|| Mail::Begin(due));

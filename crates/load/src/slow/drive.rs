@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::SlowPlan;
 use super::reading::{Members, Order};
 use super::report::{Findings, Report};
+use crate::arrivals::Arrivals;
 use crate::conductor::{Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, read};
 use crate::pen::Pen;
@@ -26,13 +27,13 @@ pub(super) fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
         aim: &plan.aim,
         transport: plan.transport,
         members: plan.slow + plan.members,
-        rate: RAMP_RATE,
+        arrivals: Arrivals::Even(RAMP_RATE),
         traffic: Arc::clone(&traffic),
     };
     let (run, slow, others) = (now_unix().as_millis() as u64, plan.slow, plan.members);
     let body = "x".repeat(plan.body_bytes);
     let of_workers = Arc::clone(&traffic);
-    let mut play = Conductor::new(&cast, say, move |worker, workers| Members {
+    let mut play = Conductor::new(cast, say, move |worker, workers| Members {
         run,
         slow,
         others,

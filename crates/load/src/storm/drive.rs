@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::StormPlan;
 use super::report::{Findings, Report};
 use super::weather::{Order, Weather};
+use crate::arrivals::Arrivals;
 use crate::conductor::{Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, read};
 use crate::pen::Pen;
@@ -26,13 +27,13 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         aim: &plan.aim,
         transport: plan.transport,
         members: plan.members + plan.watchers,
-        rate: plan.rate,
+        arrivals: Arrivals::Even(plan.rate),
         traffic: Arc::clone(&traffic),
     };
     let run = now_unix().as_millis() as u64;
     let (members, watchers) = (plan.members, plan.watchers);
     let of_workers = Arc::clone(&traffic);
-    let mut storm = Conductor::new(&cast, say, move |worker, workers| {
+    let mut storm = Conductor::new(cast, say, move |worker, workers| {
         Weather::new(run, members, watchers, worker as u32, workers as u32, Arc::clone(&of_workers))
     })?;
     storm.ramp();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::report::{Findings, Report, Shape};
 use super::writing::{Order, Writers, Writing};
 use super::{Pace, StressPlan};
+use crate::arrivals::Arrivals;
 use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
 use crate::crowd::{Mail, read};
 use crate::pen::Pen;
@@ -28,7 +29,7 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         aim: &plan.aim,
         transport: plan.transport,
         members: plan.members,
-        rate: RAMP_RATE,
+        arrivals: Arrivals::Even(RAMP_RATE),
         traffic: Arc::clone(&traffic),
     };
     let writing = Arc::new(Writing {
@@ -42,7 +43,7 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         traffic,
     });
     let of_workers = Arc::clone(&writing);
-    let mut stress = Conductor::new(&cast, say, move |worker, workers| {
+    let mut stress = Conductor::new(cast, say, move |worker, workers| {
         Writers::new(Arc::clone(&of_workers), worker, workers)
     })?;
     stress.ramp();

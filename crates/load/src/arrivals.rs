@@ -1,0 +1,88 @@
+//! When each member comes.
+
+use std::time::Duration;
+
+use crate::client::Masks;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Arrivals {
+    /// So many per second.
+    Even(f64),
+    /// Seconds after the start, by member, in order.
+    At(Vec<f64>),
+}
+
+impl Arrivals {
+    /// So many per second in the mean, at moments of chance (a Poisson process).
+    pub(crate) fn by_chance(members: u32, rate: f64, seed: u64) -> Arrivals {
+        let (mut chance, mut at) = (Masks::new(seed), 0.0);
+        let next = |_| {
+            at += -(1.0 - chance.chance() * 0.999_999).ln() / rate;
+            at
+        };
+        Arrivals::At((0..members).map(next).collect())
+    }
+
+    /// Some do come, and not before the start.
+    pub(crate) fn have_an_end(&self) -> bool {
+        match self {
+            Arrivals::Even(rate) => *rate > 0.0,
+            Arrivals::At(moments) => moments.iter().all(|at| at.is_finite() && *at >= 0.0),
+        }
+    }
+
+    /// After the start.
+    pub(crate) fn of(&self, member: u32) -> Duration {
+        Duration::from_secs_f64(match self {
+            Arrivals::Even(rate) => f64::from(member) / rate,
+            Arrivals::At(moments) => {
+                moments.get(member as usize).or(moments.last()).copied().unwrap_or_default()
+            }
+        })
+    }
+
+    /// So many should have come by then.
+    pub(crate) fn by(&self, elapsed: Duration) -> u64 {
+        let seconds = elapsed.as_secs_f64();
+        match self {
+            Arrivals::Even(rate) => (seconds * rate).ceil() as u64,
+            Arrivals::At(moments) => moments.partition_point(|at| *at <= seconds) as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_due_by_a_moment_was_due_before_it() {
+        for arrivals in [Arrivals::Even(40.0), Arrivals::by_chance(2_000, 40.0, 7)] {
+            assert!(arrivals.have_an_end());
+            for millis in (1..20_000).step_by(37) {
+                let elapsed = Duration::from_millis(millis);
+                let come = arrivals.by(elapsed);
+                assert!(come == 0 || arrivals.of(come as u32 - 1) <= elapsed, "{arrivals:?} {millis}");
+                assert!(arrivals.of(come as u32) >= elapsed, "{arrivals:?} {millis}");
+            }
+        }
+    }
+
+    #[test]
+    fn by_chance_they_are_as_many_in_the_mean_and_never_even() {
+        let arrivals = Arrivals::by_chance(10_000, 100.0, 2007);
+        let seconds = arrivals.of(9_999).as_secs_f64();
+        assert!((95.0..105.0).contains(&seconds), "{seconds}");
+        let gaps: Vec<u128> =
+            (1..100).map(|member| (arrivals.of(member) - arrivals.of(member - 1)).as_micros()).collect();
+        assert!(gaps.iter().max() > gaps.iter().min().map(|least| least * 10).as_ref(), "{gaps:?}");
+    }
+
+    #[test]
+    fn a_rate_of_nothing_has_no_end() {
+        for rate in [0.0, -1.0, f64::NAN] {
+            assert!(!Arrivals::Even(rate).have_an_end());
+        }
+        assert!(!Arrivals::At(vec![f64::NAN]).have_an_end());
+    }
+}
