@@ -21,6 +21,7 @@ pub mod mix;
 mod others;
 mod pen;
 mod percentiles;
+mod postmark;
 mod probe;
 mod reasons;
 pub mod report;

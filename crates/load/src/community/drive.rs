@@ -11,8 +11,9 @@ use super::moments::{Moment, Moments};
 use super::report::{Findings, Part, Report, Storm};
 use super::{CommunityPlan, Rosters};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
+use crate::conductor::{BEAT, Cast, Conductor, LoadError};
 use crate::crowd::{Mail, read};
+use crate::postmark::Postmarks;
 use crate::probe::Probe;
 use crate::traffic::Traffic;
 use crate::watch::Until;
@@ -40,10 +41,9 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Rep
         traffic: Arc::clone(&traffic),
     };
     let own_before = own_memory();
-    let run = now_unix().as_millis() as u64;
+    let marks = Postmarks::of_a_new_run();
     let world = Arc::new(World {
-        run,
-        begin: Instant::now(),
+        marks,
         people,
         named: plan.rosters == Rosters::Named,
         storm: plan.storm,
@@ -65,7 +65,7 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Rep
     town.stage("settle", Until::ItIsDone);
     quiet(&mut town, &traffic);
     let idle = town.stand();
-    let mut pen = Pen::new(plan, run);
+    let mut pen = Pen::new(plan, marks.seed());
     let ramp_presence = read(&traffic.presence);
     let calm = live(&mut town, &mut pen, &traffic, plan)?;
     let end = town.stand();

@@ -13,6 +13,7 @@ use super::moments::Moment;
 use super::people::{Contact, People};
 use crate::again::{Refusal, Wait, WatchAgain};
 use crate::crowd::{Says, Script, add, histogram};
+use crate::postmark::{Postmark, Postmarks, micros_since};
 use crate::token;
 use crate::traffic::Traffic;
 
@@ -31,16 +32,14 @@ pub(crate) enum Order {
 
 /// What the workers share.
 pub(crate) struct World {
-    /// Sets its messages apart from those of other runs.
-    pub(crate) run: u64,
-    pub(crate) begin: Instant,
+    pub(crate) marks: Postmarks,
     pub(crate) people: People,
     /// Members name whom they watch, after [`Order::Watch`]; otherwise they watch their contacts as they come.
     pub(crate) named: bool,
     /// Members below this number keep their positions.
     pub(crate) storm: u32,
     pub(crate) traffic: Arc<Traffic>,
-    /// When each member's last change of presence was due, in milliseconds after `begin`; 0: never.
+    /// When each member's last change of presence was due, in milliseconds after the run's begin; 0: never.
     pub(crate) changed: Box<[AtomicU32]>,
 }
 
@@ -141,12 +140,11 @@ impl Life {
     }
 
     fn letter(&self, member: u32, letter: Letter) -> Command<'static> {
-        let World { run, begin, people, .. } = &*self.world;
+        let World { marks, people, .. } = &*self.world;
         // Any contact who is online, the same one each time it is said.
         let nth = (letter.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % u64::from(people.online());
         let to = SendTo::User(Contact::Online(people.online_contact(member, nth as u32)).name().into());
-        let due = letter.due.saturating_duration_since(*begin).as_micros();
-        let id = format!("{run:x}-{:x}-{due:x}", letter.number).into();
+        let id = marks.write(letter.number, letter.due).into();
         Command::Send { id, to, body: BODY.into(), reply_to: None }
     }
 
@@ -159,7 +157,7 @@ impl Life {
         let turn = number / u64::from(self.world.people.members());
         let away = turn.is_multiple_of(2) != self.began_away.contains(&member);
         let set = if away { SetPresence::Away } else { SetPresence::Online };
-        let due = due.saturating_duration_since(self.world.begin).as_millis().max(1) as u32;
+        let due = due.saturating_duration_since(self.world.marks.zero()).as_millis().max(1) as u32;
         self.world.changed[member as usize].store(due, Ordering::Relaxed);
         add(&self.world.traffic.changes, 1);
         says.say(member, &Command::Presence { set });
@@ -167,7 +165,7 @@ impl Life {
 
     fn note_late(&mut self, moment: Moment, now: Instant) {
         if !self.storming {
-            self.found.late.saturating_record(micros(moment.due, now));
+            self.found.late.saturating_record(micros_since(moment.due, now));
         }
     }
 
@@ -178,14 +176,14 @@ impl Life {
     }
 
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
-        let Some((number, due)) = self.letter_of(&message.id) else { return };
+        let Some(Postmark { number, due }) = self.world.marks.read(&message.id) else { return };
         // One's own, which a welcome brings back.
         if token::number(&message.from) == Some(member) {
             return;
         }
         match self.received.insert(number, message.seq as u32) {
             None => {
-                let waited = micros(due, now);
+                let waited = micros_since(due, now);
                 self.world.traffic.deliver(self.worker, waited);
                 if !self.storming {
                     self.found.delivery.saturating_record(waited);
@@ -194,13 +192,6 @@ impl Life {
             Some(before) if before == message.seq as u32 => self.found.repeated += 1,
             Some(_) => self.found.doubled += 1,
         }
-    }
-
-    /// Its number, and when it was due.
-    fn letter_of(&self, id: &str) -> Option<(u64, Instant)> {
-        let mut parts = id.split('-').map(|part| u64::from_str_radix(part, 16).ok());
-        let (run, number, due) = (parts.next()??, parts.next()??, parts.next()??);
-        (run == self.world.run).then(|| (number, self.world.begin + Duration::from_micros(due)))
     }
 
     /// Takes a message off those that wait for an answer; false where it has had one.
@@ -217,7 +208,7 @@ impl Life {
     /// What may come back is said again when the server wants it; a message that may not has had its answer.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, says: &mut Says) {
         *self.found.refusals.entry(refusal.code.word().to_owned()).or_default() += 1;
-        let Some((number, _)) = refusal.id.and_then(|id| self.letter_of(id)) else {
+        let Some(Postmark { number, .. }) = refusal.id.and_then(|id| self.world.marks.read(id)) else {
             let wait = self.watch_again.refused(member, refusal, now);
             return wait.into_iter().for_each(|wait| says.say_after(wait, member, &self.watch(member)));
         };
@@ -235,15 +226,15 @@ impl Life {
     }
 
     fn acknowledged(&mut self, member: u32, id: &str, now: Instant) {
-        let Some((number, due)) = self.letter_of(id) else { return };
+        let Some(Postmark { number, due }) = self.world.marks.read(id) else { return };
         if !self.answered(member, number) {
             return;
         }
         add(&self.world.traffic.acknowledged, 1);
         if !self.storming {
-            self.found.ack.saturating_record(micros(due, now));
+            self.found.ack.saturating_record(micros_since(due, now));
         } else if member >= self.world.storm {
-            self.found.storm_ack.saturating_record(micros(due, now));
+            self.found.storm_ack.saturating_record(micros_since(due, now));
         }
     }
 
@@ -255,8 +246,8 @@ impl Life {
         if self.storming {
             self.found.flaps += u64::from(presence == Presence::Offline);
         } else if changed > 0 {
-            let due = self.world.begin + Duration::from_millis(changed.into());
-            self.found.presence.saturating_record(micros(due, now));
+            let due = self.world.marks.zero() + Duration::from_millis(changed.into());
+            self.found.presence.saturating_record(micros_since(due, now));
         }
     }
 
@@ -286,10 +277,6 @@ impl Life {
 }
 
 const BODY: &str = "Are you coming tonight? We meet at eight, as last time, and Tom brings his new game.";
-
-fn micros(due: Instant, now: Instant) -> u64 {
-    now.saturating_duration_since(due).as_micros() as u64
-}
 
 impl Script for Life {
     type Order = Order;

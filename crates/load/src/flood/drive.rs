@@ -11,8 +11,9 @@ use super::FloodPlan;
 use super::report::{Exchange, Findings, Report};
 use crate::again::{Refusal, Wait};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand, now_unix};
+use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand};
 use crate::crowd::{Mail, Says, Script, add, read};
+use crate::postmark::Postmarks;
 use crate::reasons;
 use crate::series::Point;
 use crate::token;
@@ -30,7 +31,7 @@ pub(super) fn run(plan: &FloodPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         arrivals: Arrivals::Even(plan.rate),
         traffic: Arc::clone(&traffic),
     };
-    let talk = Arc::new(Talk { run: now_unix().as_millis() as u64, traffic });
+    let talk = Arc::new(Talk { marks: Postmarks::of_a_new_run(), traffic });
     let of_workers = Arc::clone(&talk);
     let mut flood = Conductor::new(cast, say, move |worker, workers| Exchanging {
         worker: worker as u32,
@@ -140,8 +141,7 @@ fn settled_after(series: &[Point], started: f64, last: u64) -> f64 {
 
 /// What the members' exchange has come to.
 struct Talk {
-    /// Makes ids that no run before has used.
-    run: u64,
+    marks: Postmarks,
     traffic: Arc<Traffic>,
 }
 
@@ -165,8 +165,10 @@ pub(super) struct Order {
 
 impl Exchanging {
     fn letter(&self, member: u32) -> Command<'static> {
+        let marks = self.talk.marks;
         Command::Send {
-            id: format!("{:x}-{member}", self.talk.run).into(),
+            // From when it was due is not measured.
+            id: marks.write(member.into(), marks.zero()).into(),
             to: SendTo::User(token::user(member ^ 1).into()),
             body: self.body.to_string().into(),
             reply_to: None,

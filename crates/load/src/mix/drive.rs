@@ -8,8 +8,9 @@ use super::life::{Life, Order, nobody_here};
 use super::report::{Findings, Report};
 use super::{Limit, MixPlan};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand, now_unix};
+use crate::conductor::{BEAT, Cast, Conductor, LoadError, Stand};
 use crate::crowd::{Mail, read};
+use crate::postmark::Postmarks;
 use crate::traffic::Traffic;
 use crate::watch::Until;
 
@@ -25,18 +26,18 @@ pub(super) fn run(plan: &MixPlan, say: &mut dyn FnMut(&str)) -> Result<Report, L
         ));
     }
     let traffic = Arc::new(Traffic::default());
-    let run = now_unix().as_millis() as u64;
+    let marks = Postmarks::of_a_new_run();
     let cast = Cast {
         aim: &plan.aim,
         transport: plan.transport,
         members: plan.members,
-        arrivals: Arrivals::by_chance(plan.members, plan.rate, run ^ 0x5bd1_e995),
+        arrivals: Arrivals::by_chance(plan.members, plan.rate, marks.seed() ^ 0x5bd1_e995),
         traffic: Arc::clone(&traffic),
     };
     let here = nobody_here(plan.members);
     let (of_workers, of_plan) = (Arc::clone(&traffic), plan.clone());
     let mut mix = Conductor::new(cast, say, move |worker, _| {
-        Life::new(run, worker, of_plan.clone(), Arc::clone(&of_workers), Arc::clone(&here))
+        Life::new(marks, worker, of_plan.clone(), Arc::clone(&of_workers), Arc::clone(&here))
     })?;
     let (limit, end, late_percent) = grow(&mut mix, plan, &traffic);
     let seconds = end.at.saturating_duration_since(mix.field.start).as_secs_f64();

@@ -12,6 +12,7 @@ use web_proto::{Command, Event, SendTo, SetPresence, Welcome};
 use super::MixPlan;
 use crate::client::Masks;
 use crate::crowd::{Says, Script, add, histogram};
+use crate::postmark::{Postmark, Postmarks, micros_since};
 use crate::token;
 use crate::traffic::Traffic;
 
@@ -59,10 +60,9 @@ pub(super) struct Found {
 
 /// The members of one worker.
 pub(super) struct Life {
-    run: u64,
+    marks: Postmarks,
     worker: u32,
     plan: MixPlan,
-    start: Instant,
     traffic: Arc<Traffic>,
     /// Of all workers, by place: which of the active ones are logged in.
     here: Arc<Vec<AtomicBool>>,
@@ -81,7 +81,7 @@ pub(super) fn nobody_here(members: u32) -> Arc<Vec<AtomicBool>> {
 
 impl Life {
     pub(super) fn new(
-        run: u64,
+        marks: Postmarks,
         worker: usize,
         plan: MixPlan,
         traffic: Arc<Traffic>,
@@ -95,16 +95,15 @@ impl Life {
             refusals: BTreeMap::new(),
         };
         Life {
-            run,
+            marks,
             worker: worker as u32,
             plan,
-            start: Instant::now(),
             traffic,
             here,
             due: BinaryHeap::new(),
             next: 0,
             received: HashSet::new(),
-            chance: Masks::new(run ^ ((worker as u64 + 1) << 40)),
+            chance: Masks::new(marks.seed() ^ ((worker as u64 + 1) << 40)),
             ended: false,
             found,
         }
@@ -138,24 +137,14 @@ impl Life {
         let Some(to) = found else { return };
         self.next += 1;
         let number = self.next << 8 | u64::from(self.worker);
-        // Whoever hears of the message can tell how late it is.
-        let micros = due.saturating_duration_since(self.start).as_micros();
         let command = Command::Send {
-            id: format!("{:x}-{number:x}-{micros:x}", self.run).into(),
+            id: self.marks.write(number, due).into(),
             to: SendTo::User(token::user(member_at(to)).into()),
             body: "Shall we meet at seven, or is that too early for you?".into(),
             reply_to: None,
         };
         says.say(member, &command);
         add(&self.traffic.sent, 1);
-    }
-
-    /// Number of a message of this run, and the microseconds since it was due.
-    fn read(&self, id: &str, now: Instant) -> Option<(u64, u64)> {
-        let mut parts = id.split('-').map(|part| u64::from_str_radix(part, 16).ok());
-        let (run, number, due) = (parts.next()??, parts.next()??, parts.next()??);
-        let since = now.saturating_duration_since(self.start).as_micros() as u64;
-        (run == self.run).then(|| (number, since.saturating_sub(due)))
     }
 }
 
@@ -176,13 +165,14 @@ impl Script for Life {
     fn event(&mut self, _: u32, event: &Event<'_>, now: Instant, _: &mut Says) {
         match event {
             Event::Ack { id, .. } => {
-                let Some((_, late)) = self.read(id, now) else { return };
-                self.found.ack.saturating_record(late);
+                let Some(Postmark { due, .. }) = self.marks.read(id) else { return };
+                self.found.ack.saturating_record(micros_since(due, now));
                 add(&self.traffic.acknowledged, 1);
             }
             Event::Message { message, .. } => {
-                let Some((number, late)) = self.read(&message.id, now) else { return };
+                let Some(Postmark { number, due }) = self.marks.read(&message.id) else { return };
                 if self.received.insert(number) {
+                    let late = micros_since(due, now);
                     self.found.delivery.saturating_record(late);
                     self.traffic.deliver(self.worker, late);
                 } else {

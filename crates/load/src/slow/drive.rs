@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::SlowPlan;
-use super::reading::{Members, Order};
+use super::reading::{Members, Order, Play};
 use super::report::{Findings, Report};
 use crate::arrivals::Arrivals;
-use crate::conductor::{Cast, Conductor, LoadError, now_unix};
+use crate::conductor::{Cast, Conductor, LoadError};
 use crate::crowd::{Mail, read};
 use crate::pen::Pen;
+use crate::postmark::Postmarks;
 use crate::traffic::Traffic;
 use crate::watch::Until;
 
@@ -30,18 +31,15 @@ pub(super) fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
         arrivals: Arrivals::Even(RAMP_RATE),
         traffic: Arc::clone(&traffic),
     };
-    let (run, slow, others) = (now_unix().as_millis() as u64, plan.slow, plan.members);
-    let body = "x".repeat(plan.body_bytes);
-    let of_workers = Arc::clone(&traffic);
-    let mut play = Conductor::new(cast, say, move |worker, workers| Members {
-        run,
-        slow,
-        others,
-        worker: worker as u32,
-        workers: workers as u32,
-        body: body.clone(),
-        traffic: Arc::clone(&of_workers),
-        ..Members::default()
+    let of_workers = Arc::new(Play {
+        marks: Postmarks::of_a_new_run(),
+        slow: plan.slow,
+        others: plan.members,
+        body: "x".repeat(plan.body_bytes),
+        traffic: Arc::clone(&traffic),
+    });
+    let mut play = Conductor::new(cast, say, move |worker, workers| {
+        Members::new(Arc::clone(&of_workers), worker, workers)
     })?;
     play.ramp();
     let ramped = play.field.counts.active();
@@ -51,11 +49,11 @@ pub(super) fn run(plan: &SlowPlan, say: &mut dyn FnMut(&str)) -> Result<Report, 
     pen.write(&mut play, plan.calm, Order::Due);
     let calm = play.stand();
     play.each(|| Mail::Order(Order::Pause));
-    play.each(|| Mail::Reading { below: slow, on: false });
+    play.each(|| Mail::Reading { below: plan.slow, on: false });
     play.stage("pause", Until::Time(plan.pause));
     pen.write(&mut play, plan.pause, Order::Due);
     let paused = play.stand();
-    play.each(|| Mail::Reading { below: slow, on: true });
+    play.each(|| Mail::Reading { below: plan.slow, on: true });
     let resumed = Instant::now();
     let caught_up = play.drain(CATCH_UP_PATIENCE)?.saturating_duration_since(resumed);
     play.each(|| Mail::Leave);

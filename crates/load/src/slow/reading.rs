@@ -9,6 +9,7 @@ use web_proto::{Command, Event, Message, SendTo, Welcome};
 
 use crate::crowd::{Says, Script, add, histogram};
 use crate::pen::Due;
+use crate::postmark::{Postmark, Postmarks, micros_since};
 use crate::token;
 use crate::traffic::Traffic;
 
@@ -21,27 +22,29 @@ pub(crate) enum Order {
     Pause,
 }
 
-/// The members of one worker: the slow ones first, then the others.
-#[derive(Default)]
-pub(crate) struct Members {
-    pub(crate) run: u64,
+/// What the workers share. The slow ones come first, then the others.
+pub(crate) struct Play {
+    pub(crate) marks: Postmarks,
     pub(crate) slow: u32,
     pub(crate) others: u32,
-    pub(crate) worker: u32,
-    pub(crate) workers: u32,
     pub(crate) body: String,
     pub(crate) traffic: Arc<Traffic>,
+}
+
+/// The members of one worker.
+pub(crate) struct Members {
+    play: Arc<Play>,
+    worker: u32,
+    workers: u32,
     /// Of the slow ones: up to where each has everything, and its newest seq in each conversation.
-    pub(crate) positions: HashMap<u32, Box<str>>,
-    pub(crate) newest: HashMap<(u32, Box<str>), u64>,
+    positions: HashMap<u32, Box<str>>,
+    newest: HashMap<(u32, Box<str>), u64>,
     /// By slow member and conversation: after which seq something is missing that is still to be fetched.
-    pub(crate) holes: HashMap<u32, BTreeMap<Box<str>, u64>>,
+    holes: HashMap<u32, BTreeMap<Box<str>, u64>>,
     /// By number of the message: its seq, so that a second one is noticed.
-    pub(crate) received: HashMap<u64, u64>,
-    /// The latest order: it knows when each message of the run was due.
-    pub(crate) due: Option<Due>,
-    pub(crate) paused: bool,
-    pub(crate) found: Found,
+    received: HashMap<u64, u64>,
+    paused: bool,
+    found: Found,
 }
 
 /// What one worker has found.
@@ -76,35 +79,41 @@ impl Default for Found {
 }
 
 impl Members {
+    pub(crate) fn new(play: Arc<Play>, worker: usize, workers: usize) -> Members {
+        Members {
+            play,
+            worker: worker as u32,
+            workers: workers as u32,
+            positions: HashMap::new(),
+            newest: HashMap::new(),
+            holes: HashMap::new(),
+            received: HashMap::new(),
+            paused: false,
+            found: Found::default(),
+        }
+    }
+
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
-        if member < self.slow {
+        if member < self.play.slow {
             let newest = self.newest.entry((member, (&*message.conversation).into())).or_default();
             *newest = message.seq.max(*newest);
         }
-        let Some(number) = self.number_of(&message.id) else { return };
+        let Some(Postmark { number, due }) = self.play.marks.read(&message.id) else { return };
         match self.received.insert(number, message.seq) {
-            None => add(&self.traffic.delivered, 1),
+            None => add(&self.play.traffic.delivered, 1),
             Some(before) if before == message.seq => return self.found.repeated += 1,
             Some(_) => return self.found.doubled += 1,
         }
-        if member >= self.slow
-            && let Some(due) = self.due
-        {
-            let waited = now.saturating_duration_since(due.moment(number)).as_micros() as u64;
-            self.traffic.note(self.worker, waited);
+        if member >= self.play.slow {
+            let waited = micros_since(due, now);
+            self.play.traffic.note(self.worker, waited);
             let times = if self.paused { &mut self.found.pause } else { &mut self.found.calm };
             times.saturating_record(waited);
         }
     }
 
-    fn number_of(&self, id: &str) -> Option<u64> {
-        let (of_run, number) = id.split_once('-')?;
-        let ours = u64::from_str_radix(of_run, 16).ok()? == self.run;
-        if ours { u64::from_str_radix(number, 16).ok() } else { None }
-    }
-
     fn note_position(&mut self, member: u32, position: &str) {
-        if member < self.slow {
+        if member < self.play.slow {
             self.positions.insert(member, position.into());
         }
     }
@@ -129,23 +138,24 @@ impl Members {
         }
     }
 
-    fn write(&mut self, number: u64, says: &mut Says) {
-        let others = u64::from(self.others);
+    fn write(&mut self, number: u64, due: Instant, says: &mut Says) {
+        let Play { marks, slow, others, body, traffic } = &*self.play;
+        let others = u64::from(*others);
         // Two steps that share no factor with the numbers mix who writes to whom.
         let writer = (number.wrapping_mul(7919) % others) as u32;
-        if (self.slow + writer) % self.workers != self.worker {
+        if (slow + writer) % self.workers != self.worker {
             return;
         }
         let to = if number.is_multiple_of(2) {
-            ((number / 2).wrapping_mul(104_729) % u64::from(self.slow)) as u32
+            ((number / 2).wrapping_mul(104_729) % u64::from(*slow)) as u32
         } else {
-            self.slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % self.others
+            slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % self.play.others
         };
-        let id = format!("{:x}-{number:x}", self.run).into();
+        let id = marks.write(number, due).into();
         let to = SendTo::User(token::user(to).into());
-        let command = Command::Send { id, to, body: self.body.as_str().into(), reply_to: None };
-        says.say(self.slow + writer, &command);
-        add(&self.traffic.sent, 1);
+        let command = Command::Send { id, to, body: body.as_str().into(), reply_to: None };
+        says.say(slow + writer, &command);
+        add(&traffic.sent, 1);
     }
 }
 
@@ -159,7 +169,9 @@ impl Script for Members {
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
         match event {
-            Event::Ack { id, .. } if self.number_of(id).is_some() => add(&self.traffic.acknowledged, 1),
+            Event::Ack { id, .. } if self.play.marks.read(id).is_some() => {
+                add(&self.play.traffic.acknowledged, 1);
+            }
             Event::Message { message, position } => {
                 self.receive(member, message, now);
                 self.note_position(member, position);
@@ -188,7 +200,7 @@ impl Script for Members {
                 self.fetch(member, says);
             }
             Event::Error { code, .. } => {
-                add(&self.traffic.refused, 1);
+                add(&self.play.traffic.refused, 1);
                 *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
             }
             _ => {}
@@ -198,10 +210,7 @@ impl Script for Members {
     fn order(&mut self, order: Order, _: Instant, says: &mut Says) {
         match order {
             Order::Pause => self.paused = true,
-            Order::Due(due) => {
-                self.due = Some(due);
-                due.each().for_each(|(number, _)| self.write(number, says));
-            }
+            Order::Due(due) => due.each().for_each(|(number, due)| self.write(number, due, says)),
         }
     }
 

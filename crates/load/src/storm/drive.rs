@@ -7,9 +7,10 @@ use super::StormPlan;
 use super::report::{Findings, Report};
 use super::weather::{Order, Weather};
 use crate::arrivals::Arrivals;
-use crate::conductor::{Cast, Conductor, LoadError, now_unix};
+use crate::conductor::{Cast, Conductor, LoadError};
 use crate::crowd::{Mail, read};
 use crate::pen::Pen;
+use crate::postmark::Postmarks;
 use crate::traffic::Traffic;
 use crate::watch::Until;
 
@@ -30,11 +31,11 @@ pub(super) fn run(plan: &StormPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         arrivals: Arrivals::Even(plan.rate),
         traffic: Arc::clone(&traffic),
     };
-    let run = now_unix().as_millis() as u64;
+    let marks = Postmarks::of_a_new_run();
     let (members, watchers) = (plan.members, plan.watchers);
     let of_workers = Arc::clone(&traffic);
     let mut storm = Conductor::new(cast, say, move |worker, workers| {
-        Weather::new(run, members, watchers, worker as u32, workers as u32, Arc::clone(&of_workers))
+        Weather::new(marks, members, watchers, worker as u32, workers as u32, Arc::clone(&of_workers))
     })?;
     storm.ramp();
     let ramped = storm.field.counts.active();

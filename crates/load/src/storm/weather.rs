@@ -10,6 +10,7 @@ use web_proto::{Command, Event, Message, Presence, SendTo, Welcome};
 use crate::again::{Refusal, Wait, WatchAgain};
 use crate::crowd::{Says, Script, add, histogram};
 use crate::pen::Due;
+use crate::postmark::{Postmark, Postmarks, micros_since};
 use crate::token;
 use crate::traffic::Traffic;
 
@@ -21,7 +22,7 @@ pub(crate) enum Order {
 
 /// The members of one worker.
 pub(crate) struct Weather {
-    run: u64,
+    marks: Postmarks,
     members: u32,
     watchers: u32,
     worker: u32,
@@ -31,19 +32,13 @@ pub(crate) struct Weather {
     positions: HashMap<u32, Box<str>>,
     /// Messages that were received, with the seq of the first time.
     received: HashMap<u64, u64>,
-    /// Messages of this worker's watchers that have no answer yet.
-    unanswered: HashMap<u64, Letter>,
+    /// Messages of this worker's watchers that have no answer yet, and how many times each was refused.
+    refused_times: HashMap<u64, u32>,
     /// Whom a watcher may watch, as its welcome says.
     watch_most: u32,
     watch_again: WatchAgain,
     storming: bool,
     found: Found,
-}
-
-#[derive(Clone, Copy)]
-struct Letter {
-    due: Instant,
-    refused: u32,
 }
 
 /// What one worker has found.
@@ -69,7 +64,7 @@ pub(crate) struct Found {
 
 impl Weather {
     pub(crate) fn new(
-        run: u64,
+        marks: Postmarks,
         members: u32,
         watchers: u32,
         worker: u32,
@@ -77,7 +72,7 @@ impl Weather {
         traffic: Arc<Traffic>,
     ) -> Weather {
         Weather {
-            run,
+            marks,
             members,
             watchers,
             worker,
@@ -85,7 +80,7 @@ impl Weather {
             traffic,
             positions: HashMap::new(),
             received: HashMap::new(),
-            unanswered: HashMap::new(),
+            refused_times: HashMap::new(),
             watch_most: 0,
             watch_again: WatchAgain::default(),
             storming: false,
@@ -105,7 +100,10 @@ impl Weather {
 
     fn receive(&mut self, member: u32, message: &Message<'_>) {
         // A watcher's own message on another device, or one of an earlier run.
-        let Some(number) = number_of(&message.id, self.run).filter(|_| member < self.members) else { return };
+        let Some(Postmark { number, .. }) = self.marks.read(&message.id).filter(|_| member < self.members)
+        else {
+            return;
+        };
         match self.received.insert(number, message.seq) {
             None => add(&self.traffic.delivered, 1),
             Some(before) if before == message.seq => self.found.repeated += 1,
@@ -128,16 +126,16 @@ impl Weather {
         if writer % self.workers != self.worker {
             return;
         }
-        self.unanswered.insert(number, Letter { due, refused: 0 });
-        says.say(writer, &self.letter(number));
+        self.refused_times.insert(number, 0);
+        says.say(writer, &self.letter(number, due));
         add(&self.traffic.sent, 1);
     }
 
     /// The same one each time it is said.
-    fn letter(&self, number: u64) -> Command<'static> {
+    fn letter(&self, number: u64, due: Instant) -> Command<'static> {
         // All take their turn, whoever writes to them.
         let to = (number.wrapping_mul(7919) % u64::from(self.members)) as u32;
-        let id = format!("{:x}-{number:x}", self.run);
+        let id = self.marks.write(number, due);
         let to = SendTo::User(token::user(to).into());
         Command::Send { id: id.into(), to, body: "Are you still there?".into(), reply_to: None }
     }
@@ -156,16 +154,16 @@ impl Weather {
     /// What may come back is said again when the server wants it.
     fn refused(&mut self, member: u32, refusal: Refusal<'_>, now: Instant, says: &mut Says) {
         *self.found.refusals.entry(refusal.code.word().to_owned()).or_default() += 1;
-        let Some(number) = refusal.id.and_then(|id| number_of(id, self.run)) else {
+        let Some(Postmark { number, due }) = refusal.id.and_then(|id| self.marks.read(id)) else {
             let wait = self.watch_again.refused(member, refusal, now).filter(|_| self.is_watcher(member));
             return wait.into_iter().for_each(|wait| says.say_after(wait, member, &self.watch(member)));
         };
-        let Some(letter) = self.unanswered.get_mut(&number) else { return };
-        letter.refused += 1;
-        match Wait::of_message(refusal, letter.refused) {
-            Some(wait) => says.say_after(wait, member, &self.letter(number)),
+        let Some(times) = self.refused_times.get_mut(&number) else { return };
+        *times += 1;
+        match Wait::of_message(refusal, *times) {
+            Some(wait) => says.say_after(wait, member, &self.letter(number, due)),
             None => {
-                self.unanswered.remove(&number);
+                self.refused_times.remove(&number);
                 add(&self.traffic.refused, 1);
             }
         }
@@ -201,9 +199,11 @@ impl Script for Weather {
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
         match event {
             Event::Ack { id, .. } => {
-                let number = number_of(id, self.run);
-                let Some(letter) = number.and_then(|number| self.unanswered.remove(&number)) else { return };
-                let waited = now.saturating_duration_since(letter.due).as_micros() as u64;
+                let Some(Postmark { number, due }) = self.marks.read(id) else { return };
+                if self.refused_times.remove(&number).is_none() {
+                    return;
+                }
+                let waited = micros_since(due, now);
                 add(&self.traffic.acknowledged, 1);
                 self.traffic.note(self.worker, waited);
                 self.found.ack.saturating_record(waited);
@@ -235,11 +235,4 @@ impl Script for Weather {
     fn result(&mut self) -> Found {
         self.found.clone()
     }
-}
-
-/// The number of a message of this run.
-fn number_of(id: &str, run: u64) -> Option<u64> {
-    let (of_run, number) = id.split_once('-')?;
-    let ours = u64::from_str_radix(of_run, 16).ok()? == run;
-    if ours { u64::from_str_radix(number, 16).ok() } else { None }
 }

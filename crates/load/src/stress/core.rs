@@ -9,8 +9,9 @@ use super::Pace;
 use super::drive::DRAIN_PATIENCE;
 use super::report::{Findings, Report, Shape};
 use super::writing::{Found, Writers, Writing};
-use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Stand, now_unix, own_cpu};
+use crate::conductor::{ANSWER_PATIENCE, BEAT, LoadError, Stand, own_cpu};
 use crate::crowd::{add, read};
+use crate::postmark::Postmarks;
 use crate::probe::{Probe, Sample};
 use crate::series::{Point, Series};
 use crate::token;
@@ -154,12 +155,11 @@ impl<'a> Stress<'a> {
             return Err(LoadError::Plan("two members and a thread are needed at least"));
         }
         let writing = Arc::new(Writing {
-            run: now_unix().as_millis() as u64,
+            marks: Postmarks::of_a_new_run(),
             members: plan.members,
             group: plan.group,
             body: "x".repeat(plan.body_bytes),
             pace: Pace::Window(plan.window),
-            zero: Instant::now(),
             over: AtomicBool::new(false),
             traffic: Arc::new(Traffic::default()),
         });

@@ -9,9 +9,10 @@ use super::report::{Findings, Report, Shape};
 use super::writing::{Order, Writers, Writing};
 use super::{Pace, StressPlan};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Cast, Conductor, LoadError, now_unix};
+use crate::conductor::{BEAT, Cast, Conductor, LoadError};
 use crate::crowd::{Mail, read};
 use crate::pen::Pen;
+use crate::postmark::Postmarks;
 use crate::traffic::Traffic;
 use crate::watch::Until;
 
@@ -33,12 +34,11 @@ pub(super) fn run(plan: &StressPlan, say: &mut dyn FnMut(&str)) -> Result<Report
         traffic: Arc::clone(&traffic),
     };
     let writing = Arc::new(Writing {
-        run: now_unix().as_millis() as u64,
+        marks: Postmarks::of_a_new_run(),
         members: plan.members,
         group: plan.group,
         body: "x".repeat(plan.body_bytes),
         pace: plan.pace,
-        zero: Instant::now(),
         over: AtomicBool::new(false),
         traffic,
     });

@@ -12,19 +12,17 @@ use super::Pace;
 use super::chain::{Chain, Link};
 use crate::crowd::{Says, Script, add, histogram};
 use crate::pen::Due;
+use crate::postmark::{Postmarks, micros_since};
 use crate::token;
 use crate::traffic::Traffic;
 
 /// What all workers of a run share.
 pub(crate) struct Writing {
-    /// Makes ids that no run before has used.
-    pub(crate) run: u64,
+    pub(crate) marks: Postmarks,
     pub(crate) members: u32,
     pub(crate) group: u32,
     pub(crate) body: String,
     pub(crate) pace: Pace,
-    /// Times in ids count from here.
-    pub(crate) zero: Instant,
     /// Nothing new is written.
     pub(crate) over: AtomicBool,
     pub(crate) traffic: Arc<Traffic>,
@@ -87,13 +85,12 @@ impl Writers {
         }
     }
 
-    /// The id of a message, and to whom it goes. `due`: from when its latency counts. It travels in the id, so nothing
-    /// needs to be remembered.
+    /// The id of a message, and to whom it goes. `due`: from when its latency counts.
     pub(super) fn compose(&mut self, member: u32, due: Instant) -> (String, u32) {
         let shared = &self.shared;
-        let micros = due.saturating_duration_since(shared.zero).as_micros();
         self.counter += 1;
-        let id = format!("{:x}-{:x}-{:x}-{micros:x}", shared.run, self.worker, self.counter);
+        let number = self.counter * u64::from(self.workers) + u64::from(self.worker);
+        let id = shared.marks.write(number, due);
         add(&shared.traffic.sent, 1);
         (id, self.rng.neighbour(member, shared))
     }
@@ -174,11 +171,7 @@ impl Writers {
 
     /// Microseconds since the message of this id was due; None if it is none of this run.
     fn waited(&self, id: &str, now: Instant) -> Option<u64> {
-        let mut parts = id.split('-');
-        let run = u64::from_str_radix(parts.next()?, 16).ok()?;
-        let micros = u64::from_str_radix(parts.nth(2)?, 16).ok()?;
-        let due = self.shared.zero + Duration::from_micros(micros);
-        (run == self.shared.run).then(|| now.saturating_duration_since(due).as_micros() as u64)
+        self.shared.marks.read(id).map(|mark| micros_since(mark.due, now))
     }
 
     /// True if this seq is new to the member.
@@ -278,12 +271,11 @@ mod tests {
 
     fn writing(members: u32, pace: Pace) -> Writing {
         Writing {
-            run: 1,
+            marks: Postmarks::of_a_new_run(),
             members,
             group: 10,
             body: String::new(),
             pace,
-            zero: Instant::now(),
             over: AtomicBool::new(false),
             traffic: Arc::default(),
         }

@@ -133,7 +133,7 @@ pub(super) struct Look {
 impl Browsers {
     pub(super) fn new(road: Arc<Road>, worker: usize, mail: Mailboxes<Mail>) -> Browsers {
         Browsers {
-            chance: Masks::new(road.run ^ ((worker as u64 + 1) << 32)),
+            chance: Masks::new(road.marks.seed() ^ ((worker as u64 + 1) << 32)),
             road,
             worker,
             mail,
@@ -385,7 +385,7 @@ impl Browsers {
         add(&self.road.traffic.sent, 1);
         socket.asked.push((rid, Kind::Message, due));
         let command = Command::Send {
-            id: format!("{:x}-{rid}", self.road.run).into(),
+            id: self.road.marks.write(rid, due).into(),
             to: SendTo::User(to.into()),
             body: "Did you see the new thread? I would not have thought so.".into(),
             reply_to: None,
@@ -475,7 +475,7 @@ impl Browsers {
         self.out.clear();
         let mut heard = Heard::default();
         let taken = socket.client.input(&road.target, input, &mut self.chance, &mut self.out, &mut |event| {
-            heard.note(event, road.run);
+            heard.note(event, road.marks);
         });
         io.send(&self.out);
         if socket.hung_up {

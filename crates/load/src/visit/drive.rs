@@ -15,6 +15,7 @@ use super::{Kind, VisitPlan};
 use crate::client::Masks;
 use crate::conductor::{self, BEAT, LoadError, Stand, now_unix};
 use crate::crowd::read;
+use crate::postmark::Postmarks;
 use crate::probe::Probe;
 use crate::series::{Point, Series};
 use crate::token::{self, Signer};
@@ -93,7 +94,7 @@ impl<'a> Drive<'a> {
             tokens: (0..plan.everybody()).map(|number| signer.token(&token::user(number))).collect(),
             tls: aim.target.tls.then(|| trust::client_config(&aim.target, aim.ca.as_ref())).transpose()?,
             site: OnceLock::new(),
-            run: now_unix().as_millis() as u64,
+            marks: Postmarks::of_a_new_run(),
             traffic: Arc::new(Traffic::default()),
             counts: Counts::default(),
         });
@@ -215,7 +216,7 @@ impl<'a> Drive<'a> {
         let VisitPlan { visitors, stay, time, .. } = self.road.plan;
         let mean = stay.as_secs_f64() / f64::from(visitors);
         let everybody = self.road.tokens.len() as u32;
-        let mut chance = Masks::new(self.road.run ^ 0x5bd1_e995);
+        let mut chance = Masks::new(self.road.marks.seed() ^ 0x5bd1_e995);
         let mut wait = || Duration::from_secs_f64(-mean * (1.0 - chance.chance() * 0.999_999).ln());
         self.stage("visits", Until::Time(time));
         self.each(|| Mail::Count { from: begin });

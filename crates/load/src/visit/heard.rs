@@ -2,6 +2,8 @@
 
 use web_proto::Event;
 
+use crate::postmark::Postmarks;
+
 #[derive(Default)]
 pub(super) struct Heard {
     pub(super) welcome: bool,
@@ -12,11 +14,8 @@ pub(super) struct Heard {
 }
 
 impl Heard {
-    pub(super) fn note(&mut self, event: &Event<'_>, run: u64) {
-        let of_message = |id: &str| {
-            let (of_run, rid) = id.split_once('-')?;
-            (u64::from_str_radix(of_run, 16) == Ok(run)).then(|| rid.parse().ok()).flatten()
-        };
+    pub(super) fn note(&mut self, event: &Event<'_>, marks: Postmarks) {
+        let of_message = |id: &str| marks.read(id).map(|mark| mark.number);
         match event {
             Event::Welcome(_) => self.welcome = true,
             Event::Bye { code, .. } => self.bye = Some(code.word()),

@@ -11,6 +11,7 @@ use rustls_pki_types::ServerName;
 use super::VisitPlan;
 use super::site::Site;
 use crate::crowd::read;
+use crate::postmark::Postmarks;
 use crate::target::Target;
 use crate::traffic::Traffic;
 
@@ -24,7 +25,7 @@ pub(super) struct Road {
     pub(super) tokens: Vec<String>,
     pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub(super) site: OnceLock<Site>,
-    pub(super) run: u64,
+    pub(super) marks: Postmarks,
     pub(super) traffic: Arc<Traffic>,
     pub(super) counts: Counts,
 }

@@ -1,0 +1,80 @@
+//! What the id of a message says: of which run it is, which one, and when it was due. So nobody needs to remember it.
+
+use std::time::{Duration, Instant};
+
+use crate::conductor::now_unix;
+
+/// Makes and reads the ids of one run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Postmarks {
+    /// Sets its messages apart from those of other runs.
+    run: u64,
+    /// Times in ids count from here.
+    zero: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Postmark {
+    pub(crate) number: u64,
+    pub(crate) due: Instant,
+}
+
+impl Postmarks {
+    pub(crate) fn of_a_new_run() -> Postmarks {
+        Postmarks { run: now_unix().as_millis() as u64, zero: Instant::now() }
+    }
+
+    /// For what is drawn by chance.
+    pub(crate) fn seed(&self) -> u64 {
+        self.run
+    }
+
+    pub(crate) fn zero(&self) -> Instant {
+        self.zero
+    }
+
+    pub(crate) fn write(&self, number: u64, due: Instant) -> String {
+        let micros = due.saturating_duration_since(self.zero).as_micros();
+        format!("{:x}-{number:x}-{micros:x}", self.run)
+    }
+
+    /// None: it is no message of this run.
+    pub(crate) fn read(&self, id: &str) -> Option<Postmark> {
+        let mut parts = id.split('-').map(|part| u64::from_str_radix(part, 16).ok());
+        let (run, number, micros) = (parts.next()??, parts.next()??, parts.next()??);
+        let due = self.zero.checked_add(Duration::from_micros(micros))?;
+        (run == self.run && parts.next().is_none()).then_some(Postmark { number, due })
+    }
+}
+
+/// Microseconds from when something was due until now.
+pub(crate) fn micros_since(due: Instant, now: Instant) -> u64 {
+    now.saturating_duration_since(due).as_micros() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ids_of_other_runs_and_what_is_none_are_not_ours() {
+        let marks = Postmarks { run: 0xabc, zero: Instant::now() };
+        for foreign in
+            ["", "abc", "abc-1", "abd-1-2", "abc-1-2-3", "abc-x-2", "abc--2", "-1-2", "abc-1-+", "ä-1-2"]
+        {
+            assert_eq!(marks.read(foreign), None, "{foreign}");
+        }
+        assert_eq!(marks.read("abc-0-0"), Some(Postmark { number: 0, due: marks.zero }));
+        let _ = marks.read(&format!("abc-1-{:x}", u64::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_to_the_microsecond(number: u64, micros in 0..10_u64.pow(12)) {
+            let marks = Postmarks { run: 1_795_000_000_000, zero: Instant::now() };
+            let due = marks.zero + Duration::from_micros(micros);
+            prop_assert_eq!(marks.read(&marks.write(number, due)), Some(Postmark { number, due }));
+        }
+    }
+}
