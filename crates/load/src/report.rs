@@ -70,6 +70,9 @@ pub struct Row {
     pub figure: Option<f64>,
     pub unit: &'static str,
     pub beside: Vec<Beside>,
+    /// What the run was made for.
+    #[serde(skip)]
+    pub(crate) leads: bool,
 }
 
 /// What somebody else has measured or published.
@@ -137,11 +140,15 @@ impl Run {
 }
 
 impl Run {
-    /// What it was made for: the first figure that a paper has too, else the first one.
-    fn main_row(&self) -> Option<&Row> {
+    /// What it was made for: the figures that lead, else the first one that a paper has too, else the first one.
+    fn main_rows(&self) -> Vec<&Row> {
         let known = || self.rows.iter().filter(|row| row.figure.is_some());
+        let leading: Vec<&Row> = known().filter(|row| row.leads).collect();
+        if !leading.is_empty() {
+            return leading;
+        }
         let of_paper = known().find(|row| row.beside.iter().any(Beside::is_of_paper));
-        of_paper.or_else(|| known().next())
+        of_paper.or_else(|| known().next()).into_iter().collect()
     }
 }
 
@@ -158,7 +165,11 @@ impl Row {
     }
 
     pub(crate) fn new(what: &'static str, figure: impl Into<Option<f64>>, unit: &'static str) -> Row {
-        Row { what, figure: figure.into(), unit, beside: Vec::new() }
+        Row { what, figure: figure.into(), unit, beside: Vec::new(), leads: false }
+    }
+
+    pub(crate) fn leading(self) -> Row {
+        Row { leads: true, ..self }
     }
 
     pub(crate) fn beside(mut self, who: &'static str, figure: f64) -> Row {

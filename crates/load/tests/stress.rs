@@ -41,6 +41,9 @@ fn a_rate_is_kept() {
     let report = stressed(Pace::Rate(500.0), Flaws::default());
     assert!((100..=200).contains(&report.sent), "{report}");
     assert_eq!(report.delivered, report.sent, "{report}");
+    let run = report.run("stress");
+    assert_eq!([run.rows[0].what, run.rows[1].what], ["delivery, p50", "delivery, p99"]);
+    assert!(run.headline.starts_with(|digit: char| digit.is_ascii_digit()), "{}", run.headline);
 }
 
 #[test]

@@ -55,17 +55,21 @@ fn contents(report: &Report, out: &mut String) {
             escaped(&run.name),
             escaped(&run.headline)
         );
-        let row = run.main_row();
-        let cell = |figure: &str, words: &str| {
-            format!("<td class=\"num\">{}<small>{}</small></td>", escaped(figure), escaped(words))
+        let rows = run.main_rows();
+        let figure = |figure: &str, words: &str| {
+            format!("<div>{}<small>{}</small></div>", escaped(figure), escaped(words))
         };
-        out.push_str(&row.map_or_else(|| cell("–", ""), |row| cell(&row.shown(), row.what)));
-        let beside = row.and_then(|row| row.main_beside().map(|beside| (row, beside)));
-        out.push_str(&beside.map_or_else(
-            || cell("", ""),
-            |(row, beside)| cell(&format!("{} {}", grouped(beside.figure), row.unit), beside.who),
-        ));
-        let _ = write!(out, "<td>{}</td></tr>", badge(run));
+        let ours: String = rows.iter().map(|row| figure(&row.shown(), row.what)).collect();
+        let beside = rows.iter().filter_map(|row| row.main_beside().map(|beside| (row, beside)));
+        let theirs: String = beside
+            .map(|(row, beside)| figure(&format!("{} {}", grouped(beside.figure), row.unit), beside.who))
+            .collect();
+        let ours = if ours.is_empty() { figure("–", "") } else { ours };
+        let _ = write!(
+            out,
+            "<td class=\"num\">{ours}</td><td class=\"num\">{theirs}</td><td>{}</td></tr>",
+            badge(run)
+        );
     }
     out.push_str("</tbody></table></nav>");
 }

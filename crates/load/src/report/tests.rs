@@ -111,6 +111,26 @@ fn a_study_shows_its_hypotheses_first_then_a_table_and_whiskers_for_each_factor(
 }
 
 #[test]
+fn what_a_run_was_made_for_leads_the_summary() {
+    let mut report = report();
+    report.runs[1].rows = vec![
+        Row::new("memory", 5.0, "B").beside("paper", 6.0),
+        Row::new("p50", 1.5, "ms").leading(),
+        Row::new("p99", 9.0, "ms").leading().beside("theirs", 26.0),
+        Row::new("not known", None, "ms").leading(),
+    ];
+    let page = report.page();
+    let led = "<div>1.5 ms<small>p50</small></div><div>9 ms<small>p99</small></div></td>\
+               <td class=\"num\"><div>26 ms<small>theirs</small></div></td>";
+    assert!(page.contains(led), "{page}");
+    assert!(
+        report.text().contains("NOT VALID  p50: 1.5 ms; p99: 9 ms   beside: theirs 26\n"),
+        "{}",
+        report.text()
+    );
+}
+
+#[test]
 fn text_from_outside_is_no_markup() {
     let page = report().page();
     assert!(page.contains("Load of &lt;kith&gt;") && page.contains("Sent: 12 &amp; more"));

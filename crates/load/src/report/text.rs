@@ -20,14 +20,16 @@ pub(super) fn text(report: &Report) -> String {
 fn summary(report: &Report, out: &mut String) {
     out.push('\n');
     for run in &report.runs {
-        let row = run.main_row();
-        let figure = row.map_or_else(String::new, |row| format!("{}: {}", row.what, row.shown()));
-        let beside = row.and_then(|row| row.main_beside());
-        let beside = beside.map_or_else(String::new, |beside| {
-            format!("   beside: {} {}", beside.who, grouped(beside.figure))
-        });
         let valid = if run.verdict.valid { "valid" } else { "NOT VALID" };
-        let _ = writeln!(out, "  {:<22} {valid:<9}  {figure}{beside}", run.name);
+        let _ = write!(out, "  {:<22} {valid:<9} ", run.name);
+        for (index, row) in run.main_rows().into_iter().enumerate() {
+            let lead = if index == 0 { " " } else { "; " };
+            let _ = write!(out, "{lead}{}: {}", row.what, row.shown());
+            if let Some(beside) = row.main_beside() {
+                let _ = write!(out, "   beside: {} {}", beside.who, grouped(beside.figure));
+            }
+        }
+        out.push('\n');
     }
 }
 

@@ -16,6 +16,9 @@ use crate::reasons::{self, against_refusals};
 use crate::report::{Latency, Row, Run, Verdict, grouped};
 use crate::series::Point;
 
+/// Messages per second at which the others' latency was measured.
+const RATE_OF_OTHERS: f64 = 2_000.0;
+
 /// The outcome. Figures that could not be read are null.
 ///
 /// `delivered_per_second`: messages that reached the member they were written to, divided by the time from the first
@@ -192,81 +195,17 @@ impl Report {
     pub fn run(&self, name: &str) -> Run {
         let change = "more --threads, fewer members or a lower --rate; a node without limits; --pid";
         let against = self.invalid_because.as_deref().map(|because| (because, change));
-        let count = |count: u64| count as f64;
-        let pace = match (self.window, self.rate) {
-            (Some(window), _) => format!("each with {window} messages on their way"),
-            (_, rate) => format!("{} per second in all", grouped(rate.unwrap_or(0.0))),
-        };
-        let mut delivered = Row::new("delivered", self.delivered_per_second, "per second");
-        let cpu_of = match self.inside {
-            None => "server CPU per million delivered",
-            Some(_) => "CPU of node and members together, per million delivered",
-        };
-        let mut cpu = Row::new(cpu_of, self.cpu_seconds_per_million, "s");
-        let mut memory = Row::new("growth of user memory, for each member", self.bytes_per_member(), "B");
-        if self.inside.is_some() {
-            delivered = delivered.beside("paper, Chut 750×10, inside of one process, not durable", 69_773.0);
-        } else if self.rate.is_some() {
-            memory = memory.beside("paper, AVChat, 10,000 comet connections", 4_800.0);
-        } else {
-            delivered = delivered
-                .beside("paper, Chut 750×10, inside of one process", 69_773.0)
-                .beside("Centrifugo 6.6, no history", 30_547.0)
-                .beside("ejabberd 23.01, no archive, at best", 18_000.0)
-                .beside("Tinode 0.25, durable", 2_909.0);
-            cpu = cpu
-                .beside("Centrifugo 6.6, no history", 22.8)
-                .beside("ejabberd 23.01, no archive, at best", 52.0)
-                .beside("Tinode 0.25, without its database", 240.0);
-        }
         Run {
             name: name.to_owned(),
-            headline: format!(
-                "{} messages per second, {}",
-                grouped(self.delivered_per_second),
-                if self.durable { "each durable" } else { "none durable" }
-            ),
-            how: format!(
-                "{} members in groups of {} {}, {} bytes a message, {pace}; {}.",
-                grouped(count(self.members)),
-                self.group,
-                self.inside.map_or_else(
-                    || format!("over {}", self.transport),
-                    |store| format!("inside of one process, without sockets, on {store}")
-                ),
-                self.body_bytes,
-                if self.durable {
-                    "each acknowledged after it is on disk"
-                } else {
-                    "nothing is written to disk"
-                },
-            ),
+            headline: self.headline(),
+            how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
-            rows: vec![
-                delivered,
-                cpu,
-                memory,
-                Row::new("delivery, p99", self.delivery_ms.p99, "ms"),
-                Row::new("lost", count(self.lost), ""),
-                Row::new("doubled", count(self.doubled), ""),
-                Row::new("misordered", count(self.misordered), ""),
-                Row::new("sent", count(self.sent), ""),
-                Row::new("acknowledged", count(self.acknowledged), ""),
-                Row::new("delivered in all", count(self.delivered), ""),
-                Row::new("unanswered", count(self.unanswered), ""),
-                Row::new("connections failed", count(self.failed), ""),
-                Row::new(
-                    if self.inside.is_some() { "node and members" } else { "server" },
-                    self.server_cores,
-                    "cores",
-                ),
-                Row::new(
-                    "generator, busiest thread",
-                    self.inside.is_none().then_some(self.generator_busiest_percent),
-                    "%",
-                ),
-            ],
-            lines: self.chut_lines(),
+            rows: self.rows(),
+            lines: self
+                .chut_lines()
+                .into_iter()
+                .chain(reasons::lines(&self.failures, &self.refused))
+                .collect(),
             latencies: vec![
                 Latency { what: "send to acknowledgement", ms: self.ack_ms },
                 Latency { what: "send to delivery", ms: self.delivery_ms },
@@ -274,6 +213,118 @@ impl Report {
             series: self.series.clone(),
             study: None,
         }
+    }
+
+    fn how(&self) -> String {
+        let pace = match (self.window, self.rate) {
+            (Some(window), _) => format!("each with {window} messages on their way"),
+            (_, rate) => format!(
+                "{} per second in all, and times count from when a message was due",
+                grouped(rate.unwrap_or(0.0))
+            ),
+        };
+        let place = self.inside.map_or_else(
+            || format!("over {}", self.transport),
+            |store| format!("inside of one process, without sockets, on {store}"),
+        );
+        let durable =
+            if self.durable { "each acknowledged after it is on disk" } else { "nothing is written to disk" };
+        format!(
+            "{} members in groups of {} {place}, {} bytes a message, {pace}; {durable}.",
+            grouped(self.members as f64),
+            self.group,
+            self.body_bytes
+        )
+    }
+
+    /// Where the rate is given, the latency is what is asked; else, how much passes.
+    fn rows(&self) -> Vec<Row> {
+        let count = |count: u64| count as f64;
+        let mut rows = Vec::new();
+        if self.rate.is_some() {
+            rows.extend(self.delivery_rows().map(Row::leading));
+            rows.extend(self.throughput_rows());
+        } else {
+            rows.extend(self.throughput_rows());
+            rows.extend(self.delivery_rows());
+        }
+        rows.extend([
+            Row::new("lost", count(self.lost), ""),
+            Row::new("doubled", count(self.doubled), ""),
+            Row::new("misordered", count(self.misordered), ""),
+            Row::new("sent", count(self.sent), ""),
+            Row::new("acknowledged", count(self.acknowledged), ""),
+            Row::new("delivered in all", count(self.delivered), ""),
+            Row::new("unanswered", count(self.unanswered), ""),
+            Row::new("connections failed", count(self.failed), ""),
+            Row::new(
+                if self.inside.is_some() { "node and members" } else { "server" },
+                self.server_cores,
+                "cores",
+            ),
+            Row::new(
+                "generator, busiest thread",
+                self.inside.is_none().then_some(self.generator_busiest_percent),
+                "%",
+            ),
+        ]);
+        rows
+    }
+
+    fn throughput_rows(&self) -> [Row; 3] {
+        let delivered = Row::new("delivered", self.delivered_per_second, "per second");
+        let cpu_of = match self.inside {
+            None => "server CPU per million delivered",
+            Some(_) => "CPU of node and members together, per million delivered",
+        };
+        let cpu = Row::new(cpu_of, self.cpu_seconds_per_million, "s");
+        let memory = Row::new("growth of user memory, for each member", self.bytes_per_member(), "B");
+        if self.inside.is_some() {
+            let chut = "paper, Chut 750×10, inside of one process, not durable";
+            return [delivered.beside(chut, 69_773.0), cpu, memory];
+        }
+        if self.rate.is_some() {
+            return [delivered, cpu, memory.beside("paper, AVChat, 10,000 comet connections", 4_800.0)];
+        }
+        let delivered = delivered
+            .beside("paper, Chut 750×10, inside of one process", 69_773.0)
+            .beside("Centrifugo 6.6, no history", 30_547.0)
+            .beside("ejabberd 23.01, no archive, at best", 18_000.0)
+            .beside("Tinode 0.25, durable", 2_909.0);
+        let cpu = cpu
+            .beside("Centrifugo 6.6, no history", 22.8)
+            .beside("ejabberd 23.01, no archive, at best", 52.0)
+            .beside("Tinode 0.25, without its database", 240.0);
+        [delivered, cpu, memory]
+    }
+
+    fn delivery_rows(&self) -> [Row; 2] {
+        let mut p50 = Row::new("delivery, p50", self.delivery_ms.p50, "ms");
+        let mut p99 = Row::new("delivery, p99", self.delivery_ms.p99, "ms");
+        if self.rate == Some(RATE_OF_OTHERS) {
+            for (who, their_p50, their_p99) in [
+                ("Centrifugo 6.6, no history", 0.16, 26.0),
+                ("ejabberd 23.01, no archive", 0.19, 3.4),
+                ("Tinode 0.25, durable", 4.0, 256.0),
+            ] {
+                (p50, p99) = (p50.beside(who, their_p50), p99.beside(who, their_p99));
+            }
+        }
+        [p50, p99]
+    }
+
+    fn headline(&self) -> String {
+        let delivered = grouped(self.delivered_per_second);
+        let durable = if self.durable { "each durable" } else { "none durable" };
+        if self.rate.is_none() {
+            return format!("{delivered} messages per second, {durable}");
+        }
+        let Percentiles { p50, p99, .. } = self.delivery_ms;
+        format!(
+            "{} ms to delivery, p99 {} ms, at {delivered} messages per second, {durable}",
+            grouped(p50),
+            grouped(p99)
+        )
     }
 
     /// What Chut's own bench prints: sent and received, and their averages.
