@@ -72,7 +72,7 @@ pub struct Row {
     pub beside: Vec<Beside>,
     /// What the run was made for.
     #[serde(skip)]
-    pub(crate) leads: bool,
+    pub leads: bool,
 }
 
 /// What somebody else has measured or published.

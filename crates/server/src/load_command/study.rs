@@ -372,6 +372,7 @@ mod tests {
             figure: Some(figure),
             unit: "B",
             beside: Vec::new(),
+            leads: false,
         }];
         Found { run, json: String::new(), text: String::new(), svg: None }
     }
