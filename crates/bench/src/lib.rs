@@ -62,4 +62,12 @@ mod tests {
         let named: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
         assert_eq!(counted, named, "say make instructions");
     }
+
+    #[test]
+    fn they_are_counted_with_the_compiler_of_this_repository() {
+        let toolchain = include_str!("../../../rust-toolchain.toml");
+        let channel = toolchain.split('"').nth(1).expect("a channel in quotes");
+        let counted = include_str!("../instructions.txt");
+        assert!(counted.contains(&format!("# Counted with Rust {channel}")), "say make instructions");
+    }
 }
