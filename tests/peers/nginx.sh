@@ -3,9 +3,10 @@
 #
 #   KITH_BIN=…/release/kith tests/peers/nginx.sh [--json]        or: make peers
 #
-# KITH_BIN: a release build with the widget in it. ROUNDS [5] of SECONDS_EACH [3] per row, all rows one after the other in
-# each round, so that what else the machine does meets them alike. nginx and wrk are installed by apt where root.
-# A ratio is kith's figure by nginx's in the same round. Medians, with the least and the most.
+# Prints a table for a page of docs, and on stderr what it does. KITH_BIN: a release build with the widget in it. ROUNDS [5] of
+# SECONDS_EACH [3] per row, all rows one after the other in each round, so that what else the machine does meets them alike.
+# nginx and wrk are unpacked from Debian's packages into the cache where they are missing, and not installed: nginx' package
+# would start it with the machine. A ratio is kith's figure by nginx's in the same round. Medians, with the least and the most.
 set -euo pipefail
 
 kith="${KITH_BIN:?the release build of kith to measure}"
@@ -15,16 +16,25 @@ format=text
 [ "${1:-}" = --json ] && format=json
 dist="$(cd "$(dirname "$0")/../../widget/dist" && pwd)"
 
-if [ "$(command -v nginx wrk curl | wc -l)" != 3 ]; then
-  install="apt-get install --yes --no-install-recommends nginx wrk curl"
-  [ "$(id -u)" = 0 ] || { echo "nginx, wrk or curl is missing; say: sudo $install" >&2; exit 1; }
-  # The service that comes with the package is not ours to start.
-  policy=/usr/sbin/policy-rc.d
-  [ -e "$policy" ] && policy=/dev/null || printf '#!/bin/sh\nexit 101\n' >"$policy"
-  [ "$policy" = /dev/null ] || chmod +x "$policy"
-  DEBIAN_FRONTEND=noninteractive $install >&2
-  [ "$policy" = /dev/null ] || rm "$policy"
-fi
+say() { echo "$*" >&2; }
+
+unpack() { # packages
+  local folder="${XDG_CACHE_HOME:-$HOME/.cache}/kith/peers"
+  mkdir -p "$folder/packages"
+  if [ ! -e "$folder/done" ]; then
+    say "unpacking $* into $folder"
+    (cd "$folder/packages" && { apt-get download "$@" || { apt-get update -qq && apt-get download "$@"; }; }) >&2 ||
+      { say "cannot get them; install nginx and wrk, or say: apt-get update"; exit 1; }
+    for package in "$folder/packages"/*.deb; do dpkg -x "$package" "$folder"; done
+    touch "$folder/done"
+  fi
+  PATH="$folder/usr/sbin:$folder/usr/bin:$PATH"
+  LD_LIBRARY_PATH="$(dirname "$(find "$folder/usr/lib" -name 'libluajit*' -print -quit)")"
+  export PATH LD_LIBRARY_PATH
+}
+
+command -v curl >/dev/null || { say "curl is missing; say: apt-get install curl"; exit 1; }
+[ "$(command -v nginx wrk | wc -l)" = 2 ] || unpack nginx wrk libluajit-5.1-2
 
 work="$(mktemp -d)"
 pids=()
@@ -71,7 +81,7 @@ http {
   server { listen 127.0.0.1:$cached_port backlog=4096; open_file_cache max=100; }
 }
 END
-nginx -c "$work/nginx.conf" 2>>"$work/nginx.log" &
+nginx -e "$work/nginx.log" -c "$work/nginx.conf" 2>>"$work/nginx.log" &
 nginx_pid=$!
 pids+=("$nginx_pid")
 XDG_RUNTIME_DIR="$work" "$kith" demo --data "$work/data" --http 127.0.0.1:0 --workers 2 --log warn \
@@ -89,6 +99,7 @@ await "$kith_port" "$kith_pid"
 servers=(kith "nginx" "nginx, open_file_cache")
 ports=("$kith_port" "$plain_port" "$cached_port")
 mapfile -t nginx_workers < <(pgrep -P "$nginx_pid")
+[ ${#nginx_workers[@]} = 2 ] || { say "nginx has ${#nginx_workers[@]} workers and not 2"; exit 1; }
 
 fetch() { curl -sS -H 'Accept-Encoding: gzip' "$@"; }
 url() { echo "http://127.0.0.1:${ports[$1]}/$path"; }
@@ -118,14 +129,18 @@ run() { # round, row, server, fields of the request
     '/requests in/ { n = $1 } /Requests\/sec/ { print key ";" $2 ";" ticks / hz / n * 1e6 }' "$work/wrk" >>"$work/samples"
 }
 
+load() { cut -d' ' -f1 /proc/loadavg; }
+
+load_before="$(load)"
 for round in $(seq "$rounds"); do
+  say "round $round of $rounds, $((6 * seconds)) s"
   for server in 0 1 2; do run "$round" body "$server"; done
   for server in 0 1 2; do run "$round" 304 "$server" -H "If-None-Match: ${tags[$server]}"; done
 done
 
 size() { stat -c %s "$dist/$path$1" 2>/dev/null || echo null; }
 awk -F';' -v format="$format" -v rounds="$rounds" -v seconds="$seconds" -v names="$(printf '%s;' "${servers[@]}")" \
-  -v version="$(nginx -v 2>&1 | sed 's|.*/||')" -v path="$path" \
+  -v busy="$load_before" -v cores="$(nproc)" -v version="$(nginx -v 2>&1 | sed 's|.*/||')" -v path="$path" \
   -v sizes="\"identity\": $(size ""), \"gzip\": $(size .gz), \"brotli\": $(size .br)" '
   { rate[$2, $3, $1] = $4; cpu[$2, $3, $1] = $5 }
 
@@ -136,6 +151,11 @@ awk -F';' -v format="$format" -v rounds="$rounds" -v seconds="$seconds" -v names
     median = n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
     least = values[1]; most = values[n]
   }
+  function number(value, digits,    text) {
+    text = sprintf("%." digits "f", value)
+    while (text ~ /^[0-9][0-9][0-9][0-9]/) sub(/[0-9][0-9][0-9](,|\.|$)/, ",&", text)
+    return text
+  }
   function shown(kind, row, server, digits,    i, values, text) {
     for (i = 1; i <= rounds; i++) {
       if (kind == "rate") values[i] = rate[row, server, i]
@@ -145,7 +165,7 @@ awk -F';' -v format="$format" -v rounds="$rounds" -v seconds="$seconds" -v names
     }
     spread(values, rounds)
     if (format == "json") text = "{\"median\": %." digits "f, \"least\": %." digits "f, \"most\": %." digits "f}"
-    else text = "%." digits "f (%." digits "f to %." digits "f)"
+    else return number(median, digits) " (" number(least, digits) "–" number(most, digits) ")"
     return sprintf(text, median, least, most)
   }
   END {
@@ -155,8 +175,12 @@ awk -F';' -v format="$format" -v rounds="$rounds" -v seconds="$seconds" -v names
       printf "{\"peer\": \"nginx %s\", \"connections\": 200, \"rounds\": %d, \"seconds\": %d, \"file\": \"/%s\", \"bytes\": {%s}, \"rows\": [",
         version, rounds, seconds, path, sizes
     else {
-      printf "/%s: %s bytes. nginx %s has gzip only.\n", path, sizes, version
-      printf "200 connections, %d rounds of %d s in turn: median (least to most)\n", rounds, seconds
+      gsub(/"/, "", sizes)
+      printf "`/%s` (%s bytes; asked for as gzip), nginx %s, 200 connections, %d rounds of %d s in turn, ",
+        path, sizes, version, rounds, seconds
+      printf "%d cores with a load average of %s before. Median (least–most).\n\n", cores, busy
+      print "| | requests/s | CPU of each, µs | kith by this: requests | CPU |"
+      print "|---|---|---|---|---|"
     }
     for (r = 1; r <= 2; r++)
       for (s = 0; s < 3; s++) {
@@ -166,9 +190,10 @@ awk -F';' -v format="$format" -v rounds="$rounds" -v seconds="$seconds" -v names
           if (s) printf ", \"kith_by_this_requests\": %s, \"kith_by_this_cpu\": %s", shown("rate_ratio", rows[r], s, 3), shown("cpu_ratio", rows[r], s, 3)
           printf "}"
         } else {
-          printf "\n%-5s %-24s %28s/s  %24s µs CPU each", rows[r], name[s + 1], shown("rate", rows[r], s, 0), shown("cpu", rows[r], s, 1)
-          if (s) printf "\n%-5s %-24s %28s × requests %16s × CPU", "", "  kith by this", shown("rate_ratio", rows[r], s, 2), shown("cpu_ratio", rows[r], s, 2)
+          printf "| %s, %s | %s | %s |", rows[r], name[s + 1], shown("rate", rows[r], s, 0), shown("cpu", rows[r], s, 1)
+          if (s) printf " %s | %s |\n", shown("rate_ratio", rows[r], s, 2), shown("cpu_ratio", rows[r], s, 2)
+          else print " | |"
         }
       }
-    print (format == "json" ? "\n]}" : "")
+    if (format == "json") print "\n]}"
   }' "$work/samples"
