@@ -32,7 +32,7 @@ pub enum StoreError {
     Failed(Arc<str>),
 }
 
-/// What must survive. One conformance suite (`store/tests/conformance.rs`) holds every implementation to
+/// What must survive. One conformance suite (`store/tests/conformance/main.rs`) holds every implementation to
 /// what is written here.
 pub trait Store: Send + Sync + 'static {
     // ---- writes ----

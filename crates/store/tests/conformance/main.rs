@@ -1,0 +1,99 @@
+//! What the port promises, sentence by sentence, of every store.
+
+#[path = "../asking/mod.rs"]
+mod asking;
+mod contacts;
+mod conversations;
+mod messages;
+mod people;
+mod sites;
+mod users;
+mod views;
+
+use chat::memory::MemoryStore;
+use chat::{ContactState, Position, Relation, SiteId, Store, UserId};
+use store::{Options, Sqlite};
+
+use self::asking::{Directory, NOW, add_site, ask, put};
+
+macro_rules! every_store {
+    ($($topic:ident { $($test:ident,)* })*) => {
+        mod memory {
+            $(mod $topic { $(#[test] fn $test() { crate::$topic::$test(&crate::MemoryStore::new()); })* })*
+        }
+        mod sqlite {
+            $(mod $topic {
+                $(#[test] fn $test() {
+                    let directory = crate::Directory::quick();
+                    let store = crate::Sqlite::open(&directory.file(), crate::Options::default());
+                    crate::$topic::$test(&store.expect("it opens"));
+                })*
+            })*
+        }
+    };
+}
+
+every_store! {
+    users {
+        a_user_is_created_on_first_sight_and_updated_where_the_profile_differs,
+        a_position_moves_only_where_something_changed,
+        presence_and_bans_are_remembered,
+        a_one_time_token_works_once_until_it_expires,
+    }
+    messages {
+        seqs_are_gap_free_when_many_write_at_once,
+        completions_come_in_the_order_of_their_positions,
+        a_repeated_client_id_changes_nothing_and_answers_as_then,
+        a_client_id_is_known_for_as_long_as_its_message,
+        an_answer_to_a_message_that_is_not_there_answers_none,
+        history_is_paged_in_both_directions,
+    }
+    conversations {
+        a_message_moves_the_senders_markers_and_counts_for_the_other,
+        markers_never_go_back_and_never_pass_the_newest,
+        a_mention_counts_until_it_is_read,
+        a_message_brings_an_archived_conversation_back_for_both,
+        a_change_is_of_one_member_and_none_without_a_conversation,
+        the_list_is_pinned_first_then_by_activity_and_pages_are_stable,
+    }
+    contacts {
+        a_relation_has_two_sides_and_a_limit,
+        contacts_are_listed_by_name_and_follow_a_new_name,
+        contacts_of_many_are_those_who_have_agreed,
+    }
+    people {
+        people_are_found_by_the_start_of_any_word,
+        people_are_found_among_many,
+    }
+    views {
+        a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs,
+        whoever_is_not_met_is_not_told,
+        what_is_committed_after_met_is_not_in_doubt,
+        a_difference_has_what_changed_and_nothing_else,
+        a_difference_tells_who_was_taken_off,
+        a_gap_says_where_the_sent_messages_begin,
+        too_much_change_a_strange_epoch_or_the_future_reset,
+    }
+    sites {
+        sites_are_kept_whole_and_secrets_are_newest_first,
+        the_revision_tells_of_sites_and_bans_only,
+        sites_never_meet,
+        a_removed_site_leaves_nothing,
+    }
+}
+
+pub(crate) fn two_users(store: &dyn Store) -> (SiteId, UserId, UserId) {
+    let site = add_site(store, "forum");
+    (site, put(store, site, "ann"), put(store, site, "bob"))
+}
+
+pub(crate) fn state(of_a: ContactState, of_b: ContactState) -> Relation {
+    Relation { of_a, of_b }
+}
+
+pub(crate) fn relate(store: &dyn Store, a: UserId, b: UserId, relation: Relation) -> Option<Position> {
+    ask(|done| store.put_relation(a, b, relation, 100, NOW, done))
+}
+
+pub(crate) const FRIENDS: Relation = Relation { of_a: ContactState::Contact, of_b: ContactState::Contact };
+pub(crate) const STRANGERS: Relation = Relation { of_a: ContactState::None, of_b: ContactState::None };

@@ -1,0 +1,154 @@
+//! What a device sees when it comes: all, or the difference to what it had.
+
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+
+use chat::{ContactState, ConversationChange, Gap, Position, ResumeFrom, Seq, Store, Timestamp};
+
+use crate::asking::{NOW, ask, direct, message, profile, put, say, sign_in, since, snapshot, sub};
+use crate::{FRIENDS, STRANGERS, relate, state, two_users};
+
+pub(crate) fn a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs(store: &dyn Store) {
+    let (site, _, bob) = two_users(store);
+    let (carl, view) = sign_in(store, site, profile("carl", "Carl"), since(None));
+    assert!(view.reset && view.conversations.rows.is_empty() && view.contacts.rows.is_empty());
+    say(store, bob, carl.id, "1", "welcome");
+    for name in ["Carl", "Carl the Great"] {
+        let (row, view) = sign_in(store, site, profile("carl", name), since(None));
+        assert_eq!((row.id, &*row.profile.name), (carl.id, name));
+        assert_eq!(view.conversations.rows.len(), 1);
+        assert_eq!(view.conversations.rows[0].other.id, bob);
+    }
+    let (_, view) = sign_in(store, site, profile("carl", "Carl"), since(Some(view.position)));
+    assert_eq!(view.messages.len(), 1);
+}
+
+pub(crate) fn whoever_is_not_met_is_not_told(store: &dyn Store) {
+    let (site, ..) = two_users(store);
+    for id in ["ann", "newcomer"] {
+        let (told, wait) = channel::<()>();
+        let done = Box::new(move |_| told.send(()).expect("the test waits"));
+        store.sign_in(site, profile(id, id), since(None), NOW, Box::new(|_| false), done);
+        assert!(wait.recv().is_err(), "dropped uncalled");
+        assert!(ask(|done| store.user(site, sub(id), done)).is_some());
+    }
+}
+
+/// Whatever the view does not have has a greater position, and is committed after `met`.
+pub(crate) fn what_is_committed_after_met_is_not_in_doubt(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    for number in 0..20 {
+        let written = Arc::new(Mutex::new(None));
+        let (told, wait) = channel();
+        let met = {
+            let (written, told) = (Arc::clone(&written), told.clone());
+            move |_: &chat::UserRow| {
+                *written.lock().expect("no panic") = Some(told);
+                true
+            }
+        };
+        let (row, view) =
+            ask(|done| store.sign_in(site, profile("ann", "ann"), since(None), NOW, Box::new(met), done));
+        assert_eq!(row.id, ann);
+        assert!(written.lock().expect("no panic").is_some(), "met comes before the view");
+        store.append(
+            message(bob, ann, &number.to_string(), "hi"),
+            Box::new(move |outcome| {
+                told.send(outcome.expect("the store works").position).expect("the test waits");
+            }),
+        );
+        assert!(wait.recv().expect("the store answers") > view.position);
+    }
+}
+
+pub(crate) fn a_difference_has_what_changed_and_nothing_else(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let (carl, dora) = (put(store, site, "carl"), put(store, site, "dora"));
+    say(store, ann, bob, "1", "old");
+    say(store, ann, carl, "2", "old");
+    relate(store, ann, carl, FRIENDS);
+    let position = snapshot(store, ann, None).position;
+    let nothing = snapshot(store, ann, Some(position));
+    assert!(!nothing.reset && nothing.conversations.rows.is_empty() && nothing.contacts.rows.is_empty());
+    assert_eq!(nothing.position, position);
+
+    say(store, bob, ann, "3", "new");
+    say(store, ann, bob, "4", "new, of my other device");
+    say(store, bob, carl, "5", "not mine");
+    relate(store, dora, ann, state(ContactState::RequestSent, ContactState::RequestReceived));
+    let news = snapshot(store, ann, Some(position));
+    assert!(!news.reset && news.gaps.is_empty());
+    let rows: Vec<_> = news.conversations.rows.iter().map(|row| (row.other.id, row.unread)).collect();
+    assert_eq!(rows, [(bob, 0)]);
+    let messages: Vec<_> = news.messages.iter().map(|message| (message.seq, &*message.body)).collect();
+    assert_eq!(messages, [(Seq(2), "new"), (Seq(3), "new, of my other device")]);
+    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.id, row.state)).collect();
+    assert_eq!(contacts, [(dora, ContactState::RequestReceived)]);
+
+    ask(|done| store.mark(direct(ann, carl), carl, Seq(1), Seq(1), done));
+    let pin = ConversationChange { pinned: Some(true), ..Default::default() };
+    ask(|done| store.change_conversation(direct(ann, bob), bob, pin, done));
+    let markers = snapshot(store, ann, Some(news.position));
+    let rows: Vec<_> = markers.conversations.rows.iter().map(|row| (row.other.id, row.their_read)).collect();
+    assert_eq!(rows, [(carl, Seq(1))], "the other's marker is mine to see, the other's pin is not");
+    assert!(markers.messages.is_empty());
+}
+
+pub(crate) fn a_difference_tells_who_was_taken_off(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    relate(store, ann, bob, FRIENDS);
+    let position = snapshot(store, ann, None).position;
+    relate(store, ann, bob, STRANGERS);
+    let news = snapshot(store, ann, Some(position));
+    let contacts: Vec<_> = news.contacts.rows.iter().map(|row| (row.id, row.state)).collect();
+    assert_eq!(contacts, [(bob, ContactState::None)]);
+    assert!(ask(|done| store.contacts(ann, None, 9, done)).rows.is_empty());
+    assert!(snapshot(store, ann, None).contacts.rows.is_empty());
+}
+
+pub(crate) fn a_gap_says_where_the_sent_messages_begin(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let (carl, dora) = (put(store, site, "carl"), put(store, site, "dora"));
+    let position = snapshot(store, ann, None).position;
+    for (at, from) in [dora, carl, bob].into_iter().enumerate() {
+        for number in 0..5 {
+            let mut append = message(from, ann, &number.to_string(), "x");
+            append.time = Timestamp(NOW.0 + at as u64);
+            ask(|done| store.append(append, done));
+        }
+    }
+    let from = ResumeFrom {
+        position: Some(position),
+        page: 9,
+        contacts: 9,
+        messages: 5,
+        messages_per_conversation: 3,
+    };
+    let news = ask(|done| store.snapshot(ann, from, done));
+    let sent: Vec<_> = news.messages.iter().map(|message| (message.conversation, message.seq.0)).collect();
+    let (bobs, carls, doras) = (direct(ann, bob), direct(ann, carl), direct(ann, dora));
+    assert_eq!(sent, [(bobs, 3), (bobs, 4), (bobs, 5), (carls, 4), (carls, 5)]);
+    let gap = |conversation, first| Gap { conversation, first: Seq(first) };
+    assert_eq!(news.gaps, [gap(bobs, 3), gap(carls, 4), gap(doras, 6)]);
+    let whole = snapshot(store, ann, Some(position));
+    assert_eq!((whole.messages.len(), whole.gaps.len()), (15, 0));
+}
+
+pub(crate) fn too_much_change_a_strange_epoch_or_the_future_reset(store: &dyn Store) {
+    let (site, ann, _) = two_users(store);
+    let position = snapshot(store, ann, None).position;
+    for number in 0..4 {
+        let other = put(store, site, &number.to_string());
+        say(store, other, ann, "1", "x");
+    }
+    let resume =
+        |position, page| ask(|done| store.snapshot(ann, ResumeFrom { page, ..since(Some(position)) }, done));
+    assert!(!resume(position, 4).reset);
+    let much = resume(position, 3);
+    assert!(much.reset && much.messages.is_empty() && much.gaps.is_empty());
+    assert_eq!(much.conversations.rows.len(), 3);
+    assert!(much.conversations.next.is_some());
+    assert!(resume(Position { epoch: position.epoch.wrapping_add(1), ..position }, 9).reset);
+    assert!(resume(Position { number: much.position.number + 1, ..position }, 9).reset);
+    assert!(snapshot(store, ann, None).reset);
+}
