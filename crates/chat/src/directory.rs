@@ -5,10 +5,19 @@
 /// Not `str::to_lowercase`, whose final sigma would hide `ΟΔΟΣ` from one who has typed only the start of
 /// `ΟΔΟΣΑ`.
 pub fn fold(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    fold_into(name, &mut folded);
+    folded
+}
+
+/// The same, written behind what is in `folded`.
+pub fn fold_into(name: &str, folded: &mut String) {
     if name.is_ascii() {
-        return name.to_ascii_lowercase();
+        let begin = folded.len();
+        folded.push_str(name);
+        return folded[begin..].make_ascii_lowercase();
     }
-    name.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
+    folded.extend(name.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }));
 }
 
 /// What a query is compared as: folded, from its first letter or digit on.

@@ -1,6 +1,8 @@
 //! Contacts: how users stand to each other. A row carries the other's card, so that a list is one range.
 
-use chat::directory::fold;
+use std::ops::Range;
+
+use chat::directory::fold_into;
 use chat::{ContactRow, ContactState, ContactsPage, Position, Profile, Relation, UserId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -107,14 +109,20 @@ pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u3
                WHERE site = ?1 AND user = ?2 AND state <> 0";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([user.site.0, user.num])?;
-    let mut found: Vec<(String, ContactRow)> = Vec::new();
+    // Folded names one after the other: most lists are read at a login, and memory of its own for each would be a
+    // good part of its cost.
+    let mut names = String::new();
+    let mut found: Vec<(Range<usize>, ContactRow)> = Vec::new();
     while let Some(row) = rows.next()? {
-        let folded = fold(user::text(row, 3)?);
-        if after.is_before(&folded, user::text(row, 2)?) {
-            found.push((folded, contact(user, row)?));
+        let begin = names.len();
+        fold_into(user::text(row, 3)?, &mut names);
+        if after.is_before(&names[begin..], user::text(row, 2)?) {
+            found.push((begin..names.len(), contact(user, row)?));
         }
     }
-    found.sort_unstable_by(|(a, x), (b, y)| (a, &x.profile.sub).cmp(&(b, &y.profile.sub)));
+    found.sort_unstable_by(|(a, x), (b, y)| {
+        (&names[a.clone()], &x.profile.sub).cmp(&(&names[b.clone()], &y.profile.sub))
+    });
     let more = found.len() > limit as usize;
     found.truncate(limit as usize);
     let next = found.last().filter(|_| more).map(|(_, row)| name_cursor(&row.profile));
