@@ -6,10 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::session::NumberHasher;
+use crate::watch_contacts::ContactIds;
 use crate::{ContactState, ConversationId, Relation, SiteId, Sub, Timestamp, UserId, UserRow};
 
 const MAX_USERS: usize = 8_192;
 const MAX_RELATIONS: usize = 32_768;
+const MAX_CONTACT_LISTS: usize = 8_192;
+/// Longer lists are not kept: all together hold at most 16 MB.
+const MAX_CONTACTS_KEPT: usize = 256;
 
 /// What nobody has asked for in so long goes, at the latest after twice the time. Two who talk to each other ask
 /// again within it; for 15,000 who have each sent one message it would hold 3 MB that nobody needs.
@@ -22,6 +26,8 @@ pub(crate) struct Recent {
     id_by_sub: Cache<(SiteId, Sub), UserId, RandomState>,
     /// By the pair; states in the order of `ConversationId::pair`.
     relations: Cache<ConversationId, [ContactState; 2], BuildHasherDefault<NumberHasher>>,
+    /// Those with whom a user has agreed to be contacts: who signs in reads them, watches them, and is told to them.
+    contacts: Cache<UserId, ContactIds, BuildHasherDefault<NumberHasher>>,
     /// Changes whenever something cached has changed. A read that began before may bring what was true
     /// before, so it is kept only if this is the same as when it began.
     generation: AtomicU64,
@@ -39,6 +45,7 @@ impl Recent {
             rows: Cache::new(MAX_USERS),
             id_by_sub: Cache::new(MAX_USERS),
             relations: Cache::new(MAX_RELATIONS),
+            contacts: Cache::new(MAX_CONTACT_LISTS),
             generation: AtomicU64::new(0),
             aged: AtomicU64::new(0),
         }
@@ -52,6 +59,7 @@ impl Recent {
             self.rows.age();
             self.id_by_sub.age();
             self.relations.age();
+            self.contacts.age();
         }
     }
 
@@ -68,10 +76,9 @@ impl Recent {
     }
 
     pub(crate) fn keep_user(&self, row: &Arc<UserRow>, since: Generation) {
-        if since == self.generation() {
-            self.id_by_sub.insert((row.id.site, row.profile.sub.clone()), row.id);
-            self.rows.insert(row.id, row.clone());
-        }
+        let is_current = || since == self.generation();
+        self.id_by_sub.keep((row.id.site, row.profile.sub.clone()), row.id, is_current);
+        self.rows.keep(row.id, row.clone(), is_current);
     }
 
     /// A row that is certainly the newest: replaces what is cached, and nothing else.
@@ -102,21 +109,29 @@ impl Recent {
     }
 
     pub(crate) fn keep_relation(&self, a: UserId, b: UserId, relation: Relation, since: Generation) {
-        if since == self.generation() {
-            self.insert_relation(a, b, relation);
+        if let Some((pair, states)) = of_pair(a, b, relation) {
+            self.relations.keep(pair, states, || since == self.generation());
         }
     }
 
     /// It has just been stored.
     pub(crate) fn relation_is(&self, a: UserId, b: UserId, relation: Relation) {
         self.generation.fetch_add(1, Ordering::AcqRel);
-        self.insert_relation(a, b, relation);
+        if let Some((pair, states)) = of_pair(a, b, relation) {
+            self.relations.insert(pair, states);
+        }
+        self.contacts.remove(&a);
+        self.contacts.remove(&b);
     }
 
-    fn insert_relation(&self, a: UserId, b: UserId, relation: Relation) {
-        let Some(pair) = ConversationId::direct(a, b) else { return };
-        let states = if a < b { [relation.of_a, relation.of_b] } else { [relation.of_b, relation.of_a] };
-        self.relations.insert(pair, states);
+    pub(crate) fn contacts(&self, user: UserId) -> Option<ContactIds> {
+        self.contacts.get(&user)
+    }
+
+    pub(crate) fn keep_contacts(&self, user: UserId, contacts: &ContactIds, since: Generation) {
+        if contacts.len() <= MAX_CONTACTS_KEPT {
+            self.contacts.keep(user, contacts.clone(), || since == self.generation());
+        }
     }
 
     /// Another process may have changed anything.
@@ -125,7 +140,13 @@ impl Recent {
         self.rows.clear();
         self.id_by_sub.clear();
         self.relations.clear();
+        self.contacts.clear();
     }
+}
+
+fn of_pair(a: UserId, b: UserId, relation: Relation) -> Option<(ConversationId, [ContactState; 2])> {
+    let states = if a < b { [relation.of_a, relation.of_b] } else { [relation.of_b, relation.of_a] };
+    Some((ConversationId::direct(a, b)?, states))
 }
 
 /// A table in shards, each in two halves. What is asked for is in the young half; a full or aged young half becomes the
@@ -168,9 +189,23 @@ impl<K: Eq + Hash, V: Clone, H: BuildHasher + Default> Cache<K, V, H> {
     }
 
     fn insert(&self, key: K, value: V) {
+        self.keep(key, value, || true);
+    }
+
+    /// Asks under the lock: whoever changes the generation and then this entry comes before the question or after the
+    /// entry is in.
+    fn keep(&self, key: K, value: V, is_current: impl FnOnce() -> bool) {
         let mut halves = self.lock(&key);
-        halves.old.remove(&key);
-        self.insert_into(&mut halves, key, value);
+        if is_current() {
+            halves.old.remove(&key);
+            self.insert_into(&mut halves, key, value);
+        }
+    }
+
+    fn remove(&self, key: &K) {
+        let mut halves = self.lock(key);
+        halves.young.remove(key);
+        halves.old.remove(key);
     }
 
     fn insert_into(&self, halves: &mut Halves<K, V, H>, key: K, value: V) {
@@ -266,6 +301,26 @@ mod tests {
         recent.clear();
         recent.keep_user(&row(1, "new"), before);
         assert!(recent.user(id(1)).is_none() && recent.relation(id(1), id(2)).is_none());
+    }
+
+    #[test]
+    fn contacts_go_with_what_changes_them() {
+        let recent = Recent::new();
+        let list = |nums: std::ops::Range<u32>| nums.map(id).collect::<Vec<_>>().into();
+        let before = recent.generation();
+        recent.keep_contacts(id(1), &list(2..5), before);
+        recent.keep_contacts(id(2), &list(1..2), before);
+        recent.keep_contacts(id(3), &list(1..2), before);
+        recent.keep_contacts(id(4), &list(5..6 + MAX_CONTACTS_KEPT as u32), before);
+        assert_eq!(recent.contacts(id(1)).as_deref(), Some(&[id(2), id(3), id(4)][..]));
+        assert!(recent.contacts(id(4)).is_none(), "too long");
+        recent.relation_is(id(1), id(2), NOTHING);
+        assert!(recent.contacts(id(1)).is_none() && recent.contacts(id(2)).is_none());
+        assert!(recent.contacts(id(3)).is_some());
+        recent.keep_contacts(id(1), &list(2..5), before);
+        assert!(recent.contacts(id(1)).is_none(), "it was read before");
+        recent.clear();
+        assert!(recent.contacts(id(3)).is_none());
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! | who watches whom | `watch.rs` | session, then watched user: these two may be held together | while watching |
 //! | contact changes under way | `contacts.rs` | – | while under way |
 //! | sites | `sites.rs` | – | always |
-//! | recent users and relations | `cache.rs` | key | while asked for, bounded |
+//! | recent users, relations, contact lists | `cache.rs` | key | while asked for, bounded |
 //! | new guests by address | `guest.rs` | – | bounded |
 //! | randomness | `node.rs` | – | always |
 //! | *telling* | `delivery.rs` | – | – |
@@ -252,7 +252,7 @@ impl Node {
         self.inner.recent.age(now);
         self.inner.end_grace(now);
         self.inner.end_tokens(now);
-        if now.since(*told) >= self.inner.config.presence_coalesce_ms || now < *told {
+        if now.since(*told) >= self.inner.telling_pause_ms() || now < *told {
             *told = now;
             self.inner.tell_presence(now);
         }

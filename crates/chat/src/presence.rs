@@ -12,7 +12,8 @@ use smallvec::SmallVec;
 use crate::command::SetPresence;
 use crate::node::{Asker, Inner};
 use crate::session::{Handles, Shard, UserHere};
-use crate::{Event, Presence, StoreError, Sub, Timestamp, UserId};
+use crate::watch_contacts::ContactIds;
+use crate::{Event, Presence, SessionHandle, Sub, Timestamp, UserId};
 
 /// A clock that jumps back by more than this ends all grace times, instead of keeping everyone here for as long.
 const CLOCK_JUMP_MS: u64 = 60_000;
@@ -28,8 +29,13 @@ pub(crate) fn shown(chosen: SetPresence, is_here: bool) -> Presence {
     }
 }
 
-/// Changes whose watchers are looked up in one go.
-const TOLD_TOGETHER: usize = 64;
+/// Users whose contacts are read in one go.
+const READ_TOGETHER: usize = 64;
+/// As many pieces of news as sessions may hear in a second, all together, before what changes is collected for longer:
+/// when a crowd comes, whoever is there hears of many at once, instead of the node doing little else than telling.
+const HEARD_PER_SECOND: u64 = 20_000;
+/// But not for longer than this.
+const LONGEST_PAUSE_MS: u64 = 5_000;
 /// Changes that wait because the store did not answer; those beyond are told to nobody who has not named the user.
 const MAX_UNTOLD: usize = 100_000;
 
@@ -38,6 +44,8 @@ const MAX_UNTOLD: usize = 100_000;
 pub(crate) struct NewsDesk {
     /// How often it was told: whoever says what he read before looks whether it is still true.
     tellings: AtomicU64,
+    /// How many pieces of news sessions have been handed since the last telling began.
+    heard: AtomicU64,
     desk: Mutex<Desk>,
 }
 
@@ -54,6 +62,7 @@ impl NewsDesk {
     /// Once more, when what is told has changed and before anybody hears it.
     fn begin_telling(&self) {
         self.tellings.fetch_add(1, Ordering::AcqRel);
+        self.heard.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn tellings(&self) -> u64 {
@@ -159,6 +168,12 @@ impl Inner {
         }
     }
 
+    /// How long changes are collected before they are told: longer after a telling that was for many.
+    pub(crate) fn telling_pause_ms(&self) -> u64 {
+        let pause = self.news.heard.load(Ordering::Relaxed) * 1000 / HEARD_PER_SECOND;
+        self.config.presence_coalesce_ms.max(pause.min(LONGEST_PAUSE_MS))
+    }
+
     /// Tells watchers what has changed since the last telling.
     pub(crate) fn tell_presence(self: &Arc<Self>, now: Timestamp) {
         let mut news = self.news.take_untold();
@@ -168,58 +183,92 @@ impl Inner {
             }
         }
         self.news.begin_telling();
-        while !news.is_empty() {
-            let rest = news.split_off(news.len().min(TOLD_TOGETHER));
-            self.tell_together(std::mem::replace(&mut news, rest));
+        if news.is_empty() {
+            return;
+        }
+        let read = self.anybody_watches_contacts();
+        self.news.begin_reading();
+        let contacts = |news: &News| if read { self.recent.contacts(news.user) } else { Some([].into()) };
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        for news in news {
+            match contacts(&news) {
+                Some(contacts) => known.push((news, contacts)),
+                None => unknown.push(news),
+            }
+        }
+        self.tell_known(&known);
+        self.news.end_reading();
+        while !unknown.is_empty() {
+            let rest = unknown.split_off(unknown.len().min(READ_TOGETHER));
+            self.read_and_tell(std::mem::replace(&mut unknown, rest));
         }
     }
 
-    /// Contacts are mutual: whoever has a user on the list is on that user's list, which is read here.
-    fn tell_together(self: &Arc<Self>, news: Vec<News>) {
+    fn read_and_tell(self: &Arc<Self>, news: Vec<News>) {
         let users = news.iter().map(|news| news.user).collect();
         let node = self.clone();
         self.news.begin_reading();
-        let done = move |contacts: Result<Vec<Vec<UserId>>, StoreError>| {
-            match contacts {
-                Ok(contacts) => {
-                    news.iter().zip(contacts).for_each(|(news, contacts)| node.tell_one(news, &contacts))
-                }
-                // At the next telling again; who named the users need not wait for that.
-                Err(_) => {
-                    news.iter().for_each(|news| node.tell_one(news, &[]));
-                    node.news.keep_untold(news);
-                }
+        self.with_contacts_of(users, move |contacts| {
+            let is_read = contacts.is_ok();
+            let contacts = contacts.unwrap_or_else(|_| vec![[].into(); news.len()]);
+            let known: Vec<(News, ContactIds)> = news.into_iter().zip(contacts).collect();
+            node.tell_known(&known);
+            // At the next telling again; who named the users need not wait for that.
+            if !is_read {
+                node.news.keep_untold(known.into_iter().map(|(news, _)| news).collect());
             }
             node.news.end_reading();
-        };
-        self.store.contacts_of(users, Box::new(done));
+        });
     }
 
-    fn tell_one(&self, news: &News, contacts: &[UserId]) {
-        let gone = self.news.parted(news.user, contacts);
-        let mut handles = self.live_of(&self.watches.watchers_of(news.user));
-        for contact in contacts.iter().filter(|contact| !gone.contains(contact)) {
-            self.here.lock(*contact).contact_watchers(*contact, &mut handles);
+    /// Contacts are mutual: whoever has a user on the list is on that user's list. A session hears all that is for it
+    /// in one go, which is one packet.
+    fn tell_known(&self, news: &[(News, ContactIds)]) {
+        let gone: Vec<_> =
+            news.iter().map(|(news, contacts)| self.news.parted(news.user, contacts)).collect();
+        let mut hear: Vec<(SessionHandle, usize)> = Vec::new();
+        for (at, (news, contacts)) in news.iter().enumerate() {
+            let mut handles = self.live_of(&self.watches.watchers_of(news.user));
+            for contact in contacts.iter().filter(|contact| !gone[at].contains(contact)) {
+                self.here.lock(*contact).contact_watchers(*contact, &mut handles);
+            }
+            hear.extend(handles.into_iter().map(|handle| (handle, at)));
         }
-        handles.sort_unstable();
-        handles.dedup();
+        hear.sort_unstable();
+        hear.dedup();
+        self.news.heard.fetch_add(hear.len() as u64, Ordering::Relaxed);
         // While the contacts were read it may have been told anew, and that may have overtaken this.
-        let mut said = None;
-        while !handles.is_empty() {
-            let presence = self.told(news.user);
-            if said.replace(presence) == Some(presence) {
+        let mut said = vec![None; news.len()];
+        loop {
+            let told: Vec<_> = news.iter().map(|(news, _)| Some(self.told(news.user))).collect();
+            hear.retain(|(_, at)| told[*at] != said[*at]);
+            if hear.is_empty() {
                 break;
             }
-            let last_seen = news.last_seen.filter(|_| presence == Presence::Offline);
-            self.deliver(&handles, Event::Presence { user: news.sub.clone(), presence, last_seen });
+            for (handle, at) in &hear {
+                if let Some(presence) = told[*at] {
+                    self.outbox.deliver(*handle, news[*at].0.event(presence));
+                }
+            }
+            said = told;
         }
         // Who has parted meanwhile was told so, and this may have come after it.
-        for parted in self.news.parted(news.user, contacts).iter().filter(|parted| !gone.contains(parted)) {
-            let mut handles = Handles::new();
-            self.here.lock(**parted).contact_watchers(**parted, &mut handles);
-            let presence = Presence::Offline;
-            self.deliver(&handles, Event::Presence { user: news.sub.clone(), presence, last_seen: None });
+        for ((news, contacts), gone) in news.iter().zip(&gone) {
+            for parted in self.news.parted(news.user, contacts).iter().filter(|parted| !gone.contains(parted))
+            {
+                let mut handles = Handles::new();
+                self.here.lock(**parted).contact_watchers(**parted, &mut handles);
+                let presence = Presence::Offline;
+                self.deliver(&handles, Event::Presence { user: news.sub.clone(), presence, last_seen: None });
+            }
         }
+    }
+}
+
+impl News {
+    fn event(&self, presence: Presence) -> Event {
+        let last_seen = self.last_seen.filter(|_| presence == Presence::Offline);
+        Event::Presence { user: self.sub.clone(), presence, last_seen }
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct Shard {
     pub(crate) leaving: VecDeque<(Timestamp, UserId)>,
     /// Users whose presence may have to be told.
     pub(crate) changed: Vec<UserId>,
+    /// How many sessions watch their contacts.
+    watching_contacts: usize,
     /// No session ends by its token before this second.
     pub(crate) next_end: u32,
     pub(crate) ends_seen: Timestamp,
@@ -70,7 +72,7 @@ pub(crate) struct Session {
     /// Second at which the token ends.
     pub(crate) ends: u32,
     pub(crate) state: State,
-    /// It hears of the presence of all contacts.
+    /// It hears of the presence of all contacts. Set by `Shard::watch_contacts` alone, which counts.
     pub(crate) watches_contacts: bool,
     /// Since it was read who they are: for the answer to be right it must be read again.
     pub(crate) contacts_changed: bool,
@@ -187,15 +189,6 @@ impl Shard {
         }
     }
 
-    /// Forgets what is kept beside a session.
-    pub(crate) fn forget(&mut self, handle: SessionHandle) {
-        self.held.remove(&handle);
-        self.waiting.remove(&handle);
-        if self.held.is_empty() {
-            self.held.shrink_to_fit();
-        }
-    }
-
     /// Adds to `to` the sessions of a user that hear now what was committed at `position`; for those whose
     /// snapshot is under way it is held.
     pub(crate) fn plan(
@@ -243,6 +236,27 @@ impl Shard {
                 .filter(|session| session.state == State::Live && Some(session.handle) != except)
                 .map(|session| session.handle),
         );
+    }
+
+    /// Begins or ends a session's watch of all its contacts.
+    pub(crate) fn watch_contacts(&mut self, id: UserId, handle: SessionHandle, on: bool) {
+        let Some(session) = self.session(id, handle) else { return };
+        let before = std::mem::replace(&mut session.watches_contacts, on);
+        self.watching_contacts = self.watching_contacts + usize::from(on) - usize::from(before);
+    }
+
+    pub(crate) fn anybody_watches_contacts(&self) -> bool {
+        self.watching_contacts > 0
+    }
+
+    /// Forgets what is kept beside a session that was taken out.
+    pub(crate) fn took_out(&mut self, session: &Session) {
+        self.watching_contacts -= usize::from(session.watches_contacts);
+        self.held.remove(&session.handle);
+        self.waiting.remove(&session.handle);
+        if self.held.is_empty() {
+            self.held.shrink_to_fit();
+        }
     }
 
     /// Sessions of a user that hear of its contacts' presence now.

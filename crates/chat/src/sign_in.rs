@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rand::Rng;
 use smallvec::SmallVec;
 
+use crate::cache::Generation;
 use crate::command::AnswerTo;
 use crate::limits::Due;
 use crate::node::{Asker, Inner};
@@ -13,8 +14,8 @@ use crate::session::{Hold, Session, Shard, State, UserHere, device_fingerprint};
 use crate::sites::LiveSite;
 use crate::token::{self, Ticket};
 use crate::{
-    Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId, SetPresence, SiteId, Snapshot,
-    StoreError, Timestamp, UserId, UserRow, Welcome,
+    ContactState, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId, SetPresence, SiteId,
+    Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 
 /// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
@@ -119,6 +120,7 @@ impl Inner {
 
     fn enter(self: &Arc<Self>, arrival: Arrival) {
         let from = self.resume_from(arrival.position);
+        let since = self.recent.generation();
         let (site, profile, now) = (arrival.site.site.id, arrival.ticket.profile.clone(), arrival.now);
         let arrival = Arc::new(arrival);
         let (registrar, registered) = (self.clone(), arrival.clone());
@@ -131,7 +133,10 @@ impl Inner {
         };
         let node = self.clone();
         let done = move |outcome: Result<(UserRow, Snapshot), StoreError>| match outcome {
-            Ok((row, snapshot)) => node.welcome(&arrival, row, snapshot),
+            Ok((row, snapshot)) => {
+                node.keep_contacts(row.id, &snapshot, since);
+                node.welcome(&arrival, row, snapshot);
+            }
             Err(_) => {
                 if let Some(&user) = arrival.user.get() {
                     node.remove_session(SessionId { user, handle: arrival.handle }, true, now);
@@ -184,6 +189,16 @@ impl Inner {
     fn session_end(&self, expires: Timestamp) -> u32 {
         let second = (expires.0 + self.config.clock_skew_ms).div_ceil(1000);
         u32::try_from(second).unwrap_or(u32::MAX)
+    }
+
+    /// The whole list was read: whoever signs in watches it next, and is told to those on it.
+    fn keep_contacts(&self, user: UserId, snapshot: &Snapshot, since: Generation) {
+        let page = &snapshot.contacts;
+        if snapshot.reset && page.next.is_none() {
+            let contacts = page.rows.iter().filter(|row| row.state == ContactState::Contact);
+            let contacts = contacts.map(|row| row.id).collect::<Vec<_>>();
+            self.recent.keep_contacts(user, &contacts.into(), since);
+        }
     }
 
     fn welcome(self: &Arc<Self>, arrival: &Arc<Arrival>, row: UserRow, snapshot: Snapshot) {
@@ -366,24 +381,24 @@ impl Shard {
             guest: row.profile.guest,
         });
         user.has_left = false;
-        let mut replaced = SmallVec::new();
+        let mut replaced: SmallVec<[Session; 1]> = SmallVec::new();
         if let Some(at) = user.sessions.iter().position(|session| session.device == new.device) {
-            replaced.push(user.sessions.remove(at).handle);
+            replaced.push(user.sessions.remove(at));
         }
         while limit > 0 && user.sessions.len() >= limit as usize {
-            replaced.push(user.sessions.remove(0).handle);
+            replaced.push(user.sessions.remove(0));
         }
         user.sessions.push(new);
-        replaced.iter().for_each(|handle| self.forget(*handle));
+        replaced.iter().for_each(|session| self.took_out(session));
         self.mark_changed(row.id);
-        replaced
+        replaced.iter().map(|session| session.handle).collect()
     }
 
     /// Takes a session out; None where it is not there.
     fn end(&mut self, session: SessionId, at_once: bool, now: Timestamp) -> Option<Last> {
         let user = self.user(session.user)?;
         let at = user.sessions.iter().position(|here| here.handle == session.handle)?;
-        user.sessions.remove(at);
+        let ended = user.sessions.remove(at);
         let last = match user.sessions.is_empty() {
             false => Last::No,
             // Whom others see as offline anyway needs no grace, and leaves no trace of when he left.
@@ -401,7 +416,7 @@ impl Shard {
             Last::Grace => self.leaving.push_back((now, session.user)),
             Last::Left(_) => self.mark_changed(session.user),
         }
-        self.forget(session.handle);
+        self.took_out(&ended);
         Some(last)
     }
 

@@ -149,6 +149,9 @@ impl Inner {
         subs.retain(|sub| *sub != asker.sub);
         subs.sort_unstable();
         subs.dedup();
+        if subs.is_empty() {
+            return self.watches.forget(session.handle);
+        }
         let order = self.watches.order(session.handle);
         let node = self.clone();
         self.with_users(session.user, subs, move |rows| {

@@ -13,6 +13,9 @@ use crate::{Event, Presence, SessionId, StoreError, Sub, UserId};
 /// Most contacts who are here that one answer names. It stays far below what a session's queue holds.
 const MOST_NAMED: usize = 1_000;
 
+/// Those with whom somebody has agreed to be contacts, in no order.
+pub(crate) type ContactIds = Arc<[UserId]>;
+
 /// What a session's contacts are since they were read.
 #[derive(PartialEq, Eq)]
 enum Known {
@@ -23,9 +26,7 @@ enum Known {
 impl Inner {
     /// Begins or ends it; at the beginning the session is told who is here.
     pub(crate) fn watch_contacts(self: &Arc<Self>, session: SessionId, on: bool) {
-        if let Some(here) = self.here.lock(session.user).session(session.user, session.handle) {
-            here.watches_contacts = on;
-        }
+        self.here.lock(session.user).watch_contacts(session.user, session.handle, on);
         self.answer_contacts(session);
     }
 
@@ -36,11 +37,44 @@ impl Inner {
             _ => return,
         }
         let node = self.clone();
-        let done = move |contacts: Result<Vec<Vec<UserId>>, StoreError>| match contacts {
-            Ok(contacts) => node.say_who_is_here(session, &contacts.concat()),
+        self.with_contacts_of(vec![session.user], move |contacts| match contacts {
+            Ok(contacts) => node.say_who_is_here(session, &contacts[0]),
             Err(error) => node.refuse(session.handle, AnswerTo::Session, unavailable(error)),
+        });
+    }
+
+    /// Of each those with whom it has agreed to be contacts, from the cache or the store.
+    pub(crate) fn with_contacts_of(
+        self: &Arc<Self>,
+        users: Vec<UserId>,
+        then: impl FnOnce(Result<Vec<ContactIds>, StoreError>) + Send + 'static,
+    ) {
+        let cached: Vec<Option<ContactIds>> = users.iter().map(|user| self.recent.contacts(*user)).collect();
+        let unknown: Vec<UserId> =
+            users.into_iter().zip(&cached).filter(|(_, known)| known.is_none()).map(|(id, _)| id).collect();
+        if unknown.is_empty() {
+            return then(Ok(cached.into_iter().flatten().collect()));
+        }
+        let node = self.clone();
+        let since = self.recent.generation();
+        let asked = unknown.clone();
+        let done = move |read: Result<Vec<Vec<UserId>>, StoreError>| {
+            then(read.map(|read| {
+                let read: Vec<ContactIds> = read.into_iter().map(Into::into).collect();
+                for (user, contacts) in asked.iter().zip(&read) {
+                    node.recent.keep_contacts(*user, contacts, since);
+                }
+                let mut read = read.into_iter();
+                cached.into_iter().filter_map(|known| known.or_else(|| read.next())).collect()
+            }));
         };
-        self.store.contacts_of(vec![session.user], Box::new(done));
+        self.store.contacts_of(unknown, Box::new(done));
+    }
+
+    /// Does any session hear of its contacts? Asked after what is told was changed: a session that begins later is told
+    /// what it is by then.
+    pub(crate) fn anybody_watches_contacts(&self) -> bool {
+        self.here.each().any(|shard| shard.anybody_watches_contacts())
     }
 
     /// Sessions that watch their contacts, of a user who has one more or one less.

@@ -62,6 +62,39 @@ fn a_drop_is_forgiven_for_the_grace_time() {
 }
 
 #[test]
+fn what_many_hear_is_collected_for_longer() {
+    let mut scene = Scene::new(Mode::Open);
+    let names: Vec<String> = (0..200).map(|n| format!("u{n}")).collect();
+    let devices: Vec<Device> = names.iter().map(|name| scene.sign_in(name, "d")).collect();
+    scene.wait(600);
+    let watched: Vec<&str> = names[..100].iter().map(String::as_str).collect();
+    devices.iter().for_each(|device| drop(scene.watch(device, &watched)));
+    let all = |scene: &Scene, set| {
+        devices[..100].iter().for_each(|device| scene.command(device, Command::SetPresence(set)));
+    };
+    let last = |scene: &Scene| told(scene, &devices[150]);
+    scene.wait(500);
+    all(&scene, SetPresence::Away);
+    scene.wait(500);
+    assert_eq!(last(&scene).len(), 100, "19,900 in one telling");
+    all(&scene, SetPresence::Busy);
+    scene.wait(900);
+    assert_eq!(last(&scene), [], "these take a second to be worked off");
+    all(&scene, SetPresence::Online);
+    scene.wait(100);
+    let heard = last(&scene);
+    assert!(heard.len() == 100 && heard.iter().all(|(_, presence)| *presence == Presence::Online));
+    // The next telling is for one: those after it are on time again.
+    scene.wait(1_000);
+    scene.command(&devices[0], Command::SetPresence(SetPresence::Away));
+    scene.wait(500);
+    assert_eq!(last(&scene), of("u0", Presence::Away));
+    scene.command(&devices[0], Command::SetPresence(SetPresence::Busy));
+    scene.wait(500);
+    assert_eq!(last(&scene), of("u0", Presence::Busy));
+}
+
+#[test]
 fn a_mass_reconnect_shows_nobody_anything() {
     let mut scene = Scene::new(Mode::Open);
     let names: Vec<String> = (0..300).map(|n| format!("u{n}")).collect();
