@@ -6,6 +6,7 @@
 //!
 //! Read first: [`Node`] (what gateways call), [`Event`] (what they hear back), [`Store`].
 
+mod admission;
 mod cache;
 mod command;
 mod contacts;

@@ -13,6 +13,7 @@
 //! | sites | `sites.rs` | – | always |
 //! | recent users, relations, contact lists | `cache.rs` | key | while asked for, bounded |
 //! | new guests by address | `guest.rs` | – | bounded |
+//! | logins under way, their pace | `admission.rs` | – | always |
 //! | randomness | `node.rs` | – | always |
 //! | *telling* | `delivery.rs` | – | – |
 //!
@@ -27,6 +28,7 @@ use std::sync::{Arc, Mutex};
 
 use rand::{SeedableRng, rngs::StdRng};
 
+use crate::admission::Admission;
 use crate::cache::Recent;
 use crate::command::AnswerTo;
 use crate::contacts::PairsBusy;
@@ -111,6 +113,7 @@ pub(crate) struct Inner {
     pub(crate) recent: Recent,
     pub(crate) pairs_busy: PairsBusy,
     pub(crate) guest_door: GuestDoor,
+    pub(crate) admission: Arc<Admission>,
     pub(crate) counters: Counters,
     /// See `delivery.rs`.
     pub(crate) telling: Mutex<()>,
@@ -154,6 +157,7 @@ impl Node {
             recent: Recent::new(),
             pairs_busy: PairsBusy::default(),
             guest_door: GuestDoor::default(),
+            admission: Arc::default(),
             counters: Counters::default(),
             telling: Mutex::new(()),
             rng: Mutex::new(StdRng::from_seed(rng_seed)),

@@ -25,6 +25,8 @@ pub enum Refusal {
     Full,
     #[error("nothing can be stored now")]
     Unavailable,
+    #[error("more come than can be let in; come back after {retry_after_ms} ms")]
+    Overloaded { retry_after_ms: u32 },
     #[error("no such user")]
     NoSuchUser,
     #[error("no such conversation")]
@@ -45,7 +47,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 19] = [
+    pub const WORDS: [&'static str; 20] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -65,6 +67,7 @@ impl Refusal {
         "too_many_contacts",
         "no_session",
         "going_away",
+        "overloaded",
     ];
 
     pub fn word(self) -> &'static str {
@@ -92,6 +95,7 @@ impl Refusal {
             Refusal::TooManyContacts => 16,
             Refusal::NoSession => 17,
             Refusal::GoingAway { .. } => 18,
+            Refusal::Overloaded { .. } => 19,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rand::Rng;
 use smallvec::SmallVec;
 
+use crate::admission::UnderWay;
 use crate::cache::Generation;
 use crate::command::AnswerTo;
 use crate::limits::Due;
@@ -33,6 +34,7 @@ struct Arrival {
     now: Timestamp,
     /// Set when the session is in the table.
     user: OnceLock<UserId>,
+    _under_way: UnderWay,
 }
 
 impl Inner {
@@ -68,6 +70,8 @@ impl Inner {
         if hello.origin.is_some_and(|origin| !site.allows_origin(origin)) {
             return Err(Refusal::BadOrigin);
         }
+        // Before anything that costs: see `admission.rs`.
+        let under_way = self.admission.enter(now)?;
         let (ticket, guest_token) = match hello.token {
             Some(token) => match self.check_token(&site, token, now)? {
                 ticket if ticket.profile.guest => self.known_guest(&site.site, ticket, now),
@@ -87,6 +91,7 @@ impl Inner {
             position: hello.position,
             now,
             user: OnceLock::new(),
+            _under_way: under_way,
         })
     }
 

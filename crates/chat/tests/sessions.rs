@@ -320,6 +320,27 @@ fn goodbye_sends_everyone_away_to_come_back_at_different_moments() {
 }
 
 #[test]
+fn a_crowd_is_let_in_as_fast_as_the_store_answers_and_told_when_to_come_back() {
+    let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let token = scene.token("ann");
+    let under_way: Vec<_> = (0..4_000).map(|_| scene.hello(Some(&token), "d", None)).collect();
+    let first = under_way[0];
+    let moments: Vec<u32> = (0..100)
+        .map(|_| match scene.refused_hello(Some("a token that nobody looks at")) {
+            Refusal::Overloaded { retry_after_ms } => retry_after_ms,
+            other => panic!("{other}"),
+        })
+        .collect();
+    assert!(moments.is_sorted() && moments[0] >= 2_000, "{moments:?}");
+    assert!(moments[99] > moments[0] + 40, "not all in one moment: {moments:?}");
+    assert!(scene.inbox.take(first).is_empty(), "under way");
+    scene.store.run();
+    // All were one device, each replaced by the next.
+    assert!(matches!(scene.inbox.take(first).last(), Some(Event::Bye(Refusal::Replaced))));
+    assert_eq!(scene.refused_hello(Some("not a token")), Refusal::BadToken, "there is room again");
+}
+
+#[test]
 fn refusals_are_counted_by_kind() {
     let scene = Scene::new(Mode::Open);
     let ann = scene.sign_in("ann", "a");

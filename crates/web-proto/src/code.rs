@@ -97,7 +97,7 @@ codes! {
     RateLimited = "rate_limited", 429, 4015, Later;
     /// The node or site has as many sessions as it may.
     Full = "full", 503, 4016, Later;
-    /// The server cannot store anything now (disk full, database away). Reading goes on.
+    /// The server cannot store anything now (disk full, database away; reading goes on), or more come than can be let in.
     Unavailable = "unavailable", 503, 4017, Later;
     /// No user of this id, or they cannot be seen.
     NoSuchUser = "no_such_user", 404, 4018, Never;

@@ -240,9 +240,9 @@ pub(crate) fn bye(refusal: Refusal) -> Event<'static> {
 
 fn retry_after(refusal: Refusal) -> Option<u64> {
     match refusal {
-        Refusal::RateLimited { retry_after_ms } | Refusal::GoingAway { retry_after_ms } => {
-            Some(retry_after_ms.into())
-        }
+        Refusal::RateLimited { retry_after_ms }
+        | Refusal::GoingAway { retry_after_ms }
+        | Refusal::Overloaded { retry_after_ms } => Some(retry_after_ms.into()),
         // Disks are emptied and databases come back within minutes, not within milliseconds.
         Refusal::Unavailable => Some(2_000),
         _ => None,
@@ -262,7 +262,7 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::Replaced => Code::Replaced,
         Refusal::RateLimited { .. } => Code::RateLimited,
         Refusal::Full => Code::Full,
-        Refusal::Unavailable => Code::Unavailable,
+        Refusal::Unavailable | Refusal::Overloaded { .. } => Code::Unavailable,
         Refusal::NoSuchUser => Code::NoSuchUser,
         Refusal::NoSuchConversation => Code::NoSuchConversation,
         Refusal::NotAllowed => Code::NotAllowed,

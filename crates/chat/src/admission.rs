@@ -1,0 +1,233 @@
+//! Admission: when more come than can be let in soon, the others are told at once when to come back.
+//!
+//! Without it a crowd that comes in one moment gets nothing: each login is finished long after its client has given up
+//! and come again. So a login is refused before anything is verified or read, where those under way are as many as are
+//! finished within [`SOON_MS`]; and those who are refused get moments one after the other, at the pace at which logins
+//! are finished.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::{Refusal, Timestamp};
+
+/// Whoever is let in should be here within this. Clients give up after some seconds.
+const SOON_MS: u64 = 2_000;
+/// The pace is measured over so long.
+const WINDOW_MS: u64 = 250;
+/// Logins per second before anything was measured: a burst of twice as many comes in.
+const FIRST_PACE: f64 = 2_000.0;
+/// However slow the store is, somebody is tried again and again.
+const LEAST_PACE: f64 = 20.0;
+/// The share of the pace that is promised, so that who comes when he was told to finds room; but never fewer per second
+/// than this: a refusal is cheap, and a store that stood still for a while shall find everybody near.
+const PROMISED: f64 = 0.9;
+const LEAST_PROMISED: f64 = 500.0;
+/// Nobody is sent away for longer; those beyond come too early and are told once more.
+const LONGEST_MS: u64 = 600_000;
+
+/// How many logins are under way, and how fast they are finished.
+pub(crate) struct Admission(Mutex<Pace>);
+
+struct Pace {
+    under_way: u32,
+    /// Logins finished per second, when as many come as can be let in.
+    pace: f64,
+    window: Timestamp,
+    finished: u32,
+    /// Somebody was refused in this window: what was finished is all that could be.
+    was_full: bool,
+    /// The moment that was promised last, in milliseconds.
+    promised: f64,
+}
+
+/// A login that is under way, until this is dropped.
+pub(crate) struct UnderWay(Arc<Admission>);
+
+impl Default for Admission {
+    fn default() -> Admission {
+        Admission(Mutex::new(Pace {
+            under_way: 0,
+            pace: FIRST_PACE,
+            window: Timestamp(0),
+            finished: 0,
+            was_full: false,
+            promised: 0.0,
+        }))
+    }
+}
+
+impl Admission {
+    /// Err: as many as can be let in are under way.
+    pub(crate) fn enter(self: &Arc<Self>, now: Timestamp) -> Result<UnderWay, Refusal> {
+        self.pace().enter(now)?;
+        Ok(UnderWay(self.clone()))
+    }
+
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let mut pace = self.0.pace();
+        pace.under_way -= 1;
+        pace.finished = pace.finished.saturating_add(1);
+    }
+}
+
+impl Pace {
+    fn enter(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        self.measure(now);
+        if f64::from(self.under_way) < self.pace * SOON_MS as f64 / 1000.0 {
+            self.under_way += 1;
+            return Ok(());
+        }
+        self.was_full = true;
+        // Those under way come first. A clock that went back forgives what was promised.
+        let now = now.0 as f64;
+        let (first, last) = (now + SOON_MS as f64, now + LONGEST_MS as f64);
+        let promised = if self.promised > last + 1000.0 { first } else { self.promised.max(first) };
+        let pace = (self.pace * PROMISED).max(LEAST_PROMISED);
+        self.promised = (promised + 1000.0 / pace).min(last);
+        Err(Refusal::Overloaded { retry_after_ms: (self.promised - now) as u32 })
+    }
+
+    /// While nobody is refused fewer come than could be let in, so the pace is at least what is seen.
+    fn measure(&mut self, now: Timestamp) {
+        let passed = now.0.abs_diff(self.window.0);
+        if passed < WINDOW_MS {
+            return;
+        }
+        let seen = f64::from(self.finished) * 1000.0 / passed as f64;
+        self.pace = match self.was_full {
+            true => f64::midpoint(self.pace, seen).max(LEAST_PACE),
+            false => self.pace.max(seen),
+        };
+        (self.window, self.finished, self.was_full) = (now, 0, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, VecDeque};
+
+    use super::*;
+
+    const START: u64 = 1_800_000_000_000;
+
+    /// A node that finishes so many logins per second, and how many come when.
+    struct Crowd {
+        admission: Arc<Admission>,
+        per_second: f64,
+        now: u64,
+        under_way: VecDeque<(u64, UnderWay)>,
+        coming: BTreeMap<u64, u32>,
+        refusals: u64,
+        slowest: u64,
+        here: u64,
+    }
+
+    impl Crowd {
+        fn new(per_second: f64) -> Crowd {
+            Crowd {
+                admission: Arc::default(),
+                per_second,
+                now: START,
+                under_way: VecDeque::new(),
+                coming: BTreeMap::new(),
+                refusals: 0,
+                slowest: 0,
+                here: 0,
+            }
+        }
+
+        fn comes(&mut self, count: u32, at: u64) {
+            *self.coming.entry(START + at).or_default() += count;
+        }
+
+        /// Until nobody is left, but not longer than that; answers after how long.
+        fn run(&mut self, longest: u64) -> u64 {
+            let mut done = 0.0;
+            let begin = self.now;
+            while self.now < begin + longest && !(self.coming.is_empty() && self.under_way.is_empty()) {
+                self.now += 1;
+                let now = self.now;
+                done = (done + self.per_second / 1000.0).min(self.under_way.len() as f64);
+                while done >= 1.0 {
+                    let Some((since, place)) = self.under_way.pop_front() else { break };
+                    self.slowest = self.slowest.max(now - since);
+                    self.here += 1;
+                    done -= 1.0;
+                    drop(place);
+                }
+                for _ in 0..self.coming.remove(&now).unwrap_or(0) {
+                    match self.admission.enter(Timestamp(now)) {
+                        Ok(place) => self.under_way.push_back((now, place)),
+                        Err(Refusal::Overloaded { retry_after_ms }) => {
+                            self.refusals += 1;
+                            let later = now + u64::from(retry_after_ms);
+                            *self.coming.entry(later).or_default() += 1;
+                        }
+                        Err(other) => panic!("{other}"),
+                    }
+                }
+            }
+            self.now - begin
+        }
+    }
+
+    #[test]
+    fn a_few_are_never_refused() {
+        let mut crowd = Crowd::new(500.0);
+        (1..20_000).step_by(10).for_each(|at| crowd.comes(4, at));
+        crowd.run(60_000);
+        assert_eq!((crowd.here, crowd.refusals), (8_000, 0));
+    }
+
+    #[test]
+    fn all_of_a_crowd_come_in_at_about_the_speed_of_the_node() {
+        for per_second in [300.0, 1_800.0, 15_000.0] {
+            let mut crowd = Crowd::new(per_second);
+            (1..=15_000).for_each(|at| crowd.comes(6, at));
+            let took = crowd.run(600_000);
+            let at_best = 15_000.0_f64.max(90_000.0 / per_second * 1000.0);
+            assert_eq!(crowd.here, 90_000);
+            assert!((took as f64) < at_best * 1.3 + 5_000.0, "{took} ms at {per_second}/s");
+            assert!(crowd.refusals < 4 * 90_000, "{} refusals at {per_second}/s", crowd.refusals);
+        }
+    }
+
+    #[test]
+    fn whoever_is_let_in_is_here_soon() {
+        let mut crowd = Crowd::new(1_800.0);
+        crowd.comes(50_000, 1);
+        crowd.run(120_000);
+        assert_eq!(crowd.here, 50_000);
+        assert!(crowd.slowest < 3 * SOON_MS, "{} ms", crowd.slowest);
+    }
+
+    #[test]
+    fn a_store_that_stands_still_and_goes_on_is_found_out() {
+        let mut crowd = Crowd::new(0.001);
+        (1..=30_000).for_each(|at| crowd.comes(1, at));
+        crowd.run(30_000);
+        assert!(crowd.under_way.len() <= 2 * FIRST_PACE as usize, "{}", crowd.under_way.len());
+        let before = crowd.refusals;
+        crowd.per_second = 5_000.0;
+        crowd.run(180_000);
+        assert_eq!(crowd.here, 30_000);
+        assert!(crowd.refusals - before < 30_000, "{}", crowd.refusals - before);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_sends_nobody_away_for_long() {
+        let admission = Arc::new(Admission::default());
+        let _under_way: Vec<_> = (0..4_000).map(|_| admission.enter(Timestamp(START)).ok()).collect();
+        let refused = |at| match admission.enter(Timestamp(at)) {
+            Err(Refusal::Overloaded { retry_after_ms }) => u64::from(retry_after_ms),
+            _ => panic!("it is full"),
+        };
+        (0..10_000).for_each(|_| assert!(refused(START) <= LONGEST_MS));
+        assert!(refused(START - 2 * LONGEST_MS) < 2 * SOON_MS);
+    }
+}
