@@ -82,6 +82,9 @@ fn carry_out(
         What::One(part) => vec![(name.clone(), part)],
         What::Several(names) => names.into_iter().map(part).collect::<Outcome<Vec<_>>>()?,
     };
+    if svg.is_some() {
+        is_one_run(&name, &parts)?;
+    }
     let stop = stop_by_signal()?;
     let several = parts.len() > 1;
     let mut found = Vec::new();
@@ -126,6 +129,15 @@ fn carry_out(
         _ if args.json => print_line(&report.json()),
         [(_, text)] if !several => print_with(|out| write!(out, "{text}")),
         _ => print_with(|out| write!(out, "{}", report.text())),
+    }
+}
+
+/// A picture is of one run.
+fn is_one_run(name: &str, parts: &[(String, Part)]) -> Outcome {
+    match parts {
+        [(_, Part::Task(_))] => Ok(()),
+        _ => Err(Trouble::new(format!("--svg draws one run, and {name} is made of several"))
+            .remedy("one of them, as in --transport sse; or --report DIR, which shows all side by side")),
     }
 }
 
@@ -271,4 +283,17 @@ fn stored_secret(site: &str, loaded: &Loaded, port: u16) -> Outcome<Vec<u8>> {
         Trouble::new(format!("the site {site} has no HS256 secret, so members cannot be simulated"))
             .remedy(format!("make one: kith site rotate-secret {site}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_of_several_runs_is_refused_before_the_first_one() {
+        let parts = |preset: &str| vec![part(preset.to_owned()).expect("a preset of one part")];
+        assert!(is_one_run("flood", &parts("flood")).is_ok());
+        let trouble = is_one_run("flood-transports", &parts("flood-transports")).expect_err("a study");
+        assert!(trouble.to_string().contains("--transport sse"), "{trouble}");
+    }
 }

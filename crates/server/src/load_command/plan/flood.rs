@@ -36,7 +36,7 @@ pub(crate) struct FloodArgs {
     /// After the hold, each member sends and receives one message of so many bytes, and memory is measured again.
     #[arg(long, value_name = "BYTES")]
     pub(crate) exchange: Option<u32>,
-    /// Write a picture of the run.
+    /// Write a picture of the run; not with --transport all, whose report has them.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 }
