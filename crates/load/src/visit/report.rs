@@ -238,8 +238,12 @@ impl Report {
     }
 
     fn how(&self) -> String {
+        let stay = match self.stay_seconds {
+            seconds if seconds < 120.0 => format!("{} s", grouped(seconds)),
+            seconds => format!("{} minutes", grouped(seconds / 60.0)),
+        };
         format!(
-            "{} visitors an hour who stay for {} minutes, counted for {} s from the middle of it on: as many came as left. Each \
+            "{} visitors an hour who stay for {}, counted for {} s from the middle of it on: as many came as left. Each \
              looked at one of {} pages from {} on, every {} s in the mean, in a browser's order and with its cache: page, \
              styles, loader, avatars, the widget's shell, a token (POST), WebSocket and hello; on half of the pages \
              contacts and history, and now and then a message. At most {} connections for files each, kept until the server \
@@ -247,7 +251,7 @@ impl Report {
              demo's token is fetched for its cost; each visitor logs in as a member of their own, with a token that the \
              generator has signed. Compressed answers are counted as they came.",
             grouped(self.visitors_per_hour),
-            grouped(self.stay_seconds / 60.0),
+            stay,
             grouped(self.elapsed_seconds),
             self.pages,
             self.page,

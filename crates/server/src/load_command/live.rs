@@ -56,14 +56,15 @@ impl Watch for Live {
             Until::Time(time) => time.as_millis().try_into().unwrap_or(u64::MAX),
             Until::ItIsDone => 0,
         };
+        // First, or what is new would be shown with how far the stage before was.
+        self.bar.set_position(0);
+        self.bar.set_length(length);
         let bar = if until == Until::ItIsDone { "{spinner}" } else { "[{bar:20}] {percent:>3} %" };
         let template = format!("{{prefix}} {bar} {{wide_msg}}");
         if let Ok(style) = ProgressStyle::with_template(&template) {
             self.bar.set_style(style.progress_chars("=> "));
         }
         self.bar.set_prefix(format!("{} · {name}", self.name));
-        self.bar.set_length(length);
-        self.bar.set_position(0);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         (seen.until, seen.began) = (until, None);
     }
@@ -95,7 +96,7 @@ fn words(before: Option<&Point>, now: &Point) -> String {
         let rate = |then: u64, now: u64| (now.saturating_sub(then) as f64 / passed).round();
         let (sent, delivered) = (rate(before.sent, now.sent), rate(before.delivered, now.delivered));
         if sent + delivered > 0.0 {
-            let _ = write!(out, " · {} sent/s · {} delivered/s", grouped(sent), grouped(delivered));
+            let _ = write!(out, " · {} sent/s · {} received/s", grouped(sent), grouped(delivered));
         }
         if let Some(p99) = now.p99_ms {
             let _ = write!(out, " · p99 {} ms", grouped(p99));
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn the_line_has_rates_of_the_last_second_and_no_more() {
         let words = words(Some(&point(1.0, 1_000)), &point(3.0, 5_000));
-        let all = "1,500 active · 2,000 sent/s · 1,000 delivered/s · p99 3.2 ms · server 50 % CPU · 12 MB";
+        let all = "1,500 active · 2,000 sent/s · 1,000 received/s · p99 3.2 ms · server 50 % CPU · 12 MB";
         assert_eq!(words, all);
         let silent = Point { active: 3, ..Point::default() };
         assert_eq!(super::words(None, &silent), "3 active");
