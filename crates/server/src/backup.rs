@@ -24,7 +24,7 @@ pub(crate) fn take(args: &BackupArgs, loaded: &Loaded) -> Outcome {
             .because(format!("{} is there already", to.display()))
             .remedy("name another file, or replace this one with --force"));
     }
-    store::backup(&data_dir::database(&dir), to).map_err(|error| {
+    store::backup(&data_dir::database_in(&dir), to).map_err(|error| {
         Trouble::new(what()).because(error).remedy("name the node's data directory with --data DIR")
     })?;
     let bytes = std::fs::metadata(to).map_or(0, |file| file.len());
@@ -35,7 +35,7 @@ pub(crate) fn take(args: &BackupArgs, loaded: &Loaded) -> Outcome {
 pub(crate) fn restore(args: &RestoreArgs, loaded: &Loaded) -> Outcome {
     let (from, dir) = (&args.from, &loaded.config.data);
     let what = || format!("cannot restore into {}", dir.display());
-    let database = data_dir::database(dir);
+    let database = data_dir::database_in(dir);
     if is_running(dir) {
         return Err(Trouble::new(what())
             .because("a node runs there")

@@ -8,13 +8,12 @@ use store::{Options, Sqlite, Synchronous};
 
 use crate::config::{Config, Loaded, Source, Sync};
 use crate::run_file;
-
 use crate::trouble::{Outcome, Trouble};
 
 /// The database inside of the data directory.
 const DATABASE: &str = "kith.db";
 
-/// Where the database of a data directory is.
+/// The file of the database in a data directory, whether it is there or not.
 pub(crate) fn database_in(dir: &Path) -> PathBuf {
     dir.join(DATABASE)
 }
@@ -46,7 +45,7 @@ fn open_in(dir: &Path, config: &Config) -> Outcome<Arc<Sqlite>> {
         Sync::Normal => Synchronous::Normal,
     };
     let options = Options { synchronous, readers: config.store.readers, ..Options::default() };
-    Sqlite::open(&dir.join(DATABASE), options).map(Arc::new).map_err(|error| {
+    Sqlite::open(&database_in(dir), options).map(Arc::new).map_err(|error| {
         Trouble::new(format!("cannot use the data directory {}", dir.display()))
             .because(error)
             .remedy("or name another directory with --data DIR")
@@ -83,13 +82,8 @@ fn choose(loaded: &Loaded, url_port: Option<u16>, running: &[run_file::RunningNo
     }
 }
 
-/// The file of the database in a data directory, whether it is there or not.
-pub(crate) fn database(dir: &Path) -> PathBuf {
-    dir.join(DATABASE)
-}
-
 fn has_database(dir: &Path) -> bool {
-    dir.join(DATABASE).is_file()
+    database_in(dir).is_file()
 }
 
 /// The site of a key, or an explanation with the keys that exist.

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ImportArgs, loaded: &Loaded) -> Outcome {
     let store = data_dir::open_existing(loaded, None)?;
     let site = data_dir::site(&*store, &args.site)?;
     drop(store);
-    let import = Import::open(&data_dir::database(&dir)).map_err(|error| match error {
+    let import = Import::open(&data_dir::database_in(&dir)).map_err(|error| match error {
         OpenError::Busy { .. } => in_use(),
         other => Trouble::new("nothing was imported").because(other),
     })?;
