@@ -20,6 +20,12 @@ const GENERATOR_WITH_TLS: u64 = 4_700;
 /// The node itself, with the caches of its database.
 pub(crate) const NODE_ITSELF: u64 = 64 << 20;
 
+/// Descriptors of a node that are no connections: database, listeners, logs, wake-ups.
+pub(crate) const OTHER_DESCRIPTORS: u64 = 200;
+
+/// More workers are refused. The handle of a connection has room for 255 of them (`edge::Handle`).
+pub(crate) const MOST_WORKERS: usize = 127;
+
 /// Sockets of which half may be full of traffic at a time. Measured from `/proc/net/sockstat`: 30,003 silent sockets held
 /// 142 pages, which are reserves of the cores; 2,003 of 1,000 members who wrote to each other as fast as they could held
 /// at most 1,682, which is 0.84 of a page each.

@@ -18,6 +18,7 @@ use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 use crate::config::{Config, Loaded};
 use crate::memory::Returns;
 use crate::metrics::Metrics;
+use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS};
 use crate::run_file::RunFile;
 use crate::status::{self, Status};
 use crate::trouble::{Outcome, Trouble};
@@ -278,9 +279,6 @@ impl Housekeeping {
     }
 }
 
-/// Descriptors that are no connections: database, listeners, logs, wake-ups.
-const OTHER_DESCRIPTORS: u64 = 200;
-
 /// How many connections the node may take; refuses to start where the operator asks for more than there is room for.
 fn max_connections(config: &Config, workers: usize) -> Outcome<usize> {
     let limit = edge::raise_descriptor_limit();
@@ -298,16 +296,13 @@ fn max_connections(config: &Config, workers: usize) -> Outcome<usize> {
     Ok(usize::try_from(if wanted == 0 { room } else { wanted }).unwrap_or(usize::MAX))
 }
 
-/// Beyond this a place of a session has no room for its worker.
-const MAX_WORKERS: usize = 127;
-
 fn workers(config: &Config) -> Outcome<usize> {
     match config.edge.workers {
-        0 => Ok(thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS)),
-        workers if workers <= MAX_WORKERS => Ok(workers),
+        0 => Ok(thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS)),
+        workers if workers <= MOST_WORKERS => Ok(workers),
         workers => Err(Trouble::new(format!("{workers} workers are too many"))
-            .because("one per core is best, and there is room for no more than 127")
-            .remedy("--workers 127, or leave it out")),
+            .because(format!("one per core is best, and no more than {MOST_WORKERS} are allowed"))
+            .remedy(format!("--workers {MOST_WORKERS}, or leave it out"))),
     }
 }
 

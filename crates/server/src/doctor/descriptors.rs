@@ -3,11 +3,7 @@
 use super::finding::Finding;
 use super::machine::Machine;
 use super::plan::Plan;
-
-/// Descriptors that are no connections: database, listeners, logs, wake-ups.
-pub(super) const OTHER: u64 = 200;
-/// As the node: beyond this a place of a session has no room for its worker.
-const MOST_WORKERS: u64 = 127;
+use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS};
 
 /// The limit of one process. The node raises its soft limit to the hard one by itself.
 pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
@@ -15,7 +11,7 @@ pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
         return Finding::unknown("descriptors", "the limit of the process");
     };
     let tables = if plan.private_descriptors { plan.workers } else { 1 };
-    let room = hard.saturating_mul(tables).saturating_sub(OTHER);
+    let room = hard.saturating_mul(tables).saturating_sub(OTHER_DESCRIPTORS);
     let found = format!(
         "{}: soft {}, hard {}, nr_open {}{}: room for {} connections",
         machine.pid.map_or("this shell".to_owned(), |pid| format!("the node (process {pid})")),
@@ -28,7 +24,7 @@ pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
     if room >= plan.connections {
         return Finding::ok("descriptors", found);
     }
-    let needed = plan.connections + OTHER;
+    let needed = plan.connections + OTHER_DESCRIPTORS;
     let why = "every connection needs a descriptor; beyond the limit nobody can connect";
     let mend =
         format!("raise the limit of the service, and restart it{}", or_private_tables(hard, needed, plan));
@@ -49,7 +45,7 @@ pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
 /// Where the limit cannot be raised.
 fn or_private_tables(hard: u64, needed: u64, plan: &Plan) -> String {
     let workers = needed.div_ceil(hard.max(1)).max(plan.workers);
-    if workers > MOST_WORKERS || !cfg!(target_os = "linux") {
+    if workers > MOST_WORKERS as u64 || !cfg!(target_os = "linux") {
         return String::new();
     }
     format!("; where that is not allowed, carry past it: --private-descriptors --workers {workers}")
@@ -60,7 +56,7 @@ pub(super) fn of_machine(machine: &Machine, plan: &Plan) -> Option<Finding> {
     let most = machine.file_max?;
     let open = machine.files_open.unwrap_or(0);
     let found = format!("file-max {}, {open} open", shown(most));
-    let needed = plan.connections + OTHER;
+    let needed = plan.connections + OTHER_DESCRIPTORS;
     Some(if most.saturating_sub(open) >= needed {
         Finding::ok("open files", found)
     } else {
