@@ -17,7 +17,7 @@ mod tcp_memory;
 mod tests;
 
 use std::fs;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,6 +30,7 @@ pub(crate) use self::sysctl::FILE as SYSCTL_FILE;
 use self::sysctl::Line;
 use crate::cli::DoctorArgs;
 use crate::config::Loaded;
+use crate::question::is_answered_yes;
 use crate::run_file::{self, RunningNode};
 use crate::trouble::{Outcome, Trouble};
 use crate::{data_dir, print_json, print_with};
@@ -161,17 +162,8 @@ fn apply(args: &DoctorArgs, text: Option<&str>, older: &str, lines: &[Line]) -> 
 }
 
 fn confirm(args: &DoctorArgs) -> Outcome {
-    if args.yes {
+    if args.yes || is_answered_yes(&format!("Write {}?", args.sysctl_file.display())) {
         return Ok(());
-    }
-    let stdin = io::stdin();
-    if stdin.is_terminal() {
-        let _ = write!(io::stderr(), "Write {}? [y/N] ", args.sysctl_file.display());
-        let mut answer = String::new();
-        let read = stdin.lock().read_line(&mut answer).is_ok();
-        if read && matches!(answer.trim(), "y" | "Y" | "yes") {
-            return Ok(());
-        }
     }
     Err(Trouble::new("nothing was written")
         .because("nobody said yes")

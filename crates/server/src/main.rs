@@ -20,6 +20,7 @@ mod memory;
 mod metrics;
 mod need;
 mod process;
+mod question;
 mod run_file;
 mod serve;
 mod site;

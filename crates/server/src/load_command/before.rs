@@ -1,6 +1,6 @@
 //! What can be known to go wrong before the first member comes.
 
-use std::io::{BufRead, ErrorKind, IsTerminal, Write};
+use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use load::Aim;
 use super::progress;
 use crate::doctor::Machine;
 use crate::need;
+use crate::question::is_answered_yes;
 use crate::trouble::{Outcome, Trouble};
 
 const REACH_PATIENCE: Duration = Duration::from_secs(5);
@@ -49,18 +50,10 @@ pub(super) fn check(aim: &Aim, members: u32, own: bool, yes: bool) -> Outcome {
 
 /// Load is sent to somebody else's machine only on purpose.
 fn may_go_there(aim: &Aim, yes: bool) -> Outcome {
-    if yes || aim.target.addr.ip().is_loopback() {
-        return Ok(());
-    }
     let host = &aim.target.host;
-    let stdin = std::io::stdin();
-    if stdin.is_terminal() {
-        let _ = write!(std::io::stderr(), "{host} is another machine. Send load to it? [y/N] ");
-        let mut answer = String::new();
-        let read = stdin.lock().read_line(&mut answer).is_ok();
-        if read && matches!(answer.trim(), "y" | "Y" | "yes") {
-            return Ok(());
-        }
+    let asked = || is_answered_yes(&format!("{host} is another machine. Send load to it?"));
+    if yes || aim.target.addr.ip().is_loopback() || asked() {
+        return Ok(());
     }
     Err(Trouble::new(format!("nothing was sent to {host}"))
         .because("it is not on this machine, and nobody said yes")
