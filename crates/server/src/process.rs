@@ -1,4 +1,4 @@
-//! What the system says of this process, under the names that Prometheus' own clients use.
+//! What the system says of a process: of this one for the metrics, under the names that Prometheus' own clients use.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::metrics::Sample;
 /// Empty where there is no `/proc` (another system than Linux).
 pub(crate) fn samples() -> Vec<Sample> {
     let mut samples = Vec::new();
-    if let Some(stat) = fs::read_to_string("/proc/self/stat").ok().as_deref().and_then(Stat::parse) {
+    if let Some(stat) = Stat::read("self") {
         let ticks = rustix::param::clock_ticks_per_second().max(1) as f64;
         samples.extend([
             Sample::seconds("process_cpu_seconds", "User and system time.", stat.cpu_ticks as f64 / ticks),
@@ -32,16 +32,27 @@ pub(crate) fn samples() -> Vec<Sample> {
     samples
 }
 
-/// The fields of `/proc/PID/stat` that we tell (proc_pid_stat(5)).
+/// When a process was started, in clock ticks since boot: with its id its name for all time. None where there is no such
+/// process, or no `/proc`.
+pub(crate) fn started(pid: u32) -> Option<u64> {
+    Stat::read(&pid.to_string()).map(|stat| stat.started)
+}
+
+/// The fields of `/proc/PID/stat` that we need (proc_pid_stat(5)).
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     cpu_ticks: u64,
     threads: u64,
+    started: u64,
     virtual_bytes: u64,
     resident_pages: u64,
 }
 
 impl Stat {
+    fn read(process: &str) -> Option<Stat> {
+        Stat::parse(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+    }
+
     fn parse(text: &str) -> Option<Stat> {
         // The command name may hold spaces and brackets; the fields begin after the last bracket, with the third.
         let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_whitespace().collect();
@@ -49,6 +60,7 @@ impl Stat {
         Some(Stat {
             cpu_ticks: field(14)? + field(15)?,
             threads: field(20)?,
+            started: field(22)?,
             virtual_bytes: field(23)?,
             resident_pages: field(24)?,
         })
@@ -62,7 +74,8 @@ mod tests {
     #[test]
     fn a_name_with_brackets_does_not_shift_the_fields() {
         let text = "7 (a (b) c) S 1 7 7 0 -1 4194304 100 0 0 0 30 12 0 0 20 0 9 0 555 1048576 200 184467";
-        let stat = Stat { cpu_ticks: 42, threads: 9, virtual_bytes: 1_048_576, resident_pages: 200 };
+        let stat =
+            Stat { cpu_ticks: 42, threads: 9, started: 555, virtual_bytes: 1_048_576, resident_pages: 200 };
         assert_eq!(Stat::parse(text), Some(stat));
         assert_eq!(Stat::parse("nonsense"), None);
     }

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::process::started;
+
 /// A running node, as it described itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunningNode {
@@ -127,14 +129,6 @@ fn is_private(directory: &Path) -> bool {
     fs::symlink_metadata(directory).is_ok_and(|it| {
         it.is_dir() && it.uid() == rustix::process::getuid().as_raw() && it.mode() & 0o077 == 0
     })
-}
-
-/// Field 22 of `/proc/PID/stat` (proc_pid_stat(5)); None where there is no such process or no `/proc`.
-fn started(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command name may hold spaces and brackets; the fields begin after the last bracket.
-    let fields = &stat[stat.rfind(')')? + 1..];
-    fields.split_whitespace().nth(22 - 3)?.parse().ok()
 }
 
 fn answers_signals(pid: u32) -> bool {
