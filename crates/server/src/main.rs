@@ -13,6 +13,7 @@ mod data_dir;
 mod demo;
 mod doctor;
 mod figures;
+mod housekeeping;
 mod import;
 mod load_command;
 mod logging;

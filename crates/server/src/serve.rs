@@ -1,12 +1,11 @@
-//! Puts a node together, keeps house while it runs, and takes it apart.
+//! Puts a node together and takes it apart.
 
 use std::io::Write;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use chat::{Node, NodeConfig, Store};
 use edge::{Edge, EdgeConfig, Listener};
@@ -16,13 +15,13 @@ use signal_hook::iterator::Signals;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
 use crate::config::{Config, Loaded};
-use crate::memory::Returns;
+use crate::housekeeping::Housekeeping;
 use crate::metrics::Metrics;
 use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS};
 use crate::run_file::RunFile;
 use crate::status::{self, Status};
 use crate::trouble::{Outcome, Trouble};
-use crate::{allocator, data_dir, demo, figures, logging, memory, print_with, widget};
+use crate::{allocator, data_dir, demo, figures, logging, print_with, widget};
 
 /// What a node is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,54 +227,6 @@ impl Running {
 fn flush(store: &dyn Store) {
     if let Err(error) = store.flush() {
         tracing::error!(%error, "not everything could be written");
-    }
-}
-
-/// What is due from time to time: presence, tokens that end, sites that another process changed, free memory that goes
-/// back to the system.
-struct Housekeeping {
-    stop: mpsc::Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-const TICK: Duration = Duration::from_millis(100);
-const TICKS_PER_REFRESH: u32 = 5;
-const TICKS_PER_SECOND: u32 = 10;
-
-impl Housekeeping {
-    fn begin(node: Arc<Node>, counters: Arc<edge::Counters>) -> std::io::Result<Housekeeping> {
-        let (stop, stopped) = mpsc::channel();
-        let keep_house = move || {
-            let mut ticks = 0_u32;
-            let mut returns = Returns::new(Instant::now());
-            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                node.tick(crate::now());
-                ticks = ticks.wrapping_add(1);
-                if ticks.is_multiple_of(TICKS_PER_REFRESH)
-                    && let Err(error) = node.refresh_sites()
-                {
-                    tracing::warn!(%error, "sites cannot be read");
-                }
-                let now = Instant::now();
-                if ticks.is_multiple_of(TICKS_PER_SECOND)
-                    && returns.are_due(memory::traffic(&counters.totals()), now)
-                {
-                    edge::return_free_memory();
-                    let took = now.elapsed();
-                    returns.done(took, now);
-                    tracing::debug!(?took, "returned free memory");
-                }
-            }
-        };
-        let thread = thread::Builder::new().name("housekeeping".into()).spawn(keep_house)?;
-        Ok(Housekeeping { stop, thread })
-    }
-
-    fn stop(self) {
-        drop(self.stop);
-        if self.thread.join().is_err() {
-            tracing::error!("housekeeping has panicked");
-        }
     }
 }
 

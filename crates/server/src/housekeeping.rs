@@ -1,0 +1,58 @@
+//! What is due from time to time on a node: presence, tokens that end, sites that another process changed, free memory that
+//! goes back to the system.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use chat::Node;
+
+use crate::memory::{self, Returns};
+
+const TICK: Duration = Duration::from_millis(100);
+const TICKS_PER_REFRESH: u32 = 5;
+const TICKS_PER_SECOND: u32 = 10;
+
+/// A thread that keeps house until it is stopped.
+pub(crate) struct Housekeeping {
+    stop: mpsc::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Housekeeping {
+    pub(crate) fn begin(node: Arc<Node>, counters: Arc<edge::Counters>) -> std::io::Result<Housekeeping> {
+        let (stop, stopped) = mpsc::channel();
+        let keep_house = move || {
+            let mut ticks = 0_u32;
+            let mut returns = Returns::new(Instant::now());
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                node.tick(crate::now());
+                ticks = ticks.wrapping_add(1);
+                if ticks.is_multiple_of(TICKS_PER_REFRESH)
+                    && let Err(error) = node.refresh_sites()
+                {
+                    tracing::warn!(%error, "sites cannot be read");
+                }
+                let now = Instant::now();
+                if ticks.is_multiple_of(TICKS_PER_SECOND)
+                    && returns.are_due(memory::traffic(&counters.totals()), now)
+                {
+                    edge::return_free_memory();
+                    let took = now.elapsed();
+                    returns.done(took, now);
+                    tracing::debug!(?took, "returned free memory");
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("housekeeping".into()).spawn(keep_house)?;
+        Ok(Housekeeping { stop, thread })
+    }
+
+    pub(crate) fn stop(self) {
+        drop(self.stop);
+        if self.thread.join().is_err() {
+            tracing::error!("housekeeping has panicked");
+        }
+    }
+}
