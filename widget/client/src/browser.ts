@@ -71,6 +71,7 @@ function broadcast(name: string): Channel {
 function ownPage(): Page {
   return {
     visible: () => document.visibilityState === 'visible',
+    focused: () => document.hasFocus(),
     online: () => navigator.onLine !== false,
     listen: listener => {
       const stop = new AbortController();
@@ -78,6 +79,7 @@ function ownPage(): Page {
       const say = (what: PageEvent) => () => listener(what);
       const visibility = () => listener(document.visibilityState === 'visible' ? 'visible' : 'hidden');
       document.addEventListener('visibilitychange', visibility, { signal });
+      window.addEventListener('focus', say('focused'), { signal });
       window.addEventListener('online', say('online'), { signal });
       window.addEventListener('offline', say('offline'), { signal });
       window.addEventListener('pagehide', say('leaving'), { signal });

@@ -120,7 +120,7 @@ export type Topic =
 export interface Happenings {
   /**
    * A message of somebody else arrived now (not from history, not doubled). `first` is true in one tab of the
-   * browser only: the one to make a sound.
+   * browser only, the one to make a sound or show it: where the member is, or was last.
    */
   message: { key: ConversationKey; message: Message; first: boolean };
   /** Somebody asked to become a contact, or accepted. */

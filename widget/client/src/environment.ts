@@ -72,9 +72,11 @@ export interface Channel {
 
 export interface Page {
   visible(): boolean;
+  /** The member is at this page now. */
+  focused(): boolean;
   online(): boolean;
   listen(listener: (what: PageEvent) => void): () => void;
 }
 
 /** `leaving`: put away, perhaps for ever. `restored`: back from the back-forward cache or from being frozen. */
-export type PageEvent = 'visible' | 'hidden' | 'restored' | 'leaving' | 'online' | 'offline';
+export type PageEvent = 'visible' | 'focused' | 'hidden' | 'restored' | 'leaving' | 'online' | 'offline';

@@ -370,6 +370,8 @@ class Member implements Client {
     switch (what) {
       case 'visible':
         return this.#tabs?.wake(false);
+      case 'focused':
+        return this.#tabs?.comeToFront();
       case 'online':
       case 'offline':
         return this.#engine?.network(what === 'online');
@@ -553,7 +555,7 @@ class Member implements Client {
       screen.unreadFrom = detail.message.seq;
       this.#changedHere([`timeline:${detail.key}`]);
     }
-    this.#listeners.emit('message', { ...detail, first: this.#engine !== undefined });
+    this.#listeners.emit('message', { ...detail, first: this.#tabs?.inFront ?? false });
   }
 
   #changedHere(topics: Iterable<Topic>): void {

@@ -36,7 +36,7 @@ type Post =
   | { k: 'join'; from: string }
   | { k: 'leave'; from: string }
   | { k: 'lead'; from: string; term: string }
-  | { k: 'snapshot'; from: string; to: string; term: string; n: number; state: Snapshot }
+  | { k: 'snapshot'; from: string; to: string; term: string; n: number; state: Snapshot; front: string }
   | { k: 'apply'; from: string; term: string; n: number; change: Change; origin?: string }
   | { k: 'do'; from: string; n: number; action: Action }
   | { k: 'done'; from: string; to: string; n: number }
@@ -44,6 +44,8 @@ type Post =
   | { k: 'answer'; from: string; to: string; n: number; event: Event }
   | { k: 'failed'; from: string; to: string; n: number; code: RequestError['code']; retryAfter?: number }
   | { k: 'watch'; from: string; wanted: Wanted }
+  /** From a follower, without a term: the member is here. From the leader: it is this tab. */
+  | { k: 'front'; from: string; tab: string; term?: string }
   | { k: 'wake'; from: string; insist: boolean }
   | { k: 'tick'; from: string }
   | { k: 'tock'; from: string; to: string };
@@ -70,6 +72,8 @@ export class Tabs {
   #undone = new Map<number, Action>();
   #asked = new Map<number, { resolve(event: Event): void; reject(error: RequestError): void }>();
   #wanted = NOTHING;
+  /** The tab where the member is or was last, as the leader says. */
+  #front = '';
   /** Leader: when each follower was last heard. */
   #heard = new Map<string, number>();
   #tick: (() => void) | undefined;
@@ -94,6 +98,7 @@ export class Tabs {
     if (this.role !== 'none' || this.#channel !== undefined) return;
     if (this.alone) {
       this.role = 'leader';
+      this.#front = this.id;
       return this.host.lead();
     }
     this.#channel = this.env.channel?.(this.scope);
@@ -156,6 +161,17 @@ export class Tabs {
     else this.#post({ k: 'watch', from: this.id, wanted });
   }
 
+  /** Of all tabs this is the one in which the member hears and sees what happens. */
+  get inFront(): boolean {
+    return this.#front === this.id;
+  }
+
+  /** The member is here now. */
+  comeToFront(): void {
+    if (this.role === 'leader') this.#setFront(this.id);
+    else this.#post({ k: 'front', from: this.id, tab: this.id });
+  }
+
   wake(insist: boolean): void {
     if (this.role === 'leader') this.host.wake(insist);
     else this.#post({ k: 'wake', from: this.id, insist });
@@ -201,6 +217,7 @@ export class Tabs {
     this.#n = 0;
     this.#heard.clear();
     this.#failAsked();
+    this.#front = this.id;
     this.#post({ k: 'lead', from: this.id, term: this.#term });
     this.host.lead();
     this.host.watch(this.id, this.#wanted);
@@ -220,7 +237,15 @@ export class Tabs {
     switch (post.k) {
       case 'join': {
         const state = this.host.snapshot();
-        this.#post({ k: 'snapshot', from: this.id, to: post.from, term: this.#term, n: this.#n, state });
+        this.#post({
+          k: 'snapshot',
+          from: this.id,
+          to: post.from,
+          term: this.#term,
+          n: this.#n,
+          state,
+          front: this.#front,
+        });
         return;
       }
       case 'do':
@@ -231,6 +256,8 @@ export class Tabs {
         return this.#answer(post.from, post.n, post.request);
       case 'watch':
         return this.host.watch(post.from, post.wanted);
+      case 'front':
+        return this.#setFront(post.tab);
       case 'wake':
         return this.host.wake(post.insist);
       case 'tick':
@@ -238,8 +265,7 @@ export class Tabs {
         this.#dropSilent();
         return this.host.poke();
       case 'leave':
-        this.#heard.delete(post.from);
-        return this.host.watch(post.from, NOTHING);
+        return this.#lost(post.from);
     }
   }
 
@@ -272,6 +298,8 @@ export class Tabs {
         this.#n = post.n;
         this.#unanswered = 0;
         this.#joining = false;
+        this.#front = post.front;
+        if (this.env.page.focused()) this.comeToFront();
         this.host.restore(post.state, newLeader);
         for (const action of this.#undone.values())
           this.host.mirror({ c: 'action', action, now: this.env.now() });
@@ -287,6 +315,9 @@ export class Tabs {
         if (post.n <= this.#n) return;
         this.#n = post.n;
         if (post.origin !== this.id) this.host.mirror(post.change);
+        return;
+      case 'front':
+        if (post.term === this.#term) this.#front = post.tab;
         return;
       case 'done':
         this.#undone.delete(post.n);
@@ -334,9 +365,21 @@ export class Tabs {
     const now = this.env.now();
     for (const [tab, at] of this.#heard) {
       if (at + SILENT_MS > now) continue;
-      this.#heard.delete(tab);
-      this.host.watch(tab, NOTHING);
+      this.#lost(tab);
     }
+  }
+
+  #lost(tab: string): void {
+    this.#heard.delete(tab);
+    this.host.watch(tab, NOTHING);
+    if (this.#front === tab) this.#setFront(this.id);
+  }
+
+  /** In the order of the changes, so that all tabs agree in whose turn a message came. */
+  #setFront(tab: string): void {
+    if (this.#front === tab) return;
+    this.#front = tab;
+    this.#post({ k: 'front', from: this.id, tab, term: this.#term });
   }
 
   #failAsked(): void {
@@ -361,6 +404,7 @@ const KINDS = new Set<string>([
   'answer',
   'failed',
   'watch',
+  'front',
   'wake',
   'tick',
   'tock',
@@ -380,6 +424,7 @@ function isPost(value: unknown): value is Post {
     case 'snapshot':
       return (
         typeof post.term === 'string' &&
+        typeof post.front === 'string' &&
         Number.isInteger(post.n) &&
         isRecord(post.state) &&
         post.state.v === 1
@@ -398,6 +443,8 @@ function isPost(value: unknown): value is Post {
       return Number.isInteger(post.n);
     case 'wake':
       return typeof post.insist === 'boolean';
+    case 'front':
+      return typeof post.tab === 'string';
     case 'watch':
       return isRecord(post.wanted) && isNames(post.wanted.users) && isNames(post.wanted.lastSeen);
     default:

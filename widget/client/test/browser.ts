@@ -82,6 +82,7 @@ export class Browser {
 export class Tab {
   client!: Client;
   visible = true;
+  focused = false;
   online = true;
   dead = false;
   /** Nothing of it runs, but it is not gone: it keeps its locks, and what happens meanwhile waits. */
@@ -122,6 +123,7 @@ export class Tab {
 
   say(what: PageEvent): void {
     if (what === 'visible' || what === 'hidden') this.visible = what === 'visible';
+    if (what === 'focused') for (const one of this.browser.tabs) one.focused = one === this;
     if (what === 'online' || what === 'offline') this.online = what === 'online';
     for (const one of this.#listeners) one(what);
   }
@@ -151,6 +153,7 @@ export class Tab {
       channel: name => browser.channel(name, this),
       page: {
         visible: () => this.visible,
+        focused: () => this.focused,
         online: () => this.online,
         listen: listener => {
           this.#listeners.add(listener);

@@ -47,6 +47,34 @@ test('a message is heard first in one tab only', async () => {
   expect(heard.sort()).toEqual([false, false, true]);
 });
 
+test('that one is where the member is, or was last; when it goes, the leader', async () => {
+  const { clock, server, tabs, browser } = await threeTabs();
+  const heard: number[] = [];
+  const listen = (tab: Tab) =>
+    tab.client.on('message', ({ first }) => {
+      if (first) heard.push(browser.tabs.indexOf(tab));
+    });
+  for (const tab of tabs) listen(tab);
+  const hear = async () => {
+    server.says('ben', 'ana', 'hello');
+    await clock.advance(100);
+    return heard.splice(0);
+  };
+  tabs[2].say('focused');
+  await clock.advance(100);
+  expect(await hear()).toEqual([2]);
+  tabs[0].crash();
+  await clock.advance(1_000);
+  expect(await hear()).toEqual([2]);
+  tabs[1].say('focused');
+  await clock.advance(100);
+  expect(await hear()).toEqual([1]);
+  tabs[2].say('focused');
+  tabs[2].close();
+  await clock.advance(100);
+  expect(await hear()).toEqual([1]);
+});
+
 test('the leader is killed: another takes over with its position, and nothing is missed', async () => {
   const { clock, server, tabs, bodies, shared } = await threeTabs();
   server.says('ben', 'ana', 'before');
@@ -240,6 +268,7 @@ test('nonsense on the channel is ignored', async () => {
     channel.post(one);
   }
   channel.post({ k: 'do', from: 'x', n: 1, action: null });
+  channel.post({ k: 'front', from: 'x' });
   channel.post({ k: 'watch', from: 'x', wanted: null });
   channel.post({ k: 'watch', from: 'x', wanted: { contacts: true, users: [1], lastSeen: [] } });
   await clock.advance(100);
