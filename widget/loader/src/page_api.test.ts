@@ -31,6 +31,14 @@ describe('who is connected, and when', () => {
     expect(page.client.calls).toEqual([`setToken ${TOKEN}`, 'connect']);
   });
 
+  test('a page that asks for the client early does not keep the member from being connected', async () => {
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await page.kith.client();
+    expect(page.client.calls).toEqual([]);
+    await page.idle();
+    expect(page.client.calls).toEqual([`setToken ${TOKEN}`, 'connect']);
+  });
+
   test('nobody signed in: nothing is fetched and nobody connected, until they open it', async () => {
     const page = open({ tokenUrl: '/tok' }, 401);
     await page.idle();

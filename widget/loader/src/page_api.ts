@@ -63,6 +63,8 @@ class Page {
   #living: Client | undefined;
   #app: Promise<App> | undefined;
   #open = false;
+  /** Somebody has asked for a connection, not only for the client. */
+  #begun = false;
   #away: ReturnType<typeof setTimeout> | undefined;
   /** The connection has been away for so long that the button says so. */
   #lost = false;
@@ -120,7 +122,7 @@ class Page {
    * on an earlier page. Nobody else is connected anywhere.
    */
   async #quietly(): Promise<void> {
-    if (this.#destroyed || this.#client) return;
+    if (this.#destroyed || this.#begun) return;
     const guest = guestIsBack(this.settings.site);
     if (!this.#tokens.exists && !guest) return;
     try {
@@ -136,6 +138,7 @@ class Page {
   }
 
   #connect(token: string | undefined): void {
+    this.#begun = true;
     this.#clientWithoutConnecting().then(
       client => {
         if (this.#destroyed) return;
@@ -231,6 +234,7 @@ class Page {
   }
 
   async #mount(): Promise<App> {
+    this.#begun = true;
     const [client, { default: mount }] = await Promise.all([
       this.#clientWithoutConnecting(),
       this.#appModule(),
