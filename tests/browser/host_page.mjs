@@ -3,14 +3,18 @@
 import { createServer } from 'node:http';
 
 /** `?as=ana` says who is signed in, `?site=key` stands in for another site. */
-export async function hostPage(kith, defaultSite, { head = '', body = '', style = '', script = '' } = {}) {
+export async function hostPage(
+  kith,
+  defaultSite,
+  { head = '', body = '', style = '', script = '', tag = '', images = "'self'" } = {},
+) {
   const nonce = 'bm9uY2Utb2YtdGhlLWhvc3Q';
   const policy = [
     "default-src 'none'",
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'`,
     "style-src 'self'",
     `connect-src 'self' ${kith.url} ${kith.url.replace('http', 'ws')}`,
-    "img-src 'self'",
+    `img-src ${images}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ');
@@ -27,6 +31,10 @@ export async function hostPage(kith, defaultSite, { head = '', body = '', style 
       );
       return ['application/json', JSON.stringify({ token })];
     },
+    '/icon.svg': () => [
+      'image/svg+xml',
+      '<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32"><path fill="teal" d="M0 0h32v32H0z"/></svg>',
+    ],
     '/style.css': () => ['text/css', style],
     '/script.js': () => ['text/javascript', script],
     '/': (user, site) => [
@@ -34,7 +42,7 @@ export async function hostPage(kith, defaultSite, { head = '', body = '', style 
       `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A host</title>${head}
       <link rel="stylesheet" href="${origin}/style.css">
       <script src="${origin}/script.js" nonce="${nonce}"></script>
-      <script async src="${kith.url}/kith.js" data-site="${site}"
+      <script async src="${kith.url}/kith.js" data-site="${site}" ${tag}
         data-token-url="${origin}/token?as=${user}&amp;site=${site}" nonce="${nonce}"></script>
       </head><body>${body}</body></html>`,
     ],

@@ -34,12 +34,14 @@ const stage: Stage = {
     mode: text('mode') === 'inbox' ? 'inbox' : 'bubble',
     lang: text('lang') ?? 'en',
     theme: (text('theme') as 'light' | 'dark' | undefined) ?? 'auto',
+    iconDot: false,
     position: text('position') === 'left' ? 'left' : 'right',
   },
   setOpen: open => launcher.setAttribute('aria-expanded', String(open)),
   emit: () => undefined,
 };
 const app = mount(stage);
+client.on('message', happened => app.notify(happened));
 launcher.addEventListener('click', () => app.show());
 if (text('closed') === undefined) app.show();
 const user = text('open');

@@ -2,6 +2,9 @@
 
 import type { App, Stage } from '@kith/loader/stage';
 import { h, render } from 'preact';
+import { createChime } from './notices/chime.ts';
+import { Notices } from './notices/notices.ts';
+import { soundIsOn } from './notices/sound_choice.ts';
 import { sheets } from './sheets.ts';
 import { openShell } from './shell/open_shell.ts';
 import { Shell } from './shell/shell.tsx';
@@ -16,13 +19,21 @@ export default function mount(stage: Stage): App {
 
   const wording = wordingFor([stage.settings.lang, ...navigator.languages]);
   const shell = openShell(stage);
-  render(h(Shell, { stage, shell, wording }), place);
+  const notices = new Notices({
+    client: stage.client,
+    chime: createChime(),
+    soundIsOn,
+    onScreen: shell.shows,
+  });
+  render(h(Shell, { stage, shell, notices, wording }), place);
   return {
     show: shell.show,
     hide: shell.hide,
     open: shell.openWith,
+    notify: happened => notices.hear(happened),
     destroy() {
       render(null, place);
+      notices.destroy();
       shell.destroy();
       place.remove();
     },

@@ -11,6 +11,7 @@ import icon from './icon/icon.css?inline';
 import meTab from './me_tab/me_tab.css?inline';
 import menu from './menu/menu.css?inline';
 import message from './message/message.css?inline';
+import toast from './notices/toast.css?inline';
 import segmented from './segmented/segmented.css?inline';
 import shell from './shell/shell.css?inline';
 import theme from './theme/theme.css?inline';
@@ -32,6 +33,7 @@ export function sheets(): CSSStyleSheet[] {
     message,
     composer,
     menu,
+    toast,
     confirm,
   ];
   const sheet = new CSSStyleSheet();

@@ -225,6 +225,25 @@ describe('the page', () => {
     expect(heard).toEqual([totals]);
   });
 
+  test('the tab that is first to hear a message fetches the interface to say so; one that cannot is quiet', async () => {
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await page.idle();
+    const message = { from: 'ben', body: 'hello', time: 1 };
+    const happened = (first: boolean) => ({ message, first }) as Happenings['message'];
+    page.client.happen('message', happened(false));
+    await settle();
+    expect(page.fetched).toEqual(['client']);
+    page.broken = true;
+    page.client.happen('message', happened(true));
+    await settle();
+    expect(page.button().dataset.state).toBe('ready');
+    page.broken = false;
+    page.client.happen('message', happened(true));
+    await settle();
+    expect(page.app.calls).toEqual(['notify hello']);
+    expect(page.button().getAttribute('aria-expanded')).toBe('false');
+  });
+
   test('destroy leaves nothing behind, at whatever moment', async () => {
     for (const moment of ['before', 'while fetching', 'after'] as const) {
       const page = open({ tokenUrl: '/tok' }, 200);
@@ -291,6 +310,7 @@ function open(more: Partial<Settings>, status = 200) {
     lang: 'en',
     theme: 'auto',
     position: 'right',
+    iconDot: false,
     ...more,
   };
   page.kith = createKith(settings, parts, document.body);
@@ -343,6 +363,7 @@ class FakeApp {
         stage.setOpen(false);
       },
       open: user => this.calls.push(`open ${user}`),
+      notify: ({ message }) => this.calls.push(`notify ${message.body}`),
       destroy: () => this.calls.push('destroy'),
     };
   }

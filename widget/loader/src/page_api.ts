@@ -1,6 +1,7 @@
 // `window.Kith`: what the page may call and hear, and the widget's life from the tag to the open panel.
 
-import type { Client, Status } from '@kith/client';
+import type { Client, Happenings, Status } from '@kith/client';
+import { createIconDot } from './icon_dot.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
 import type { Settings } from './settings.ts';
 import type { App, Mount } from './stage.ts';
@@ -58,6 +59,7 @@ class Page {
   readonly kith: Kith;
   #launcher: Launcher;
   #title = createTitleCounter(document);
+  #icon = createIconDot(document);
   #tokens: TokenSource;
   #client: Promise<Client> | undefined;
   #living: Client | undefined;
@@ -174,8 +176,10 @@ class Page {
       this.#setUnread(totals.unread);
       this.#emit('unread', { ...totals });
     });
-    client.on('message', ({ message: { from, body, time }, first }) => {
-      this.#emit('message', { from, body, time, first });
+    client.on('message', happened => {
+      const { from, body, time } = happened.message;
+      this.#emit('message', { from, body, time, first: happened.first });
+      if (happened.first) this.#notify(happened);
     });
     client.subscribe('status', () => this.#statusChanged(client.status()));
     this.#setUnread(client.totals().unread);
@@ -184,6 +188,7 @@ class Page {
   #setUnread(count: number): void {
     this.#launcher.setUnread(count);
     this.#title.set(count);
+    if (this.settings.iconDot) this.#icon.set(count > 0);
   }
 
   #statusChanged(status: Status): void {
@@ -229,6 +234,19 @@ class Page {
         this.#app = undefined;
         this.#launcher.setState('away');
         console.error('kith: the messenger could not be loaded', error);
+      },
+    );
+  }
+
+  /** Fetches the interface if need be; where it cannot be had, the badge says it too. */
+  #notify(happened: Happenings['message']): void {
+    this.#app ??= this.#mount();
+    this.#app.then(
+      app => {
+        if (!this.#destroyed) app.notify(happened);
+      },
+      () => {
+        this.#app = undefined;
       },
     );
   }
@@ -284,6 +302,7 @@ class Page {
     if (this.#living) this.#living.destroy();
     else forgetKept(`kith:${this.settings.site}:guest`);
     this.#title.stop();
+    this.#icon.set(false);
     this.#launcher.host.remove();
     this.#listeners.clear();
   }

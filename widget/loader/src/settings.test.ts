@@ -13,6 +13,7 @@ test('a bare tag has defaults, and the server is where the script came from', ()
     lang: 'en',
     theme: 'auto',
     position: 'right',
+    iconDot: true,
   });
 });
 
@@ -27,7 +28,14 @@ test('attributes are taken over', () => {
     tokenUrl: '/kith-token',
     user: 'ana',
   };
-  expect(settings(all)).toEqual({ ...all, server: 'https://other.example' });
+  expect(settings(all)).toEqual({ ...all, server: 'https://other.example', iconDot: true });
+});
+
+test('a tag with a nonce stands on a page with a policy: its icon stays as it is, unless the tag says otherwise', () => {
+  const tag = { site: 'garden' };
+  expect(settings(tag, {}, 'n0nce')?.iconDot).toBe(false);
+  expect(settings({ ...tag, icon: 'dot' }, {}, 'n0nce')?.iconDot).toBe(true);
+  expect(settings({ ...tag, icon: 'same' })?.iconDot).toBe(false);
 });
 
 test('language and side follow the page', () => {
@@ -55,9 +63,11 @@ test('without a usable site there is nothing', () => {
 function settings(
   data: Record<string, string>,
   page: { lang?: string; dir?: string; languages?: string[] } = {},
+  nonce = '',
 ) {
   const script = document.createElement('script');
   Object.assign(script.dataset, data);
+  script.nonce = nonce;
   Object.defineProperty(script, 'src', { value: 'https://im.example/chat/kith.js' });
   return readSettings(script, { lang: '', dir: '', languages: [], ...page });
 }

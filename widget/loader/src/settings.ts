@@ -15,6 +15,8 @@ export interface Settings {
   /** The member's id, where the page knows it: saves followers of the leading tab a token. */
   user?: string;
   nonce?: string;
+  /** A dot on the page's icon while something is unread. */
+  iconDot: boolean;
 }
 
 /** Undefined where the tag cannot work: without a site there is nobody to connect to. */
@@ -22,7 +24,7 @@ export function readSettings(
   script: HTMLScriptElement,
   page: { lang: string; dir: string; languages: readonly string[] },
 ): Settings | undefined {
-  const { site, server, mode, lang, theme, position, tokenUrl, user } = script.dataset;
+  const { site, server, mode, lang, theme, position, tokenUrl, user, icon } = script.dataset;
   if (site === undefined || !/^[a-z0-9-]{1,64}$/.test(site)) {
     console.error('kith: the script tag needs data-site="…", the key of your site');
     return undefined;
@@ -35,6 +37,9 @@ export function readSettings(
     theme: oneOf('data-theme', theme, ['auto', 'light', 'dark'] as const) ?? 'auto',
     position:
       oneOf('data-position', position, ['left', 'right'] as const) ?? (page.dir === 'rtl' ? 'left' : 'right'),
+    // A nonce means a policy, and that may forbid what a changed icon needs: `img-src data:`.
+    iconDot:
+      (oneOf('data-icon', icon, ['dot', 'same'] as const) ?? (script.nonce ? 'same' : 'dot')) === 'dot',
     ...(tokenUrl && { tokenUrl }),
     ...(user && { user }),
     ...(script.nonce && { nonce: script.nonce }),

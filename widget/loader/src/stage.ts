@@ -1,6 +1,6 @@
 // What the loader hands to the interface, and what it wants back.
 
-import type { Client } from '@kith/client';
+import type { Client, Happenings } from '@kith/client';
 import type { Settings } from './settings.ts';
 
 export type { Settings } from './settings.ts';
@@ -26,5 +26,7 @@ export interface App {
   hide(): void;
   /** Opens the conversation with a user. */
   open(user: string): void;
+  /** A message has come, and of all tabs this is the one to say so. */
+  notify(happened: Happenings['message']): void;
   destroy(): void;
 }

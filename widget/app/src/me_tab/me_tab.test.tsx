@@ -1,8 +1,11 @@
 // @vitest-environment happy-dom
 
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { Drawing } from '../../test/draw.ts';
+import { soundIsOn } from '../notices/sound_choice.ts';
 import { MeTab } from './me_tab.tsx';
+
+beforeEach(() => localStorage.clear());
 
 test('presence and theme are chosen by click and by arrows', () => {
   const themes: string[] = [];
@@ -16,4 +19,27 @@ test('presence and theme are chosen by click and by arrows', () => {
   expect(chosen()).toContain('Invisible');
   drawing.do(() => drawing.button('Dark').click());
   expect(themes).toEqual(['dark']);
+});
+
+test('sound is on until the member turns it off, and the choice is kept', () => {
+  const theme = { dark: false, choice: 'auto', choose: () => undefined } as const;
+  const drawing = new Drawing().draw(<MeTab theme={theme} />);
+  const sound = () => drawing.find('[role=switch]');
+  expect([sound().getAttribute('aria-checked'), soundIsOn(), localStorage.length]).toEqual(['true', true, 0]);
+  drawing.do(() => sound().click());
+  expect([sound().getAttribute('aria-checked'), soundIsOn()]).toEqual(['false', false]);
+  drawing.draw(<p />).draw(<MeTab theme={theme} />);
+  expect(sound().getAttribute('aria-checked')).toBe('false');
+});
+
+test('where storage is refused the choice lasts as long as the page', () => {
+  vi.stubGlobal('localStorage', undefined);
+  const theme = { dark: false, choice: 'auto', choose: () => undefined } as const;
+  const drawing = new Drawing().draw(<MeTab theme={theme} />);
+  const before = soundIsOn();
+  for (const wanted of [!before, before]) {
+    drawing.do(() => drawing.find('[role=switch]').click());
+    expect(soundIsOn()).toBe(wanted);
+  }
+  vi.unstubAllGlobals();
 });

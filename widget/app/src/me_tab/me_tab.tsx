@@ -1,8 +1,11 @@
-// Oneself: how one is seen, and how this looks.
+// Oneself: how one is seen, and how this looks and sounds.
 
 import type { SetPresence } from '@kith/client';
+import { useMemo, useState } from 'preact/hooks';
 import { Avatar, PresenceMark } from '../avatar/avatar.tsx';
 import { Icon } from '../icon/icon.tsx';
+import { createChime } from '../notices/chime.ts';
+import { chooseSound, soundIsOn } from '../notices/sound_choice.ts';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useClient, useTopic, useWording } from '../surroundings.tsx';
 import type { ThemeChoice } from '../theme/theme.ts';
@@ -58,6 +61,8 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
           </button>
         ))}
       </div>
+      <h3 class="section-title">{words.notifications}</h3>
+      <SoundSwitch />
       <h3 class="section-title">{words.appearance}</h3>
       <div class="me-theme">
         <Segmented
@@ -72,6 +77,42 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
           onChange={theme.choose}
         />
       </div>
+    </div>
+  );
+}
+
+function SoundSwitch() {
+  const words = useWording();
+  const [on, setOn] = useState(soundIsOn);
+  const chime = useMemo(createChime, []);
+  const turn = () => {
+    chooseSound(!on);
+    setOn(!on);
+    // So that one knows what it is that one has turned on.
+    if (!on) chime();
+  };
+  return (
+    <div class="choices">
+      <button
+        type="button"
+        role="switch"
+        class="choice"
+        aria-checked={on}
+        aria-label={words.sound}
+        aria-describedby="me-sound-hint"
+        onClick={turn}
+      >
+        <span class="choice-mark" aria-hidden="true">
+          <Icon name={on ? 'bell' : 'muted'} />
+        </span>
+        <span class="grow">
+          <span class="choice-name">{words.sound}</span>
+          <span class="choice-hint" id="me-sound-hint">
+            {words.soundHint}
+          </span>
+        </span>
+        <span class="switch" aria-hidden="true" />
+      </button>
     </div>
   );
 }

@@ -23,7 +23,15 @@ beforeEach(() => {
 function shell(mode: 'bubble' | 'inbox' = 'bubble') {
   const events: string[] = [];
   const launcher = document.createElement('button');
-  const settings = { site: 's', server: '', mode, lang: 'en', theme: 'auto', position: 'right' } as const;
+  const settings = {
+    site: 's',
+    server: '',
+    mode,
+    lang: 'en',
+    theme: 'auto',
+    position: 'right',
+    iconDot: false,
+  } as const;
   const stage = {
     launcher,
     settings,
@@ -90,6 +98,27 @@ test('on a desktop and in a page of its own the history stays as it is', () => {
   expect(bubble.state().chat).toBe(direct('ana'));
   inbox.destroy();
   bubble.destroy();
+});
+
+test('it knows what is before the eyes: a chat, or the list with its row', () => {
+  const [ana, tom] = [direct('ana'), direct('tom')];
+  phone = false;
+  const { shell: one } = shell();
+  expect(one.shows(ana)).toBe(false);
+  one.show();
+  expect(one.shows(ana)).toBe(true);
+  one.goTo('me');
+  expect(one.shows(ana)).toBe(false);
+  one.goTo('chats');
+  one.openChat(ana);
+  expect([one.shows(ana), one.shows(tom)]).toEqual([true, false]);
+  one.destroy();
+  const beside = vi.fn(() => ({ matches: true }));
+  vi.stubGlobal('matchMedia', beside);
+  const inbox = shell('inbox').shell;
+  inbox.openChat(ana);
+  expect(inbox.shows(tom)).toBe(true);
+  inbox.destroy();
 });
 
 test('a destroyed one no longer hears the history', () => {

@@ -23,6 +23,8 @@ export interface OpenShell {
   goTo(tab: Tab): void;
   openChat(key: ConversationKey): void;
   openWith(user: string): void;
+  /** The chat is before the member's eyes, or the list with its row. */
+  shows(key: ConversationKey): boolean;
   /** From a chat to the list. */
   back(): void;
   destroy(): void;
@@ -85,6 +87,12 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
     goTo: tab => change({ tab }),
     openChat: key => go({ open: true, chat: key }),
     openWith: user => go({ open: true, chat: direct(user) }),
+    shows(key) {
+      if (!state.open) return false;
+      const full = stage.settings.mode === 'inbox' || (state.expanded && !isPhone());
+      const list = state.chat === undefined || (full && matchMedia(TWO_COLUMNS).matches);
+      return state.chat === key || (list && state.tab === 'chats');
+    },
     back: () => go({ chat: undefined }),
     destroy() {
       removeEventListener('popstate', onPopState);
@@ -96,6 +104,8 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
 }
 
 export const PHONE = '(max-width: 639px)';
+/** From this width on, the list and the chat stand side by side on a full page. */
+export const TWO_COLUMNS = '(min-width: 768px)';
 
 function isPhone(): boolean {
   return matchMedia(PHONE).matches;

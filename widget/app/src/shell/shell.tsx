@@ -13,6 +13,8 @@ import { Icon } from '../icon/icon.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
 import { MeTab } from '../me_tab/me_tab.tsx';
 import { Menu, type MenuRequest } from '../menu/menu.tsx';
+import type { Notices } from '../notices/notices.ts';
+import { ToastPlace } from '../notices/toast.tsx';
 import {
   type Question,
   type Surroundings,
@@ -23,20 +25,18 @@ import {
 import { type ThemeChoice, useTheme } from '../theme/theme.ts';
 import type { Wording } from '../wording/wording.ts';
 import { focusables, useFocusCycle, useScrollLock } from './focus.ts';
-import { type OpenShell, PHONE, type ShellState, type Tab } from './open_shell.ts';
+import { type OpenShell, PHONE, type ShellState, type Tab, TWO_COLUMNS } from './open_shell.ts';
 import { TabBar } from './tab_bar.tsx';
 import { useMedia } from './use_media.ts';
 
 interface Props {
   stage: Stage;
   shell: OpenShell;
+  notices: Notices;
   wording: Wording;
 }
 
-/** From this width on, the list and the chat stand side by side on a full page. */
-const TWO_COLUMNS = '(min-width: 768px)';
-
-export function Shell({ stage, shell, wording }: Props) {
+export function Shell({ stage, shell, notices, wording }: Props) {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   useLayoutEffect(() => shell.subscribe(() => redraw(undefined)), [shell]);
   const state = shell.state();
@@ -60,6 +60,9 @@ export function Shell({ stage, shell, wording }: Props) {
     [stage, wording, shell],
   );
 
+  // Effects of what is inside run before: the live region listens.
+  useEffect(() => notices.readOut(), [notices]);
+  const toast = <ToastPlace notices={notices} onScreen={shell.shows} />;
   const classes = [
     'shell',
     theme.dark ? 'dark' : 'light',
@@ -85,8 +88,10 @@ export function Shell({ stage, shell, wording }: Props) {
           >
             {menu && <Menu request={menu} onClose={() => setMenu(undefined)} />}
             {question && <Confirm question={question} onClose={() => setQuestion(undefined)} />}
+            <div class="toast-inside">{toast}</div>
           </Panel>
         )}
+        {!state.open && toast}
         <LiveRegion announcement={announcement} chat={state.open ? state.chat : undefined} />
       </div>
     </SurroundingsContext.Provider>

@@ -149,6 +149,11 @@ export const de = (plural: Plural): Catalogue => ({
   themeAuto: 'Automatisch',
   themeLight: 'Hell',
   themeDark: 'Dunkel',
+  notifications: 'Benachrichtigungen',
+  sound: 'Ton',
+  soundHint: 'Zwei kurze Töne bei einer neuen Nachricht. Nie, wenn du nicht gestört werden willst',
+  messageFrom: name => `Neue Nachricht von ${name}`,
+  dismiss: 'Ausblenden',
   nameFromSite: 'Name und Bild kommen von dieser Seite.',
 
   announceOne: (name, text) => `${name}: ${text}`,

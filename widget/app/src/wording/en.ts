@@ -149,6 +149,11 @@ export const en = (plural: Plural) => ({
   themeAuto: 'Automatic',
   themeLight: 'Light',
   themeDark: 'Dark',
+  notifications: 'Notifications',
+  sound: 'Sound',
+  soundHint: 'Two short notes for a new message. Never while you do not want to be disturbed',
+  messageFrom: (name: string) => `New message from ${name}`,
+  dismiss: 'Dismiss',
   nameFromSite: 'Your name and picture come from this site.',
 
   announceOne: (name: string, text: string) => `${name}: ${text}`,
