@@ -239,7 +239,7 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
           onClick={jump}
         >
           <Icon name="down" />
-          {unseen > 0 && <span class="badge">{badgeText(unseen)}</span>}
+          {unseen > 0 && <bdi class="badge">{badgeText(unseen)}</bdi>}
         </button>
       )}
     </div>

@@ -63,7 +63,7 @@ export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
             {conversation.pinned && <Mark icon="pin" text={words.pinned} />}
             <span class="grow" />
             {conversation.last && (
-              <time class="row-time" dateTime={new Date(conversation.last.time).toISOString()}>
+              <time class="row-time" dir="auto" dateTime={new Date(conversation.last.time).toISOString()}>
                 {words.short(conversation.last.time, now)}
               </time>
             )}
@@ -135,7 +135,7 @@ function Badge({ conversation, muted }: { conversation: Conversation; muted: boo
         </span>
       )}
       <span class={muted ? 'badge badge-quiet' : 'badge'}>
-        <span aria-hidden="true">{badgeText(conversation.unread)}</span>
+        <bdi aria-hidden="true">{badgeText(conversation.unread)}</bdi>
         <span class="hidden-text">{words.unread(conversation.unread)}</span>
       </span>
     </>

@@ -105,7 +105,7 @@ export function Empty({ icon, title, hint, children }: EmptyProps) {
         <Icon name={icon} />
       </span>
       <h3>{title}</h3>
-      <p>{hint}</p>
+      <p dir="auto">{hint}</p>
       {children}
     </div>
   );

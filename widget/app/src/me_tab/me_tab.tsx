@@ -34,7 +34,9 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
         <p class="me-name">
           <bdi>{me.name}</bdi>
         </p>
-        <p class="me-hint">{me.guest ? words.guest : words.nameFromSite}</p>
+        <p class="me-hint" dir="auto">
+          {me.guest ? words.guest : words.nameFromSite}
+        </p>
       </div>
       <h3 class="section-title" id="me-presence">
         {words.presence}

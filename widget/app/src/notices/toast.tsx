@@ -84,8 +84,8 @@ function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
           <span class="toast-name clip">
             <bdi>{person.name}</bdi>
           </span>
-          <span class="toast-text" dir="auto">
-            {message.body}
+          <span class="toast-text">
+            <bdi>{message.body}</bdi>
           </span>
         </span>
         {count > 1 && (

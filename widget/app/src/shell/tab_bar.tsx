@@ -57,7 +57,7 @@ export function TabBar({ tab, panelId, titles, onChange }: Props) {
           <span class="tab-icon">
             <Icon name={one.icon} />
             {counts[one.tab] > 0 && (
-              <span class="badge tab-badge" aria-hidden="true">
+              <span class="badge tab-badge" dir="auto" aria-hidden="true">
                 {badgeText(counts[one.tab])}
               </span>
             )}

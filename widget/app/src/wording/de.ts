@@ -151,7 +151,7 @@ export const de = (plural: Plural): Catalogue => ({
   themeDark: 'Dunkel',
   notifications: 'Benachrichtigungen',
   sound: 'Ton',
-  soundHint: 'Zwei kurze Töne bei einer neuen Nachricht. Nie, wenn du nicht gestört werden willst',
+  soundHint: 'Bei neuen Nachrichten, außer bei „Bitte nicht stören“',
   messageFrom: name => `Neue Nachricht von ${name}`,
   dismiss: 'Ausblenden',
   nameFromSite: 'Name und Bild kommen von dieser Seite.',

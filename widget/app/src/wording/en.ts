@@ -151,7 +151,7 @@ export const en = (plural: Plural) => ({
   themeDark: 'Dark',
   notifications: 'Notifications',
   sound: 'Sound',
-  soundHint: 'Two short notes for a new message. Never while you do not want to be disturbed',
+  soundHint: 'For new messages, but not on “Do not disturb”',
   messageFrom: (name: string) => `New message from ${name}`,
   dismiss: 'Dismiss',
   nameFromSite: 'Your name and picture come from this site.',
