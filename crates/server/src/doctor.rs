@@ -104,10 +104,11 @@ fn print(out: &mut dyn Write, findings: &[Finding], has_file: bool, plan: &Plan)
     Ok(())
 }
 
-/// None: it goes into a file or another program.
+/// None: it goes into a file or another program, or the terminal does not say.
 fn terminal_width() -> Option<usize> {
     let stdout = io::stdout();
-    stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(stdout).ok())?.map(|size| size.ws_col.into())
+    let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(stdout))?.ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
 fn verdict(findings: &[Finding], plan: &Plan) -> String {

@@ -15,8 +15,9 @@ pub(crate) enum LoadCommand {
     ///
     /// Example: kith load flood --connections 15000 --rate 5000 --hold 15s --report out
     ///
-    /// Without --url, a node of our own is started for the run, without limits. With --url, the node's process and the
-    /// site's secret are found by themselves where the node runs on this machine as the same user.
+    /// Without --url, a node of our own is started for the run, without limits. With
+    /// --url, the node's process and the site's secret are found by themselves where
+    /// the node runs on this machine as the same user.
     ///
     /// Example: kith load flood --transport all --report out        all four side by side, plain and with TLS
     #[command(verbatim_doc_comment)]
@@ -25,29 +26,31 @@ pub(crate) enum LoadCommand {
     ///
     /// Example: kith load stress --groups 100 --per-group 10 --seconds 10
     ///
-    /// Every message is durable, acknowledged, and checked: lost, doubled and misordered ones are counted. A node's
-    /// limits of messages per user and per second must be off, or they are what is measured.
+    /// Every message is durable, acknowledged, and checked: lost, doubled and
+    /// misordered ones are counted. A node's limits of messages per user and per
+    /// second must be off, or they are what is measured.
     ///
     /// Example: kith load stress --core --seconds 10        inside of this process, without sockets
     #[command(verbatim_doc_comment)]
     Stress(StressArgs),
     /// The same, but everybody writes one message per 5 s, at moments of chance.
     Realistic(StressArgs),
-    /// All members lose their connections at once and come back; says how long that takes, and whether a message is
-    /// lost.
+    /// All members lose their connections at once and come back; says how long that
+    /// takes, and whether a message is lost.
     ///
     /// Example: kith load storm --members 5000 --spread 1s
     ///
     /// Some members stay, watch the presence of the others, and write to them before, during and after the storm.
     #[command(verbatim_doc_comment)]
     Storm(StormArgs),
-    /// Members of one or several sites with long rosters write to contacts and change their presence, as Tigase's test
-    /// had it; says what each costs, how fast it is, and whether every message and every change has arrived.
+    /// Members of one or several sites with long rosters write to contacts and change
+    /// their presence, as Tigase's test had it; says what each costs, how fast it is,
+    /// and whether every message and every change has arrived.
     ///
     /// Example: kith load community --members 20000 --time 2m --report out
     ///
-    /// Rosters are put into the node's database before it starts. A node that --url names has none of ours: members
-    /// then name whom they watch.
+    /// Rosters are put into the node's database before it starts. A node that --url
+    /// names has none of ours: members then name whom they watch.
     #[command(verbatim_doc_comment)]
     Community(CommunityArgs),
     /// A few members stop reading while everybody writes; says what that costs the node and the others.
@@ -58,8 +61,9 @@ pub(crate) enum LoadCommand {
     ///
     /// Example: kith load visit --visitors 3333 --time 60s
     ///
-    /// Time is counted in the middle of it: all are there from the beginning, and as many come as leave. Pages, scripts
-    /// and pictures are fetched in a browser's order and with its cache; each visitor has a session over WebSocket.
+    /// Time is counted in the middle of it: all are there from the beginning, and as
+    /// many come as leave. Pages, scripts and pictures are fetched in a browser's
+    /// order and with its cache; each visitor has a session over WebSocket.
     #[command(verbatim_doc_comment)]
     Visit(VisitArgs),
     /// Inactive, idle and active members keep coming until memory or errors meet a limit; says how many fitted.
