@@ -3,12 +3,13 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run million test test-rust test-widget test-browser lint fmt fuzz bench peers instructions instructions-check clean
+.PHONY: help run install million test test-rust test-widget test-browser lint fmt fuzz bench peers instructions instructions-check clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
 HTTP ?= 127.0.0.1:8080
 DATA ?= ./data
+PREFIX ?= $(HOME)/.local
 SECONDS_EACH ?= $(or $(SECONDS),60)
 MILLION_DIR ?= $(or $(TMPDIR),/var/tmp)
 MILLION_SET ?=
@@ -23,6 +24,12 @@ help: ## Explain
 run: widget/dist/kith.js ## Build everything and start the demo community (HTTP=127.0.0.1:8080, DATA=./data)
 	cargo build --locked --release --package server
 	"$(CARGO_TARGET_DIR)/release/kith" demo --http "$(HTTP)" --data "$(DATA)"
+
+install: widget/dist/kith.js ## Build everything and put kith into PREFIX/bin (PREFIX=~/.local)
+	cargo build --locked --release --package server
+	install -D -m 755 "$(CARGO_TARGET_DIR)/release/kith" "$(DESTDIR)$(PREFIX)/bin/kith"
+	@echo "kith is $(DESTDIR)$(PREFIX)/bin/kith"
+	@command -v kith >/dev/null || echo "To call it by its name: export PATH=\"$(PREFIX)/bin:\$$PATH\""
 
 million: widget/dist/kith.js ## A million members on this machine: 2 cores, 24 GB, 12 GB of disk, some 30 minutes (MILLION_DIR, REPORT)
 	@echo "Needs 16 GB of free memory, and 12 GB of disk in $(MILLION_DIR) until it ends. Report: $(REPORT)"

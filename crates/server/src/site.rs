@@ -69,7 +69,7 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
             "\nPut this into your pages, and let /kith-token sign a token for whoever is signed in:\n"
         )?;
         writeln!(out, "  {snippet}\n")?;
-        writeln!(out, "docs/embed.md shows how to sign a token in Node, PHP and Python.")
+        writeln!(out, "docs/embed.md shows how to sign a token in Node, PHP, Python and Ruby.")
     })
 }
 
