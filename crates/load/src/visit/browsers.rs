@@ -1,5 +1,8 @@
 //! Many browsers on one worker of `edge`: each with a few connections for files and one WebSocket.
 
+mod files;
+mod socket;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::atomic::Ordering;
@@ -7,15 +10,16 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
-use web_proto::{Command, Hello, SendTo, VERSION};
+use web_proto::Command;
 
+use self::files::Fetch;
+use self::socket::Socket;
 use super::exchange::{self, PACKED, PLAIN, Part, Reading};
-use super::heard::Heard;
 use super::road::Road;
 use super::tally::Tally;
-use super::visitor::{Job, Next, Stage, Visitor, What, gap, rest_of_gap};
+use super::visitor::{Job, Next, Stage, Visitor, gap, rest_of_gap};
 use super::{Kind, VisitPlan};
-use crate::client::{Client, Masks};
+use crate::client::Masks;
 use crate::crowd::add;
 use crate::probe;
 use crate::token;
@@ -101,25 +105,6 @@ pub(super) enum Conn {
     Fetch(Fetch),
     Socket(Socket),
     Look(Look),
-}
-
-pub(super) struct Fetch {
-    visitor: u32,
-    job: Option<Job>,
-    reading: Reading,
-    /// It has carried a request before.
-    used: bool,
-}
-
-pub(super) struct Socket {
-    visitor: u32,
-    client: Client,
-    due: Instant,
-    welcome: bool,
-    heard: bool,
-    hung_up: bool,
-    /// What was asked and is not answered.
-    asked: Vec<(u64, Kind, Instant)>,
 }
 
 pub(super) struct Look {
@@ -226,50 +211,6 @@ impl Browsers {
         }
     }
 
-    /// Gives connections to what waits for one.
-    fn pump(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
-        while let Some(visitor) = self.visitors.get_mut(&number)
-            && let Some(job) = visitor.jobs.front().copied()
-        {
-            if let Some(handle) = visitor.idle.pop() {
-                let Some((Conn::Fetch(fetch), mut io)) = conns.get(handle) else { continue };
-                visitor.jobs.pop_front();
-                visitor.in_flight += 1;
-                fetch.job = Some(job);
-                self.ask(&job, &mut io);
-                continue;
-            }
-            if visitor.connections >= self.road.plan.connections {
-                return;
-            }
-            visitor.jobs.pop_front();
-            visitor.in_flight += 1;
-            let fetch = Fetch { visitor: number, job: Some(job), reading: Reading::default(), used: false };
-            match conns.connect(self.road.connect(number), Conn::Fetch(fetch)) {
-                Ok(_) => visitor.connections += 1,
-                Err(error) => self.finish(number, job, Err(format!("connect: {error}"))),
-            }
-        }
-    }
-
-    fn ask(&mut self, job: &Job, io: &mut Io<'_>) {
-        let (site, target) = (self.road.site(), &self.road.target);
-        self.out.clear();
-        match job.what {
-            What::Page(page) => {
-                exchange::get(target, &site.pages[page as usize].path, PACKED, None, &mut self.out)
-            }
-            What::File(file) => {
-                let file = &site.files[file as usize];
-                let tag = file.caching.tag.as_deref().filter(|_| job.known);
-                exchange::get(target, &file.path, PACKED, tag, &mut self.out);
-            }
-            What::Token => exchange::post(target, site.token.as_deref().unwrap_or("/"), &mut self.out),
-        }
-        io.send(&self.out);
-        io.set_timer(Some(ANSWER_PATIENCE));
-    }
-
     /// A job is over, well or not: counts it, and goes on with what follows.
     fn finish(&mut self, number: u32, job: Job, outcome: Result<(), String>) {
         let now = Instant::now();
@@ -313,43 +254,6 @@ impl Browsers {
         self.tally.failed += u64::from(self.counts(due));
     }
 
-    fn log_in(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
-        let Some(visitor) = self.visitors.get_mut(&number) else { return };
-        let due = Instant::now();
-        let socket = Socket {
-            visitor: number,
-            client: Client::new(crate::target::Transport::Websocket),
-            due,
-            welcome: false,
-            heard: true,
-            hung_up: false,
-            asked: Vec::new(),
-        };
-        match conns.connect(self.road.connect(number), Conn::Socket(socket)) {
-            Ok(handle) => visitor.socket = Some(handle),
-            Err(error) => {
-                visitor.give_up();
-                self.fail(Kind::Login, due, &format!("connect: {error}"));
-                self.errands.push(Errand::GoOn(number));
-            }
-        }
-    }
-
-    fn hang_up(&mut self, handle: Handle, conns: &mut Conns<'_, Conn>) {
-        let Some((Conn::Socket(socket), mut io)) = conns.get(handle) else { return };
-        self.out.clear();
-        socket.client.go_away(&mut self.chance, &mut self.out);
-        if socket.welcome {
-            add(&self.road.counts.logged_out, 1);
-        }
-        socket.hung_up = true;
-        for (_, kind, due) in std::mem::take(&mut socket.asked) {
-            self.fail(kind, due, "no answer before the page was left");
-        }
-        io.send(&self.out);
-        io.close();
-    }
-
     /// The visitor has time: leaves, looks at the next page, or writes.
     fn go_on(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
         let Some(visitor) = self.visitors.get_mut(&number) else { return };
@@ -377,35 +281,6 @@ impl Browsers {
         }
     }
 
-    fn write(&mut self, number: u32, handle: Handle, due: Instant, conns: &mut Conns<'_, Conn>) {
-        let to = self.somebody_else(number);
-        let rid = self.rid();
-        let Some((Conn::Socket(socket), mut io)) = conns.get(handle) else { return };
-        self.tally.written += u64::from(self.counting_from.is_some_and(|from| due >= from));
-        add(&self.road.traffic.sent, 1);
-        socket.asked.push((rid, Kind::Message, due));
-        let command = Command::Send {
-            id: self.road.marks.write(rid, due).into(),
-            to: SendTo::User(to.into()),
-            body: "Did you see the new thread? I would not have thought so.".into(),
-            reply_to: None,
-        };
-        self.say(socket, &command, &mut io);
-    }
-
-    fn say(&mut self, socket: &Socket, command: &Command<'_>, io: &mut Io<'_>) {
-        self.frame.clear();
-        self.out.clear();
-        command.write(&mut self.frame);
-        socket.client.say(&self.frame, &mut self.chance, &mut self.out);
-        io.send(&self.out);
-    }
-
-    fn rid(&mut self) -> u64 {
-        self.next_rid += 1;
-        self.next_rid * 8 + self.worker as u64 % 8
-    }
-
     /// Anybody who was there when counting began.
     fn somebody_else(&mut self, number: u32) -> String {
         let visitors = self.road.plan.visitors;
@@ -413,153 +288,8 @@ impl Browsers {
         token::user(if other == number { (other + 1) % visitors.max(2) } else { other })
     }
 
-    fn fetch_input(&mut self, fetch: &mut Fetch, input: &[u8], io: &mut Io<'_>) -> usize {
-        let Some(job) = fetch.job else {
-            self.fail(Kind::Page, Instant::now(), "bytes that nobody asked for");
-            io.abort();
-            return input.len();
-        };
-        let (taken, answer) = match fetch.reading.read(input, &mut |_| {}) {
-            Ok((taken, None)) => {
-                self.note_bytes(taken);
-                return taken;
-            }
-            Ok((taken, Some(answer))) => (taken, answer),
-            Err(fault) => {
-                fetch.job = None;
-                self.finish(fetch.visitor, job, Err(fault.to_string()));
-                io.abort();
-                return input.len();
-            }
-        };
-        self.note_bytes(taken);
-        fetch.job = None;
-        fetch.used = true;
-        let outcome = match answer.status {
-            200 if job.kind == Kind::Token && !answer.json => Err("it is not JSON".to_owned()),
-            200 => Ok(()),
-            304 if job.known => {
-                self.tally.unchanged += u64::from(self.counts(job.due));
-                Ok(())
-            }
-            status => Err(format!("the status {status}")),
-        };
-        self.finish(fetch.visitor, job, outcome);
-        if answer.closes {
-            io.close();
-            return taken;
-        }
-        self.take_next(fetch, io);
-        taken
-    }
-
-    /// The connection is free: for the visitor's next job, or to be kept.
-    fn take_next(&mut self, fetch: &mut Fetch, io: &mut Io<'_>) {
-        let Some(visitor) = self.visitors.get_mut(&fetch.visitor) else { return io.close() };
-        let Some(job) = visitor.jobs.pop_front() else {
-            visitor.idle.push(io.handle());
-            return io.set_timer(None);
-        };
-        visitor.in_flight += 1;
-        fetch.job = Some(job);
-        self.ask(&job, io);
-    }
-
     fn note_bytes(&mut self, bytes: usize) {
         self.tally.bytes += if self.counting_from.is_some() { bytes as u64 } else { 0 };
-    }
-
-    fn socket_input(&mut self, socket: &mut Socket, input: &[u8], io: &mut Io<'_>) -> usize {
-        let now = Instant::now();
-        let road = Arc::clone(&self.road);
-        self.out.clear();
-        let mut heard = Heard::default();
-        let taken = socket.client.input(&road.target, input, &mut self.chance, &mut self.out, &mut |event| {
-            heard.note(event, road.marks);
-        });
-        io.send(&self.out);
-        if socket.hung_up {
-            return taken.unwrap_or(input.len());
-        }
-        socket.heard = true;
-        self.tally.received += heard.messages;
-        for (rid, refused) in heard.answered {
-            let Some(at) = socket.asked.iter().position(|(asked, ..)| *asked == rid) else { continue };
-            let (_, kind, due) = socket.asked.swap_remove(at);
-            match refused {
-                None => self.succeed(kind, due, now),
-                Some(code) => self.fail(kind, due, &format!("refused: {code}")),
-            }
-        }
-        if heard.welcome && !socket.welcome {
-            self.welcome(socket, now, io);
-        }
-        match (taken, heard.bye) {
-            (Ok(taken), None) => {
-                self.note_bytes(taken);
-                return taken;
-            }
-            (Ok(_), Some(code)) => self.lose(socket, &format!("bye: {code}")),
-            (Err(fault), _) => self.lose(socket, &fault.to_string()),
-        }
-        io.abort();
-        input.len()
-    }
-
-    fn welcome(&mut self, socket: &mut Socket, now: Instant, io: &mut Io<'_>) {
-        socket.welcome = true;
-        add(&self.road.counts.logged_in, 1);
-        io.set_timer(Some(PING_EVERY));
-        self.begin_reading(socket, now, io);
-        self.succeed(Kind::Login, socket.due, now);
-    }
-
-    fn begin_reading(&mut self, socket: &mut Socket, now: Instant, io: &mut Io<'_>) {
-        let Some(visitor) = self.visitors.get_mut(&socket.visitor) else { return };
-        visitor.stage = Stage::There;
-        // Before counting begins, whoever is asked about may not have come yet.
-        if visitor.opens && self.counting_from.is_some() {
-            let to = self.somebody_else(socket.visitor);
-            let (contacts, history) = (self.rid(), self.rid());
-            socket.asked.extend([(contacts, Kind::Contacts, now), (history, Kind::History, now)]);
-            add(&self.road.traffic.sent, 2);
-            self.say(socket, &Command::Contacts { rid: contacts, after: None, limit: None }, io);
-            let history = Command::History {
-                rid: history,
-                to: SendTo::User(to.into()),
-                before: None,
-                after: None,
-                limit: Some(30),
-            };
-            self.say(socket, &history, io);
-        }
-        self.errands.push(Errand::GoOn(socket.visitor));
-    }
-
-    /// The session ends against the visitor's will.
-    fn lose(&mut self, socket: &mut Socket, reason: &str) {
-        if std::mem::replace(&mut socket.hung_up, true) {
-            return;
-        }
-        if socket.welcome {
-            add(&self.road.counts.logged_out, 1);
-        } else {
-            self.fail(Kind::Login, socket.due, reason);
-        }
-        for (_, kind, due) in std::mem::take(&mut socket.asked) {
-            self.fail(kind, due, &format!("the session was lost: {reason}"));
-        }
-        if let Some(visitor) = self.visitors.get_mut(&socket.visitor) {
-            visitor.socket = None;
-            if visitor.stage == Stage::LoggingIn {
-                visitor.give_up();
-                self.errands.push(Errand::GoOn(socket.visitor));
-            }
-        }
-        if socket.welcome {
-            *self.tally.failures.entry(format!("session lost: {reason}")).or_default() += 1;
-            self.tally.failed += u64::from(self.counting_from.is_some());
-        }
     }
 
     fn look_input(look: &mut Look, input: &[u8], io: &mut Io<'_>) -> usize {
@@ -586,30 +316,6 @@ impl Browsers {
             self.mail.send(self.worker, Mail::Beat);
         }
     }
-
-    fn fetch_closed(&mut self, fetch: &Fetch, handle: Handle, why: Closed) {
-        let Some(visitor) = self.visitors.get_mut(&fetch.visitor) else { return };
-        visitor.connections -= 1;
-        visitor.idle.retain(|idle| *idle != handle);
-        if !visitor.jobs.is_empty() {
-            self.errands.push(Errand::Pump(fetch.visitor));
-        }
-        let Some(job) = fetch.job else { return };
-        if fetch.used && fetch.reading.is_new() && !job.again {
-            visitor.in_flight -= 1;
-            visitor.jobs.push_front(Job { again: true, ..job });
-            self.tally.again += 1;
-            self.errands.push(Errand::Pump(fetch.visitor));
-        } else {
-            let reason = match why {
-                Closed::ByUs { .. } | Closed::ByPeer => {
-                    "the server hung up before the end of the answer".to_owned()
-                }
-                why => format!("closed before the end of the answer: {why:?}"),
-            };
-            self.finish(fetch.visitor, job, Err(reason));
-        }
-    }
 }
 
 impl Protocol for Browsers {
@@ -629,23 +335,7 @@ impl Protocol for Browsers {
                 self.ask(&job, io);
             }
             Conn::Fetch(_) => io.abort(),
-            Conn::Socket(socket) => {
-                let road = Arc::clone(&self.road);
-                let hello = Hello {
-                    v: VERSION,
-                    site: road.plan.aim.site.as_str().into(),
-                    token: Some(road.tokens[socket.visitor as usize].as_str().into()),
-                    device: "load".into(),
-                    position: None,
-                    client: Some("kith-load".into()),
-                };
-                self.frame.clear();
-                self.out.clear();
-                Command::Hello(Box::new(hello)).write(&mut self.frame);
-                socket.client.start(&road.target, &self.frame, &mut self.out);
-                io.send(&self.out);
-                io.set_timer(Some(ANSWER_PATIENCE));
-            }
+            Conn::Socket(socket) => self.say_hello(socket, io),
             Conn::Look(look) => {
                 let mut out = Vec::new();
                 let codings = if look.packed { PACKED } else { PLAIN };

@@ -1,0 +1,206 @@
+//! The one WebSocket of a visitor's page: logs in, asks, writes, and is left.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use edge::{Conns, Handle, Io};
+use web_proto::{Command, Hello, SendTo, VERSION};
+
+use super::super::Kind;
+use super::super::heard::Heard;
+use super::super::visitor::Stage;
+use super::{ANSWER_PATIENCE, Browsers, Conn, Errand, PING_EVERY};
+use crate::client::Client;
+use crate::crowd::add;
+use crate::target::Transport;
+
+pub(in super::super) struct Socket {
+    pub(super) visitor: u32,
+    pub(super) client: Client,
+    pub(super) due: Instant,
+    pub(super) welcome: bool,
+    pub(super) heard: bool,
+    pub(super) hung_up: bool,
+    /// What was asked and is not answered.
+    pub(super) asked: Vec<(u64, Kind, Instant)>,
+}
+
+impl Browsers {
+    pub(super) fn log_in(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
+        let Some(visitor) = self.visitors.get_mut(&number) else { return };
+        let due = Instant::now();
+        let socket = Socket {
+            visitor: number,
+            client: Client::new(Transport::Websocket),
+            due,
+            welcome: false,
+            heard: true,
+            hung_up: false,
+            asked: Vec::new(),
+        };
+        match conns.connect(self.road.connect(number), Conn::Socket(socket)) {
+            Ok(handle) => visitor.socket = Some(handle),
+            Err(error) => {
+                visitor.give_up();
+                self.fail(Kind::Login, due, &format!("connect: {error}"));
+                self.errands.push(Errand::GoOn(number));
+            }
+        }
+    }
+
+    /// The connection is there: the handshake, with the hello that follows it.
+    pub(super) fn say_hello(&mut self, socket: &mut Socket, io: &mut Io<'_>) {
+        let road = Arc::clone(&self.road);
+        let hello = Hello {
+            v: VERSION,
+            site: road.plan.aim.site.as_str().into(),
+            token: Some(road.tokens[socket.visitor as usize].as_str().into()),
+            device: "load".into(),
+            position: None,
+            client: Some("kith-load".into()),
+        };
+        self.frame.clear();
+        self.out.clear();
+        Command::Hello(Box::new(hello)).write(&mut self.frame);
+        socket.client.start(&road.target, &self.frame, &mut self.out);
+        io.send(&self.out);
+        io.set_timer(Some(ANSWER_PATIENCE));
+    }
+
+    pub(super) fn hang_up(&mut self, handle: Handle, conns: &mut Conns<'_, Conn>) {
+        let Some((Conn::Socket(socket), mut io)) = conns.get(handle) else { return };
+        self.out.clear();
+        socket.client.go_away(&mut self.chance, &mut self.out);
+        if socket.welcome {
+            add(&self.road.counts.logged_out, 1);
+        }
+        socket.hung_up = true;
+        for (_, kind, due) in std::mem::take(&mut socket.asked) {
+            self.fail(kind, due, "no answer before the page was left");
+        }
+        io.send(&self.out);
+        io.close();
+    }
+
+    pub(super) fn write(&mut self, number: u32, handle: Handle, due: Instant, conns: &mut Conns<'_, Conn>) {
+        let to = self.somebody_else(number);
+        let rid = self.rid();
+        let Some((Conn::Socket(socket), mut io)) = conns.get(handle) else { return };
+        self.tally.written += u64::from(self.counting_from.is_some_and(|from| due >= from));
+        add(&self.road.traffic.sent, 1);
+        socket.asked.push((rid, Kind::Message, due));
+        let command = Command::Send {
+            id: self.road.marks.write(rid, due).into(),
+            to: SendTo::User(to.into()),
+            body: "Did you see the new thread? I would not have thought so.".into(),
+            reply_to: None,
+        };
+        self.say(socket, &command, &mut io);
+    }
+
+    pub(super) fn say(&mut self, socket: &Socket, command: &Command<'_>, io: &mut Io<'_>) {
+        self.frame.clear();
+        self.out.clear();
+        command.write(&mut self.frame);
+        socket.client.say(&self.frame, &mut self.chance, &mut self.out);
+        io.send(&self.out);
+    }
+
+    fn rid(&mut self) -> u64 {
+        self.next_rid += 1;
+        self.next_rid * 8 + self.worker as u64 % 8
+    }
+
+    pub(super) fn socket_input(&mut self, socket: &mut Socket, input: &[u8], io: &mut Io<'_>) -> usize {
+        let now = Instant::now();
+        let road = Arc::clone(&self.road);
+        self.out.clear();
+        let mut heard = Heard::default();
+        let taken = socket.client.input(&road.target, input, &mut self.chance, &mut self.out, &mut |event| {
+            heard.note(event, road.marks);
+        });
+        io.send(&self.out);
+        if socket.hung_up {
+            return taken.unwrap_or(input.len());
+        }
+        socket.heard = true;
+        self.tally.received += heard.messages;
+        for (rid, refused) in heard.answered {
+            let Some(at) = socket.asked.iter().position(|(asked, ..)| *asked == rid) else { continue };
+            let (_, kind, due) = socket.asked.swap_remove(at);
+            match refused {
+                None => self.succeed(kind, due, now),
+                Some(code) => self.fail(kind, due, &format!("refused: {code}")),
+            }
+        }
+        if heard.welcome && !socket.welcome {
+            self.welcome(socket, now, io);
+        }
+        match (taken, heard.bye) {
+            (Ok(taken), None) => {
+                self.note_bytes(taken);
+                return taken;
+            }
+            (Ok(_), Some(code)) => self.lose(socket, &format!("bye: {code}")),
+            (Err(fault), _) => self.lose(socket, &fault.to_string()),
+        }
+        io.abort();
+        input.len()
+    }
+
+    fn welcome(&mut self, socket: &mut Socket, now: Instant, io: &mut Io<'_>) {
+        socket.welcome = true;
+        add(&self.road.counts.logged_in, 1);
+        io.set_timer(Some(PING_EVERY));
+        self.begin_reading(socket, now, io);
+        self.succeed(Kind::Login, socket.due, now);
+    }
+
+    fn begin_reading(&mut self, socket: &mut Socket, now: Instant, io: &mut Io<'_>) {
+        let Some(visitor) = self.visitors.get_mut(&socket.visitor) else { return };
+        visitor.stage = Stage::There;
+        // Before counting begins, whoever is asked about may not have come yet.
+        if visitor.opens && self.counting_from.is_some() {
+            let to = self.somebody_else(socket.visitor);
+            let (contacts, history) = (self.rid(), self.rid());
+            socket.asked.extend([(contacts, Kind::Contacts, now), (history, Kind::History, now)]);
+            add(&self.road.traffic.sent, 2);
+            self.say(socket, &Command::Contacts { rid: contacts, after: None, limit: None }, io);
+            let history = Command::History {
+                rid: history,
+                to: SendTo::User(to.into()),
+                before: None,
+                after: None,
+                limit: Some(30),
+            };
+            self.say(socket, &history, io);
+        }
+        self.errands.push(Errand::GoOn(socket.visitor));
+    }
+
+    /// The session ends against the visitor's will.
+    pub(super) fn lose(&mut self, socket: &mut Socket, reason: &str) {
+        if std::mem::replace(&mut socket.hung_up, true) {
+            return;
+        }
+        if socket.welcome {
+            add(&self.road.counts.logged_out, 1);
+        } else {
+            self.fail(Kind::Login, socket.due, reason);
+        }
+        for (_, kind, due) in std::mem::take(&mut socket.asked) {
+            self.fail(kind, due, &format!("the session was lost: {reason}"));
+        }
+        if let Some(visitor) = self.visitors.get_mut(&socket.visitor) {
+            visitor.socket = None;
+            if visitor.stage == Stage::LoggingIn {
+                visitor.give_up();
+                self.errands.push(Errand::GoOn(socket.visitor));
+            }
+        }
+        if socket.welcome {
+            *self.tally.failures.entry(format!("session lost: {reason}")).or_default() += 1;
+            self.tally.failed += u64::from(self.counting_from.is_some());
+        }
+    }
+}
