@@ -11,7 +11,8 @@ use hdrhistogram::Histogram;
 
 use crate::aim::Aim;
 use crate::arrivals::Arrivals;
-use crate::crowd::{self, Counts, Crowd, Field, Mail, Script, read};
+use crate::crowd::{self, Crowd, Mail, Script, read};
+use crate::field::{Counts, Field};
 use crate::probe::{self, Probe, Sample};
 use crate::series::{self, Point, Series};
 use crate::target::Transport;

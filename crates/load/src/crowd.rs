@@ -3,24 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use edge::{Accepted, Closed, Connect, Conns, Handle, Io, Now, Protocol};
+use edge::{Accepted, Closed, Conns, Handle, Io, Now, Protocol};
 use hdrhistogram::Histogram;
-use rustls::ClientConfig;
-use rustls_pki_types::ServerName;
-use web_proto::{Command, Event, Hello, VERSION, Welcome};
+use web_proto::{Command, Event, Welcome};
 
 use crate::again::{Wait, Waiting};
-use crate::arrivals::Arrivals;
 use crate::client::{self, Client, Masks};
+use crate::field::Field;
 use crate::probe;
-use crate::target::{Target, Transport};
-use crate::token::Passes;
+use crate::target::Transport;
 
 /// No welcome after so long is a failed connection.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(30);
@@ -33,53 +29,6 @@ const POLL_PATIENCE: Duration = Duration::from_secs(35);
 const LEAVE_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections for POSTs per worker. Members share them, so that they do not count as members' memory.
 const LANES: usize = 16;
-/// Ports that one source address gives.
-const PORTS_PER_SOURCE: u32 = 25_000;
-/// With more members than this we choose the source ports: the system's search for a free one takes longer the more
-/// are in use, and was a third of the generator's time at 15,000.
-const CHOSEN_ABOVE: u32 = 1_000;
-
-/// What the workers of one run share.
-pub(crate) struct Field {
-    pub(crate) target: Target,
-    pub(crate) transport: Transport,
-    pub(crate) passes: Passes,
-    pub(crate) members: u32,
-    pub(crate) workers: usize,
-    pub(crate) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
-    pub(crate) start: Instant,
-    pub(crate) arrivals: Arrivals,
-    pub(crate) counts: Counts,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) begun: AtomicU64,
-    pub(crate) welcomed: AtomicU64,
-    /// Connections that are over, before or after their welcome.
-    pub(crate) closed: AtomicU64,
-    /// Members that have left or were lost after their welcome.
-    pub(crate) left: AtomicU64,
-    pub(crate) failed: AtomicU64,
-    /// Members that were dropped and are welcome again.
-    pub(crate) returned: AtomicU64,
-    /// Commands that were refused and are to be said again.
-    pub(crate) waiting: AtomicU64,
-    /// Times that a member has received something.
-    pub(crate) chunks: AtomicU64,
-    /// Microseconds of CPU that each of the generator's workers has used.
-    pub(crate) cpu_us: Box<[AtomicU64]>,
-}
-
-impl Counts {
-    pub(crate) fn new(workers: usize) -> Counts {
-        Counts { cpu_us: (0..workers).map(|_| AtomicU64::new(0)).collect(), ..Counts::default() }
-    }
-
-    pub(crate) fn active(&self) -> u64 {
-        read(&self.welcomed).saturating_sub(read(&self.left))
-    }
-}
 
 pub(crate) fn read(count: &AtomicU64) -> u64 {
     count.load(Ordering::Relaxed)
@@ -87,40 +36,6 @@ pub(crate) fn read(count: &AtomicU64) -> u64 {
 
 pub(crate) fn add(count: &AtomicU64, n: u64) {
     count.fetch_add(n, Ordering::Relaxed);
-}
-
-impl Field {
-    /// When a member's connection was due: latency counts from here, also if the generator came late.
-    fn due(&self, member: u32) -> Instant {
-        self.start + self.arrivals.of(member)
-    }
-
-    /// 127.0.0.2 and so on, a row of them per worker, where many members go to this machine; elsewhere the system's own
-    /// choice.
-    fn source(&self, member: u32) -> Option<IpAddr> {
-        let many = self.members > CHOSEN_ABOVE && self.target.addr.ip() == Ipv4Addr::LOCALHOST;
-        let workers = self.workers as u32;
-        let row = member / workers / PORTS_PER_SOURCE;
-        let [a, b, c, d] = (0x7f00_0002 + row * workers + member % workers).to_be_bytes();
-        many.then_some(IpAddr::V4(Ipv4Addr::new(a, b, c, d)))
-    }
-
-    fn connect(&self, from: Option<IpAddr>) -> Connect {
-        Connect { to: self.target.addr, from, tls: self.tls.clone() }
-    }
-
-    fn hello(&self, member: u32, position: Option<&str>, frame: &mut Vec<u8>) {
-        let (site, token) = self.passes.of(member);
-        let hello = Hello {
-            v: VERSION,
-            site: site.into(),
-            token: Some(token.into()),
-            device: "load".into(),
-            position: position.map(Into::into),
-            client: Some("kith-load".into()),
-        };
-        Command::Hello(Box::new(hello)).write(frame);
-    }
 }
 
 /// What members do once they are welcome. One value per worker.

@@ -15,6 +15,7 @@ pub mod client;
 pub mod community;
 mod conductor;
 mod crowd;
+mod field;
 pub mod flood;
 mod login;
 pub mod mix;
