@@ -4,6 +4,7 @@ mod browsers;
 mod drive;
 mod exchange;
 mod heard;
+mod look;
 mod report;
 mod road;
 mod site;

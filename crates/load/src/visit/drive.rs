@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use edge::{Edge, Mailboxes, mailboxes};
 
-use super::browsers::{ANSWER_PATIENCE, Browsers, Mail, Seen};
+use super::VisitPlan;
+use super::browsers::{ANSWER_PATIENCE, Browsers, Mail};
+use super::look::Look;
 use super::report::{Findings, Report};
 use super::road::{Counts, Road};
-use super::site::{self, File, Page, Site};
 use super::tally::Tally;
-use super::{Kind, VisitPlan};
 use crate::client::Masks;
 use crate::conductor::{self, BEAT, LoadError, Stand, now_unix};
 use crate::crowd::read;
@@ -25,10 +25,6 @@ use crate::watch::{Lines, Until};
 
 /// The last answers may take so long.
 const SETTLE_PATIENCE: Duration = Duration::from_secs(10).saturating_add(ANSWER_PATIENCE);
-/// Pages that visitors look at, at the most.
-const PAGES_MOST: usize = 8;
-/// Files of a site, at the most: more would not be ours.
-const FILES_MOST: usize = 200;
 
 pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
     let wrong = plan.visitors == 0 || plan.connections == 0 || plan.rate.is_nan() || plan.rate <= 0.0;
@@ -36,7 +32,7 @@ pub(super) fn run(plan: &VisitPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         return Err(LoadError::Plan("visitors, connections, rate, stay and think must be above 0"));
     }
     let mut drive = Drive::start(plan, say)?;
-    let site = drive.look_around()?;
+    let site = Look::around(&plan.page, drive.mail.clone())?;
     drive.road.site.set(site).expect("it is looked at once");
     drive.fill();
     let begin = drive.stand();
@@ -124,74 +120,6 @@ impl<'a> Drive<'a> {
             slow_beats: 0,
             _edge: edge,
         })
-    }
-
-    /// What a browser would find, so that visitors know what to fetch without reading it.
-    fn look_around(&self) -> Result<Site, LoadError> {
-        let first = &self.road.plan.page;
-        let refused = |why: String| LoadError::Page(first.clone(), why);
-        let (mut site, mut paths, mut loader) = (Site::default(), vec![first.clone()], None);
-        let mut at = 0;
-        while at < paths.len() {
-            let path = paths[at].clone();
-            let page = self.look(&path, false).map_err(refused)?;
-            at += 1;
-            if page.status != 200 {
-                let why = format!("{path} answers with the status {}; name another --page", page.status);
-                return Err(refused(why));
-            }
-            let found = site::found(&path, &String::from_utf8_lossy(&page.body));
-            if at == 1 {
-                paths.extend(found.pages.into_iter().take(PAGES_MOST - 1));
-                site.token = found.token;
-            }
-            let mut files = Vec::new();
-            for (path, kind) in found.files {
-                let file = self.file(&mut site, &path, kind).map_err(refused)?;
-                loader = loader.or((kind == Kind::Loader).then_some(file));
-                files.push(file);
-            }
-            site.pages.push(Page { path, files });
-        }
-        let none = || {
-            refused("there is no tag of Kith's loader, `<script src=\"/kith.js\">`, in the page".to_owned())
-        };
-        site.loader = loader.ok_or_else(none)?;
-        let mut scripts = vec![site.files[site.loader as usize].path.clone()];
-        while let Some(script) = scripts.pop() {
-            let text = self.look(&script, false).map_err(refused)?.body;
-            for module in site::modules(&script, &String::from_utf8_lossy(&text)) {
-                let known = site.files.len();
-                let file = self.file(&mut site, &module, Kind::Shell).map_err(refused)?;
-                if site.files.len() > known {
-                    site.shell.push(file);
-                    scripts.push(module);
-                }
-            }
-        }
-        Ok(site)
-    }
-
-    /// The file's number. A new one is asked for as browsers ask, for its tag is that of the packed form.
-    fn file(&self, site: &mut Site, path: &str, kind: Kind) -> Result<u16, String> {
-        if let Some(known) = site.files.iter().position(|file| file.path == path) {
-            return Ok(known as u16);
-        }
-        if site.files.len() == FILES_MOST {
-            return Err(format!("it has more than {FILES_MOST} files"));
-        }
-        let seen = self.look(path, true)?;
-        if seen.status != 200 {
-            return Err(format!("its file {path} answers with the status {}", seen.status));
-        }
-        site.files.push(File { path: path.to_owned(), kind, caching: site::caching(&seen.head) });
-        Ok(site.files.len() as u16 - 1)
-    }
-
-    fn look(&self, path: &str, packed: bool) -> Result<Seen, String> {
-        let (to, from) = mpsc::channel();
-        self.mail.send(0, Mail::Look { path: path.to_owned(), packed, to });
-        from.recv_timeout(ANSWER_PATIENCE).map_err(|_| format!("{path} is not answered"))?
     }
 
     /// All come who are there at the beginning, and wait until they have what they asked for.

@@ -1,0 +1,99 @@
+//! A look at the site before anybody comes: what a browser would find, so that visitors know what to fetch without reading.
+
+use std::sync::mpsc;
+
+use edge::Mailboxes;
+
+use super::Kind;
+use super::browsers::{ANSWER_PATIENCE, Mail, Seen};
+use super::site::{self, File, Page, Site};
+use crate::conductor::LoadError;
+
+/// Pages that visitors look at, at the most.
+const PAGES_MOST: usize = 8;
+/// Files of a site, at the most: more would not be ours.
+const FILES_MOST: usize = 200;
+
+pub(super) struct Look {
+    mail: Mailboxes<Mail>,
+    site: Site,
+}
+
+impl Look {
+    /// Begins at a page, through the first worker.
+    pub(super) fn around(first: &str, mail: Mailboxes<Mail>) -> Result<Site, LoadError> {
+        let mut look = Look { mail, site: Site::default() };
+        let seen = look.pages(first).and_then(|loader| look.modules(loader));
+        seen.map_err(|why| LoadError::Page(first.to_owned(), why))?;
+        Ok(look.site)
+    }
+
+    /// The pages that the first one names, with their files; answers where the loader's tag is found.
+    fn pages(&mut self, first: &str) -> Result<u16, String> {
+        let (mut paths, mut loader) = (vec![first.to_owned()], None);
+        let mut at = 0;
+        while at < paths.len() {
+            let path = paths[at].clone();
+            let page = self.fetch(&path, false)?;
+            at += 1;
+            if page.status != 200 {
+                return Err(format!("{path} answers with the status {}; name another --page", page.status));
+            }
+            let found = site::found(&path, &String::from_utf8_lossy(&page.body));
+            if at == 1 {
+                paths.extend(found.pages.into_iter().take(PAGES_MOST - 1));
+                self.site.token = found.token;
+            }
+            let mut files = Vec::new();
+            for (path, kind) in found.files {
+                let file = self.file(&path, kind)?;
+                loader = loader.or((kind == Kind::Loader).then_some(file));
+                files.push(file);
+            }
+            self.site.pages.push(Page { path, files });
+        }
+        loader.ok_or_else(|| {
+            "there is no tag of Kith's loader, `<script src=\"/kith.js\">`, in the page".to_owned()
+        })
+    }
+
+    /// What the loader loads, and what that loads: the widget's shell.
+    fn modules(&mut self, loader: u16) -> Result<(), String> {
+        self.site.loader = loader;
+        let mut scripts = vec![self.site.files[loader as usize].path.clone()];
+        while let Some(script) = scripts.pop() {
+            let text = self.fetch(&script, false)?.body;
+            for module in site::modules(&script, &String::from_utf8_lossy(&text)) {
+                let known = self.site.files.len();
+                let file = self.file(&module, Kind::Shell)?;
+                if self.site.files.len() > known {
+                    self.site.shell.push(file);
+                    scripts.push(module);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The file's number. A new one is asked for as browsers ask, for its tag is that of the packed form.
+    fn file(&mut self, path: &str, kind: Kind) -> Result<u16, String> {
+        if let Some(known) = self.site.files.iter().position(|file| file.path == path) {
+            return Ok(known as u16);
+        }
+        if self.site.files.len() == FILES_MOST {
+            return Err(format!("it has more than {FILES_MOST} files"));
+        }
+        let seen = self.fetch(path, true)?;
+        if seen.status != 200 {
+            return Err(format!("its file {path} answers with the status {}", seen.status));
+        }
+        self.site.files.push(File { path: path.to_owned(), kind, caching: site::caching(&seen.head) });
+        Ok(self.site.files.len() as u16 - 1)
+    }
+
+    fn fetch(&self, path: &str, packed: bool) -> Result<Seen, String> {
+        let (to, from) = mpsc::channel();
+        self.mail.send(0, Mail::Look { path: path.to_owned(), packed, to });
+        from.recv_timeout(ANSWER_PATIENCE).map_err(|_| format!("{path} is not answered"))?
+    }
+}
