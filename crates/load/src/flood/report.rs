@@ -207,6 +207,28 @@ impl Report {
             _ => "look at what failed, or name the server's process with --pid",
         };
         let against = self.invalid_because.as_deref().map(|because| (because, change));
+        Run {
+            name: name.to_owned(),
+            headline: format!(
+                "{} connections over {}{tls}",
+                grouped(self.connections as f64),
+                self.transport
+            ),
+            how: format!(
+                "{} members were asked to come, {} per second; then they stayed and were silent.",
+                grouped(f64::from(self.asked)),
+                grouped(self.rate)
+            ),
+            verdict: Verdict::new(self.interrupted, against),
+            rows: self.rows(),
+            lines: reasons::lines(&self.failures, &Reasons::new()),
+            latencies: vec![Latency { what: "connect + login, from when it was due", ms: self.connect_ms }],
+            series: self.series.clone(),
+            study: None,
+        }
+    }
+
+    fn rows(&self) -> Vec<Row> {
         let mut rate = Row::new("connect + login", self.achieved_rate, "per second");
         if self.limited_by.is_some() {
             // Only a ramp that was as fast as it could be compares with theirs.
@@ -246,25 +268,7 @@ impl Report {
             rows.push(Row::new("messages acknowledged", exchange.acknowledged as f64, ""));
             rows.push(Row::new("messages received", exchange.received as f64, ""));
         }
-        Run {
-            name: name.to_owned(),
-            headline: format!(
-                "{} connections over {}{tls}",
-                grouped(self.connections as f64),
-                self.transport
-            ),
-            how: format!(
-                "{} members were asked to come, {} per second; then they stayed and were silent.",
-                grouped(f64::from(self.asked)),
-                grouped(self.rate)
-            ),
-            verdict: Verdict::new(self.interrupted, against),
-            rows,
-            lines: reasons::lines(&self.failures, &Reasons::new()),
-            latencies: vec![Latency { what: "connect + login, from when it was due", ms: self.connect_ms }],
-            series: self.series.clone(),
-            study: None,
-        }
+        rows
     }
 
     /// Computed: nobody has filled that memory.

@@ -179,65 +179,13 @@ impl Report {
 
     /// In the form that all plans share.
     pub fn run(&self, name: &str) -> Run {
-        let count = |count: u64| count as f64;
-        let mb = |bytes: u64| grouped((bytes as f64 / 1_048_576.0 * 10.0).round() / 10.0);
-        let ended = match self.ended_by {
-            Limit::Memory => format!("the limit of {} MB of memory ended it", mb(self.memory_limit_bytes)),
-            Limit::Errors => format!("more than {} % of errors ended it", grouped(self.error_limit_percent)),
-            Limit::Members => "all were there before a limit was met".to_owned(),
-            Limit::Time => "its time ended it before a limit was met".to_owned(),
-            Limit::Interrupted => "somebody ended it".to_owned(),
-        };
         let against = self.invalid_because.as_deref().zip(self.change.as_deref());
-        let in_paper = |row: Row| {
-            row.beside("paper, Erlang'07, tuned", 23_898.0).beside("paper, Erlang'07, at first", 17_855.0)
-        };
         Run {
             name: name.to_owned(),
-            headline: format!("{} members, and {ended}", grouped(count(self.members))),
-            how: format!(
-                "Over {}, members came at {} per second by chance (Poisson): of ten, two did nothing, six changed their \
-                 presence once per {} s, two wrote a message per {} s to somebody of their group; every message is on disk \
-                 before it is acknowledged. What counted against the limit was the server's resident memory{}. Members in \
-                 512 MB are an extrapolation: 512 MB less what the server had before anybody came, divided by what it had \
-                 grown by per member here. The paper's machine had 512 MB for everything, its kernel too, and spoke XMPP.",
-                self.transport,
-                grouped(self.rate),
-                grouped(self.presence_every_seconds),
-                grouped(self.write_every_seconds),
-                if self.with_kernel { " and its half of the kernel's growth" } else { "" }
-            ),
+            headline: format!("{} members, and {}", grouped(self.members as f64), self.ended()),
+            how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
-            rows: vec![
-                Row::new("members who fitted", count(self.members), ""),
-                in_paper(Row::new(
-                    "in 512 MB, extrapolated",
-                    self.extrapolated_in_512_mb.map(f64::round),
-                    "members",
-                )),
-                in_paper(Row::new(
-                    "the same with the kernel's half",
-                    self.extrapolated_in_512_mb_with_kernel.map(f64::round),
-                    "members",
-                )),
-                Row::new("user memory per member", self.user_bytes_per_member, "B"),
-                Row::new("kernel memory per member, both ends", self.kernel_bytes_per_member, "B"),
-                Row::new(
-                    "memory when it ended",
-                    self.memory_bytes.map(|bytes| bytes as f64 / 1_048_576.0),
-                    "MB",
-                ),
-                Row::new("until then", self.seconds, "s"),
-                Row::new("server CPU", self.server_cpu_percent, "% of a core"),
-                Row::new("logins and others that failed", count(self.failed), ""),
-                Row::new("sent", count(self.sent), "messages"),
-                Row::new("delivered", count(self.delivered), "messages"),
-                Row::new("lost", count(self.lost), "messages"),
-                Row::new("doubled", count(self.doubled), "messages"),
-                Row::new("changes of presence", count(self.presences), ""),
-                Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
-                Row::new("generator, late", self.late_percent, "%"),
-            ],
+            rows: self.rows(),
             lines: reasons::lines(&self.failures, &self.refused),
             latencies: vec![
                 Latency { what: "connect + login, from when it was due", ms: self.login_ms },
@@ -247,6 +195,65 @@ impl Report {
             series: self.series.clone(),
             study: None,
         }
+    }
+
+    fn ended(&self) -> String {
+        let mb = |bytes: u64| grouped((bytes as f64 / 1_048_576.0 * 10.0).round() / 10.0);
+        match self.ended_by {
+            Limit::Memory => format!("the limit of {} MB of memory ended it", mb(self.memory_limit_bytes)),
+            Limit::Errors => format!("more than {} % of errors ended it", grouped(self.error_limit_percent)),
+            Limit::Members => "all were there before a limit was met".to_owned(),
+            Limit::Time => "its time ended it before a limit was met".to_owned(),
+            Limit::Interrupted => "somebody ended it".to_owned(),
+        }
+    }
+
+    fn how(&self) -> String {
+        format!(
+            "Over {}, members came at {} per second by chance (Poisson): of ten, two did nothing, six changed their \
+                 presence once per {} s, two wrote a message per {} s to somebody of their group; every message is on disk \
+                 before it is acknowledged. What counted against the limit was the server's resident memory{}. Members in \
+                 512 MB are an extrapolation: 512 MB less what the server had before anybody came, divided by what it had \
+                 grown by per member here. The paper's machine had 512 MB for everything, its kernel too, and spoke XMPP.",
+            self.transport,
+            grouped(self.rate),
+            grouped(self.presence_every_seconds),
+            grouped(self.write_every_seconds),
+            if self.with_kernel { " and its half of the kernel's growth" } else { "" }
+        )
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let count = |count: u64| count as f64;
+        let in_paper = |row: Row| {
+            row.beside("paper, Erlang'07, tuned", 23_898.0).beside("paper, Erlang'07, at first", 17_855.0)
+        };
+        vec![
+            Row::new("members who fitted", count(self.members), ""),
+            in_paper(Row::new(
+                "in 512 MB, extrapolated",
+                self.extrapolated_in_512_mb.map(f64::round),
+                "members",
+            )),
+            in_paper(Row::new(
+                "the same with the kernel's half",
+                self.extrapolated_in_512_mb_with_kernel.map(f64::round),
+                "members",
+            )),
+            Row::new("user memory per member", self.user_bytes_per_member, "B"),
+            Row::new("kernel memory per member, both ends", self.kernel_bytes_per_member, "B"),
+            Row::new("memory when it ended", self.memory_bytes.map(|bytes| bytes as f64 / 1_048_576.0), "MB"),
+            Row::new("until then", self.seconds, "s"),
+            Row::new("server CPU", self.server_cpu_percent, "% of a core"),
+            Row::new("logins and others that failed", count(self.failed), ""),
+            Row::new("sent", count(self.sent), "messages"),
+            Row::new("delivered", count(self.delivered), "messages"),
+            Row::new("lost", count(self.lost), "messages"),
+            Row::new("doubled", count(self.doubled), "messages"),
+            Row::new("changes of presence", count(self.presences), ""),
+            Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
+            Row::new("generator, late", self.late_percent, "%"),
+        ]
     }
 }
 

@@ -144,51 +144,12 @@ impl Report {
     pub fn run(&self, name: &str) -> Run {
         let change = "more --threads, fewer members; a node without limits; --pid";
         let against = self.invalid_because.as_deref().map(|because| (because, change));
-        let count = |count: u64| count as f64;
-        let all_back = (self.returned == u64::from(self.members)).then_some(self.back_after_seconds);
-        let flaps = (self.watched > 0).then(|| count(self.flapped) / count(self.watched) * 100.0);
         Run {
             name: name.to_owned(),
-            headline: match all_back {
-                Some(seconds) => {
-                    format!("{} members back in {} s", grouped(count(self.returned)), grouped(seconds))
-                }
-                None => format!("{} of {} members came back", self.returned, self.members),
-            },
-            how: format!(
-                "All {} connections over {} broke at once; each member came back after {}. {} others stayed, wrote to \
-                 them and watched them.",
-                grouped(f64::from(self.members)),
-                self.transport,
-                if self.spread_seconds > 0.0 {
-                    format!(
-                        "a time of chance up to {} s, as the protocol advises",
-                        grouped(self.spread_seconds)
-                    )
-                } else {
-                    "no time at all, against the protocol's advice".to_owned()
-                },
-                self.watchers
-            ),
+            headline: self.headline(),
+            how: self.how(),
             verdict: Verdict::new(self.interrupted, against),
-            rows: vec![
-                Row::new("until all are back", all_back, "s")
-                    .beside("ejabberd 23.01, 15,000: until the first login", 70.0),
-                Row::new("lost", count(self.lost), "messages"),
-                Row::new("doubled", count(self.doubled), "messages"),
-                Row::new("seen to leave by who watches", flaps, "%"),
-                Row::new("came back", count(self.returned), "members"),
-                Row::new("had to begin anew", count(self.not_resumed), "members"),
-                Row::new("gaps", count(self.gaps), ""),
-                Row::new("server CPU per return", self.cpu_us_per_return, "µs"),
-                Row::new("sent", count(self.sent), "messages"),
-                Row::new("acknowledged", count(self.acknowledged), "messages"),
-                Row::new("delivered in all", count(self.delivered), "messages"),
-                Row::new("of these with the welcome", count(self.caught_up), "messages"),
-                Row::new("came again, dropped by the receiver", count(self.repeated), "messages"),
-                Row::new("watched pairs", count(self.watched), ""),
-                Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
-            ],
+            rows: self.rows(),
             lines: reasons::lines(&self.failures, &self.refused),
             latencies: vec![
                 Latency { what: "coming back, from when it was due", ms: self.return_ms },
@@ -197,6 +158,58 @@ impl Report {
             series: self.series.clone(),
             study: None,
         }
+    }
+
+    /// Seconds; None: not all came.
+    fn all_back(&self) -> Option<f64> {
+        (self.returned == u64::from(self.members)).then_some(self.back_after_seconds)
+    }
+
+    fn headline(&self) -> String {
+        match self.all_back() {
+            Some(seconds) => {
+                format!("{} members back in {} s", grouped(self.returned as f64), grouped(seconds))
+            }
+            None => format!("{} of {} members came back", self.returned, self.members),
+        }
+    }
+
+    fn how(&self) -> String {
+        format!(
+            "All {} connections over {} broke at once; each member came back after {}. {} others stayed, wrote to \
+                 them and watched them.",
+            grouped(f64::from(self.members)),
+            self.transport,
+            if self.spread_seconds > 0.0 {
+                format!("a time of chance up to {} s, as the protocol advises", grouped(self.spread_seconds))
+            } else {
+                "no time at all, against the protocol's advice".to_owned()
+            },
+            self.watchers
+        )
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let count = |count: u64| count as f64;
+        let flaps = (self.watched > 0).then(|| count(self.flapped) / count(self.watched) * 100.0);
+        vec![
+            Row::new("until all are back", self.all_back(), "s")
+                .beside("ejabberd 23.01, 15,000: until the first login", 70.0),
+            Row::new("lost", count(self.lost), "messages"),
+            Row::new("doubled", count(self.doubled), "messages"),
+            Row::new("seen to leave by who watches", flaps, "%"),
+            Row::new("came back", count(self.returned), "members"),
+            Row::new("had to begin anew", count(self.not_resumed), "members"),
+            Row::new("gaps", count(self.gaps), ""),
+            Row::new("server CPU per return", self.cpu_us_per_return, "µs"),
+            Row::new("sent", count(self.sent), "messages"),
+            Row::new("acknowledged", count(self.acknowledged), "messages"),
+            Row::new("delivered in all", count(self.delivered), "messages"),
+            Row::new("of these with the welcome", count(self.caught_up), "messages"),
+            Row::new("came again, dropped by the receiver", count(self.repeated), "messages"),
+            Row::new("watched pairs", count(self.watched), ""),
+            Row::new("generator, busiest thread", self.generator_busiest_percent, "%"),
+        ]
     }
 }
 
