@@ -486,7 +486,13 @@ impl<S: Script> Crowd<S> {
                     Transport::Poll => says.say(member.number, &Command::Bye),
                 }
             }
-            Conn::Member(_) => io.abort(),
+            Conn::Member(member) => {
+                // Who is still on the way in when we end it has not failed.
+                if member.stage == Stage::LoggingIn {
+                    member.stage = Stage::Leaving;
+                }
+                io.abort();
+            }
             Conn::Lane => {}
         });
         self.flush(conns);
