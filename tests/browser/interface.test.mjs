@@ -85,6 +85,13 @@ describe('axe finds nothing', () => {
       },
     },
     'a stranger': { settings: { site: 'contacts', open: 'u0' } },
+    'a toast': {
+      settings: { open: 'u3' },
+      act: async page => {
+        await page.evaluate(() => globalThis.client.arrive('u2', 'Are you coming?'));
+        await page.locator('.toast').waitFor();
+      },
+    },
     'no connection': {
       settings: { state: 'waiting' },
       act: page => page.getByText('No connection').waitFor(),

@@ -184,7 +184,7 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
               <p class="history-start-name">
                 <bdi>{other.name}</bdi>
               </p>
-              <p>{words.startOfChat(other.name)}</p>
+              <p dir="auto">{words.startOfChat(other.name)}</p>
             </div>
           )}
           {shown.map(item => {

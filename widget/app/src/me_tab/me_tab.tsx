@@ -110,7 +110,7 @@ function SoundSwitch() {
         <span class="grow">
           <span class="choice-name">{words.sound}</span>
           <span class="choice-hint" id="me-sound-hint">
-            {words.soundHint}
+            <bdi>{words.soundHint}</bdi>
           </span>
         </span>
         <span class="switch" aria-hidden="true" />

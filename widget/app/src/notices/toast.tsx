@@ -84,8 +84,9 @@ function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
           <span class="toast-name clip">
             <bdi>{person.name}</bdi>
           </span>
-          <span class="toast-text">
-            <bdi>{message.body}</bdi>
+          {/* Cut where its own direction ends, not where the widget's does. */}
+          <span class="toast-text" dir="auto">
+            {message.body}
           </span>
         </span>
         {count > 1 && (

@@ -59,6 +59,12 @@ describe('times', () => {
     expect(wording.ago(NOON + MINUTE, NOON)).toBe('now');
   });
 
+  test('what stands beside a face is short', () => {
+    expect(wording.ago(NOON - 51 * MINUTE, NOON)).toBe('51 min ago');
+    expect(wording.ago(NOON - DAY, NOON)).toBe('yesterday');
+    expect(wordingFor(['de']).ago(NOON - 51 * MINUTE, NOON)).toBe('vor 51 Min.');
+  });
+
   test('a row gets coarser with age', () => {
     expect(wording.short(NOON - 5 * MINUTE, NOON)).toMatch(/5/);
     expect(wording.short(NOON - 3 * 60 * MINUTE, NOON)).toBe('9:00');

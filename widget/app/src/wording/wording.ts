@@ -22,7 +22,7 @@ export interface Wording extends Catalogue {
   day(time: number, now: number): string;
   /** Time in a list row: "now", "5 min. ago" in short, "10:02", "Mon", "3 Mar". */
   short(time: number, now: number): string;
-  /** Time in a sentence: "5 minutes ago". */
+  /** Time in a sentence: "5 min ago", "yesterday". */
   ago(time: number, now: number): string;
   number(n: number): string;
 }
@@ -56,7 +56,8 @@ export function wordingFor(wanted: readonly string[], timeZone?: string): Wordin
     year: '2-digit',
     ...zone,
   });
-  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  // Short: it stands beside a face, where "51 minutes" would be cut.
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
   const relativeShort = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'narrow' });
   const number = new Intl.NumberFormat(language);
   const calendar = new Intl.DateTimeFormat('en-CA', {
