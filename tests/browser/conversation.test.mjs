@@ -59,8 +59,10 @@ test('a button of the page opens the chat with somebody', async () => {
   await page.goto(`${kith.url}/as/anna/`);
   await page.locator('a.title').first().click();
   const button = page.locator('[data-kith-open]').first();
-  await button.click();
   const anna = new Widget(page);
+  // The demo's button does nothing before the script has come.
+  await anna.launcher.waitFor();
+  await button.click();
   await anna.field.waitFor();
   assert.match(await button.textContent(), /\w/);
   const user = await button.getAttribute('data-kith-open');
