@@ -145,6 +145,8 @@ pub(crate) struct Crowd<S> {
     /// Who is to come back when.
     away: BinaryHeap<Reverse<(Instant, u32)>>,
     waiting: Waiting,
+    /// Who was told to come later for the first time, and when.
+    put_off: BinaryHeap<Reverse<(Instant, u32)>>,
     /// Members that are away or on their way back.
     returning: HashMap<u32, Returning>,
     failures: BTreeMap<String, u64>,
@@ -214,6 +216,7 @@ impl<S: Script> Crowd<S> {
             again: histogram(),
             away: BinaryHeap::new(),
             waiting: Waiting::default(),
+            put_off: BinaryHeap::new(),
             returning: HashMap::new(),
             failures: BTreeMap::new(),
             says: Says::default(),
@@ -277,6 +280,26 @@ impl<S: Script> Crowd<S> {
         }
     }
 
+    /// A full server may tell somebody who comes for the first time when there is room.
+    fn come_later(&mut self, number: u32, reason: &str, advice: u64) {
+        *self.failures.entry(format!("told to come later: {reason}")).or_default() += 1;
+        let wait = Wait::to_come_back(Some(advice), 0).draw(&mut self.masks);
+        self.put_off.push(Reverse((Instant::now() + wait, number)));
+    }
+
+    fn let_come(&mut self, conns: &mut Conns<'_, Conn>) {
+        let now = Instant::now();
+        while let Some(Reverse((due, number))) = self.put_off.peek().copied()
+            && due <= now
+        {
+            self.put_off.pop();
+            match self.connect(number, conns) {
+                Ok(handle) => self.handles[number as usize / self.field.workers] = Some(handle),
+                Err(error) => self.fail(format!("connect: {}", kind(&error))),
+            }
+        }
+    }
+
     fn try_later(&mut self, number: u32, reason: &str, advice: Option<u64>) {
         *self.failures.entry(format!("on the way back: {reason}")).or_default() += 1;
         let Some(returning) = self.returning.get_mut(&number) else { return };
@@ -310,7 +333,11 @@ impl<S: Script> Crowd<S> {
             Stage::LoggingIn if self.returning.contains_key(&member.number) => {
                 self.try_later(member.number, &reason, advice);
             }
-            Stage::LoggingIn | Stage::Active => self.fail(reason),
+            Stage::LoggingIn => match advice {
+                Some(advice) => self.come_later(member.number, &reason, advice),
+                None => self.fail(reason),
+            },
+            Stage::Active => self.fail(reason),
         }
         member.stage = Stage::Failed;
         io.abort();
@@ -468,6 +495,7 @@ impl<S: Script> Crowd<S> {
     /// A WebSocket says `bye`, and the server closes. A stream is hung up. A poll has no connection whose end would
     /// tell the server, so it says `bye` with a POST.
     fn leave(&mut self, conns: &mut Conns<'_, Conn>) {
+        self.put_off.clear();
         let Crowd { field, masks, out, frame, says, .. } = self;
         frame.clear();
         Command::Bye.write(frame);
@@ -628,6 +656,7 @@ impl<S: Script> Protocol for Crowd<S> {
     }
 
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
+        self.let_come(conns);
         self.say_again(conns);
         // A look costs some 15 µs, and there may be 60 of us.
         self.unnoted += 1;

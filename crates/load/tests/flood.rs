@@ -83,6 +83,18 @@ fn refusals_are_failures_with_a_reason() {
 }
 
 #[test]
+fn who_is_told_to_come_later_comes_then() {
+    let server = FakeServer::start(Flaws { put_off_hellos: Some((10, 400)), ..Flaws::default() });
+    let (report, _) = flooded_with(&server, Transport::Websocket, 100, None);
+    let waits = server.waits();
+    assert_eq!((report.connections, report.failed), (100, 0), "{:?}", report.failures);
+    assert!(waits.len() >= 10 && waits.iter().all(|wait| wait.as_millis() >= 400), "{waits:?}");
+    assert_eq!(report.failures["told to come later: bye: unavailable"] as usize, waits.len());
+    // From when it was due.
+    assert!(report.connect_ms.max >= 400.0, "{report}");
+}
+
+#[test]
 fn a_message_that_is_put_off_is_said_again_and_not_before_the_server_wants_it() {
     let server = FakeServer::start(Flaws { put_off_messages: Some((10, 400)), ..Flaws::default() });
     let (report, _) = flooded_with(&server, Transport::Sse, 100, Some(100));

@@ -26,9 +26,8 @@ pub(crate) struct Flaws {
     pub(crate) keep_quiet_every: Option<u64>,
     /// Every so many-th message gets a seq that was not its turn.
     pub(crate) misorder_every: Option<u64>,
-    /// Every so many-th hello of those who were here before is refused as `unavailable`, and every so many-th message:
-    /// until so many milliseconds later.
-    pub(crate) put_off_returns: Option<(u64, u64)>,
+    /// Every so many-th hello is refused as `unavailable`, and every so many-th message: until so many milliseconds later.
+    pub(crate) put_off_hellos: Option<(u64, u64)>,
     pub(crate) put_off_messages: Option<(u64, u64)>,
     /// Every so many-th token is not there.
     pub(crate) no_token_every: Option<u64>,
@@ -54,7 +53,6 @@ impl FakeServer {
             flaws,
             waits: Arc::clone(&of_server),
             put_off: HashMap::new(),
-            returns: 0,
             tries: 0,
             mail: mail.clone(),
             users: HashMap::new(),
@@ -83,7 +81,6 @@ struct Server {
     waits: Waits,
     /// By user or by id of the message.
     put_off: HashMap<String, Instant>,
-    returns: u64,
     tries: u64,
     mail: Mailboxes<Deliver>,
     users: HashMap<String, Handle>,
@@ -266,12 +263,9 @@ impl Server {
         if self.flaws.refuse_every.is_some_and(|every| self.hellos.is_multiple_of(every)) {
             return Err(r#"{"t":"bye","code":"full","text":"no room"}"#.to_owned());
         }
-        if self.users.contains_key(&user) {
-            self.returns += 1;
-            if let Some(retry_after) = self.put_off(self.flaws.put_off_returns, self.returns, &user) {
-                let (code, text) = (Code::Unavailable, "".into());
-                return Err(written(&Event::Bye { code, text, retry_after: Some(retry_after) }));
-            }
+        if let Some(retry_after) = self.put_off(self.flaws.put_off_hellos, self.hellos, &user) {
+            let (code, text) = (Code::Unavailable, "".into());
+            return Err(written(&Event::Bye { code, text, retry_after: Some(retry_after) }));
         }
         self.users.insert(user.clone(), io.handle());
         let welcome = Event::Welcome(Box::new(Welcome {
