@@ -48,6 +48,8 @@ pub trait Store: Send + Sync + 'static {
     /// (so whoever registers the session in it misses nothing after that position). Where it answers
     /// false, nobody is interested any more and `done` is dropped uncalled.
     ///
+    /// Other reads are answered first, those that come later too, so that a crowd holds nobody up who is here.
+    ///
     /// `met` and `done` may come on any thread, with no lock or transaction held that a call back into the
     /// store would need.
     fn sign_in(
@@ -130,7 +132,8 @@ pub trait Store: Send + Sync + 'static {
         limit: u32,
         done: Done<HistoryPage>,
     );
-    /// Of each user those with whom it has agreed to be contacts, in the order of `users`: one range each.
+    /// Of each user those with whom it has agreed to be contacts, in the order of `users`: one range each. For telling
+    /// presence: answered after other reads, as [`sign_in`](Self::sign_in) is.
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>);
     /// By name, then sub.
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>);

@@ -323,7 +323,7 @@ fn goodbye_sends_everyone_away_to_come_back_at_different_moments() {
 fn a_crowd_is_let_in_as_fast_as_the_store_answers_and_told_when_to_come_back() {
     let scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
     let token = scene.token("ann");
-    let under_way: Vec<_> = (0..4_000).map(|_| scene.hello(Some(&token), "d", None)).collect();
+    let under_way: Vec<_> = (0..2_000).map(|_| scene.hello(Some(&token), "d", None)).collect();
     let first = under_way[0];
     let moments: Vec<u32> = (0..100)
         .map(|_| match scene.refused_hello(Some("a token that nobody looks at")) {
@@ -331,7 +331,7 @@ fn a_crowd_is_let_in_as_fast_as_the_store_answers_and_told_when_to_come_back() {
             other => panic!("{other}"),
         })
         .collect();
-    assert!(moments.is_sorted() && moments[0] >= 2_000, "{moments:?}");
+    assert!(moments.is_sorted() && moments[0] >= 1_000, "{moments:?}");
     assert!(moments[99] > moments[0] + 40, "not all in one moment: {moments:?}");
     assert!(scene.inbox.take(first).is_empty(), "under way");
     scene.store.run();

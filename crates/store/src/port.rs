@@ -119,7 +119,7 @@ impl Store for Sqlite {
                 }
             },
         );
-        self.shared.read(look_up);
+        self.shared.read_last(look_up);
     }
 
     fn append(&self, append: Append, done: Done<Appended>) {
@@ -229,7 +229,8 @@ impl Store for Sqlite {
     }
 
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {
-        self.read(move |db| users.iter().map(|user| contact::agreed(db, *user)).collect(), done);
+        let lists = move |db: &Connection| users.iter().map(|user| contact::agreed(db, *user)).collect();
+        self.shared.read_last(read(lists, done));
     }
 
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>) {

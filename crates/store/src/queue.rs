@@ -15,6 +15,8 @@ pub(crate) struct Queue<T> {
 
 struct State<T> {
     items: VecDeque<(T, usize)>,
+    /// Taken when there are no others.
+    last: VecDeque<(T, usize)>,
     bytes: usize,
     sleeping: usize,
     /// One of the sleeping was woken and has not come yet: what is pushed until then is taken along with the first,
@@ -34,6 +36,20 @@ pub(crate) enum Refused {
     Closed,
 }
 
+/// How soon an item wants to be taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Haste {
+    Pressing,
+    Patient,
+    Last,
+}
+
+impl<T> State<T> {
+    fn len(&self) -> usize {
+        self.items.len() + self.last.len()
+    }
+}
+
 /// A queue that grew in a burst gives its memory back when it is empty and larger than this.
 const KEPT: usize = 1_024;
 
@@ -41,6 +57,7 @@ impl<T> Queue<T> {
     pub(crate) fn new(most: usize, most_bytes: usize) -> Queue<T> {
         let state = State {
             items: VecDeque::new(),
+            last: VecDeque::new(),
             bytes: 0,
             sleeping: 0,
             coming: false,
@@ -53,26 +70,32 @@ impl<T> Queue<T> {
 
     /// Never blocks. An item heavier than the whole bound goes in when nothing else is there.
     pub(crate) fn push(&self, item: T, bytes: usize) -> Result<(), (T, Refused)> {
-        self.push_with(item, bytes, true)
+        self.push_with(item, bytes, Haste::Pressing)
     }
 
     /// The same for an item that may wait until others have gathered.
     pub(crate) fn push_patient(&self, item: T) -> Result<(), (T, Refused)> {
-        self.push_with(item, 0, false)
+        self.push_with(item, 0, Haste::Patient)
     }
 
-    fn push_with(&self, item: T, bytes: usize, is_pressing: bool) -> Result<(), (T, Refused)> {
+    /// The same for an item before which all others are taken, those that come later too.
+    pub(crate) fn push_last(&self, item: T) -> Result<(), (T, Refused)> {
+        self.push_with(item, 0, Haste::Last)
+    }
+
+    fn push_with(&self, item: T, bytes: usize, haste: Haste) -> Result<(), (T, Refused)> {
         let mut state = self.lock();
         if state.closed {
             return Err((item, Refused::Closed));
         }
         let heavy = state.bytes > 0 && state.bytes + bytes > self.most_bytes;
-        if state.items.len() >= self.most || heavy {
+        if state.len() >= self.most || heavy {
             return Err((item, Refused::Full));
         }
         state.bytes += bytes;
-        state.items.push_back((item, bytes));
-        if is_pressing && !std::mem::replace(&mut state.is_pressing, true) && state.gathering {
+        let line = if haste == Haste::Last { &mut state.last } else { &mut state.items };
+        line.push_back((item, bytes));
+        if haste == Haste::Pressing && !std::mem::replace(&mut state.is_pressing, true) && state.gathering {
             self.pressing.notify_one();
         }
         self.wake_one(state);
@@ -83,7 +106,7 @@ impl<T> Queue<T> {
     pub(crate) fn gather(&self, time: Duration, enough: usize) {
         let mut state = self.lock();
         state.gathering = true;
-        let waits = |state: &mut State<T>| !state.is_pressing && !state.closed && state.items.len() < enough;
+        let waits = |state: &mut State<T>| !state.is_pressing && !state.closed && state.len() < enough;
         state = self.pressing.wait_timeout_while(state, time, waits).expect(UNPOISONED).0;
         state.gathering = false;
     }
@@ -92,7 +115,7 @@ impl<T> Queue<T> {
     pub(crate) fn comes_within(&self, time: Duration) -> bool {
         let begin = Instant::now();
         let mut state = self.lock();
-        while state.items.is_empty() && !state.closed {
+        while state.len() == 0 && !state.closed {
             let Some(left) = time.checked_sub(begin.elapsed()) else { return false };
             state.sleeping += 1;
             state = self.ready.wait_timeout(state, left).expect(UNPOISONED).0;
@@ -106,7 +129,7 @@ impl<T> Queue<T> {
     /// Waits for items and moves at most `most` of them; false where the queue is closed and empty.
     pub(crate) fn take(&self, into: &mut Vec<T>, most: usize) -> bool {
         let mut state = self.lock();
-        while state.items.is_empty() {
+        while state.len() == 0 {
             if state.closed {
                 return false;
             }
@@ -115,19 +138,25 @@ impl<T> Queue<T> {
             state.sleeping -= 1;
             state.coming = false;
         }
-        let taken = state.items.len().min(most);
         let mut freed = 0;
-        into.extend(state.items.drain(..taken).map(|(item, bytes)| {
-            freed += bytes;
-            item
-        }));
+        let mut room = most;
+        let State { items, last, .. } = &mut *state;
+        for line in [items, last] {
+            let taken = line.len().min(room);
+            room -= taken;
+            into.extend(line.drain(..taken).map(|(item, bytes)| {
+                freed += bytes;
+                item
+            }));
+            if line.is_empty() && line.capacity() > KEPT {
+                line.shrink_to(KEPT);
+            }
+        }
         state.bytes -= freed;
         if state.items.is_empty() {
             state.is_pressing = false;
-            if state.items.capacity() > KEPT {
-                state.items.shrink_to(KEPT);
-            }
-        } else {
+        }
+        if state.len() > 0 {
             self.wake_one(state);
         }
         true
@@ -141,7 +170,7 @@ impl<T> Queue<T> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.lock().items.len()
+        self.lock().len()
     }
 
     /// A system call only where somebody sleeps and nobody is on the way. Whoever comes and leaves something
@@ -181,6 +210,22 @@ mod tests {
         assert!(queue.take(&mut taken, 9));
         assert_eq!(taken, ['a', 'c', 'e']);
         assert!(!queue.take(&mut taken, 9));
+    }
+
+    #[test]
+    fn the_last_are_taken_when_there_are_no_others() {
+        let queue = Queue::new(5, 10);
+        for (item, last) in [('a', true), ('b', false), ('c', true), ('d', false)] {
+            let pushed = if last { queue.push_last(item) } else { queue.push(item, 1) };
+            assert!(pushed.is_ok());
+        }
+        let mut taken = Vec::new();
+        assert!(queue.take(&mut taken, 3) && queue.push('e', 1).is_ok());
+        assert!(queue.push_last('f').is_ok() && queue.len() == 3);
+        assert!(queue.take(&mut taken, 9));
+        assert_eq!(taken, ['b', 'd', 'a', 'e', 'c', 'f']);
+        (0..5).for_each(|_| assert!(queue.push_last('x').is_ok()));
+        assert_eq!(queue.push('y', 0), Err(('y', Refused::Full)), "the bound is for both");
     }
 
     /// Whoever is woken once takes along what came meanwhile; no order of wake-ups leaves an item lying.

@@ -130,7 +130,16 @@ impl Shared {
     }
 
     pub(crate) fn read(&self, job: Box<dyn Read>) {
-        if let Err((job, refused)) = self.reads.push(job, 0) {
+        self.tell_unread(self.reads.push(job, 0));
+    }
+
+    /// After all other reads, those that come later too: a crowd that signs in must not hold up those who are here.
+    pub(crate) fn read_last(&self, job: Box<dyn Read>) {
+        self.tell_unread(self.reads.push_last(job));
+    }
+
+    fn tell_unread(&self, pushed: Result<(), (Box<dyn Read>, Refused)>) {
+        if let Err((job, refused)) = pushed {
             job.tell(Err(self.refusal(refused)));
         }
     }
