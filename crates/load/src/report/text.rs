@@ -38,8 +38,10 @@ pub(super) fn one(run: &Run, out: &mut String) {
     if let Some(study) = &run.study {
         hypotheses(study, out);
     }
+    let names = run.rows.iter().map(|row| row.what).chain(run.latencies.iter().map(|latency| latency.what));
+    let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
     for row in &run.rows {
-        let _ = write!(out, "  {:<36} {:>20}", row.what, row.shown());
+        let _ = write!(out, "  {:<width$} {:>20}", row.what, row.shown());
         for (index, beside) in row.beside.iter().enumerate() {
             let lead = if index == 0 { "   beside: " } else { ", " };
             let _ = write!(out, "{lead}{} {}", beside.who, grouped(beside.figure));
@@ -50,7 +52,7 @@ pub(super) fn one(run: &Run, out: &mut String) {
         comparisons(study, out);
     }
     for latency in &run.latencies {
-        let _ = writeln!(out, "  {:<36} {}", latency.what, latency.ms);
+        let _ = writeln!(out, "  {:<width$} {}", latency.what, latency.ms);
     }
     for line in &run.lines {
         let _ = writeln!(out, "  {line}");
