@@ -35,6 +35,7 @@ pub mod target;
 mod token;
 mod traffic;
 mod trust;
+pub mod typing;
 pub mod visit;
 mod watch;
 

@@ -56,6 +56,7 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
         LoadCommand::Visit(args) => carry_out("visit", &args.changes(), &args.target, None, loaded),
         LoadCommand::Mix(args) => carry_out("mix", &args.changes(), &args.target, None, loaded),
         LoadCommand::Slow(target) => carry_out("slow", &[], target, None, loaded),
+        LoadCommand::Typing(target) => carry_out("typing", &[], target, None, loaded),
         LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
         LoadCommand::Run(args) => carry_out(&args.plan, &args.changes()?, &args.target, None, loaded),
     }

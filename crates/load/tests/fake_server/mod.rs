@@ -324,6 +324,9 @@ impl Server {
         if let Command::Presence { set } = command {
             self.tell_presence(from, set);
         }
+        if let Command::Typing { to: SendTo::User(to), on } = &command {
+            self.tell_typing(from, to, *on);
+        }
         let Command::Send { id, to: SendTo::User(to), body, .. } = command else {
             return (own, matches!(command, Command::Ping { .. }).then(|| r#"{"t":"pong"}"#.to_owned()));
         };
@@ -371,6 +374,14 @@ impl Server {
         let (_, millis) = flaw.filter(|(every, _)| number.is_multiple_of(*every))?;
         self.put_off.insert(what.to_owned(), Instant::now());
         Some(millis)
+    }
+
+    fn tell_typing(&mut self, of: &str, to: &str, on: bool) {
+        self.messages += 1;
+        if self.flaws.lose_every.is_none_or(|every| !self.messages.is_multiple_of(every)) {
+            let event = written(&Event::Typing { conversation: "c".into(), user: of.into(), on });
+            self.mail.send(0, Deliver(self.users[to], event));
+        }
     }
 
     fn tell_presence(&mut self, of: &str, set: SetPresence) {

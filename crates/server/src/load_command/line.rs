@@ -57,6 +57,10 @@ pub(crate) enum LoadCommand {
     ///
     /// Its figures are changed with `kith load run slow --set slow=20`.
     Slow(LoadTarget),
+    /// Members in pairs tell each other that they type, which is stored nowhere; says how much passes and how soon.
+    ///
+    /// Its figures are changed with `kith load run typing --set rate=2000.0`.
+    Typing(LoadTarget),
     /// Visitors come, look at pages as browsers do, and leave; prints Siege's table.
     ///
     /// Example: kith load visit --visitors 3333 --time 60s
@@ -99,7 +103,9 @@ impl LoadCommand {
             LoadCommand::Community(args) => Some(&args.target),
             LoadCommand::Visit(args) => Some(&args.target),
             LoadCommand::Mix(args) => Some(&args.target),
-            LoadCommand::Slow(target) | LoadCommand::All(target) => Some(target),
+            LoadCommand::Slow(target) | LoadCommand::Typing(target) | LoadCommand::All(target) => {
+                Some(target)
+            }
             LoadCommand::Run(args) => Some(&args.target),
             LoadCommand::Presets | LoadCommand::Show(_) => None,
         }

@@ -6,6 +6,7 @@ mod mix;
 mod slow;
 mod storm;
 mod stress;
+mod typing;
 mod visit;
 
 use std::fmt::Debug;
@@ -27,6 +28,7 @@ pub(super) use storm::Storm;
 pub(crate) use storm::StormArgs;
 pub(super) use stress::Stress;
 pub(crate) use stress::StressArgs;
+pub(super) use typing::Typing;
 pub(super) use visit::Visit;
 pub(crate) use visit::VisitArgs;
 

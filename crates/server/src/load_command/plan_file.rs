@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::own_node::NodeWish;
-use super::plan::{Community, Contradiction, Flood, Mix, Slow, Storm, Stress, Task, Visit};
+use super::plan::{Community, Contradiction, Flood, Mix, Slow, Storm, Stress, Task, Typing, Visit};
 use super::study::{self, Study};
 use super::{presets, setting};
 use crate::trouble::{Outcome, Trouble};
@@ -29,6 +29,7 @@ struct PlanFile {
     storm: Option<Storm>,
     slow: Option<Slow>,
     community: Option<Community>,
+    typing: Option<Typing>,
     visit: Option<Visit>,
     mix: Option<Mix>,
     study: Option<Study>,
@@ -37,11 +38,20 @@ struct PlanFile {
 impl PlanFile {
     /// What its sections ask for: a plan has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
-        let PlanFile { flood, stress, storm, slow, visit, mix, community, .. } = self;
-        [boxed(flood), boxed(stress), boxed(storm), boxed(slow), boxed(visit), boxed(mix), boxed(community)]
-            .into_iter()
-            .flatten()
-            .collect()
+        let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, .. } = self;
+        [
+            boxed(flood),
+            boxed(stress),
+            boxed(typing),
+            boxed(storm),
+            boxed(slow),
+            boxed(visit),
+            boxed(mix),
+            boxed(community),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 

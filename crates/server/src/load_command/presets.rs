@@ -41,6 +41,8 @@ pub(super) const ALL: &[Preset] = presets![
     "tigase-800",
     "tigase-idle",
     "million",
+    "typing",
+    "typing-fixed-rate",
     "visit",
     "avchat-3333",
     "avchat-10000",
