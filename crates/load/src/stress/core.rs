@@ -18,6 +18,9 @@ use crate::token;
 use crate::traffic::{Drain, Traffic};
 use crate::watch::{Until, Watch};
 
+/// Logins under way: a node lets in so many at a time, and these members do not come back when it tells them to.
+const COMING: u64 = 500;
+
 /// What a node does once the bytes are read. Its binary implements it, since this crate knows no server's inside.
 pub trait Core: Send + Sync {
     /// Begins the session of a member, who is known by this number from then on.
@@ -189,11 +192,18 @@ impl<'a> Stress<'a> {
     /// Returns when everybody is welcome, or nothing moves any more.
     fn sign_in(&mut self) -> Result<(), LoadError> {
         self.plan.watch.stage("ramp", Until::Members(self.plan.members.into()));
+        let until = |stress: &Stress<'_>, welcomed: u64| {
+            read(&stress.welcomed) >= welcomed || stress.begun.elapsed() > ANSWER_PATIENCE
+        };
         for member in 0..self.plan.members {
+            let before = u64::from(member).saturating_sub(COMING);
+            self.wait(|stress| until(stress, before));
+            if read(&self.welcomed) < before {
+                break;
+            }
             self.core.sign_in(member, &token::user(member));
         }
-        let all = u64::from(self.plan.members);
-        self.wait(|stress| read(&stress.welcomed) >= all || stress.begun.elapsed() > ANSWER_PATIENCE);
+        self.wait(|stress| until(stress, self.plan.members.into()));
         if read(&self.welcomed) == 0 {
             return Err(LoadError::Login("no welcome".to_owned()));
         }
