@@ -34,7 +34,12 @@ pub struct CommunityPlan {
     pub storm: u32,
     /// Each of them after a time of chance up to this.
     pub spread: Duration,
+    /// No news of presence for so long: there are no more.
+    pub quiet: Duration,
 }
+
+/// While a crowd comes, a node collects changes of presence for up to 5 s.
+pub const QUIET: Duration = Duration::from_secs(6);
 
 /// Where the members' contacts come from.
 #[derive(Debug, Clone, Copy, PartialEq)]

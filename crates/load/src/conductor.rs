@@ -23,6 +23,10 @@ use crate::watch::{Lines, Until};
 
 /// How often the conductor wakes up: what is due is done in parts this short.
 pub(crate) const BEAT: Duration = Duration::from_millis(2);
+/// The same for what is due at a moment of its own, as far as few workers are woken for it. Its latency counts from that
+/// moment, so what the generator is late looks like the server's: with a look each 2 ms, a message that took 1.2 ms was
+/// said to take 2.2.
+pub(crate) const SHORT_BEAT: Duration = Duration::from_micros(250);
 /// A worker that says nothing for so long is gone.
 pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// Connections without their welcome. More would only fill the server's backlog and be dropped there.
@@ -226,6 +230,18 @@ impl<'a, S: Script> Conductor<'a, S> {
         let look = || Point::look(seconds, self.probe, self.field.counts.active(), &self.traffic);
         self.series.look_if_due(seconds, &*self.aim.watch, look);
         self.line_if_due(now);
+    }
+
+    /// Waits until it is time to look again whether something is due, for plans that wake all workers then.
+    pub(crate) fn nap(&self) {
+        self.nap_until(Instant::now());
+    }
+
+    /// The same where the next one is known.
+    pub(crate) fn nap_until(&self, due: Instant) {
+        let spared = Duration::from_secs(1) * self.field.workers as u32 / RINGS;
+        let least = spared.clamp(SHORT_BEAT, BEAT);
+        thread::sleep(due.saturating_duration_since(Instant::now()).clamp(least, BEAT));
     }
 
     /// Somebody has ended the run before its time.

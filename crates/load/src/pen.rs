@@ -1,9 +1,8 @@
 //! Writing at a fixed rate, whatever comes back: what is due is ordered in parts, each with when it was due.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::conductor::{BEAT, Conductor};
+use crate::conductor::Conductor;
 use crate::crowd::{Mail, Script};
 
 /// The messages from..until of a run are due; a latency counts from there.
@@ -60,7 +59,7 @@ impl Pen {
         if let Some(due) = self.due(now) {
             play.each(|| Mail::Order(order(due)));
         }
-        thread::sleep(BEAT);
+        play.nap_until(self.begin + Duration::from_secs_f64(self.written as f64 / self.rate));
     }
 
     fn due(&mut self, now: Instant) -> Option<Due> {

@@ -26,6 +26,7 @@ fn lived_with(server: &FakeServer, transport: Transport) -> Report {
         time: Duration::from_millis(500),
         storm: 0,
         spread: Duration::ZERO,
+        quiet: Duration::from_secs(1),
     };
     community::run(&plan, &mut |_| {}).unwrap()
 }

@@ -11,7 +11,7 @@ use super::moments::{Moment, Moments};
 use super::report::{Findings, Part, Report, Storm};
 use super::{CommunityPlan, Rosters};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Cast, Conductor, LoadError};
+use crate::conductor::{BEAT, Cast, Conductor, LoadError, SHORT_BEAT};
 use crate::crowd::{Mail, read};
 use crate::postmark::Postmarks;
 use crate::probe::Probe;
@@ -20,8 +20,6 @@ use crate::watch::Until;
 
 /// News of presence stop within this after the last one came, or are part of what is measured then.
 const QUIET_PATIENCE: Duration = Duration::from_secs(60);
-/// No news for so long: there are no more. Changes of presence are collected for half a second.
-const QUIET: Duration = Duration::from_secs(2);
 /// Nothing has come for so long after the end: what is missing is lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(10);
 const RETURN_PATIENCE: Duration = Duration::from_secs(60);
@@ -63,7 +61,7 @@ pub(super) fn run(plan: &CommunityPlan, say: &mut dyn FnMut(&str)) -> Result<Rep
         watch_all(&mut town, plan);
     }
     town.stage("settle", Until::ItIsDone);
-    quiet(&mut town, &traffic);
+    quiet(&mut town, &traffic, plan.quiet);
     let idle = town.stand();
     let mut pen = Pen::new(plan, marks.seed());
     let ramp_presence = read(&traffic.presence);
@@ -116,10 +114,10 @@ fn watch_all(town: &mut Town<'_>, plan: &CommunityPlan) {
 }
 
 /// Waits until no more news come, so that what comes afterwards is of what happens afterwards.
-fn quiet(town: &mut Town<'_>, traffic: &Traffic) {
+fn quiet(town: &mut Town<'_>, traffic: &Traffic, quiet: Duration) {
     let begin = Instant::now();
     let (mut last, mut last_change) = (read(&traffic.presence), begin);
-    while last_change.elapsed() < QUIET && begin.elapsed() < QUIET_PATIENCE && !town.stopped() {
+    while last_change.elapsed() < quiet && begin.elapsed() < QUIET_PATIENCE && !town.stopped() {
         thread::sleep(BEAT * 10);
         town.sample_if_due(Instant::now());
         let now = read(&traffic.presence);
@@ -184,11 +182,11 @@ fn live(
     pen.begin();
     while begin.elapsed() < plan.time && !town.stopped() {
         pen.tick(town);
-        thread::sleep(BEAT);
+        thread::sleep(SHORT_BEAT);
     }
     let (seconds, to) = (begin.elapsed().as_secs_f64(), town.stand());
     town.drain(DRAIN_PATIENCE)?;
-    quiet(town, traffic);
+    quiet(town, traffic, plan.quiet);
     Ok(Part::now(traffic).since(&before).of(seconds, from, to))
 }
 
@@ -234,6 +232,6 @@ fn write(town: &mut Town<'_>, pen: &mut Pen, time: Duration) {
     let begin = Instant::now();
     while begin.elapsed() < time && !town.stopped() {
         pen.tick(town);
-        thread::sleep(BEAT);
+        thread::sleep(SHORT_BEAT);
     }
 }

@@ -43,8 +43,8 @@ pub struct Report {
     pub ramp_seconds: f64,
     pub logins_per_second: f64,
     pub login_ms: Percentiles,
-    /// User and system time of the server until half a second after the last one came: with the news of presence that
-    /// each coming makes.
+    /// User and system time of the server until the last one had come and everybody had heard of it: with the news of
+    /// presence that each coming makes.
     pub cpu_us_per_login: Option<f64>,
     pub ramp_presence: u64,
 
@@ -223,7 +223,8 @@ impl Report {
         let kernel = |sample: &Sample| -> Option<f64> {
             Some((sample.kernel_bytes? as f64 - before.kernel_bytes? as f64) / 2.0 / members)
         };
-        let cpu = || Some(ramped.sample.cpu_seconds? - before.cpu_seconds?);
+        // Until all news of their coming are told.
+        let cpu = || Some(idle.sample.cpu_seconds? - before.cpu_seconds?);
         let times =
             |which: fn(&Found) -> &Histogram<u64>| Percentiles::of(&together(found.iter().map(which)));
         let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();

@@ -1,7 +1,6 @@
 //! Members come until a limit is met; then what they wrote is waited for.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::life::{Life, Order, nobody_here};
@@ -85,13 +84,13 @@ fn grow(mix: &mut Conductor<'_, Life>, plan: &MixPlan, traffic: &Traffic) -> (Li
         late += u64::from(last.elapsed() > BEAT * 25);
         last = Instant::now();
         // A look at the server costs too much for every beat.
-        if beats % 16 == 0 {
+        if beats % 64 == 0 {
             let stand = mix.stand();
             if let Some(limit) = met(mix, plan, traffic, &stand, elapsed) {
                 return (limit, stand, late as f64 / beats as f64 * 100.0);
             }
         }
-        thread::sleep(BEAT);
+        mix.nap();
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::report::{Findings, Report, Shape};
 use super::writing::{Order, Writers, Writing};
 use super::{Pace, StressPlan};
 use crate::arrivals::Arrivals;
-use crate::conductor::{BEAT, Cast, Conductor, LoadError};
+use crate::conductor::{Cast, Conductor, LoadError};
 use crate::crowd::{Mail, read};
 use crate::pen::Pen;
 use crate::postmark::Postmarks;
@@ -93,6 +92,6 @@ fn write(stress: &mut Conductor<'_, Writers>, pace: Pace, time: Duration) {
             let passed = begin.elapsed().min(time);
             stress.each(|| Mail::Order(Order::Passed { begin, passed }));
         }
-        thread::sleep(BEAT.min(time.saturating_sub(begin.elapsed())));
+        stress.nap();
     }
 }

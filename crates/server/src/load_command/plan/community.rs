@@ -179,6 +179,7 @@ impl Task for Community {
             time: self.time.into(),
             storm: self.storm,
             spread: self.spread.into(),
+            quiet: community::QUIET,
         };
         let report = community::run(&plan, say)?;
         Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
