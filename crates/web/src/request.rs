@@ -284,10 +284,10 @@ impl Gateway {
         io: &mut Io<'_>,
     ) {
         self.shared.counters.code(code);
-        let retry_after = (code == Code::Unavailable).then_some(3_000);
         let event = if pending.what.is_hello() {
-            Event::Bye { code, text: text.into(), retry_after }
+            Event::Bye { code, text: text.into(), retry_after: None }
         } else {
+            let retry_after = (code == Code::Unavailable).then_some(3_000);
             Event::Error { code, text: text.into(), re: None, id: None, retry_after }
         };
         pending.send_event(io, code, &event);

@@ -235,7 +235,10 @@ fn error<'a>(refusal: Refusal, re: Option<u64>, id: Option<&'a str>) -> Event<'a
 
 /// The last frame of a session that the domain ends.
 pub(crate) fn bye(refusal: Refusal) -> Event<'static> {
-    Event::Bye { code: code(refusal), text: refusal.to_string().into(), retry_after: retry_after(refusal) }
+    // All who are refused while nothing can be stored would come back in one moment; without advice, each waits for a time
+    // of its own.
+    let advice = retry_after(refusal).filter(|_| refusal != Refusal::Unavailable);
+    Event::Bye { code: code(refusal), text: refusal.to_string().into(), retry_after: advice }
 }
 
 fn retry_after(refusal: Refusal) -> Option<u64> {
