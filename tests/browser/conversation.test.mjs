@@ -53,16 +53,24 @@ test('two members see each other online, write, receive and read', async () => {
   });
 });
 
-test('a button of the page opens the chat with somebody', async () => {
+test('a button of the page opens the chat with somebody, though it was pressed before the script had come', async () => {
   const context = await person(browser);
   const page = await context.newPage();
   await page.goto(`${kith.url}/as/anna/`);
-  await page.locator('a.title').first().click();
+  let bring;
+  const pressed = new Promise(done => {
+    bring = done;
+  });
+  await page.route('**/kith.js', route => pressed.then(() => route.continue()));
+  await page.locator('a.title').first().click({ noWaitAfter: true });
   const button = page.locator('[data-kith-open]').first();
   const anna = new Widget(page);
-  // The demo's button does nothing before the script has come.
-  await anna.launcher.waitFor();
+  await page.waitForFunction(() => {
+    const [loading] = performance.getEntriesByType('navigation');
+    return loading.domContentLoadedEventEnd > 0 && document.querySelector('[data-kith-open]');
+  });
   await button.click();
+  bring();
   await anna.field.waitFor();
   assert.match(await button.textContent(), /\w/);
   const user = await button.getAttribute('data-kith-open');

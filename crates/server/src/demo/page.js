@@ -4,7 +4,10 @@ document.addEventListener('click', event => {
   const target = event.target instanceof Element ? event.target.closest('[data-window], [data-kith-open]') : null;
   if (!target) return;
   if (target.dataset.kithOpen !== undefined) {
-    window.Kith?.open(target.dataset.kithOpen);
+    const open = () => window.Kith?.open(target.dataset.kithOpen);
+    // The tag is async: whoever is faster than it is waited for.
+    if (window.Kith) open();
+    else document.querySelector('script[data-site]')?.addEventListener('load', open, { once: true });
     return;
   }
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
