@@ -15,12 +15,13 @@ const SOON_MS: u64 = 1_000;
 const WINDOW_MS: u64 = 250;
 /// Logins per second before anything was measured: a burst of as many comes in.
 const FIRST_PACE: f64 = 2_000.0;
-/// However slow the store is, somebody is tried again and again.
-const LEAST_PACE: f64 = 20.0;
-/// The share of the pace that is promised, so that who comes when he was told to finds room; but never fewer per second
-/// than this: a refusal is cheap, and a store that stood still for a while shall find everybody near.
+/// However slow the store is, so many are tried again and again.
+const LEAST_PACE: f64 = 500.0;
+/// What was possible is believed for about so long after it has ceased to be: when a hundred thousand connections break
+/// and come back, nothing else is done for some seconds, and that says nothing of what can be done afterwards.
+const MEMORY_MS: f64 = 10_000.0;
+/// The share of the pace that is promised, so that who comes when he was told to finds room.
 const PROMISED: f64 = 0.9;
-const LEAST_PROMISED: f64 = 500.0;
 /// Nobody is sent away for longer; those beyond come too early and are told once more.
 const LONGEST_MS: u64 = 600_000;
 
@@ -87,22 +88,23 @@ impl Pace {
         let now = now.0 as f64;
         let (first, last) = (now + SOON_MS as f64, now + LONGEST_MS as f64);
         let promised = if self.promised > last + 1000.0 { first } else { self.promised.max(first) };
-        let pace = (self.pace * PROMISED).max(LEAST_PROMISED);
-        self.promised = (promised + 1000.0 / pace).min(last);
+        self.promised = (promised + 1000.0 / (self.pace * PROMISED)).min(last);
         Err(Refusal::Overloaded { retry_after_ms: (self.promised - now) as u32 })
     }
 
-    /// While nobody is refused fewer come than could be let in, so the pace is at least what is seen.
+    /// While nobody is refused fewer come than could be let in, which says nothing against the pace.
     fn measure(&mut self, now: Timestamp) {
         let passed = now.0.abs_diff(self.window.0);
         if passed < WINDOW_MS {
             return;
         }
         let seen = f64::from(self.finished) * 1000.0 / passed as f64;
-        self.pace = match self.was_full {
-            true => f64::midpoint(self.pace, seen).max(LEAST_PACE),
-            false => self.pace.max(seen),
+        let part = match self.was_full {
+            _ if seen > self.pace => 0.5,
+            true => (passed as f64 / MEMORY_MS).min(0.5),
+            false => 0.0,
         };
+        self.pace = (self.pace + (seen - self.pace) * part).max(LEAST_PACE);
         (self.window, self.finished, self.was_full) = (now, 0, false);
     }
 }
