@@ -68,11 +68,18 @@ impl Admission {
     }
 }
 
+impl UnderWay {
+    /// The login is finished. Who is refused on the way costs little and says nothing of the pace: else a flood of bad
+    /// tokens would open the door.
+    pub(crate) fn is_here(&self) {
+        let mut pace = self.0.pace();
+        pace.finished = pace.finished.saturating_add(1);
+    }
+}
+
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        let mut pace = self.0.pace();
-        pace.under_way -= 1;
-        pace.finished = pace.finished.saturating_add(1);
+        self.0.pace().under_way -= 1;
     }
 }
 
@@ -160,7 +167,7 @@ mod tests {
                     self.slowest = self.slowest.max(now - since);
                     self.here += 1;
                     done -= 1.0;
-                    drop(place);
+                    place.is_here();
                 }
                 for _ in 0..self.coming.remove(&now).unwrap_or(0) {
                     match self.admission.enter(Timestamp(now)) {
@@ -219,6 +226,18 @@ mod tests {
         crowd.run(180_000);
         assert_eq!(crowd.here, 30_000);
         assert!(crowd.refusals - before < 30_000, "{}", crowd.refusals - before);
+    }
+
+    #[test]
+    fn those_who_are_refused_on_the_way_say_nothing_of_the_pace() {
+        let admission = Arc::new(Admission::default());
+        for millisecond in 0..5_000 {
+            (0..50)
+                .for_each(|_| drop(admission.enter(Timestamp(START + millisecond)).expect("there is room")));
+        }
+        let under_way: Vec<_> =
+            std::iter::from_fn(|| admission.enter(Timestamp(START + 5_000)).ok()).take(3_000).collect();
+        assert_eq!(under_way.len(), FIRST_PACE as usize);
     }
 
     #[test]

@@ -34,7 +34,7 @@ struct Arrival {
     now: Timestamp,
     /// Set when the session is in the table.
     user: OnceLock<UserId>,
-    _under_way: UnderWay,
+    under_way: UnderWay,
 }
 
 impl Inner {
@@ -91,7 +91,7 @@ impl Inner {
             position: hello.position,
             now,
             user: OnceLock::new(),
-            _under_way: under_way,
+            under_way,
         })
     }
 
@@ -223,6 +223,7 @@ impl Inner {
                 changes,
             };
             node.counters.sign_ins.add(1);
+            arrival.under_way.is_here();
             node.outbox.deliver(session.handle, Event::Welcome(Box::new(welcome)));
             node.release(session);
             // The client may have been quick enough to say `watch` before.
