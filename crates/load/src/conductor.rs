@@ -77,6 +77,14 @@ pub(crate) struct Stand {
     pub(crate) busiest_worker_seconds: f64,
 }
 
+impl Stand {
+    /// Of one core: how much the generator's busiest thread has used since.
+    pub(crate) fn busiest_percent_since(&self, before: &Stand) -> f64 {
+        let seconds = self.at.saturating_duration_since(before.at).as_secs_f64().max(0.001);
+        (self.busiest_worker_seconds - before.busiest_worker_seconds) / seconds * 100.0
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct Ramp {
     pub(crate) seconds: f64,

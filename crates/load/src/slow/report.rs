@@ -83,7 +83,7 @@ impl Report {
             Some((after? as f64 - before? as f64) / f64::from(plan.slow.max(1)))
         };
         let pause = paused.at.saturating_duration_since(calm.at).as_secs_f64().max(0.001);
-        let busiest = (paused.busiest_worker_seconds - calm.busiest_worker_seconds) / pause * 100.0;
+        let busiest = paused.busiest_percent_since(&calm);
         let invalid_because = match probe {
             _ if busiest > 95.0 => Some("the generator was itself the limit"),
             _ if findings.ramped < u64::from(plan.members + plan.slow) => Some("not everybody was logged in"),

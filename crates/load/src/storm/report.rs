@@ -87,8 +87,7 @@ impl Report {
         let refused = reasons::joined(found.iter().map(|one| &one.refusals));
         let sum = |count: fn(&Found) -> u64| found.iter().map(count).sum::<u64>();
         let cpu = || Some(back.sample.cpu_seconds? - broken.sample.cpu_seconds?);
-        let storm = back.at.saturating_duration_since(broken.at).as_secs_f64().max(0.001);
-        let busiest = (back.busiest_worker_seconds - broken.busiest_worker_seconds) / storm * 100.0;
+        let busiest = back.busiest_percent_since(&broken);
         let everybody = u64::from(plan.members + plan.watchers);
         let refusals = against_refusals(&refused, findings.refused);
         let invalid_because = match probe {

@@ -130,7 +130,7 @@ impl Report {
         let all = joined(&findings.found);
         let cpu = || Some(end.sample.cpu_seconds? - begin.sample.cpu_seconds?);
         let writing = written.at.saturating_duration_since(begin.at).as_secs_f64().max(0.001);
-        let busiest = (written.busiest_worker_seconds - begin.busiest_worker_seconds) / writing * 100.0;
+        let busiest = written.busiest_percent_since(&begin);
         let Shape { url, transport, asked, group, body_bytes, pace, inside, durable } = shape;
         let (window, rate) = match pace {
             Pace::Window(window) => (Some(window), None),

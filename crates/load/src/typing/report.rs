@@ -80,7 +80,7 @@ impl Report {
         let seconds = between(begin.at, findings.drained_at.max(said.at));
         let typing = between(begin.at, said.at);
         let cpu = || Some(end.sample.cpu_seconds? - begin.sample.cpu_seconds?);
-        let busiest = (said.busiest_worker_seconds - begin.busiest_worker_seconds) / typing * 100.0;
+        let busiest = said.busiest_percent_since(&begin);
         let (window, rate) = match plan.pace {
             Pace::Window(window) => (Some(window), None),
             Pace::Rate(rate) => (None, Some(rate)),

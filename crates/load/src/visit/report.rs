@@ -114,7 +114,7 @@ impl Report {
             Some(memory(end)?.saturating_sub(memory(before)?) as f64 / f64::from(plan.visitors))
         };
         let visits = f64::from(plan.visitors) * elapsed / plan.stay.as_secs_f64();
-        let busiest = (end.busiest_worker_seconds - begin.busiest_worker_seconds) / elapsed * 100.0;
+        let busiest = end.busiest_percent_since(begin);
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64 * 100.0;
         let late = share(sum(|tally| tally.late_turns), sum(|tally| tally.turns));
         let against = match probe {
