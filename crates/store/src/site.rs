@@ -124,13 +124,17 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
     // Messages are found through `sent`, which has one row for each, the newest in the log itself. A node
     // that runs sees these transactions and forgets what it meant to put into `sent`.
     let newest = "DELETE FROM message WHERE site = ?1 AND position > \
-                  (SELECT value FROM meta WHERE name = 'sent_indexed')";
+                  coalesce((SELECT value FROM meta WHERE name = 'sent_indexed'), 0)";
     db.execute(newest, [site.0])?;
     let messages =
         "DELETE FROM message WHERE position IN (SELECT position FROM sent WHERE site = ?1 LIMIT ?2)";
     for (table, key) in [
         ("sent", "user, client_id"),
         ("milestone", "conversation, seq"),
+        ("message_change", "conversation, position"),
+        ("message_revision", "message, number"),
+        ("reaction", "message, user, reaction"),
+        ("reaction_count", "message, first"),
         ("conversation", "key"),
         ("contact", "user, other"),
         ("used_token", "jti"),
