@@ -55,6 +55,10 @@ pub(crate) fn message_event() -> Box<dyn FnMut()> {
             body: black_box(body.as_str()).into(),
             time: 1_764_000_000_123,
             reply_to: None,
+            version: None,
+            edited: None,
+            deleted: false,
+            reactions: Vec::new(),
         };
         out.clear();
         Event::Message { message, position: "p1.12345".into() }.write(&mut out);

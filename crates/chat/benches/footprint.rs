@@ -249,6 +249,7 @@ impl Store for Blank {
                 reset: true,
                 conversations: ConversationsPage { rows: vec![], next: None },
                 messages: vec![],
+                updates: vec![],
                 gaps: vec![],
                 contacts: ContactsPage { rows: vec![], next: None },
                 position: self.position(),
@@ -340,7 +341,21 @@ impl Store for Blank {
     fn conversation(&self, _: UserId, _: ConversationId, done: Done<Option<ConversationRow>>) {
         done(Err(StoreError::Overloaded));
     }
-    fn history(&self, _: ConversationId, _: Option<Seq>, _: Option<Seq>, _: u32, done: Done<HistoryPage>) {
+    fn change_message(&self, _: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn history(
+        &self,
+        _: UserId,
+        _: ConversationId,
+        _: Option<Seq>,
+        _: Option<Seq>,
+        _: u32,
+        done: Done<HistoryPage>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn revisions(&self, _: ConversationId, _: Seq, done: Done<Vec<Revision>>) {
         done(Err(StoreError::Overloaded));
     }
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {

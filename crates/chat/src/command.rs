@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::{ConversationId, DeviceId, Position, Seq, Sub, Timestamp};
+use crate::{ConversationId, DeviceId, Position, Reaction, Seq, Sub, Timestamp};
 
 /// What a client says first.
 pub struct Hello<'a> {
@@ -68,6 +68,12 @@ pub enum Command {
         conversation: ConversationId,
         change: ConversationChange,
     },
+    ChangeMessage {
+        re: u64,
+        conversation: ConversationId,
+        seq: Seq,
+        change: MessageChange,
+    },
     History {
         re: u64,
         to: To,
@@ -118,6 +124,31 @@ pub enum ContactAction {
     Unblock,
 }
 
+/// What becomes of a message that is there.
+#[derive(Clone, PartialEq, Eq)]
+pub enum MessageChange {
+    /// Another body.
+    Edit(Box<str>),
+    /// Taken back for everybody.
+    Delete,
+    React {
+        reaction: Reaction,
+        on: bool,
+    },
+}
+
+impl std::fmt::Debug for MessageChange {
+    /// Bodies stay out of logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            MessageChange::Edit(_) => "Edit",
+            MessageChange::Delete => "Delete",
+            MessageChange::React { on: true, .. } => "React",
+            MessageChange::React { on: false, .. } => "React off",
+        })
+    }
+}
+
 /// Fields that are None stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ConversationChange {
@@ -145,6 +176,11 @@ pub(crate) enum AnswerTo {
 }
 
 impl Command {
+    /// It brings words to others, and is counted so.
+    pub(crate) fn is_send(&self) -> bool {
+        matches!(self, Command::Send { .. } | Command::ChangeMessage { change: MessageChange::Edit(_), .. })
+    }
+
     pub(crate) fn answer_to(&self) -> AnswerTo {
         match self {
             Command::Send { client_id, .. } => AnswerTo::Message(client_id.clone()),
@@ -156,6 +192,7 @@ impl Command {
             | Command::Profiles { re, .. }
             | Command::Conversations { re, .. }
             | Command::Conversation { re, .. }
+            | Command::ChangeMessage { re, .. }
             | Command::History { re, .. }
             | Command::Resume { re, .. }
             | Command::Token { re, .. } => AnswerTo::Request(*re),
@@ -178,6 +215,7 @@ impl std::fmt::Debug for Command {
             Command::Profiles { .. } => "Profiles",
             Command::Conversations { .. } => "Conversations",
             Command::Conversation { .. } => "Conversation",
+            Command::ChangeMessage { .. } => "ChangeMessage",
             Command::History { .. } => "History",
             Command::Resume { .. } => "Resume",
             Command::Token { .. } => "Token",

@@ -38,6 +38,10 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
         body: stored.body,
         time: stored.time,
         reply_to: stored.reply_to,
+        version: stored.version,
+        edited: stored.edited,
+        deleted: stored.deleted,
+        reactions: stored.reactions,
     })
 }
 
@@ -122,6 +126,6 @@ impl Inner {
             }
             Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
         };
-        self.store.history(conversation, before, after, limit, Box::new(done));
+        self.store.history(session.user, conversation, before, after, limit, Box::new(done));
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{ConversationId, Limits, Position, Refusal, Seq, SessionId, SetPresence, Sub, Timestamp, UserId};
+use crate::{
+    ConversationId, Limits, Position, Reaction, Refusal, Seq, SessionId, SetPresence, Sub, Timestamp, UserId,
+};
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
 #[derive(Debug, Clone)]
@@ -29,6 +31,14 @@ pub enum Event {
     },
     /// Shared by all sessions that receive it.
     Message(Arc<Message>, Position),
+    /// A message as it is now, after somebody has changed it. What is `mine` in it is told to the user who did; to
+    /// others it is nobody's.
+    Update {
+        re: Option<u64>,
+        message: Arc<Message>,
+        by: Sub,
+        position: Position,
+    },
     Marker {
         conversation: ConversationId,
         user: Sub,
@@ -105,7 +115,10 @@ impl Event {
     pub(crate) fn is_answer(&self) -> bool {
         matches!(
             self,
-            Event::Ack { .. } | Event::Contact { re: Some(_), .. } | Event::Conversation { re: Some(_), .. }
+            Event::Ack { .. }
+                | Event::Update { re: Some(_), .. }
+                | Event::Contact { re: Some(_), .. }
+                | Event::Conversation { re: Some(_), .. }
         )
     }
 
@@ -114,6 +127,7 @@ impl Event {
         match self {
             Event::Message(_, position)
             | Event::Ack { position, .. }
+            | Event::Update { position, .. }
             | Event::Marker { position, .. }
             | Event::Contact { position, .. }
             | Event::Conversation { position, .. } => Some(position),
@@ -157,6 +171,8 @@ pub struct Changes {
     pub conversations_next: Option<String>,
     /// Ascending by seq inside each conversation.
     pub messages: Vec<Arc<Message>>,
+    /// Older ones that have changed, as they are now.
+    pub updates: Vec<Arc<Message>>,
     pub gaps: Vec<Gap>,
     pub contacts: Vec<Contact>,
     pub contacts_next: Option<String>,
@@ -168,6 +184,8 @@ pub struct Changes {
 pub struct Gap {
     pub conversation: ConversationId,
     pub first: Seq,
+    /// More older messages have changed than are told: what the device has of before `first` is not right any more.
+    pub forget: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,6 +197,25 @@ pub struct Message {
     pub body: Box<str>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
+    /// Of the last change; 0: it is as it was posted. Of two pictures of a message the greater is newer.
+    pub version: u64,
+    /// When it was edited last.
+    pub edited: Option<Timestamp>,
+    /// Then the body is empty.
+    pub deleted: bool,
+    /// In the order in which they came first.
+    pub reactions: Vec<Reactions>,
+}
+
+/// One reaction to a message, and who put it there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reactions {
+    pub reaction: Reaction,
+    pub count: u64,
+    /// The first [`NAMED`](crate::NAMED), oldest first.
+    pub users: Vec<Sub>,
+    /// The user for whom this was read is among them.
+    pub mine: bool,
 }
 
 /// A user as others see it.

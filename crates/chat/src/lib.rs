@@ -8,6 +8,7 @@
 
 mod admission;
 mod cache;
+mod changes;
 mod command;
 mod contacts;
 mod conversations;
@@ -21,6 +22,7 @@ mod node;
 mod peer;
 mod people;
 mod presence;
+mod reactions;
 mod refusal;
 mod resume;
 mod send;
@@ -38,19 +40,23 @@ pub mod directory;
 pub mod memory;
 pub mod token;
 
-pub use command::{Command, ContactAction, ConversationChange, Hello, MarkerSet, PageOf, SetPresence, To};
+pub use changes::{REVISIONS, may_change};
+pub use command::{
+    Command, ContactAction, ConversationChange, Hello, MarkerSet, MessageChange, PageOf, SetPresence, To,
+};
 pub use event::{
-    Changes, Contact, ContactState, Conversation, Event, Gap, Message, Person, Presence, Welcome,
+    Changes, Contact, ContactState, Conversation, Event, Gap, Message, Person, Presence, Reactions, Welcome,
 };
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
 };
 pub use node::{Limits, Node, NodeConfig, Outbox};
+pub use reactions::{NAMED, Reaction, room_for};
 pub use refusal::Refusal;
 pub use site::{Mode, Secret, SecretKind, Site};
 pub use stats::Stats;
 pub use store::{
-    Append, Appended, ContactRow, ContactsPage, ConversationRow, ConversationsPage, Done, HistoryPage,
-    MarkerRow, Met, PeoplePage, Profile, Relation, ResumeFrom, Snapshot, Store, StoreError, StoredMessage,
-    UserRow,
+    Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationRow,
+    ConversationsPage, Done, HistoryPage, MarkerRow, Met, PeoplePage, Profile, Relation, ResumeFrom,
+    Revision, Snapshot, Store, StoreError, StoredMessage, UserRow,
 };

@@ -8,9 +8,10 @@ use std::sync::{Mutex, MutexGuard};
 use tables::Tables;
 
 use crate::{
-    Append, Appended, ContactsPage, ConversationChange, ConversationId, ConversationRow, ConversationsPage,
-    Done, HistoryPage, MarkerRow, Met, PeoplePage, Position, Profile, Relation, ResumeFrom, Secret, Seq,
-    SetPresence, Site, SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
+    Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
+    ConversationRow, ConversationsPage, Done, HistoryPage, MarkerRow, Met, PeoplePage, Position, Profile,
+    Refusal, Relation, ResumeFrom, Revision, Secret, Seq, SetPresence, Site, SiteId, Snapshot, Store,
+    StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// Two manners. [`MemoryStore::new`] answers at once: everything a call leads to, also through further calls
@@ -271,6 +272,10 @@ impl Store for MemoryStore {
         self.write(move |tables| tables.append(append), done);
     }
 
+    fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
+        self.write(move |tables| tables.change_message(change), done);
+    }
+
     fn mark(
         &self,
         conversation: ConversationId,
@@ -358,13 +363,18 @@ impl Store for MemoryStore {
 
     fn history(
         &self,
+        reader: UserId,
         conversation: ConversationId,
         before: Option<Seq>,
         after: Option<Seq>,
         limit: u32,
         done: Done<HistoryPage>,
     ) {
-        self.read(move |tables| tables.history(conversation, before, after, limit), done);
+        self.read(move |tables| tables.history(reader, conversation, before, after, limit), done);
+    }
+
+    fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>) {
+        self.read(move |tables| tables.revisions(conversation, seq), done);
     }
 
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {

@@ -214,6 +214,10 @@ impl Node {
                 let job = Job::Change { re, change };
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
+            Command::ChangeMessage { re, conversation, seq, change } => {
+                let job = Job::ChangeMessage { re, seq, change };
+                inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
+            }
             Command::History { re, to, before, after, limit } => {
                 let job = Job::History { re, before, after, limit };
                 inner.for_peer(asker, is_waiting, to, job, now);
@@ -311,7 +315,7 @@ impl Inner {
     fn admit(&self, session: SessionId, command: &Command, now: Timestamp) -> Result<(Asker, bool), Refusal> {
         let site = self.sites.by_id(session.user.site).ok_or(Refusal::NoSession)?;
         let limits = &self.config.limits;
-        let is_send = matches!(command, Command::Send { .. });
+        let is_send = command.is_send();
         let rate = match is_send {
             true => Rate::per_minute(limits.send_burst, limits.send_per_minute),
             false => Rate::per_minute(limits.command_burst, limits.command_per_minute),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::{
-    ContactState, ConversationChange, MarkerSet, Mode, Refusal, Relation, Seq, StoreError, Timestamp, To,
-    UserRow,
+    ContactState, ConversationChange, MarkerSet, MessageChange, Mode, Refusal, Relation, Seq, StoreError,
+    Timestamp, To, UserRow,
 };
 
 /// Commands of one session that may wait for a person; more are refused.
@@ -20,6 +20,7 @@ pub(crate) enum Job {
     Mark(MarkerSet),
     Typing(bool),
     Change { re: u64, change: ConversationChange },
+    ChangeMessage { re: u64, seq: Seq, change: MessageChange },
     History { re: u64, before: Option<Seq>, after: Option<Seq>, limit: Option<u32> },
 }
 
@@ -132,6 +133,9 @@ impl Inner {
             Job::Mark(set) => self.mark(asker, &peer, set),
             Job::Typing(on) => self.typing(asker, &peer, on),
             Job::Change { re, change } => self.change_conversation(asker, &peer, re, change),
+            Job::ChangeMessage { re, seq, change } => {
+                self.change_message(asker, &peer, re, seq, change, now);
+            }
             Job::History { re, before, after, limit } => self.history(asker, &peer, re, before, after, limit),
         }
     }
@@ -203,7 +207,9 @@ impl Job {
             Job::Send { client_id, .. } => AnswerTo::Message(client_id.clone()),
             Job::Mark(_) => AnswerTo::Session,
             Job::Typing(_) => AnswerTo::Nobody,
-            Job::Change { re, .. } | Job::History { re, .. } => AnswerTo::Request(*re),
+            Job::Change { re, .. } | Job::ChangeMessage { re, .. } | Job::History { re, .. } => {
+                AnswerTo::Request(*re)
+            }
         }
     }
 }

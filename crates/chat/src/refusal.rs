@@ -39,6 +39,10 @@ pub enum Refusal {
     BadValue,
     #[error("the contact list is full")]
     TooManyContacts,
+    #[error("no such message")]
+    NoSuchMessage,
+    #[error("the message has as many different reactions as it may")]
+    TooManyReactions,
     #[error("the session is over")]
     NoSession,
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
@@ -47,7 +51,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 20] = [
+    pub const WORDS: [&'static str; 22] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -68,6 +72,8 @@ impl Refusal {
         "no_session",
         "going_away",
         "overloaded",
+        "no_such_message",
+        "too_many_reactions",
     ];
 
     pub fn word(self) -> &'static str {
@@ -96,6 +102,8 @@ impl Refusal {
             Refusal::NoSession => 17,
             Refusal::GoingAway { .. } => 18,
             Refusal::Overloaded { .. } => 19,
+            Refusal::NoSuchMessage => 20,
+            Refusal::TooManyReactions => 21,
         }
     }
 }

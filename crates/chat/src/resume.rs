@@ -114,6 +114,7 @@ fn changes(snapshot: Snapshot, presences: Vec<Option<Presence>>) -> Changes {
         conversations,
         conversations_next: snapshot.conversations.next,
         messages: snapshot.messages.into_iter().map(crate::conversations::message).collect(),
+        updates: snapshot.updates.into_iter().map(crate::conversations::message).collect(),
         gaps: snapshot.gaps,
         contacts,
         contacts_next: snapshot.contacts.next,

@@ -17,6 +17,10 @@ fn check(client_id: &str, body: &str, limits: &Limits) -> Result<(), Refusal> {
     if !(1..=64).contains(&client_id.len()) || !client_id.bytes().all(id_byte) {
         return Err(Refusal::BadValue);
     }
+    check_body(body, limits)
+}
+
+pub(crate) fn check_body(body: &str, limits: &Limits) -> Result<(), Refusal> {
     if body.is_empty() || body.len() > limits.body_bytes as usize || body.contains('\0') {
         return Err(Refusal::BadBody);
     }
@@ -56,6 +60,10 @@ impl Inner {
             time: now,
             // The store drops one that names no earlier message; so do receivers, by the same rule.
             reply_to,
+            version: 0,
+            edited: None,
+            deleted: false,
+            reactions: Vec::new(),
         };
         let node = self.clone();
         let to = peer.row.id;

@@ -20,6 +20,8 @@ pub struct Stats {
     pub messages: u64,
     /// Sends of an id that was stored before.
     pub repeated: u64,
+    /// Edits, deletions and reactions stored.
+    pub changes: u64,
     /// Message events handed to sessions, without acknowledgements.
     pub deliveries: u64,
     /// Sessions whose queue was dropped.
@@ -37,6 +39,7 @@ pub(crate) struct Counters {
     pub(crate) guests_refused: Counter,
     pub(crate) messages: Counter,
     pub(crate) repeated: Counter,
+    pub(crate) changes: Counter,
     pub(crate) deliveries: Counter,
     pub(crate) behind: Counter,
     refusals: [Counter; Refusal::WORDS.len()],
@@ -58,6 +61,7 @@ impl Counters {
             guests_refused: self.guests_refused.read(),
             messages: self.messages.read(),
             repeated: self.repeated.read(),
+            changes: self.changes.read(),
             deliveries: self.deliveries.read(),
             behind: self.behind.read(),
             refusals: refusals.map(|(word, count)| (*word, count.read())).collect(),

@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use crate::{
-    ContactState, ConversationChange, ConversationId, Position, Secret, Seq, SetPresence, Site, SiteId, Sub,
-    Timestamp, UserId,
+    ContactState, ConversationChange, ConversationId, MessageChange, Position, Reactions, Refusal, Secret,
+    Seq, SetPresence, Site, SiteId, Sub, Timestamp, UserId,
 };
 
 /// Called exactly once with the outcome.
@@ -67,6 +67,14 @@ pub trait Store: Send + Sync + 'static {
     /// no earlier seq of the conversation is dropped.
     /// A (sender, client id) seen before changes nothing and answers as then, with `repeated`.
     fn append(&self, append: Append, done: Done<Appended>);
+    /// Edits, deletes or reacts to a message, where [`may_change`](crate::may_change) and
+    /// [`room_for`](crate::room_for) allow it; a seq that is not there is [`Refusal::NoSuchMessage`]. It takes a
+    /// position, which is the message's version from then on, and changes both members' views, but no seq, no marker
+    /// and no activity. An unread mention is counted or not by the body as it is now. The body that was there is kept
+    /// as a [`Revision`]; reactions to a deleted message are not.
+    ///
+    /// What is so already changes nothing, and is answered as it is, with `changed` false.
+    fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>);
     /// Moves a member's markers forward (never back; clipped to the newest seq; read implies received).
     /// Answers the markers after it; `moved` says whether anything changed.
     fn mark(
@@ -123,15 +131,19 @@ pub trait Store: Send + Sync + 'static {
         done: Done<ConversationsPage>,
     );
     fn conversation(&self, user: UserId, conversation: ConversationId, done: Done<Option<ConversationRow>>);
-    /// At most `limit` messages next to `before` or `after` (both None: the newest), ascending.
+    /// At most `limit` messages next to `before` or `after` (both None: the newest), ascending, as `reader` sees them.
     fn history(
         &self,
+        reader: UserId,
         conversation: ConversationId,
         before: Option<Seq>,
         after: Option<Seq>,
         limit: u32,
         done: Done<HistoryPage>,
     );
+    /// The bodies that a message had before, oldest first: the first one and the newest of the
+    /// others, [`REVISIONS`](crate::REVISIONS) in all.
+    fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>);
     /// Of each user those with whom it has agreed to be contacts, in the order of `users`: one range each. For telling
     /// presence: answered after other reads, as [`sign_in`](Self::sign_in) is.
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>);
@@ -218,6 +230,34 @@ pub struct Appended {
     pub repeated: bool,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeMessage {
+    pub conversation: ConversationId,
+    pub seq: Seq,
+    pub by: UserId,
+    /// `by` may take back what others have sent.
+    pub is_moderator: bool,
+    pub change: MessageChange,
+    pub time: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedMessage {
+    /// As it is now, and as who asked sees it.
+    pub message: StoredMessage,
+    /// False: it was so already, and nobody must be told.
+    pub changed: bool,
+    pub position: Position,
+}
+
+/// A body that a message had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    /// When another one took its place.
+    pub until: Timestamp,
+    pub body: Box<str>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarkerRow {
     pub received: Seq,
@@ -255,6 +295,9 @@ pub struct Snapshot {
     pub conversations: ConversationsPage,
     /// Ascending by seq inside each conversation. Nothing on reset.
     pub messages: Vec<StoredMessage>,
+    /// Messages that the device has and that have changed since, in the order of their changes; as many at most as of
+    /// `messages`. Nothing on reset.
+    pub updates: Vec<StoredMessage>,
     pub gaps: Vec<crate::Gap>,
     /// A difference also has those who were taken off, with state `None`.
     pub contacts: ContactsPage,
@@ -296,6 +339,11 @@ pub struct StoredMessage {
     pub body: Box<str>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
+    /// As in [`Message`](crate::Message), the next three too.
+    pub version: u64,
+    pub edited: Option<Timestamp>,
+    pub deleted: bool,
+    pub reactions: Vec<Reactions>,
 }
 
 #[derive(Debug, Clone)]

@@ -29,6 +29,10 @@ fn a_message_reaches_every_device_of_both_once() {
             body: "hello".into(),
             time: scene.now(),
             reply_to: None,
+            version: 0,
+            edited: None,
+            deleted: false,
+            reactions: vec![],
         };
         assert_eq!((&**message, at), (&expected, position));
     }

@@ -1,4 +1,4 @@
-//! A community with bad luck: members send, mark, drop, reconnect, retry and fall behind at random over a store whose
+//! A community with bad luck: members send, edit, delete, react, mark, drop, reconnect, retry and fall behind at random over a store whose
 //! every interleaving is drawn by lot, the node is killed now and then, and all is compared with what must hold. The seed of a failure is printed;
 //! `SEED=n cargo test -p chat --test simulation` runs it alone.
 #![allow(clippy::unwrap_used, reason = "a test")]
@@ -6,6 +6,7 @@
 mod scene;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use chat::memory::MemoryStore;
 use chat::*;
@@ -49,6 +50,8 @@ struct Simulation {
     clients: Vec<Client>,
     /// By id: every message that a member ever wrote, and whether somebody was told that it is stored.
     written: BTreeMap<String, Written>,
+    /// Every picture of a message that anybody was shown, by its version: all are shown the same.
+    shown: BTreeMap<(ConversationId, u64, u64), Line>,
 }
 
 struct Written {
@@ -84,9 +87,46 @@ struct Link {
 /// A conversation as a client has it: everything from `from` to `newest`.
 #[derive(Default, Debug)]
 struct Log {
-    messages: BTreeMap<u64, (String, String)>,
+    messages: BTreeMap<u64, Line>,
     newest: u64,
     read: u64,
+}
+
+/// A message as a client shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Line {
+    id: String,
+    body: String,
+    version: u64,
+    is_edited: bool,
+    is_deleted: bool,
+    /// Who has put which reaction there.
+    reactions: Vec<(String, Vec<String>)>,
+    mine: BTreeSet<String>,
+}
+
+impl Line {
+    fn of(message: &Message) -> Line {
+        let names = |users: &[Sub]| users.iter().map(Sub::to_string).collect();
+        let reactions = message.reactions.iter().map(|put| (put.reaction.as_str().into(), names(&put.users)));
+        let mine = message.reactions.iter().filter(|put| put.mine);
+        assert!(message.reactions.iter().all(|put| put.count == put.users.len() as u64));
+        assert!(!message.deleted || message.body.is_empty() && message.reactions.is_empty());
+        Line {
+            id: message.client_id.to_string(),
+            body: message.body.to_string(),
+            version: message.version,
+            is_edited: message.edited.is_some(),
+            is_deleted: message.deleted,
+            reactions: reactions.collect(),
+            mine: mine.map(|put| put.reaction.as_str().into()).collect(),
+        }
+    }
+
+    /// What is the same for all.
+    fn public(&self) -> Line {
+        Line { mine: BTreeSet::new(), ..self.clone() }
+    }
 }
 
 impl Simulation {
@@ -107,7 +147,8 @@ impl Simulation {
                 written: 0,
             })
             .collect();
-        Simulation { scene, rng: StdRng::seed_from_u64(seed), faults, clients, written: BTreeMap::new() }
+        let rng = StdRng::seed_from_u64(seed);
+        Simulation { scene, rng, faults, clients, written: BTreeMap::new(), shown: BTreeMap::new() }
     }
 
     fn run(mut self) {
@@ -151,8 +192,9 @@ impl Simulation {
             40..52 => self.receive(who),
             52..60 => self.connect(who),
             60..66 => self.disconnect(who),
-            66..82 => self.write(who),
-            82..88 => self.mark(who),
+            66..78 => self.write(who),
+            78..84 => self.change(who),
+            84..88 => self.mark(who),
             88..91 => self.fall_behind(who),
             91..94 => self.retry(who),
             94..96 => self.resume_unasked(who),
@@ -254,6 +296,26 @@ impl Simulation {
         self.scene.node.command(session, command, self.scene.now());
     }
 
+    /// A change of a message that the client shows. Nobody says it again if it is lost.
+    fn change(&mut self, who: usize) {
+        let client = &self.clients[who];
+        let Some(session) = client.ready() else { return };
+        let known = client.logs.iter().flat_map(|(id, log)| log.messages.iter().map(move |line| (*id, line)));
+        let known: Vec<(ConversationId, u64, bool)> =
+            known.map(|(id, (seq, line))| (id, *seq, self.written[&line.id].from == client.user)).collect();
+        // Mostly new ones, as people do; then changes of one message meet.
+        let known = &known[known.len().saturating_sub(6)..];
+        let Some((conversation, seq, is_own)) = known.choose(&mut self.rng).copied() else { return };
+        let reaction = Reaction::parse(["👍", ":party:", "❤️"].choose(&mut self.rng).unwrap()).unwrap();
+        let change = match self.rng.random_range(0..10) {
+            0..3 if is_own => MessageChange::Edit(format!("edit {}", self.rng.random::<u16>()).into()),
+            3 if is_own => MessageChange::Delete,
+            _ => MessageChange::React { reaction, on: self.rng.random_bool(0.7) },
+        };
+        let command = Command::ChangeMessage { re: 4, conversation, seq: Seq(seq), change };
+        self.scene.node.command(session, command, self.scene.now());
+    }
+
     /// The gateway drops what it had queued for the client, and says so to both.
     fn fall_behind(&mut self, who: usize) {
         self.gateway(who);
@@ -291,7 +353,11 @@ impl Simulation {
             match &event {
                 Event::Welcome(welcome) => link.session = Some(welcome.session),
                 Event::Changes { .. } => link.dropping = false,
-                Event::Ack { .. } | Event::Message(..) | Event::Marker { .. } if link.dropping => continue,
+                Event::Ack { .. } | Event::Message(..) | Event::Update { .. } | Event::Marker { .. }
+                    if link.dropping =>
+                {
+                    continue;
+                }
                 _ => {}
             }
             link.queue.push_back(event);
@@ -311,6 +377,7 @@ impl Simulation {
     }
 
     fn hear(&mut self, who: usize, event: Event) {
+        self.note(&event);
         let client = &mut self.clients[who];
         match event {
             Event::Welcome(welcome) => {
@@ -328,6 +395,14 @@ impl Simulation {
             }
             Event::Ack { client_id, conversation, seq, position, .. } => {
                 self.acknowledged(who, &client_id, conversation, seq.0, position);
+            }
+            Event::Update { message, by, position, .. } => {
+                client.move_on(position);
+                client.take_update(&message, by.as_str() == USERS[client.user]);
+            }
+            Event::Refused { re: Some(4), refusal } => {
+                use Refusal::{NoSuchMessage, RateLimited, Unavailable};
+                assert!(matches!(refusal, NoSuchMessage | RateLimited { .. } | Unavailable), "{refusal}");
             }
             Event::SendRefused { client_id, refusal } => match refusal {
                 Refusal::Unavailable | Refusal::RateLimited { .. } => {}
@@ -358,6 +433,22 @@ impl Simulation {
         }
     }
 
+    /// Whoever is shown a version of a message is shown the same.
+    fn note(&mut self, event: &Event) {
+        let messages: Vec<Arc<Message>> = match event {
+            Event::Update { message, .. } | Event::Message(message, _) => vec![message.clone()],
+            Event::Welcome(welcome) => all_of(&welcome.changes),
+            Event::Changes { changes, .. } => all_of(changes),
+            Event::History { messages, .. } => messages.clone(),
+            _ => return,
+        };
+        for message in messages {
+            let line = Line::of(&message).public();
+            let key = (message.conversation, message.seq.0, message.version);
+            assert_eq!(self.shown.entry(key).or_insert(line.clone()), &line);
+        }
+    }
+
     fn acknowledged(&mut self, who: usize, id: &str, conversation: ConversationId, seq: u64, at: Position) {
         let client = &mut self.clients[who];
         let written = self.written.get_mut(id).expect("only what was written is acknowledged");
@@ -380,6 +471,10 @@ impl Simulation {
                 body: written.body.as_str().into(),
                 time: Timestamp(0),
                 reply_to: None,
+                version: 0,
+                edited: None,
+                deleted: false,
+                reactions: vec![],
             };
             client.take_message(&message, Nearness::Next);
         }
@@ -425,10 +520,16 @@ impl Simulation {
         let mut stored = BTreeSet::new();
         for (conversation, log) in &truth {
             assert!(log.messages.keys().copied().eq(1..=log.newest), "no gap in {conversation:?}");
-            for (seq, (id, body)) in &log.messages {
+            for (seq, line) in &log.messages {
+                let id = &line.id;
                 assert!(stored.insert(id.clone()), "{id} is there twice");
                 let written = &self.written[id];
-                assert_eq!(*body, written.body);
+                if !line.is_edited && !line.is_deleted {
+                    assert_eq!(line.body, written.body);
+                }
+                let shown = self.shown.range((*conversation, *seq, 0)..=(*conversation, *seq, u64::MAX));
+                let newest = shown.last().map_or(0, |((.., version), _)| *version);
+                assert_eq!(line.version, newest, "{id}: a change that was told is stored");
                 if let Some(acknowledged) = written.acknowledged {
                     assert_eq!(acknowledged, (*conversation, *seq), "{id}");
                 }
@@ -477,8 +578,8 @@ impl Simulation {
             return;
         }
         let mut last_by_device: BTreeMap<&str, &str> = BTreeMap::new();
-        for (id, _) in log.messages.values() {
-            let (device, number) = id.rsplit_once('-').unwrap();
+        for line in log.messages.values() {
+            let (device, number) = line.id.rsplit_once('-').unwrap();
             if let Some(before) = last_by_device.insert(device, number) {
                 assert!(before < number, "{device}: {before} comes after {number}");
             }
@@ -505,6 +606,7 @@ impl Simulation {
                     self.scene.node.command(session, command, self.scene.now());
                     self.scene.store.run();
                     let page = self.scene.inbox.take(handle);
+                    page.iter().for_each(|event| self.note(event));
                     let [Event::History { conversation, messages, more, .. }] = &page[..] else {
                         panic!("{page:?}")
                     };
@@ -512,8 +614,8 @@ impl Simulation {
                         let log = truth.entry(*conversation).or_default();
                         log.newest = log.newest.max(message.seq.0);
                         after = message.seq.0;
-                        let entry = (message.client_id.to_string(), message.body.to_string());
-                        assert_eq!(log.messages.entry(after).or_insert(entry.clone()), &entry);
+                        let line = Line::of(message).public();
+                        assert_eq!(log.messages.entry(after).or_insert(line.clone()), &line);
                     }
                     if !more {
                         break;
@@ -523,6 +625,11 @@ impl Simulation {
         }
         truth
     }
+}
+
+fn all_of(changes: &Changes) -> Vec<Arc<Message>> {
+    let last = changes.conversations.iter().filter_map(|conversation| conversation.last.clone());
+    changes.messages.iter().chain(&changes.updates).cloned().chain(last).collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -555,6 +662,9 @@ impl Client {
         }
         self.position = Some(changes.position);
         let gaps: BTreeSet<ConversationId> = changes.gaps.iter().map(|gap| gap.conversation).collect();
+        for gap in changes.gaps.iter().filter(|gap| gap.forget) {
+            self.logs.entry(gap.conversation).or_default().messages.clear();
+        }
         for message in &changes.messages {
             let first = gaps.contains(&message.conversation)
                 && changes
@@ -562,6 +672,9 @@ impl Client {
                     .iter()
                     .any(|gap| (gap.conversation, gap.first) == (message.conversation, message.seq));
             self.take_message(message, if first { Nearness::AfterGap } else { Nearness::Next });
+        }
+        for message in &changes.updates {
+            self.take_update(message, true);
         }
         for conversation in &changes.conversations {
             if let Some(last) = &conversation.last {
@@ -578,10 +691,7 @@ impl Client {
         let me = sub(USERS[self.user]);
         let log = self.logs.entry(message.conversation).or_default();
         let seq = message.seq.0;
-        let entry = (message.client_id.to_string(), message.body.to_string());
-        if let Some(known) = log.messages.get(&seq) {
-            assert_eq!(*known, entry, "one place, one message");
-        }
+        let line = Line::of(message);
         assert!(
             nearness == Nearness::AfterGap || seq <= log.newest + 1,
             "{}: {seq} of {:?} after {}",
@@ -589,10 +699,29 @@ impl Client {
             message.conversation,
             log.newest
         );
-        log.messages.insert(seq, entry);
+        let known = log.messages.entry(seq).or_insert(line.clone());
+        assert_eq!(known.id, line.id, "one place, one message");
+        if line.version > known.version {
+            *known = line;
+        }
         log.newest = log.newest.max(seq);
         if message.from == me {
             log.read = log.read.max(seq);
+        }
+    }
+
+    /// In the place of the one that is known. What others have done says nothing of one's own reactions.
+    fn take_update(&mut self, message: &Message, mine_is_right: bool) {
+        let log = self.logs.get_mut(&message.conversation);
+        let Some(known) = log.and_then(|log| log.messages.get_mut(&message.seq.0)) else { return };
+        if message.version > known.version {
+            let mut line = Line::of(message);
+            if !mine_is_right {
+                assert!(line.mine.is_empty(), "nobody is told what is another's");
+                let left = |reaction: &&String| line.reactions.iter().any(|(one, _)| one == *reaction);
+                line.mine = known.mine.iter().filter(left).cloned().collect();
+            }
+            *known = line;
         }
     }
 
@@ -601,8 +730,14 @@ impl Client {
         for (conversation, log) in &self.logs {
             let known = &truth[conversation];
             assert_eq!(log.newest, known.newest, "{name} is up to date in {conversation:?}");
-            for (seq, message) in &log.messages {
-                assert_eq!(message, &known.messages[seq], "{name}");
+            for (seq, line) in &log.messages {
+                assert_eq!(line.public(), known.messages[seq], "{name}");
+                let mine = line
+                    .reactions
+                    .iter()
+                    .filter(|(_, users)| users.iter().any(|user| user == USERS[self.user]));
+                let mine: BTreeSet<String> = mine.map(|(reaction, _)| reaction.clone()).collect();
+                assert_eq!(mine, line.mine, "{name}: {line:?}");
             }
         }
         assert!(self.outbox.is_empty(), "{name} has nothing left to send: {:?}", self.outbox);

@@ -100,6 +100,7 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
             ),
             Sample::counter("kith_chat_messages", "Messages stored, each once.", stats.messages),
             Sample::counter("kith_chat_repeated", "Sends of an id that was stored before.", stats.repeated),
+            Sample::counter("kith_chat_changes", "Edits, deletions and reactions stored.", stats.changes),
             Sample::counter("kith_chat_deliveries", "Messages handed to sessions.", stats.deliveries),
             Sample::counter("kith_chat_behind", "Sessions that read too slowly.", stats.behind),
         ];

@@ -200,7 +200,7 @@ fn histories(store: &Sqlite, users: &[UserId]) {
             let done = Box::new(move |outcome: Result<chat::HistoryPage, _>| {
                 told.send(outcome.unwrap().messages.len()).unwrap();
             });
-            store.history(conversation, None, None, 50, done);
+            store.history(users[user], conversation, None, None, 50, done);
         }
         drop(told);
         assert!(answers.iter().all(|messages| messages > 0));

@@ -105,7 +105,7 @@ pub(crate) fn change(
         direct.sides[me] = Side { changed: number, ..after };
         batch.change(id, |row| *row = direct.clone());
     }
-    let row = assemble(batch.db, &mut Lines::new(batch.db)?, user, id, &direct)?;
+    let row = assemble(batch.db, &mut Lines::new(batch.db, user)?, user, id, &direct)?;
     Ok(row.map(|row| (row, batch.position())))
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn page(
     let more = places.len() > limit as usize;
     places.truncate(limit as usize);
     let next = places.last().filter(|_| more).map(|(place, _)| place.cursor());
-    let mut lines = Lines::new(db)?;
+    let mut lines = Lines::new(db, user)?;
     let mut rows = Vec::with_capacity(places.len());
     for (_, id) in places {
         if let Some(direct) = load(db, id)? {
@@ -228,7 +228,7 @@ pub(crate) fn page(
 
 pub(crate) fn one(db: &Connection, user: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
     match load(db, id)? {
-        Some(direct) => assemble(db, &mut Lines::new(db)?, user, id, &direct),
+        Some(direct) => assemble(db, &mut Lines::new(db, user)?, user, id, &direct),
         None => Ok(None),
     }
 }

@@ -15,6 +15,7 @@ mod contact;
 mod conversation;
 mod fault;
 mod message;
+mod message_change;
 mod meta;
 mod migrate;
 mod open;

@@ -12,6 +12,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::conversation::{self, Direct, Side, side_of};
 use crate::fault::{Fault, Outcome};
+use crate::message_change;
 use crate::user::{self, Subs};
 use crate::writer::Batch;
 
@@ -43,7 +44,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
             (1, 0)
         }
     };
-    let mention = append.body.contains('@') && names_other(batch.db, append)?;
+    let mention = names_other(batch.db, id, append.from, &append.body)?;
     let number = batch.next_number();
     insert(batch.db, append, number, seq, previous, mention)?;
     batch.sent.note(append.from, &append.client_id, number);
@@ -87,9 +88,10 @@ fn sent_before(batch: &mut Batch<'_>, append: &Append) -> Outcome<Option<Appende
     Ok(answer.optional()?)
 }
 
-fn names_other(db: &Connection, append: &Append) -> Outcome<bool> {
-    let Some(other) = append.conversation.other(append.from) else { return Ok(false) };
-    Ok(user::sub_of(db, other)?.is_some_and(|sub| mentions(&append.body, sub.as_str())))
+/// Does a body by one member mention the other?
+pub(crate) fn names_other(db: &Connection, id: ConversationId, from: UserId, body: &str) -> Outcome<bool> {
+    let Some(other) = id.other(from).filter(|_| body.contains('@')) else { return Ok(false) };
+    Ok(user::sub_of(db, other)?.is_some_and(|sub| mentions(body, sub.as_str())))
 }
 
 fn insert(
@@ -144,6 +146,7 @@ pub(crate) fn mentions_after(db: &Connection, tail: u64, read: u64, user: UserId
 
 pub(crate) fn history(
     db: &Connection,
+    reader: UserId,
     id: ConversationId,
     before: Option<Seq>,
     after: Option<Seq>,
@@ -160,26 +163,22 @@ pub(crate) fn history(
         Some(_) => (first, first.saturating_add(taken).saturating_sub(1)),
         None => (last + 1 - taken, last),
     };
-    let messages = if taken == 0 { Vec::new() } else { range(db, id, &direct, first, last)? };
+    let messages = if taken == 0 { Vec::new() } else { range(db, reader, id, &direct, first, last)? };
     Ok(HistoryPage { messages, more: taken < available })
 }
 
 /// The messages from seq `first` to `last`, which exist.
 fn range(
     db: &Connection,
+    reader: UserId,
     id: ConversationId,
     direct: &Direct,
     first: u64,
     last: u64,
 ) -> Outcome<Vec<StoredMessage>> {
-    let (mut seq, mut position) = entrance(db, id, direct, last)?;
-    let mut hop = db.prepare_cached("SELECT previous FROM message WHERE position = ?1")?;
-    while seq > last {
-        position = hop.query_row([position as i64], |row| row.get::<_, i64>(0))? as u64;
-        seq -= 1;
-    }
-    let mut lines = Lines::new(db)?;
-    let mut messages = Vec::new();
+    let Some(mut position) = position_of(db, id, direct, last)? else { return Ok(Vec::new()) };
+    let mut lines = Lines::new(db, reader)?;
+    let (mut seq, mut messages) = (last, Vec::new());
     while seq >= first
         && let Some(line) = lines.at(position)?
     {
@@ -189,6 +188,25 @@ fn range(
     }
     messages.reverse();
     Ok(messages)
+}
+
+/// None where there is no message of this seq.
+pub(crate) fn position_of(
+    db: &Connection,
+    id: ConversationId,
+    direct: &Direct,
+    seq: u64,
+) -> Outcome<Option<u64>> {
+    if !(1..=direct.seq).contains(&seq) {
+        return Ok(None);
+    }
+    let (mut at, mut position) = entrance(db, id, direct, seq)?;
+    let mut hop = db.prepare_cached("SELECT previous FROM message WHERE position = ?1")?;
+    while at > seq {
+        position = hop.query_row([position as i64], |row| row.get::<_, i64>(0))? as u64;
+        at -= 1;
+    }
+    Ok(Some(position))
 }
 
 /// Seq and position of the message with this seq or a little more.
@@ -202,17 +220,19 @@ fn entrance(db: &Connection, id: ConversationId, direct: &Direct, seq: u64) -> O
     Ok((at, db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0))? as u64))
 }
 
-/// Reads messages by position.
+/// Reads messages by position, as one user sees them.
 pub(crate) struct Lines<'a> {
+    db: &'a Connection,
+    reader: UserId,
     statement: CachedStatement<'a>,
     pub(crate) subs: Subs<'a>,
 }
 
 impl<'a> Lines<'a> {
-    pub(crate) fn new(db: &'a Connection) -> Outcome<Lines<'a>> {
-        let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body \
+    pub(crate) fn new(db: &'a Connection, reader: UserId) -> Outcome<Lines<'a>> {
+        let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed \
                    FROM message WHERE position = ?1";
-        Ok(Lines { statement: db.prepare_cached(sql)?, subs: Subs::new(db) })
+        Ok(Lines { db, reader, statement: db.prepare_cached(sql)?, subs: Subs::new(db) })
     }
 
     /// None where it was removed with its site.
@@ -223,7 +243,7 @@ impl<'a> Lines<'a> {
         let site = SiteId(row.get(0)?);
         let from = UserId { site, num: row.get(4)? };
         let Some(from_sub) = self.subs.of(from)? else { return Ok(None) };
-        let message = StoredMessage {
+        let mut message = StoredMessage {
             conversation: ConversationId { site, key: number(1)? },
             seq: Seq(number(2)?),
             from,
@@ -232,7 +252,15 @@ impl<'a> Lines<'a> {
             body: row.get(8)?,
             time: Timestamp(number(5)?),
             reply_to: row.get::<_, Option<i64>>(6)?.map(|to| Seq(to as u64)),
+            version: number(9)?,
+            edited: None,
+            deleted: false,
+            reactions: Vec::new(),
         };
-        Ok(Some(Line { message, previous: number(3)? }))
+        let previous = number(3)?;
+        if message.version > 0 {
+            message_change::complete(self.db, &mut self.subs, self.reader, position, &mut message)?;
+        }
+        Ok(Some(Line { message, previous }))
     }
 }

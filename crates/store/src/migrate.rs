@@ -6,6 +6,7 @@ use rusqlite::Connection;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0001_first_conversation.sql"),
     include_str!("../migrations/sqlite/0002_contact_cards.sql"),
+    include_str!("../migrations/sqlite/0003_message_changes.sql"),
 ];
 
 /// The schema version that this program knows.

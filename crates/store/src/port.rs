@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use chat::{
-    Append, Appended, ContactsPage, ConversationChange, ConversationId, ConversationRow, ConversationsPage,
-    Done, HistoryPage, MarkerRow, Met, PeoplePage, Position, Profile, Relation, ResumeFrom, Secret, Seq,
-    SetPresence, Site, SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
+    Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
+    ConversationRow, ConversationsPage, Done, HistoryPage, MarkerRow, MessageChange, Met, PeoplePage,
+    Position, Profile, Refusal, Relation, ResumeFrom, Revision, Secret, Seq, SetPresence, Site, SiteId,
+    Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 use rusqlite::Connection;
 
@@ -14,7 +15,7 @@ use crate::reader::{self, Read};
 use crate::sqlite::{Shared, Sqlite};
 use crate::user::Seen;
 use crate::writer::{self, Batch};
-use crate::{contact, conversation, message, meta, resume, site, token, user};
+use crate::{contact, conversation, message, message_change, meta, resume, site, token, user};
 
 impl Sqlite {
     fn write<T: Send + 'static>(
@@ -128,6 +129,16 @@ impl Store for Sqlite {
         self.shared.write(job, bytes);
     }
 
+    fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
+        let bytes = match &change.change {
+            MessageChange::Edit(body) => body.len(),
+            MessageChange::Delete | MessageChange::React { .. } => 0,
+        };
+        let job =
+            writer::write(move |batch| message_change::change(batch, &change), |outcome, _| done(outcome));
+        self.shared.write(job, bytes);
+    }
+
     fn mark(
         &self,
         conversation: ConversationId,
@@ -219,13 +230,18 @@ impl Store for Sqlite {
 
     fn history(
         &self,
+        reader: UserId,
         conversation: ConversationId,
         before: Option<Seq>,
         after: Option<Seq>,
         limit: u32,
         done: Done<HistoryPage>,
     ) {
-        self.read(move |db| message::history(db, conversation, before, after, limit), done);
+        self.read(move |db| message::history(db, reader, conversation, before, after, limit), done);
+    }
+
+    fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>) {
+        self.read(move |db| message_change::revisions(db, conversation, seq), done);
     }
 
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>) {

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use crate::conversation::{self, Direct, Place};
 use crate::fault::Outcome;
 use crate::message::Lines;
-use crate::{contact, meta};
+use crate::{contact, message_change, meta};
 
 /// The difference since a position, or a first page. Call inside a transaction: all is of one moment.
 pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u32) -> Outcome<Snapshot> {
@@ -24,6 +24,7 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
         reset: true,
         conversations: conversation::page(db, user, false, None, from.page)?,
         messages: Vec::new(),
+        updates: Vec::new(),
         gaps: Vec::new(),
         contacts: contact::page(db, user, None, from.contacts)?,
         position,
@@ -36,6 +37,7 @@ pub(crate) fn empty(position: Position) -> Snapshot {
         reset: true,
         conversations: ConversationsPage { rows: Vec::new(), next: None },
         messages: Vec::new(),
+        updates: Vec::new(),
         gaps: Vec::new(),
         contacts: ContactsPage { rows: Vec::new(), next: None },
         position,
@@ -55,17 +57,18 @@ fn difference(
     }
     let Some(changed) = changed_since(db, user, since, from.page)? else { return Ok(None) };
     let Some(contacts) = contact::changed_since(db, user, since, from.contacts)? else { return Ok(None) };
-    let mut missed = Missed { since, room: from.messages, messages: Vec::new(), gaps: Vec::new() };
-    let mut lines = Lines::new(db)?;
+    let mut missed = Missed::new(since, from.messages as usize);
+    let mut lines = Lines::new(db, user)?;
     let mut rows = Vec::with_capacity(changed.len());
     for (_, id, direct) in changed {
         rows.extend(conversation::assemble(db, &mut lines, user, id, &direct)?);
-        missed.collect(&mut lines, id, &direct, from.messages_per_conversation)?;
+        missed.collect(db, &mut lines, id, &direct, from.messages_per_conversation as usize)?;
     }
     Ok(Some(Snapshot {
         reset: false,
         conversations: ConversationsPage { rows, next: None },
         messages: missed.messages,
+        updates: missed.updates,
         gaps: missed.gaps,
         contacts: ContactsPage { rows: contacts, next: None },
         position,
@@ -91,36 +94,66 @@ fn changed_since(
 
 struct Missed {
     since: u64,
-    /// How many messages may still be taken.
-    room: u32,
+    /// Most messages that are taken, and as many updates.
+    most: usize,
     messages: Vec<StoredMessage>,
+    updates: Vec<StoredMessage>,
     gaps: Vec<Gap>,
 }
 
 impl Missed {
-    /// Walks back from the newest message to the first that the device has, as far as there is room.
+    fn new(since: u64, most: usize) -> Missed {
+        Missed { since, most, messages: Vec::new(), updates: Vec::new(), gaps: Vec::new() }
+    }
+
     fn collect(
         &mut self,
+        db: &Connection,
         lines: &mut Lines<'_>,
         id: ConversationId,
         direct: &Direct,
-        most: u32,
+        most: usize,
     ) -> Outcome<()> {
+        let (first, is_whole) = self.collect_new(lines, direct, most)?;
+        let forget = !self.collect_updates(db, lines, id, most)?;
+        if !is_whole || forget {
+            self.gaps.push(Gap { conversation: id, first: Seq(first), forget });
+        }
+        Ok(())
+    }
+
+    /// Walks back from the newest message to the first that the device has, as far as there is room. Answers the seq at
+    /// which what was taken begins, and whether that is all.
+    fn collect_new(&mut self, lines: &mut Lines<'_>, direct: &Direct, most: usize) -> Outcome<(u64, bool)> {
         let begin = self.messages.len();
         let mut position = direct.position;
         let mut first = direct.seq + 1;
-        let most = most.min(self.room) as usize;
+        let most = most.min(self.most - begin);
         while position > self.since && self.messages.len() - begin < most {
             let Some(line) = lines.at(position)? else { break };
             first = line.message.seq.0;
             position = line.previous;
             self.messages.push(line.message);
         }
-        self.room -= (self.messages.len() - begin) as u32;
         self.messages[begin..].reverse();
-        if position > self.since {
-            self.gaps.push(Gap { conversation: id, first: Seq(first) });
+        Ok((first, position <= self.since))
+    }
+
+    /// Messages that the device has and that have changed; all of them or, where there is no room, none and false.
+    fn collect_updates(
+        &mut self,
+        db: &Connection,
+        lines: &mut Lines<'_>,
+        id: ConversationId,
+        most: usize,
+    ) -> Outcome<bool> {
+        let most = most.min(self.most - self.updates.len());
+        let Some(updated) = message_change::updated_since(db, id, self.since, most)? else {
+            return Ok(false);
+        };
+        for position in updated {
+            self.updates.extend(lines.at(position)?.map(|line| line.message));
         }
-        Ok(())
+        Ok(true)
     }
 }

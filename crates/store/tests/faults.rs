@@ -105,7 +105,7 @@ fn check_after_kill(store: &Sqlite, acknowledged: &HashMap<String, Seq>, round: 
     for number in of_this_round..of_this_round + 100 {
         say(store, ann, bob, &format!("{round}-{number}"), "hello");
     }
-    let page = ask(|done| store.history(direct(ann, bob), None, None, u32::MAX, done));
+    let page = ask(|done| store.history(ann, direct(ann, bob), None, None, u32::MAX, done));
     let stored: HashMap<&str, Seq> =
         page.messages.iter().map(|message| (&*message.client_id, message.seq)).collect();
     assert_eq!(stored.len(), page.messages.len(), "nothing is there twice");

@@ -5,8 +5,8 @@ mod asking;
 use asking::{Directory, NOW, ask, direct, put_named, sub};
 use chat::memory::MemoryStore;
 use chat::{
-    Append, ContactState, ConversationChange, ConversationId, Position, Profile, Relation, ResumeFrom, Seq,
-    SetPresence, SiteId, Store, Timestamp, UserId,
+    Append, ChangeMessage, ContactState, ConversationChange, ConversationId, MessageChange, Position,
+    Profile, Reaction, Relation, ResumeFrom, Seq, SetPresence, SiteId, Store, Timestamp, UserId,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -43,6 +43,13 @@ enum Step {
         user: UserId,
         with: u32,
         change: ConversationChange,
+    },
+    ChangeMessage {
+        user: UserId,
+        with: u32,
+        seq: u64,
+        as_moderator: bool,
+        change: MessageChange,
     },
     Relate {
         user: UserId,
@@ -124,6 +131,20 @@ fn change() -> impl Strategy<Value = ConversationChange> {
         .prop_map(|(muted_until, pinned, archived)| ConversationChange { muted_until, pinned, archived })
 }
 
+fn message_change() -> impl Strategy<Value = MessageChange> {
+    let body = prop_oneof![Just("hello @u1!"), Just("hello @u2"), Just("other words"), Just("more words")];
+    let reaction =
+        prop::sample::select(vec!["👍", "❤️", ":a:", ":b:", ":c:", ":d:", ":e:", ":f:", ":g:", ":h:"]);
+    prop_oneof![
+        4 => body.prop_map(|body| MessageChange::Edit(body.into())),
+        1 => Just(MessageChange::Delete),
+        8 => (reaction, prop::bool::weighted(0.8)).prop_map(|(reaction, on)| MessageChange::React {
+            reaction: Reaction::parse(reaction).expect("one of ours"),
+            on,
+        }),
+    ]
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let with = 1..=USERS;
     let append = (user(), with.clone(), any::<u8>(), any::<bool>(), proptest::option::of(seq()), 0..5u64)
@@ -143,6 +164,11 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(user, with, received, read)| Step::Mark { user, with, received, read }),
         3 => (user(), with.clone(), change())
             .prop_map(|(user, with, change)| Step::Change { user, with, change }),
+        8 => (user(), with.clone(), 0..5u64, prop::bool::weighted(0.1), message_change()).prop_map(
+            |(user, with, seq, as_moderator, change)| {
+                Step::ChangeMessage { user, with, seq, as_moderator, change }
+            }
+        ),
         3 => (user(), with.clone(), state(), state(), 1..5u32).prop_map(|(user, with, of_a, of_b, limit)|
             Step::Relate { user, with, relation: Relation { of_a, of_b }, limit }),
         1 => (user(), presence(), any::<u64>())
@@ -170,6 +196,7 @@ impl Step {
             | Step::Append { from: user, .. }
             | Step::Mark { user, .. }
             | Step::Change { user, .. }
+            | Step::ChangeMessage { user, .. }
             | Step::Relate { user, .. }
             | Step::Presence { user, .. }
             | Step::Ban { user, .. } => Some(user.site),
@@ -249,6 +276,21 @@ impl Subject {
                 let answer = ask(|done| store.change_conversation(conversation, *user, *change, done));
                 (format!("{answer:?}"), answer.map(|(_, position)| position))
             }
+            Step::ChangeMessage { user, with: other, seq, as_moderator, change } => {
+                let Some(conversation) = with(*user, *other) else { return Default::default() };
+                self.now += 1;
+                let wanted = ChangeMessage {
+                    conversation,
+                    seq: Seq(*seq),
+                    by: *user,
+                    is_moderator: *as_moderator,
+                    change: change.clone(),
+                    time: Timestamp(self.now),
+                };
+                let answer = ask(|done| store.change_message(wanted, done));
+                let revisions = ask(|done| store.revisions(conversation, Seq(*seq), done));
+                (format!("{answer:?} {revisions:?}"), answer.ok().map(|changed| changed.position))
+            }
             Step::Relate { user, with, relation, limit } => {
                 let other = UserId { site: user.site, num: *with };
                 if other == *user {
@@ -288,7 +330,7 @@ impl Subject {
             Step::History { user, with: other, before, after, limit } => {
                 let Some(conversation) = with(*user, *other) else { return Default::default() };
                 let (before, after) = (before.map(Seq), after.map(Seq));
-                let answer = ask(|done| store.history(conversation, before, after, *limit, done));
+                let answer = ask(|done| store.history(*user, conversation, before, after, *limit, done));
                 (format!("{answer:?}"), None)
             }
             Step::Lists { user, limit, query } => {
@@ -434,9 +476,9 @@ fn any_cursor_and_any_query_has_an_answer() {
         let people = ask(|done| store.people(site, query, after, 3, done));
         prop_assert!(people.rows.len() <= 3);
         let seq = Some(Seq(number));
-        let page = ask(|done| store.history(direct(a, b), seq, None, u32::MAX, done));
+        let page = ask(|done| store.history(a, direct(a, b), seq, None, u32::MAX, done));
         prop_assert_eq!(page.messages.len(), usize::from(number > 1));
-        let page = ask(|done| store.history(direct(a, b), None, seq, u32::MAX, done));
+        let page = ask(|done| store.history(a, direct(a, b), None, seq, u32::MAX, done));
         prop_assert_eq!(page.messages.len(), usize::from(number == 0));
         Ok(())
     });

@@ -24,6 +24,10 @@ fn main() {
             body: body.as_str().into(),
             time: 1_764_000_000_123,
             reply_to: None,
+            version: None,
+            edited: None,
+            deleted: false,
+            reactions: Vec::new(),
         },
         position: "p1.12345".into(),
     };

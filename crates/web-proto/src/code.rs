@@ -103,7 +103,7 @@ codes! {
     NoSuchUser = "no_such_user", 404, 4018, Never;
     /// No conversation of this id in which one is a member.
     NoSuchConversation = "no_such_conversation", 404, 4019, Never;
-    /// One may not write to this user: they have blocked it, or are no contact where the site asks for it.
+    /// One may not write to this user: they have blocked it, or are no contact where the site asks for it. Or one may not change this message, because it is somebody else's.
     NotAllowed = "not_allowed", 403, 4020, Never;
     /// The body is empty or longer than `limits.body_bytes`.
     BadBody = "bad_body", 400, 4021, Never;
@@ -111,6 +111,10 @@ codes! {
     BadValue = "bad_value", 400, 4022, Never;
     /// One's contact list is full.
     TooManyContacts = "too_many_contacts", 409, 4023, Never;
+    /// No message of this seq, or it was deleted.
+    NoSuchMessage = "no_such_message", 404, 4024, Never;
+    /// The message has as many different reactions as it may, in all or of one user.
+    TooManyReactions = "too_many_reactions", 409, 4025, Never;
     /// A mistake of ours; it has been counted and logged.
     Internal = "internal", 500, 1011, Later;
 }

@@ -126,6 +126,33 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
+    /// Put another body in the place of the one of one's own message. Answered by `update`.
+    Edit {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+        #[serde(borrow)]
+        body: Cow<'a, str>,
+    },
+    /// Take back one's own message, for everybody. Answered by `update`.
+    Delete {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+    },
+    /// Put a reaction on a message, or take one's own off. Answered by `update`.
+    React {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+        /// One emoji, or `:name:`.
+        #[serde(borrow)]
+        reaction: Cow<'a, str>,
+        on: bool,
+    },
     /// Ask for everything since a position: the answer to `behind`. Answered by `changes`.
     Resume {
         rid: u64,

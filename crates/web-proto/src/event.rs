@@ -52,6 +52,20 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
+    /// A message was edited, deleted or reacted to: answer to the command, or news.
+    Update {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        re: Option<u64>,
+        /// The whole message as it is now. Whose `mine` it has: see `by`.
+        #[serde(borrow)]
+        message: Message<'a>,
+        /// Who changed it. Where that is oneself, `mine` of the reactions is right; else it is left out, and what
+        /// one has put on the message is as before.
+        #[serde(borrow)]
+        by: Cow<'a, str>,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
     /// A member's marker moved; `user` may be oneself, on another device.
     Marker {
         #[serde(borrow)]
@@ -163,6 +177,8 @@ pub enum Event<'a> {
         conversations: Vec<Conversation<'a>>,
         #[serde(borrow)]
         messages: Vec<Message<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        updates: Vec<Message<'a>>,
         gaps: Vec<Gap<'a>>,
         #[serde(borrow)]
         contacts: Vec<Contact<'a>>,
@@ -233,6 +249,9 @@ pub struct Welcome<'a> {
     /// On resume: messages missed, ascending by `seq` inside each conversation.
     #[serde(borrow, default)]
     pub messages: Vec<Message<'a>>,
+    /// On resume: older messages that have changed meanwhile, as they are now.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub updates: Vec<Message<'a>>,
     /// On resume: conversations of which more was missed than is sent here.
     #[serde(borrow, default)]
     pub gaps: Vec<Gap<'a>>,
@@ -256,6 +275,9 @@ pub struct Gap<'a> {
     pub conversation: Cow<'a, str>,
     /// The oldest `seq` that is sent; between the client's newest and this one something is missing.
     pub first: u64,
+    /// More older messages have changed than are sent: the client drops all that it has before `first`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forget: bool,
 }
 
 /// What the server accepts, so that a client can say so before it sends.
@@ -296,6 +318,33 @@ pub struct Message<'a> {
     pub time: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<u64>,
+    /// Grows with each change; absent: it is as it was posted. Of two pictures of a message the greater is newer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// Unix milliseconds of the last edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<u64>,
+    /// It was taken back; `body` is empty.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
+    /// In the order in which they came first.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub reactions: Vec<Reaction<'a>>,
+}
+
+/// One emoji or `:name:` on a message, and who put it there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Reaction<'a> {
+    #[serde(borrow)]
+    pub reaction: Cow<'a, str>,
+    pub count: u64,
+    /// Ids of the first who put it there and left it, at most 20, oldest first.
+    #[serde(borrow)]
+    pub users: Vec<Cow<'a, str>>,
+    /// Oneself is among them; only in what is made for one user.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mine: bool,
 }
 
 /// A user as others see it.

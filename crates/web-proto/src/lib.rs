@@ -19,7 +19,7 @@ mod typescript;
 pub use code::{Code, Return};
 pub use command::{Command, ContactAction, Hello, MarkerSet, SendTo, SetPresence};
 pub use event::{
-    Contact, ContactState, Conversation, Event, Gap, Limits, Message, Person, Presence, Welcome,
+    Contact, ContactState, Conversation, Event, Gap, Limits, Message, Person, Presence, Reaction, Welcome,
 };
 pub use parse::Reject;
 

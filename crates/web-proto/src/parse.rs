@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::{Code, Command, Event, Hello, MarkerSet, Message, SendTo, VERSION, Welcome};
+use crate::{Code, Command, Event, Hello, MarkerSet, Message, Reaction, SendTo, VERSION, Welcome};
 
 /// Every `t` of a command.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 19] = [
     "hello",
     "send",
     "marker",
@@ -23,6 +23,9 @@ const NAMES: [&str; 16] = [
     "conversations",
     "conversation",
     "history",
+    "edit",
+    "delete",
+    "react",
     "resume",
     "token",
     "ping",
@@ -241,14 +244,32 @@ struct Posted<'a> {
     body: Cow<'a, str>,
     time: u64,
     reply_to: Option<u64>,
+    version: Option<u64>,
+    edited: Option<u64>,
+    #[serde(default)]
+    deleted: bool,
+    #[serde(borrow, default)]
+    reactions: Vec<Reaction<'a>>,
     #[serde(borrow)]
     position: Cow<'a, str>,
 }
 
 impl<'a> Posted<'a> {
     fn event(self) -> Event<'a> {
-        let Posted { conversation, seq, from, id, body, time, reply_to, position } = self;
-        Event::Message { message: Message { conversation, seq, from, id, body, time, reply_to }, position }
+        let message = Message {
+            conversation: self.conversation,
+            seq: self.seq,
+            from: self.from,
+            id: self.id,
+            body: self.body,
+            time: self.time,
+            reply_to: self.reply_to,
+            version: self.version,
+            edited: self.edited,
+            deleted: self.deleted,
+            reactions: self.reactions,
+        };
+        Event::Message { message, position: self.position }
     }
 }
 

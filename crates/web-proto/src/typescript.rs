@@ -42,6 +42,7 @@ fn file() -> String {
     declare::<Gap<'_>>(&mut out);
     declare::<Conversation<'_>>(&mut out);
     declare::<Message<'_>>(&mut out);
+    declare::<Reaction<'_>>(&mut out);
     declare::<Person<'_>>(&mut out);
     declare::<Presence>(&mut out);
     declare::<Contact<'_>>(&mut out);

@@ -101,6 +101,16 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         (any::<u64>(), send_to(), number(), number(), limit()).prop_map(|(rid, to, before, after, limit)| {
             Command::History { rid, to, before, after, limit }
         }),
+        (any::<u64>(), text(), any::<u64>(), text())
+            .prop_map(|(rid, conversation, seq, body)| Command::Edit { rid, conversation, seq, body }),
+        (any::<u64>(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::Delete {
+            rid,
+            conversation,
+            seq
+        }),
+        (any::<u64>(), text(), any::<u64>(), text(), any::<bool>()).prop_map(
+            |(rid, conversation, seq, reaction, on)| Command::React { rid, conversation, seq, reaction, on }
+        ),
         (any::<u64>(), text()).prop_map(|(rid, position)| Command::Resume { rid, position }),
         (any::<u64>(), text()).prop_map(|(rid, token)| Command::Token { rid, token }),
         number().prop_map(|rid| Command::Ping { rid }),
@@ -109,10 +119,12 @@ fn command() -> impl Strategy<Value = Command<'static>> {
 }
 
 fn event() -> impl Strategy<Value = Event<'static>> {
-    let list = || (vec(conversation(), 0..3), vec(message(), 0..3), vec(gap(), 0..2), vec(contact(), 0..3));
+    let messages = || vec(message(), 0..3);
+    let list =
+        move || (vec(conversation(), 0..3), messages(), messages(), vec(gap(), 0..2), vec(contact(), 0..3));
     prop_oneof![
-        (welcome(), list()).prop_map(|(welcome, (conversations, messages, gaps, contacts))| {
-            Event::Welcome(Box::new(Welcome { conversations, messages, gaps, contacts, ..welcome }))
+        (welcome(), list()).prop_map(|(welcome, (conversations, messages, updates, gaps, contacts))| {
+            Event::Welcome(Box::new(Welcome { conversations, messages, updates, gaps, contacts, ..welcome }))
         }),
         (text(), text(), any::<u64>(), any::<u64>(), text()).prop_map(
             |(id, conversation, seq, time, position)| Event::Ack { id, conversation, seq, time, position }
@@ -120,6 +132,12 @@ fn event() -> impl Strategy<Value = Event<'static>> {
         (code(), text(), number(), opt(), number())
             .prop_map(|(code, text, re, id, retry_after)| Event::Error { code, text, re, id, retry_after }),
         (message(), text()).prop_map(|(message, position)| Event::Message { message, position }),
+        (number(), message(), text(), text()).prop_map(|(re, message, by, position)| Event::Update {
+            re,
+            message,
+            by,
+            position
+        }),
         (text(), text(), any::<u64>(), any::<u64>(), number(), text()).prop_map(
             |(conversation, user, received, read, unread, position)| Event::Marker {
                 conversation,
@@ -172,7 +190,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             |(
                 re,
                 reset,
-                (conversations, messages, gaps, contacts),
+                (conversations, messages, updates, gaps, contacts),
                 contacts_next,
                 conversations_next,
                 position,
@@ -183,6 +201,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                 reset,
                 conversations,
                 messages,
+                updates,
                 gaps,
                 contacts,
                 position
@@ -227,6 +246,7 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
                 resumed,
                 conversations: vec![],
                 messages: vec![],
+                updates: vec![],
                 gaps: vec![],
                 contacts: vec![],
                 contacts_next,
@@ -261,21 +281,25 @@ fn conversation() -> impl Strategy<Value = Conversation<'static>> {
 }
 
 fn message() -> impl Strategy<Value = Message<'static>> {
-    (text(), any::<u64>(), text(), text(), text(), any::<u64>(), number()).prop_map(
-        |(conversation, seq, from, id, body, time, reply_to)| Message {
-            conversation,
-            seq,
-            from,
-            id,
-            body,
-            time,
-            reply_to,
+    let change = (number(), number(), any::<bool>(), vec(reaction(), 0..3));
+    (text(), any::<u64>(), text(), text(), text(), any::<u64>(), number(), change).prop_map(
+        |(conversation, seq, from, id, body, time, reply_to, (version, edited, deleted, reactions))| {
+            Message { conversation, seq, from, id, body, time, reply_to, version, edited, deleted, reactions }
         },
     )
 }
 
+fn reaction() -> impl Strategy<Value = Reaction<'static>> {
+    (text(), any::<u64>(), vec(text(), 0..3), any::<bool>())
+        .prop_map(|(reaction, count, users, mine)| Reaction { reaction, count, users, mine })
+}
+
 fn gap() -> impl Strategy<Value = Gap<'static>> {
-    (text(), any::<u64>()).prop_map(|(conversation, first)| Gap { conversation, first })
+    (text(), any::<u64>(), any::<bool>()).prop_map(|(conversation, first, forget)| Gap {
+        conversation,
+        first,
+        forget,
+    })
 }
 
 fn contact() -> impl Strategy<Value = Contact<'static>> {

@@ -90,6 +90,7 @@ impl Live {
             }
             Event::Message(..)
             | Event::Ack { .. }
+            | Event::Update { .. }
             | Event::Marker { .. }
             | Event::Contact { .. }
             | Event::Conversation { .. }

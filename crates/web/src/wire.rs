@@ -47,6 +47,12 @@ fn rare<'a>(event: &'a chat::Event, around: &Surroundings<'a>) -> Event<'a> {
         chat::Event::Ack { .. } | chat::Event::Message(..) => unreachable!("written by `write`"),
         chat::Event::SendRefused { client_id, refusal } => error(*refusal, None, Some(client_id)),
         chat::Event::Refused { re, refusal } => error(*refusal, *re, None),
+        chat::Event::Update { re, message: now, by, position } => Event::Update {
+            re: *re,
+            message: message(now),
+            by: by.as_str().into(),
+            position: position_text(*position),
+        },
         chat::Event::Marker { conversation, user, received, read, unread, position } => Event::Marker {
             conversation: conversation_text(*conversation),
             user: user.as_str().into(),
@@ -115,6 +121,7 @@ fn rare<'a>(event: &'a chat::Event, around: &Surroundings<'a>) -> Event<'a> {
             reset: changes.reset,
             conversations: changes.conversations.iter().map(conversation).collect(),
             messages: changes.messages.iter().map(|posted| message(posted)).collect(),
+            updates: changes.updates.iter().map(|posted| message(posted)).collect(),
             gaps: changes.gaps.iter().map(gap).collect(),
             contacts: changes.contacts.iter().map(contact).collect(),
             contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
@@ -146,6 +153,7 @@ fn welcome<'a>(welcome: &'a chat::Welcome, around: &Surroundings<'a>) -> web_pro
         resumed: !changes.reset,
         conversations: changes.conversations.iter().map(conversation).collect(),
         messages: changes.messages.iter().map(|posted| message(posted)).collect(),
+        updates: changes.updates.iter().map(|posted| message(posted)).collect(),
         gaps: changes.gaps.iter().map(gap).collect(),
         contacts: changes.contacts.iter().map(contact).collect(),
         contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
@@ -167,6 +175,19 @@ fn named_message<'a>(message: &'a chat::Message, conversation: Cow<'a, str>) -> 
         body: Cow::Borrowed(&message.body),
         time: message.time.0,
         reply_to: message.reply_to.map(|seq| seq.0),
+        version: Some(message.version).filter(|version| *version > 0),
+        edited: message.edited.map(|time| time.0),
+        deleted: message.deleted,
+        reactions: message.reactions.iter().map(reaction).collect(),
+    }
+}
+
+fn reaction(put: &chat::Reactions) -> web_proto::Reaction<'_> {
+    web_proto::Reaction {
+        reaction: put.reaction.as_str().into(),
+        count: put.count,
+        users: put.users.iter().map(|user| user.as_str().into()).collect(),
+        mine: put.mine,
     }
 }
 
@@ -220,7 +241,11 @@ fn conversation(conversation: &chat::Conversation) -> web_proto::Conversation<'_
 }
 
 fn gap(gap: &chat::Gap) -> web_proto::Gap<'_> {
-    web_proto::Gap { conversation: conversation_text(gap.conversation), first: gap.first.0 }
+    web_proto::Gap {
+        conversation: conversation_text(gap.conversation),
+        first: gap.first.0,
+        forget: gap.forget,
+    }
 }
 
 fn error<'a>(refusal: Refusal, re: Option<u64>, id: Option<&'a str>) -> Event<'a> {
@@ -272,6 +297,8 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::BadBody => Code::BadBody,
         Refusal::BadValue => Code::BadValue,
         Refusal::TooManyContacts => Code::TooManyContacts,
+        Refusal::NoSuchMessage => Code::NoSuchMessage,
+        Refusal::TooManyReactions => Code::TooManyReactions,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }
@@ -436,12 +463,38 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             after: after.map(Seq),
             limit,
         },
+        Command::Edit { rid, conversation, seq, body } => {
+            change_message(site, rid, &conversation, seq, chat::MessageChange::Edit(body.into()))?
+        }
+        Command::Delete { rid, conversation, seq } => {
+            change_message(site, rid, &conversation, seq, chat::MessageChange::Delete)?
+        }
+        Command::React { rid, conversation, seq, reaction, on } => {
+            let reaction = chat::Reaction::parse(&reaction).ok_or_else(wrong(Code::BadValue, Some(rid)))?;
+            let change = chat::MessageChange::React { reaction, on };
+            change_message(site, rid, &conversation, seq, change)?
+        }
         Command::Resume { rid, position } => {
             chat::Command::Resume { re: rid, position: parse_position(&position) }
         }
         Command::Token { rid, token } => chat::Command::Token { re: rid, token: token.into_owned() },
     };
     Ok(Asked::Chat(command))
+}
+
+fn change_message(
+    site: SiteId,
+    re: u64,
+    conversation: &str,
+    seq: u64,
+    change: chat::MessageChange,
+) -> Result<chat::Command, Asked> {
+    let conversation = parse_conversation(site, conversation).ok_or(Asked::Error {
+        code: Code::NoSuchConversation,
+        re: Some(re),
+        id: None,
+    })?;
+    Ok(chat::Command::ChangeMessage { re, conversation, seq: Seq(seq), change })
 }
 
 fn to(to: &SendTo<'_>, site: SiteId) -> Result<chat::To, Code> {

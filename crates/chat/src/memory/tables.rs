@@ -1,12 +1,15 @@
 //! What the memory store keeps, and every operation of the port as a plain function on it.
 
+mod changes;
+
 use std::collections::{BTreeMap, HashMap};
+
+use changes::Since;
 
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
     ConversationRow, ConversationsPage, Gap, HistoryPage, MarkerRow, PeoplePage, Position, Profile, Relation,
-    ResumeFrom, Seq, SetPresence, Site, SiteId, Snapshot, StoredMessage, Sub, Timestamp, UserId, UserRow,
-    directory,
+    ResumeFrom, Seq, SetPresence, Site, SiteId, Snapshot, Sub, Timestamp, UserId, UserRow, directory,
 };
 
 #[derive(Default)]
@@ -42,6 +45,7 @@ struct Line {
     reply_to: Option<Seq>,
     number: u64,
     mentions_other: bool,
+    since: Since,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -184,6 +188,7 @@ impl Tables {
             time: append.time,
             reply_to: append.reply_to.filter(|to| (1..seq).contains(&to.0)),
             number,
+            since: Since::default(),
         });
         conversation.active = append.time;
         for member in &mut conversation.members {
@@ -264,7 +269,7 @@ impl Tables {
         Some(ConversationRow {
             id,
             other: self.user_by_id(id.other(user)?)?,
-            last: self.message(id, Seq(newest as u64)),
+            last: self.message(id, Seq(newest as u64), user),
             received: Seq(mine.received),
             read: Seq(mine.read),
             their_received: Seq(theirs.received),
@@ -275,20 +280,6 @@ impl Tables {
             pinned: mine.pinned,
             archived: mine.archived,
             active: conversation.active,
-        })
-    }
-
-    fn message(&self, id: ConversationId, seq: Seq) -> Option<StoredMessage> {
-        let line = self.conversations.get(&id)?.messages.get((seq.0 as usize).checked_sub(1)?)?;
-        Some(StoredMessage {
-            conversation: id,
-            seq,
-            from: line.from,
-            from_sub: self.users.get(&line.from)?.profile.sub.clone(),
-            client_id: line.client_id.clone(),
-            body: line.body.clone(),
-            time: line.time,
-            reply_to: line.reply_to,
         })
     }
 
@@ -315,6 +306,7 @@ impl Tables {
 
     pub(super) fn history(
         &self,
+        reader: UserId,
         id: ConversationId,
         before: Option<Seq>,
         after: Option<Seq>,
@@ -330,7 +322,7 @@ impl Tables {
             None => (last + 1 - taken, last + 1),
         };
         HistoryPage {
-            messages: (first..last).filter_map(|seq| self.message(id, Seq(seq))).collect(),
+            messages: (first..last).filter_map(|seq| self.message(id, Seq(seq), reader)).collect(),
             more: taken < available,
         }
     }
@@ -404,6 +396,7 @@ impl Tables {
             reset: true,
             conversations: self.conversations(user, false, None, from.page),
             messages: Vec::new(),
+            updates: Vec::new(),
             gaps: Vec::new(),
             contacts: self.contacts(user, None, from.contacts),
             position: self.position(),
@@ -434,22 +427,29 @@ impl Tables {
             return None;
         }
         let mut messages = Vec::new();
-        let mut gaps = Vec::new();
+        let (mut updates, mut gaps) = (Vec::new(), Vec::new());
         for row in &rows {
             let lines = &self.conversations[&row.id].messages;
             let missed = lines.len() - lines.partition_point(|line| line.number <= since);
             let room = (from.messages as usize).saturating_sub(messages.len());
             let sent = missed.min(from.messages_per_conversation as usize).min(room);
             let first = (lines.len() - sent + 1) as u64;
-            messages.extend((first..=lines.len() as u64).filter_map(|seq| self.message(row.id, Seq(seq))));
-            if sent < missed {
-                gaps.push(Gap { conversation: row.id, first: Seq(first) });
+            let seen = |seq| self.message(row.id, seq, user);
+            messages.extend((first..=lines.len() as u64).map(Seq).filter_map(seen));
+            let room = (from.messages as usize).saturating_sub(updates.len());
+            let updated =
+                self.updated_since(row.id, since, room.min(from.messages_per_conversation as usize));
+            let forget = updated.is_none();
+            updates.extend(updated.into_iter().flatten().filter_map(seen));
+            if sent < missed || forget {
+                gaps.push(Gap { conversation: row.id, first: Seq(first), forget });
             }
         }
         Some(Snapshot {
             reset: false,
             conversations: ConversationsPage { rows, next: None },
             messages,
+            updates,
             gaps,
             contacts: ContactsPage { rows: contacts, next: None },
             position: self.position(),

@@ -294,6 +294,7 @@ impl Server {
             resumed: false,
             conversations: vec![],
             messages: vec![],
+            updates: vec![],
             gaps: vec![],
             contacts: vec![],
             contacts_next: None,
@@ -354,6 +355,10 @@ impl Server {
                 body,
                 time: 0,
                 reply_to: None,
+                version: None,
+                edited: None,
+                deleted: false,
+                reactions: vec![],
             },
             position: "p".into(),
         });

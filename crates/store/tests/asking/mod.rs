@@ -101,7 +101,8 @@ pub(crate) fn sign_in(
 }
 
 pub(crate) fn seqs(store: &dyn Store, conversation: ConversationId) -> Vec<Seq> {
-    let page = ask(|done| store.history(conversation, None, None, u32::MAX, done));
+    let [reader, _] = conversation.pair().expect("a direct one");
+    let page = ask(|done| store.history(reader, conversation, None, None, u32::MAX, done));
     page.messages.iter().map(|message| message.seq).collect()
 }
 

@@ -2,6 +2,7 @@
 
 #[path = "../asking/mod.rs"]
 mod asking;
+mod changes;
 mod contacts;
 mod conversations;
 mod messages;
@@ -47,6 +48,17 @@ every_store! {
         a_client_id_is_known_for_as_long_as_its_message,
         an_answer_to_a_message_that_is_not_there_answers_none,
         history_is_paged_in_both_directions,
+    }
+    changes {
+        an_edit_is_of_ones_own_message_and_moves_nothing_but_the_body,
+        a_deleted_message_keeps_its_place_and_nothing_else,
+        the_same_change_again_changes_nothing,
+        what_is_not_there_cannot_change,
+        reactions_are_in_the_order_in_which_they_came,
+        former_bodies_are_kept_the_first_and_the_newest,
+        a_mention_counts_by_the_body_as_it_is_now,
+        a_difference_has_old_messages_that_changed,
+        more_changes_than_are_told_make_a_conversation_forgotten,
     }
     conversations {
         a_message_moves_the_senders_markers_and_counts_for_the_other,

@@ -74,7 +74,7 @@ pub(crate) fn a_repeated_client_id_changes_nothing_and_answers_as_then(store: &d
     assert_eq!(again, chat::Appended { repeated: true, ..first });
     assert_eq!(say(store, ann, carl, "id", "to somebody else"), again, "in whatever conversation");
     assert_eq!(say(store, bob, ann, "id", "another sender").seq, Seq(2));
-    let page = ask(|done| store.history(direct(ann, bob), None, None, 9, done));
+    let page = ask(|done| store.history(ann, direct(ann, bob), None, None, 9, done));
     assert_eq!(&*page.messages[0].body, "hello");
     assert!(seqs(store, direct(ann, carl)).is_empty());
     // Both in one batch.
@@ -129,7 +129,7 @@ pub(crate) fn an_answer_to_a_message_that_is_not_there_answers_none(store: &dyn 
         append.reply_to = Some(Seq(reply_to));
         ask(|done| store.append(append, done));
     }
-    let page = ask(|done| store.history(direct(ann, bob), None, None, 9, done));
+    let page = ask(|done| store.history(ann, direct(ann, bob), None, None, 9, done));
     let replies: Vec<_> = page.messages.iter().map(|message| message.reply_to).collect();
     assert_eq!(replies, [None, Some(Seq(1)), None, None]);
 }
@@ -146,7 +146,8 @@ pub(crate) fn history_is_paged_in_both_directions(store: &dyn Store) {
         );
     }
     let page = |before: Option<u64>, after: Option<u64>, limit| {
-        let page = ask(|done| store.history(direct(ann, bob), before.map(Seq), after.map(Seq), limit, done));
+        let page =
+            ask(|done| store.history(ann, direct(ann, bob), before.map(Seq), after.map(Seq), limit, done));
         let seqs: Vec<u64> = page.messages.iter().map(|message| message.seq.0).collect();
         assert!(seqs.windows(2).all(|pair| pair[0] + 1 == pair[1]));
         (seqs.first().copied(), seqs.last().copied(), page.more)
@@ -159,7 +160,7 @@ pub(crate) fn history_is_paged_in_both_directions(store: &dyn Store) {
     assert_eq!(page(None, Some(100), 9), (None, None, false));
     assert_eq!(page(Some(1), None, 9), (None, None, false));
     assert_eq!(page(Some(9), Some(3), 2), (Some(4), Some(5), true));
-    let page = ask(|done| store.history(direct(ann, bob), None, None, 2, done));
+    let page = ask(|done| store.history(ann, direct(ann, bob), None, None, 2, done));
     let senders: Vec<_> =
         page.messages.iter().map(|message| (message.from, message.from_sub.as_str())).collect();
     assert_eq!(senders, [(bob, "bob"), (ann, "ann")]);

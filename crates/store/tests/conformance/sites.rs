@@ -59,7 +59,7 @@ pub(crate) fn sites_never_meet(store: &dyn Store) {
     relate(store, ann, bob, FRIENDS);
     ask(|done| store.set_banned(bob, true, done));
     assert!(!say(store, other_ann, other_bob, "id", "theirs").repeated, "the same sub and id");
-    let page = ask(|done| store.history(direct(other_ann, other_bob), None, None, 9, done));
+    let page = ask(|done| store.history(other_ann, direct(other_ann, other_bob), None, None, 9, done));
     assert_eq!(page.messages.iter().map(|message| &*message.body).collect::<Vec<_>>(), ["theirs"]);
     assert_eq!(ask(|done| store.relation(other_ann, other_bob, done)), STRANGERS);
     assert!(!ask(|done| store.user(sites[1], sub("bob"), done)).expect("it exists").banned);

@@ -128,7 +128,7 @@ pub(crate) fn a_gap_says_where_the_sent_messages_begin(store: &dyn Store) {
     let sent: Vec<_> = news.messages.iter().map(|message| (message.conversation, message.seq.0)).collect();
     let (bobs, carls, doras) = (direct(ann, bob), direct(ann, carl), direct(ann, dora));
     assert_eq!(sent, [(bobs, 3), (bobs, 4), (bobs, 5), (carls, 4), (carls, 5)]);
-    let gap = |conversation, first| Gap { conversation, first: Seq(first) };
+    let gap = |conversation, first| Gap { conversation, first: Seq(first), forget: false };
     assert_eq!(news.gaps, [gap(bobs, 3), gap(carls, 4), gap(doras, 6)]);
     let whole = snapshot(store, ann, Some(position));
     assert_eq!((whole.messages.len(), whole.gaps.len()), (15, 0));

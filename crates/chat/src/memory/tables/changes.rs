@@ -1,0 +1,167 @@
+//! Messages that change after they were posted.
+
+use super::{Conversation, Line, Tables, member_index};
+use crate::reactions::{NAMED, Reaction, room_for};
+use crate::{
+    ChangeMessage, ChangedMessage, ConversationId, MessageChange, REVISIONS, Reactions, Refusal, Revision,
+    Seq, StoredMessage, Timestamp, UserId, directory, may_change,
+};
+
+/// What has become of a message since it was posted.
+#[derive(Default)]
+pub(super) struct Since {
+    /// Commit of the last change; 0: none.
+    pub(super) version: u64,
+    edited: Option<Timestamp>,
+    deleted: bool,
+    /// In the order in which they came first, users oldest first.
+    reactions: Vec<(Reaction, Vec<UserId>)>,
+    revisions: Vec<Revision>,
+}
+
+impl Tables {
+    pub(in crate::memory) fn change_message(
+        &mut self,
+        wanted: ChangeMessage,
+    ) -> Result<ChangedMessage, Refusal> {
+        let ChangeMessage { conversation: id, seq, by, .. } = wanted;
+        member_index(id, by).ok_or(Refusal::NoSuchConversation)?;
+        let number = self.number + 1;
+        let conversation = self.conversations.get_mut(&id).ok_or(Refusal::NoSuchMessage)?;
+        let line = conversation.line_mut(seq).ok_or(Refusal::NoSuchMessage)?;
+        may_change(&wanted.change, line.from == by, line.since.deleted, wanted.is_moderator)?;
+        let changed = line.change(wanted)?;
+        if changed {
+            line.since.version = number;
+            conversation.members.iter_mut().for_each(|member| member.changed = number);
+            self.number = number;
+            self.count_mention(id, seq);
+        }
+        let message = self.message(id, seq, by).ok_or(Refusal::NoSuchMessage)?;
+        Ok(ChangedMessage { message, changed, position: self.position() })
+    }
+
+    fn count_mention(&mut self, id: ConversationId, seq: Seq) {
+        let Some(from) = self.conversations.get_mut(&id).and_then(|c| c.line_mut(seq)).map(|line| line.from)
+        else {
+            return;
+        };
+        let other = id.other(from).and_then(|other| self.user_by_id(other));
+        if let Some(line) = self.conversations.get_mut(&id).and_then(|c| c.line_mut(seq)) {
+            line.mentions_other =
+                other.is_some_and(|row| directory::mentions(&line.body, row.profile.sub.as_str()));
+        }
+    }
+
+    pub(in crate::memory) fn revisions(&self, id: ConversationId, seq: Seq) -> Vec<Revision> {
+        let line = self.conversations.get(&id).and_then(|conversation| conversation.line(seq));
+        line.map(|line| line.since.revisions.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn message(&self, id: ConversationId, seq: Seq, reader: UserId) -> Option<StoredMessage> {
+        let line = self.conversations.get(&id)?.line(seq)?;
+        let sub = |user: &UserId| self.users.get(user).map(|row| row.profile.sub.clone());
+        let reactions = line.since.reactions.iter().map(|(reaction, users)| Reactions {
+            reaction: reaction.clone(),
+            count: users.len() as u64,
+            users: users.iter().take(NAMED).filter_map(sub).collect(),
+            mine: users.contains(&reader),
+        });
+        Some(StoredMessage {
+            conversation: id,
+            seq,
+            from: line.from,
+            from_sub: sub(&line.from)?,
+            client_id: line.client_id.clone(),
+            body: line.body.clone(),
+            time: line.time,
+            reply_to: line.reply_to,
+            version: line.since.version,
+            edited: line.since.edited,
+            deleted: line.since.deleted,
+            reactions: reactions.collect(),
+        })
+    }
+
+    /// Seqs of messages from before `since` that have changed after it, in the order of their changes; None where they
+    /// are more than `most`.
+    pub(super) fn updated_since(&self, id: ConversationId, since: u64, most: usize) -> Option<Vec<Seq>> {
+        let lines = self.conversations.get(&id).map(|conversation| &conversation.messages[..]).unwrap_or(&[]);
+        let old = lines.iter().zip(1..).take_while(|(line, _)| line.number <= since);
+        let mut updated: Vec<(u64, Seq)> = old
+            .filter(|(line, _)| line.since.version > since)
+            .map(|(line, seq)| (line.since.version, Seq(seq)))
+            .collect();
+        updated.sort_unstable();
+        (updated.len() <= most).then(|| updated.into_iter().map(|(_, seq)| seq).collect())
+    }
+}
+
+impl Conversation {
+    fn line(&self, seq: Seq) -> Option<&Line> {
+        self.messages.get(usize::try_from(seq.0).ok()?.checked_sub(1)?)
+    }
+
+    fn line_mut(&mut self, seq: Seq) -> Option<&mut Line> {
+        self.messages.get_mut(usize::try_from(seq.0).ok()?.checked_sub(1)?)
+    }
+}
+
+impl Line {
+    /// Answers whether anything is another than before.
+    fn change(&mut self, wanted: ChangeMessage) -> Result<bool, Refusal> {
+        match wanted.change {
+            MessageChange::Edit(body) if body == self.body => Ok(false),
+            MessageChange::Edit(body) => {
+                self.replace_body(body, wanted.time);
+                self.since.edited = Some(wanted.time);
+                Ok(true)
+            }
+            MessageChange::Delete if self.since.deleted => Ok(false),
+            MessageChange::Delete => {
+                self.replace_body("".into(), wanted.time);
+                self.since.deleted = true;
+                self.since.reactions.clear();
+                Ok(true)
+            }
+            MessageChange::React { reaction, on: true } => self.put(reaction, wanted.by),
+            MessageChange::React { reaction, on: false } => Ok(self.take_off(&reaction, wanted.by)),
+        }
+    }
+
+    fn replace_body(&mut self, body: Box<str>, until: Timestamp) {
+        let revisions = &mut self.since.revisions;
+        if revisions.len() >= REVISIONS {
+            revisions.remove(1);
+        }
+        revisions.push(Revision { until, body: std::mem::replace(&mut self.body, body) });
+    }
+
+    fn put(&mut self, reaction: Reaction, user: UserId) -> Result<bool, Refusal> {
+        let reactions = &mut self.since.reactions;
+        let of_user = reactions.iter().filter(|(_, users)| users.contains(&user)).count();
+        let different = reactions.len();
+        match reactions.iter_mut().find(|(one, _)| *one == reaction) {
+            Some((_, users)) if users.contains(&user) => return Ok(false),
+            Some((_, users)) => {
+                room_for(different, true, of_user)?;
+                users.push(user);
+            }
+            None => {
+                room_for(different, false, of_user)?;
+                reactions.push((reaction, vec![user]));
+            }
+        }
+        Ok(true)
+    }
+
+    fn take_off(&mut self, reaction: &Reaction, user: UserId) -> bool {
+        let reactions = &mut self.since.reactions;
+        let Some((_, users)) = reactions.iter_mut().find(|(one, _)| one == reaction) else { return false };
+        let before = users.len();
+        users.retain(|one| *one != user);
+        let changed = users.len() < before;
+        reactions.retain(|(_, users)| !users.is_empty());
+        changed
+    }
+}

@@ -1,0 +1,314 @@
+//! Messages that change after they were posted: edited, deleted, reacted to.
+//!
+//! The log's row has the present body and the position of the last change, 0 where there was none: whoever reads a
+//! message that has not changed looks nowhere else.
+
+use chat::{
+    ChangeMessage, ChangedMessage, ConversationId, MessageChange, NAMED, REVISIONS, Reaction, Reactions,
+    Refusal, Revision, Seq, SiteId, StoredMessage, Timestamp, UserId, may_change, room_for,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::conversation::{self, side_of};
+use crate::fault::Outcome;
+use crate::message::{self, Lines};
+use crate::user::Subs;
+use crate::writer::Batch;
+
+// ---- writes ----
+
+pub(crate) fn change(
+    batch: &mut Batch<'_>,
+    wanted: &ChangeMessage,
+) -> Outcome<Result<ChangedMessage, Refusal>> {
+    let (id, by) = (wanted.conversation, wanted.by);
+    if side_of(id, by).is_none() {
+        return Ok(Err(Refusal::NoSuchConversation));
+    }
+    let Some((at, before)) = find(batch, wanted)? else { return Ok(Err(Refusal::NoSuchMessage)) };
+    let allowed = may_change(&wanted.change, before.from == by, before.deleted, wanted.is_moderator);
+    if let Err(refusal) = allowed {
+        return Ok(Err(refusal));
+    }
+    match apply(batch, wanted, at, &before)? {
+        Err(refusal) => return Ok(Err(refusal)),
+        Ok(false) => {
+            return Ok(Ok(ChangedMessage { message: before, changed: false, position: batch.position() }));
+        }
+        Ok(true) => {}
+    }
+    let now = Lines::new(batch.db, by)?.at(at)?;
+    let changed =
+        now.map(|line| ChangedMessage { message: line.message, changed: true, position: batch.position() });
+    Ok(changed.ok_or(Refusal::NoSuchMessage))
+}
+
+/// Position of the message, and how it is.
+fn find(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Option<(u64, StoredMessage)>> {
+    let db = batch.db;
+    let Some(direct) = batch.conversation(wanted.conversation)? else { return Ok(None) };
+    let at = message::position_of(db, wanted.conversation, direct, wanted.seq.0)?;
+    let Some(at) = at else { return Ok(None) };
+    let line = Lines::new(db, wanted.by)?.at(at)?;
+    Ok(line.map(|line| (at, line.message)))
+}
+
+/// Answers whether anything is another than before.
+fn apply(
+    batch: &mut Batch<'_>,
+    wanted: &ChangeMessage,
+    at: u64,
+    before: &StoredMessage,
+) -> Outcome<Result<bool, Refusal>> {
+    match &wanted.change {
+        MessageChange::Edit(body) if *body == before.body => return Ok(Ok(false)),
+        MessageChange::Edit(body) => {
+            replace_body(batch, wanted, at, before, body)?;
+            mark_changed(batch, at, before, Some(wanted.time), false)?;
+        }
+        MessageChange::Delete if before.deleted => return Ok(Ok(false)),
+        MessageChange::Delete => {
+            replace_body(batch, wanted, at, before, "")?;
+            take_all_off(batch.db, before.from.site, at)?;
+            mark_changed(batch, at, before, before.edited, true)?;
+        }
+        MessageChange::React { reaction, on } => {
+            let outcome = match on {
+                true => put(batch, wanted.by, at, before, reaction)?,
+                false => Ok(take_off(batch.db, wanted.by, at, reaction)?),
+            };
+            if outcome != Ok(true) {
+                return Ok(outcome);
+            }
+            mark_changed(batch, at, before, before.edited, before.deleted)?;
+        }
+    }
+    Ok(Ok(true))
+}
+
+/// Gives the message its next version, which is a change of both members' views.
+fn mark_changed(
+    batch: &mut Batch<'_>,
+    at: u64,
+    before: &StoredMessage,
+    edited: Option<Timestamp>,
+    deleted: bool,
+) -> Outcome<()> {
+    let id = before.conversation;
+    let number = batch.next_number();
+    let (site, key, at) = (id.site.0, id.key as i64, at as i64);
+    if before.version > 0 {
+        let sql = "DELETE FROM message_change WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+        batch.db.prepare_cached(sql)?.execute(params![site, key, before.version as i64])?;
+    }
+    let sql = "INSERT INTO message_change (site, conversation, position, message, edited, deleted) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let edited = edited.map(|time| time.0 as i64);
+    batch.db.prepare_cached(sql)?.execute(params![site, key, number as i64, at, edited, deleted])?;
+    let sql = "UPDATE message SET changed = ?2 WHERE position = ?1";
+    batch.db.prepare_cached(sql)?.execute([at, number as i64])?;
+    batch.change(id, |direct| direct.sides.iter_mut().for_each(|side| side.changed = number));
+    Ok(())
+}
+
+/// Keeps the former body, and counts a mention of the other member by the new one.
+fn replace_body(
+    batch: &mut Batch<'_>,
+    wanted: &ChangeMessage,
+    at: u64,
+    before: &StoredMessage,
+    body: &str,
+) -> Outcome<()> {
+    keep_revision(batch.db, wanted, at, before)?;
+    let (id, db) = (wanted.conversation, batch.db);
+    let mentioned: bool = db
+        .prepare_cached("SELECT mention FROM message WHERE position = ?1")?
+        .query_row([at as i64], |row| row.get(0))?;
+    let mentions = message::names_other(db, id, before.from, body)?;
+    db.prepare_cached("UPDATE message SET body = ?2, mention = ?3 WHERE position = ?1")?
+        .execute(params![at as i64, body, mentions])?;
+    if let Some(sender) = side_of(id, before.from) {
+        batch.change(id, |direct| {
+            let other = &mut direct.sides[1 - sender];
+            if before.seq.0 > other.read {
+                other.mentions = (other.mentions + u64::from(mentions)).saturating_sub(u64::from(mentioned));
+            }
+        });
+    }
+    Ok(())
+}
+
+fn keep_revision(db: &Connection, wanted: &ChangeMessage, at: u64, before: &StoredMessage) -> Outcome<()> {
+    let (site, at) = (before.conversation.site.0, at as i64);
+    let sql =
+        "SELECT count(*), coalesce(max(number), 0) FROM message_revision WHERE site = ?1 AND message = ?2";
+    let (kept, newest): (i64, i64) =
+        db.prepare_cached(sql)?.query_row(params![site, at], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if kept >= REVISIONS as i64 {
+        let sql = "DELETE FROM message_revision WHERE site = ?1 AND message = ?2 AND number = \
+                   (SELECT min(number) FROM message_revision WHERE site = ?1 AND message = ?2 AND number > 1)";
+        db.prepare_cached(sql)?.execute(params![site, at])?;
+    }
+    let sql = "INSERT INTO message_revision (site, message, number, until, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let until = wanted.time.0 as i64;
+    db.prepare_cached(sql)?.execute(params![site, at, newest + 1, until, before.body])?;
+    Ok(())
+}
+
+/// `put` answers false where it is there.
+fn put(
+    batch: &mut Batch<'_>,
+    user: UserId,
+    at: u64,
+    before: &StoredMessage,
+    reaction: &Reaction,
+) -> Outcome<Result<bool, Refusal>> {
+    let (db, site, at) = (batch.db, user.site.0, at as i64);
+    let sql = "SELECT reaction = ?4 FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3";
+    let of_user: Vec<bool> = db
+        .prepare_cached(sql)?
+        .query_map(params![site, at, user.num, reaction.as_str()], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    if of_user.contains(&true) {
+        return Ok(Ok(false));
+    }
+    let is_there = before.reactions.iter().any(|one| one.reaction == *reaction);
+    if let Err(refusal) = room_for(before.reactions.len(), is_there, of_user.len()) {
+        return Ok(Err(refusal));
+    }
+    // The position that the change is about to get.
+    let number = batch.position().number as i64 + 1;
+    let sql = "INSERT INTO reaction (site, message, user, reaction, position) VALUES (?1, ?2, ?3, ?4, ?5)";
+    db.prepare_cached(sql)?.execute(params![site, at, user.num, reaction.as_str(), number])?;
+    if is_there {
+        count(db, user.site, at, reaction, 1)?;
+    } else {
+        let sql =
+            "INSERT INTO reaction_count (site, message, first, reaction, count) VALUES (?1, ?2, ?3, ?4, 1)";
+        db.prepare_cached(sql)?.execute(params![site, at, number, reaction.as_str()])?;
+    }
+    Ok(Ok(true))
+}
+
+/// False where it was not there.
+fn take_off(db: &Connection, user: UserId, at: u64, reaction: &Reaction) -> Outcome<bool> {
+    let (site, at) = (user.site, at as i64);
+    let sql = "DELETE FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3 AND reaction = ?4";
+    let values = params![site.0, at, user.num, reaction.as_str()];
+    if db.prepare_cached(sql)?.execute(values)? == 0 {
+        return Ok(false);
+    }
+    count(db, site, at, reaction, -1)?;
+    let sql = "DELETE FROM reaction_count WHERE site = ?1 AND message = ?2 AND count = 0";
+    db.prepare_cached(sql)?.execute(params![site.0, at])?;
+    Ok(true)
+}
+
+fn count(db: &Connection, site: SiteId, at: i64, reaction: &Reaction, by: i64) -> Outcome<()> {
+    let sql =
+        "UPDATE reaction_count SET count = count + ?4 WHERE site = ?1 AND message = ?2 AND reaction = ?3";
+    db.prepare_cached(sql)?.execute(params![site.0, at, reaction.as_str(), by])?;
+    Ok(())
+}
+
+fn take_all_off(db: &Connection, site: SiteId, at: u64) -> Outcome<()> {
+    for table in ["reaction", "reaction_count"] {
+        let sql = format!("DELETE FROM {table} WHERE site = ?1 AND message = ?2");
+        db.prepare_cached(&sql)?.execute(params![site.0, at as i64])?;
+    }
+    Ok(())
+}
+
+// ---- reads ----
+
+/// What [`Lines`] adds to a message that has changed, for one who reads it.
+pub(crate) fn complete(
+    db: &Connection,
+    subs: &mut Subs<'_>,
+    reader: UserId,
+    at: u64,
+    message: &mut StoredMessage,
+) -> Outcome<()> {
+    let id = message.conversation;
+    let sql =
+        "SELECT edited, deleted FROM message_change WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+    let values = params![id.site.0, id.key as i64, message.version as i64];
+    let found = db
+        .prepare_cached(sql)?
+        .query_row(values, |row| Ok((row.get::<_, Option<i64>>(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((edited, deleted)) = found {
+        message.edited = edited.map(|time| Timestamp(time as u64));
+        message.deleted = deleted;
+    }
+    message.reactions = reactions(db, subs, reader, at)?;
+    Ok(())
+}
+
+fn reactions(db: &Connection, subs: &mut Subs<'_>, reader: UserId, at: u64) -> Outcome<Vec<Reactions>> {
+    let sql = "SELECT reaction, count FROM reaction_count WHERE site = ?1 AND message = ?2 ORDER BY first";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query(params![reader.site.0, at as i64])?;
+    let mut reactions = Vec::new();
+    while let Some(row) = rows.next()? {
+        // What is stored was parsed; what was not would be another program's.
+        let Some(reaction) = Reaction::parse(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?) else {
+            continue;
+        };
+        let count = row.get::<_, i64>(1)? as u64;
+        let first = first_users(db, reader.site, at, &reaction)?;
+        let mine = match count > NAMED as u64 {
+            true => first.contains(&reader) || has_put(db, reader, at, &reaction)?,
+            false => first.contains(&reader),
+        };
+        let mut users = Vec::with_capacity(first.len());
+        for user in first {
+            users.extend(subs.of(user)?);
+        }
+        reactions.push(Reactions { reaction, count, users, mine });
+    }
+    Ok(reactions)
+}
+
+fn first_users(db: &Connection, site: SiteId, at: u64, reaction: &Reaction) -> Outcome<Vec<UserId>> {
+    let sql = "SELECT user FROM reaction INDEXED BY reaction_order \
+               WHERE site = ?1 AND message = ?2 AND reaction = ?3 ORDER BY position LIMIT ?4";
+    let values = params![site.0, at as i64, reaction.as_str(), NAMED as i64];
+    let mut statement = db.prepare_cached(sql)?;
+    let users = statement.query_map(values, |row| Ok(UserId { site, num: row.get(0)? }))?;
+    Ok(users.collect::<Result<_, _>>()?)
+}
+
+fn has_put(db: &Connection, user: UserId, at: u64, reaction: &Reaction) -> Outcome<bool> {
+    let sql = "SELECT 1 FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3 AND reaction = ?4";
+    let values = params![user.site.0, at as i64, user.num, reaction.as_str()];
+    Ok(db.prepare_cached(sql)?.exists(values)?)
+}
+
+/// Positions of messages from before `since` that have changed after it, in the order of their changes; None where they
+/// are more than `most`.
+pub(crate) fn updated_since(
+    db: &Connection,
+    id: ConversationId,
+    since: u64,
+    most: usize,
+) -> Outcome<Option<Vec<u64>>> {
+    let sql = "SELECT message FROM message_change WHERE site = ?1 AND conversation = ?2 AND position > ?3 \
+               AND message <= ?3 ORDER BY position LIMIT ?4";
+    let values = params![id.site.0, id.key as i64, since as i64, most as i64 + 1];
+    let mut statement = db.prepare_cached(sql)?;
+    let updated: Vec<u64> =
+        statement.query_map(values, |row| Ok(row.get::<_, i64>(0)? as u64))?.collect::<Result<_, _>>()?;
+    Ok((updated.len() <= most).then_some(updated))
+}
+
+pub(crate) fn revisions(db: &Connection, id: ConversationId, seq: Seq) -> Outcome<Vec<Revision>> {
+    let Some(direct) = conversation::load(db, id)? else { return Ok(Vec::new()) };
+    let Some(at) = message::position_of(db, id, &direct, seq.0)? else { return Ok(Vec::new()) };
+    let sql = "SELECT until, body FROM message_revision WHERE site = ?1 AND message = ?2 ORDER BY number";
+    let mut statement = db.prepare_cached(sql)?;
+    let revisions = statement.query_map(params![id.site.0, at as i64], |row| {
+        Ok(Revision { until: Timestamp(row.get::<_, i64>(0)? as u64), body: row.get(1)? })
+    })?;
+    Ok(revisions.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,260 @@
+//! Messages that change after they were posted: bodies, deletion, reactions, and who learns of it.
+
+use chat::{
+    ChangeMessage, ChangedMessage, Gap, MessageChange, REVISIONS, Reaction, Reactions, Refusal, ResumeFrom,
+    Seq, Store, StoredMessage, Timestamp, UserId,
+};
+
+use crate::asking::{NOW, ask, direct, put, say, since, snapshot, sub};
+use crate::two_users;
+
+const MINUTE: u64 = 60_000;
+
+pub(crate) fn an_edit_is_of_ones_own_message_and_moves_nothing_but_the_body(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let posted = say(store, ann, bob, "1", "helo");
+    say(store, bob, ann, "2", "what?");
+    let now = change(store, ann, bob, 1, edit("hello")).expect("it is hers");
+    assert!(now.changed && now.position > posted.position);
+    let StoredMessage { body, version, edited, deleted, time, .. } = now.message.clone();
+    assert_eq!((&*body, edited, deleted, time), ("hello", Some(Timestamp(NOW.0 + MINUTE)), false, NOW));
+    assert_eq!(version, now.position.number, "later changes have greater versions");
+    assert_eq!(history(store, bob, ann)[0], now.message);
+    let row = ask(|done| store.conversation(bob, direct(ann, bob), done)).expect("it exists");
+    assert_eq!((row.unread, row.active, &*row.last.expect("a message").body), (0, NOW, "what?"));
+    assert_eq!(change(store, bob, ann, 1, edit("mine")), Err(Refusal::NotAllowed));
+    assert!(say(store, ann, bob, "1", "helo").repeated, "the id is as known as before");
+    assert_eq!(&*history(store, ann, bob)[0].body, "hello");
+}
+
+pub(crate) fn a_deleted_message_keeps_its_place_and_nothing_else(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    for number in 1..=3 {
+        say(store, ann, bob, &number.to_string(), "a secret for @bob");
+    }
+    change(store, bob, ann, 2, react("👍")).expect("anybody may react");
+    change(store, ann, bob, 2, edit("a lesser secret for @bob")).expect("it is hers");
+    assert_eq!(change(store, bob, ann, 2, MessageChange::Delete), Err(Refusal::NotAllowed));
+    let gone = change(store, ann, bob, 2, MessageChange::Delete).expect("it is hers").message;
+    assert!(gone.deleted && gone.body.is_empty() && gone.reactions.is_empty());
+    let page = history(store, bob, ann);
+    assert_eq!(page.iter().map(|message| message.seq.0).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(page[1], gone);
+    for (who, other, what) in [(ann, bob, edit("back")), (bob, ann, react("👍"))] {
+        assert_eq!(change(store, who, other, 2, what), Err(Refusal::NoSuchMessage));
+    }
+    let row = ask(|done| store.conversation(bob, direct(ann, bob), done)).expect("it exists");
+    assert_eq!((row.unread, row.mentions), (3, 2), "what names him no more is no mention");
+    // A moderator may take back what others have said, and nothing else of it.
+    let as_moderator = |change| {
+        let wanted = ChangeMessage { is_moderator: true, ..wanted(bob, ann, 3, change) };
+        ask(|done| store.change_message(wanted, done))
+    };
+    assert_eq!(as_moderator(edit("x")), Err(Refusal::NotAllowed));
+    assert!(as_moderator(MessageChange::Delete).expect("he may").message.deleted);
+}
+
+pub(crate) fn the_same_change_again_changes_nothing(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    say(store, ann, bob, "1", "hi");
+    let position = || snapshot(store, ann, None).position;
+    let off = MessageChange::React { reaction: reaction("👍"), on: false };
+    for (who, other, what) in [
+        (ann, bob, edit("hello")),
+        (bob, ann, react("👍")),
+        (bob, ann, off.clone()),
+        (ann, bob, MessageChange::Delete),
+    ] {
+        let first = change(store, who, other, 1, what.clone()).expect("it may");
+        assert!(first.changed);
+        let before = position();
+        let again = change(store, who, other, 1, what.clone()).expect("it may");
+        assert_eq!(again, ChangedMessage { changed: false, ..first }, "{what:?}");
+        assert_eq!(position(), before, "{what:?}");
+    }
+    let off = change(store, ann, bob, 1, off).expect("nothing is there to take off");
+    assert!(!off.changed);
+}
+
+pub(crate) fn what_is_not_there_cannot_change(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    assert_eq!(change(store, ann, bob, 1, edit("x")), Err(Refusal::NoSuchMessage));
+    say(store, ann, bob, "1", "hi");
+    let position = snapshot(store, ann, None).position;
+    for seq in [0, 2, u64::MAX >> 1, u64::MAX] {
+        assert_eq!(change(store, ann, bob, seq, react("👍")), Err(Refusal::NoSuchMessage), "{seq}");
+    }
+    let wanted = ChangeMessage { by: carl, ..wanted(ann, bob, 1, react("👍")) };
+    assert_eq!(ask(|done| store.change_message(wanted, done)), Err(Refusal::NoSuchConversation));
+    assert_eq!(snapshot(store, ann, None).position, position, "nothing has changed");
+}
+
+pub(crate) fn reactions_are_in_the_order_in_which_they_came(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    say(store, ann, bob, "1", "hi");
+    for (who, other, what) in [(bob, ann, "👍"), (bob, ann, "❤️"), (ann, bob, "👍"), (ann, bob, ":party:")]
+    {
+        change(store, who, other, 1, react(what)).expect("there is room");
+    }
+    let of = |reader, other| history(store, reader, other)[0].reactions.clone();
+    let one = |what, users: &[&str], mine| Reactions {
+        reaction: reaction(what),
+        count: users.len() as u64,
+        users: users.iter().map(|user| sub(user)).collect(),
+        mine,
+    };
+    let party = |mine| one(":party:", &["ann"], mine);
+    assert_eq!(of(ann, bob), [one("👍", &["bob", "ann"], true), one("❤️", &["bob"], false), party(true)]);
+    assert_eq!(of(bob, ann), [one("👍", &["bob", "ann"], true), one("❤️", &["bob"], true), party(false)]);
+    let off = |what| MessageChange::React { reaction: reaction(what), on: false };
+    change(store, bob, ann, 1, off("👍")).expect("it is his");
+    change(store, bob, ann, 1, off("❤️")).expect("it is his");
+    change(store, bob, ann, 1, react("❤️")).expect("there is room");
+    assert_eq!(of(bob, ann), [one("👍", &["ann"], false), party(false), one("❤️", &["bob"], true)]);
+    for what in [":a:", ":b:", ":c:", ":d:", ":e:", ":f:", ":g:"] {
+        change(store, bob, ann, 1, react(what)).expect("there is room");
+    }
+    assert_eq!(
+        change(store, bob, ann, 1, react("👍")),
+        Err(Refusal::TooManyReactions),
+        "the ninth of one user"
+    );
+    assert_eq!(of(ann, bob).len(), 10);
+}
+
+pub(crate) fn former_bodies_are_kept_the_first_and_the_newest(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    say(store, ann, bob, "1", "0");
+    let revisions = || ask(|done| store.revisions(direct(ann, bob), Seq(1), done));
+    assert_eq!(revisions(), []);
+    for number in 1..20 {
+        change(store, ann, bob, 1, edit(&number.to_string())).expect("it is hers");
+    }
+    change(store, ann, bob, 1, MessageChange::Delete).expect("it is hers");
+    let kept = revisions();
+    let bodies: Vec<&str> = kept.iter().map(|revision| &*revision.body).collect();
+    assert_eq!(bodies, ["0", "11", "12", "13", "14", "15", "16", "17", "18", "19"]);
+    assert_eq!((bodies.len(), kept[0].until), (REVISIONS, Timestamp(NOW.0 + MINUTE)));
+    assert_eq!(ask(|done| store.revisions(direct(ann, bob), Seq(2), done)), []);
+}
+
+pub(crate) fn a_mention_counts_by_the_body_as_it_is_now(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    for number in 1..=4 {
+        say(store, ann, bob, &number.to_string(), if number == 2 { "@bob!" } else { "hi" });
+    }
+    let mentions =
+        || ask(|done| store.conversation(bob, direct(ann, bob), done)).expect("it exists").mentions;
+    assert_eq!(mentions(), 1);
+    change(store, ann, bob, 4, edit("@bob, are you there?")).expect("it is hers");
+    assert_eq!(mentions(), 2);
+    change(store, ann, bob, 4, edit("@bob?")).expect("it is hers");
+    change(store, ann, bob, 2, edit("never mind")).expect("it is hers");
+    assert_eq!(mentions(), 1);
+    ask(|done| store.mark(direct(ann, bob), bob, Seq(3), Seq(3), done));
+    assert_eq!(mentions(), 1);
+    change(store, ann, bob, 1, edit("@bob")).expect("it is hers");
+    assert_eq!(mentions(), 1, "what he has read is no news");
+    ask(|done| store.mark(direct(ann, bob), bob, Seq(4), Seq(4), done));
+    assert_eq!(mentions(), 0);
+}
+
+pub(crate) fn a_difference_has_old_messages_that_changed(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    for number in 1..=40 {
+        say(store, ann, bob, &number.to_string(), "old");
+    }
+    say(store, ann, carl, "41", "elsewhere");
+    let position = snapshot(store, bob, None).position;
+    change(store, ann, bob, 30, edit("a")).expect("it is hers");
+    change(store, ann, bob, 2, edit("b")).expect("it is hers");
+    change(store, bob, ann, 30, react("👍")).expect("there is room");
+    change(store, ann, carl, 1, edit("not for bob")).expect("it is hers");
+    let between = snapshot(store, bob, None).position;
+    say(store, ann, bob, "new", "new");
+    change(store, ann, bob, 41, edit("newer")).expect("it is hers");
+
+    let news = snapshot(store, bob, Some(position));
+    assert_eq!((seqs(&news.messages), seqs(&news.updates)), (vec![41], vec![2, 30]));
+    assert_eq!(&*news.messages[0].body, "newer", "as it is now, and not told twice");
+    assert!(news.gaps.is_empty() && news.updates[1].reactions[0].mine);
+    assert_eq!(&*news.updates[1].body, "a");
+    let news = snapshot(store, bob, Some(between));
+    assert_eq!((seqs(&news.messages), seqs(&news.updates)), (vec![41], vec![]));
+    let after = snapshot(store, bob, Some(news.position));
+    assert!(after.conversations.rows.is_empty() && after.updates.is_empty());
+    assert!(snapshot(store, bob, None).updates.is_empty(), "a first page has no difference");
+    let of_carl = snapshot(store, carl, Some(position));
+    assert_eq!(of_carl.updates.iter().map(|message| &*message.body).collect::<Vec<_>>(), ["not for bob"]);
+}
+
+pub(crate) fn more_changes_than_are_told_make_a_conversation_forgotten(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    for number in 0..6 {
+        say(store, ann, bob, &format!("b{number}"), "old");
+        say(store, ann, carl, &format!("c{number}"), "old");
+    }
+    let position = snapshot(store, ann, None).position;
+    for seq in 1..=4 {
+        change(store, ann, bob, seq, edit("new")).expect("it is hers");
+    }
+    for seq in 1..=3 {
+        change(store, ann, carl, seq, edit("new")).expect("it is hers");
+    }
+    say(store, ann, bob, "last", "new");
+    let resume = |messages_per_conversation, messages| {
+        let position = Some(position);
+        let from = ResumeFrom { messages, messages_per_conversation, ..since(position) };
+        ask(|done| store.snapshot(ann, from, done))
+    };
+    let forget = |other, first| Gap { conversation: direct(ann, other), first: Seq(first), forget: true };
+    let news = resume(3, 9);
+    assert_eq!((seqs(&news.messages), seqs(&news.updates)), (vec![7], vec![1, 2, 3]));
+    assert_eq!(news.gaps, [forget(bob, 7)]);
+    assert_eq!(news.updates[0].conversation, direct(ann, carl));
+    let news = resume(9, 5);
+    assert_eq!(news.updates.len(), 4, "there is room for those of bob");
+    assert_eq!(news.gaps, [forget(carl, 7)]);
+    let news = resume(9, 0);
+    assert_eq!(news.gaps, [forget(bob, 8), forget(carl, 7)]);
+    assert!(news.updates.is_empty());
+    assert!(resume(9, 9).gaps.is_empty());
+}
+
+fn wanted(by: UserId, other: UserId, seq: u64, change: MessageChange) -> ChangeMessage {
+    let time = Timestamp(NOW.0 + MINUTE);
+    ChangeMessage { conversation: direct(by, other), seq: Seq(seq), by, is_moderator: false, change, time }
+}
+
+fn change(
+    store: &dyn Store,
+    by: UserId,
+    other: UserId,
+    seq: u64,
+    change: MessageChange,
+) -> Result<ChangedMessage, Refusal> {
+    ask(|done| store.change_message(wanted(by, other, seq, change), done))
+}
+
+fn edit(body: &str) -> MessageChange {
+    MessageChange::Edit(body.into())
+}
+
+fn react(text: &str) -> MessageChange {
+    MessageChange::React { reaction: reaction(text), on: true }
+}
+
+fn reaction(text: &str) -> Reaction {
+    Reaction::parse(text).expect("a reaction")
+}
+
+fn history(store: &dyn Store, reader: UserId, other: UserId) -> Vec<StoredMessage> {
+    ask(|done| store.history(reader, direct(reader, other), None, None, 99, done)).messages
+}
+
+fn seqs(messages: &[StoredMessage]) -> Vec<u64> {
+    messages.iter().map(|message| message.seq.0).collect()
+}

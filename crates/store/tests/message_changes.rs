@@ -1,0 +1,110 @@
+//! Message changes as SQLite keeps them: who is named of many, what an unchanged message costs, what a removal leaves.
+
+mod asking;
+
+use asking::{Directory, NOW, add_site, ask, direct, put, say, site};
+use chat::{ChangeMessage, MessageChange, NAMED, Reaction, Seq, SiteId, Store, UserId};
+use rusqlite::Connection;
+use store::{Options, Sqlite};
+
+fn open(directory: &Directory) -> Sqlite {
+    Sqlite::open(&directory.file(), Options::default()).expect("it opens")
+}
+
+fn change(store: &Sqlite, by: UserId, other: UserId, change: MessageChange) {
+    let conversation = direct(by, other);
+    let wanted = ChangeMessage { conversation, seq: Seq(1), by, is_moderator: false, change, time: NOW };
+    ask(|done| store.change_message(wanted, done)).expect("it may be changed");
+}
+
+fn thumb() -> MessageChange {
+    MessageChange::React { reaction: Reaction::parse("👍").expect("a reaction"), on: true }
+}
+
+/// Many of one message there are in rooms only; rows as rooms will have them.
+#[test]
+fn of_many_users_the_first_are_named_and_oneself_is_known_beyond() {
+    let directory = Directory::quick();
+    let store = open(&directory);
+    let site = add_site(&store, "forum");
+    let users: Vec<UserId> = (0..30).map(|number| put(&store, site, &format!("u{number:02}"))).collect();
+    say(&store, users[0], users[1], "1", "hi");
+    change(&store, users[0], users[1], thumb());
+    let db = Connection::open(directory.file()).expect("a file");
+    for user in &users[1..] {
+        db.execute(
+            "INSERT INTO reaction SELECT site, message, ?1, reaction, position + ?1 FROM reaction WHERE user = ?2",
+            [user.num, users[0].num],
+        )
+        .expect("a row");
+    }
+    db.execute("UPDATE reaction_count SET count = 30", []).expect("rows");
+    let of = |reader: UserId| {
+        let id = direct(users[0], users[1]);
+        let page = ask(|done| store.history(reader, id, None, None, 9, done));
+        let [reactions] = &page.messages[0].reactions[..] else { panic!("one reaction") };
+        assert_eq!((reactions.count, reactions.users.len()), (30, NAMED));
+        assert!(reactions.users.iter().map(|user| user.as_str()).eq((0..20).map(|n| format!("u{n:02}"))));
+        reactions.mine
+    };
+    assert!(of(users[0]) && of(users[25]));
+    assert!(!of(UserId { num: 99, ..users[0] }));
+}
+
+#[test]
+fn an_unchanged_message_has_the_row_it_had_and_nothing_beside() {
+    let directory = Directory::quick();
+    let store = open(&directory);
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    for number in 0..100 {
+        say(&store, ann, bob, &number.to_string(), "hi");
+    }
+    let db = Connection::open(directory.file()).expect("a file");
+    let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
+    for table in ["message_change", "message_revision", "reaction", "reaction_count"] {
+        assert_eq!(count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
+    }
+    assert_eq!(count("SELECT sum(changed) FROM message"), 0);
+    change(&store, ann, bob, MessageChange::Edit("hello".into()));
+    change(&store, bob, ann, thumb());
+    for (table, rows) in
+        [("message_change", 1), ("message_revision", 1), ("reaction", 1), ("reaction_count", 1)]
+    {
+        assert_eq!(count(&format!("SELECT count(*) FROM {table}")), rows, "{table}: the newest change only");
+    }
+}
+
+/// Every table there is, also those that come later.
+#[test]
+fn a_removed_site_leaves_no_row_in_any_table() {
+    let directory = Directory::quick();
+    let store = open(&directory);
+    for key in ["gone", "kept"] {
+        let site = store.add_site(&site(key)).expect("the store works").expect("the key is free");
+        let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+        for number in 0..40 {
+            say(&store, ann, bob, &number.to_string(), "hi");
+        }
+        change(&store, ann, bob, MessageChange::Edit("hello".into()));
+        change(&store, bob, ann, thumb());
+    }
+    assert_eq!(store.remove_site(SiteId(1)), Ok(true));
+    let db = Connection::open(directory.file()).expect("a file");
+    let sql = "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c \
+               WHERE m.type = 'table' AND c.name = 'site' AND m.name <> 'removed_site'";
+    let mut statement = db.prepare(sql).expect("a query");
+    let tables: Vec<String> =
+        statement.query_map([], |row| row.get(0)).and_then(Iterator::collect).expect("names");
+    assert!(tables.iter().any(|table| table == "reaction") && tables.len() > 8, "{tables:?}");
+    let mut kept = 0;
+    for table in tables {
+        let rows = |site: u32| {
+            let sql = format!("SELECT count(*) FROM {table} WHERE site = ?1");
+            db.query_row(&sql, [site], |row| row.get::<_, i64>(0)).expect("a number")
+        };
+        assert_eq!(rows(1), 0, "{table}");
+        kept += rows(2);
+    }
+    assert!(kept > 40);
+}
