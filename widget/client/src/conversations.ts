@@ -4,7 +4,7 @@ import type { Changed } from './changed.ts';
 import { type ConversationKey, direct } from './client.ts';
 import { blank, type Known, names, readUpTo, told } from './known.ts';
 import { FIRST_PAGE } from './snapshot.ts';
-import { cover, covers, newest, trim } from './stretch.ts';
+import { cover, covers, find, isNewer, newest, trim } from './stretch.ts';
 import type { Typing } from './typing.ts';
 import type { Conversation, Event, Message, SendTo } from './wire.ts';
 import type { Written } from './written.ts';
@@ -50,6 +50,7 @@ export class Conversations {
     if (known === undefined || covers(known.stretches, message.seq)) {
       // The newest message came inside the conversation's record, and its queued twin is done all the same.
       if (known && message.from === this.me()) this.written.unqueue(message.id);
+      this.updated(message, this.me());
       return false;
     }
     known.stretches = cover(known.stretches, { from: message.seq, to: message.seq, messages: [message] });
@@ -72,6 +73,30 @@ export class Conversations {
     }
     this.changed.conversation(known.key);
     return true;
+  }
+
+  /** A message as it is now: in the place of the one that is here; where none is, nobody needs it. */
+  updated(message: Message, by: string | undefined): void {
+    const key = this.keysById.get(message.conversation);
+    const known = key && this.byKey.get(key);
+    const before = known && find(known.stretches, message.seq);
+    if (!known || !before || !isNewer(message, before)) return;
+    const me = this.me();
+    const now = by === me ? message : withMine(message, before, me);
+    known.stretches = cover(known.stretches, { from: now.seq, to: now.seq, messages: [now] });
+    if (now.from !== me && now.seq > known.read) {
+      known.mentions += Number(names(now.body, me)) - Number(names(before.body, me));
+    }
+    this.changed.conversation(known.key);
+  }
+
+  /** More of its messages have changed than the server tells: what is here of them is not right any more. */
+  forgetMessages(conversation: string): void {
+    const key = this.keysById.get(conversation);
+    const known = key && this.byKey.get(key);
+    if (!known) return;
+    known.stretches = [];
+    this.changed.conversation(known.key);
   }
 
   acknowledged({ id, conversation, seq, time }: Event & { t: 'ack' }): void {
@@ -229,4 +254,15 @@ export class Conversations {
     this.keep(own);
     return own;
   }
+}
+
+/** What somebody else did says nothing of one's own reactions: they are as before. */
+function withMine(message: Message, before: Message, me: string | undefined): Message {
+  const reactions = message.reactions?.map(one => {
+    const mine =
+      before.reactions?.some(old => old.reaction === one.reaction && old.mine) ||
+      (me !== undefined && one.users.includes(me));
+    return mine ? { ...one, mine } : one;
+  });
+  return reactions ? { ...message, reactions } : message;
 }

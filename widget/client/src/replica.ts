@@ -23,6 +23,7 @@ import {
   type Contact,
   type Conversation,
   type Event,
+  type Gap,
   type Limits,
   type Message,
   type SetPresence,
@@ -143,6 +144,9 @@ export class Replica {
         this.position = event.position;
         if (conversations.message(event, 'live') && event.from !== this.#me) this.#announce(event);
         return;
+      case 'update':
+        this.position = event.position;
+        return conversations.updated(event.message, event.by);
       case 'marker':
         this.position = event.position;
         return conversations.marker(event);
@@ -225,15 +229,23 @@ export class Replica {
 
   /** `announce`: what was missed in a short absence is news; what was missed since yesterday is a badge. */
   #difference(
-    from: { conversations: Conversation[]; messages: Message[]; contacts: Contact[] },
+    from: {
+      conversations: Conversation[];
+      messages: Message[];
+      updates?: Message[];
+      gaps: Gap[];
+      contacts: Contact[];
+    },
     announce: boolean,
   ): void {
     const { conversations } = this;
+    for (const one of from.gaps) if (one.forget) conversations.forgetMessages(one.conversation);
     const fresh = from.messages.filter(one => one.from !== this.#me && !conversations.has(one));
     const counted = new Set(from.conversations.map(one => one.conversation));
     for (const one of from.conversations) this.#upsert(one);
     for (const one of from.messages)
       conversations.message(one, counted.has(one.conversation) ? 'counted' : 'missed');
+    for (const one of from.updates ?? []) conversations.updated(one, this.#me);
     for (const one of from.conversations) conversations.recount(one);
     for (const one of from.contacts) this.people.contact(one);
     for (const one of announce ? fresh : []) this.#announce(one);

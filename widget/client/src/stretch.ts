@@ -12,7 +12,10 @@ export interface Stretch {
   messages: readonly Message[];
 }
 
-/** `stretches` with one more; those that touch become one. Messages that are there already stay the same objects. */
+/**
+ * `stretches` with one more; those that touch become one. Messages that are there already stay the same objects,
+ * but for those of which the new picture is newer.
+ */
 export function cover(stretches: readonly Stretch[], added: Stretch): readonly Stretch[] {
   if (added.from > added.to) return stretches;
   const before = stretches.filter(one => one.to + 1 < added.from);
@@ -24,8 +27,19 @@ export function cover(stretches: readonly Stretch[], added: Stretch): readonly S
     touching.length === 1 &&
     only?.from === merged.from &&
     only.to === merged.to &&
-    only.messages.length === merged.messages.length;
+    only.messages === merged.messages;
   return nothingNew ? stretches : [...before, merged, ...after];
+}
+
+/** The one that is known of this seq. */
+export function find(stretches: readonly Stretch[], seq: number): Message | undefined {
+  const around = stretches.find(one => one.from <= seq && seq <= one.to);
+  return around?.messages.find(one => one.seq === seq);
+}
+
+/** Has `one` been changed since `other` was so? */
+export function isNewer(one: Message, other: Message): boolean {
+  return (one.version ?? 0) > (other.version ?? 0);
 }
 
 export function covers(stretches: readonly Stretch[], seq: number): boolean {
@@ -60,8 +74,12 @@ function union(known: readonly Message[], added: readonly Message[]): readonly M
   if (first === undefined) return known;
   if (last === undefined) return added;
   if (last.seq < first.seq) return [...known, ...added];
-  const bySeq = new Map<number, Message>();
-  for (const one of added) bySeq.set(one.seq, one);
-  for (const one of known) bySeq.set(one.seq, one);
+  const bySeq = new Map(known.map(one => [one.seq, one]));
+  const news = added.filter(one => {
+    const there = bySeq.get(one.seq);
+    return there === undefined || isNewer(one, there);
+  });
+  if (news.length === 0) return known;
+  for (const one of news) bySeq.set(one.seq, one);
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
 }

@@ -97,6 +97,28 @@ export type Command =
       limit?: number;
     }
   | {
+      t: "edit";
+      rid: number;
+      conversation: string;
+      seq: number;
+      body: string;
+    }
+  | {
+      t: "delete";
+      rid: number;
+      conversation: string;
+      seq: number;
+    }
+  | {
+      t: "react";
+      rid: number;
+      conversation: string;
+      seq: number;
+      /** One emoji, or `:name:`. */
+      reaction: string;
+      on: boolean;
+    }
+  | {
       t: "resume";
       rid: number;
       position: string;
@@ -194,6 +216,23 @@ export type Event =
       /** Unix milliseconds. */
       time: number;
       reply_to?: number;
+      /** Grows with each change; absent: it is as it was posted. Of two pictures of a message the greater is newer. */
+      version?: number;
+      /** Unix milliseconds of the last edit. */
+      edited?: number;
+      /** It was taken back; `body` is empty. */
+      deleted?: boolean;
+      /** In the order in which they came first. */
+      reactions?: Array<Reaction>;
+    }
+  | {
+      t: "update";
+      re?: number;
+      /** The whole message as it is now. Whose `mine` it has: see `by`. */
+      message: Message;
+      /** Who changed it. Where that is oneself, `mine` of the reactions is right; else it is left out, and what one has put on the message is as before. */
+      by: string;
+      position: string;
     }
   | {
       t: "marker";
@@ -277,6 +316,7 @@ export type Event =
       reset: boolean;
       conversations: Array<Conversation>;
       messages: Array<Message>;
+      updates?: Array<Message>;
       gaps: Array<Gap>;
       contacts: Array<Contact>;
       contacts_next?: string;
@@ -331,6 +371,8 @@ export type Welcome = {
   conversations: Array<Conversation>;
   /** On resume: messages missed, ascending by `seq` inside each conversation. */
   messages: Array<Message>;
+  /** On resume: older messages that have changed meanwhile, as they are now. */
+  updates?: Array<Message>;
   /** On resume: conversations of which more was missed than is sent here. */
   gaps: Array<Gap>;
   /** Contacts: those that changed (resumed) or a first page. `contacts_next` as `next` in `contacts`. */
@@ -362,6 +404,8 @@ export type Gap = {
   conversation: string;
   /** The oldest `seq` that is sent; between the client's newest and this one something is missing. */
   first: number;
+  /** More older messages have changed than are sent: the client drops all that it has before `first`. */
+  forget?: boolean;
 };
 
 /** A conversation as this user sees it. */
@@ -402,6 +446,24 @@ export type Message = {
   /** Unix milliseconds. */
   time: number;
   reply_to?: number;
+  /** Grows with each change; absent: it is as it was posted. Of two pictures of a message the greater is newer. */
+  version?: number;
+  /** Unix milliseconds of the last edit. */
+  edited?: number;
+  /** It was taken back; `body` is empty. */
+  deleted?: boolean;
+  /** In the order in which they came first. */
+  reactions?: Array<Reaction>;
+};
+
+/** One emoji or `:name:` on a message, and who put it there. */
+export type Reaction = {
+  reaction: string;
+  count: number;
+  /** Ids of the first who put it there and left it, at most 20, oldest first. */
+  users: Array<string>;
+  /** Oneself is among them; only in what is made for one user. */
+  mine?: boolean;
 };
 
 /** A user as others see it. */
@@ -436,7 +498,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -472,6 +534,8 @@ export const COMES_BACK = {
   bad_body: "never",
   bad_value: "never",
   too_many_contacts: "never",
+  no_such_message: "never",
+  too_many_reactions: "never",
   internal: "later",
 } as const satisfies Record<Code, Return>;
 
@@ -506,6 +570,8 @@ export const HTTP_STATUS = {
   bad_body: 400,
   bad_value: 400,
   too_many_contacts: 409,
+  no_such_message: 404,
+  too_many_reactions: 409,
   internal: 500,
 } as const satisfies Record<Code, number>;
 
@@ -540,5 +606,7 @@ export const CLOSE_CODE = {
   bad_body: 4021,
   bad_value: 4022,
   too_many_contacts: 4023,
+  no_such_message: 4024,
+  too_many_reactions: 4025,
   internal: 1011,
 } as const satisfies Record<Code, number>;

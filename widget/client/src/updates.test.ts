@@ -1,0 +1,66 @@
+// Messages that change after they were posted, as a replica takes them.
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { direct } from './client.ts';
+import { Replica } from './replica.ts';
+import { find } from './stretch.ts';
+import type { Event, Message } from './wire.ts';
+
+const vectors: { name: string; json: Event }[] = JSON.parse(
+  readFileSync(new URL('../../../crates/web-proto/vectors/events.json', import.meta.url), 'utf8'),
+);
+const vector = (name: string) => vectors.find(one => one.name === name)?.json as Event;
+
+function welcomed() {
+  const replica = new Replica();
+  const say = (event: Event) => replica.apply({ c: 'event', event, now: 0 });
+  say(vector('welcome'));
+  const known = () => replica.known(direct('ben'));
+  return { replica, say, known, eight: () => find(known().stretches, 8) as Message };
+}
+
+test('the greater version wins, whichever comes first', () => {
+  const { say, eight, known } = welcomed();
+  expect(eight()).toMatchObject({ body: 'Hello, Anna!' });
+  say(vector('update deleted'));
+  expect(eight()).toMatchObject({ body: '', deleted: true, version: 51 });
+  const deleted = eight();
+  say(vector('update edited')); // version 50, late
+  say({ t: 'history', re: 1, conversation: 'c_7Jw2pQ', messages: [], more: false });
+  expect(eight()).toBe(deleted);
+  expect(known().stretches.flatMap(one => one.messages)).toHaveLength(1);
+});
+
+test('what somebody else does leaves my reactions as they were', () => {
+  const { say, eight } = welcomed();
+  say(vector('update answered'));
+  expect(eight().reactions?.[0]).toMatchObject({ reaction: '👍', mine: true });
+  const message = { ...eight(), version: 54, reactions: [{ reaction: '👍', count: 30, users: ['carla'] }] };
+  say({ t: 'update', message, by: 'carla', position: 'p1.54' });
+  expect(eight().reactions).toEqual([{ reaction: '👍', count: 30, users: ['carla'], mine: true }]);
+  const off = { ...message, version: 55, reactions: [{ reaction: '👍', count: 29, users: ['carla'] }] };
+  say({ t: 'update', message: off, by: 'anna', position: 'p1.55' });
+  expect(eight().reactions).toEqual([{ reaction: '👍', count: 29, users: ['carla'] }]);
+});
+
+test('a mention that is edited in or out is counted', () => {
+  const { say, eight, known } = welcomed();
+  const edit = (body: string, version: number) =>
+    say({ t: 'update', message: { ...eight(), body, version, edited: 1 }, by: 'ben', position: 'p1.60' });
+  expect([known().unread, known().mentions]).toEqual([1, 0]);
+  edit('Hello, @anna!', 60);
+  expect([known().unread, known().mentions]).toEqual([1, 1]);
+  edit('Hello!', 61);
+  expect([known().unread, known().mentions]).toEqual([1, 0]);
+});
+
+test('a gap that says so makes the messages of before forgotten', () => {
+  const { say, known, replica } = welcomed();
+  const changes = vector('changes with updates') as Event & { t: 'changes' };
+  say(changes);
+  expect(find(known().stretches, 8)).toMatchObject({ deleted: true });
+  say({ ...changes, gaps: [{ conversation: 'c_7Jw2pQ', first: 9, forget: true }], updates: [] });
+  expect(known().stretches).toEqual([]);
+  expect(replica.position).toBe('p1.54');
+});
