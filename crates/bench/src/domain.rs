@@ -135,6 +135,7 @@ fn config() -> NodeConfig {
         site_sends_per_second: 0,
         guest_burst: 0,
         guest_per_minute: 0,
+        rooms: chat::RoomLimits::default(),
     };
     let presence_coalesce_ms = COALESCE_MS;
     NodeConfig { limits, presence_grace_ms: 15_000, presence_coalesce_ms, clock_skew_ms: 30_000 }

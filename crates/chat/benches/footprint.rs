@@ -158,6 +158,7 @@ fn config() -> NodeConfig {
             site_sends_per_second: 0,
             guest_burst: 0,
             guest_per_minute: 0,
+            rooms: chat::RoomLimits::default(),
         },
         presence_grace_ms: 10_000,
         presence_coalesce_ms: 500,
@@ -251,6 +252,7 @@ impl Store for Blank {
                 messages: vec![],
                 updates: vec![],
                 gaps: vec![],
+                left: vec![],
                 contacts: ContactsPage { rows: vec![], next: None },
                 position: self.position(),
             };
@@ -387,5 +389,84 @@ impl Store for Blank {
     }
     fn flush(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+/// Nobody here is in a room.
+impl RoomStore for Blank {
+    fn create_room(
+        &self,
+        _: UserId,
+        _: NewRoom,
+        _: RoomLimits,
+        _: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn change_room(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: RoomChange,
+        done: Done<Result<RoomChanged, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn join_room(
+        &self,
+        _: RoomName,
+        _: UserId,
+        _: RoomLimits,
+        _: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn leave_room(&self, _: ConversationId, _: UserId, done: Done<Result<Position, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn change_member(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: UserId,
+        _: MemberAction,
+        _: RoomLimits,
+        _: Timestamp,
+        done: Done<Result<MemberChanged, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn post(&self, _: Post, _: RoomLimits, done: Done<Result<Posted, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn room_history(
+        &self,
+        _: RoomName,
+        _: UserId,
+        _: Option<Seq>,
+        _: Option<Seq>,
+        _: u32,
+        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn members(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: Option<String>,
+        _: Option<String>,
+        _: u32,
+        done: Done<Result<MembersPage, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn few_members(&self, _: ConversationId, _: UserId, _: u32, done: Done<Vec<UserId>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn rooms(&self, _: SiteId, _: Option<String>, _: Option<String>, _: u32, done: Done<RoomsPage>) {
+        done(Err(StoreError::Overloaded));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use crate::{ConversationId, DeviceId, Position, Reaction, Seq, Sub, Timestamp};
+use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
+use crate::{ConversationId, DeviceId, Position, Reaction, Seq, SiteId, Sub, Timestamp};
 
 /// What a client says first.
 pub struct Hello<'a> {
@@ -81,6 +82,42 @@ pub enum Command {
         after: Option<Seq>,
         limit: Option<u32>,
     },
+    CreateRoom {
+        re: u64,
+        name: String,
+        kind: RoomKind,
+        topic: Option<String>,
+    },
+    ChangeRoom {
+        re: u64,
+        conversation: ConversationId,
+        change: RoomChange,
+    },
+    Join {
+        re: u64,
+        to: To,
+    },
+    Leave {
+        re: u64,
+        conversation: ConversationId,
+    },
+    Member {
+        re: u64,
+        conversation: ConversationId,
+        user: Sub,
+        action: MemberAction,
+    },
+    Members {
+        re: u64,
+        conversation: ConversationId,
+        query: Option<String>,
+        page: PageOf,
+    },
+    Rooms {
+        re: u64,
+        query: Option<String>,
+        page: PageOf,
+    },
     Resume {
         re: u64,
         position: Option<Position>,
@@ -96,12 +133,35 @@ pub enum Command {
 pub enum To {
     User(Sub),
     Conversation(ConversationId),
+    /// The room of a page of the session's site.
+    Page(PageKey),
+}
+
+impl To {
+    /// The room that is meant, or what else it is.
+    pub(crate) fn room(self, site: SiteId) -> Result<RoomName, To> {
+        match self {
+            To::Conversation(id) if id.is_room() => Ok(RoomName::Id(id)),
+            To::Page(page) => Ok(RoomName::Page(site, page)),
+            other => Err(other),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkerSet {
     Received(Seq),
     Read(Seq),
+}
+
+impl MarkerSet {
+    /// Received, and read: 0 leaves a marker where it is.
+    pub(crate) fn both(self) -> (Seq, Seq) {
+        match self {
+            MarkerSet::Received(seq) => (seq.min(Seq::MAX), Seq(0)),
+            MarkerSet::Read(seq) => (seq.min(Seq::MAX), seq.min(Seq::MAX)),
+        }
+    }
 }
 
 /// The presence that a user chooses.
@@ -194,6 +254,13 @@ impl Command {
             | Command::Conversation { re, .. }
             | Command::ChangeMessage { re, .. }
             | Command::History { re, .. }
+            | Command::CreateRoom { re, .. }
+            | Command::ChangeRoom { re, .. }
+            | Command::Join { re, .. }
+            | Command::Leave { re, .. }
+            | Command::Member { re, .. }
+            | Command::Members { re, .. }
+            | Command::Rooms { re, .. }
             | Command::Resume { re, .. }
             | Command::Token { re, .. } => AnswerTo::Request(*re),
         }
@@ -217,6 +284,13 @@ impl std::fmt::Debug for Command {
             Command::Conversation { .. } => "Conversation",
             Command::ChangeMessage { .. } => "ChangeMessage",
             Command::History { .. } => "History",
+            Command::CreateRoom { .. } => "CreateRoom",
+            Command::ChangeRoom { .. } => "ChangeRoom",
+            Command::Join { .. } => "Join",
+            Command::Leave { .. } => "Leave",
+            Command::Member { .. } => "Member",
+            Command::Members { .. } => "Members",
+            Command::Rooms { .. } => "Rooms",
             Command::Resume { .. } => "Resume",
             Command::Token { .. } => "Token",
         })

@@ -7,14 +7,18 @@ use crate::node::{Asker, Inner, unavailable};
 use crate::peer::Peer;
 use crate::people::{Other, person, presence_shown};
 use crate::{
-    Conversation, ConversationChange, ConversationId, ConversationRow, ConversationsPage, Event, HistoryPage,
-    Message, PageOf, Presence, Refusal, Seq, StoreError, StoredMessage, Timestamp,
+    Conversation, ConversationChange, ConversationId, ConversationOf, ConversationRow, ConversationsPage,
+    Event, HistoryPage, Message, PageOf, Presence, Refusal, Seq, StoreError, StoredMessage, Timestamp, With,
 };
 
+/// `presence`: of the other one of a direct conversation.
 pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> Conversation {
     Conversation {
         id: row.id,
-        with: person(&row.other, presence),
+        with: match row.of {
+            ConversationOf::Direct(other) => With::Person(person(&other, presence)),
+            ConversationOf::Room { room, role } => With::Room(room, role),
+        },
         last: row.last.map(message),
         received: row.received,
         read: row.read,
@@ -27,6 +31,18 @@ pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> 
         archived: row.archived,
         active: row.active,
     }
+}
+
+/// `presences` has those of the others of direct conversations, in the order of the rows.
+pub(crate) fn conversations(
+    rows: Vec<ConversationRow>,
+    presences: &mut impl Iterator<Item = Option<Presence>>,
+) -> Vec<Conversation> {
+    let seen = |row: ConversationRow| {
+        let presence = row.of.other().is_some().then(|| presences.next().flatten()).flatten();
+        conversation(row, presence)
+    };
+    rows.into_iter().map(seen).collect()
 }
 
 pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
@@ -56,11 +72,11 @@ impl Inner {
                 Ok(page) => page,
                 Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
-            let others: Vec<Other> = rows.iter().map(|row| Other::person(&row.other)).collect();
+            let others = rows.iter().filter_map(|row| row.of.other());
+            let others: Vec<Other> = others.map(Other::person).collect();
             let teller = node.clone();
             node.with_presences(asker.site.site.mode, user, &others, move |presences| {
-                let rows = rows.into_iter().zip(presences);
-                let conversations = rows.map(|(row, presence)| conversation(row, presence)).collect();
+                let conversations = conversations(rows, &mut presences.into_iter());
                 teller.outbox.deliver(handle, Event::Conversations { re, conversations, next });
             });
         };
@@ -121,6 +137,7 @@ impl Inner {
         let done = move |page: Result<HistoryPage, StoreError>| match page {
             Ok(HistoryPage { messages, more }) => {
                 let messages = messages.into_iter().map(message).collect();
+                let conversation = Some(conversation);
                 let event = Event::History { re, conversation, messages, more };
                 node.outbox.deliver(session.handle, event);
             }

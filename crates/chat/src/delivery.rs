@@ -57,7 +57,7 @@ impl Inner {
 
     /// Held while something that was committed is planned and handed over. Nearly always free: it is taken on
     /// the store's one thread for completions of writes, and once per resume.
-    fn telling(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn telling(&self) -> MutexGuard<'_, ()> {
         self.telling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

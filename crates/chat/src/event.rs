@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
     ConversationId, Limits, Position, Reaction, Refusal, Seq, SessionId, SetPresence, Sub, Timestamp, UserId,
 };
@@ -92,9 +93,37 @@ pub enum Event {
         conversation: Box<Conversation>,
         position: Position,
     },
+    /// A room of which one is a member changed.
+    Room {
+        conversation: ConversationId,
+        room: Arc<Room>,
+        position: Position,
+    },
+    /// One is no member of a room any more.
+    Left {
+        re: Option<u64>,
+        conversation: ConversationId,
+        reason: LeftReason,
+        position: Position,
+    },
+    Member {
+        re: u64,
+        member: Member,
+    },
+    Members {
+        re: u64,
+        members: Vec<Member>,
+        next: Option<String>,
+    },
+    Rooms {
+        re: u64,
+        rooms: Vec<(ConversationId, Room)>,
+        next: Option<String>,
+    },
     History {
         re: u64,
-        conversation: ConversationId,
+        /// None: nobody has begun it yet, and it will get its id with the first message.
+        conversation: Option<ConversationId>,
         messages: Vec<Arc<Message>>,
         more: bool,
     },
@@ -119,6 +148,7 @@ impl Event {
                 | Event::Update { re: Some(_), .. }
                 | Event::Contact { re: Some(_), .. }
                 | Event::Conversation { re: Some(_), .. }
+                | Event::Left { re: Some(_), .. }
         )
     }
 
@@ -130,7 +160,9 @@ impl Event {
             | Event::Update { position, .. }
             | Event::Marker { position, .. }
             | Event::Contact { position, .. }
-            | Event::Conversation { position, .. } => Some(position),
+            | Event::Conversation { position, .. }
+            | Event::Room { position, .. }
+            | Event::Left { position, .. } => Some(position),
             Event::Welcome(_)
             | Event::Bye(_)
             | Event::SendRefused { .. }
@@ -142,6 +174,9 @@ impl Event {
             | Event::People { .. }
             | Event::Profiles { .. }
             | Event::Conversations { .. }
+            | Event::Member { .. }
+            | Event::Members { .. }
+            | Event::Rooms { .. }
             | Event::History { .. }
             | Event::Changes { .. }
             | Event::TokenOk { .. }
@@ -174,6 +209,8 @@ pub struct Changes {
     /// Older ones that have changed, as they are now.
     pub updates: Vec<Arc<Message>>,
     pub gaps: Vec<Gap>,
+    /// Rooms of which one is no member any more.
+    pub left: Vec<(ConversationId, LeftReason)>,
     pub contacts: Vec<Contact>,
     pub contacts_next: Option<String>,
     pub position: Position,
@@ -257,11 +294,35 @@ pub enum ContactState {
     Blocked,
 }
 
+/// With whom one talks in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum With {
+    Person(Person),
+    Room(Arc<Room>, Role),
+}
+
+impl With {
+    /// The other one of a direct conversation.
+    pub fn person(&self) -> Option<&Person> {
+        match self {
+            With::Person(person) => Some(person),
+            With::Room(..) => None,
+        }
+    }
+}
+
+/// A user in a room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub person: Person,
+    pub standing: Standing,
+}
+
 /// A conversation as one of its members sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
     pub id: ConversationId,
-    pub with: Person,
+    pub with: With,
     pub last: Option<Arc<Message>>,
     pub received: Seq,
     pub read: Seq,

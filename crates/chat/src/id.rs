@@ -62,7 +62,7 @@ impl fmt::Display for Sub {
 /// A conversation of one site.
 ///
 /// The key of a direct conversation *is* its two members, smaller number in the upper half, so that
-/// membership is read from the id and nothing must be looked up or cached to route a message. Rooms will
+/// membership is read from the id and nothing must be looked up or cached to route a message. Rooms
 /// have the top bit set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConversationId {
@@ -78,6 +78,15 @@ impl ConversationId {
         }
         let (low, high) = if a.num < b.num { (a.num, b.num) } else { (b.num, a.num) };
         Some(ConversationId { site: a.site, key: u64::from(low) << 32 | u64::from(high) })
+    }
+
+    /// The room of this number.
+    pub fn room(site: SiteId, number: u64) -> ConversationId {
+        ConversationId { site, key: number | 1 << 63 }
+    }
+
+    pub fn is_room(self) -> bool {
+        self.key >> 63 == 1
     }
 
     /// Its two members, smaller number first; None for a room, and for a key that [`direct`](Self::direct)
@@ -167,5 +176,13 @@ mod tests {
         for key in [0, 3 << 32 | 3, 9 << 32 | 3, 1 << 63, 1 << 63 | 3 << 32 | 9, u64::MAX] {
             assert_eq!(ConversationId { site: SiteId(7), key }.pair(), None, "{key:x}");
         }
+    }
+
+    #[test]
+    fn a_room_is_no_two_members() {
+        let room = ConversationId::room(SiteId(7), 3);
+        assert_eq!((room.is_room(), room.pair(), room.key), (true, None, 0x8000_0000_0000_0003));
+        let user = |num| UserId { site: SiteId(7), num };
+        assert!(ConversationId::direct(user(1), user(2)).is_some_and(|direct| !direct.is_room()));
     }
 }

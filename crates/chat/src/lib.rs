@@ -25,6 +25,7 @@ mod presence;
 mod reactions;
 mod refusal;
 mod resume;
+mod room;
 mod send;
 mod session;
 mod sign_in;
@@ -45,7 +46,8 @@ pub use command::{
     Command, ContactAction, ConversationChange, Hello, MarkerSet, MessageChange, PageOf, SetPresence, To,
 };
 pub use event::{
-    Changes, Contact, ContactState, Conversation, Event, Gap, Message, Person, Presence, Reactions, Welcome,
+    Changes, Contact, ContactState, Conversation, Event, Gap, Member, Message, Person, Presence, Reactions,
+    Welcome, With,
 };
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
@@ -53,10 +55,15 @@ pub use id::{
 pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use reactions::{NAMED, Reaction, room_for};
 pub use refusal::Refusal;
+pub use room::{
+    Act, EVERYBODY, Joined, LeftReason, MOST_MENTIONED, MemberAction, MemberChanged, MemberRow, MembersPage,
+    NewRoom, PageKey, Post, Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomName,
+    RoomStore, RoomsPage, Rules, Standing, may, mentioned,
+};
 pub use site::{Mode, Secret, SecretKind, Site};
 pub use stats::Stats;
 pub use store::{
-    Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationRow,
-    ConversationsPage, Done, HistoryPage, MarkerRow, Met, PeoplePage, Profile, Relation, ResumeFrom,
-    Revision, Snapshot, Store, StoreError, StoredMessage, UserRow,
+    Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationOf,
+    ConversationRow, ConversationsPage, Done, HistoryPage, MarkerRow, Met, PeoplePage, Profile, Relation,
+    ResumeFrom, Revision, Snapshot, Store, StoreError, StoredMessage, UserRow,
 };

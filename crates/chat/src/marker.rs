@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner};
 use crate::peer::{Peer, may_see};
-use crate::{ConversationId, Event, MarkerRow, MarkerSet, Refusal, Seq};
+use crate::{ConversationId, Event, MarkerRow, MarkerSet, Refusal};
 
 impl Inner {
     /// Told to one's own other devices with the unread count, and to the other member without, unless one of them
@@ -13,10 +13,7 @@ impl Inner {
     pub(crate) fn mark(self: &Arc<Self>, asker: &Asker, peer: &Peer, set: MarkerSet) {
         let session = asker.session;
         let Some(conversation) = ConversationId::direct(session.user, peer.row.id) else { return };
-        let (received, read) = match set {
-            MarkerSet::Received(seq) => (seq.min(Seq::MAX), Seq(0)),
-            MarkerSet::Read(seq) => (seq.min(Seq::MAX), seq.min(Seq::MAX)),
-        };
+        let (received, read) = set.both();
         let other = may_see(asker.site.site.mode, peer.relation).then_some(peer.row.id);
         let node = self.clone();
         let user = asker.sub.clone();

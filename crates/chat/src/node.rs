@@ -41,7 +41,8 @@ use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
-    Command, Event, Hello, Refusal, SessionHandle, SessionId, Stats, Store, StoreError, Sub, Timestamp, To,
+    Command, Event, Hello, Refusal, RoomLimits, SessionHandle, SessionId, Stats, Store, StoreError, Sub,
+    Timestamp, To,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -91,6 +92,7 @@ pub struct Limits {
     /// New guests from one address: so many at once, then so many per minute. 0: no limit.
     pub guest_burst: u32,
     pub guest_per_minute: u32,
+    pub rooms: RoomLimits,
 }
 
 /// How much slower guests are.
@@ -192,13 +194,23 @@ impl Node {
             Err(Refusal::NoSession) => return inner.bye(session.handle, Refusal::NoSession),
             Err(refusal) => return inner.refuse(session.handle, command.answer_to(), refusal),
         };
+        let site = session.user.site;
         match command {
-            Command::Send { client_id, to, body, reply_to } => {
-                let job = Job::Send { client_id, body, reply_to };
-                inner.for_peer(asker, is_waiting, to, job, now);
+            Command::Send { client_id, to, body, reply_to } => match to.room(site) {
+                Ok(room) => inner.post(&asker, room, client_id, body, reply_to, now),
+                Err(to) => {
+                    let job = Job::Send { client_id, body, reply_to };
+                    inner.for_peer(asker, is_waiting, to, job, now);
+                }
+            },
+            Command::Marker { conversation, set } if conversation.is_room() => {
+                inner.mark_room(&asker, conversation, set);
             }
             Command::Marker { conversation, set } => {
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), Job::Mark(set), now);
+            }
+            Command::Typing { to: To::Conversation(room), on } if room.is_room() => {
+                inner.typing_in_room(&asker, room, on);
             }
             Command::Typing { to, on } => inner.for_peer(asker, is_waiting, to, Job::Typing(on), now),
             Command::SetPresence(set) => inner.set_presence(&asker, set, now),
@@ -210,6 +222,9 @@ impl Node {
             Command::Conversations { re, archived, page } => {
                 inner.list_conversations(asker, re, archived, page)
             }
+            Command::Conversation { re, conversation, change } if conversation.is_room() => {
+                inner.change_view_of_room(&asker, re, conversation, change);
+            }
             Command::Conversation { re, conversation, change } => {
                 let job = Job::Change { re, change };
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
@@ -218,10 +233,31 @@ impl Node {
                 let job = Job::ChangeMessage { re, seq, change };
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
-            Command::History { re, to, before, after, limit } => {
-                let job = Job::History { re, before, after, limit };
-                inner.for_peer(asker, is_waiting, to, job, now);
+            Command::History { re, to, before, after, limit } => match to.room(site) {
+                Ok(room) => inner.room_history(&asker, re, room, [before, after], limit),
+                Err(to) => {
+                    let job = Job::History { re, before, after, limit };
+                    inner.for_peer(asker, is_waiting, to, job, now);
+                }
+            },
+            Command::CreateRoom { re, name, kind, topic } => {
+                inner.create_room(&asker, re, name, kind, topic, now);
             }
+            Command::ChangeRoom { re, conversation, change } => {
+                inner.change_room(&asker, re, conversation, change);
+            }
+            Command::Join { re, to } => match to.room(site) {
+                Ok(room) => inner.join(&asker, re, room, now),
+                Err(_) => inner.refuse(session.handle, AnswerTo::Request(re), Refusal::NoSuchConversation),
+            },
+            Command::Leave { re, conversation } => inner.leave(&asker, re, conversation),
+            Command::Member { re, conversation, user, action } => {
+                inner.change_member(asker, re, conversation, user, action, now);
+            }
+            Command::Members { re, conversation, query, page } => {
+                inner.list_members(asker, re, conversation, query, page);
+            }
+            Command::Rooms { re, query, page } => inner.list_rooms(&asker, re, query, page),
             Command::Resume { re, position } => inner.resume(asker, re, position),
             Command::Token { re, token } => inner.renew_token(asker, re, &token, now),
         }

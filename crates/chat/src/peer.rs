@@ -150,6 +150,7 @@ impl Inner {
                 Some(other) => self.recent.user(other)?,
                 None => return Some(Err(Refusal::NoSuchConversation)),
             },
+            To::Page(_) => return Some(Err(Refusal::NoSuchConversation)),
         };
         let relation = self.recent.relation(me, row.id)?;
         Some(Ok(Peer { row, relation }))
@@ -197,6 +198,7 @@ impl Inner {
                 }
                 None => found(Ok(None), Refusal::NoSuchConversation),
             },
+            To::Page(_) => found(Ok(None), Refusal::NoSuchConversation),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Longest start of a name that is searched for.
-const MAX_QUERY_BYTES: usize = 256;
+pub(crate) const MAX_QUERY_BYTES: usize = 256;
 
 /// A user as others see it.
 pub(crate) fn person(row: &UserRow, presence: Option<Presence>) -> Person {

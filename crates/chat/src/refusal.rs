@@ -31,7 +31,7 @@ pub enum Refusal {
     NoSuchUser,
     #[error("no such conversation")]
     NoSuchConversation,
-    #[error("one may not write to this user")]
+    #[error("one may not do this, or not write to this user")]
     NotAllowed,
     #[error("the body is empty or too long")]
     BadBody,
@@ -43,6 +43,24 @@ pub enum Refusal {
     NoSuchMessage,
     #[error("the message has as many different reactions as it may")]
     TooManyReactions,
+    #[error("one must join the room first")]
+    NotAMember,
+    #[error("one is banned from this room")]
+    RoomBanned,
+    #[error("one is muted in this room")]
+    Muted,
+    #[error("only the owner and the moderators write in this room")]
+    ReadOnly,
+    #[error("the room is frozen for now")]
+    Frozen,
+    #[error("the room is in slow mode; try again after {retry_after_ms} ms")]
+    SlowMode { retry_after_ms: u32 },
+    #[error("the room has as many members as it may")]
+    RoomFull,
+    #[error("one is in as many rooms, or owns as many, as one may")]
+    TooManyRooms,
+    #[error("the only owner of a room with other members must name another owner first")]
+    LastOwner,
     #[error("the session is over")]
     NoSession,
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
@@ -51,7 +69,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 22] = [
+    pub const WORDS: [&'static str; 31] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -74,6 +92,15 @@ impl Refusal {
         "overloaded",
         "no_such_message",
         "too_many_reactions",
+        "not_a_member",
+        "room_banned",
+        "muted",
+        "read_only",
+        "frozen",
+        "slow_mode",
+        "room_full",
+        "too_many_rooms",
+        "last_owner",
     ];
 
     pub fn word(self) -> &'static str {
@@ -104,6 +131,15 @@ impl Refusal {
             Refusal::Overloaded { .. } => 19,
             Refusal::NoSuchMessage => 20,
             Refusal::TooManyReactions => 21,
+            Refusal::NotAMember => 22,
+            Refusal::RoomBanned => 23,
+            Refusal::Muted => 24,
+            Refusal::ReadOnly => 25,
+            Refusal::Frozen => 26,
+            Refusal::SlowMode { .. } => 27,
+            Refusal::RoomFull => 28,
+            Refusal::TooManyRooms => 29,
+            Refusal::LastOwner => 30,
         }
     }
 }

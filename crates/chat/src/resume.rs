@@ -62,7 +62,8 @@ impl Inner {
         snapshot: Snapshot,
         then: impl FnOnce(Changes) + Send + 'static,
     ) {
-        let others = snapshot.conversations.rows.iter().map(|row| Other::person(&row.other));
+        let others = snapshot.conversations.rows.iter().filter_map(|row| row.of.other());
+        let others = others.map(Other::person);
         let contacts = snapshot.contacts.rows.iter().map(Other::contact);
         let others: Vec<Other> = others.chain(contacts).collect();
         self.with_presences(mode, user, &others, move |presences| {
@@ -101,10 +102,8 @@ impl Inner {
 /// `presences`: of the conversations' others, then of the contacts.
 fn changes(snapshot: Snapshot, presences: Vec<Option<Presence>>) -> Changes {
     let mut presences = presences.into_iter();
+    let conversations = crate::conversations::conversations(snapshot.conversations.rows, &mut presences);
     let mut presence = || presences.next().flatten();
-    let conversations = snapshot.conversations.rows.into_iter();
-    let conversations =
-        conversations.map(|row| crate::conversations::conversation(row, presence())).collect();
     let contacts = snapshot.contacts.rows.into_iter();
     let contacts = contacts
         .map(|row| crate::Contact { person: card(row.id, row.profile, presence()), state: row.state })
@@ -116,6 +115,7 @@ fn changes(snapshot: Snapshot, presences: Vec<Option<Presence>>) -> Changes {
         messages: snapshot.messages.into_iter().map(crate::conversations::message).collect(),
         updates: snapshot.updates.into_iter().map(crate::conversations::message).collect(),
         gaps: snapshot.gaps,
+        left: snapshot.left,
         contacts,
         contacts_next: snapshot.contacts.next,
         position: snapshot.position,

@@ -12,7 +12,7 @@ use crate::{
 
 /// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
 /// text functions nor PostgreSQL can hold it.
-fn check(client_id: &str, body: &str, limits: &Limits) -> Result<(), Refusal> {
+pub(crate) fn check(client_id: &str, body: &str, limits: &Limits) -> Result<(), Refusal> {
     let id_byte = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     if !(1..=64).contains(&client_id.len()) || !client_id.bytes().all(id_byte) {
         return Err(Refusal::BadValue);
@@ -134,6 +134,7 @@ mod tests {
             site_sends_per_second: 0,
             guest_burst: 0,
             guest_per_minute: 0,
+            rooms: crate::RoomLimits::default(),
         };
         let long_id = "a".repeat(64);
         let table = [

@@ -42,16 +42,25 @@ pub(crate) struct Counters {
     pub(crate) changes: Counter,
     pub(crate) deliveries: Counter,
     pub(crate) behind: Counter,
-    refusals: [Counter; Refusal::WORDS.len()],
+    refusals: ByRefusal,
+}
+
+/// A counter for each word of a refusal.
+struct ByRefusal([Counter; Refusal::WORDS.len()]);
+
+impl Default for ByRefusal {
+    fn default() -> ByRefusal {
+        ByRefusal(std::array::from_fn(|_| Counter::default()))
+    }
 }
 
 impl Counters {
     pub(crate) fn refused(&self, refusal: Refusal) {
-        self.refusals[refusal.index()].add(1);
+        self.refusals.0[refusal.index()].add(1);
     }
 
     pub(crate) fn read(&self, sites: usize) -> Stats {
-        let refusals = Refusal::WORDS.iter().zip(&self.refusals);
+        let refusals = Refusal::WORDS.iter().zip(&self.refusals.0);
         Stats {
             sessions: self.sessions.read(),
             users_online: self.users_online.read(),

@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
     ContactState, ConversationChange, ConversationId, MessageChange, Position, Reactions, Refusal, Secret,
     Seq, SetPresence, Site, SiteId, Sub, Timestamp, UserId,
@@ -34,7 +35,7 @@ pub enum StoreError {
 
 /// What must survive. One conformance suite (`store/tests/conformance/main.rs`) holds every implementation to
 /// what is written here.
-pub trait Store: Send + Sync + 'static {
+pub trait Store: RoomStore {
     // ---- writes ----
 
     /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row
@@ -299,6 +300,8 @@ pub struct Snapshot {
     /// `messages`. Nothing on reset.
     pub updates: Vec<StoredMessage>,
     pub gaps: Vec<crate::Gap>,
+    /// Rooms of which the user ceased to be a member. Nothing on reset.
+    pub left: Vec<(ConversationId, LeftReason)>,
     /// A difference also has those who were taken off, with state `None`.
     pub contacts: ContactsPage,
     pub position: Position,
@@ -310,11 +313,11 @@ pub struct ConversationsPage {
     pub next: Option<String>,
 }
 
-/// A conversation of one of its members; `other` is the profile of the other one.
+/// A conversation of one of its members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationRow {
     pub id: ConversationId,
-    pub other: UserRow,
+    pub of: ConversationOf,
     pub last: Option<StoredMessage>,
     pub received: Seq,
     pub read: Seq,
@@ -326,6 +329,23 @@ pub struct ConversationRow {
     pub pinned: bool,
     pub archived: bool,
     pub active: Timestamp,
+}
+
+/// The other one's profile, or what the room is and one's own role there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConversationOf {
+    Direct(UserRow),
+    Room { room: Arc<Room>, role: Role },
+}
+
+impl ConversationOf {
+    /// The other one of a direct conversation.
+    pub fn other(&self) -> Option<&UserRow> {
+        match self {
+            ConversationOf::Direct(other) => Some(other),
+            ConversationOf::Room { .. } => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -262,12 +262,15 @@ fn the_conversation_list_and_how_one_sees_one() {
         }
     };
     let names = |archived| -> Vec<String> {
-        list(archived).iter().map(|conversation| conversation.with.sub.to_string()).collect()
+        list(archived)
+            .iter()
+            .map(|conversation| conversation.with.person().unwrap().sub.to_string())
+            .collect()
     };
     assert_eq!(names(false), ["dan", "cat", "bob"]);
     let newest = list(false).remove(0);
     assert_eq!((newest.unread, newest.mentions, newest.read), (1, 1, Seq(0)));
-    assert_eq!(newest.with.presence, Some(Presence::Online));
+    assert_eq!(newest.with.person().unwrap().presence, Some(Presence::Online));
     assert_eq!(newest.last.unwrap().body.as_ref(), "hello @ann, not @anna");
 
     let bobs = list(false).pop().unwrap().id;

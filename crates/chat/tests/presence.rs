@@ -327,7 +327,7 @@ fn conversations_and_welcomes_carry_presence() {
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     scene.post(&bob, to("ann"), "m", "x").unwrap();
     scene.wait(600);
-    let with = |device: &Device| device.welcome.changes.conversations[0].with.presence;
+    let with = |device: &Device| device.welcome.changes.conversations[0].with.person().unwrap().presence;
     assert_eq!(with(&scene.sign_in("ann", "a2")), Some(Presence::Online));
     scene.leave(&bob);
     scene.wait(600);

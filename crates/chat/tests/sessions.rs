@@ -29,7 +29,11 @@ fn a_first_welcome_and_a_later_one() {
     assert!(!changes.reset);
     assert_eq!(changes.messages.iter().map(|message| &*message.body).collect::<Vec<_>>(), ["two"]);
     assert_eq!((changes.conversations.len(), changes.conversations[0].unread), (1, 2));
-    assert_eq!(changes.conversations[0].with.presence, Some(Presence::Offline), "not told yet");
+    assert_eq!(
+        changes.conversations[0].with.person().unwrap().presence,
+        Some(Presence::Offline),
+        "not told yet"
+    );
     assert_eq!(changes.contacts[0].state, ContactState::RequestReceived);
     assert!(changes.gaps.is_empty());
 

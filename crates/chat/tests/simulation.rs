@@ -607,7 +607,8 @@ impl Simulation {
                     self.scene.store.run();
                     let page = self.scene.inbox.take(handle);
                     page.iter().for_each(|event| self.note(event));
-                    let [Event::History { conversation, messages, more, .. }] = &page[..] else {
+                    let [Event::History { conversation: Some(conversation), messages, more, .. }] = &page[..]
+                    else {
                         panic!("{page:?}")
                     };
                     for message in messages {

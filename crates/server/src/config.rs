@@ -101,7 +101,7 @@ impl From<Proxies> for String {
     }
 }
 
-/// See `chat::Limits`; 0 means no limit for the rates.
+/// See `chat::Limits`; 0 means no limit for the rates and for rooms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Limits {
@@ -118,6 +118,9 @@ pub(crate) struct Limits {
     pub site_sends_per_second: u32,
     pub guest_burst: u32,
     pub guest_per_minute: u32,
+    pub room_members: u32,
+    pub rooms_per_user: u32,
+    pub rooms_owned: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -222,6 +225,9 @@ impl Default for Limits {
             site_sends_per_second: 5_000,
             guest_burst: 20,
             guest_per_minute: 2,
+            room_members: 100_000,
+            rooms_per_user: 1_000,
+            rooms_owned: 100,
         }
     }
 }

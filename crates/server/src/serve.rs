@@ -309,6 +309,11 @@ fn node_config(config: &Config) -> NodeConfig {
             site_sends_per_second: limits.site_sends_per_second,
             guest_burst: limits.guest_burst,
             guest_per_minute: limits.guest_per_minute,
+            rooms: chat::RoomLimits {
+                members: limits.room_members,
+                per_user: limits.rooms_per_user,
+                owned: limits.rooms_owned,
+            },
         },
         presence_grace_ms: config.presence.grace.as_millis(),
         presence_coalesce_ms: config.presence.coalesce.as_millis(),

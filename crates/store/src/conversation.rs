@@ -6,15 +6,15 @@
 use std::collections::BinaryHeap;
 
 use chat::{
-    ConversationChange, ConversationId, ConversationRow, ConversationsPage, MarkerRow, Position, Seq,
-    Timestamp, UserId,
+    ConversationChange, ConversationId, ConversationOf, ConversationRow, ConversationsPage, MarkerRow,
+    Position, Seq, Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
-use crate::message::{self, Lines};
-use crate::user;
+use crate::message::{self, Lines, Newest};
 use crate::writer::Batch;
+use crate::{room, user};
 
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,16 @@ pub(crate) struct Side {
     pub(crate) archived: bool,
     /// Position at which this view changed last.
     pub(crate) changed: u64,
+}
+
+impl Direct {
+    pub(crate) fn newest(&self) -> Newest {
+        Newest { seq: self.seq, position: self.position }
+    }
+
+    fn place(&self, id: ConversationId, side: &Side) -> Place {
+        Place::new(side.pinned, self.active, id)
+    }
 }
 
 /// Which side of the row is this user's; None where they are no member.
@@ -203,14 +213,22 @@ pub(crate) fn page(
 ) -> Outcome<ConversationsPage> {
     let after = after.and_then(Place::parse);
     let mut newest: BinaryHeap<(Place, ConversationId)> = BinaryHeap::new();
-    each(db, user, |id, direct, side| {
-        let place = Place::of(id, direct, side);
-        if side.archived == archived && after.is_none_or(|after| after < place) {
+    let mut offer = |place: Place, id, is_archived| {
+        if is_archived == archived && after.is_none_or(|after| after < place) {
             newest.push((place, id));
             if newest.len() > limit as usize + 1 {
                 newest.pop(); // the oldest
             }
         }
+    };
+    each(db, user, |id, direct, side| {
+        offer(direct.place(id, side), id, side.archived);
+    })?;
+    room::each(db, user, |id, mine| {
+        if let (room::MemberState::In(_), Some(room)) = (mine.state, room::load(db, id)?) {
+            offer(room.place(mine), id, room.is_archived_for(mine));
+        }
+        Ok(())
     })?;
     let mut places = newest.into_sorted_vec();
     let more = places.len() > limit as usize;
@@ -219,16 +237,29 @@ pub(crate) fn page(
     let mut lines = Lines::new(db, user)?;
     let mut rows = Vec::with_capacity(places.len());
     for (_, id) in places {
-        if let Some(direct) = load(db, id)? {
-            rows.extend(assemble(db, &mut lines, user, id, &direct)?);
-        }
+        rows.extend(one_of(db, &mut lines, user, id)?);
     }
     Ok(ConversationsPage { rows, next })
 }
 
 pub(crate) fn one(db: &Connection, user: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
+    one_of(db, &mut Lines::new(db, user)?, user, id)
+}
+
+fn one_of(
+    db: &Connection,
+    lines: &mut Lines<'_>,
+    user: UserId,
+    id: ConversationId,
+) -> Outcome<Option<ConversationRow>> {
+    if id.is_room() {
+        let (Some(row), Some(mine)) = (room::load(db, id)?, room::membership(db, id, user)?) else {
+            return Ok(None);
+        };
+        return room::seen(db, lines, user, &row, &mine);
+    }
     match load(db, id)? {
-        Some(direct) => assemble(db, &mut Lines::new(db, user)?, user, id, &direct),
+        Some(direct) => assemble(db, lines, user, id, &direct),
         None => Ok(None),
     }
 }
@@ -248,7 +279,7 @@ pub(crate) fn assemble(
     let (mine, theirs) = (direct.sides[me], direct.sides[1 - me]);
     Ok(Some(ConversationRow {
         id,
-        other,
+        of: ConversationOf::Direct(other),
         last,
         received: Seq(mine.received),
         read: Seq(mine.read),
@@ -273,8 +304,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn of(id: ConversationId, direct: &Direct, side: &Side) -> Place {
-        Place { unpinned: !side.pinned, age: u64::MAX - direct.active.0, key: id.key }
+    pub(crate) fn new(pinned: bool, active: Timestamp, id: ConversationId) -> Place {
+        Place { unpinned: !pinned, age: u64::MAX - active.0, key: id.key }
     }
 
     fn cursor(self) -> String {

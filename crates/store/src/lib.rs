@@ -24,6 +24,7 @@ mod port;
 mod queue;
 mod reader;
 mod resume;
+mod room;
 mod sent;
 mod site;
 mod sqlite;

@@ -10,7 +10,7 @@ use chat::{
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
-use crate::conversation::{self, Direct, Side, side_of};
+use crate::conversation::{self, Side, side_of};
 use crate::fault::{Fault, Outcome};
 use crate::message_change;
 use crate::user::{self, Subs};
@@ -18,6 +18,13 @@ use crate::writer::Batch;
 
 /// Every so many messages of a conversation one can be found by its seq.
 const MILESTONE: u64 = 32;
+
+/// The newest message of a conversation; 0 and 0 where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Newest {
+    pub(crate) seq: u64,
+    pub(crate) position: u64,
+}
 
 /// A message, and the position of the one before it.
 pub(crate) struct Line {
@@ -30,7 +37,7 @@ pub(crate) struct Line {
 pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended> {
     let id = append.conversation;
     let me = side_of(id, append.from).ok_or(Fault::Invalid("the sender is no member"))?;
-    if let Some(repeated) = sent_before(batch, append)? {
+    if let Some(repeated) = sent_before(batch, append.from, &append.client_id)? {
         return Ok(repeated);
     }
     let (seq, previous) = match batch.conversation(id)? {
@@ -69,8 +76,9 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
     })
 }
 
-fn sent_before(batch: &mut Batch<'_>, append: &Append) -> Outcome<Option<Appended>> {
-    let found = batch.sent.find(batch.db, append.from, &append.client_id)?;
+/// What was answered to this (sender, client id) the first time.
+pub(crate) fn sent_before(batch: &mut Batch<'_>, from: UserId, client_id: &str) -> Outcome<Option<Appended>> {
+    let found = batch.sent.find(batch.db, from, client_id)?;
     let Some(number) = found else { return Ok(None) };
     let position = Position { number, ..batch.position() };
     let sql = "SELECT site, conversation, seq, time FROM message WHERE position = ?1";
@@ -94,7 +102,7 @@ pub(crate) fn names_other(db: &Connection, id: ConversationId, from: UserId, bod
     Ok(user::sub_of(db, other)?.is_some_and(|sub| mentions(body, sub.as_str())))
 }
 
-fn insert(
+pub(crate) fn insert(
     db: &Connection,
     append: &Append,
     number: u64,
@@ -155,7 +163,19 @@ pub(crate) fn history(
     let Some(direct) = conversation::load(db, id)? else {
         return Ok(HistoryPage { messages: Vec::new(), more: false });
     };
-    let last = before.map_or(direct.seq, |before| before.0.saturating_sub(1).min(direct.seq));
+    page(db, reader, id, direct.newest(), before, after, limit)
+}
+
+pub(crate) fn page(
+    db: &Connection,
+    reader: UserId,
+    id: ConversationId,
+    newest: Newest,
+    before: Option<Seq>,
+    after: Option<Seq>,
+    limit: u32,
+) -> Outcome<HistoryPage> {
+    let last = before.map_or(newest.seq, |before| before.0.saturating_sub(1).min(newest.seq));
     let first = after.map_or(1, |after| after.0.saturating_add(1));
     let available = (last + 1).saturating_sub(first);
     let taken = available.min(u64::from(limit));
@@ -163,7 +183,7 @@ pub(crate) fn history(
         Some(_) => (first, first.saturating_add(taken).saturating_sub(1)),
         None => (last + 1 - taken, last),
     };
-    let messages = if taken == 0 { Vec::new() } else { range(db, reader, id, &direct, first, last)? };
+    let messages = if taken == 0 { Vec::new() } else { range(db, reader, id, newest, first, last)? };
     Ok(HistoryPage { messages, more: taken < available })
 }
 
@@ -172,11 +192,11 @@ fn range(
     db: &Connection,
     reader: UserId,
     id: ConversationId,
-    direct: &Direct,
+    newest: Newest,
     first: u64,
     last: u64,
 ) -> Outcome<Vec<StoredMessage>> {
-    let Some(mut position) = position_of(db, id, direct, last)? else { return Ok(Vec::new()) };
+    let Some(mut position) = position_of(db, id, newest, last)? else { return Ok(Vec::new()) };
     let mut lines = Lines::new(db, reader)?;
     let (mut seq, mut messages) = (last, Vec::new());
     while seq >= first
@@ -194,13 +214,13 @@ fn range(
 pub(crate) fn position_of(
     db: &Connection,
     id: ConversationId,
-    direct: &Direct,
+    newest: Newest,
     seq: u64,
 ) -> Outcome<Option<u64>> {
-    if !(1..=direct.seq).contains(&seq) {
+    if !(1..=newest.seq).contains(&seq) {
         return Ok(None);
     }
-    let (mut at, mut position) = entrance(db, id, direct, seq)?;
+    let (mut at, mut position) = entrance(db, id, newest, seq)?;
     let mut hop = db.prepare_cached("SELECT previous FROM message WHERE position = ?1")?;
     while at > seq {
         position = hop.query_row([position as i64], |row| row.get::<_, i64>(0))? as u64;
@@ -210,9 +230,9 @@ pub(crate) fn position_of(
 }
 
 /// Seq and position of the message with this seq or a little more.
-fn entrance(db: &Connection, id: ConversationId, direct: &Direct, seq: u64) -> Outcome<(u64, u64)> {
-    if seq + MILESTONE > direct.seq {
-        return Ok((direct.seq, direct.position));
+fn entrance(db: &Connection, id: ConversationId, newest: Newest, seq: u64) -> Outcome<(u64, u64)> {
+    if seq + MILESTONE > newest.seq {
+        return Ok((newest.seq, newest.position));
     }
     let sql = "SELECT position FROM milestone WHERE site = ?1 AND conversation = ?2 AND seq = ?3";
     let at = seq.next_multiple_of(MILESTONE);

@@ -47,7 +47,7 @@ pub(crate) fn change(
 fn find(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Option<(u64, StoredMessage)>> {
     let db = batch.db;
     let Some(direct) = batch.conversation(wanted.conversation)? else { return Ok(None) };
-    let at = message::position_of(db, wanted.conversation, direct, wanted.seq.0)?;
+    let at = message::position_of(db, wanted.conversation, direct.newest(), wanted.seq.0)?;
     let Some(at) = at else { return Ok(None) };
     let line = Lines::new(db, wanted.by)?.at(at)?;
     Ok(line.map(|line| (at, line.message)))
@@ -304,7 +304,7 @@ pub(crate) fn updated_since(
 
 pub(crate) fn revisions(db: &Connection, id: ConversationId, seq: Seq) -> Outcome<Vec<Revision>> {
     let Some(direct) = conversation::load(db, id)? else { return Ok(Vec::new()) };
-    let Some(at) = message::position_of(db, id, &direct, seq.0)? else { return Ok(Vec::new()) };
+    let Some(at) = message::position_of(db, id, direct.newest(), seq.0)? else { return Ok(Vec::new()) };
     let sql = "SELECT until, body FROM message_revision WHERE site = ?1 AND message = ?2 ORDER BY number";
     let mut statement = db.prepare_cached(sql)?;
     let revisions = statement.query_map(params![id.site.0, at as i64], |row| {

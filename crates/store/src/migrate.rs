@@ -7,6 +7,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0001_first_conversation.sql"),
     include_str!("../migrations/sqlite/0002_contact_cards.sql"),
     include_str!("../migrations/sqlite/0003_message_changes.sql"),
+    include_str!("../migrations/sqlite/0004_rooms.sql"),
 ];
 
 /// The schema version that this program knows.

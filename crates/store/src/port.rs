@@ -15,10 +15,10 @@ use crate::reader::{self, Read};
 use crate::sqlite::{Shared, Sqlite};
 use crate::user::Seen;
 use crate::writer::{self, Batch};
-use crate::{contact, conversation, message, message_change, meta, resume, site, token, user};
+use crate::{contact, conversation, message, message_change, meta, resume, room, site, token, user};
 
 impl Sqlite {
-    fn write<T: Send + 'static>(
+    pub(crate) fn write<T: Send + 'static>(
         &self,
         operation: impl FnMut(&mut Batch<'_>) -> Outcome<T> + Send + 'static,
         done: Done<T>,
@@ -26,7 +26,7 @@ impl Sqlite {
         self.shared.write(writer::write(operation, |outcome, _| done(outcome)), 0);
     }
 
-    fn read<T: Send + 'static>(
+    pub(crate) fn read<T: Send + 'static>(
         &self,
         operation: impl FnMut(&Connection) -> Outcome<T> + Send + 'static,
         done: Done<T>,
@@ -147,7 +147,8 @@ impl Store for Sqlite {
         read: Seq,
         done: Done<MarkerRow>,
     ) {
-        self.write(move |batch| conversation::mark(batch, conversation, user, received, read), done);
+        let mark = if conversation.is_room() { room::change::mark } else { conversation::mark };
+        self.write(move |batch| mark(batch, conversation, user, received, read), done);
     }
 
     fn change_conversation(
@@ -157,7 +158,8 @@ impl Store for Sqlite {
         change: ConversationChange,
         done: Done<Option<(ConversationRow, Position)>>,
     ) {
-        self.write(move |batch| conversation::change(batch, conversation, user, change), done);
+        let set = if conversation.is_room() { room::change::change_view } else { conversation::change };
+        self.write(move |batch| set(batch, conversation, user, change), done);
     }
 
     fn put_relation(

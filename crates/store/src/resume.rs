@@ -1,14 +1,15 @@
 //! Everything that a device does not have yet.
 
 use chat::{
-    ContactsPage, ConversationId, ConversationsPage, Gap, Position, ResumeFrom, Seq, Snapshot, StoredMessage,
-    UserId,
+    ContactsPage, ConversationId, ConversationsPage, Gap, LeftReason, Position, ResumeFrom, Seq, Snapshot,
+    StoredMessage, UserId,
 };
 use rusqlite::Connection;
 
 use crate::conversation::{self, Direct, Place};
 use crate::fault::Outcome;
-use crate::message::Lines;
+use crate::message::{Lines, Newest};
+use crate::room::{self, MemberState, Membership, RoomRow};
 use crate::{contact, message_change, meta};
 
 /// The difference since a position, or a first page. Call inside a transaction: all is of one moment.
@@ -26,6 +27,7 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
         messages: Vec::new(),
         updates: Vec::new(),
         gaps: Vec::new(),
+        left: Vec::new(),
         contacts: contact::page(db, user, None, from.contacts)?,
         position,
     })
@@ -39,6 +41,7 @@ pub(crate) fn empty(position: Position) -> Snapshot {
         messages: Vec::new(),
         updates: Vec::new(),
         gaps: Vec::new(),
+        left: Vec::new(),
         contacts: ContactsPage { rows: Vec::new(), next: None },
         position,
     }
@@ -60,9 +63,23 @@ fn difference(
     let mut missed = Missed::new(since, from.messages as usize);
     let mut lines = Lines::new(db, user)?;
     let mut rows = Vec::with_capacity(changed.len());
-    for (_, id, direct) in changed {
-        rows.extend(conversation::assemble(db, &mut lines, user, id, &direct)?);
-        missed.collect(db, &mut lines, id, &direct, from.messages_per_conversation as usize)?;
+    let mut left = Vec::new();
+    for changed in changed {
+        let (id, newest) = match changed {
+            Changed::Direct(_, id, direct) => {
+                rows.extend(conversation::assemble(db, &mut lines, user, id, &direct)?);
+                (id, direct.newest())
+            }
+            Changed::Room(_, row, mine) => {
+                rows.extend(room::seen(db, &mut lines, user, &row, &mine)?);
+                (row.id, row.newest)
+            }
+            Changed::Left(id, reason) => {
+                left.push((id, reason));
+                continue;
+            }
+        };
+        missed.collect(db, &mut lines, id, newest, from.messages_per_conversation as usize)?;
     }
     Ok(Some(Snapshot {
         reset: false,
@@ -70,26 +87,61 @@ fn difference(
         messages: missed.messages,
         updates: missed.updates,
         gaps: missed.gaps,
+        left,
         contacts: ContactsPage { rows: contacts, next: None },
         position,
     }))
 }
 
+/// What of a user's conversations changed.
+enum Changed {
+    Direct(Place, ConversationId, Direct),
+    Room(Place, RoomRow, Membership),
+    Left(ConversationId, LeftReason),
+}
+
+impl Changed {
+    fn place(&self) -> Option<Place> {
+        match self {
+            Changed::Direct(place, ..) | Changed::Room(place, ..) => Some(*place),
+            Changed::Left(..) => None,
+        }
+    }
+}
+
 /// Newest activity first; None where they are more than `limit`.
-fn changed_since(
-    db: &Connection,
-    user: UserId,
-    since: u64,
-    limit: u32,
-) -> Outcome<Option<Vec<(Place, ConversationId, Direct)>>> {
+fn changed_since(db: &Connection, user: UserId, since: u64, limit: u32) -> Outcome<Option<Vec<Changed>>> {
     let mut changed = Vec::new();
     conversation::each(db, user, |id, direct, side| {
         if side.changed > since && changed.len() <= limit as usize {
-            changed.push((Place::of(id, direct, side), id, direct.clone()));
+            let place = Place::new(side.pinned, direct.active, id);
+            changed.push(Changed::Direct(place, id, direct.clone()));
         }
     })?;
-    changed.sort_unstable_by_key(|(place, ..)| *place);
+    room::each(db, user, |id, mine| {
+        if changed.len() <= limit as usize {
+            changed.extend(room_changed_since(db, id, mine, since)?);
+        }
+        Ok(())
+    })?;
+    changed.sort_by_key(Changed::place);
     Ok((changed.len() <= limit as usize).then_some(changed))
+}
+
+/// What is new of a room in which the user is or was. A message, or another name of the room, is nobody's row: the room says so.
+fn room_changed_since(
+    db: &Connection,
+    id: ConversationId,
+    mine: &Membership,
+    since: u64,
+) -> Outcome<Option<Changed>> {
+    if let MemberState::Out(reason) = mine.state {
+        return Ok((mine.changed > since).then_some(Changed::Left(id, reason)));
+    }
+    let Some(row) = room::load(db, id)? else { return Ok(None) };
+    let is_new = mine.changed > since || row.newest.position > since || row.changed > since;
+    let place = row.place(mine);
+    Ok(is_new.then(|| Changed::Room(place, row, mine.clone())))
 }
 
 struct Missed {
@@ -111,10 +163,10 @@ impl Missed {
         db: &Connection,
         lines: &mut Lines<'_>,
         id: ConversationId,
-        direct: &Direct,
+        newest: Newest,
         most: usize,
     ) -> Outcome<()> {
-        let (first, is_whole) = self.collect_new(lines, direct, most)?;
+        let (first, is_whole) = self.collect_new(lines, newest, most)?;
         let forget = !self.collect_updates(db, lines, id, most)?;
         if !is_whole || forget {
             self.gaps.push(Gap { conversation: id, first: Seq(first), forget });
@@ -124,10 +176,10 @@ impl Missed {
 
     /// Walks back from the newest message to the first that the device has, as far as there is room. Answers the seq at
     /// which what was taken begins, and whether that is all.
-    fn collect_new(&mut self, lines: &mut Lines<'_>, direct: &Direct, most: usize) -> Outcome<(u64, bool)> {
+    fn collect_new(&mut self, lines: &mut Lines<'_>, newest: Newest, most: usize) -> Outcome<(u64, bool)> {
         let begin = self.messages.len();
-        let mut position = direct.position;
-        let mut first = direct.seq + 1;
+        let mut position = newest.position;
+        let mut first = newest.seq + 1;
         let most = most.min(self.most - begin);
         while position > self.since && self.messages.len() - begin < most {
             let Some(line) = lines.at(position)? else { break };

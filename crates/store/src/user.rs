@@ -10,7 +10,7 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use crate::fault::Outcome;
-use crate::{contact, meta};
+use crate::{contact, meta, room};
 
 /// What a profile told us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +88,9 @@ fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outcome<UserRow>
         put_words(db, site, &profile.sub, &folded)?;
     }
     contact::show_card(db, row.id, profile)?;
+    if before != folded {
+        room::member::rename(db, row.id, &folded)?;
+    }
     Ok(UserRow { profile: profile.clone(), ..row.clone() })
 }
 

@@ -17,6 +17,7 @@ use rusqlite::Connection;
 use crate::conversation::{self, Direct, Side};
 use crate::fault::{Fault, Outcome};
 use crate::meta;
+use crate::room::known_members::KnownMembers;
 use crate::sent::Sent;
 use crate::sqlite::Shared;
 use crate::user;
@@ -208,6 +209,7 @@ pub(crate) struct Batch<'c> {
     older: HashMap<ConversationId, Kept>,
     dirty: Vec<ConversationId>,
     pub(crate) sent: Sent,
+    pub(crate) members: KnownMembers,
     /// The greatest number of a user, by site, where that was looked up.
     newest_users: HashMap<SiteId, u32>,
 }
@@ -233,6 +235,7 @@ impl<'c> Batch<'c> {
             older: HashMap::new(),
             dirty: Vec::new(),
             sent: Sent::new(),
+            members: KnownMembers::default(),
             newest_users: HashMap::new(),
         }
     }
@@ -348,6 +351,7 @@ impl<'c> Batch<'c> {
         self.conversations = HashMap::new();
         self.older = HashMap::new();
         self.dirty = Vec::new();
+        self.members.forget();
         self.newest_users = HashMap::new();
     }
 }

@@ -103,7 +103,7 @@ codes! {
     NoSuchUser = "no_such_user", 404, 4018, Never;
     /// No conversation of this id in which one is a member.
     NoSuchConversation = "no_such_conversation", 404, 4019, Never;
-    /// One may not write to this user: they have blocked it, or are no contact where the site asks for it. Or one may not change this message, because it is somebody else's.
+    /// One may not write to this user (they have blocked it, or are no contact where the site asks for it), not change somebody else's message, or not do this in this room.
     NotAllowed = "not_allowed", 403, 4020, Never;
     /// The body is empty or longer than `limits.body_bytes`.
     BadBody = "bad_body", 400, 4021, Never;
@@ -115,6 +115,24 @@ codes! {
     NoSuchMessage = "no_such_message", 404, 4024, Never;
     /// The message has as many different reactions as it may, in all or of one user.
     TooManyReactions = "too_many_reactions", 409, 4025, Never;
+    /// One must join the room first.
+    NotAMember = "not_a_member", 403, 4030, Never;
+    /// One is banned from this room.
+    RoomBanned = "room_banned", 403, 4031, Never;
+    /// One may read this room, but is muted in it.
+    Muted = "muted", 403, 4032, Never;
+    /// Only the owner and the moderators write in this room.
+    ReadOnly = "read_only", 403, 4033, Never;
+    /// The room is frozen for now: only its owner and moderators may write.
+    Frozen = "frozen", 403, 4034, Never;
+    /// The room is in slow mode, and one's next message may come after `retry_after`.
+    SlowMode = "slow_mode", 429, 4035, Later;
+    /// The room has as many members as it may.
+    RoomFull = "room_full", 409, 4036, Never;
+    /// One is in as many rooms, or owns as many, as one may.
+    TooManyRooms = "too_many_rooms", 409, 4037, Never;
+    /// The only owner of a room that has other members must name another owner first.
+    LastOwner = "last_owner", 409, 4038, Never;
     /// A mistake of ours; it has been counted and logged.
     Internal = "internal", 500, 1011, Later;
 }

@@ -153,6 +153,89 @@ pub enum Command<'a> {
         reaction: Cow<'a, str>,
         on: bool,
     },
+    /// Make a room, whose owner one is. Answered by `conversation`.
+    CreateRoom {
+        rid: u64,
+        /// 1 to 200 bytes, no control characters.
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+        kind: RoomKind,
+        /// At most 1,000 bytes.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        topic: Option<Cow<'a, str>>,
+    },
+    /// Change a room. Fields left out stay. Answered by `conversation`; all other members hear `room`.
+    ChangeRoom {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        name: Option<Cow<'a, str>>,
+        /// An empty one takes it away.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        topic: Option<Cow<'a, str>>,
+        /// A picture, as in a token; an empty one takes it away.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        avatar: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<RoomKind>,
+        /// Milliseconds between two messages of a member, at most a day; 0 ends slow mode.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slow_ms: Option<u64>,
+        /// Nobody but its owner and moderators may write.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        frozen: Option<bool>,
+    },
+    /// Become a member of a public room. Answered by `conversation`, also if one is a member already.
+    Join {
+        rid: u64,
+        #[serde(borrow)]
+        to: SendTo<'a>,
+    },
+    /// Leave a room. Answered by `left`.
+    Leave {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+    },
+    /// Do something with another user in a room. Answered by `member`.
+    Member {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow)]
+        user: Cow<'a, str>,
+        action: MemberAction,
+        /// With `set_role`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<Role>,
+    },
+    /// A page of a room's members: owners, moderators, members, muted ones, each by name.
+    Members {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        /// Case-insensitive start of a word of the name.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        query: Option<Cow<'a, str>>,
+        /// The `next` of the page before.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        after: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// A page of the directory of the site's public and announcement rooms, by name.
+    Rooms {
+        rid: u64,
+        /// Case-insensitive start of the name.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        query: Option<Cow<'a, str>>,
+        /// The `next` of the page before.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        after: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
     /// Ask for everything since a position: the answer to `behind`. Answered by `changes`.
     Resume {
         rid: u64,
@@ -221,6 +304,54 @@ pub enum SendTo<'a> {
     /// A conversation by id.
     #[serde(borrow)]
     Conversation(Cow<'a, str>),
+    /// The room of a page of the site, 1 to 200 bytes, whether it exists yet or not. A message or `join` makes it.
+    #[serde(borrow)]
+    Page(Cow<'a, str>),
+}
+
+/// Who finds a room, and who may write in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum RoomKind {
+    /// In the directory; everybody may read and join.
+    Public,
+    /// By invitation only.
+    Private,
+    /// As public, but only its owner and moderators write.
+    Announcement,
+}
+
+/// What a member may do in a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Everything.
+    Owner,
+    /// Keeps order: mutes, removes, bans, freezes.
+    Moderator,
+    /// Reads and writes.
+    Member,
+    /// Reads.
+    Muted,
+}
+
+/// What to do with a user in a room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum MemberAction {
+    /// Make a member.
+    Invite,
+    /// May come back.
+    Remove,
+    /// May not come back.
+    Ban,
+    /// Undo `ban`.
+    Unban,
+    /// Give the `role`.
+    SetRole,
 }
 
 /// Which marker moves, and up to where.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Code;
+use crate::{Code, Role, RoomKind};
 
 /// A frame from the server.
 ///
@@ -149,7 +149,7 @@ pub enum Event<'a> {
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
     },
-    /// A conversation as this user sees it changed (muted, pinned, archived).
+    /// A conversation as this user sees it changed (muted, pinned, archived, joined, another role) or is new to it.
     Conversation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
@@ -157,6 +157,48 @@ pub enum Event<'a> {
         conversation: Conversation<'a>,
         #[serde(borrow)]
         position: Cow<'a, str>,
+    },
+    /// A room of which one is a member changed. One's own role is not in it; keep what you know of it.
+    Room {
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow)]
+        room: Room<'a>,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// One is no member of a room any more.
+    Left {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        re: Option<u64>,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        reason: LeftReason,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// Answer to `member`: the user as they are in the room now.
+    Member {
+        re: u64,
+        #[serde(borrow)]
+        member: Member<'a>,
+    },
+    /// Answer to `members`.
+    Members {
+        re: u64,
+        #[serde(borrow)]
+        members: Vec<Member<'a>>,
+        /// Absent on the last page.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cow<'a, str>>,
+    },
+    /// Answer to `rooms`.
+    Rooms {
+        re: u64,
+        #[serde(borrow)]
+        rooms: Vec<Listed<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cow<'a, str>>,
     },
     /// Answer to `history`.
     History {
@@ -180,6 +222,8 @@ pub enum Event<'a> {
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         updates: Vec<Message<'a>>,
         gaps: Vec<Gap<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        left: Vec<Left<'a>>,
         #[serde(borrow)]
         contacts: Vec<Contact<'a>>,
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -255,6 +299,9 @@ pub struct Welcome<'a> {
     /// On resume: conversations of which more was missed than is sent here.
     #[serde(borrow, default)]
     pub gaps: Vec<Gap<'a>>,
+    /// On resume: rooms of which one is no member any more.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Left<'a>>,
     /// Contacts: those that changed (resumed) or a first page. `contacts_next` as `next` in `contacts`.
     #[serde(borrow, default)]
     pub contacts: Vec<Contact<'a>>,
@@ -278,6 +325,28 @@ pub struct Gap<'a> {
     /// More older messages have changed than are sent: the client drops all that it has before `first`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forget: bool,
+}
+
+/// A room of which one was a member.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Left<'a> {
+    #[serde(borrow)]
+    pub conversation: Cow<'a, str>,
+    pub reason: LeftReason,
+}
+
+/// Why one is no member of a room any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum LeftReason {
+    /// One has left.
+    Left,
+    /// Somebody has removed one; one may come back.
+    Removed,
+    /// Somebody has banned one.
+    Banned,
 }
 
 /// What the server accepts, so that a client can say so before it sends.
@@ -416,20 +485,23 @@ pub struct Conversation<'a> {
     /// Opaque id.
     #[serde(borrow)]
     pub conversation: Cow<'a, str>,
-    /// The other one of a direct conversation.
-    #[serde(borrow)]
-    pub with: Person<'a>,
+    /// The other one of a direct conversation; absent in a room.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<Person<'a>>,
+    /// What it is, where it is a room.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<Room<'a>>,
     /// The newest message.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub last: Option<Message<'a>>,
     /// One's own markers.
     pub received: u64,
     pub read: u64,
-    /// The other's markers.
+    /// The other's markers; 0 in a room.
     pub their_received: u64,
     pub their_read: u64,
     pub unread: u64,
-    /// Unread messages that name this user as `@id`.
+    /// Unread messages that name this user as `@id`, or all as `@room`.
     pub mentions: u64,
     /// Unix milliseconds; 0: not muted.
     pub muted_until: u64,
@@ -437,4 +509,59 @@ pub struct Conversation<'a> {
     pub archived: bool,
     /// Unix milliseconds of the last activity; the list is sorted by it.
     pub active: u64,
+}
+
+/// A room, without its messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Room<'a> {
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    pub kind: RoomKind,
+    /// One's own; absent where one is no member, and in the event `room`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// How many members it has.
+    pub members: u64,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub avatar: Option<Cow<'a, str>>,
+    /// The page whose room it is.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<Cow<'a, str>>,
+    /// Milliseconds between two messages of a member; 0: no slow mode.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub slow_ms: u64,
+    /// Nobody but its owner and moderators may write.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub frozen: bool,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A user in a room.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Member<'a> {
+    #[serde(flatten, borrow)]
+    pub person: Person<'a>,
+    /// Absent: no member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// May not come back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub banned: bool,
+}
+
+/// A room of the directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Listed<'a> {
+    #[serde(borrow)]
+    pub conversation: Cow<'a, str>,
+    #[serde(borrow)]
+    pub room: Room<'a>,
 }

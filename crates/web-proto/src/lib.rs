@@ -17,9 +17,12 @@ mod parse;
 mod typescript;
 
 pub use code::{Code, Return};
-pub use command::{Command, ContactAction, Hello, MarkerSet, SendTo, SetPresence};
+pub use command::{
+    Command, ContactAction, Hello, MarkerSet, MemberAction, Role, RoomKind, SendTo, SetPresence,
+};
 pub use event::{
-    Contact, ContactState, Conversation, Event, Gap, Limits, Message, Person, Presence, Reaction, Welcome,
+    Contact, ContactState, Conversation, Event, Gap, Left, LeftReason, Limits, Listed, Member, Message,
+    Person, Presence, Reaction, Room, Welcome,
 };
 pub use parse::Reject;
 

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::{Code, Command, Event, Hello, MarkerSet, Message, Reaction, SendTo, VERSION, Welcome};
 
 /// Every `t` of a command.
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 26] = [
     "hello",
     "send",
     "marker",
@@ -26,6 +26,13 @@ const NAMES: [&str; 19] = [
     "edit",
     "delete",
     "react",
+    "create_room",
+    "change_room",
+    "join",
+    "leave",
+    "member",
+    "members",
+    "rooms",
     "resume",
     "token",
     "ping",

@@ -111,6 +111,39 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         (any::<u64>(), text(), any::<u64>(), text(), any::<bool>()).prop_map(
             |(rid, conversation, seq, reaction, on)| Command::React { rid, conversation, seq, reaction, on }
         ),
+        (any::<u64>(), text(), room_kind(), opt()).prop_map(|(rid, name, kind, topic)| Command::CreateRoom {
+            rid,
+            name,
+            kind,
+            topic
+        }),
+        (
+            (any::<u64>(), text(), opt(), opt(), opt()),
+            (option::of(room_kind()), number(), option::of(any::<bool>()))
+        )
+            .prop_map(|((rid, conversation, name, topic, avatar), (kind, slow_ms, frozen))| {
+                Command::ChangeRoom { rid, conversation, name, topic, avatar, kind, slow_ms, frozen }
+            }),
+        (any::<u64>(), send_to()).prop_map(|(rid, to)| Command::Join { rid, to }),
+        (any::<u64>(), text()).prop_map(|(rid, conversation)| Command::Leave { rid, conversation }),
+        (any::<u64>(), text(), text(), member_action(), option::of(role())).prop_map(
+            |(rid, conversation, user, action, role)| Command::Member {
+                rid,
+                conversation,
+                user,
+                action,
+                role
+            }
+        ),
+        (any::<u64>(), text(), opt(), opt(), limit()).prop_map(|(rid, conversation, query, after, limit)| {
+            Command::Members { rid, conversation, query, after, limit }
+        }),
+        (any::<u64>(), opt(), opt(), limit()).prop_map(|(rid, query, after, limit)| Command::Rooms {
+            rid,
+            query,
+            after,
+            limit
+        }),
         (any::<u64>(), text()).prop_map(|(rid, position)| Command::Resume { rid, position }),
         (any::<u64>(), text()).prop_map(|(rid, token)| Command::Token { rid, token }),
         number().prop_map(|rid| Command::Ping { rid }),
@@ -120,12 +153,17 @@ fn command() -> impl Strategy<Value = Command<'static>> {
 
 fn event() -> impl Strategy<Value = Event<'static>> {
     let messages = || vec(message(), 0..3);
-    let list =
-        move || (vec(conversation(), 0..3), messages(), messages(), vec(gap(), 0..2), vec(contact(), 0..3));
+    let list = move || {
+        let (gaps, left) = (vec(gap(), 0..2), vec(left(), 0..2));
+        (vec(conversation(), 0..3), messages(), messages(), gaps, left, vec(contact(), 0..3))
+    };
     prop_oneof![
-        (welcome(), list()).prop_map(|(welcome, (conversations, messages, updates, gaps, contacts))| {
-            Event::Welcome(Box::new(Welcome { conversations, messages, updates, gaps, contacts, ..welcome }))
-        }),
+        (welcome(), list()).prop_map(
+            |(welcome, (conversations, messages, updates, gaps, left, contacts))| {
+                let welcome = Welcome { messages, updates, gaps, left, contacts, ..welcome };
+                Event::Welcome(Box::new(Welcome { conversations, ..welcome }))
+            }
+        ),
         (text(), text(), any::<u64>(), any::<u64>(), text()).prop_map(
             |(id, conversation, seq, time, position)| Event::Ack { id, conversation, seq, time, position }
         ),
@@ -183,6 +221,27 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             conversation,
             position
         }),
+        (text(), room(), text()).prop_map(|(conversation, room, position)| Event::Room {
+            conversation,
+            room,
+            position
+        }),
+        (number(), left(), text()).prop_map(|(re, Left { conversation, reason }, position)| Event::Left {
+            re,
+            conversation,
+            reason,
+            position
+        }),
+        (any::<u64>(), member()).prop_map(|(re, member)| Event::Member { re, member }),
+        (any::<u64>(), vec(member(), 0..3), opt()).prop_map(|(re, members, next)| Event::Members {
+            re,
+            members,
+            next
+        }),
+        (any::<u64>(), vec((text(), room()), 0..3), opt()).prop_map(|(re, rooms, next)| {
+            let listed = |(conversation, room)| Listed { conversation, room };
+            Event::Rooms { re, rooms: rooms.into_iter().map(listed).collect(), next }
+        }),
         (any::<u64>(), text(), vec(message(), 0..3), any::<bool>()).prop_map(
             |(re, conversation, messages, more)| Event::History { re, conversation, messages, more }
         ),
@@ -190,7 +249,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             |(
                 re,
                 reset,
-                (conversations, messages, updates, gaps, contacts),
+                (conversations, messages, updates, gaps, left, contacts),
                 contacts_next,
                 conversations_next,
                 position,
@@ -203,6 +262,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                 messages,
                 updates,
                 gaps,
+                left,
                 contacts,
                 position
             }
@@ -248,6 +308,7 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
                 messages: vec![],
                 updates: vec![],
                 gaps: vec![],
+                left: vec![],
                 contacts: vec![],
                 contacts_next,
                 conversations_next,
@@ -258,12 +319,14 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
 }
 
 fn conversation() -> impl Strategy<Value = Conversation<'static>> {
-    (text(), person(), option::of(message()), any::<[u64; 8]>(), any::<[bool; 2]>()).prop_map(
-        |(conversation, with, last, numbers, [pinned, archived])| {
+    let of = (option::of(person()), option::of(room()));
+    (text(), of, option::of(message()), any::<[u64; 8]>(), any::<[bool; 2]>()).prop_map(
+        |(conversation, (with, room), last, numbers, [pinned, archived])| {
             let [received, read, their_received, their_read, unread, mentions, muted_until, active] = numbers;
             Conversation {
                 conversation,
                 with,
+                room,
                 last,
                 received,
                 read,
@@ -292,6 +355,52 @@ fn message() -> impl Strategy<Value = Message<'static>> {
 fn reaction() -> impl Strategy<Value = Reaction<'static>> {
     (text(), any::<u64>(), vec(text(), 0..3), any::<bool>())
         .prop_map(|(reaction, count, users, mine)| Reaction { reaction, count, users, mine })
+}
+
+fn room() -> impl Strategy<Value = Room<'static>> {
+    let said = (option::of(role()), any::<u64>(), any::<u64>(), any::<bool>());
+    (text(), room_kind(), said, [opt(), opt(), opt()]).prop_map(
+        |(name, kind, (role, members, slow_ms, frozen), [topic, avatar, page])| Room {
+            name,
+            kind,
+            role,
+            members,
+            topic,
+            avatar,
+            page,
+            slow_ms,
+            frozen,
+        },
+    )
+}
+
+fn member() -> impl Strategy<Value = Member<'static>> {
+    (person(), option::of(role()), any::<bool>()).prop_map(|(person, role, banned)| Member {
+        person,
+        role,
+        banned,
+    })
+}
+
+fn left() -> impl Strategy<Value = Left<'static>> {
+    use LeftReason::*;
+    let reason = prop::sample::select(vec![Left, Removed, Banned]);
+    (text(), reason).prop_map(|(conversation, reason)| web_proto::Left { conversation, reason })
+}
+
+fn room_kind() -> impl Strategy<Value = RoomKind> {
+    use RoomKind::*;
+    prop::sample::select(vec![Public, Private, Announcement])
+}
+
+fn role() -> impl Strategy<Value = Role> {
+    use Role::*;
+    prop::sample::select(vec![Owner, Moderator, Member, Muted])
+}
+
+fn member_action() -> impl Strategy<Value = MemberAction> {
+    use MemberAction::*;
+    prop::sample::select(vec![Invite, Remove, Ban, Unban, SetRole])
 }
 
 fn gap() -> impl Strategy<Value = Gap<'static>> {
@@ -329,7 +438,11 @@ fn contact_action() -> impl Strategy<Value = ContactAction> {
 }
 
 fn send_to() -> impl Strategy<Value = SendTo<'static>> {
-    prop_oneof![text().prop_map(SendTo::User), text().prop_map(SendTo::Conversation)]
+    prop_oneof![
+        text().prop_map(SendTo::User),
+        text().prop_map(SendTo::Conversation),
+        text().prop_map(SendTo::Page)
+    ]
 }
 
 fn code() -> impl Strategy<Value = Code> {

@@ -27,8 +27,17 @@ pub struct Counters {
     /// Requests with a forwarding header from an address that is no trusted proxy.
     pub untrusted_forwarded: Counter,
     sessions: [Counter; Transport::ALL.len()],
-    codes: [Counter; Code::ALL.len()],
+    codes: ByCode,
     offences: [Counter; Offence::ALL.len()],
+}
+
+/// A counter for each code.
+struct ByCode([Counter; Code::ALL.len()]);
+
+impl Default for ByCode {
+    fn default() -> ByCode {
+        ByCode(std::array::from_fn(|_| Counter::default()))
+    }
 }
 
 /// How events go down to a client.
@@ -63,7 +72,7 @@ impl Counters {
 
     /// How often a code was told to a client, in the order of [`Code::ALL`].
     pub fn codes(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        Code::ALL.iter().map(|code| code.word()).zip(self.codes.iter().map(Counter::read))
+        Code::ALL.iter().map(|code| code.word()).zip(self.codes.0.iter().map(Counter::read))
     }
 
     /// How often a request was refused for its form, in the order of [`Offence::ALL`].
@@ -80,7 +89,7 @@ impl Counters {
     }
 
     pub(crate) fn code(&self, code: Code) {
-        self.codes[code as usize].add(1);
+        self.codes.0[code as usize].add(1);
     }
 
     pub(crate) fn offence(&self, offence: Offence) {

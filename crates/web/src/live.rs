@@ -94,6 +94,8 @@ impl Live {
             | Event::Marker { .. }
             | Event::Contact { .. }
             | Event::Conversation { .. }
+            | Event::Room { .. }
+            | Event::Left { .. }
             | Event::Behind => self.lag == Lag::None,
             _ => true,
         }

@@ -109,10 +109,31 @@ fn rare<'a>(event: &'a chat::Event, around: &Surroundings<'a>) -> Event<'a> {
             conversation: conversation(changed),
             position: position_text(*position),
         },
+        chat::Event::Room { conversation, room, position } => Event::Room {
+            conversation: conversation_text(*conversation),
+            room: self::room(room, None),
+            position: position_text(*position),
+        },
+        chat::Event::Left { re, conversation, reason, position } => Event::Left {
+            re: *re,
+            conversation: conversation_text(*conversation),
+            reason: left_reason(*reason),
+            position: position_text(*position),
+        },
+        chat::Event::Member { re, member } => Event::Member { re: *re, member: self::member(member) },
+        chat::Event::Members { re, members, next } => Event::Members {
+            re: *re,
+            members: members.iter().map(member).collect(),
+            next: next.as_deref().map(Cow::Borrowed),
+        },
+        chat::Event::Rooms { re, rooms, next } => Event::Rooms {
+            re: *re,
+            rooms: rooms.iter().map(listed).collect(),
+            next: next.as_deref().map(Cow::Borrowed),
+        },
         chat::Event::History { re, conversation, messages, more } => Event::History {
             re: *re,
-            // The empty page of a conversation that nobody has begun has no id yet.
-            conversation: conversation_text(*conversation),
+            conversation: conversation.map(conversation_text).unwrap_or_default(),
             messages: messages.iter().map(|posted| message(posted)).collect(),
             more: *more,
         },
@@ -123,6 +144,7 @@ fn rare<'a>(event: &'a chat::Event, around: &Surroundings<'a>) -> Event<'a> {
             messages: changes.messages.iter().map(|posted| message(posted)).collect(),
             updates: changes.updates.iter().map(|posted| message(posted)).collect(),
             gaps: changes.gaps.iter().map(gap).collect(),
+            left: changes.left.iter().map(left).collect(),
             contacts: changes.contacts.iter().map(contact).collect(),
             contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
             conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
@@ -155,6 +177,7 @@ fn welcome<'a>(welcome: &'a chat::Welcome, around: &Surroundings<'a>) -> web_pro
         messages: changes.messages.iter().map(|posted| message(posted)).collect(),
         updates: changes.updates.iter().map(|posted| message(posted)).collect(),
         gaps: changes.gaps.iter().map(gap).collect(),
+        left: changes.left.iter().map(left).collect(),
         contacts: changes.contacts.iter().map(contact).collect(),
         contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
         conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
@@ -225,7 +248,11 @@ fn contact(contact: &chat::Contact) -> web_proto::Contact<'_> {
 fn conversation(conversation: &chat::Conversation) -> web_proto::Conversation<'_> {
     web_proto::Conversation {
         conversation: conversation_text(conversation.id),
-        with: person(&conversation.with),
+        with: conversation.with.person().map(person),
+        room: match &conversation.with {
+            chat::With::Person(_) => None,
+            chat::With::Room(room, role) => Some(self::room(room, Some(*role))),
+        },
         last: conversation.last.as_deref().map(message),
         received: conversation.received.0,
         read: conversation.read.0,
@@ -237,6 +264,57 @@ fn conversation(conversation: &chat::Conversation) -> web_proto::Conversation<'_
         pinned: conversation.pinned,
         archived: conversation.archived,
         active: conversation.active.0,
+    }
+}
+
+fn room(room: &chat::Room, role: Option<chat::Role>) -> web_proto::Room<'_> {
+    web_proto::Room {
+        name: Cow::Borrowed(&room.name),
+        kind: match room.kind {
+            chat::RoomKind::Public => web_proto::RoomKind::Public,
+            chat::RoomKind::Private => web_proto::RoomKind::Private,
+            chat::RoomKind::Announcement => web_proto::RoomKind::Announcement,
+        },
+        role: role.map(self::role),
+        members: room.members.into(),
+        topic: room.topic.as_deref().map(Cow::Borrowed),
+        avatar: room.avatar.as_deref().map(Cow::Borrowed),
+        page: room.page.as_deref().map(Cow::Borrowed),
+        slow_ms: room.slow_ms.into(),
+        frozen: room.frozen,
+    }
+}
+
+fn role(role: chat::Role) -> web_proto::Role {
+    match role {
+        chat::Role::Owner => web_proto::Role::Owner,
+        chat::Role::Moderator => web_proto::Role::Moderator,
+        chat::Role::Member => web_proto::Role::Member,
+        chat::Role::Muted => web_proto::Role::Muted,
+    }
+}
+
+fn member(member: &chat::Member) -> web_proto::Member<'_> {
+    web_proto::Member {
+        person: person(&member.person),
+        role: member.standing.role().map(role),
+        banned: member.standing == chat::Standing::Banned,
+    }
+}
+
+fn listed((id, room): &(ConversationId, chat::Room)) -> web_proto::Listed<'_> {
+    web_proto::Listed { conversation: conversation_text(*id), room: self::room(room, None) }
+}
+
+fn left((id, reason): &(ConversationId, chat::LeftReason)) -> web_proto::Left<'static> {
+    web_proto::Left { conversation: conversation_text(*id), reason: left_reason(*reason) }
+}
+
+fn left_reason(reason: chat::LeftReason) -> web_proto::LeftReason {
+    match reason {
+        chat::LeftReason::Left => web_proto::LeftReason::Left,
+        chat::LeftReason::Removed => web_proto::LeftReason::Removed,
+        chat::LeftReason::Banned => web_proto::LeftReason::Banned,
     }
 }
 
@@ -270,7 +348,8 @@ fn retry_after(refusal: Refusal) -> Option<u64> {
     match refusal {
         Refusal::RateLimited { retry_after_ms }
         | Refusal::GoingAway { retry_after_ms }
-        | Refusal::Overloaded { retry_after_ms } => Some(retry_after_ms.into()),
+        | Refusal::Overloaded { retry_after_ms }
+        | Refusal::SlowMode { retry_after_ms } => Some(retry_after_ms.into()),
         // Disks are emptied and databases come back within minutes, not within milliseconds.
         Refusal::Unavailable => Some(2_000),
         _ => None,
@@ -299,6 +378,15 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::TooManyContacts => Code::TooManyContacts,
         Refusal::NoSuchMessage => Code::NoSuchMessage,
         Refusal::TooManyReactions => Code::TooManyReactions,
+        Refusal::NotAMember => Code::NotAMember,
+        Refusal::RoomBanned => Code::RoomBanned,
+        Refusal::Muted => Code::Muted,
+        Refusal::ReadOnly => Code::ReadOnly,
+        Refusal::Frozen => Code::Frozen,
+        Refusal::SlowMode { .. } => Code::SlowMode,
+        Refusal::RoomFull => Code::RoomFull,
+        Refusal::TooManyRooms => Code::TooManyRooms,
+        Refusal::LastOwner => Code::LastOwner,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }
@@ -474,6 +562,53 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             let change = chat::MessageChange::React { reaction, on };
             change_message(site, rid, &conversation, seq, change)?
         }
+        Command::CreateRoom { rid, name, kind, topic } => chat::Command::CreateRoom {
+            re: rid,
+            name: name.into_owned(),
+            kind: room_kind(kind),
+            topic: topic.map(Cow::into_owned),
+        },
+        Command::ChangeRoom { rid, conversation, name, topic, avatar, kind, slow_ms, frozen } => {
+            chat::Command::ChangeRoom {
+                re: rid,
+                conversation: parse_conversation(site, &conversation)
+                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+                change: chat::RoomChange {
+                    name: name.map(Cow::into_owned),
+                    topic: topic.map(Cow::into_owned),
+                    avatar: avatar.map(Cow::into_owned),
+                    kind: kind.map(room_kind),
+                    slow_ms,
+                    frozen,
+                },
+            }
+        }
+        Command::Join { rid, to } => chat::Command::Join {
+            re: rid,
+            to: self::to(&to, site).map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
+        },
+        Command::Leave { rid, conversation } => chat::Command::Leave {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+        },
+        Command::Member { rid, conversation, user, action, role } => chat::Command::Member {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+            user: Sub::parse(&user).ok_or_else(wrong(Code::NoSuchUser, Some(rid)))?,
+            action: member_action(action, role).ok_or_else(wrong(Code::BadValue, Some(rid)))?,
+        },
+        Command::Members { rid, conversation, query, after, limit } => chat::Command::Members {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+            query: query.map(Cow::into_owned),
+            page: page(after, limit),
+        },
+        Command::Rooms { rid, query, after, limit } => {
+            chat::Command::Rooms { re: rid, query: query.map(Cow::into_owned), page: page(after, limit) }
+        }
         Command::Resume { rid, position } => {
             chat::Command::Resume { re: rid, position: parse_position(&position) }
         }
@@ -503,7 +638,35 @@ fn to(to: &SendTo<'_>, site: SiteId) -> Result<chat::To, Code> {
         SendTo::Conversation(id) => {
             parse_conversation(site, id).map(chat::To::Conversation).ok_or(Code::NoSuchConversation)
         }
+        SendTo::Page(page) => chat::PageKey::parse(page).map(chat::To::Page).ok_or(Code::BadValue),
     }
+}
+
+fn room_kind(kind: web_proto::RoomKind) -> chat::RoomKind {
+    match kind {
+        web_proto::RoomKind::Public => chat::RoomKind::Public,
+        web_proto::RoomKind::Private => chat::RoomKind::Private,
+        web_proto::RoomKind::Announcement => chat::RoomKind::Announcement,
+    }
+}
+
+/// None: the role is missing.
+fn member_action(
+    action: web_proto::MemberAction,
+    role: Option<web_proto::Role>,
+) -> Option<chat::MemberAction> {
+    Some(match action {
+        web_proto::MemberAction::Invite => chat::MemberAction::Invite,
+        web_proto::MemberAction::Remove => chat::MemberAction::Remove,
+        web_proto::MemberAction::Ban => chat::MemberAction::Ban,
+        web_proto::MemberAction::Unban => chat::MemberAction::Unban,
+        web_proto::MemberAction::SetRole => chat::MemberAction::SetRole(match role? {
+            web_proto::Role::Owner => chat::Role::Owner,
+            web_proto::Role::Moderator => chat::Role::Moderator,
+            web_proto::Role::Member => chat::Role::Member,
+            web_proto::Role::Muted => chat::Role::Muted,
+        }),
+    })
 }
 
 fn subs(users: &[Cow<'_, str>]) -> Vec<Sub> {

@@ -132,7 +132,13 @@ export class Conversations {
   }
 
   history(event: Event & { t: 'history' }, request: { to: SendTo; before?: number; after?: number }): void {
-    const key = 'user' in request.to ? direct(request.to.user) : this.keysById.get(request.to.conversation);
+    const { to: asked } = request;
+    const key =
+      'user' in asked
+        ? direct(asked.user)
+        : 'conversation' in asked
+          ? this.keysById.get(asked.conversation)
+          : undefined;
     if (key === undefined) return;
     const messages = [...event.messages].sort((a, b) => a.seq - b.seq);
     if (event.conversation === '' || (messages.length === 0 && !this.byKey.has(key))) return;
@@ -151,6 +157,8 @@ export class Conversations {
 
   /** The server's record of a conversation. */
   upsert(record: Conversation): void {
+    // A room: not shown yet.
+    if (record.with === undefined) return;
     const key = this.keysById.get(record.conversation) ?? direct(record.with.user);
     const known = this.#adopt(key, record.conversation);
     known.with = record.with.user;

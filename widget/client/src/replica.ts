@@ -253,7 +253,7 @@ export class Replica {
   }
 
   #upsert(record: Conversation): void {
-    this.people.met(record.with);
+    if (record.with) this.people.met(record.with);
     this.conversations.upsert(record);
   }
 

@@ -119,6 +119,68 @@ export type Command =
       on: boolean;
     }
   | {
+      t: "create_room";
+      rid: number;
+      /** 1 to 200 bytes, no control characters. */
+      name: string;
+      kind: RoomKind;
+      /** At most 1,000 bytes. */
+      topic?: string;
+    }
+  | {
+      t: "change_room";
+      rid: number;
+      conversation: string;
+      name?: string;
+      /** An empty one takes it away. */
+      topic?: string;
+      /** A picture, as in a token; an empty one takes it away. */
+      avatar?: string;
+      kind?: RoomKind;
+      /** Milliseconds between two messages of a member, at most a day; 0 ends slow mode. */
+      slow_ms?: number;
+      /** Nobody but its owner and moderators may write. */
+      frozen?: boolean;
+    }
+  | {
+      t: "join";
+      rid: number;
+      to: SendTo;
+    }
+  | {
+      t: "leave";
+      rid: number;
+      conversation: string;
+    }
+  | {
+      t: "member";
+      rid: number;
+      conversation: string;
+      user: string;
+      action: MemberAction;
+      /** With `set_role`. */
+      role?: Role;
+    }
+  | {
+      t: "members";
+      rid: number;
+      conversation: string;
+      /** Case-insensitive start of a word of the name. */
+      query?: string;
+      /** The `next` of the page before. */
+      after?: string;
+      limit?: number;
+    }
+  | {
+      t: "rooms";
+      rid: number;
+      /** Case-insensitive start of the name. */
+      query?: string;
+      /** The `next` of the page before. */
+      after?: string;
+      limit?: number;
+    }
+  | {
       t: "resume";
       rid: number;
       position: string;
@@ -159,6 +221,9 @@ export type SendTo =
     }
   | {
       conversation: string
+    }
+  | {
+      page: string
     };
 
 /** Which marker moves, and up to where. */
@@ -175,6 +240,15 @@ export type SetPresence = "online" | "away" | "busy" | "invisible";
 
 /** What to do with a contact. */
 export type ContactAction = "request" | "accept" | "decline" | "remove" | "block" | "unblock";
+
+/** Who finds a room, and who may write in it. */
+export type RoomKind = "public" | "private" | "announcement";
+
+/** What a member may do in a room. */
+export type Role = "owner" | "moderator" | "member" | "muted";
+
+/** What to do with a user in a room. */
+export type MemberAction = "invite" | "remove" | "ban" | "unban" | "set_role";
 
 /** A frame from the server. `re` is the `rid` of the request that an event answers. `position` is opaque: the client keeps the last one that it saw and says it in `hello` or `resume`; everything up to it has been sent to this session. */
 export type Event =
@@ -302,6 +376,37 @@ export type Event =
       position: string;
     }
   | {
+      t: "room";
+      conversation: string;
+      room: Room;
+      position: string;
+    }
+  | {
+      t: "left";
+      re?: number;
+      conversation: string;
+      reason: LeftReason;
+      position: string;
+    }
+  | {
+      t: "member";
+      re: number;
+      member: Member;
+    }
+  | {
+      t: "members";
+      re: number;
+      members: Array<Member>;
+      /** Absent on the last page. */
+      next?: string;
+    }
+  | {
+      t: "rooms";
+      re: number;
+      rooms: Array<Listed>;
+      next?: string;
+    }
+  | {
       t: "history";
       re: number;
       conversation: string;
@@ -318,6 +423,7 @@ export type Event =
       messages: Array<Message>;
       updates?: Array<Message>;
       gaps: Array<Gap>;
+      left?: Array<Left>;
       contacts: Array<Contact>;
       contacts_next?: string;
       conversations_next?: string;
@@ -375,6 +481,8 @@ export type Welcome = {
   updates?: Array<Message>;
   /** On resume: conversations of which more was missed than is sent here. */
   gaps: Array<Gap>;
+  /** On resume: rooms of which one is no member any more. */
+  left?: Array<Left>;
   /** Contacts: those that changed (resumed) or a first page. `contacts_next` as `next` in `contacts`. */
   contacts: Array<Contact>;
   contacts_next?: string;
@@ -408,22 +516,33 @@ export type Gap = {
   forget?: boolean;
 };
 
+/** A room of which one was a member. */
+export type Left = {
+  conversation: string;
+  reason: LeftReason;
+};
+
+/** Why one is no member of a room any more. */
+export type LeftReason = "left" | "removed" | "banned";
+
 /** A conversation as this user sees it. */
 export type Conversation = {
   /** Opaque id. */
   conversation: string;
-  /** The other one of a direct conversation. */
-  with: Person;
+  /** The other one of a direct conversation; absent in a room. */
+  with?: Person;
+  /** What it is, where it is a room. */
+  room?: Room;
   /** The newest message. */
   last?: Message;
   /** One's own markers. */
   received: number;
   read: number;
-  /** The other's markers. */
+  /** The other's markers; 0 in a room. */
   their_received: number;
   their_read: number;
   unread: number;
-  /** Unread messages that name this user as `@id`. */
+  /** Unread messages that name this user as `@id`, or all as `@room`. */
   mentions: number;
   /** Unix milliseconds; 0: not muted. */
   muted_until: number;
@@ -431,6 +550,46 @@ export type Conversation = {
   archived: boolean;
   /** Unix milliseconds of the last activity; the list is sorted by it. */
   active: number;
+};
+
+/** A room, without its messages. */
+export type Room = {
+  name: string;
+  kind: RoomKind;
+  /** One's own; absent where one is no member, and in the event `room`. */
+  role?: Role;
+  /** How many members it has. */
+  members: number;
+  topic?: string;
+  avatar?: string;
+  /** The page whose room it is. */
+  page?: string;
+  /** Milliseconds between two messages of a member; 0: no slow mode. */
+  slow_ms?: number;
+  /** Nobody but its owner and moderators may write. */
+  frozen?: boolean;
+};
+
+/** A user in a room. */
+export type Member = {
+  /** Absent: no member. */
+  role?: Role;
+  /** May not come back. */
+  banned?: boolean;
+  /** The site's id of the user (`sub` of the token). */
+  user: string;
+  name: string;
+  avatar?: string;
+  /** No account. */
+  guest?: boolean;
+  /** As of now; absent where it may not be seen. */
+  presence?: Presence;
+};
+
+/** A room of the directory. */
+export type Listed = {
+  conversation: string;
+  room: Room;
 };
 
 /** A message as stored. */
@@ -498,7 +657,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -536,6 +695,15 @@ export const COMES_BACK = {
   too_many_contacts: "never",
   no_such_message: "never",
   too_many_reactions: "never",
+  not_a_member: "never",
+  room_banned: "never",
+  muted: "never",
+  read_only: "never",
+  frozen: "never",
+  slow_mode: "later",
+  room_full: "never",
+  too_many_rooms: "never",
+  last_owner: "never",
   internal: "later",
 } as const satisfies Record<Code, Return>;
 
@@ -572,6 +740,15 @@ export const HTTP_STATUS = {
   too_many_contacts: 409,
   no_such_message: 404,
   too_many_reactions: 409,
+  not_a_member: 403,
+  room_banned: 403,
+  muted: 403,
+  read_only: 403,
+  frozen: 403,
+  slow_mode: 429,
+  room_full: 409,
+  too_many_rooms: 409,
+  last_owner: 409,
   internal: 500,
 } as const satisfies Record<Code, number>;
 
@@ -608,5 +785,14 @@ export const CLOSE_CODE = {
   too_many_contacts: 4023,
   no_such_message: 4024,
   too_many_reactions: 4025,
+  not_a_member: 4030,
+  room_banned: 4031,
+  muted: 4032,
+  read_only: 4033,
+  frozen: 4034,
+  slow_mode: 4035,
+  room_full: 4036,
+  too_many_rooms: 4037,
+  last_owner: 4038,
   internal: 1011,
 } as const satisfies Record<Code, number>;

@@ -403,7 +403,7 @@ export class Server {
 
   #other(user: string, to: SendTo): string {
     if ('user' in to) return to.user;
-    const members = this.talks.get(to.conversation)?.members ?? [];
+    const members = ('conversation' in to && this.talks.get(to.conversation)?.members) || [];
     return members.find(one => one !== user) ?? '';
   }
 

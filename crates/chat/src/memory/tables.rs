@@ -1,6 +1,7 @@
 //! What the memory store keeps, and every operation of the port as a plain function on it.
 
 mod changes;
+mod rooms;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,8 +9,9 @@ use changes::Since;
 
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
-    ConversationRow, ConversationsPage, Gap, HistoryPage, MarkerRow, PeoplePage, Position, Profile, Relation,
-    ResumeFrom, Seq, SetPresence, Site, SiteId, Snapshot, Sub, Timestamp, UserId, UserRow, directory,
+    ConversationOf, ConversationRow, ConversationsPage, Gap, HistoryPage, MarkerRow, PeoplePage, Position,
+    Profile, Relation, ResumeFrom, Seq, SetPresence, Site, SiteId, Snapshot, Sub, Timestamp, UserId, UserRow,
+    directory,
 };
 
 #[derive(Default)]
@@ -24,6 +26,7 @@ pub(super) struct Tables {
     user_by_sub: BTreeMap<(SiteId, Sub), UserId>,
     next_user: HashMap<SiteId, u32>,
     conversations: BTreeMap<ConversationId, Conversation>,
+    rooms: BTreeMap<ConversationId, rooms::Entry>,
     message_by_client_id: HashMap<(UserId, Box<str>), (ConversationId, Seq)>,
     /// By (whose list, who is on it). Rows of state None tell a difference that somebody was taken off.
     contacts: BTreeMap<(UserId, UserId), Entry>,
@@ -208,12 +211,21 @@ impl Tables {
     }
 
     fn repeated(&self, conversation: ConversationId, seq: Seq) -> Appended {
-        let line = &self.conversations[&conversation].messages[seq.0 as usize - 1];
+        let line = &self.lines(conversation)[seq.0 as usize - 1];
         let position = Position { epoch: self.epoch, number: line.number };
         Appended { conversation, seq, time: line.time, position, repeated: true }
     }
 
+    /// The messages of a conversation, by seq.
+    fn lines(&self, id: ConversationId) -> &[Line] {
+        let direct = self.conversations.get(&id).map(|conversation| &conversation.messages);
+        direct.or_else(|| self.rooms.get(&id).map(|room| &room.messages)).map_or(&[], Vec::as_slice)
+    }
+
     pub(super) fn mark(&mut self, id: ConversationId, user: UserId, received: Seq, read: Seq) -> MarkerRow {
+        if id.is_room() {
+            return self.mark_room(id, user, received, read);
+        }
         let position = self.position();
         let nothing =
             MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, position: self.position() };
@@ -246,6 +258,9 @@ impl Tables {
         user: UserId,
         change: ConversationChange,
     ) -> Option<(ConversationRow, Position)> {
+        if id.is_room() {
+            return self.change_view_of_room(id, user, change);
+        }
         let me = member_index(id, user)?;
         let number = self.number + 1;
         let member = &mut self.conversations.get_mut(&id)?.members[me];
@@ -261,6 +276,9 @@ impl Tables {
     }
 
     pub(super) fn conversation(&self, user: UserId, id: ConversationId) -> Option<ConversationRow> {
+        if id.is_room() {
+            return self.room_row(user, id);
+        }
         let conversation = self.conversations.get(&id)?;
         let me = member_index(id, user)?;
         let (mine, theirs) = (conversation.members[me], conversation.members[1 - me]);
@@ -268,7 +286,7 @@ impl Tables {
         let unread = &conversation.messages[mine.read as usize..];
         Some(ConversationRow {
             id,
-            other: self.user_by_id(id.other(user)?)?,
+            of: ConversationOf::Direct(self.user_by_id(id.other(user)?)?),
             last: self.message(id, Seq(newest as u64), user),
             received: Seq(mine.received),
             read: Seq(mine.read),
@@ -284,7 +302,8 @@ impl Tables {
     }
 
     fn conversations_of(&self, user: UserId) -> impl Iterator<Item = ConversationId> + '_ {
-        self.conversations.keys().copied().filter(move |id| id.other(user).is_some())
+        let direct = self.conversations.keys().copied().filter(move |id| id.other(user).is_some());
+        direct.chain(self.rooms_with(user))
     }
 
     pub(super) fn conversations(
@@ -312,7 +331,7 @@ impl Tables {
         after: Option<Seq>,
         limit: u32,
     ) -> HistoryPage {
-        let newest = self.conversations.get(&id).map_or(0, |c| c.messages.len() as u64);
+        let newest = self.lines(id).len() as u64;
         let last = before.map_or(newest, |before| before.0.saturating_sub(1).min(newest));
         let first = after.map_or(1, |after| after.0.saturating_add(1));
         let available = (last + 1).saturating_sub(first);
@@ -398,6 +417,7 @@ impl Tables {
             messages: Vec::new(),
             updates: Vec::new(),
             gaps: Vec::new(),
+            left: Vec::new(),
             contacts: self.contacts(user, None, from.contacts),
             position: self.position(),
         })
@@ -410,6 +430,9 @@ impl Tables {
         let mut rows: Vec<ConversationRow> = self
             .conversations_of(user)
             .filter(|id| {
+                if id.is_room() {
+                    return self.room_is_new(*id, user, since);
+                }
                 let me = member_index(*id, user).expect("conversations_of answers the user's own");
                 self.conversations[id].members[me].changed > since
             })
@@ -423,13 +446,14 @@ impl Tables {
                 Some(ContactRow { id, profile: self.user_by_id(id)?.profile, state: entry.state })
             })
             .collect();
-        if rows.len() > from.page as usize || contacts.len() > from.contacts as usize {
+        let left = self.rooms_left_since(user, since);
+        if rows.len() + left.len() > from.page as usize || contacts.len() > from.contacts as usize {
             return None;
         }
         let mut messages = Vec::new();
         let (mut updates, mut gaps) = (Vec::new(), Vec::new());
         for row in &rows {
-            let lines = &self.conversations[&row.id].messages;
+            let lines = self.lines(row.id);
             let missed = lines.len() - lines.partition_point(|line| line.number <= since);
             let room = (from.messages as usize).saturating_sub(messages.len());
             let sent = missed.min(from.messages_per_conversation as usize).min(room);
@@ -451,6 +475,7 @@ impl Tables {
             messages,
             updates,
             gaps,
+            left,
             contacts: ContactsPage { rows: contacts, next: None },
             position: self.position(),
         })
@@ -474,6 +499,7 @@ impl Tables {
         self.users.retain(|id, _| id.site != site);
         self.user_by_sub.retain(|(of, _), _| *of != site);
         self.conversations.retain(|id, _| id.site != site);
+        self.rooms.retain(|id, _| id.site != site);
         self.message_by_client_id.retain(|(user, _), _| user.site != site);
         self.contacts.retain(|(user, _), _| user.site != site);
         self.used_tokens.retain(|(of, _), _| *of != site);

@@ -296,6 +296,7 @@ impl Server {
             messages: vec![],
             updates: vec![],
             gaps: vec![],
+            left: vec![],
             contacts: vec![],
             contacts_next: None,
             conversations_next: None,

@@ -127,5 +127,5 @@ fn anna_finds_unread_messages() {
     let page = data_dir::wait(|done| store.conversations(anna.id, false, None, 50, done)).expect("a page");
     assert_eq!(page.rows.len(), 4);
     assert_eq!(page.rows.iter().map(|row| row.unread).sum::<u64>(), 2 + 1);
-    assert_eq!(page.rows[0].other.profile.sub.as_str(), "tom");
+    assert_eq!(page.rows[0].of.other().unwrap().profile.sub.as_str(), "tom");
 }

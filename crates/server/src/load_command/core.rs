@@ -128,6 +128,7 @@ impl InProcess {
             site_sends_per_second: 0,
             guest_burst: 0,
             guest_per_minute: 0,
+            rooms: chat::RoomLimits::default(),
         };
         let config = NodeConfig {
             limits,

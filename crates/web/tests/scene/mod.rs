@@ -229,6 +229,7 @@ pub fn limits() -> chat::Limits {
         site_sends_per_second: 0,
         guest_burst: 0,
         guest_per_minute: 0,
+        rooms: chat::RoomLimits::default(),
     }
 }
 

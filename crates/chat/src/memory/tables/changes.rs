@@ -54,12 +54,16 @@ impl Tables {
     }
 
     pub(in crate::memory) fn revisions(&self, id: ConversationId, seq: Seq) -> Vec<Revision> {
-        let line = self.conversations.get(&id).and_then(|conversation| conversation.line(seq));
+        let line = self.line(id, seq);
         line.map(|line| line.since.revisions.clone()).unwrap_or_default()
     }
 
+    fn line(&self, id: ConversationId, seq: Seq) -> Option<&Line> {
+        self.lines(id).get(usize::try_from(seq.0).ok()?.checked_sub(1)?)
+    }
+
     pub(super) fn message(&self, id: ConversationId, seq: Seq, reader: UserId) -> Option<StoredMessage> {
-        let line = self.conversations.get(&id)?.line(seq)?;
+        let line = self.line(id, seq)?;
         let sub = |user: &UserId| self.users.get(user).map(|row| row.profile.sub.clone());
         let reactions = line.since.reactions.iter().map(|(reaction, users)| Reactions {
             reaction: reaction.clone(),
@@ -86,7 +90,7 @@ impl Tables {
     /// Seqs of messages from before `since` that have changed after it, in the order of their changes; None where they
     /// are more than `most`.
     pub(super) fn updated_since(&self, id: ConversationId, since: u64, most: usize) -> Option<Vec<Seq>> {
-        let lines = self.conversations.get(&id).map(|conversation| &conversation.messages[..]).unwrap_or(&[]);
+        let lines = self.lines(id);
         let old = lines.iter().zip(1..).take_while(|(line, _)| line.number <= since);
         let mut updated: Vec<(u64, Seq)> = old
             .filter(|(line, _)| line.since.version > since)
@@ -98,10 +102,6 @@ impl Tables {
 }
 
 impl Conversation {
-    fn line(&self, seq: Seq) -> Option<&Line> {
-        self.messages.get(usize::try_from(seq.0).ok()?.checked_sub(1)?)
-    }
-
     fn line_mut(&mut self, seq: Seq) -> Option<&mut Line> {
         self.messages.get_mut(usize::try_from(seq.0).ok()?.checked_sub(1)?)
     }

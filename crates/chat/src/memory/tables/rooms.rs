@@ -1,0 +1,539 @@
+//! Rooms in memory: the plain reading of what `RoomStore` promises.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::changes::Since;
+use super::{Line, Tables, cut};
+use crate::room::{
+    Act, EVERYBODY, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, MembersPage, NewRoom, Post,
+    Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomName, RoomsPage, Standing, may,
+    mentioned,
+};
+use crate::{
+    Appended, ConversationChange, ConversationId, ConversationOf, ConversationRow, HistoryPage, MarkerRow,
+    Position, Refusal, Seq, SiteId, Sub, Timestamp, UserId, directory,
+};
+
+pub(super) struct Entry {
+    room: Room,
+    pub(super) messages: Vec<Line>,
+    /// Whom each names; None: all.
+    named: Vec<Vec<Option<UserId>>>,
+    active: Timestamp,
+    changed: u64,
+    members: BTreeMap<UserId, Mine>,
+}
+
+#[derive(Clone)]
+struct Mine {
+    state: Result<Role, LeftReason>,
+    received: u64,
+    read: u64,
+    sent: Timestamp,
+    muted_until: Timestamp,
+    pinned: bool,
+    /// How many messages there were then.
+    archived: Option<usize>,
+    changed: u64,
+}
+
+impl Entry {
+    fn standing(&self, user: UserId) -> Standing {
+        match self.members.get(&user).map(|mine| mine.state) {
+            Some(Ok(role)) => Standing::In(role),
+            Some(Err(LeftReason::Banned)) => Standing::Banned,
+            Some(Err(_)) | None => Standing::Out,
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.members.values().filter(|mine| mine.state.is_ok()).count()
+    }
+
+    fn numbers(&self) -> Arc<Vec<u32>> {
+        let members = self.members.iter().filter(|(_, mine)| mine.state.is_ok());
+        Arc::new(members.map(|(user, _)| user.num).collect())
+    }
+
+    fn room(&self) -> Room {
+        Room { members: self.count() as u32, ..self.room.clone() }
+    }
+
+    fn may(&self, user: UserId, act: Act, now: Timestamp) -> Result<(), Refusal> {
+        let last = self.members.get(&user).map_or(Timestamp(0), |mine| mine.sent);
+        may(self.standing(user), act, self.room.rules(last, now))
+    }
+}
+
+impl Tables {
+    fn room_id(&self, name: &RoomName) -> Option<ConversationId> {
+        match name {
+            RoomName::Id(id) => self.rooms.contains_key(id).then_some(*id),
+            RoomName::Page(site, page) => {
+                let of_page = |(id, entry): &(&ConversationId, &Entry)| {
+                    id.site == *site && entry.room.page.as_deref() == Some(page.as_str())
+                };
+                self.rooms.iter().find(of_page).map(|(id, _)| *id)
+            }
+        }
+    }
+
+    /// The room, where the user may.
+    fn allowed(&self, id: ConversationId, user: UserId, act: Act) -> Result<&Entry, Refusal> {
+        let entry =
+            self.rooms.get(&id).filter(|_| id.site == user.site).ok_or(Refusal::NoSuchConversation)?;
+        entry.may(user, act, Timestamp(0)).map(|()| entry)
+    }
+
+    fn entry(&mut self, id: ConversationId) -> &mut Entry {
+        self.rooms.get_mut(&id).expect("it was found a moment ago, and rooms stay")
+    }
+
+    fn rooms_of(&self, user: UserId, wanted: impl Fn(Role) -> bool) -> usize {
+        let roles = self.rooms.values().filter_map(|entry| entry.members.get(&user)?.state.ok());
+        roles.filter(|role| wanted(*role)).count()
+    }
+
+    fn has_room_for_one(
+        &self,
+        id: Option<ConversationId>,
+        user: UserId,
+        limits: RoomLimits,
+    ) -> Result<(), Refusal> {
+        let count = id.map_or(0, |id| self.rooms[&id].count());
+        if limits.members > 0 && count >= limits.members as usize {
+            return Err(Refusal::RoomFull);
+        }
+        let has = self.rooms_of(user, |_| true);
+        if limits.per_user > 0 && has >= limits.per_user as usize {
+            Err(Refusal::TooManyRooms)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn insert_room(&mut self, site: SiteId, room: Room, now: Timestamp) -> ConversationId {
+        let newest = self.rooms.keys().rev().find(|id| id.site == site);
+        let number = newest.map_or(1, |id| (id.key & (u64::MAX >> 1)) + 1);
+        let id = ConversationId::room(site, number);
+        let changed = self.commit();
+        let entry = Entry {
+            room,
+            messages: Vec::new(),
+            named: Vec::new(),
+            active: now,
+            changed,
+            members: BTreeMap::new(),
+        };
+        self.rooms.insert(id, entry);
+        id
+    }
+
+    fn put_member(&mut self, id: ConversationId, user: UserId, state: Result<Role, LeftReason>) {
+        let changed = self.commit();
+        let entry = self.entry(id);
+        let newest = entry.messages.len() as u64;
+        let before = entry.members.get(&user);
+        let comes = state.is_ok() && before.is_none_or(|mine| mine.state.is_err());
+        let mine = match before {
+            Some(before) if !comes => Mine { state, changed, ..before.clone() },
+            before => Mine {
+                state,
+                received: newest,
+                read: newest,
+                sent: before.map_or(Timestamp(0), |before| before.sent),
+                muted_until: Timestamp(0),
+                pinned: false,
+                archived: None,
+                changed,
+            },
+        };
+        entry.members.insert(user, mine);
+    }
+
+    pub(in crate::memory) fn create_room(
+        &mut self,
+        owner: UserId,
+        new: NewRoom,
+        limits: RoomLimits,
+        now: Timestamp,
+    ) -> Result<Joined, Refusal> {
+        let owned = self.rooms_of(owner, |role| role == Role::Owner);
+        self.has_room_for_one(None, owner, limits)?;
+        if limits.owned > 0 && owned >= limits.owned as usize {
+            return Err(Refusal::TooManyRooms);
+        }
+        let NewRoom { name, kind, topic } = new;
+        let room =
+            Room { name, kind, topic, avatar: None, page: None, slow_ms: 0, frozen: false, members: 0 };
+        let id = self.insert_room(owner.site, room, now);
+        self.put_member(id, owner, Ok(Role::Owner));
+        Ok(self.joined(id, owner, false))
+    }
+
+    fn joined(&self, id: ConversationId, user: UserId, before: bool) -> Joined {
+        let row = self.room_row(user, id).expect("whoever has joined is a member");
+        Joined { row, position: self.position(), before }
+    }
+
+    pub(in crate::memory) fn change_room(
+        &mut self,
+        id: ConversationId,
+        by: UserId,
+        change: RoomChange,
+    ) -> Result<RoomChanged, Refusal> {
+        change.acts().try_for_each(|act| self.allowed(id, by, act).map(drop))?;
+        let before = self.rooms[&id].room.clone();
+        let after = change.apply(&before);
+        let mut members = Arc::default();
+        if after != before {
+            let changed = self.commit();
+            let entry = self.entry(id);
+            (entry.room, entry.changed) = (after, changed);
+            members = entry.numbers();
+        }
+        let row = self.room_row(by, id).expect("only members change a room");
+        Ok(RoomChanged { row, position: self.position(), members })
+    }
+
+    pub(in crate::memory) fn join_room(
+        &mut self,
+        name: &RoomName,
+        user: UserId,
+        limits: RoomLimits,
+        now: Timestamp,
+    ) -> Result<Joined, Refusal> {
+        let id = match (self.room_id(name), name) {
+            (Some(id), _) if id.site == user.site => id,
+            (None, RoomName::Page(site, page)) if *site == user.site => {
+                self.has_room_for_one(None, user, limits)?;
+                let room = Room {
+                    name: page.shared(),
+                    kind: RoomKind::Public,
+                    topic: None,
+                    avatar: None,
+                    page: Some(page.shared()),
+                    slow_ms: 0,
+                    frozen: false,
+                    members: 0,
+                };
+                self.insert_room(*site, room, now)
+            }
+            _ => return Err(Refusal::NoSuchConversation),
+        };
+        let standing = self.allowed(id, user, Act::Join)?.standing(user);
+        let before = standing.role().is_some();
+        if !before {
+            self.has_room_for_one(Some(id), user, limits)?;
+            self.put_member(id, user, Ok(Role::Member));
+        }
+        Ok(self.joined(id, user, before))
+    }
+
+    pub(in crate::memory) fn leave_room(
+        &mut self,
+        id: ConversationId,
+        user: UserId,
+    ) -> Result<Position, Refusal> {
+        let entry = self.allowed(id, user, Act::Leave)?;
+        if Self::is_last_owner(entry, user) {
+            return Err(Refusal::LastOwner);
+        }
+        self.put_member(id, user, Err(LeftReason::Left));
+        Ok(self.position())
+    }
+
+    fn is_last_owner(entry: &Entry, user: UserId) -> bool {
+        let owners: Vec<_> = entry
+            .members
+            .iter()
+            .filter(|(_, mine)| mine.state == Ok(Role::Owner))
+            .map(|(id, _)| *id)
+            .collect();
+        owners == [user] && entry.count() > 1
+    }
+
+    pub(in crate::memory) fn change_member(
+        &mut self,
+        id: ConversationId,
+        by: UserId,
+        user: UserId,
+        action: MemberAction,
+        limits: RoomLimits,
+    ) -> Result<MemberChanged, Refusal> {
+        let of = self.rooms.get(&id).map_or(Standing::Out, |entry| entry.standing(user));
+        let act = match action {
+            MemberAction::Invite => Act::Invite(of),
+            MemberAction::Remove => Act::Remove(of),
+            MemberAction::Ban => Act::Ban(of),
+            MemberAction::Unban => Act::Unban(of),
+            MemberAction::SetRole(to) => Act::SetRole { of, to },
+        };
+        let entry = self.allowed(id, by, act)?;
+        let row = self.users.get(&user).cloned().ok_or(Refusal::NoSuchUser)?;
+        let after = match (action, of) {
+            (MemberAction::Invite, Standing::Out) => {
+                self.has_room_for_one(Some(id), user, limits)?;
+                Some(Ok(Role::Member))
+            }
+            (MemberAction::Remove, Standing::In(_)) => Some(Err(LeftReason::Removed)),
+            (MemberAction::Ban, Standing::In(_) | Standing::Out) => Some(Err(LeftReason::Banned)),
+            (MemberAction::Unban, Standing::Banned) => Some(Err(LeftReason::Removed)),
+            (MemberAction::SetRole(to), Standing::In(role)) if role != to => {
+                if Self::is_last_owner(entry, user) {
+                    return Err(Refusal::LastOwner);
+                }
+                Some(Ok(to))
+            }
+            _ => None,
+        };
+        let (mut seen, mut left) = (None, None);
+        if let Some(after) = after {
+            self.put_member(id, user, after);
+            match after {
+                Ok(_) => seen = self.room_row(user, id),
+                Err(reason) => left = of.role().map(|_| reason),
+            }
+        }
+        let member = MemberRow { user: row, standing: self.rooms[&id].standing(user) };
+        Ok(MemberChanged { member, position: self.position(), seen, left })
+    }
+
+    pub(in crate::memory) fn post(&mut self, post: Post, limits: RoomLimits) -> Result<Posted, Refusal> {
+        let key = (post.from, post.client_id.clone());
+        if let Some(&(conversation, seq)) = self.message_by_client_id.get(&key) {
+            let appended = self.repeated(conversation, seq);
+            return Ok(Posted { appended, joined: None, members: Arc::default() });
+        }
+        let found = self.room_id(&post.room).filter(|id| id.site == post.from.site);
+        let entry = found.map(|id| &self.rooms[&id]);
+        let is_page = match entry {
+            Some(entry) => entry.room.page.is_some(),
+            None => matches!(post.room, RoomName::Page(..)),
+        };
+        let is_out = entry.is_none_or(|entry| entry.standing(post.from) == Standing::Out);
+        let mut joined = None;
+        let id = match found {
+            Some(id) if !(is_page && is_out) => id,
+            None if !is_page => return Err(Refusal::NoSuchConversation),
+            _ => {
+                if let Some(entry) = entry {
+                    let last = entry.members.get(&post.from).map_or(Timestamp(0), |mine| mine.sent);
+                    may(Standing::In(Role::Member), Act::Post, entry.room.rules(last, post.time))?;
+                }
+                joined.insert(self.join_room(&post.room, post.from, limits, post.time)?).row.id
+            }
+        };
+        self.rooms[&id].may(post.from, Act::Post, post.time)?;
+        let named = self.named_in(id, &post);
+        let number = self.commit();
+        let entry = self.entry(id);
+        let seq = entry.messages.len() as u64 + 1;
+        entry.messages.push(Line {
+            from: post.from,
+            client_id: post.client_id,
+            body: post.body,
+            time: post.time,
+            reply_to: post.reply_to.filter(|to| (1..seq).contains(&to.0)),
+            number,
+            mentions_other: false,
+            since: Since::default(),
+        });
+        entry.named.push(named);
+        entry.active = post.time;
+        let mine = entry.members.get_mut(&post.from).expect("only members write");
+        (mine.received, mine.read, mine.sent) = (seq, seq, post.time);
+        let members = entry.numbers();
+        self.message_by_client_id.insert(key, (id, Seq(seq)));
+        let position = self.position();
+        let appended =
+            Appended { conversation: id, seq: Seq(seq), time: post.time, position, repeated: false };
+        Ok(Posted { appended, joined, members })
+    }
+
+    /// None: all.
+    fn named_in(&self, id: ConversationId, post: &Post) -> Vec<Option<UserId>> {
+        let entry = &self.rooms[&id];
+        let may_call_all = entry.may(post.from, Act::CallAll, post.time).is_ok();
+        let member = |name: &str| {
+            let user = self.user_by_sub.get(&(id.site, Sub::parse(name)?))?;
+            entry.standing(*user).role().map(|_| *user)
+        };
+        let named =
+            mentioned(&post.body).filter_map(|tries| match tries.contains(&EVERYBODY) && may_call_all {
+                true => Some(None),
+                false => tries.into_iter().find_map(member).map(Some),
+            });
+        named.collect::<BTreeSet<_>>().into_iter().filter(|user| *user != Some(post.from)).collect()
+    }
+
+    pub(super) fn room_row(&self, user: UserId, id: ConversationId) -> Option<ConversationRow> {
+        let entry = self.rooms.get(&id)?;
+        let mine = entry.members.get(&user)?;
+        let role = mine.state.ok()?;
+        let unread = entry.named.get(mine.read as usize..).unwrap_or_default();
+        let names_me =
+            |named: &&Vec<Option<UserId>>| named.iter().any(|who| who.is_none_or(|who| who == user));
+        Some(ConversationRow {
+            id,
+            of: ConversationOf::Room { room: Arc::new(entry.room()), role },
+            last: self.message(id, Seq(entry.messages.len() as u64), user),
+            received: Seq(mine.received),
+            read: Seq(mine.read),
+            their_received: Seq(0),
+            their_read: Seq(0),
+            unread: entry.messages.len() as u64 - mine.read,
+            mentions: unread.iter().filter(names_me).count() as u64,
+            muted_until: mine.muted_until,
+            pinned: mine.pinned,
+            archived: mine.archived == Some(entry.messages.len()),
+            active: entry.active,
+        })
+    }
+
+    pub(super) fn mark_room(
+        &mut self,
+        id: ConversationId,
+        user: UserId,
+        received: Seq,
+        read: Seq,
+    ) -> MarkerRow {
+        let position = self.position();
+        let nothing = MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, position };
+        let number = self.number + 1;
+        let Some(entry) = self.rooms.get_mut(&id) else { return nothing };
+        let newest = entry.messages.len() as u64;
+        let Some(mine) = entry.members.get_mut(&user).filter(|mine| mine.state.is_ok()) else {
+            return nothing;
+        };
+        let read = read.0.min(newest).max(mine.read);
+        let received = received.0.min(newest).max(mine.received).max(read);
+        let moved = (received, read) != (mine.received, mine.read);
+        if moved {
+            (mine.received, mine.read, mine.changed) = (received, read, number);
+            self.number = number;
+        }
+        let position = self.position();
+        MarkerRow { received: Seq(received), read: Seq(read), unread: newest - read, moved, position }
+    }
+
+    pub(super) fn change_view_of_room(
+        &mut self,
+        id: ConversationId,
+        user: UserId,
+        change: ConversationChange,
+    ) -> Option<(ConversationRow, Position)> {
+        let number = self.number + 1;
+        let entry = self.rooms.get_mut(&id)?;
+        let newest = entry.messages.len();
+        let mine = entry.members.get_mut(&user).filter(|mine| mine.state.is_ok())?;
+        let before = (mine.muted_until, mine.pinned, mine.archived);
+        mine.muted_until = change.muted_until.unwrap_or(mine.muted_until);
+        mine.pinned = change.pinned.unwrap_or(mine.pinned);
+        mine.archived = change.archived.map_or(mine.archived, |archived| archived.then_some(newest));
+        if before != (mine.muted_until, mine.pinned, mine.archived) {
+            mine.changed = number;
+            self.number = number;
+        }
+        Some((self.room_row(user, id)?, self.position()))
+    }
+
+    pub(super) fn rooms_with(&self, user: UserId) -> impl Iterator<Item = ConversationId> + '_ {
+        self.rooms.iter().filter(move |(_, entry)| entry.standing(user).role().is_some()).map(|(id, _)| *id)
+    }
+
+    /// Whether a device that was here at `since` must hear of it.
+    pub(super) fn room_is_new(&self, id: ConversationId, user: UserId, since: u64) -> bool {
+        let entry = &self.rooms[&id];
+        entry.changed > since
+            || entry.members.get(&user).is_some_and(|mine| mine.changed > since)
+            || entry.messages.last().is_some_and(|line| line.number > since)
+    }
+
+    pub(super) fn rooms_left_since(&self, user: UserId, since: u64) -> Vec<(ConversationId, LeftReason)> {
+        let left = self.rooms.iter().filter_map(|(id, entry)| {
+            let mine = entry.members.get(&user).filter(|mine| mine.changed > since)?;
+            Some((*id, mine.state.err()?))
+        });
+        left.collect()
+    }
+
+    pub(in crate::memory) fn room_history(
+        &self,
+        name: &RoomName,
+        asker: UserId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+    ) -> Result<(Option<ConversationId>, HistoryPage), Refusal> {
+        match (self.room_id(name), name) {
+            (Some(id), _) => {
+                self.allowed(id, asker, Act::Read)?;
+                Ok((Some(id), self.history(asker, id, before, after, limit)))
+            }
+            (None, RoomName::Page(..)) => Ok((None, HistoryPage { messages: Vec::new(), more: false })),
+            (None, RoomName::Id(_)) => Err(Refusal::NoSuchConversation),
+        }
+    }
+
+    pub(in crate::memory) fn members(
+        &self,
+        id: ConversationId,
+        asker: UserId,
+        query: Option<&str>,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<MembersPage, Refusal> {
+        let entry = self.allowed(id, asker, Act::List)?;
+        let query = directory::fold_query(query.unwrap_or_default());
+        let row = |(user, mine): (&UserId, &Mine)| {
+            let standing = Standing::In(mine.state.ok()?);
+            Some(MemberRow { user: self.users.get(user).cloned()?, standing })
+        };
+        let mut rows: Vec<MemberRow> = entry.members.iter().filter_map(row).collect();
+        rows.retain(|row| directory::finds(&directory::fold(&row.user.profile.name), &query));
+        rows.sort_by_cached_key(member_cursor);
+        let next = cut(&mut rows, after, limit, member_cursor);
+        Ok(MembersPage { rows, next })
+    }
+
+    pub(in crate::memory) fn few_members(&self, id: ConversationId, asker: UserId, most: u32) -> Vec<UserId> {
+        match self.allowed(id, asker, Act::Post) {
+            Ok(entry) if entry.count() <= most as usize => {
+                let members = entry.members.iter().filter(|(_, mine)| mine.state.is_ok());
+                members.map(|(user, _)| *user).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    pub(in crate::memory) fn list_rooms(
+        &self,
+        site: SiteId,
+        query: Option<&str>,
+        after: Option<&str>,
+        limit: u32,
+    ) -> RoomsPage {
+        let query = directory::fold(query.unwrap_or_default().trim_start());
+        let is_listed = |room: &Room| room.page.is_none() && room.kind != RoomKind::Private;
+        let listed = self.rooms.iter().filter(|(id, entry)| id.site == site && is_listed(&entry.room));
+        let mut rows: Vec<_> = listed.map(|(id, entry)| (*id, entry.room())).collect();
+        rows.retain(|(_, room)| directory::fold(&room.name).starts_with(&query));
+        let cursor =
+            |(id, room): &(ConversationId, Room)| format!("{}\0{:016x}", directory::fold(&room.name), id.key);
+        rows.sort_by_cached_key(cursor);
+        let next = cut(&mut rows, after, limit, cursor);
+        RoomsPage { rows, next }
+    }
+}
+
+fn member_cursor(row: &MemberRow) -> String {
+    let state = match row.standing {
+        Standing::In(Role::Owner) => 0,
+        Standing::In(Role::Moderator) => 1,
+        Standing::In(Role::Member) => 2,
+        _ => 3,
+    };
+    format!("{state}{}\0{}", directory::fold(&row.user.profile.name), row.user.profile.sub)
+}

@@ -1,0 +1,256 @@
+//! Rooms: conversations with members.
+//!
+//! Whatever decides about a room is asked where it is committed, so that a mute, a ban or a slow mode holds from the very
+//! next message on: the store calls the one table of [`role`]. The domain keeps nothing of rooms in memory; what it
+//! must know to tell of a message comes with the answer of the store.
+
+mod administer;
+mod list;
+mod mention;
+mod port;
+mod post;
+mod role;
+mod view;
+
+use std::sync::Arc;
+
+pub use mention::{EVERYBODY, MOST_MENTIONED, mentioned};
+pub use port::{
+    Joined, MemberChanged, MemberRow, MembersPage, NewRoom, Post, Posted, RoomChanged, RoomStore, RoomsPage,
+};
+pub use role::{Act, Role, Rules, Standing, may};
+
+use crate::{ConversationId, Refusal, SiteId};
+
+/// Who finds a room, and who may write in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RoomKind {
+    Public,
+    Private,
+    Announcement,
+}
+
+/// What a room is, without its messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    pub name: Arc<str>,
+    pub kind: RoomKind,
+    pub topic: Option<Arc<str>>,
+    pub avatar: Option<Arc<str>>,
+    /// The page whose room it is: made on demand, without an owner, and in no directory.
+    pub page: Option<Arc<str>>,
+    /// 0: no slow mode.
+    pub slow_ms: u32,
+    pub frozen: bool,
+    pub members: u32,
+}
+
+/// Which room is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RoomName {
+    Id(ConversationId),
+    Page(SiteId, PageKey),
+}
+
+/// Names the page of a site whose room is meant: 1 to 200 bytes without control characters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PageKey(Arc<str>);
+
+impl PageKey {
+    /// None where it breaks the rule above.
+    pub fn parse(text: &str) -> Option<PageKey> {
+        is_line(text, NAME_BYTES).then(|| PageKey(text.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn shared(&self) -> Arc<str> {
+        self.0.clone()
+    }
+}
+
+/// Fields that are None stay; an empty topic or picture goes away.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RoomChange {
+    pub name: Option<String>,
+    pub topic: Option<String>,
+    pub avatar: Option<String>,
+    pub kind: Option<RoomKind>,
+    pub slow_ms: Option<u64>,
+    pub frozen: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberAction {
+    Invite,
+    Remove,
+    Ban,
+    Unban,
+    SetRole(Role),
+}
+
+/// Why one is no member any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftReason {
+    Left,
+    Removed,
+    Banned,
+}
+
+/// How many there may be. 0: no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoomLimits {
+    /// Members of one room.
+    pub members: u32,
+    /// Rooms of one user: the list of conversations searches each.
+    pub per_user: u32,
+    /// Rooms that one user owns.
+    pub owned: u32,
+}
+
+impl Default for RoomLimits {
+    fn default() -> RoomLimits {
+        RoomLimits { members: 100_000, per_user: 1_000, owned: 100 }
+    }
+}
+
+const NAME_BYTES: usize = 200;
+const TOPIC_BYTES: usize = 1_000;
+const AVATAR_BYTES: usize = 2_048;
+/// A day.
+const MOST_SLOW_MS: u64 = 86_400_000;
+
+/// One line of text: not empty, not too long, no control characters.
+fn is_line(text: &str, most: usize) -> bool {
+    (1..=most).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+/// May have lines.
+fn is_text(text: &str, most: usize) -> bool {
+    text.len() <= most && !text.chars().any(|c| c.is_control() && c != '\n')
+}
+
+impl RoomChange {
+    /// Whether each field is in its documented range.
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        let is_sound = self.name.as_deref().is_none_or(|name| is_line(name.trim(), NAME_BYTES))
+            && self.topic.as_deref().is_none_or(|topic| is_text(topic, TOPIC_BYTES))
+            && self.avatar.as_deref().is_none_or(is_picture)
+            && self.slow_ms.is_none_or(|slow| slow <= MOST_SLOW_MS);
+        if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
+    }
+
+    /// The acts that it takes.
+    pub fn acts(&self) -> impl Iterator<Item = Act> + use<> {
+        let renames = self.name.is_some() || self.avatar.is_some() || self.kind.is_some();
+        let configures = self.topic.is_some() || self.slow_ms.is_some() || self.frozen.is_some();
+        let rename = renames.then_some(Act::Rename);
+        // Nothing at all is a question for the room as it is.
+        let configure = configures.then_some(Act::Configure).or((!renames).then_some(Act::List));
+        rename.into_iter().chain(configure)
+    }
+
+    /// The room after it.
+    pub fn apply(self, room: &Room) -> Room {
+        let text = |new: Option<String>, old: &Option<Arc<str>>| match new {
+            Some(new) if new.is_empty() => None,
+            Some(new) => Some(new.into()),
+            None => old.clone(),
+        };
+        Room {
+            name: self.name.map_or_else(|| room.name.clone(), |name| name.trim().into()),
+            kind: self.kind.unwrap_or(room.kind),
+            topic: text(self.topic, &room.topic),
+            avatar: text(self.avatar, &room.avatar),
+            slow_ms: self.slow_ms.map_or(room.slow_ms, |slow| slow as u32),
+            frozen: self.frozen.unwrap_or(room.frozen),
+            ..room.clone()
+        }
+    }
+}
+
+/// As in a token: a URL of the web, or a path from the root of the site.
+fn is_picture(text: &str) -> bool {
+    let begins = ["https://", "http://", "/"].iter().any(|start| text.starts_with(start));
+    text.is_empty() || begins && !text.starts_with("//") && is_line(text, AVATAR_BYTES)
+}
+
+impl Room {
+    /// What decides about an act of somebody who wrote last at `last`.
+    pub fn rules(&self, last: crate::Timestamp, now: crate::Timestamp) -> Rules {
+        let waited = now.since(last);
+        let wait = u64::from(self.slow_ms).saturating_sub(waited);
+        Rules { kind: self.kind, frozen: self.frozen, wait_ms: if last.0 == 0 { 0 } else { wait as u32 } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Timestamp;
+
+    const ROOM: fn() -> Room = || Room {
+        name: "Bikers".into(),
+        kind: RoomKind::Public,
+        topic: Some("Two wheels".into()),
+        avatar: None,
+        page: None,
+        slow_ms: 1_000,
+        frozen: false,
+        members: 3,
+    };
+
+    #[test]
+    fn what_may_be_changed_to_what() {
+        let sound = |change: RoomChange| change.check().is_ok();
+        let name = |name: &str| sound(RoomChange { name: Some(name.into()), ..RoomChange::default() });
+        assert!(
+            name("Bikers")
+                && name(&"é".repeat(100))
+                && !name(" ")
+                && !name(&"a".repeat(201))
+                && !name("a\nb")
+        );
+        let topic = |topic: &str| sound(RoomChange { topic: Some(topic.into()), ..RoomChange::default() });
+        assert!(topic("") && topic("two\nlines") && !topic("a\0b") && !topic(&"a".repeat(1_001)));
+        let avatar =
+            |avatar: &str| sound(RoomChange { avatar: Some(avatar.into()), ..RoomChange::default() });
+        assert!(avatar("") && avatar("/a.webp") && avatar("https://a.example/b.png"));
+        assert!(!avatar("javascript:alert(1)") && !avatar("//evil.example/a") && !avatar("/a\n"));
+        let slow = |slow| sound(RoomChange { slow_ms: Some(slow), ..RoomChange::default() });
+        assert!(slow(0) && slow(86_400_000) && !slow(86_400_001) && !slow(u64::MAX));
+    }
+
+    #[test]
+    fn fields_left_out_stay_and_empty_ones_go() {
+        let change =
+            RoomChange { name: Some(" Riders ".into()), topic: Some(String::new()), ..RoomChange::default() };
+        assert_eq!(change.apply(&ROOM()), Room { name: "Riders".into(), topic: None, ..ROOM() });
+        assert_eq!(RoomChange::default().apply(&ROOM()), ROOM());
+    }
+
+    #[test]
+    fn slow_mode_counts_from_the_last_message() {
+        let wait = |last, now| ROOM().rules(Timestamp(last), Timestamp(now)).wait_ms;
+        assert_eq!(
+            [wait(0, 5), wait(5_000, 5_000), wait(5_000, 5_400), wait(5_000, 6_000)],
+            [0, 1_000, 600, 0]
+        );
+        assert_eq!(
+            wait(9_000, 5_000),
+            1_000,
+            "a clock that goes back lengthens it by no more than it is long"
+        );
+    }
+
+    #[test]
+    fn a_page_is_named_by_one_line() {
+        for (text, is_key) in [("/thread/42", true), ("", false), ("a\tb", false), (&*"a".repeat(200), true)]
+        {
+            assert_eq!(PageKey::parse(text).is_some(), is_key, "{text}");
+        }
+        assert_eq!(PageKey::parse(&"a".repeat(201)), None);
+    }
+}

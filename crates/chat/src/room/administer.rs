@@ -1,0 +1,177 @@
+//! Making, changing, joining and leaving rooms, and what is done with their members.
+
+use std::sync::Arc;
+
+use super::{
+    Joined, LeftReason, MemberAction, MemberChanged, NewRoom, RoomChange, RoomChanged, RoomKind, RoomName,
+    Standing,
+};
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::peer::{Peer, may_write};
+use crate::people::person;
+use crate::{
+    ConversationId, ConversationOf, ConversationRow, Event, Position, Refusal, SessionId, StoreError, Sub,
+    Timestamp, To, UserId,
+};
+
+impl Inner {
+    /// Guests come and go, and would leave rooms without an owner behind.
+    pub(crate) fn create_room(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        name: String,
+        kind: RoomKind,
+        topic: Option<String>,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let change = RoomChange { name: Some(name), topic, ..RoomChange::default() };
+        let allowed = if asker.guest { Err(Refusal::NotAllowed) } else { change.check() };
+        if let Err(refusal) = allowed {
+            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+        }
+        let RoomChange { name, topic, .. } = change;
+        let name = name.unwrap_or_default().trim().into();
+        let room = NewRoom { name, kind, topic: topic.filter(|topic| !topic.is_empty()).map(Arc::from) };
+        let node = self.clone();
+        let done = move |outcome| node.joined(session, re, outcome);
+        self.store.create_room(session.user, room, self.config.limits.rooms, now, Box::new(done));
+    }
+
+    pub(crate) fn join(self: &Arc<Self>, asker: &Asker, re: u64, room: RoomName, now: Timestamp) {
+        let session = asker.session;
+        let node = self.clone();
+        let done = move |outcome| node.joined(session, re, outcome);
+        self.store.join_room(room, session.user, self.config.limits.rooms, now, Box::new(done));
+    }
+
+    fn joined(&self, session: SessionId, re: u64, outcome: Result<Result<Joined, Refusal>, StoreError>) {
+        let Joined { row, position, before } = match outcome.map_err(unavailable).flatten() {
+            Ok(joined) => joined,
+            Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        let conversation = Box::new(crate::conversations::conversation(row, None));
+        let event = |re| Event::Conversation { re, conversation: conversation.clone(), position };
+        self.answer(session, event(Some(re)));
+        if !before {
+            self.tell(session.user, position, Some(session.handle), event(None));
+        }
+    }
+
+    /// The room as its member sees it now, for all devices of that member but one.
+    pub(crate) fn tell_of_room(
+        &self,
+        user: UserId,
+        row: ConversationRow,
+        position: Position,
+        except: Option<crate::SessionHandle>,
+    ) {
+        let conversation = Box::new(crate::conversations::conversation(row, None));
+        self.tell(user, position, except, Event::Conversation { re: None, conversation, position });
+    }
+
+    pub(crate) fn leave(self: &Arc<Self>, asker: &Asker, re: u64, conversation: ConversationId) {
+        let session = asker.session;
+        let node = self.clone();
+        let done = move |outcome: Result<Result<Position, Refusal>, StoreError>| {
+            let position = match outcome.map_err(unavailable).flatten() {
+                Ok(position) => position,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let event = |re| Event::Left { re, conversation, reason: LeftReason::Left, position };
+            node.answer(session, event(Some(re)));
+            node.tell(session.user, position, Some(session.handle), event(None));
+        };
+        self.store.leave_room(conversation, session.user, Box::new(done));
+    }
+
+    pub(crate) fn change_room(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: ConversationId,
+        change: RoomChange,
+    ) {
+        let session = asker.session;
+        if let Err(refusal) = change.check() {
+            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
+        }
+        let node = self.clone();
+        let done = move |outcome: Result<Result<RoomChanged, Refusal>, StoreError>| {
+            let RoomChanged { row, position, members } = match outcome.map_err(unavailable).flatten() {
+                Ok(changed) => changed,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let room = match &row.of {
+                ConversationOf::Room { room, .. } => room.clone(),
+                ConversationOf::Direct(_) => return,
+            };
+            let seen = Box::new(crate::conversations::conversation(row, None));
+            node.answer(session, Event::Conversation { re: Some(re), conversation: seen, position });
+            let event = Event::Room { conversation, room, position };
+            node.tell_members(conversation.site, &members, position, Some(session.handle), event);
+        };
+        self.store.change_room(conversation, session.user, change, Box::new(done));
+    }
+
+    /// Nobody is put into a room by somebody who may not even write to them.
+    pub(crate) fn change_member(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        conversation: ConversationId,
+        user: Sub,
+        action: MemberAction,
+        now: Timestamp,
+    ) {
+        let node = self.clone();
+        self.find_peer(asker, To::User(user), move |asker, peer| {
+            let session = asker.session;
+            let Peer { row, relation } = match peer {
+                Ok(peer) => peer,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            };
+            let may_invite = may_write(asker.site.site.mode, row.banned, relation);
+            if action == MemberAction::Invite && !may_invite {
+                return node.refuse(session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
+            }
+            let (teller, user, limits) = (node.clone(), row.id, node.config.limits.rooms);
+            let done = move |outcome| teller.member_changed(&asker, re, conversation, outcome);
+            node.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
+        });
+    }
+
+    fn member_changed(
+        &self,
+        asker: &Asker,
+        re: u64,
+        conversation: ConversationId,
+        outcome: Result<Result<MemberChanged, Refusal>, StoreError>,
+    ) {
+        let handle = asker.session.handle;
+        let MemberChanged { member, position, seen, left } = match outcome.map_err(unavailable).flatten() {
+            Ok(changed) => changed,
+            Err(refusal) => return self.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        let user = member.user.id;
+        if let Some(row) = seen {
+            self.tell_of_room(user, row, position, None);
+        }
+        if let Some(reason) = left {
+            self.tell(user, position, None, Event::Left { re: None, conversation, reason, position });
+        }
+        let member = crate::Member { person: person(&member.user, None), standing: member.standing };
+        self.outbox.deliver(handle, Event::Member { re, member });
+    }
+}
+
+impl Standing {
+    pub fn role(self) -> Option<super::Role> {
+        match self {
+            Standing::In(role) => Some(role),
+            Standing::Out | Standing::Banned => None,
+        }
+    }
+}

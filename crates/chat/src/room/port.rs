@@ -1,0 +1,161 @@
+//! The part of the port to storage that is about rooms. What [`Store`](crate::Store) promises of queues, order and
+//! crashes holds here too.
+//!
+//! Writes ask [`may`](super::may) in their own transaction, with what is stored then; a refusal changes nothing.
+
+use std::sync::Arc;
+
+use super::{LeftReason, MemberAction, Room, RoomChange, RoomKind, RoomLimits, RoomName, Standing};
+use crate::{
+    ConversationId, ConversationRow, Done, HistoryPage, Position, Refusal, Seq, SiteId, Timestamp, UserId,
+    UserRow,
+};
+
+/// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
+pub trait RoomStore: Send + Sync + 'static {
+    /// Makes a room with `owner` as its only member.
+    fn create_room(
+        &self,
+        owner: UserId,
+        room: NewRoom,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    );
+    /// Where nothing changes, nothing is committed and `members` is empty.
+    fn change_room(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        change: RoomChange,
+        done: Done<Result<RoomChanged, Refusal>>,
+    );
+    /// Makes a page's room where there is none. Who is a member stays one, and nothing is committed.
+    fn join_room(
+        &self,
+        room: RoomName,
+        user: UserId,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    );
+    fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>);
+    fn change_member(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        user: UserId,
+        action: MemberAction,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<MemberChanged, Refusal>>,
+    );
+    /// Stores a message in a room, as [`Store::append`](crate::Store::append) does in a direct conversation. Makes a page's room, and makes
+    /// the sender a member of it. Counts a mention for members that the body names (see [`mentioned`](super::mentioned)), and for
+    /// all where it names the room and the sender may.
+    fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>);
+
+    /// As [`Store::history`](crate::Store::history), for who may read. None in the place of the id: nobody has begun that page's room.
+    fn room_history(
+        &self,
+        room: RoomName,
+        asker: UserId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
+    );
+    /// Owners, moderators, members, muted ones, each by name and id. `query` is a case-insensitive start of a word of the name.
+    fn members(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        query: Option<String>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<Result<MembersPage, Refusal>>,
+    );
+    /// The numbers of a room's members, if they are not more than `most` and `asker` may write there; else nobody.
+    fn few_members(&self, room: ConversationId, asker: UserId, most: u32, done: Done<Vec<UserId>>);
+    /// Public and announcement rooms that are of no page, by name. `query` is a case-insensitive start of the name.
+    fn rooms(
+        &self,
+        site: SiteId,
+        query: Option<String>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<RoomsPage>,
+    );
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRoom {
+    pub name: Arc<str>,
+    pub kind: RoomKind,
+    pub topic: Option<Arc<str>>,
+}
+
+/// One is a member now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joined {
+    pub row: ConversationRow,
+    pub position: Position,
+    /// One was a member before.
+    pub before: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct RoomChanged {
+    /// As who changed it sees it.
+    pub row: ConversationRow,
+    pub position: Position,
+    /// Who must be told: numbers of users.
+    pub members: Arc<Vec<u32>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct MemberChanged {
+    pub member: MemberRow,
+    pub position: Position,
+    /// The room as the user sees it, where something is new to a member.
+    pub seen: Option<ConversationRow>,
+    /// The user was a member until now.
+    pub left: Option<LeftReason>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberRow {
+    pub user: UserRow,
+    pub standing: Standing,
+}
+
+#[derive(Debug, Clone)]
+pub struct MembersPage {
+    pub rows: Vec<MemberRow>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct RoomsPage {
+    pub rows: Vec<(ConversationId, Room)>,
+    pub next: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    pub room: RoomName,
+    pub from: UserId,
+    pub client_id: Box<str>,
+    pub body: Box<str>,
+    pub time: Timestamp,
+    pub reply_to: Option<Seq>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Posted {
+    pub appended: crate::Appended,
+    /// The sender became a member of a page's room by it: before the message.
+    pub joined: Option<Joined>,
+    /// Who is a member at that moment of the order of commits: numbers of users, the sender among them. Empty where it was repeated.
+    pub members: Arc<Vec<u32>>,
+}

@@ -1,0 +1,130 @@
+//! Posting in a room, and telling its members.
+
+use std::sync::Arc;
+
+use super::{Joined, Post, Posted, RoomName};
+use crate::command::AnswerTo;
+use crate::limits::Rate;
+use crate::node::{Asker, Inner};
+use crate::session::Handles;
+use crate::{
+    ConversationId, Event, Message, Position, Refusal, Seq, SessionHandle, SessionId, SiteId, StoreError,
+    Sub, Timestamp, UserId,
+};
+
+/// In larger rooms nobody is told who is writing.
+const MOST_TOLD_OF_TYPING: u32 = 50;
+
+/// What the message will be, but for what the store adds.
+struct Draft {
+    from: Sub,
+    client_id: Box<str>,
+    body: Box<str>,
+    reply_to: Option<Seq>,
+}
+
+impl Inner {
+    pub(crate) fn post(
+        self: &Arc<Self>,
+        asker: &Asker,
+        room: RoomName,
+        client_id: Box<str>,
+        body: Box<str>,
+        reply_to: Option<Seq>,
+        now: Timestamp,
+    ) {
+        let session = asker.session;
+        let sound = crate::send::check(&client_id, &body, &self.config.limits).and_then(|()| {
+            let rate = Rate::per_second(self.config.limits.site_sends_per_second);
+            rate.take_shared(&asker.site.counters.sends, now)
+        });
+        if let Err(refusal) = sound {
+            return self.refuse(session.handle, AnswerTo::Message(client_id), refusal);
+        }
+        let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
+        let post = Post {
+            room,
+            from: session.user,
+            client_id: client_id.clone(),
+            body: body.clone(),
+            time: now,
+            reply_to,
+        };
+        let draft = Draft { from: asker.sub.clone(), client_id, body, reply_to };
+        let node = self.clone();
+        let done = move |outcome| node.posted(session, draft, outcome);
+        self.store.post(post, self.config.limits.rooms, Box::new(done));
+    }
+
+    /// On disk: first the sender is told, then all other devices of all members.
+    fn posted(&self, session: SessionId, draft: Draft, outcome: Result<Result<Posted, Refusal>, StoreError>) {
+        let Draft { from, client_id, body, reply_to } = draft;
+        let Posted { appended, joined, members } = match outcome {
+            Ok(Ok(posted)) => posted,
+            Ok(Err(refusal)) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+            Err(_) => {
+                return self.refuse(session.handle, AnswerTo::Message(client_id), Refusal::Unavailable);
+            }
+        };
+        let crate::Appended { conversation, seq, time, position, repeated } = appended;
+        if let Some(Joined { row, position, .. }) = joined {
+            self.tell_of_room(session.user, row, position, None);
+        }
+        let ack = Event::Ack { client_id: client_id.clone(), conversation, seq, time, position };
+        self.answer(session, ack);
+        if repeated {
+            return self.counters.repeated.add(1);
+        }
+        self.counters.messages.add(1);
+        let reply_to = reply_to.filter(|to| *to < seq);
+        let message = Message {
+            conversation,
+            seq,
+            from,
+            client_id,
+            body,
+            time,
+            reply_to,
+            version: 0,
+            edited: None,
+            deleted: false,
+            reactions: Vec::new(),
+        };
+        let event = Event::Message(Arc::new(message), position);
+        self.tell_members(conversation.site, &members, position, Some(session.handle), event);
+    }
+
+    /// What was committed at `position`, for all sessions here of these members. It asks the table of users for each:
+    /// who is in a room and says nothing costs nothing.
+    pub(crate) fn tell_members(
+        &self,
+        site: SiteId,
+        members: &[u32],
+        position: Position,
+        except: Option<SessionHandle>,
+        event: Event,
+    ) {
+        let _telling = self.telling();
+        let mut handles = Handles::new();
+        for &num in members {
+            let user = UserId { site, num };
+            self.here.lock(user).plan(user, position, except, &event, &mut handles);
+        }
+        self.counters.deliveries.add(handles.len() as u64);
+        self.deliver(&handles, event);
+    }
+
+    /// Dropped silently where one may not write, and in large rooms.
+    pub(crate) fn typing_in_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, on: bool) {
+        let (node, me, user) = (self.clone(), asker.session.user, asker.sub.clone());
+        let done = move |members: Result<Vec<UserId>, StoreError>| {
+            let others = members.unwrap_or_default().into_iter().filter(|member| *member != me);
+            let mut handles = Handles::new();
+            for member in others {
+                node.here.lock(member).live(member, None, &mut handles);
+            }
+            node.deliver(&handles, Event::Typing { conversation, user, on });
+        };
+        self.store.few_members(conversation, me, MOST_TOLD_OF_TYPING, Box::new(done));
+    }
+}

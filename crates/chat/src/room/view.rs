@@ -1,0 +1,90 @@
+//! A room as one of its members sees it: history, markers, muted, pinned, archived.
+
+use std::sync::Arc;
+
+use super::RoomName;
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::{
+    ConversationChange, ConversationId, Event, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError,
+    Timestamp,
+};
+
+impl Inner {
+    /// `before` and `after` at once are refused: there is no telling which end is wanted.
+    pub(crate) fn room_history(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: RoomName,
+        [before, after]: [Option<Seq>; 2],
+        limit: Option<u32>,
+    ) {
+        let session = asker.session;
+        if before.is_some() && after.is_some() {
+            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let [before, after] = [before, after].map(|seq| seq.map(|seq| seq.min(Seq::MAX)));
+        let node = self.clone();
+        type Read = Result<Result<(Option<ConversationId>, HistoryPage), Refusal>, StoreError>;
+        let done = move |page: Read| match page.map_err(unavailable).flatten() {
+            Ok((conversation, HistoryPage { messages, more })) => {
+                let messages = messages.into_iter().map(crate::conversations::message).collect();
+                let event = Event::History { re, conversation, messages, more };
+                node.outbox.deliver(session.handle, event);
+            }
+            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        let limit = self.page_limit(limit);
+        self.store.room_history(room, session.user, before, after, limit, Box::new(done));
+    }
+
+    /// Told to one's own other devices only: what each of ten thousand has read is nobody's concern.
+    pub(crate) fn mark_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, set: MarkerSet) {
+        let session = asker.session;
+        let (received, read) = set.both();
+        let node = self.clone();
+        let user = asker.sub.clone();
+        let done = move |outcome: Result<MarkerRow, StoreError>| match outcome {
+            Ok(MarkerRow { received, read, unread, moved: true, position }) => {
+                let unread = Some(unread);
+                let event = Event::Marker { conversation, user, received, read, unread, position };
+                node.tell(session.user, position, Some(session.handle), event);
+            }
+            Ok(_) => {}
+            Err(error) => node.refuse(session.handle, AnswerTo::Session, unavailable(error)),
+        };
+        self.store.mark(conversation, session.user, received, read, Box::new(done));
+    }
+
+    pub(crate) fn change_view_of_room(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: ConversationId,
+        change: ConversationChange,
+    ) {
+        let session = asker.session;
+        if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {
+            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        }
+        let node = self.clone();
+        let done = move |outcome| {
+            let (row, position) = match outcome {
+                Ok(Some(changed)) => changed,
+                Ok(None) => {
+                    let refusal = Refusal::NoSuchConversation;
+                    return node.refuse(session.handle, AnswerTo::Request(re), refusal);
+                }
+                Err(error) => {
+                    return node.refuse(session.handle, AnswerTo::Request(re), unavailable(error));
+                }
+            };
+            let seen = Box::new(crate::conversations::conversation(row, None));
+            let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
+            node.answer(session, event(Some(re)));
+            node.tell(session.user, position, Some(session.handle), event(None));
+        };
+        self.store.change_conversation(conversation, session.user, change, Box::new(done));
+    }
+}

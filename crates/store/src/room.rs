@@ -1,0 +1,293 @@
+//! Rooms and their members: rows, and what is read of them.
+
+pub(crate) mod change;
+pub(crate) mod known_members;
+pub(crate) mod list;
+pub(crate) mod member;
+mod port;
+pub(crate) mod post;
+
+use std::sync::Arc;
+
+use chat::{
+    Act, ConversationId, ConversationOf, ConversationRow, HistoryPage, LeftReason, Refusal, Role, Room,
+    RoomKind, RoomName, Rules, Seq, SiteId, Standing, Timestamp, UserId, may,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::conversation::Place;
+use crate::fault::Outcome;
+use crate::message::{self, Lines, Newest};
+use crate::user;
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RoomRow {
+    pub(crate) id: ConversationId,
+    pub(crate) newest: Newest,
+    pub(crate) active: Timestamp,
+    pub(crate) changed: u64,
+    pub(crate) room: Arc<Room>,
+}
+
+/// A user in a room, now or once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Membership {
+    pub(crate) state: MemberState,
+    pub(crate) received: u64,
+    pub(crate) read: u64,
+    pub(crate) sent: Timestamp,
+    pub(crate) muted_until: Timestamp,
+    pub(crate) pinned: bool,
+    /// See the table.
+    pub(crate) archived: u64,
+    pub(crate) changed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemberState {
+    In(Role),
+    Out(LeftReason),
+}
+
+impl MemberState {
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            MemberState::In(Role::Owner) => 0,
+            MemberState::In(Role::Moderator) => 1,
+            MemberState::In(Role::Member) => 2,
+            MemberState::In(Role::Muted) => 3,
+            MemberState::Out(LeftReason::Left) => 8,
+            MemberState::Out(LeftReason::Removed) => 9,
+            MemberState::Out(LeftReason::Banned) => 10,
+        }
+    }
+
+    pub(crate) fn of(code: i64) -> MemberState {
+        match code {
+            0 => MemberState::In(Role::Owner),
+            1 => MemberState::In(Role::Moderator),
+            2 => MemberState::In(Role::Member),
+            3 => MemberState::In(Role::Muted),
+            8 => MemberState::Out(LeftReason::Left),
+            9 => MemberState::Out(LeftReason::Removed),
+            // A state of a newer program is no reason to let anybody in.
+            _ => MemberState::Out(LeftReason::Banned),
+        }
+    }
+
+    pub(crate) fn standing(self) -> Standing {
+        match self {
+            MemberState::In(role) => Standing::In(role),
+            MemberState::Out(LeftReason::Banned) => Standing::Banned,
+            MemberState::Out(_) => Standing::Out,
+        }
+    }
+}
+
+/// How a user without a row stands, too.
+pub(crate) fn standing(membership: Option<&Membership>) -> Standing {
+    membership.map_or(Standing::Out, |membership| membership.state.standing())
+}
+
+impl RoomRow {
+    /// The rules for an act that slow mode does not concern.
+    pub(crate) fn rules(&self) -> Rules {
+        self.room.rules(Timestamp(0), Timestamp(0))
+    }
+
+    pub(crate) fn is_archived_for(&self, membership: &Membership) -> bool {
+        membership.archived == self.newest.seq + 1
+    }
+
+    pub(crate) fn place(&self, membership: &Membership) -> Place {
+        Place::new(membership.pinned, self.active, self.id)
+    }
+}
+
+// ---- reads ----
+
+/// The columns of [`row`], which takes the site from the query.
+macro_rules! columns {
+    () => {
+        "key, seq, position, active, changed, members, kind, slow_ms, frozen, name, topic, avatar, page"
+    };
+}
+pub(crate) use columns;
+
+pub(crate) fn load(db: &Connection, id: ConversationId) -> Outcome<Option<RoomRow>> {
+    let sql = concat!("SELECT ", columns!(), " FROM room WHERE site = ?1 AND key = ?2");
+    let values = params![id.site.0, id.key as i64];
+    Ok(db.prepare_cached(sql)?.query_row(values, |r| row(id.site, r)).optional()?)
+}
+
+/// By id or by page.
+pub(crate) fn find(db: &Connection, name: &RoomName) -> Outcome<Option<RoomRow>> {
+    match name {
+        RoomName::Id(id) => load(db, *id),
+        RoomName::Page(site, page) => {
+            let sql = concat!("SELECT ", columns!(), " FROM room WHERE site = ?1 AND page = ?2");
+            let values = params![site.0, page.as_str()];
+            Ok(db.prepare_cached(sql)?.query_row(values, |r| row(*site, r)).optional()?)
+        }
+    }
+}
+
+pub(crate) fn membership(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<Membership>> {
+    let sql = "SELECT state, received, read, sent, muted_until, pinned, archived, changed FROM membership \
+               WHERE site = ?1 AND user = ?2 AND room = ?3";
+    let values = params![id.site.0, user.num, id.key as i64];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| parse_membership(row, 0)).optional()?)
+}
+
+/// The room and how somebody stands to it, or why they may not do this.
+pub(crate) fn allowed(
+    db: &Connection,
+    id: ConversationId,
+    user: UserId,
+    act: Act,
+) -> Outcome<Result<(RoomRow, Option<Membership>), Refusal>> {
+    let Some(room) = load(db, id)?.filter(|_| id.site == user.site) else {
+        return Ok(Err(Refusal::NoSuchConversation));
+    };
+    let membership = membership(db, id, user)?;
+    let allowed = may(standing(membership.as_ref()), act, room.rules());
+    Ok(allowed.map(|()| (room, membership)))
+}
+
+/// Every room of which the user is, or once was, a member; in no order.
+pub(crate) fn each(
+    db: &Connection,
+    user: UserId,
+    mut visit: impl FnMut(ConversationId, &Membership) -> Outcome<()>,
+) -> Outcome<()> {
+    let sql = "SELECT room, state, received, read, sent, muted_until, pinned, archived, changed FROM membership \
+               WHERE site = ?1 AND user = ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([user.site.0, user.num])?;
+    while let Some(row) = rows.next()? {
+        let id = ConversationId { site: user.site, key: row.get::<_, i64>(0)? as u64 };
+        visit(id, &parse_membership(row, 1)?)?;
+    }
+    Ok(())
+}
+
+/// As its member sees it; None where the user is none.
+pub(crate) fn one(db: &Connection, user: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
+    let (Some(room), Some(membership)) = (load(db, id)?, membership(db, id, user)?) else { return Ok(None) };
+    seen(db, &mut Lines::new(db, user)?, user, &room, &membership)
+}
+
+pub(crate) fn seen(
+    db: &Connection,
+    lines: &mut Lines<'_>,
+    user: UserId,
+    row: &RoomRow,
+    mine: &Membership,
+) -> Outcome<Option<ConversationRow>> {
+    let MemberState::In(role) = mine.state else { return Ok(None) };
+    let last = match row.newest.seq {
+        0 => None,
+        _ => lines.at(row.newest.position)?.map(|line| line.message),
+    };
+    Ok(Some(ConversationRow {
+        id: row.id,
+        of: ConversationOf::Room { room: row.room.clone(), role },
+        last,
+        received: Seq(mine.received),
+        read: Seq(mine.read),
+        their_received: Seq(0),
+        their_read: Seq(0),
+        unread: row.newest.seq.saturating_sub(mine.read),
+        mentions: mentions(db, row.id, user, mine.read)?,
+        muted_until: mine.muted_until,
+        pinned: mine.pinned,
+        archived: row.is_archived_for(mine),
+        active: row.active,
+    }))
+}
+
+/// More are not counted.
+const MOST_COUNTED: u32 = 1_000;
+
+/// Messages after `read` that name this member, or all.
+fn mentions(db: &Connection, id: ConversationId, user: UserId, read: u64) -> Outcome<u64> {
+    let sql = "SELECT count(*) FROM (SELECT seq FROM mention WHERE site = ?1 AND room = ?2 AND user = ?3 AND seq > ?5 \
+               UNION SELECT seq FROM mention WHERE site = ?1 AND room = ?2 AND user = ?4 AND seq > ?5 LIMIT ?6)";
+    let values = params![id.site.0, id.key as i64, user.num, ALL, read as i64, MOST_COUNTED];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0))? as u64)
+}
+
+/// The number of no user: all members are named.
+pub(crate) const ALL: u32 = 0;
+
+pub(crate) fn history(
+    db: &Connection,
+    name: &RoomName,
+    asker: UserId,
+    before: Option<Seq>,
+    after: Option<Seq>,
+    limit: u32,
+) -> Outcome<Result<(Option<ConversationId>, HistoryPage), Refusal>> {
+    let empty = HistoryPage { messages: Vec::new(), more: false };
+    let Some(room) = find(db, name)? else {
+        return Ok(match name {
+            RoomName::Id(_) => Err(Refusal::NoSuchConversation),
+            RoomName::Page(..) => Ok((None, empty)),
+        });
+    };
+    let membership = membership(db, room.id, asker)?;
+    if let Err(refusal) = may(standing(membership.as_ref()), Act::Read, room.rules()) {
+        return Ok(Err(refusal));
+    }
+    let page = message::page(db, asker, room.id, room.newest, before, after, limit)?;
+    Ok(Ok((Some(room.id), page)))
+}
+
+pub(crate) fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<RoomRow> {
+    let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(column)? as u64);
+    let text = |column: usize| Ok::<_, rusqlite::Error>(user::maybe_text(row, column)?.map(Arc::from));
+    let room = Room {
+        members: row.get(5)?,
+        kind: match number(6)? {
+            0 => RoomKind::Public,
+            2 => RoomKind::Announcement,
+            _ => RoomKind::Private,
+        },
+        slow_ms: row.get(7)?,
+        frozen: row.get(8)?,
+        name: user::text(row, 9)?.into(),
+        topic: text(10)?,
+        avatar: text(11)?,
+        page: text(12)?,
+    };
+    Ok(RoomRow {
+        id: ConversationId { site, key: number(0)? },
+        newest: Newest { seq: number(1)?, position: number(2)? },
+        active: Timestamp(number(3)?),
+        changed: number(4)?,
+        room: Arc::new(room),
+    })
+}
+
+fn parse_membership(row: &Row<'_>, at: usize) -> rusqlite::Result<Membership> {
+    let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(at + column)? as u64);
+    Ok(Membership {
+        state: MemberState::of(row.get(at)?),
+        received: number(1)?,
+        read: number(2)?,
+        sent: Timestamp(number(3)?),
+        muted_until: Timestamp(number(4)?),
+        pinned: number(5)? != 0,
+        archived: number(6)?,
+        changed: number(7)?,
+    })
+}
+
+pub(crate) fn kind_code(kind: RoomKind) -> i64 {
+    match kind {
+        RoomKind::Public => 0,
+        RoomKind::Private => 1,
+        RoomKind::Announcement => 2,
+    }
+}

@@ -1,0 +1,199 @@
+//! Rooms: made, changed, and how a member sees one changed.
+
+use std::sync::Arc;
+
+use chat::{
+    Act, ConversationChange, ConversationId, ConversationRow, Joined, MarkerRow, NewRoom, PageKey, Position,
+    Refusal, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, Seq, SiteId, Timestamp, UserId,
+    directory::fold,
+};
+use rusqlite::params;
+
+use super::{MemberState, RoomRow, allowed, kind_code, load, member, membership, one};
+use crate::fault::{Fault, Outcome};
+use crate::message::Newest;
+use crate::user;
+use crate::writer::Batch;
+
+pub(crate) fn create(
+    batch: &mut Batch<'_>,
+    owner: UserId,
+    new: &NewRoom,
+    limits: RoomLimits,
+    now: Timestamp,
+) -> Outcome<Result<Joined, Refusal>> {
+    let most = [(limits.per_user, 7), (limits.owned, 0)];
+    for (most, state) in most {
+        if most > 0 && member::memberships(batch.db, owner, state)? >= most {
+            return Ok(Err(Refusal::TooManyRooms));
+        }
+    }
+    // Their site may have been removed a moment ago by another process.
+    if user::sub_of(batch.db, owner)?.is_none() {
+        return Err(Fault::Invalid("the owner does not exist"));
+    }
+    let room = Room {
+        name: new.name.clone(),
+        kind: new.kind,
+        topic: new.topic.clone(),
+        avatar: None,
+        page: None,
+        slow_ms: 0,
+        frozen: false,
+        members: 0,
+    };
+    let row = insert(batch, owner.site, room, now)?;
+    member::put(batch, &row, owner, None, MemberState::In(Role::Owner))?;
+    let row = one(batch.db, owner, row.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
+    Ok(Ok(Joined { row, position: batch.position(), before: false }))
+}
+
+/// Nobody is in it yet.
+pub(super) fn make_for_page(
+    batch: &mut Batch<'_>,
+    site: SiteId,
+    page: &PageKey,
+    now: Timestamp,
+) -> Outcome<RoomRow> {
+    let room = Room {
+        name: page.shared(),
+        kind: RoomKind::Public,
+        topic: None,
+        avatar: None,
+        page: Some(page.shared()),
+        slow_ms: 0,
+        frozen: false,
+        members: 0,
+    };
+    insert(batch, site, room, now)
+}
+
+fn insert(batch: &mut Batch<'_>, site: SiteId, room: Room, now: Timestamp) -> Outcome<RoomRow> {
+    let newest = "SELECT max(key) FROM room WHERE site = ?1";
+    let newest: Option<i64> = batch.db.prepare_cached(newest)?.query_row([site.0], |row| row.get(0))?;
+    let id = ConversationId::room(site, newest.map_or(1, |key| (key as u64 & (u64::MAX >> 1)) + 1));
+    let changed = batch.next_number();
+    let sql = "INSERT INTO room (site, key, seq, position, active, changed, members, kind, slow_ms, frozen, created, \
+               name, folded, topic, avatar, page) \
+               VALUES (?1, ?2, 0, 0, ?3, ?4, 0, ?5, ?6, ?7, ?3, ?8, ?9, ?10, ?11, ?12)";
+    batch.db.prepare_cached(sql)?.execute(params![
+        site.0,
+        id.key as i64,
+        now.0 as i64,
+        changed as i64,
+        kind_code(room.kind),
+        room.slow_ms,
+        room.frozen,
+        &*room.name,
+        fold(&room.name),
+        room.topic.as_deref(),
+        room.avatar.as_deref(),
+        room.page.as_deref(),
+    ])?;
+    let newest = Newest { seq: 0, position: 0 };
+    Ok(RoomRow { id, newest, active: now, changed, room: Arc::new(room) })
+}
+
+pub(crate) fn change(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    by: UserId,
+    change: &RoomChange,
+) -> Outcome<Result<RoomChanged, Refusal>> {
+    let mut found = None;
+    for act in change.acts() {
+        match allowed(batch.db, id, by, act)? {
+            Ok((room, _)) => found = Some(room),
+            Err(refusal) => return Ok(Err(refusal)),
+        }
+    }
+    let before = found.expect("every change is at least one act");
+    let after = change.clone().apply(&before.room);
+    let mut members = Arc::default();
+    if after != *before.room {
+        save(batch, id, &after)?;
+        members = batch.members.of(batch.db, id)?;
+    }
+    let row = one(batch.db, by, id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
+    Ok(Ok(RoomChanged { row, position: batch.position(), members }))
+}
+
+fn save(batch: &mut Batch<'_>, id: ConversationId, room: &Room) -> Outcome<()> {
+    let changed = batch.next_number();
+    let sql = "UPDATE room SET changed = ?3, kind = ?4, slow_ms = ?5, frozen = ?6, name = ?7, folded = ?8, topic = ?9, \
+               avatar = ?10 WHERE site = ?1 AND key = ?2";
+    batch.db.prepare_cached(sql)?.execute(params![
+        id.site.0,
+        id.key as i64,
+        changed as i64,
+        kind_code(room.kind),
+        room.slow_ms,
+        room.frozen,
+        &*room.name,
+        fold(&room.name),
+        room.topic.as_deref(),
+        room.avatar.as_deref(),
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn mark(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    user: UserId,
+    received: Seq,
+    read: Seq,
+) -> Outcome<MarkerRow> {
+    let position = batch.position();
+    let nothing = MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, position };
+    let (Some(room), Some(before)) = (load(batch.db, id)?, membership(batch.db, id, user)?) else {
+        return Ok(nothing);
+    };
+    if !matches!(before.state, MemberState::In(_)) || id.site != user.site {
+        return Ok(nothing);
+    }
+    let newest = room.newest.seq;
+    let read = read.0.min(newest).max(before.read);
+    let received = received.0.min(newest).max(before.received).max(read);
+    let moved = (received, read) != (before.received, before.read);
+    if moved {
+        let sql = "UPDATE membership SET received = ?4, read = ?5, changed = ?6 \
+                   WHERE site = ?1 AND user = ?2 AND room = ?3";
+        let changed = batch.next_number() as i64;
+        let values = params![id.site.0, user.num, id.key as i64, received as i64, read as i64, changed];
+        batch.db.prepare_cached(sql)?.execute(values)?;
+        if read > before.read {
+            let sql = "DELETE FROM mention WHERE site = ?1 AND room = ?2 AND user = ?3 AND seq <= ?4";
+            let values = params![id.site.0, id.key as i64, user.num, read as i64];
+            batch.db.prepare_cached(sql)?.execute(values)?;
+        }
+    }
+    let position = batch.position();
+    Ok(MarkerRow { received: Seq(received), read: Seq(read), unread: newest - read, moved, position })
+}
+
+/// How a member sees it.
+pub(crate) fn change_view(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    user: UserId,
+    change: ConversationChange,
+) -> Outcome<Option<(ConversationRow, Position)>> {
+    let Ok((room, Some(before))) = allowed(batch.db, id, user, Act::List)? else { return Ok(None) };
+    let archived = match change.archived {
+        None => before.archived,
+        Some(true) => room.newest.seq + 1,
+        Some(false) => 0,
+    };
+    let after =
+        (change.muted_until.unwrap_or(before.muted_until), change.pinned.unwrap_or(before.pinned), archived);
+    if after != (before.muted_until, before.pinned, before.archived) {
+        let sql = "UPDATE membership SET muted_until = ?4, pinned = ?5, archived = ?6, changed = ?7 \
+                   WHERE site = ?1 AND user = ?2 AND room = ?3";
+        let changed = batch.next_number() as i64;
+        let key = (id.site.0, user.num, id.key as i64);
+        let values = params![key.0, key.1, key.2, after.0.0 as i64, after.1, after.2 as i64, changed];
+        batch.db.prepare_cached(sql)?.execute(values)?;
+    }
+    Ok(one(batch.db, user, id)?.map(|row| (row, batch.position())))
+}

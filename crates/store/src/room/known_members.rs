@@ -1,0 +1,72 @@
+//! Who is in the rooms in which somebody writes: numbers that the writer keeps, so that a message does not read them.
+//!
+//! They are changed by the same thread, in the same order, as what is stored; so what a message is told to is exact at
+//! its place in the order of commits.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chat::ConversationId;
+use rusqlite::{Connection, params};
+
+use crate::fault::Outcome;
+
+/// Lists of rooms in which somebody wrote of late, and of those before them. Forgotten with the transaction that fails, and when
+/// the writer has had nothing to do for a while.
+#[derive(Default)]
+pub(crate) struct KnownMembers {
+    young: HashMap<ConversationId, Arc<Vec<u32>>>,
+    old: HashMap<ConversationId, Arc<Vec<u32>>>,
+    /// Numbers in the young ones.
+    numbers: usize,
+}
+
+/// Once so many numbers, 4 bytes each, are in the young lists they become the old ones: both together are 16 MB and a room.
+const NUMBERS: usize = 2_000_000;
+const ROOMS: usize = 4_096;
+
+impl KnownMembers {
+    pub(crate) fn of(&mut self, db: &Connection, id: ConversationId) -> Outcome<Arc<Vec<u32>>> {
+        if let Some(list) = self.young.get(&id) {
+            return Ok(list.clone());
+        }
+        let list = match self.old.remove(&id) {
+            Some(list) => list,
+            None => Arc::new(read(db, id)?),
+        };
+        if self.numbers + list.len() > NUMBERS || self.young.len() >= ROOMS {
+            self.old = std::mem::take(&mut self.young);
+            self.numbers = 0;
+        }
+        self.numbers += list.len();
+        self.young.insert(id, list.clone());
+        Ok(list)
+    }
+
+    /// Call where the table changes, in the same transaction.
+    pub(crate) fn came(&mut self, id: ConversationId, user: u32) {
+        if let Some(list) = self.young.get_mut(&id).or_else(|| self.old.get_mut(&id)) {
+            Arc::make_mut(list).push(user);
+        }
+    }
+
+    pub(crate) fn went(&mut self, id: ConversationId, user: u32) {
+        if let Some(list) = self.young.get_mut(&id).or_else(|| self.old.get_mut(&id))
+            && let Some(at) = list.iter().position(|member| *member == user)
+        {
+            Arc::make_mut(list).swap_remove(at);
+        }
+    }
+
+    pub(crate) fn forget(&mut self) {
+        *self = KnownMembers::default();
+    }
+}
+
+fn read(db: &Connection, id: ConversationId) -> Outcome<Vec<u32>> {
+    let sql =
+        "SELECT user FROM membership INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state < 8";
+    let mut statement = db.prepare_cached(sql)?;
+    let users = statement.query_map(params![id.site.0, id.key as i64], |row| row.get(0))?;
+    Ok(users.collect::<Result<_, _>>()?)
+}

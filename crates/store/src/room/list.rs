@@ -1,0 +1,114 @@
+//! Pages of a room's members and of a site's rooms.
+
+use chat::{
+    Act, ConversationId, MemberRow, MembersPage, Refusal, RoomsPage, UserId,
+    directory::{finds, fold, fold_query},
+};
+use rusqlite::{Connection, params};
+
+use super::{MemberState, allowed, columns, row};
+use crate::fault::Outcome;
+use crate::user;
+
+pub(crate) fn members(
+    db: &Connection,
+    id: ConversationId,
+    asker: UserId,
+    query: Option<&str>,
+    after: Option<&str>,
+    limit: u32,
+) -> Outcome<Result<MembersPage, Refusal>> {
+    if let Err(refusal) = allowed(db, id, asker, Act::List)? {
+        return Ok(Err(refusal));
+    }
+    let query = fold_query(query.unwrap_or_default());
+    let after = Place::parse(after.unwrap_or_default());
+    let sql = "SELECT state, folded, sub, user FROM membership INDEXED BY membership_room \
+               WHERE site = ?1 AND room = ?2 AND state < 8 AND (state, folded, sub) > (?3, ?4, ?5) \
+               ORDER BY state, folded, sub";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut found =
+        statement.query(params![id.site.0, id.key as i64, after.state, after.folded, after.sub])?;
+    let (mut rows, mut last, mut next) = (Vec::new(), None, None);
+    while let Some(member) = found.next()? {
+        let folded = user::text(member, 1)?;
+        if !finds(folded, &query) {
+            continue;
+        }
+        if rows.len() == limit as usize {
+            next = last;
+            break;
+        }
+        let state: i64 = member.get(0)?;
+        last = Some(format!("{state}{folded}\0{}", user::text(member, 2)?));
+        let user = UserId { site: id.site, num: member.get(3)? };
+        if let Some(user) = user::by_id(db, user)? {
+            rows.push(MemberRow { user, standing: MemberState::of(state).standing() });
+        }
+    }
+    Ok(Ok(MembersPage { rows, next }))
+}
+
+/// Where a page ended: a digit for the state, the folded name, NUL, the sub.
+struct Place<'a> {
+    state: i64,
+    folded: &'a str,
+    sub: &'a str,
+}
+
+impl Place<'_> {
+    /// What is not one of ours is before everybody.
+    fn parse(cursor: &str) -> Place<'_> {
+        let state = cursor.get(..1).and_then(|digit| digit.parse().ok());
+        let (folded, sub) = cursor.get(1..).and_then(|rest| rest.split_once('\0')).unwrap_or_default();
+        Place { state: state.unwrap_or(-1), folded, sub }
+    }
+}
+
+pub(crate) fn few(db: &Connection, id: ConversationId, asker: UserId, most: u32) -> Outcome<Vec<UserId>> {
+    match allowed(db, id, asker, Act::Post)? {
+        Ok((room, _)) if room.room.members <= most => {}
+        _ => return Ok(Vec::new()),
+    }
+    let sql = "SELECT user FROM membership INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state < 8 \
+               LIMIT ?3";
+    let mut statement = db.prepare_cached(sql)?;
+    let member = |row: &rusqlite::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
+    let users = statement.query_map(params![id.site.0, id.key as i64, most], member)?;
+    Ok(users.collect::<Result<_, _>>()?)
+}
+
+/// The directory.
+pub(crate) fn rooms(
+    db: &Connection,
+    site: chat::SiteId,
+    query: Option<&str>,
+    after: Option<&str>,
+    limit: u32,
+) -> Outcome<RoomsPage> {
+    let query = fold(query.unwrap_or_default().trim_start());
+    // No text begins with the query that is greater than it followed by the greatest character.
+    let end = format!("{query}\u{10ffff}");
+    let (folded, key) = after.and_then(parse_cursor).unwrap_or((&query, i64::MIN));
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM room INDEXED BY room_name WHERE site = ?1 AND page IS NULL AND kind <> 1 \
+         AND (folded, key) > (?2, ?3) AND folded >= ?4 AND folded < ?5 ORDER BY folded, key LIMIT ?6"
+    );
+    let mut statement = db.prepare_cached(sql)?;
+    let values = params![site.0, folded, key, query, end, limit + 1];
+    let rows = statement.query_map(values, |r| row(site, r))?;
+    let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let next =
+        rows.last().filter(|_| more).map(|row| format!("{}\0{}", fold(&row.room.name), row.id.key as i64));
+    let rows = rows.into_iter().map(|row| (row.id, (*row.room).clone())).collect();
+    Ok(RoomsPage { rows, next })
+}
+
+fn parse_cursor(cursor: &str) -> Option<(&str, i64)> {
+    let (folded, key) = cursor.split_once('\0')?;
+    Some((folded, key.parse().ok()?))
+}

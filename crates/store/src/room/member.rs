@@ -1,0 +1,231 @@
+//! Members: who comes, who goes, who gets which role.
+
+use chat::{
+    Act, ConversationId, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, Position, Refusal, Role,
+    RoomLimits, RoomName, Standing, Timestamp, UserId, may,
+};
+use rusqlite::{Connection, params};
+
+use super::{MemberState, Membership, RoomRow, allowed, find, membership, one, standing};
+use crate::fault::{Fault, Outcome};
+use crate::user;
+use crate::writer::Batch;
+
+pub(crate) fn join(
+    batch: &mut Batch<'_>,
+    name: &RoomName,
+    user: UserId,
+    limits: RoomLimits,
+    now: Timestamp,
+) -> Outcome<Result<Joined, Refusal>> {
+    let room = match find(batch.db, name)? {
+        Some(room) if room.id.site == user.site => room,
+        Some(_) => return Ok(Err(Refusal::NoSuchConversation)),
+        None => match name {
+            RoomName::Id(_) => return Ok(Err(Refusal::NoSuchConversation)),
+            RoomName::Page(_, page) => {
+                if let Err(refusal) = has_room_for_one(batch.db, None, user, limits)? {
+                    return Ok(Err(refusal));
+                }
+                super::change::make_for_page(batch, user.site, page, now)?
+            }
+        },
+    };
+    enter(batch, &room, user, Act::Join, limits)
+}
+
+/// Makes a member of somebody who may `act` in the room, if they are not one already.
+pub(super) fn enter(
+    batch: &mut Batch<'_>,
+    room: &RoomRow,
+    user: UserId,
+    act: Act,
+    limits: RoomLimits,
+) -> Outcome<Result<Joined, Refusal>> {
+    let before = membership(batch.db, room.id, user)?;
+    let standing = standing(before.as_ref());
+    if let Err(refusal) = may(standing, act, room.rules()) {
+        return Ok(Err(refusal));
+    }
+    let is_member = matches!(standing, Standing::In(_));
+    if !is_member {
+        if let Err(refusal) = has_room_for_one(batch.db, Some(room), user, limits)? {
+            return Ok(Err(refusal));
+        }
+        put(batch, room, user, before, MemberState::In(Role::Member))?;
+    }
+    let row = one(batch.db, user, room.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
+    Ok(Ok(Joined { row, position: batch.position(), before: is_member }))
+}
+
+/// None: a room that is yet to be made.
+fn has_room_for_one(
+    db: &Connection,
+    room: Option<&RoomRow>,
+    user: UserId,
+    limits: RoomLimits,
+) -> Outcome<Result<(), Refusal>> {
+    if room.is_some_and(|room| limits.members > 0 && room.room.members >= limits.members) {
+        return Ok(Err(Refusal::RoomFull));
+    }
+    let has = if limits.per_user > 0 { memberships(db, user, 7)? } else { 0 };
+    let is_full = limits.per_user > 0 && has >= limits.per_user;
+    Ok(if is_full { Err(Refusal::TooManyRooms) } else { Ok(()) })
+}
+
+/// In how many rooms a user has a state up to this one.
+pub(super) fn memberships(db: &Connection, user: UserId, state: i64) -> Outcome<u32> {
+    let sql = "SELECT count(*) FROM membership WHERE site = ?1 AND user = ?2 AND state <= ?3";
+    Ok(db.prepare_cached(sql)?.query_row(params![user.site.0, user.num, state], |row| row.get(0))?)
+}
+
+pub(crate) fn leave(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    user: UserId,
+) -> Outcome<Result<Position, Refusal>> {
+    let (room, before) = match allowed(batch.db, id, user, Act::Leave)? {
+        Ok(found) => found,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if is_last_owner(batch.db, &room, before.as_ref())? {
+        return Ok(Err(Refusal::LastOwner));
+    }
+    put(batch, &room, user, before, MemberState::Out(LeftReason::Left))?;
+    Ok(Ok(batch.position()))
+}
+
+/// Of a room with others in it, which would be left without an owner.
+fn is_last_owner(db: &Connection, room: &RoomRow, membership: Option<&Membership>) -> Outcome<bool> {
+    if membership.is_none_or(|mine| mine.state != MemberState::In(Role::Owner)) || room.room.members <= 1 {
+        return Ok(false);
+    }
+    let sql = "SELECT count(*) FROM membership INDEXED BY membership_room \
+               WHERE site = ?1 AND room = ?2 AND state = 0 AND state < 8";
+    let owners: i64 =
+        db.prepare_cached(sql)?.query_row(params![room.id.site.0, room.id.key as i64], |row| row.get(0))?;
+    Ok(owners <= 1)
+}
+
+pub(crate) fn change(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    by: UserId,
+    user: UserId,
+    action: MemberAction,
+    limits: RoomLimits,
+) -> Outcome<Result<MemberChanged, Refusal>> {
+    let before = membership(batch.db, id, user)?;
+    let of = standing(before.as_ref());
+    let act = match action {
+        MemberAction::Invite => Act::Invite(of),
+        MemberAction::Remove => Act::Remove(of),
+        MemberAction::Ban => Act::Ban(of),
+        MemberAction::Unban => Act::Unban(of),
+        MemberAction::SetRole(to) => Act::SetRole { of, to },
+    };
+    let (room, _) = match allowed(batch.db, id, by, act)? {
+        Ok(found) => found,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let Some(row) = user::by_id(batch.db, user)? else { return Ok(Err(Refusal::NoSuchUser)) };
+    let after = match (action, of) {
+        (MemberAction::Invite, Standing::Out) => {
+            if let Err(refusal) = has_room_for_one(batch.db, Some(&room), user, limits)? {
+                return Ok(Err(refusal));
+            }
+            Some(MemberState::In(Role::Member))
+        }
+        (MemberAction::Remove, Standing::In(_)) => Some(MemberState::Out(LeftReason::Removed)),
+        (MemberAction::Ban, Standing::In(_) | Standing::Out) => Some(MemberState::Out(LeftReason::Banned)),
+        (MemberAction::Unban, Standing::Banned) => Some(MemberState::Out(LeftReason::Removed)),
+        (MemberAction::SetRole(to), Standing::In(role)) if role != to => {
+            if role == Role::Owner && is_last_owner(batch.db, &room, before.as_ref())? {
+                return Ok(Err(Refusal::LastOwner));
+            }
+            Some(MemberState::In(to))
+        }
+        _ => None,
+    };
+    let was_in = matches!(of, Standing::In(_));
+    let (mut seen, mut left) = (None, None);
+    if let Some(after) = after {
+        put(batch, &room, user, before, after)?;
+        match after {
+            MemberState::In(_) => seen = one(batch.db, user, id)?,
+            MemberState::Out(reason) => left = was_in.then_some(reason),
+        }
+    }
+    let standing = after.map_or(of, MemberState::standing);
+    let member = MemberRow { user: row, standing };
+    Ok(Ok(MemberChanged { member, position: batch.position(), seen, left }))
+}
+
+/// Gives a user a state in a room, and the room its number of members.
+pub(super) fn put(
+    batch: &mut Batch<'_>,
+    room: &RoomRow,
+    user: UserId,
+    before: Option<Membership>,
+    state: MemberState,
+) -> Outcome<()> {
+    let number = batch.next_number();
+    let was_in = before.as_ref().is_some_and(|before| matches!(before.state, MemberState::In(_)));
+    let is_in = matches!(state, MemberState::In(_));
+    let fresh = Membership {
+        state,
+        received: room.newest.seq,
+        read: room.newest.seq,
+        sent: before.as_ref().map_or(Timestamp(0), |before| before.sent),
+        muted_until: Timestamp(0),
+        pinned: false,
+        archived: 0,
+        changed: number,
+    };
+    let row = match before {
+        Some(before) if was_in || !is_in => Membership { state, changed: number, ..before },
+        _ => fresh,
+    };
+    save(batch.db, room.id, user, &row)?;
+    if is_in != was_in {
+        let sql = "UPDATE room SET members = members + ?3 WHERE site = ?1 AND key = ?2";
+        let step = if is_in { 1 } else { -1 };
+        batch.db.prepare_cached(sql)?.execute(params![room.id.site.0, room.id.key as i64, step])?;
+        match is_in {
+            true => batch.members.came(room.id, user.num),
+            false => batch.members.went(room.id, user.num),
+        }
+    }
+    Ok(())
+}
+
+/// Writes a row whole.
+fn save(db: &Connection, id: ConversationId, user: UserId, row: &Membership) -> Outcome<()> {
+    let sql = "INSERT INTO membership (site, user, room, state, received, read, sent, muted_until, pinned, archived, \
+               changed, folded, sub) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, folded, sub FROM user \
+               WHERE site = ?1 AND num = ?2 \
+               ON CONFLICT DO UPDATE SET state = excluded.state, received = excluded.received, read = excluded.read, \
+               sent = excluded.sent, muted_until = excluded.muted_until, pinned = excluded.pinned, \
+               archived = excluded.archived, changed = excluded.changed";
+    let rows = db.prepare_cached(sql)?.execute(params![
+        id.site.0,
+        user.num,
+        id.key as i64,
+        row.state.code(),
+        row.received as i64,
+        row.read as i64,
+        row.sent.0 as i64,
+        row.muted_until.0 as i64,
+        row.pinned,
+        row.archived as i64,
+        row.changed as i64,
+    ])?;
+    if rows == 0 { Err(Fault::Sql(rusqlite::Error::QueryReturnedNoRows)) } else { Ok(()) }
+}
+
+/// A user has another name, as it is compared: it stands in the lists of members.
+pub(crate) fn rename(db: &Connection, user: UserId, folded: &str) -> Outcome<()> {
+    let sql = "UPDATE membership SET folded = ?3 WHERE site = ?1 AND user = ?2";
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, folded])?;
+    Ok(())
+}

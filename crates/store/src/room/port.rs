@@ -1,0 +1,110 @@
+//! The part of the port that is about rooms: every request as what to do and whom to tell.
+
+use chat::{
+    ConversationId, Done, HistoryPage, Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Position,
+    Post, Posted, Refusal, RoomChange, RoomChanged, RoomLimits, RoomName, RoomStore, RoomsPage, Seq, SiteId,
+    Timestamp, UserId,
+};
+
+use super::{change, history, list, member, post};
+use crate::sqlite::Sqlite;
+use crate::writer;
+
+impl RoomStore for Sqlite {
+    fn create_room(
+        &self,
+        owner: UserId,
+        room: NewRoom,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    ) {
+        self.write(move |batch| change::create(batch, owner, &room, limits, now), done);
+    }
+
+    fn change_room(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        change: RoomChange,
+        done: Done<Result<RoomChanged, Refusal>>,
+    ) {
+        self.write(move |batch| change::change(batch, room, by, &change), done);
+    }
+
+    fn join_room(
+        &self,
+        room: RoomName,
+        user: UserId,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    ) {
+        self.write(move |batch| member::join(batch, &room, user, limits, now), done);
+    }
+
+    fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>) {
+        self.write(move |batch| member::leave(batch, room, user), done);
+    }
+
+    fn change_member(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        user: UserId,
+        action: MemberAction,
+        limits: RoomLimits,
+        _now: Timestamp,
+        done: Done<Result<MemberChanged, Refusal>>,
+    ) {
+        self.write(move |batch| member::change(batch, room, by, user, action, limits), done);
+    }
+
+    fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>) {
+        let bytes = post.body.len();
+        let job = writer::write(move |batch| post::post(batch, &post, limits), |outcome, _| done(outcome));
+        self.shared.write(job, bytes);
+    }
+
+    fn room_history(
+        &self,
+        room: RoomName,
+        asker: UserId,
+        before: Option<Seq>,
+        after: Option<Seq>,
+        limit: u32,
+        done: Done<Result<(Option<ConversationId>, HistoryPage), Refusal>>,
+    ) {
+        self.read(move |db| history(db, &room, asker, before, after, limit), done);
+    }
+
+    fn members(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        query: Option<String>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<Result<MembersPage, Refusal>>,
+    ) {
+        let page = move |db: &rusqlite::Connection| {
+            list::members(db, room, asker, query.as_deref(), after.as_deref(), limit)
+        };
+        self.read(page, done);
+    }
+
+    fn few_members(&self, room: ConversationId, asker: UserId, most: u32, done: Done<Vec<UserId>>) {
+        self.read(move |db| list::few(db, room, asker, most), done);
+    }
+
+    fn rooms(
+        &self,
+        site: SiteId,
+        query: Option<String>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<RoomsPage>,
+    ) {
+        self.read(move |db| list::rooms(db, site, query.as_deref(), after.as_deref(), limit), done);
+    }
+}

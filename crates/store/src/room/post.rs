@@ -1,0 +1,136 @@
+//! A message in a room: a row of the log, the room's row, and the sender's own.
+
+use std::collections::HashSet;
+
+use chat::{
+    Act, Append, Appended, ConversationId, EVERYBODY, Joined, Post, Posted, Refusal, Role, RoomLimits,
+    RoomName, Seq, Standing, Sub, Timestamp, may, mentioned,
+};
+use rusqlite::{Connection, params};
+
+use super::{ALL, MemberState, RoomRow, find, load, member, membership, standing};
+use crate::fault::{Fault, Outcome};
+use crate::message;
+use crate::user;
+use crate::writer::Batch;
+
+pub(crate) fn post(
+    batch: &mut Batch<'_>,
+    post: &Post,
+    limits: RoomLimits,
+) -> Outcome<Result<Posted, Refusal>> {
+    if let Some(appended) = message::sent_before(batch, post.from, &post.client_id)? {
+        return Ok(Ok(Posted { appended, joined: None, members: Default::default() }));
+    }
+    let (room, joined) = match entered(batch, post, limits)? {
+        Ok(entered) => entered,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let mine = membership(batch.db, room.id, post.from)?;
+    let who = standing(mine.as_ref());
+    let last = mine.map_or(Timestamp(0), |mine| mine.sent);
+    if let Err(refusal) = may(who, Act::Post, room.room.rules(last, post.time)) {
+        return Ok(Err(refusal));
+    }
+    let appended = append(batch, post, &room)?;
+    mention(batch.db, post, &room, who, appended.seq)?;
+    let members = batch.members.of(batch.db, room.id)?;
+    Ok(Ok(Posted { appended, joined, members }))
+}
+
+/// The room in which it is posted; a page's room is made, and who writes there becomes a member.
+fn entered(
+    batch: &mut Batch<'_>,
+    post: &Post,
+    limits: RoomLimits,
+) -> Outcome<Result<(RoomRow, Option<Joined>), Refusal>> {
+    let found = find(batch.db, &post.room)?.filter(|room| room.id.site == post.from.site);
+    let is_page = match &found {
+        Some(room) => room.room.page.is_some(),
+        None => matches!(post.room, RoomName::Page(..)),
+    };
+    let mine = match &found {
+        Some(room) => membership(batch.db, room.id, post.from)?,
+        None => None,
+    };
+    let is_out = standing(mine.as_ref()) == Standing::Out;
+    match found {
+        // Who could not write as a member does not become one by trying.
+        Some(room) if is_page && is_out => {
+            let last = mine.map_or(Timestamp(0), |mine| mine.sent);
+            let rules = room.room.rules(last, post.time);
+            if let Err(refusal) = may(Standing::In(Role::Member), Act::Post, rules) {
+                return Ok(Err(refusal));
+            }
+        }
+        Some(room) => return Ok(Ok((room, None))),
+        None if is_page => {}
+        None => return Ok(Err(Refusal::NoSuchConversation)),
+    }
+    let joined = match member::join(batch, &post.room, post.from, limits, post.time)? {
+        Ok(joined) => joined,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let room = load(batch.db, joined.row.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
+    Ok(Ok((room, Some(joined))))
+}
+
+fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appended> {
+    let id = room.id;
+    let seq = room.newest.seq + 1;
+    let number = batch.next_number();
+    let append = Append {
+        conversation: id,
+        from: post.from,
+        client_id: post.client_id.clone(),
+        body: post.body.clone(),
+        time: post.time,
+        reply_to: post.reply_to,
+    };
+    message::insert(batch.db, &append, number, seq, room.newest.position, false)?;
+    batch.sent.note(post.from, &post.client_id, number);
+    let sql = "UPDATE room SET seq = ?3, position = ?4, active = ?5 WHERE site = ?1 AND key = ?2";
+    let values = params![id.site.0, id.key as i64, seq as i64, number as i64, post.time.0 as i64];
+    batch.db.prepare_cached(sql)?.execute(values)?;
+    // Who writes has read all before. The room's position tells other devices of it.
+    let sql = "UPDATE membership SET received = ?4, read = ?4, sent = ?5 \
+               WHERE site = ?1 AND user = ?2 AND room = ?3";
+    let values = params![id.site.0, post.from.num, id.key as i64, seq as i64, post.time.0 as i64];
+    batch.db.prepare_cached(sql)?.execute(values)?;
+    let position = batch.position();
+    Ok(Appended { conversation: id, seq: Seq(seq), time: post.time, position, repeated: false })
+}
+
+fn mention(db: &Connection, post: &Post, room: &RoomRow, who: Standing, seq: Seq) -> Outcome<()> {
+    if !post.body.contains('@') {
+        return Ok(());
+    }
+    let may_call_all = may(who, Act::CallAll, room.rules()).is_ok();
+    let mut named = HashSet::new();
+    for tries in mentioned(&post.body) {
+        if may_call_all && tries.contains(&EVERYBODY) {
+            named.insert(ALL);
+        } else if let Some(member) = first_member(db, room.id, &tries)? {
+            named.insert(member);
+        }
+    }
+    let sql = "INSERT OR IGNORE INTO mention (site, room, user, seq) VALUES (?1, ?2, ?3, ?4)";
+    for user in named.into_iter().filter(|user| *user != post.from.num) {
+        db.prepare_cached(sql)?.execute(params![room.id.site.0, room.id.key as i64, user, seq.0 as i64])?;
+    }
+    Ok(())
+}
+
+/// The first of these that is the id of a member.
+fn first_member(db: &Connection, id: ConversationId, tries: &[&str]) -> Outcome<Option<u32>> {
+    for name in tries {
+        let Some(sub) = Sub::parse(name) else { continue };
+        if let Some(row) = user::by_sub(db, id.site, &sub)?
+            && let Some(mine) = membership(db, id, row.id)?
+            && matches!(mine.state, MemberState::In(_))
+        {
+            return Ok(Some(row.id.num));
+        }
+    }
+    Ok(None)
+}
