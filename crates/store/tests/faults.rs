@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{channel, sync_channel};
 
 use asking::{Directory, add_site, ask, direct, message, put, say, seqs, site, snapshot, sub, try_ask};
-use chat::{Seq, SiteId, Store, StoreError, Sub, UserId};
+use chat::{ChangeMessage, MessageChange, Reaction, Seq, SiteId, Store, StoreError, Sub, UserId};
 use store::{Options, Sqlite};
 
 const PATH: &str = "KITH_STORE_TEST_PATH";
@@ -120,6 +120,92 @@ fn check_after_kill(store: &Sqlite, acknowledged: &HashMap<String, Seq>, round: 
         .map(|message| message.client_id.rsplit('-').next().and_then(|n| n.parse().ok()).expect("ours"))
         .collect();
     assert!(numbers.is_sorted(), "in the order in which they were sent");
+}
+
+/// Edits and reacts in turn, 64 in flight, and says on stdout what was answered, until it is killed.
+#[test]
+fn changes_until_killed() {
+    let Some((path, round)) = wanted() else { return };
+    let store = open(&path);
+    let (told, answers) = channel();
+    for number in 0..u32::MAX {
+        let (at, told) = (u64::from(number % 8) + 1, told.clone());
+        store.change_message(
+            edit(at, &format!("{round:04}-{number:08}")),
+            Box::new(move |outcome| {
+                let changed = outcome.expect("the store works").expect("it may be changed");
+                let line = format!("ack {at} {}\n", changed.message.body);
+                std::io::stdout().write_all(line.as_bytes()).expect("somebody reads");
+                told.send(()).expect("the loop waits");
+            }),
+        );
+        let change = MessageChange::React { reaction: thumb(), on: number % 16 < 8 };
+        store.change_message(ChangeMessage { change, ..edit(at, "") }, Box::new(drop));
+        if number >= 64 {
+            answers.recv().expect("the store answers");
+        }
+    }
+}
+
+fn edit(seq: u64, body: &str) -> ChangeMessage {
+    let (ann, bob) = ids();
+    ChangeMessage {
+        conversation: direct(ann, bob),
+        seq: Seq(seq),
+        by: ann,
+        is_moderator: false,
+        change: MessageChange::Edit(body.into()),
+        time: asking::NOW,
+    }
+}
+
+fn thumb() -> Reaction {
+    Reaction::parse("\u{1f44d}").expect("a reaction")
+}
+
+#[test]
+fn changes_that_were_answered_before_kill_9_are_there_whole() {
+    let directory = Directory::new();
+    let path = directory.file();
+    let (ann, bob) = ids();
+    let mut position = {
+        let store = open(&path);
+        let site = add_site(&store, "forum");
+        assert_eq!((put(&store, site, "ann"), put(&store, site, "bob")), (ann, bob));
+        (0..8).for_each(|number| _ = say(&store, ann, bob, &number.to_string(), "first"));
+        snapshot(&store, bob, None).position
+    };
+    for round in 1..6 {
+        let mut child = child("changes_until_killed", &path, round);
+        let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let mut answered: HashMap<u64, String> = HashMap::new();
+        let mut count = 0;
+        for line in lines.map_while(Result::ok) {
+            let Some((at, body)) = line.strip_prefix("ack ").and_then(|ack| ack.split_once(' ')) else {
+                continue;
+            };
+            answered.insert(at.parse().expect("a whole line"), body.to_owned());
+            count += 1;
+            if count == 300 * round {
+                child.kill().expect("it runs"); // SIGKILL
+            }
+        }
+        assert!(count >= 300 * round && !child.wait().expect("it has ended").success());
+        let store = open(&path);
+        let page = ask(|done| store.history(bob, direct(ann, bob), None, None, 99, done)).messages;
+        assert_eq!(page.len(), 8);
+        // A device that was away meanwhile hears of each that changed, as it is now.
+        let news = snapshot(&store, bob, Some(position));
+        for message in &page {
+            assert!(*message.body >= *answered[&message.seq.0], "{message:?} {answered:?}");
+            assert!(message.reactions.len() <= 1 && message.edited.is_some());
+            assert!(news.updates.contains(message), "{message:?}");
+            let former = ask(|done| store.revisions(direct(ann, bob), message.seq, done));
+            assert_eq!(&*former[0].body, "first");
+        }
+        assert!(!news.reset && news.gaps.is_empty() && news.messages.is_empty());
+        position = news.position;
+    }
 }
 
 /// The other process of the test below.

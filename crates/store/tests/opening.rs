@@ -6,11 +6,14 @@ use std::path::Path;
 use std::process::Command;
 
 use asking::{Directory, add_site, ask, put, put_named, say, seqs, sub};
-use chat::{ContactState, ConversationId, Position, Seq, SiteId, Store, UserId};
+use chat::{
+    ChangeMessage, ContactState, ConversationId, MessageChange, Position, Seq, SiteId, Store, UserId,
+};
 use rusqlite::Connection;
 use store::{OpenError, Options, Sqlite};
 
 const FIRST: &str = include_str!("../migrations/sqlite/0001_first_conversation.sql");
+const SECOND: &str = include_str!("../migrations/sqlite/0002_contact_cards.sql");
 const APPLICATION_ID: i32 = 0x4b69_7468;
 
 fn open(path: &Path) -> Result<Sqlite, OpenError> {
@@ -100,6 +103,35 @@ fn a_database_of_version_1_opens_with_everything_in_it() {
     let contacts = ask(|done| store.contacts(user(1), None, 9, done)).rows;
     assert_eq!((&*contacts[0].profile.name, contacts[0].state), ("Bobby", ContactState::Blocked));
     assert!(ask(|done| store.contacts(user(2), None, 9, done)).rows.is_empty(), "a mirror is not shown");
+}
+
+#[test]
+fn messages_of_version_2_can_change() {
+    let directory = Directory::quick();
+    write_version_1(&directory.file());
+    let db = Connection::open(directory.file()).expect("a file");
+    db.execute_batch(SECOND)
+        .and_then(|()| db.pragma_update(None, "user_version", 2))
+        .expect("the second schema");
+    drop(db);
+    let store = open(&directory.file()).expect("it opens");
+    let user = |num| UserId { site: SiteId(1), num };
+    let id = ConversationId::direct(user(1), user(2)).expect("two users");
+    let before = asking::snapshot(&store, user(2), None).position;
+    let wanted = ChangeMessage {
+        conversation: id,
+        seq: Seq(1),
+        by: user(1),
+        is_moderator: false,
+        change: MessageChange::Edit("the very first".into()),
+        time: asking::NOW,
+    };
+    let changed = ask(|done| store.change_message(wanted, done)).expect("it is hers");
+    assert_eq!(changed.position.number, before.number + 1);
+    let page = ask(|done| store.history(user(2), id, None, None, 9, done)).messages;
+    let bodies: Vec<_> = page.iter().map(|one| (&*one.body, one.version)).collect();
+    assert_eq!(bodies, [("the very first", changed.position.number), ("second", 0)]);
+    assert_eq!(asking::snapshot(&store, user(2), Some(before)).updates, [changed.message]);
 }
 
 /// The process that the test below has end half-way.

@@ -148,3 +148,101 @@ fn contacts_are_watched_on_every_transport() {
         assert_eq!(of_kind(&heard, "presence")[0]["presence"], "busy", "{carrier:?}");
     }
 }
+
+#[test]
+fn messages_change_over_any_pair_of_transports() {
+    for one in CARRIERS {
+        for other in CARRIERS {
+            let mut scene = Scene::new();
+            let mut anna = scene.enter(one, "anna");
+            let mut ben = scene.enter(other, "ben");
+            anna.send(&mut scene, "ben", "a-1", "helo");
+            let conversation = of_kind(&anna.hear(&mut scene), "ack")[0]["conversation"].clone();
+            let heard = ben.hear(&mut scene);
+            assert_eq!(of_kind(&heard, "message")[0].get("version"), None, "as it was posted");
+
+            let edit =
+                json!({"t": "edit", "rid": 1, "conversation": conversation, "seq": 1, "body": "hello"});
+            anna.say(&mut scene, &edit.to_string());
+            let answer = of_kind(&anna.hear(&mut scene), "update")[0].clone();
+            let heard = of_kind(&ben.hear(&mut scene), "update")[0].clone();
+            assert_eq!((&answer["re"], heard.get("re")), (&json!(1), None), "{one:?} {other:?}");
+            for update in [&answer, &heard] {
+                assert_eq!((&update["message"]["body"], &update["by"]), (&json!("hello"), &json!("anna")));
+                assert!(update["message"]["edited"].is_u64() && update["message"]["version"].is_u64());
+            }
+
+            let react = json!({"t": "react", "rid": 2, "conversation": conversation, "seq": 1,
+                "reaction": "\u{1f44d}", "on": true});
+            ben.say(&mut scene, &react.to_string());
+            let put = |mine: bool| {
+                let mut put = json!([{"reaction": "\u{1f44d}", "count": 1, "users": ["ben"]}]);
+                if mine {
+                    put[0]["mine"] = json!(true);
+                }
+                put
+            };
+            assert_eq!(of_kind(&ben.hear(&mut scene), "update")[0]["message"]["reactions"], put(true));
+            assert_eq!(of_kind(&anna.hear(&mut scene), "update")[0]["message"]["reactions"], put(false));
+
+            anna.say(
+                &mut scene,
+                &json!({"t": "delete", "rid": 3, "conversation": conversation, "seq": 1}).to_string(),
+            );
+            let gone = of_kind(&ben.hear(&mut scene), "update")[0]["message"].clone();
+            assert_eq!((&gone["body"], &gone["deleted"]), (&json!(""), &json!(true)));
+            assert_eq!(gone.get("reactions"), None);
+
+            let position = ben.position.clone();
+            let back = scene.enter_from(other, "ben", Some(&position));
+            assert_eq!(back.welcome.get("updates"), None, "nothing was missed");
+            let history = json!({"t": "history", "rid": 4, "to": {"user": "ben"}});
+            anna.say(&mut scene, &history.to_string());
+            let page = anna.hear(&mut scene);
+            let page = of_kind(&page, "history")[0];
+            assert_eq!(page["messages"], json!([gone]));
+        }
+    }
+}
+
+#[test]
+fn changes_that_cannot_be_are_refused_with_their_codes() {
+    let mut scene = Scene::new();
+    let mut ben = scene.enter(Carrier::WebSocket, "ben");
+    let mut anna = scene.enter(Carrier::WebSocket, "anna");
+    anna.send(&mut scene, "ben", "a-1", "hi");
+    let conversation = of_kind(&anna.hear(&mut scene), "ack")[0]["conversation"].clone();
+    let name = conversation.as_str().unwrap().to_owned();
+    let frame = |t: &str, conversation: &str, seq: u64, rest: Value| {
+        let mut frame = json!({"t": t, "rid": 9, "conversation": conversation, "seq": seq});
+        frame.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        frame.to_string()
+    };
+    let react = |reaction: &str| json!({"reaction": reaction, "on": true});
+    for (said, code) in [
+        (frame("edit", &name, 1, json!({"body": "mine"})), "not_allowed"),
+        (frame("delete", &name, 1, json!({})), "not_allowed"),
+        (frame("edit", &name, 1, json!({"body": ""})), "bad_body"),
+        (frame("delete", &name, 2, json!({})), "no_such_message"),
+        (frame("react", &name, 9, react(":a:")), "no_such_message"),
+        (frame("react", &name, 1, react("hello")), "bad_value"),
+        (frame("react", &name, 1, react("<script>")), "bad_value"),
+        (frame("react", &name, 1, react("\u{1f44d}\u{1f44d}")), "bad_value"),
+        (frame("react", "1", 1, react(":a:")), "no_such_conversation"),
+        (frame("edit", "nonsense", 1, json!({"body": "x"})), "no_such_conversation"),
+    ] {
+        ben.say(&mut scene, &said);
+        let heard = ben.hear(&mut scene);
+        let error = of_kind(&heard, "error").pop().unwrap_or_else(|| panic!("{said}: {heard:?}"));
+        assert_eq!((&error["code"], &error["re"]), (&json!(code), &json!(9)), "{said}");
+        assert_eq!(error.get("retry_after"), None);
+    }
+    for number in 0..9 {
+        let (said, expected) = (
+            frame("react", &name, 1, react(&format!(":r{number}:"))),
+            if number < 8 { "update" } else { "error" },
+        );
+        ben.say(&mut scene, &said);
+        assert_eq!(of_kind(&ben.hear(&mut scene), expected).len(), 1, "{number}");
+    }
+}

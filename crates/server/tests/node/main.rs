@@ -4,6 +4,7 @@
 
 mod backup;
 mod bad_input;
+mod changes;
 mod client;
 mod commands;
 mod crash;

@@ -1,0 +1,186 @@
+//! Messages that are edited, deleted and reacted to, as two members and their devices see them.
+
+mod scene;
+
+use chat::memory::MemoryStore;
+use chat::*;
+use scene::*;
+
+struct Two {
+    scene: Scene,
+    ann: Device,
+    ann_too: Device,
+    bob: Device,
+    conversation: ConversationId,
+}
+
+/// Ann has said something to Bob, and everybody has heard it.
+fn two(mode: Mode, config: NodeConfig) -> Two {
+    let scene = Scene::with(mode, config, MemoryStore::new());
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let ann_too = scene.sign_in("ann", "a2");
+    if mode == Mode::Contacts {
+        scene.befriend(&ann, &bob);
+    }
+    let (conversation, _) = scene.post(&ann, to("bob"), "m1", "helo").unwrap();
+    for device in [&ann_too, &bob] {
+        scene.take(device);
+    }
+    Two { scene, ann, ann_too, bob, conversation }
+}
+
+impl Two {
+    /// What the one who asks is answered.
+    fn ask(&self, who: &Device, seq: u64, change: MessageChange) -> Result<Heard, Refusal> {
+        let command =
+            Command::ChangeMessage { re: 5, conversation: self.conversation, seq: Seq(seq), change };
+        match self.scene.ask(who, command).as_slice() {
+            [Event::Update { re: Some(5), message, by, position }] => {
+                Ok((message.as_ref().clone(), by.to_string(), *position))
+            }
+            [Event::Refused { re: Some(5), refusal }] => Err(*refusal),
+            other => panic!("no answer to a change: {other:?}"),
+        }
+    }
+
+    fn heard(&self, who: &Device) -> Option<Heard> {
+        match self.scene.take(who).as_slice() {
+            [] => None,
+            [Event::Update { re: None, message, by, position }] => {
+                Some((message.as_ref().clone(), by.to_string(), *position))
+            }
+            other => panic!("not one update: {other:?}"),
+        }
+    }
+}
+
+type Heard = (Message, String, Position);
+
+fn edit(body: &str) -> MessageChange {
+    MessageChange::Edit(body.into())
+}
+
+fn react(on: bool) -> MessageChange {
+    MessageChange::React { reaction: Reaction::parse("👍").unwrap(), on }
+}
+
+#[test]
+fn an_edit_reaches_every_device_of_both_once() {
+    let two = two(Mode::Open, config());
+    let answer = two.ask(&two.ann, 1, edit("hello")).unwrap();
+    let (message, by, position) = &answer;
+    assert_eq!((&*message.body, message.edited, by.as_str()), ("hello", Some(two.scene.now()), "ann"));
+    assert_eq!((message.version, &*message.client_id), (position.number, "m1"));
+    for device in [&two.ann_too, &two.bob] {
+        assert_eq!(two.heard(device), Some(answer.clone()));
+    }
+    // The same again is answered alike, and told to nobody.
+    assert_eq!(two.ask(&two.ann_too, 1, edit("hello")).unwrap().0, *message);
+    for device in [&two.ann, &two.bob] {
+        assert_eq!(two.heard(device), None);
+    }
+    assert_eq!(two.scene.node.stats().changes, 1);
+}
+
+#[test]
+fn a_reaction_is_mine_to_me_alone() {
+    let two = two(Mode::Contacts, config());
+    let mine = |(message, ..): &Heard| message.reactions.iter().map(|put| put.mine).collect::<Vec<_>>();
+    assert_eq!(mine(&two.ask(&two.ann, 1, react(true)).unwrap()), [true]);
+    assert_eq!(mine(&two.heard(&two.ann_too).unwrap()), [true], "by is oneself");
+    assert_eq!(mine(&two.heard(&two.bob).unwrap()), [false]);
+    let (message, ..) = two.ask(&two.bob, 1, react(true)).unwrap();
+    assert_eq!((message.reactions[0].count, message.reactions[0].mine), (2, true));
+    assert_eq!(mine(&two.heard(&two.ann).unwrap()), [false], "not said in what is another's");
+    two.scene.take(&two.ann_too);
+    let (message, ..) = two.ask(&two.ann, 1, react(false)).unwrap();
+    assert_eq!(message.reactions[0].users, [sub("bob")]);
+    let row = |device: &Device| {
+        let list = Command::Conversations { re: 6, archived: false, page: PageOf::default() };
+        match two.scene.ask(device, list).as_slice() {
+            [Event::Conversations { conversations, .. }] => {
+                conversations[0].last.as_ref().unwrap().reactions[0].mine
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!((row(&two.ann), row(&two.bob)), (false, true), "a list is made for one");
+}
+
+#[test]
+fn what_cannot_be_changed() {
+    let two = two(Mode::Open, config());
+    let eve = two.scene.sign_in("eve", "e");
+    let long = edit(&"x".repeat(8193));
+    let table = [
+        (&two.bob, 1, edit("mine"), Refusal::NotAllowed),
+        (&two.bob, 1, MessageChange::Delete, Refusal::NotAllowed),
+        (&two.ann, 2, edit("x"), Refusal::NoSuchMessage),
+        (&two.ann, 0, react(true), Refusal::NoSuchMessage),
+        (&two.ann, u64::MAX, MessageChange::Delete, Refusal::NoSuchMessage),
+        (&two.ann, 1, edit(""), Refusal::BadBody),
+        (&two.ann, 1, edit("a\0"), Refusal::BadBody),
+        (&two.ann, 1, long, Refusal::BadBody),
+        (&eve, 1, react(true), Refusal::NoSuchConversation),
+    ];
+    for (who, seq, change, refusal) in table {
+        assert_eq!(two.ask(who, seq, change.clone()), Err(refusal), "{seq} {change:?}");
+    }
+    two.scene.store.fail_writes(Some(StoreError::DiskFull));
+    assert_eq!(two.ask(&two.ann, 1, edit("x")), Err(Refusal::Unavailable));
+    two.scene.store.fail_writes(None);
+    assert!(two.ask(&two.ann, 1, MessageChange::Delete).unwrap().0.deleted);
+    assert_eq!(two.ask(&two.ann, 1, edit("x")), Err(Refusal::NoSuchMessage));
+    assert_eq!(two.heard(&two.bob).unwrap().0.body.len(), 0);
+}
+
+#[test]
+fn a_block_ends_changes_but_for_what_one_takes_back() {
+    let two = two(Mode::Open, config());
+    two.ask(&two.ann, 1, react(true)).unwrap();
+    two.scene.contact(&two.bob, ContactAction::Block, "ann").unwrap();
+    two.scene.take(&two.bob);
+    assert_eq!(two.ask(&two.ann, 1, edit("insult")), Err(Refusal::NotAllowed));
+    assert_eq!(two.ask(&two.ann, 1, react(true)), Err(Refusal::NotAllowed), "nor what is so already");
+    assert_eq!(two.ask(&two.bob, 1, react(true)), Err(Refusal::NotAllowed));
+    assert_eq!(two.heard(&two.bob), None);
+    assert!(two.ask(&two.ann, 1, react(false)).unwrap().0.reactions.is_empty());
+    two.scene.take(&two.bob);
+    assert!(two.ask(&two.ann, 1, MessageChange::Delete).unwrap().0.deleted);
+    assert!(two.heard(&two.bob).unwrap().0.deleted);
+}
+
+#[test]
+fn an_edit_counts_as_a_message_and_a_reaction_as_a_command() {
+    let mut slow = config();
+    slow.limits.send_burst = 3;
+    slow.limits.send_per_minute = 1;
+    let two = two(Mode::Open, slow);
+    for body in ["one", "two"] {
+        two.ask(&two.ann, 1, edit(body)).unwrap();
+    }
+    assert!(matches!(two.ask(&two.ann, 1, edit("three")), Err(Refusal::RateLimited { .. })));
+    for on in [true, false, true, false] {
+        two.ask(&two.ann, 1, react(on)).unwrap();
+    }
+}
+
+#[test]
+fn a_device_that_comes_back_learns_what_has_changed() {
+    let two = two(Mode::Open, config());
+    let position = two.bob.welcome.changes.position;
+    two.scene.drop_connection(&two.bob);
+    let late = two.scene.sign_in("bob", "b3").welcome.changes.position;
+    two.ask(&two.ann, 1, edit("hello")).unwrap();
+    two.ask(&two.ann, 1, react(true)).unwrap();
+
+    let back = two.scene.sign_in_from("bob", "b", Some(position));
+    let bodies =
+        |list: &[std::sync::Arc<Message>]| list.iter().map(|it| it.body.to_string()).collect::<Vec<_>>();
+    let Changes { messages, updates, gaps, .. } = &back.welcome.changes;
+    assert_eq!((bodies(messages), updates.len(), gaps.len()), (vec!["hello".to_owned()], 0, 0));
+    let back = two.scene.sign_in_from("bob", "b3", Some(late));
+    let Changes { messages, updates, conversations, .. } = &back.welcome.changes;
+    assert_eq!((messages.len(), bodies(updates)), (0, vec!["hello".to_owned()]));
+    assert_eq!((updates[0].reactions[0].count, conversations.len()), (1, 1));
+}
