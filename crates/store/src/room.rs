@@ -134,6 +134,9 @@ pub(crate) fn find(db: &Connection, name: &RoomName) -> Outcome<Option<RoomRow>>
 }
 
 pub(crate) fn membership(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<Membership>> {
+    if id.site != user.site {
+        return Ok(None);
+    }
     let sql = "SELECT state, received, read, sent, muted_until, pinned, archived, changed FROM membership \
                WHERE site = ?1 AND user = ?2 AND room = ?3";
     let values = params![id.site.0, user.num, id.key as i64];
@@ -230,10 +233,10 @@ pub(crate) fn history(
     limit: u32,
 ) -> Outcome<Result<(Option<ConversationId>, HistoryPage), Refusal>> {
     let empty = HistoryPage { messages: Vec::new(), more: false };
-    let Some(room) = find(db, name)? else {
+    let Some(room) = find(db, name)?.filter(|room| room.id.site == asker.site) else {
         return Ok(match name {
-            RoomName::Id(_) => Err(Refusal::NoSuchConversation),
-            RoomName::Page(..) => Ok((None, empty)),
+            RoomName::Page(site, _) if *site == asker.site => Ok((None, empty)),
+            RoomName::Id(_) | RoomName::Page(..) => Err(Refusal::NoSuchConversation),
         });
     };
     let membership = membership(db, room.id, asker)?;

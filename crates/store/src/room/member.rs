@@ -22,13 +22,13 @@ pub(crate) fn join(
         Some(room) if room.id.site == user.site => room,
         Some(_) => return Ok(Err(Refusal::NoSuchConversation)),
         None => match name {
-            RoomName::Id(_) => return Ok(Err(Refusal::NoSuchConversation)),
-            RoomName::Page(_, page) => {
+            RoomName::Page(site, page) if *site == user.site => {
                 if let Err(refusal) = has_room_for_one(batch.db, None, user, limits)? {
                     return Ok(Err(refusal));
                 }
                 super::change::make_for_page(batch, user.site, page, now)?
             }
+            RoomName::Id(_) | RoomName::Page(..) => return Ok(Err(Refusal::NoSuchConversation)),
         },
     };
     enter(batch, &room, user, Act::Join, limits)
@@ -88,16 +88,15 @@ pub(crate) fn leave(
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    if is_last_owner(batch.db, &room, before.as_ref())? {
+    if room.room.members > 1 && is_only_owner(batch.db, &room, before.as_ref())? {
         return Ok(Err(Refusal::LastOwner));
     }
     put(batch, &room, user, before, MemberState::Out(LeftReason::Left))?;
     Ok(Ok(batch.position()))
 }
 
-/// Of a room with others in it, which would be left without an owner.
-fn is_last_owner(db: &Connection, room: &RoomRow, membership: Option<&Membership>) -> Outcome<bool> {
-    if membership.is_none_or(|mine| mine.state != MemberState::In(Role::Owner)) || room.room.members <= 1 {
+fn is_only_owner(db: &Connection, room: &RoomRow, membership: Option<&Membership>) -> Outcome<bool> {
+    if membership.is_none_or(|mine| mine.state != MemberState::In(Role::Owner)) {
         return Ok(false);
     }
     let sql = "SELECT count(*) FROM membership INDEXED BY membership_room \
@@ -128,7 +127,9 @@ pub(crate) fn change(
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let Some(row) = user::by_id(batch.db, user)? else { return Ok(Err(Refusal::NoSuchUser)) };
+    let Some(row) = user::by_id(batch.db, user)?.filter(|row| row.id.site == id.site) else {
+        return Ok(Err(Refusal::NoSuchUser));
+    };
     let after = match (action, of) {
         (MemberAction::Invite, Standing::Out) => {
             if let Err(refusal) = has_room_for_one(batch.db, Some(&room), user, limits)? {
@@ -140,7 +141,7 @@ pub(crate) fn change(
         (MemberAction::Ban, Standing::In(_) | Standing::Out) => Some(MemberState::Out(LeftReason::Banned)),
         (MemberAction::Unban, Standing::Banned) => Some(MemberState::Out(LeftReason::Removed)),
         (MemberAction::SetRole(to), Standing::In(role)) if role != to => {
-            if role == Role::Owner && is_last_owner(batch.db, &room, before.as_ref())? {
+            if role == Role::Owner && is_only_owner(batch.db, &room, before.as_ref())? {
                 return Ok(Err(Refusal::LastOwner));
             }
             Some(MemberState::In(to))

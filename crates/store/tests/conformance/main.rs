@@ -7,6 +7,7 @@ mod contacts;
 mod conversations;
 mod messages;
 mod people;
+mod rooms;
 mod sites;
 mod users;
 mod views;
@@ -85,6 +86,17 @@ every_store! {
         a_difference_tells_who_was_taken_off,
         a_gap_says_where_the_sent_messages_begin,
         too_much_change_a_strange_epoch_or_the_future_reset,
+    }
+    rooms {
+        a_message_counts_for_each_member_and_touches_none,
+        a_pages_room_is_made_once_by_whoever_writes_first,
+        a_private_room_does_not_exist_for_who_is_not_in_it,
+        roles_slow_mode_and_freeze_hold_from_the_next_message_on,
+        who_is_put_out_hears_of_it_and_who_is_banned_stays_out,
+        a_difference_has_rooms_that_changed_and_their_messages,
+        there_are_only_so_many_members_and_rooms,
+        members_and_rooms_are_listed_by_name,
+        an_archived_room_comes_back_with_the_next_message,
     }
     sites {
         sites_are_kept_whole_and_secrets_are_newest_first,

@@ -237,21 +237,21 @@ impl Tables {
         user: UserId,
     ) -> Result<Position, Refusal> {
         let entry = self.allowed(id, user, Act::Leave)?;
-        if Self::is_last_owner(entry, user) {
+        if entry.count() > 1 && Self::is_only_owner(entry, user) {
             return Err(Refusal::LastOwner);
         }
         self.put_member(id, user, Err(LeftReason::Left));
         Ok(self.position())
     }
 
-    fn is_last_owner(entry: &Entry, user: UserId) -> bool {
+    fn is_only_owner(entry: &Entry, user: UserId) -> bool {
         let owners: Vec<_> = entry
             .members
             .iter()
             .filter(|(_, mine)| mine.state == Ok(Role::Owner))
             .map(|(id, _)| *id)
             .collect();
-        owners == [user] && entry.count() > 1
+        owners == [user]
     }
 
     pub(in crate::memory) fn change_member(
@@ -271,7 +271,8 @@ impl Tables {
             MemberAction::SetRole(to) => Act::SetRole { of, to },
         };
         let entry = self.allowed(id, by, act)?;
-        let row = self.users.get(&user).cloned().ok_or(Refusal::NoSuchUser)?;
+        let row =
+            self.users.get(&user).filter(|row| row.id.site == id.site).cloned().ok_or(Refusal::NoSuchUser)?;
         let after = match (action, of) {
             (MemberAction::Invite, Standing::Out) => {
                 self.has_room_for_one(Some(id), user, limits)?;
@@ -281,7 +282,7 @@ impl Tables {
             (MemberAction::Ban, Standing::In(_) | Standing::Out) => Some(Err(LeftReason::Banned)),
             (MemberAction::Unban, Standing::Banned) => Some(Err(LeftReason::Removed)),
             (MemberAction::SetRole(to), Standing::In(role)) if role != to => {
-                if Self::is_last_owner(entry, user) {
+                if Self::is_only_owner(entry, user) {
                     return Err(Refusal::LastOwner);
                 }
                 Some(Ok(to))
@@ -472,8 +473,10 @@ impl Tables {
                 self.allowed(id, asker, Act::Read)?;
                 Ok((Some(id), self.history(asker, id, before, after, limit)))
             }
-            (None, RoomName::Page(..)) => Ok((None, HistoryPage { messages: Vec::new(), more: false })),
-            (None, RoomName::Id(_)) => Err(Refusal::NoSuchConversation),
+            (None, RoomName::Page(site, _)) if *site == asker.site => {
+                Ok((None, HistoryPage { messages: Vec::new(), more: false }))
+            }
+            (None, _) => Err(Refusal::NoSuchConversation),
         }
     }
 

@@ -1,0 +1,276 @@
+//! Rooms: who gets in, what a message counts for whom, and what a device hears that was away.
+
+use std::sync::Arc;
+use std::thread;
+
+use chat::{
+    ConversationId, ConversationOf, Joined, LeftReason, MemberAction, NewRoom, PageKey, Post, Posted,
+    Refusal, Role, RoomChange, RoomKind, RoomLimits, RoomName, Seq, Standing, Store, Timestamp, UserId,
+};
+
+use crate::asking::{NOW, add_site, ask, put, put_named, say, snapshot};
+use crate::two_users;
+
+const LIMITS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
+
+fn create(store: &dyn Store, owner: UserId, kind: RoomKind) -> ConversationId {
+    let room = NewRoom { name: "Bikers".into(), kind, topic: Some("Two wheels".into()) };
+    ask(|done| store.create_room(owner, room, LIMITS, NOW, done)).expect("it is allowed").row.id
+}
+
+fn join(store: &dyn Store, room: ConversationId, user: UserId) -> Result<Joined, Refusal> {
+    ask(|done| store.join_room(RoomName::Id(room), user, LIMITS, NOW, done))
+}
+
+fn post_in(store: &dyn Store, room: RoomName, from: UserId, id: &str, body: &str) -> Result<Posted, Refusal> {
+    let post = Post { room, from, client_id: id.into(), body: body.into(), time: NOW, reply_to: None };
+    ask(|done| store.post(post, LIMITS, done))
+}
+
+fn post(
+    store: &dyn Store,
+    room: ConversationId,
+    from: UserId,
+    id: &str,
+    body: &str,
+) -> Result<Posted, Refusal> {
+    post_in(store, RoomName::Id(room), from, id, body)
+}
+
+fn act(
+    store: &dyn Store,
+    room: ConversationId,
+    by: UserId,
+    user: UserId,
+    action: MemberAction,
+) -> Result<Standing, Refusal> {
+    let changed = ask(|done| store.change_member(room, by, user, action, LIMITS, NOW, done));
+    changed.map(|changed| changed.member.standing)
+}
+
+fn unread(store: &dyn Store, room: ConversationId, user: UserId) -> (u64, u64) {
+    let row = ask(|done| store.conversation(user, room, done)).expect("a member");
+    (row.unread, row.mentions)
+}
+
+pub(crate) fn a_message_counts_for_each_member_and_touches_none(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok() && join(store, room, carl).is_ok());
+    let first = post(store, room, ann, "1", "hello @bob").expect("an owner writes");
+    let mut told = first.members.to_vec();
+    told.sort_unstable();
+    assert_eq!((first.appended.seq, told), (Seq(1), vec![ann.num, bob.num, carl.num]));
+    assert_eq!(post(store, room, ann, "2", "@room: news").map(|posted| posted.appended.seq), Ok(Seq(2)));
+    assert_eq!(post(store, room, bob, "1", "@room is nothing here").map(|p| p.appended.seq), Ok(Seq(3)));
+    assert_eq!(unread(store, room, ann), (1, 0));
+    assert_eq!(unread(store, room, bob), (0, 0), "who writes has read all before");
+    assert_eq!(unread(store, room, carl), (3, 1));
+    let marked = ask(|done| store.mark(room, carl, Seq(0), Seq(2), done));
+    assert_eq!((marked.moved, marked.unread), (true, 1));
+    assert_eq!(unread(store, room, carl), (1, 0));
+    let again = post(store, room, ann, "1", "other words").expect("it was stored");
+    assert!(again.appended.repeated && again.members.is_empty());
+    assert_eq!(again.appended.seq, Seq(1));
+}
+
+pub(crate) fn a_pages_room_is_made_once_by_whoever_writes_first(store: &dyn Store) {
+    let (site, ..) = two_users(store);
+    let page = || RoomName::Page(site, PageKey::parse("/thread/42").expect("one line"));
+    let users: Vec<UserId> = (0..8).map(|number| put(store, site, &format!("user{number}"))).collect();
+    let looked = ask(|done| store.room_history(page(), users[0], None, None, 10, done)).expect("all may");
+    assert_eq!((looked.0, looked.1.messages.len()), (None, 0));
+    let posted: Vec<Posted> = thread::scope(|scope| {
+        let post = |user: &UserId| {
+            let user = *user;
+            scope.spawn(move || post_in(store, page(), user, "1", "first!").expect("all may write"))
+        };
+        let threads: Vec<_> = users.iter().map(post).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    let mut seqs: Vec<u64> = posted.iter().map(|posted| posted.appended.seq.0).collect();
+    seqs.sort_unstable();
+    assert_eq!(seqs, (1..=8).collect::<Vec<_>>());
+    let room = posted[0].appended.conversation;
+    assert!(posted.iter().all(|posted| posted.appended.conversation == room && posted.joined.is_some()));
+    assert!(ask(|done| store.rooms(site, None, None, 10, done)).rows.is_empty(), "in no directory");
+    let members = ask(|done| store.members(room, users[0], None, None, 20, done)).expect("a member");
+    assert!(members.rows.iter().all(|row| row.standing == Standing::In(Role::Member)));
+    assert_eq!(members.rows.len(), 8);
+}
+
+pub(crate) fn a_private_room_does_not_exist_for_who_is_not_in_it(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let room = create(store, ann, RoomKind::Private);
+    let none = Refusal::NoSuchConversation;
+    assert_eq!(join(store, room, bob), Err(none));
+    assert_eq!(post(store, room, bob, "1", "x").map(|_| ()), Err(none));
+    let history = |user| {
+        ask(|done| store.room_history(RoomName::Id(room), user, None, None, 9, done)).map(|page| page.0)
+    };
+    assert_eq!(history(bob), Err(none));
+    assert_eq!(ask(|done| store.members(room, bob, None, None, 9, done)).map(|_| ()), Err(none));
+    assert_eq!(act(store, room, ann, bob, MemberAction::Invite), Ok(Standing::In(Role::Member)));
+    assert_eq!(act(store, room, bob, carl, MemberAction::Invite), Err(Refusal::NotAllowed));
+    assert_eq!(history(bob), Ok(Some(room)));
+    let other = put(store, add_site(store, "other"), "ann");
+    let elsewhere = ConversationId { site: other.site, key: room.key };
+    assert_eq!(join(store, elsewhere, other), Err(none), "sites never meet");
+    assert_eq!(join(store, room, other), Err(none));
+    assert_eq!(post(store, room, other, "1", "x").map(|_| ()), Err(none));
+}
+
+pub(crate) fn roles_slow_mode_and_freeze_hold_from_the_next_message_on(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok());
+    let change = |change| ask(|done| store.change_room(room, ann, change, done)).expect("an owner may");
+    let try_post = |id: &str, time| {
+        let (room, body) = (RoomName::Id(room), "x".into());
+        let post =
+            Post { room, from: bob, client_id: id.into(), body, time: Timestamp(time), reply_to: None };
+        ask(|done| store.post(post, LIMITS, done)).map(|posted| posted.appended.seq.0)
+    };
+    change(RoomChange { slow_ms: Some(1_000), ..RoomChange::default() });
+    assert_eq!(try_post("1", 10_000), Ok(1));
+    assert_eq!(try_post("2", 10_400), Err(Refusal::SlowMode { retry_after_ms: 600 }));
+    assert_eq!(try_post("1", 10_400), Ok(1), "a repeated one is answered as then");
+    assert_eq!(try_post("2", 11_000), Ok(2));
+    let told = change(RoomChange { slow_ms: Some(0), frozen: Some(true), ..RoomChange::default() });
+    assert_eq!(told.members.len(), 2);
+    assert_eq!(try_post("3", 20_000), Err(Refusal::Frozen));
+    assert!(change(RoomChange { frozen: Some(true), ..RoomChange::default() }).members.is_empty());
+    change(RoomChange { frozen: Some(false), kind: Some(RoomKind::Announcement), ..RoomChange::default() });
+    assert_eq!(try_post("3", 30_000), Err(Refusal::ReadOnly));
+    assert_eq!(act(store, room, ann, bob, MemberAction::SetRole(Role::Muted)), Ok(Standing::In(Role::Muted)));
+    assert_eq!(try_post("3", 40_000), Err(Refusal::Muted));
+    assert_eq!(act(store, room, ann, bob, MemberAction::SetRole(Role::Moderator)).map(|_| ()), Ok(()));
+    assert_eq!(try_post("3", 50_000), Ok(3));
+    assert_eq!(act(store, room, bob, ann, MemberAction::Remove), Err(Refusal::NotAllowed));
+    assert_eq!(ask(|done| store.leave_room(room, ann, done)), Err(Refusal::LastOwner));
+}
+
+pub(crate) fn who_is_put_out_hears_of_it_and_who_is_banned_stays_out(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok());
+    assert!(post(store, room, ann, "1", "x").is_ok());
+    let before = snapshot(store, bob, None);
+    assert_eq!(before.conversations.rows.len(), 1);
+    assert_eq!(act(store, room, ann, bob, MemberAction::Ban), Ok(Standing::Banned));
+    let left = |position| snapshot(store, bob, Some(position)).left;
+    assert_eq!(left(before.position), [(room, LeftReason::Banned)]);
+    assert!(snapshot(store, bob, None).conversations.rows.is_empty());
+    assert_eq!(join(store, room, bob), Err(Refusal::RoomBanned));
+    assert_eq!(act(store, room, ann, bob, MemberAction::Invite), Err(Refusal::RoomBanned));
+    assert_eq!(post(store, room, bob, "1", "x").map(|_| ()), Err(Refusal::RoomBanned));
+    assert_eq!(act(store, room, ann, bob, MemberAction::Unban), Ok(Standing::Out));
+    let joined = join(store, room, bob).expect("everybody may");
+    assert_eq!((joined.before, joined.row.unread), (false, 0));
+    let position = joined.position;
+    assert!(ask(|done| store.leave_room(room, bob, done)).is_ok());
+    assert_eq!(left(position), [(room, LeftReason::Left)]);
+    let posted = post(store, room, ann, "2", "x").expect("an owner writes");
+    assert_eq!(*posted.members, [ann.num]);
+    let carl = put(store, site, "carl");
+    assert!(join(store, room, carl).is_ok());
+    assert_eq!(ask(|done| store.leave_room(room, bob, done)), Err(Refusal::NotAMember));
+}
+
+pub(crate) fn a_difference_has_rooms_that_changed_and_their_messages(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let (one, other) = (create(store, ann, RoomKind::Public), create(store, ann, RoomKind::Private));
+    assert!(join(store, one, bob).is_ok());
+    let before = snapshot(store, bob, None).position;
+    say(store, ann, bob, "d", "direct");
+    for number in 0..30 {
+        assert!(post(store, one, ann, &number.to_string(), "x").is_ok());
+    }
+    assert!(post(store, other, ann, "p", "not for bob").is_ok());
+    let view = snapshot(store, bob, Some(before));
+    assert!(!view.reset);
+    assert_eq!(view.conversations.rows.len(), 2);
+    assert_eq!((view.gaps[0].conversation, view.gaps[0].first), (one, Seq(11)));
+    let of_room: Vec<u64> =
+        view.messages.iter().filter(|message| message.conversation == one).map(|m| m.seq.0).collect();
+    assert_eq!(of_room, (11..=30).collect::<Vec<_>>());
+    let after = view.position;
+    assert!(snapshot(store, bob, Some(after)).conversations.rows.is_empty());
+    let change = RoomChange { topic: Some("New".into()), ..RoomChange::default() };
+    assert!(ask(|done| store.change_room(one, ann, change, done)).is_ok());
+    let view = snapshot(store, bob, Some(after));
+    let [row] = &view.conversations.rows[..] else { panic!("{view:?}") };
+    assert!(matches!(&row.of, ConversationOf::Room { room, .. } if room.topic.as_deref() == Some("New")));
+    assert!(view.messages.is_empty());
+}
+
+pub(crate) fn there_are_only_so_many_members_and_rooms(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let limits = RoomLimits { members: 2, per_user: 2, owned: 1 };
+    let new = || NewRoom { name: "x".into(), kind: RoomKind::Public, topic: None };
+    let room = ask(|done| store.create_room(ann, new(), limits, NOW, done)).expect("the first").row.id;
+    assert_eq!(
+        ask(|done| store.create_room(ann, new(), limits, NOW, done)).map(|_| ()),
+        Err(Refusal::TooManyRooms)
+    );
+    let join = |user| ask(|done| store.join_room(RoomName::Id(room), user, limits, NOW, done)).map(|_| ());
+    assert_eq!(join(bob), Ok(()));
+    assert_eq!(join(carl), Err(Refusal::RoomFull));
+    assert_eq!(join(bob), Ok(()), "a member already");
+    for page in ["/1", "/2"] {
+        let name = RoomName::Page(site, PageKey::parse(page).expect("one line"));
+        let joined = ask(|done| store.join_room(name, bob, limits, NOW, done)).map(|_| ());
+        assert_eq!(joined, if page == "/1" { Ok(()) } else { Err(Refusal::TooManyRooms) });
+    }
+    let name = RoomName::Page(site, PageKey::parse("/2").expect("one line"));
+    let looked = ask(|done| store.room_history(name, bob, None, None, 1, done)).expect("all may");
+    assert_eq!(looked.0, None, "who cannot join does not make it");
+}
+
+pub(crate) fn members_and_rooms_are_listed_by_name(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let room = create(store, ann, RoomKind::Public);
+    let zoe = put_named(store, site, "u1", "Zoe Álvarez");
+    for user in [zoe, bob, put_named(store, site, "u2", "Émile Zola")] {
+        assert!(join(store, room, user).is_ok());
+    }
+    assert!(act(store, room, ann, zoe, MemberAction::SetRole(Role::Moderator)).is_ok());
+    let subs = |query: Option<&str>| {
+        let query = query.map(str::to_owned);
+        let page = ask(|done| store.members(room, bob, query, None, 9, done)).expect("a member");
+        let names = page.rows.iter().map(|row| row.user.profile.sub.to_string());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(subs(None), "ann u1 bob u2");
+    assert_eq!(subs(Some("ZO")), "u1 u2");
+    put_named(store, site, "bob", "Éva");
+    assert_eq!(subs(None), "ann u1 u2 bob");
+    for (name, kind) in [("Alpha", RoomKind::Announcement), ("Beta", RoomKind::Private)] {
+        let new = NewRoom { name: name.into(), kind, topic: None };
+        assert!(ask(|done| store.create_room(ann, new, LIMITS, NOW, done)).is_ok());
+    }
+    let names = |query: Option<&str>, limit| {
+        let page = ask(|done| store.rooms(site, query.map(str::to_owned), None, limit, done));
+        let names: Vec<Arc<str>> = page.rows.iter().map(|(_, room)| room.name.clone()).collect();
+        (names.join(" "), page.next.is_some())
+    };
+    assert_eq!(names(None, 9), ("Alpha Bikers".into(), false));
+    assert_eq!(names(None, 1), ("Alpha".into(), true));
+    assert_eq!(names(Some("bI"), 9), ("Bikers".into(), false));
+}
+
+pub(crate) fn an_archived_room_comes_back_with_the_next_message(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok());
+    let change = chat::ConversationChange { archived: Some(true), ..Default::default() };
+    let (row, _) = ask(|done| store.change_conversation(room, bob, change, done)).expect("a member");
+    assert!(row.archived);
+    let listed = |archived| ask(|done| store.conversations(bob, archived, None, 9, done)).rows.len();
+    assert_eq!((listed(false), listed(true)), (0, 1));
+    assert!(post(store, room, ann, "1", "x").is_ok());
+    assert_eq!((listed(false), listed(true)), (1, 0));
+}

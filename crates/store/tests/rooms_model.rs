@@ -1,0 +1,254 @@
+//! Rooms on SQLite do what the plain tables in memory do, whatever is asked in whatever order.
+
+mod asking;
+
+use asking::{Directory, NOW, add_site, ask, profile, put, since};
+use chat::memory::MemoryStore;
+use chat::{
+    ConversationChange, ConversationId, MemberAction, NewRoom, PageKey, Position, Post, Role, RoomChange,
+    RoomKind, RoomLimits, RoomName, Seq, Store, Timestamp, UserId,
+};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use store::{Options, Sqlite};
+
+const USERS: [&str; 5] = ["ann", "bob", "carl", "dora.d", "eve"];
+const BODIES: [&str; 6] =
+    ["hello", "@bob look", "@room all of you", "(@dora.d)", "@ann, @carl! @nobody", "mail@room.example"];
+const LIMITS: RoomLimits = RoomLimits { members: 4, per_user: 4, owned: 2 };
+
+/// Both stores, and what they have been told so far.
+struct Pair {
+    stores: [Box<dyn Store>; 2],
+    users: Vec<UserId>,
+    /// Of another site: never lets anybody in.
+    stranger: UserId,
+    now: u64,
+    position: [Position; 2],
+    _directory: Directory,
+}
+
+#[test]
+fn two_stores_answer_the_same() {
+    let steps = 400;
+    for seed in 0..6 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut pair = Pair::new();
+        for step in 0..steps {
+            pair.step(&mut rng, &format!("seed {seed} step {step}"));
+        }
+    }
+}
+
+impl Pair {
+    fn new() -> Pair {
+        let directory = Directory::quick();
+        let sqlite = Sqlite::open(&directory.file(), Options::default()).expect("it opens");
+        let stores: [Box<dyn Store>; 2] = [Box::new(MemoryStore::new()), Box::new(sqlite)];
+        let [(users, stranger, memory), (same, _, sqlite)] = stores.each_ref().map(|store| {
+            let (site, other) = (add_site(&**store, "forum"), add_site(&**store, "other"));
+            let users: Vec<_> = USERS.iter().map(|name| put(&**store, site, name)).collect();
+            let position = ask(|done| store.snapshot(users[0], since(None), done)).position;
+            (users, put(&**store, other, "ann"), position)
+        });
+        assert_eq!(users, same);
+        let position = [memory, sqlite];
+        Pair { stores, users, stranger, now: NOW.0, position, _directory: directory }
+    }
+
+    /// The same question to both; the answers are the same but for the epoch.
+    fn both(&self, what: &str, question: impl Fn(&dyn Store) -> String) {
+        let [memory, sqlite] = self.stores.each_ref().map(|store| without_epoch(&question(&**store)));
+        assert_eq!(memory, sqlite, "{what}");
+    }
+
+    fn user(&self, rng: &mut StdRng) -> UserId {
+        if rng.random_bool(0.02) { self.stranger } else { self.users[rng.random_range(0..self.users.len())] }
+    }
+
+    fn room(&self, rng: &mut StdRng) -> ConversationId {
+        ConversationId::room(self.users[0].site, rng.random_range(1..6))
+    }
+
+    fn name(&self, rng: &mut StdRng) -> RoomName {
+        match rng.random_range(0..3) {
+            0 => RoomName::Page(self.users[0].site, PageKey::parse("/thread/42").expect("one line")),
+            _ => RoomName::Id(self.room(rng)),
+        }
+    }
+
+    fn step(&mut self, rng: &mut StdRng, what: &str) {
+        self.now += rng.random_range(1..2_000);
+        let now = Timestamp(self.now);
+        let (user, other, room, name) = (self.user(rng), self.user(rng), self.room(rng), self.name(rng));
+        match rng.random_range(0..14) {
+            0 => {
+                let kind = kind(rng);
+                let new = || NewRoom { name: format!("Room {kind:?}").into(), kind, topic: None };
+                self.both(what, |store| say(ask(|done| store.create_room(user, new(), LIMITS, now, done))));
+            }
+            1 => {
+                let change = change(rng);
+                self.both(what, |store| {
+                    let changed = ask(|done| store.change_room(room, user, change.clone(), done));
+                    say(changed.map(|changed| (changed.row, changed.position, sorted(&changed.members))))
+                });
+            }
+            2 | 3 => self
+                .both(what, |store| say(ask(|done| store.join_room(name.clone(), user, LIMITS, now, done)))),
+            4 => self.both(what, |store| say(ask(|done| store.leave_room(room, user, done)))),
+            5 | 6 => {
+                let action = action(rng);
+                self.both(what, |store| {
+                    say(ask(|done| store.change_member(room, user, other, action, LIMITS, now, done)))
+                });
+            }
+            7 | 8 | 9 => {
+                let post = Post {
+                    room: name,
+                    from: user,
+                    client_id: format!("m{}", rng.random_range(0..300)).into(),
+                    body: BODIES[rng.random_range(0..BODIES.len())].into(),
+                    time: now,
+                    reply_to: rng.random_bool(0.3).then(|| Seq(rng.random_range(0..20))),
+                };
+                self.both(what, |store| {
+                    let posted = ask(|done| store.post(post.clone(), LIMITS, done));
+                    say(posted.map(|posted| (posted.appended, posted.joined, sorted(&posted.members))))
+                });
+            }
+            10 => {
+                let (received, read) = (Seq(rng.random_range(0..40)), Seq(rng.random_range(0..40)));
+                self.both(what, |store| say(ask(|done| store.mark(room, user, received, read, done))));
+            }
+            11 => {
+                let change = ConversationChange {
+                    muted_until: rng.random_bool(0.3).then_some(Timestamp(7)),
+                    pinned: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
+                    archived: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
+                };
+                self.both(what, |store| say(ask(|done| store.change_conversation(room, user, change, done))));
+            }
+            12 => {
+                let renamed = format!("{} {}", USERS[3], rng.random_range(0..3));
+                let site = self.users[0].site;
+                self.both(what, |store| {
+                    let profile = profile(USERS[3], &renamed);
+                    say(ask(|done| store.put_user(site, profile, Timestamp(NOW.0), done)).profile.name)
+                });
+            }
+            _ => self.remember(rng),
+        }
+        self.look(rng, what);
+    }
+
+    /// Some device has seen everything until now.
+    fn remember(&mut self, rng: &mut StdRng) {
+        let user = self.user(rng);
+        self.position =
+            self.stores.each_ref().map(|store| ask(|done| store.snapshot(user, since(None), done)).position);
+    }
+
+    /// What can be read is the same.
+    fn look(&self, rng: &mut StdRng, what: &str) {
+        let (user, room, name) = (self.user(rng), self.room(rng), self.name(rng));
+        let (limit, query) = (rng.random_range(1..4), rng.random_bool(0.5).then(|| "d".to_owned()));
+        match rng.random_range(0..6) {
+            0 => self.both(what, |store| {
+                say(ask(|done| store.conversations(user, rng_bool(limit), None, 50, done)))
+            }),
+            1 => self.both(what, |store| {
+                say(ask(|done| store.room_history(name.clone(), user, None, None, limit, done)))
+            }),
+            2 => self.both(what, |store| {
+                let (mut after, mut seen) = (None, Vec::new());
+                loop {
+                    let page =
+                        ask(|done| store.members(room, user, query.clone(), after.take(), limit, done));
+                    let Ok(page) = page else { return say(page) };
+                    seen.extend(page.rows);
+                    after = page.next;
+                    if after.is_none() {
+                        return say(seen);
+                    }
+                }
+            }),
+            3 => self.both(what, |store| {
+                let (mut after, mut seen) = (None, Vec::new());
+                loop {
+                    let page = ask(|done| store.rooms(user.site, None, after.take(), limit, done));
+                    seen.extend(page.rows);
+                    after = page.next;
+                    if after.is_none() {
+                        return say(seen);
+                    }
+                }
+            }),
+            4 => self.both(what, |store| {
+                let mut few = ask(|done| store.few_members(room, user, limit, done));
+                few.sort_unstable();
+                say(few)
+            }),
+            _ => {
+                let told = [0, 1].map(|at| {
+                    let from = since(Some(self.position[at]));
+                    let mut view = ask(|done| self.stores[at].snapshot(user, from, done));
+                    view.left.sort_unstable_by_key(|(id, _)| *id);
+                    without_epoch(&say(view))
+                });
+                assert_eq!(told[0], told[1], "{what}");
+            }
+        }
+    }
+}
+
+fn rng_bool(limit: u32) -> bool {
+    limit == 1
+}
+
+fn say(answer: impl std::fmt::Debug) -> String {
+    format!("{answer:?}")
+}
+
+fn sorted(members: &[u32]) -> Vec<u32> {
+    let mut members = members.to_vec();
+    members.sort_unstable();
+    members
+}
+
+fn without_epoch(text: &str) -> String {
+    let mut parts = text.split("epoch: ");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    out
+}
+
+fn kind(rng: &mut StdRng) -> RoomKind {
+    [RoomKind::Public, RoomKind::Private, RoomKind::Announcement][rng.random_range(0..3)]
+}
+
+fn change(rng: &mut StdRng) -> RoomChange {
+    RoomChange {
+        name: rng.random_bool(0.3).then(|| "Änderung".to_owned()),
+        topic: rng.random_bool(0.5).then(|| ["", "new"][rng.random_range(0..2)].to_owned()),
+        avatar: None,
+        kind: rng.random_bool(0.2).then(|| kind(rng)),
+        slow_ms: rng.random_bool(0.4).then(|| rng.random_range(0..3_000)),
+        frozen: rng.random_bool(0.4).then(|| rng.random_bool(0.4)),
+    }
+}
+
+fn action(rng: &mut StdRng) -> MemberAction {
+    match rng.random_range(0..8) {
+        0 | 1 => MemberAction::Invite,
+        2 => MemberAction::Remove,
+        3 => MemberAction::Ban,
+        4 => MemberAction::Unban,
+        at => {
+            let roles = [Role::Owner, Role::Moderator, Role::Muted];
+            MemberAction::SetRole(roles[at - 5])
+        }
+    }
+}
