@@ -1,8 +1,7 @@
 // The environment of a page in a browser. Nothing is read or written before it is called.
 
 import type { Channel, Environment, KeyValues, Locks, Page, PageEvent } from './environment.ts';
-import { poll } from './poll.ts';
-import { sse, stream } from './stream.ts';
+import { lateTransport } from './late_transport.ts';
 import { type Socket, websocket } from './websocket.ts';
 
 /** `server`: origin and path prefix of the Kith server, without a slash at the end. */
@@ -25,8 +24,11 @@ export function browserEnvironment(server: string): Environment {
     transports: {
       websocket: websocket(server, (url, protocol) => new WebSocket(url, protocol) as Socket),
       // Without readable bodies (old Safari, some web views) only polling is left.
-      ...('body' in Response.prototype && { stream: stream(server, call), sse: sse(server, call) }),
-      poll: poll(server, call),
+      ...('body' in Response.prototype && {
+        stream: lateTransport(async () => (await import('./stream.ts')).stream(server, call)),
+        sse: lateTransport(async () => (await import('./stream.ts')).sse(server, call)),
+      }),
+      poll: lateTransport(async () => (await import('./poll.ts')).poll(server, call)),
     },
     ...(storage && { storage }),
     ...(locks && { locks }),

@@ -23,10 +23,18 @@ export type Action =
   | { a: 'queue'; id: string; key: ConversationKey; body: string; replyTo?: number; time: number }
   | { a: 'retry'; id: string }
   | { a: 'discard'; id: string }
+  | ({ a: 'change' } & Pending)
   | { a: 'draft'; key: ConversationKey; text: string }
   | { a: 'seen'; key: ConversationKey; seq: number }
   | { a: 'typing'; key: ConversationKey; on: boolean }
   | { a: 'presence'; set: SetPresence };
+
+/** A change of a message that the server has not confirmed yet. */
+export type Pending = { key: ConversationKey; seq: number; time: number } & (
+  | { what: 'edit'; body: string }
+  | { what: 'delete' }
+  | { what: 'react'; reaction: string; on: boolean }
+);
 
 /** A message that is not on the server yet. */
 export interface Queued {

@@ -5,9 +5,14 @@ import type {
   Contact,
   ContactAction,
   ContactState,
+  LeftReason,
   Limits,
+  Member,
+  MemberAction,
   Person,
   Presence,
+  Role,
+  RoomKind,
   SetPresence,
 } from './wire.ts';
 
@@ -72,6 +77,20 @@ export interface Client {
   retry(id: string): void;
   /** Takes a failed or still waiting message out of the queue. */
   discard(id: string): void;
+  /**
+   * Changes one's own message. Shown at once; also while offline, then it waits and goes out with the connection. What the
+   * server refuses is as it was, and said by `refused`. So also the next two.
+   */
+  edit(key: ConversationKey, seq: number, body: string): void;
+  /** Deletes a message for all. */
+  remove(key: ConversationKey, seq: number): void;
+  /** One's own reaction, an emoji, to a message. */
+  react(key: ConversationKey, seq: number, reaction: string, on: boolean): void;
+  /**
+   * Loads back to this seq, at most some thousand messages. Fulfilled with whether it is in the timeline now; the
+   * conversation must be open.
+   */
+  reach(key: ConversationKey, seq: number): Promise<boolean>;
   setDraft(key: ConversationKey, text: string): void;
   /** Call on each input; it tells the others no more often than needed. `false` when the field was emptied. */
   setTyping(key: ConversationKey, on: boolean): void;
@@ -89,6 +108,23 @@ export interface Client {
   loadConversations(list?: 'main' | 'archived'): void;
   /** A page of the directory. `query`: start of a word of the name. */
   people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }>;
+
+  // -- rooms --
+
+  /** A page of the site's public rooms. `query`: start of the name. */
+  rooms(query?: string, after?: string): Promise<{ rooms: ListedRoom[]; next?: string }>;
+  createRoom(room: { name: string; kind: RoomKind; topic?: string }): Promise<ConversationKey>;
+  changeRoom(key: ConversationKey, change: RoomChange): Promise<void>;
+  join(key: ConversationKey): Promise<void>;
+  leave(key: ConversationKey): Promise<void>;
+  /** A page of who is in it: owners, moderators, then all others by name. */
+  members(
+    key: ConversationKey,
+    query?: string,
+    after?: string,
+  ): Promise<{ members: Member[]; next?: string }>;
+  /** Only for owners and moderators; `role` with `set_role`. */
+  changeMember(key: ConversationKey, user: string, action: MemberAction, role?: Role): Promise<Member>;
 }
 
 /** Names a conversation for good, before and after it exists on the server. */
@@ -97,6 +133,20 @@ export type ConversationKey = string & { readonly _: 'ConversationKey' };
 /** The direct conversation with a user. */
 export function direct(user: string): ConversationKey {
   return `@${user}` as ConversationKey;
+}
+
+/** The room of this id. */
+export function room(id: string): ConversationKey {
+  return `#${id}` as ConversationKey;
+}
+
+/** The room of a page of the site, whether it exists yet or not. */
+export function pageRoom(page: string): ConversationKey {
+  return `~${page}` as ConversationKey;
+}
+
+export function isRoom(key: ConversationKey): boolean {
+  return key[0] !== '@';
 }
 
 /** What `subscribe` can watch. */
@@ -126,6 +176,10 @@ export interface Happenings {
   /** Somebody asked to become a contact, or accepted. */
   contact: Contact;
   totals: Totals;
+  /** One is no member of a room any more, and it was somebody else's doing. */
+  left: { key: ConversationKey; reason: LeftReason };
+  /** A change of a message was refused for good, and is undone. */
+  refused: { key: ConversationKey; what: 'edit' | 'delete' | 'react'; code: Code };
 }
 
 export interface Status {
@@ -190,7 +244,10 @@ export interface Conversation {
   key: ConversationKey;
   /** False until a message exists. */
   exists: boolean;
+  /** In a room: its name and picture, to be drawn like those of a person. */
   with: KnownPerson;
+  /** What a room is; without a `role` one is no member. Undefined in a room of which nothing is known yet. */
+  room?: RoomView;
   last?: Message;
   unread: number;
   mentions: number;
@@ -201,6 +258,32 @@ export interface Conversation {
   /** Unix milliseconds of the last activity. */
   active: number;
   draft: string;
+}
+
+export interface RoomView {
+  name: string;
+  kind: RoomKind;
+  role?: Role;
+  members: number;
+  topic?: string;
+  page?: string;
+  /** Milliseconds between two messages of a member; 0: no slow mode. */
+  slowMs: number;
+  frozen: boolean;
+}
+
+export interface ListedRoom {
+  key: ConversationKey;
+  face: KnownPerson;
+  room: RoomView;
+}
+
+export interface RoomChange {
+  name?: string;
+  topic?: string;
+  kind?: RoomKind;
+  slowMs?: number;
+  frozen?: boolean;
 }
 
 export interface ConversationChange {
@@ -223,10 +306,26 @@ export interface Message {
   /** Unix milliseconds, of the server where it has a seq. */
   time: number;
   replyTo?: number;
+  /** Unix milliseconds of the last edit. */
+  edited?: number;
+  /** It was deleted for all; the body is empty. */
+  deleted?: true;
+  reactions?: readonly Reaction[];
+  /** A change of it has not reached the server yet. */
+  changing?: true;
   /** Of own messages: how far it came. Of others: `received`. */
   state: 'sending' | 'sent' | 'received' | 'read' | 'failed';
   /** Why it failed. */
   code?: Code;
+}
+
+export interface Reaction {
+  /** An emoji. */
+  reaction: string;
+  count: number;
+  /** The first twenty at most, oldest first. */
+  users: readonly string[];
+  mine: boolean;
 }
 
 export interface Timeline {

@@ -1,16 +1,20 @@
 // All conversations that are known here, and what the server's records, messages and markers make of them.
 
 import type { Changed } from './changed.ts';
-import { type ConversationKey, direct } from './client.ts';
+import { type ConversationKey, direct, isRoom, pageRoom, room } from './client.ts';
 import { blank, type Known, names, readUpTo, told } from './known.ts';
 import { FIRST_PAGE } from './snapshot.ts';
 import { cover, covers, find, isNewer, newest, trim } from './stretch.ts';
 import type { Typing } from './typing.ts';
-import type { Conversation, Event, Message, SendTo } from './wire.ts';
+import type { Conversation, Event, Message, Room, SendTo } from './wire.ts';
 import type { Written } from './written.ts';
 
 /** Messages of conversations that are not in the list yet; beyond, the oldest are left to `history`. */
 const MAX_ORPHANS = 200;
+/** Changes of messages that are not here: a page of `history` that was read before them may come after them. */
+const MAX_AHEAD = 200;
+/** Rooms that were listed and are not one's own. */
+const MAX_LISTED = 500;
 
 export class Conversations {
   readonly byKey = new Map<ConversationKey, Known>();
@@ -20,6 +24,9 @@ export class Conversations {
   /** A message came of a conversation that the list does not have: its first page must be read again. */
   listIsStale = false;
   #orphans: Message[] = [];
+  #ahead = new Map<string, Message>();
+  /** What is known of rooms of which one is no member. */
+  readonly listed = new Map<ConversationKey, Room>();
 
   constructor(
     private readonly changed: Changed,
@@ -64,8 +71,10 @@ export class Conversations {
       told(known, message.seq, message.seq);
       if (how !== 'counted') readUpTo(known, message.seq, this.me());
     } else {
-      known.theirReceived = Math.max(known.theirReceived, message.seq);
-      known.theirRead = Math.max(known.theirRead, message.seq);
+      if (!isRoom(known.key)) {
+        known.theirReceived = Math.max(known.theirReceived, message.seq);
+        known.theirRead = Math.max(known.theirRead, message.seq);
+      }
       if (how !== 'counted' && message.seq > known.read) {
         known.unread += 1;
         if (names(message.body, this.me())) known.mentions += 1;
@@ -80,8 +89,9 @@ export class Conversations {
     const key = this.keysById.get(message.conversation);
     const known = key && this.byKey.get(key);
     const before = known && find(known.stretches, message.seq);
-    if (!known || !before || !isNewer(message, before)) return;
     const me = this.me();
+    if (!before) this.#keepAhead(by === me ? message : withMine(message, undefined, me));
+    if (!known || !before || !isNewer(message, before)) return;
     const now = by === me ? message : withMine(message, before, me);
     known.stretches = cover(known.stretches, { from: now.seq, to: now.seq, messages: [now] });
     if (now.from !== me && now.seq > known.read) {
@@ -114,6 +124,41 @@ export class Conversations {
     this.message({ conversation, seq, from, id, body, time, ...(replyTo && { reply_to: replyTo }) }, 'live');
   }
 
+  /** The room itself changed; one's own role in it did not. */
+  room(id: string, now: Room): void {
+    const key = this.keysById.get(id);
+    const known = key && this.byKey.get(key);
+    if (!known) return;
+    const role = now.role ?? known.room?.role;
+    known.room = { ...now, ...(role && { role }) };
+    this.changed.conversation(known.key);
+  }
+
+  /** One is no member any more. What one may still look at is read again. */
+  left(id: string): ConversationKey | undefined {
+    const key = this.keysById.get(id);
+    const known = key && this.byKey.get(key);
+    if (!known) return undefined;
+    this.byKey.delete(known.key);
+    if (known.room) {
+      const { role: _, ...rest } = known.room;
+      this.list(known.key, rest);
+    }
+    this.written.forget(known.key);
+    this.changed.conversation(known.key);
+    return known.key;
+  }
+
+  list(key: ConversationKey, listed: Room): void {
+    this.listed.delete(key);
+    this.listed.set(key, listed);
+    for (const oldest of this.listed.keys()) {
+      if (this.listed.size <= MAX_LISTED) break;
+      this.listed.delete(oldest);
+    }
+    this.changed.add(`conversation:${key}`);
+  }
+
   marker(event: Event & { t: 'marker' }): void {
     const key = this.keysById.get(event.conversation);
     const known = key && this.byKey.get(key);
@@ -132,15 +177,8 @@ export class Conversations {
   }
 
   history(event: Event & { t: 'history' }, request: { to: SendTo; before?: number; after?: number }): void {
-    const { to: asked } = request;
-    const key =
-      'user' in asked
-        ? direct(asked.user)
-        : 'conversation' in asked
-          ? this.keysById.get(asked.conversation)
-          : undefined;
-    if (key === undefined) return;
-    const messages = [...event.messages].sort((a, b) => a.seq - b.seq);
+    const key = this.keyOf(request.to);
+    const messages = event.messages.map(one => this.#newest(one)).sort((a, b) => a.seq - b.seq);
     if (event.conversation === '' || (messages.length === 0 && !this.byKey.has(key))) return;
     const known = this.#adopt(key, event.conversation);
     const first = messages[0]?.seq;
@@ -157,11 +195,11 @@ export class Conversations {
 
   /** The server's record of a conversation. */
   upsert(record: Conversation): void {
-    // A room: not shown yet.
-    if (record.with === undefined) return;
-    const key = this.keysById.get(record.conversation) ?? direct(record.with.user);
+    const key = keyOfRecord(record);
+    this.#rename(record.conversation, key);
     const known = this.#adopt(key, record.conversation);
-    known.with = record.with.user;
+    if (record.with) known.with = record.with.user;
+    if (record.room) known.room = record.room;
     known.received = Math.max(known.received, record.received);
     told(known, record.received, record.read);
     known.theirReceived = Math.max(known.theirReceived, record.their_received);
@@ -238,10 +276,43 @@ export class Conversations {
     this.byKey.clear();
     this.keysById.clear();
     this.#orphans = [];
+    this.#ahead.clear();
     this.listIsStale = false;
     this.main = FIRST_PAGE;
     this.archived = FIRST_PAGE;
     this.changed.add('totals').add('conversations').add('archived');
+  }
+
+  /** Whom a command was for. */
+  keyOf(to: SendTo): ConversationKey {
+    if ('user' in to) return direct(to.user);
+    if ('page' in to) return pageRoom(to.page);
+    return this.keysById.get(to.conversation) ?? room(to.conversation);
+  }
+
+  #keepAhead(message: Message): void {
+    const place = placeOf(message);
+    this.#ahead.delete(place);
+    this.#ahead.set(place, message);
+    for (const oldest of this.#ahead.keys()) {
+      if (this.#ahead.size <= MAX_AHEAD) return;
+      this.#ahead.delete(oldest);
+    }
+  }
+
+  #newest(message: Message): Message {
+    const ahead = this.#ahead.get(placeOf(message));
+    return ahead && isNewer(ahead, message) ? ahead : message;
+  }
+
+  /** A message was there before its conversation's record, and was taken for one of a direct conversation. */
+  #rename(id: string, key: ConversationKey): void {
+    const before = this.keysById.get(id);
+    const known = before !== undefined && before !== key && this.byKey.get(before);
+    if (!known) return;
+    this.byKey.delete(known.key);
+    this.changed.conversation(known.key);
+    this.keep({ ...known, key, ...(isRoom(key) && { with: '' }) });
   }
 
   #of(message: Message): Known | undefined {
@@ -265,12 +336,26 @@ export class Conversations {
 }
 
 /** What somebody else did says nothing of one's own reactions: they are as before. */
-function withMine(message: Message, before: Message, me: string | undefined): Message {
+function withMine(message: Message, before: Message | undefined, me: string | undefined): Message {
   const reactions = message.reactions?.map(one => {
     const mine =
-      before.reactions?.some(old => old.reaction === one.reaction && old.mine) ||
+      before?.reactions?.some(old => old.reaction === one.reaction && old.mine) ||
       (me !== undefined && one.users.includes(me));
     return mine ? { ...one, mine } : one;
   });
   return reactions ? { ...message, reactions } : message;
+}
+
+/** Names a conversation as the server's record has it. */
+export function keyOfRecord(record: {
+  conversation: string;
+  with?: { user: string };
+  room?: { page?: string };
+}): ConversationKey {
+  if (record.with) return direct(record.with.user);
+  return record.room?.page === undefined ? room(record.conversation) : pageRoom(record.room.page);
+}
+
+function placeOf({ conversation, seq }: Message): string {
+  return `${seq} ${conversation}`;
 }

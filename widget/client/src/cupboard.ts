@@ -130,7 +130,15 @@ function isTransport(name: string | undefined): name is TransportName {
 function isSnapshot(value: unknown, user: string): value is Snapshot {
   if (typeof value !== 'object' || value === null) return false;
   const it = value as Partial<Record<keyof Snapshot, unknown>>;
-  const lists = [it.conversations, it.people, it.contacts, it.presences, it.queue, it.drafts];
+  const lists = [
+    it.conversations,
+    it.people,
+    it.contacts,
+    it.presences,
+    it.queue,
+    it.drafts,
+    it.pending ?? [],
+  ];
   const me = it.me as { user?: unknown } | undefined;
   return (
     it.v === 1 &&

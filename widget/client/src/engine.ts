@@ -1,14 +1,16 @@
 // What only the leader does: it holds the connection, sends the queue, answers requests, tells markers and watches.
 
+import { addressee } from './addressee.ts';
 import { backoff } from './backoff.ts';
-import type { Action, Change } from './change.ts';
+import type { Action, Change, Pending as PendingChange } from './change.ts';
 import { type ConversationKey, RequestError, type TransportName } from './client.ts';
 import { Connection, type Effect } from './connection.ts';
 import type { Environment, Link } from './environment.ts';
 import { uuid7 } from './id.ts';
+import { commandOf } from './pending.ts';
 import type { Replica } from './replica.ts';
 import { type Wanted, Watch } from './watch.ts';
-import { COMES_BACK, type Command, type Event, type SendTo, type SetPresence, VERSION } from './wire.ts';
+import { COMES_BACK, type Command, type Event, type SetPresence, VERSION } from './wire.ts';
 
 /** A command that is answered; its number is given by the engine. */
 export type Request = Command & { rid: number };
@@ -40,6 +42,8 @@ const REQUEST_MS = 20_000;
 const ACK_MS = 30_000;
 const MAX_REQUESTS = 200;
 const MAX_FLYING = 20;
+/** Changes of messages under way. */
+const MAX_CHANGING = 8;
 const MAX_RENAMED = 5;
 /** A timer that is so late has slept, and the connection with it. */
 const DRIFT_MS = 5_000;
@@ -59,6 +63,8 @@ export class Engine {
   #flying = new Map<string, number>();
   /** Refused for now: id → when to try again, and how often it was. */
   #later = new Map<string, { at: number; times: number }>();
+  /** Changes under way, and those refused for now: message → when to try again; undefined: it is under way. */
+  #changing = new Map<string, number | undefined>();
   #unmarked = new Map<ConversationKey, number>();
   /** Told not long ago, and perhaps not heard: to be told again. */
   #unheard = new Set<ConversationKey>();
@@ -138,6 +144,10 @@ export class Engine {
         this.#step({ type: 'wanted' });
         this.#pump();
         break;
+      case 'change':
+        this.#step({ type: 'wanted' });
+        this.#pumpChanges();
+        break;
       case 'typing':
         this.#type(action.key, action.on);
         break;
@@ -175,6 +185,7 @@ export class Engine {
     }
     this.#refreshList();
     this.#pump();
+    this.#pumpChanges();
     this.#schedule();
   }
 
@@ -359,6 +370,37 @@ export class Engine {
     }
   }
 
+  /** Of each message one change at a time: the answer to an older one cannot be taken for that to a newer one. */
+  #pumpChanges(): void {
+    const now = this.env.now();
+    for (const one of this.host.replica.pending.all) {
+      if (!this.#connection.online || [...this.#changing.values()].filter(at => !at).length >= MAX_CHANGING)
+        return;
+      const place = `${one.seq} ${one.key}`;
+      const { id } = this.host.replica.known(one.key);
+      const waits =
+        this.#changing.has(place) && (this.#changing.get(place) ?? Number.POSITIVE_INFINITY) > now;
+      if (id === undefined || waits) continue;
+      this.#changing.set(place, undefined);
+      this.#change(one, id, place);
+    }
+  }
+
+  #change(one: PendingChange, conversation: string, place: string): void {
+    this.ask(commandOf(one, conversation)).then(
+      () => {
+        this.#changing.delete(place);
+        this.#pumpChanges();
+      },
+      ({ code, retryAfter }: RequestError) => {
+        if (code === 'offline') this.#changing.delete(place);
+        else if (COMES_BACK[code] === 'never') this.#changing.delete(place);
+        else this.#changing.set(place, this.env.now() + Math.max(retryAfter ?? 0, 1_000));
+        this.#schedule();
+      },
+    );
+  }
+
   #landed(id: string): void {
     this.#heard(this.#flying.get(id));
     this.#flying.delete(id);
@@ -459,6 +501,7 @@ export class Engine {
     this.#tellMarkers(now);
     this.#tellWatch(now);
     this.#pump();
+    this.#pumpChanges();
     this.#schedule();
   }
 
@@ -472,6 +515,7 @@ export class Engine {
       for (const at of this.#flying.values()) dues.push(at + ACK_MS);
       for (const { at } of this.#later.values()) if (at > now) dues.push(at);
       for (const at of this.#unmarked.values()) dues.push(at);
+      for (const at of this.#changing.values()) if (at !== undefined && at > now) dues.push(at);
       if (this.#watch.due !== undefined) dues.push(this.#watch.due);
     }
     const next = Math.min(...dues);
@@ -489,8 +533,4 @@ interface Pending {
   resolve(event: Event): void;
   reject(error: RequestError): void;
   until: number;
-}
-
-function addressee(key: ConversationKey): SendTo {
-  return { user: key.slice(1) };
 }

@@ -9,8 +9,13 @@ export type {
   Contact,
   ContactAction,
   ContactState,
+  LeftReason,
   Limits,
+  Member,
+  MemberAction,
   Person,
   Presence,
+  Role,
+  RoomKind,
   SetPresence,
 } from './wire.ts';

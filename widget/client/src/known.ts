@@ -1,13 +1,16 @@
 // One conversation as far as it is known here.
 
-import type { ConversationKey } from './client.ts';
+import { type ConversationKey, isRoom } from './client.ts';
 import { newest, type Stretch } from './stretch.ts';
+import type { Room } from './wire.ts';
 
 export interface Known {
   key: ConversationKey;
   /** The server's id; undefined until a message exists. */
   id?: string;
+  /** The other one; '' in a room. */
   with: string;
+  room?: Room;
   received: number;
   read: number;
   theirReceived: number;
@@ -31,7 +34,7 @@ export interface Known {
 export function blank(key: ConversationKey): Known {
   return {
     key,
-    with: key.slice(1),
+    with: isRoom(key) ? '' : key.slice(1),
     received: 0,
     read: 0,
     theirReceived: 0,
@@ -47,6 +50,11 @@ export function blank(key: ConversationKey): Known {
     toldRead: 0,
     stretches: [],
   };
+}
+
+/** It belongs into the list: a room of which one is no member is only looked at. */
+export function isOwn(known: Known): boolean {
+  return !isRoom(known.key) || known.room?.role !== undefined;
 }
 
 export function told(known: Known, received: number, read: number): void {

@@ -1,11 +1,12 @@
 // What the screen lacks, asked of the server page by page: messages of open conversations, and lists.
 
+import { addressee } from './addressee.ts';
 import type { ConversationKey, RequestError, Topic } from './client.ts';
 import type { Unnumbered } from './engine.ts';
 import type { Replica } from './replica.ts';
 import { newest } from './stretch.ts';
 import type { OnScreen, Views } from './views.ts';
-import type { Event, SendTo } from './wire.ts';
+import type { Event } from './wire.ts';
 
 export interface LoadingHost {
   replica: Replica;
@@ -24,6 +25,8 @@ const PAGE = 50;
 /** What a conversation keeps in memory when it leaves the screen. */
 const KEPT_MESSAGES = 100;
 const MAX_GAP_PAGES = 5;
+/** So far back a quoted message is looked for. */
+const MAX_REACH_PAGES = 40;
 
 export class Loading {
   constructor(private readonly host: LoadingHost) {}
@@ -56,7 +59,20 @@ export class Loading {
     if (screen?.loading !== 'no') return;
     screen.tries = 0;
     if (!window) return this.fill(key);
-    if (window.from > 1) this.#load(key, screen, 'older', window.from);
+    if (window.from > 1) void this.#load(key, screen, 'older', window.from);
+  }
+
+  /** Back to this seq, page by page. */
+  async reach(key: ConversationKey, seq: number): Promise<boolean> {
+    for (let pages = 0; pages < MAX_REACH_PAGES; pages++) {
+      const window = newest(this.host.replica.known(key).stretches);
+      const screen = this.host.views.screens.get(key);
+      if (!window || !screen || seq < 1) return false;
+      if (window.from <= seq) return true;
+      // What is being loaded already may bring it.
+      if (!this.host.online() || !(await this.#load(key, screen, 'older', window.from))) return false;
+    }
+    return false;
   }
 
   contacts(): void {
@@ -96,24 +112,31 @@ export class Loading {
     const known = this.host.replica.known(key);
     const window = newest(known.stretches);
     if (!window && screen.tries > 0) return;
-    if (!window || window.to < known.top) return this.#load(key, screen, window ? 'gap' : 'newest');
+    if (!window || window.to < known.top) return void this.#load(key, screen, window ? 'gap' : 'newest');
     if (window.from <= 1) return;
-    if (known.stretches.length > 1) return this.#load(key, screen, 'gap', window.from);
-    if (window.messages.length < WINDOW) this.#load(key, screen, 'newest', window.from);
+    if (known.stretches.length > 1) return void this.#load(key, screen, 'gap', window.from);
+    if (window.messages.length < WINDOW) void this.#load(key, screen, 'newest', window.from);
   }
 
-  #load(key: ConversationKey, screen: OnScreen, loading: OnScreen['loading'], before?: number): void {
+  /** Answers whether something came. */
+  #load(
+    key: ConversationKey,
+    screen: OnScreen,
+    loading: OnScreen['loading'],
+    before?: number,
+  ): Promise<boolean> {
     screen.loading = loading;
     screen.failed = undefined;
     screen.tries += 1;
     this.host.changed([`timeline:${key}`]);
     const limit = Math.min(PAGE, this.host.replica.limits?.page ?? PAGE);
-    const to: SendTo = { user: key.slice(1) };
-    this.host.ask({ t: 'history', to, limit, ...(before !== undefined && { before }) }).then(
+    const to = addressee(key);
+    return this.host.ask({ t: 'history', to, limit, ...(before !== undefined && { before }) }).then(
       () => {
         screen.loading = 'no';
         this.host.changed([`timeline:${key}`]);
         this.fill(key);
+        return true;
       },
       (error: RequestError) => {
         screen.loading = 'no';
@@ -121,6 +144,7 @@ export class Loading {
         // Nothing was ever said here; a lost connection is shown by the status, and the next one tries again.
         if (error.code !== 'offline' && error.code !== 'no_such_conversation') screen.failed = error.code;
         this.host.changed([`timeline:${key}`]);
+        return false;
       },
     );
   }

@@ -1,7 +1,7 @@
 // The client: puts replica, views, tabs and engine together for one member of one site in one tab.
 
 import { backoff } from './backoff.ts';
-import type { Action, Change } from './change.ts';
+import type { Action, Change, Pending } from './change.ts';
 import {
   type Client,
   type ContactList,
@@ -10,10 +10,12 @@ import {
   type ConversationKey,
   type ConversationList,
   type Happenings,
+  isRoom,
   type KnownPerson,
   type Me,
   type PresenceView,
   RequestError,
+  type RoomChange,
   type Status,
   type Timeline,
   type Topic,
@@ -28,12 +30,24 @@ import { uuid7 } from './id.ts';
 import { Loading } from './loading.ts';
 import { Profiles } from './profiles.ts';
 import { Replica } from './replica.ts';
+import { page, Rooms } from './rooms.ts';
 import { cached } from './snapshot.ts';
 import { Tabs } from './tabs.ts';
 import { claims } from './token.ts';
 import { Views } from './views.ts';
 import { joined, type Wanted } from './watch.ts';
-import type { Contact, ContactAction, ContactState, Event, Person, SetPresence } from './wire.ts';
+import type {
+  Contact,
+  ContactAction,
+  ContactState,
+  Event,
+  MemberAction,
+  Person,
+  Role,
+  RoomKind,
+  Member as RoomMember,
+  SetPresence,
+} from './wire.ts';
 
 export interface ClientOptions {
   /** Key of the site. */
@@ -75,6 +89,7 @@ class Member implements Client {
   #watches = new Set<Wanted>();
   #loading: Loading;
   #profiles: Profiles;
+  #rooms: Rooms;
   #listeners = new Listeners();
   #totals: Totals;
   #unlisten: () => void;
@@ -97,6 +112,7 @@ class Member implements Client {
       changed: topics => this.#changedHere(topics),
       trimmed: () => this.#changed(),
     });
+    this.#rooms = new Rooms({ replica: this.#replica, views: this.#views, ask: reach.ask });
     this.#profiles = new Profiles({
       ...reach,
       knows: user => this.#replica.people.byUser.has(user),
@@ -131,7 +147,7 @@ class Member implements Client {
 
   conversation(key: ConversationKey): Conversation {
     const view = this.#views.conversation(key);
-    this.#profiles.meet(view.with.user);
+    if (!isRoom(key)) this.#profiles.meet(view.with.user);
     return view;
   }
 
@@ -271,9 +287,13 @@ class Member implements Client {
         const lost = newLeader
           ? this.#replica.written.queue.filter(one => !one.failed && !there.has(one.id))
           : [];
+        const unchanged = newLeader
+          ? this.#replica.pending.all.filter(one => !isThere(one, state.pending))
+          : [];
         this.#replica.restore(state);
         // Sent long ago or never: saying it again with its id is right in either case.
         for (const one of lost) this.#do({ a: 'queue', ...one });
+        for (const one of unchanged) this.#do({ a: 'change', ...one });
         this.#changed();
         this.#loading.fillAll();
       },
@@ -424,6 +444,22 @@ class Member implements Client {
     return id;
   }
 
+  edit(key: ConversationKey, seq: number, body: string): void {
+    this.#do({ a: 'change', what: 'edit', key, seq, body: body.trimEnd(), time: this.env.now() });
+  }
+
+  remove(key: ConversationKey, seq: number): void {
+    this.#do({ a: 'change', what: 'delete', key, seq, time: this.env.now() });
+  }
+
+  react(key: ConversationKey, seq: number, reaction: string, on: boolean): void {
+    this.#do({ a: 'change', what: 'react', key, seq, reaction, on, time: this.env.now() });
+  }
+
+  reach(key: ConversationKey, seq: number): Promise<boolean> {
+    return this.#loading.reach(key, seq);
+  }
+
   retry(id: string): void {
     this.#do({ a: 'retry', id });
   }
@@ -479,13 +515,39 @@ class Member implements Client {
   }
 
   async people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }> {
-    const event = await this.#ask({
-      t: 'people',
-      ...(query !== undefined && query !== '' && { query }),
-      ...(after !== undefined && { after }),
-    });
+    const event = await this.#ask({ t: 'people', ...page(query, after) });
     if (event.t !== 'people') throw new RequestError('internal');
     return { people: event.people, ...(event.next !== undefined && { next: event.next }) };
+  }
+
+  // -- rooms --
+
+  rooms(query?: string, after?: string) {
+    return this.#rooms.list(query, after);
+  }
+
+  createRoom(room: { name: string; kind: RoomKind; topic?: string }): Promise<ConversationKey> {
+    return this.#rooms.create(room);
+  }
+
+  changeRoom(key: ConversationKey, change: RoomChange): Promise<void> {
+    return this.#rooms.change(key, change);
+  }
+
+  join(key: ConversationKey): Promise<void> {
+    return this.#rooms.join(key);
+  }
+
+  leave(key: ConversationKey): Promise<void> {
+    return this.#rooms.leave(key);
+  }
+
+  members(key: ConversationKey, query?: string, after?: string) {
+    return this.#rooms.members(key, query, after);
+  }
+
+  changeMember(key: ConversationKey, user: string, action: MemberAction, role?: Role): Promise<RoomMember> {
+    return this.#rooms.changeMember(key, user, action, role);
   }
 
   // -- asking --
@@ -540,12 +602,16 @@ class Member implements Client {
     this.#changedHere(topics);
     for (const [name, detail] of this.#replica.takeHappened()) {
       if (name === 'message') this.#messageCame(detail);
-      else if (name === 'contact') this.#listeners.emit(name, detail);
+      else if (name !== 'totals') this.#tell(name, detail);
     }
     const keys = conversationsIn(topics);
     this.#engine?.touched(keys);
     for (const key of keys) if (this.#views.screens.has(key)) this.#loading.fill(key);
     this.#scheduleLapse(next);
+  }
+
+  #tell<K extends keyof Happenings>(name: K, detail: Happenings[keyof Happenings]): void {
+    this.#listeners.emit(name, detail as Happenings[K]);
   }
 
   #messageCame(detail: Happenings['message']): void {
@@ -609,6 +675,12 @@ class Member implements Client {
       this.#cupboard.keepCache(me.user, cached(this.#replica.snapshot()), this.env.now());
     }
   }
+}
+
+function isThere(one: Pending, all: readonly Pending[] = []): boolean {
+  return all.some(
+    it => it.key === one.key && it.seq === one.seq && it.what === one.what && it.time === one.time,
+  );
 }
 
 function conversationsIn(topics: Iterable<Topic>): ConversationKey[] {

@@ -11,9 +11,11 @@ import {
   type Status,
   type Topic,
 } from './client.ts';
-import { Conversations } from './conversations.ts';
+import { Conversations, keyOfRecord } from './conversations.ts';
 import type { Known } from './known.ts';
+import { type ChangeCommand, PendingChanges } from './pending.ts';
 import { People } from './people.ts';
+import { seenOf } from './seen.ts';
 import { paging, type Snapshot } from './snapshot.ts';
 import { Typing } from './typing.ts';
 import {
@@ -24,6 +26,7 @@ import {
   type Conversation,
   type Event,
   type Gap,
+  type Left,
   type Limits,
   type Message,
   type SetPresence,
@@ -48,6 +51,7 @@ export class Replica {
 
   readonly people = new People(this.#changed, () => this.#me);
   readonly written = new Written(this.#changed);
+  readonly pending = new PendingChanges(this.#changed);
   readonly typing = new Typing(this.#changed);
   readonly conversations = new Conversations(this.#changed, this.written, this.typing, () => this.#me);
 
@@ -102,6 +106,7 @@ export class Replica {
       archived: conversations.archived,
       ...this.people.snapshot(),
       queue: [...written.queue],
+      pending: [...this.pending.all],
       drafts: [...written.drafts],
       status: this.status,
       ...(this.guestToken !== undefined && { guestToken: this.guestToken }),
@@ -123,6 +128,7 @@ export class Replica {
     this.conversations.archived = from.archived;
     this.people.restore(from);
     this.written.restore(from.queue, from.drafts);
+    this.pending.restore(from.pending ?? []);
     this.#status(from.status);
     this.#changed.add('me');
   }
@@ -139,6 +145,7 @@ export class Replica {
         return conversations.acknowledged(event);
       case 'error':
         if (event.id !== undefined) this.#refused(event.id, event.code);
+        else if (isChange(request)) this.#undone(request, event.code);
         return;
       case 'message':
         this.position = event.position;
@@ -146,7 +153,26 @@ export class Replica {
         return;
       case 'update':
         this.position = event.position;
+        if (isChange(request)) this.#answered(request);
         return conversations.updated(event.message, event.by);
+      case 'room':
+        this.position = event.position;
+        return conversations.room(event.conversation, event.room);
+      case 'left': {
+        this.position = event.position;
+        const key = conversations.left(event.conversation);
+        if (key !== undefined && event.re === undefined && event.reason !== 'left')
+          this.#happened.push(['left', { key, reason: event.reason }]);
+        return;
+      }
+      case 'member':
+        return people.met(event.member);
+      case 'members':
+        for (const one of event.members) people.met(one);
+        return;
+      case 'rooms':
+        for (const one of event.rooms) conversations.list(keyOfRecord(one), one.room);
+        return;
       case 'marker':
         this.position = event.position;
         return conversations.marker(event);
@@ -203,6 +229,7 @@ export class Replica {
     if (!welcome.resumed || other) this.#forgetAll();
     if (this.#me !== undefined && other) {
       this.written.clear();
+      this.pending.clear();
       this.people.byUser.clear();
     }
     const again = this.#welcomed;
@@ -233,6 +260,7 @@ export class Replica {
       conversations: Conversation[];
       messages: Message[];
       updates?: Message[];
+      left?: Left[];
       gaps: Gap[];
       contacts: Contact[];
     },
@@ -246,6 +274,7 @@ export class Replica {
     for (const one of from.messages)
       conversations.message(one, counted.has(one.conversation) ? 'counted' : 'missed');
     for (const one of from.updates ?? []) conversations.updated(one, this.#me);
+    for (const one of from.left ?? []) conversations.left(one.conversation);
     for (const one of from.conversations) conversations.recount(one);
     for (const one of from.contacts) this.people.contact(one);
     for (const one of announce ? fresh : []) this.#announce(one);
@@ -268,6 +297,19 @@ export class Replica {
     if ((COMES_BACK[code] ?? 'later') === 'never') this.written.setFailed(id, code);
   }
 
+  #answered(command: ChangeCommand): void {
+    const key = this.conversations.keysById.get(command.conversation);
+    if (key !== undefined) this.pending.answered(key, command);
+  }
+
+  /** As with messages: what makes sense to try again stays. */
+  #undone(command: ChangeCommand, code: Code): void {
+    const key = this.conversations.keysById.get(command.conversation);
+    if (key === undefined || (COMES_BACK[code] ?? 'later') !== 'never') return;
+    const undone = this.pending.answered(key, command);
+    if (undone) this.#happened.push(['refused', { key, what: undone.what, code }]);
+  }
+
   // -- what the member does --
 
   #action(action: Action): void {
@@ -281,6 +323,10 @@ export class Replica {
         return this.written.setFailed(action.id, undefined);
       case 'discard':
         return this.written.unqueue(action.id);
+      case 'change': {
+        const { a: _, ...pending } = action;
+        return this.pending.add(pending);
+      }
       case 'draft':
         return this.written.setDraft(action.key, action.text);
       case 'seen':
@@ -312,16 +358,11 @@ export class Replica {
   }
 }
 
+function isChange(request: Command | undefined): request is ChangeCommand {
+  return request !== undefined && /^(edit|delete|react)$/.test(request.t);
+}
+
 function received(message: Message): SeenMessage {
-  const { id, seq, from, body, time, reply_to } = message;
-  return {
-    id,
-    seq,
-    from,
-    mine: false,
-    body,
-    time,
-    state: 'received',
-    ...(reply_to && { replyTo: reply_to }),
-  };
+  const { id, seq, from, body, time } = message;
+  return { id, seq, from, mine: false, body, time, ...seenOf(message), state: 'received' };
 }

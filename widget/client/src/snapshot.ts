@@ -1,6 +1,6 @@
 // What a tab knows as plain data: handed to a tab that joins, and, cut, kept over a page change.
 
-import type { Queued } from './change.ts';
+import type { Pending, Queued } from './change.ts';
 import type { ConversationKey, KnownPerson, Status } from './client.ts';
 import type { Known } from './known.ts';
 import { trim } from './stretch.ts';
@@ -22,6 +22,7 @@ export interface Snapshot {
   presences: [user: string, presence: Presence, lastSeen: number | undefined][];
   contactsTold: 'no' | 'some' | 'all';
   queue: Queued[];
+  pending?: Pending[];
   drafts: [key: ConversationKey, text: string][];
   status: Status;
   /** With it another tab goes on as the same guest. No part of the cache: it is kept for itself, if at all. */
@@ -52,7 +53,7 @@ export function cached({ guestToken: _, ...all }: Snapshot): Snapshot {
     .sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.active - a.active)
     .slice(0, CACHED_CONVERSATIONS)
     .map(one => ({ ...one, stretches: trim(one.stretches, CACHED_MESSAGES) }));
-  const shown = new Set(conversations.map(one => one.with));
+  const shown = new Set(conversations.flatMap(one => (one.room ? sendersIn(one) : [one.with])));
   return {
     ...all,
     conversations,
@@ -65,4 +66,9 @@ export function cached({ guestToken: _, ...all }: Snapshot): Snapshot {
     contactsTold: 'no',
     status: { state: 'idle', shared: false },
   };
+}
+
+/** In a room a message without its sender's name says little. */
+function sendersIn(known: Known): string[] {
+  return known.stretches.flatMap(one => one.messages.map(message => message.from));
 }

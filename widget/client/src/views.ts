@@ -1,24 +1,28 @@
 // The replica as values to draw: built when read, the same object until it changed, and told by topic.
 
-import type { Queued } from './change.ts';
-import type {
-  ContactList,
-  Conversation,
-  ConversationKey,
-  ConversationList,
-  KnownPerson,
-  Me,
-  Message,
-  PresenceView,
-  Timeline,
-  Topic,
-  Totals,
+import type { Pending, Queued } from './change.ts';
+import {
+  type ContactList,
+  type Conversation,
+  type ConversationKey,
+  type ConversationList,
+  isRoom,
+  type KnownPerson,
+  type Me,
+  type Message,
+  type PresenceView,
+  type RoomView,
+  type Timeline,
+  type Topic,
+  type Totals,
 } from './client.ts';
-import type { Known } from './known.ts';
+import { isOwn, type Known } from './known.ts';
+import { foreseen } from './pending.ts';
 import { UNKNOWN } from './people.ts';
 import type { Replica } from './replica.ts';
+import { roomView, seenOf } from './seen.ts';
 import { newest } from './stretch.ts';
-import type { Code, Contact, Message as WireMessage } from './wire.ts';
+import type { Code, Contact, Room, Message as WireMessage } from './wire.ts';
 
 export type Loading = 'no' | 'newest' | 'older' | 'gap';
 
@@ -42,6 +46,9 @@ export class Views {
   #contactViews = new Map<string, Contact>();
   #lists: { main?: ConversationList; archived?: ConversationList } = {};
   #messages = new WeakMap<WireMessage | Queued, Message>();
+  /** What was pending on a message when its view was made. */
+  #pendingOn = new WeakMap<WireMessage, readonly Pending[]>();
+  #faces = new WeakMap<Room, KnownPerson>();
   #listeners = new Map<Topic, Set<() => void>>();
 
   constructor(
@@ -96,6 +103,7 @@ export class Views {
       const totals = { unread: 0, mentions: 0, conversations: 0, requests: 0 };
       const now = this.now();
       for (const one of this.replica.conversations.byKey.values()) {
+        if (!isOwn(one)) continue;
         totals.mentions += one.mentions;
         if (one.unread === 0 || one.archived || one.mutedUntil > now) continue;
         totals.unread += one.unread;
@@ -115,7 +123,7 @@ export class Views {
         [...queuedOnly, ...this.replica.conversations.byKey.values()].map(one => [one.key, one]),
       );
       const keys = [...known.values()]
-        .filter(one => one.archived === (list === 'archived'))
+        .filter(one => one.archived === (list === 'archived') && isOwn(one))
         .sort((a, b) => Number(b.pinned) - Number(a.pinned) || active(b) - active(a))
         .map(one => one.key);
       const { more } = this.replica.conversations[list];
@@ -138,7 +146,8 @@ export class Views {
       return {
         key,
         exists: known.id !== undefined,
-        with: this.person(known.with),
+        with: isRoom(key) ? this.#faceOf(key) : this.person(known.with),
+        ...this.#roomOf(key),
         ...(last && { last }),
         unread: known.unread,
         mentions: known.mentions,
@@ -164,6 +173,29 @@ export class Views {
         ...(screen?.unreadFrom !== undefined && { unreadFrom: screen.unreadFrom }),
       };
     });
+  }
+
+  face(key: ConversationKey, room: Room): KnownPerson {
+    const old = this.#faces.get(room);
+    if (old) return old;
+    const { name, avatar } = room;
+    const face = { user: key, name, guest: false, ...(avatar !== undefined && { avatar }) };
+    this.#faces.set(room, face);
+    return face;
+  }
+
+  #wireRoom(key: ConversationKey): Room | undefined {
+    return this.replica.known(key).room ?? this.replica.conversations.listed.get(key);
+  }
+
+  #faceOf(key: ConversationKey): KnownPerson {
+    const room = this.#wireRoom(key);
+    return room ? this.face(key, room) : { user: key, name: key.slice(1), guest: false };
+  }
+
+  #roomOf(key: ConversationKey): { room?: RoomView } {
+    const room = isRoom(key) ? this.#wireRoom(key) : undefined;
+    return room ? { room: roomView(room) } : {};
   }
 
   contacts(): ContactList {
@@ -228,17 +260,26 @@ export class Views {
     return [...stored.map(one => this.#stored(one, known)), ...queued.map(one => this.#queued(one))];
   }
 
-  #stored(message: WireMessage, known: Known): Message {
-    const mine = message.from === this.replica.me?.user;
+  #stored(stored: WireMessage, known: Known): Message {
+    const me = this.replica.me?.user;
+    const mine = stored.from === me;
+    const pending = this.replica.pending.of(known.key, stored.seq);
+    const before = this.#pendingOn.get(stored) ?? [];
+    if (pending.length !== before.length || pending.some((one, at) => one !== before[at])) {
+      this.#messages.delete(stored);
+      this.#pendingOn.set(stored, pending);
+    }
+    const message = pending.length > 0 && me !== undefined ? foreseen(stored, pending, me) : stored;
     const state = !mine || known.theirReceived >= message.seq ? 'received' : 'sent';
-    return this.#same(message, {
+    return this.#same(stored, {
       id: message.id,
       seq: message.seq,
       from: message.from,
       mine,
       body: message.body,
       time: message.time,
-      ...(message.reply_to !== undefined && { replyTo: message.reply_to }),
+      ...seenOf(message),
+      ...(pending.length > 0 && { changing: true }),
       state: mine && known.theirRead >= message.seq ? 'read' : state,
     });
   }

@@ -54,6 +54,11 @@ export class Written {
     this.changed.add(`draft:${key}`).add(`conversation:${key}`);
   }
 
+  /** What was written to a place where one may not write any more. The draft stays: somebody typed it. */
+  forget(key: ConversationKey): void {
+    this.queue = this.queue.filter(one => one.key !== key);
+  }
+
   /** Takes another's instead of the own. */
   restore(queue: readonly Queued[], drafts: Iterable<[ConversationKey, string]>): void {
     this.queue = queue;

@@ -2,6 +2,7 @@
 
 import type { Link, LinkListener, OpenLink } from '../src/environment.ts';
 import type {
+  Code,
   Command,
   Contact,
   Conversation,
@@ -19,6 +20,8 @@ interface Talk {
   members: [string, string];
   messages: Message[];
   positions: number[];
+  /** Where each message was changed last: seq → position. */
+  changes: Map<number, number>;
   markers: Map<string, { received: number; read: number }>;
   changed: number;
 }
@@ -60,6 +63,8 @@ export class Server {
   epoch = 'e1';
   /** More missed messages of one conversation than this make a gap. */
   gapAfter = 10;
+  /** More older messages of one conversation that have changed are not sent, but forgotten. */
+  updatesAtMost = 10;
   latency = () => 10;
   /** Asked before each delivery and each command: what goes wrong here? */
   fault: (where: 'up' | 'down', frame: Command | Event) => 'no' | 'cut' | 'twice' | 'swallow' = () => 'no';
@@ -135,6 +140,7 @@ export class Server {
       members,
       messages: [],
       positions: [],
+      changes: new Map(),
       markers: new Map(),
       changed: 0,
     };
@@ -224,9 +230,22 @@ export class Server {
       if (sent.length < missed.length) gaps.push({ conversation: talk.id, first: sent[0]!.seq });
       return sent;
     });
+    const updates = changed.flatMap(talk => {
+      if (since === undefined) return [];
+      const later = talk.messages.filter(
+        ({ seq }, at) => (talk.changes.get(seq) ?? 0) > since && (talk.positions[at] ?? 0) <= since,
+      );
+      if (later.length <= this.updatesAtMost) return later.map(one => this.#seenBy(user, one));
+      const known = gaps.find(one => one.conversation === talk.id);
+      const first = known?.first ?? talk.messages.length + 1;
+      if (known) known.forget = true;
+      else gaps.push({ conversation: talk.id, first, forget: true });
+      return [];
+    });
     return {
       conversations: changed.map(one => this.record(one, user)),
-      messages,
+      messages: messages.map(one => this.#seenBy(user, one)),
+      ...(updates.length > 0 && { updates }),
       gaps,
       contacts: since === undefined ? this.#contactsOf(user) : [],
       position: `${this.epoch}.${this.position}`,
@@ -275,6 +294,10 @@ export class Server {
           reply({ t: 'watching', online: online.slice(0, this.mostNamed), ...more });
         }
         return;
+      case 'edit':
+      case 'delete':
+      case 'react':
+        return this.#change(session, command);
       case 'ping':
         return reply({ t: 'pong' });
       case 'bye':
@@ -356,6 +379,40 @@ export class Server {
     return message;
   }
 
+  /** Changes a message, tells all, and answers. */
+  #change(session: Session, command: Command & { t: 'edit' | 'delete' | 'react' }): void {
+    const { user } = session;
+    const { rid: re, conversation, seq } = command;
+    const talk = this.talks.get(conversation);
+    const old = talk?.messages[seq - 1];
+    const refuse = (code: Code) => this.#deliver(session, { t: 'error', re, code, text: '' });
+    if (!talk?.members.includes(user)) return refuse('no_such_conversation');
+    if (!old || old.deleted) return refuse('no_such_message');
+    if (command.t !== 'react' && old.from !== user) return refuse('not_allowed');
+    const now = changed(old, command, user, this.clock.now);
+    const isNew = JSON.stringify(now) !== JSON.stringify(old);
+    const message = isNew ? { ...now, version: this.position + 1 } : old;
+    if (isNew) {
+      this.position += 1;
+      talk.messages[seq - 1] = message;
+      talk.changes.set(seq, this.position);
+      talk.changed = this.position;
+    }
+    const position = `${this.epoch}.${this.position}`;
+    for (const one of this.sessions) {
+      if (one === session || !talk.members.includes(one.user)) continue;
+      const seen = one.user === user ? this.#seenBy(user, message) : message;
+      this.#deliver(one, { t: 'update', message: seen, by: user, position });
+    }
+    this.#deliver(session, { t: 'update', re, message: this.#seenBy(user, message), by: user, position });
+  }
+
+  #seenBy(user: string, message: Message): Message {
+    if (!message.reactions) return message;
+    const reactions = message.reactions.map(one => (one.users.includes(user) ? { ...one, mine: true } : one));
+    return { ...message, reactions };
+  }
+
   #mark(session: Session, command: Command & { t: 'marker' }): void {
     const talk = this.talks.get(command.conversation);
     if (!talk) return;
@@ -383,8 +440,9 @@ export class Server {
       return this.#deliver(session, { t: 'error', re, code: 'no_such_conversation', text: '' });
     }
     const found = talk.messages.filter(one => one.seq < (before ?? Infinity) && one.seq > (after ?? 0));
-    const messages = after === undefined ? found.slice(-limit) : found.slice(0, limit);
-    const more = messages.length < found.length;
+    const taken = after === undefined ? found.slice(-limit) : found.slice(0, limit);
+    const messages = taken.map(one => this.#seenBy(session.user, one));
+    const more = taken.length < found.length;
     this.#deliver(session, { t: 'history', re, conversation: talk.id, messages, more });
   }
 
@@ -403,7 +461,8 @@ export class Server {
 
   #other(user: string, to: SendTo): string {
     if ('user' in to) return to.user;
-    const members = ('conversation' in to && this.talks.get(to.conversation)?.members) || [];
+    if ('page' in to) return '';
+    const members = this.talks.get(to.conversation)?.members ?? [];
     return members.find(one => one !== user) ?? '';
   }
 
@@ -433,7 +492,7 @@ export class Server {
     return {
       conversation: talk.id,
       with: this.person(other),
-      ...(last && { last }),
+      ...(last && { last: this.#seenBy(user, last) }),
       received: mine.received,
       read: mine.read,
       their_received: theirs.received,
@@ -446,6 +505,26 @@ export class Server {
       active: last?.time ?? 0,
     };
   }
+}
+
+function changed(
+  old: Message,
+  command: Command & { t: 'edit' | 'delete' | 'react' },
+  user: string,
+  now: number,
+): Message {
+  if (command.t === 'edit')
+    return old.body === command.body ? old : { ...old, body: command.body, edited: now };
+  const { reactions = [], ...rest } = old;
+  if (command.t === 'delete') return { ...rest, body: '', deleted: true };
+  const before = reactions.find(one => one.reaction === command.reaction);
+  const others = (before?.users ?? []).filter(one => one !== user);
+  const users =
+    command.on === before?.users.includes(user) ? before.users : command.on ? [...others, user] : others;
+  const after = { reaction: command.reaction, count: users.length, users };
+  const all = before ? reactions.map(one => (one === before ? after : one)) : [...reactions, after];
+  const left = all.filter(one => one.count > 0);
+  return left.length > 0 ? { ...rest, reactions: left } : rest;
 }
 
 /** An unsigned token of this user. */

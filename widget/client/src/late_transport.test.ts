@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { settle } from '../test/clock.ts';
+import type { LinkListener, OpenLink } from './environment.ts';
+import { lateTransport } from './late_transport.ts';
+
+function scene() {
+  const did: string[] = [];
+  const listener: LinkListener = { event: () => undefined, closed: () => did.push('closed') };
+  const open: OpenLink = hello => {
+    did.push(`open ${hello}`);
+    return { send: frame => did.push(`send ${frame}`), close: () => did.push('close') };
+  };
+  return { did, listener, open };
+}
+
+test('what is said before it has come is said afterwards, in order', async () => {
+  const { did, listener, open } = scene();
+  const link = lateTransport(() => Promise.resolve(open))('hello', listener);
+  link.send('a');
+  await settle();
+  link.send('b');
+  link.close();
+  expect(did).toEqual(['open hello', 'send a', 'send b', 'close']);
+});
+
+test('one that was closed before it has come is never opened', async () => {
+  const { did, listener, open } = scene();
+  lateTransport(() => Promise.resolve(open))('hello', listener).close();
+  await settle();
+  expect(did).toEqual([]);
+});
+
+test('one that cannot be fetched is as one that broke', async () => {
+  const { did, listener } = scene();
+  lateTransport(() => Promise.reject(new Error('404')))('hello', listener);
+  await settle();
+  expect(did).toEqual(['closed']);
+});

@@ -1,0 +1,99 @@
+// Changes of messages that the member has made and the server has not confirmed: drawn at once, undone if refused.
+
+import type { Pending } from './change.ts';
+import type { Changed } from './changed.ts';
+import type { ConversationKey } from './client.ts';
+import type { Command, Message, Reaction } from './wire.ts';
+
+/** Beyond, the oldest are given up: somebody was offline for long and changed much. */
+const MAX_PENDING = 200;
+/** As many people as the server names. */
+const NAMED = 20;
+
+export type ChangeCommand = Command & { t: 'edit' | 'delete' | 'react' };
+
+export class PendingChanges {
+  /** In the order in which they were made. */
+  all: readonly Pending[] = [];
+
+  constructor(private readonly changed: Changed) {}
+
+  /** The newest word on one thing is the only one. */
+  add(pending: Pending): void {
+    const deleted = this.of(pending.key, pending.seq).some(one => one.what === 'delete');
+    if (deleted) return;
+    const others = this.all.filter(one => !overrules(pending, one));
+    this.all = [...others, pending].slice(-MAX_PENDING);
+    this.changed.conversation(pending.key);
+  }
+
+  of(key: ConversationKey, seq: number): readonly Pending[] {
+    return this.all.filter(one => one.seq === seq && one.key === key);
+  }
+
+  /** The server has answered this command. */
+  answered(key: ConversationKey, command: ChangeCommand): Pending | undefined {
+    const found = this.of(key, command.seq).find(one => says(one, command));
+    if (found === undefined) return undefined;
+    this.all = this.all.filter(one => one !== found);
+    this.changed.conversation(key);
+    return found;
+  }
+
+  restore(all: readonly Pending[]): void {
+    for (const one of [...this.all, ...all]) this.changed.conversation(one.key);
+    this.all = all;
+  }
+
+  clear(): void {
+    this.restore([]);
+  }
+}
+
+/** The message as it will be once the server has taken these. */
+export function foreseen(message: Message, pending: readonly Pending[], me: string): Message {
+  let seen = message;
+  for (const one of pending) {
+    if (seen.deleted) return seen;
+    if (one.what === 'edit') seen = { ...seen, body: one.body, edited: one.time };
+    else if (one.what === 'delete') seen = without(seen);
+    else seen = { ...seen, reactions: reacted(seen.reactions ?? [], one.reaction, one.on, me) };
+  }
+  return seen;
+}
+
+function without({ edited: _, reactions: __, reply_to: ___, ...rest }: Message): Message {
+  return { ...rest, body: '', deleted: true };
+}
+
+function reacted(before: readonly Reaction[], reaction: string, on: boolean, me: string): Reaction[] {
+  const old = before.find(one => one.reaction === reaction);
+  if ((old?.mine ?? false) === on) return [...before];
+  if (old === undefined) return [...before, { reaction, count: 1, users: [me], mine: true }];
+  const users = on ? [...old.users, me].slice(0, NAMED) : old.users.filter(user => user !== me);
+  const { mine: _, ...rest } = old;
+  const now: Reaction = { ...rest, count: old.count + (on ? 1 : -1), users, ...(on && { mine: true }) };
+  return before.map(one => (one === old ? now : one)).filter(one => one.count > 0);
+}
+
+export function commandOf(one: Pending, conversation: string): UnnumberedChange {
+  const { seq } = one;
+  if (one.what === 'edit') return { t: 'edit', conversation, seq, body: one.body };
+  if (one.what === 'delete') return { t: 'delete', conversation, seq };
+  return { t: 'react', conversation, seq, reaction: one.reaction, on: one.on };
+}
+
+type UnnumberedChange<C = ChangeCommand> = C extends ChangeCommand ? Omit<C, 'rid'> : never;
+
+function overrules(newer: Pending, older: Pending): boolean {
+  if (newer.key !== older.key || newer.seq !== older.seq) return false;
+  if (newer.what === 'delete') return true;
+  if (newer.what === 'react') return older.what === 'react' && older.reaction === newer.reaction;
+  return older.what === 'edit';
+}
+
+function says(one: Pending, command: ChangeCommand): boolean {
+  if (one.what === 'edit') return command.t === 'edit' && command.body === one.body;
+  if (one.what === 'delete') return command.t === 'delete';
+  return command.t === 'react' && command.reaction === one.reaction && command.on === one.on;
+}

@@ -1,0 +1,82 @@
+// What is asked of the server about rooms: the directory, making and changing them, coming, going, and who is in them.
+
+import { addressee } from './addressee.ts';
+import { type ConversationKey, type ListedRoom, RequestError, type RoomChange } from './client.ts';
+import { keyOfRecord } from './conversations.ts';
+import type { Unnumbered } from './engine.ts';
+import type { Replica } from './replica.ts';
+import { roomView } from './seen.ts';
+import type { Views } from './views.ts';
+import type { Event, Member, MemberAction, Role, RoomKind } from './wire.ts';
+
+export interface RoomsHost {
+  replica: Replica;
+  views: Views;
+  ask(request: Unnumbered): Promise<Event>;
+}
+
+export class Rooms {
+  constructor(private readonly host: RoomsHost) {}
+
+  async list(query?: string, after?: string): Promise<{ rooms: ListedRoom[]; next?: string }> {
+    const event = await this.host.ask({ t: 'rooms', ...page(query, after) });
+    if (event.t !== 'rooms') throw new RequestError('internal');
+    const rooms = event.rooms.map(one => {
+      const key = keyOfRecord(one);
+      return { key, face: this.host.views.face(key, one.room), room: roomView(one.room) };
+    });
+    return { rooms, ...(event.next !== undefined && { next: event.next }) };
+  }
+
+  async create(room: { name: string; kind: RoomKind; topic?: string }): Promise<ConversationKey> {
+    const event = await this.host.ask({ t: 'create_room', ...room });
+    if (event.t !== 'conversation') throw new RequestError('internal');
+    return keyOfRecord(event.conversation);
+  }
+
+  async change(key: ConversationKey, { slowMs, ...change }: RoomChange): Promise<void> {
+    const conversation = this.#idOf(key);
+    const slow = slowMs === undefined ? {} : { slow_ms: slowMs };
+    await this.host.ask({ t: 'change_room', conversation, ...change, ...slow });
+  }
+
+  async join(key: ConversationKey): Promise<void> {
+    await this.host.ask({ t: 'join', to: addressee(key) });
+  }
+
+  async leave(key: ConversationKey): Promise<void> {
+    await this.host.ask({ t: 'leave', conversation: this.#idOf(key) });
+  }
+
+  async members(
+    key: ConversationKey,
+    query?: string,
+    after?: string,
+  ): Promise<{ members: Member[]; next?: string }> {
+    const event = await this.host.ask({ t: 'members', conversation: this.#idOf(key), ...page(query, after) });
+    if (event.t !== 'members') throw new RequestError('internal');
+    return { members: event.members, ...(event.next !== undefined && { next: event.next }) };
+  }
+
+  async changeMember(key: ConversationKey, user: string, action: MemberAction, role?: Role): Promise<Member> {
+    const conversation = this.#idOf(key);
+    const event = await this.host.ask({ t: 'member', conversation, user, action, ...(role && { role }) });
+    if (event.t !== 'member') throw new RequestError('internal');
+    return event.member;
+  }
+
+  /** A room that was only looked at is named by its key. */
+  #idOf(key: ConversationKey): string {
+    const id = this.host.replica.known(key).id ?? (key[0] === '#' ? key.slice(1) : undefined);
+    if (id === undefined) throw new RequestError('no_such_conversation');
+    return id;
+  }
+}
+
+/** The fields by which a page of a list is asked for. */
+export function page(
+  query: string | undefined,
+  after: string | undefined,
+): { query?: string; after?: string } {
+  return { ...(query !== undefined && query !== '' && { query }), ...(after !== undefined && { after }) };
+}

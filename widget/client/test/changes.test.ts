@@ -1,0 +1,197 @@
+// Editing, deleting and reacting: at once here, once everywhere, undone where it is refused, kept while offline.
+
+import { expect, test } from 'vitest';
+import { type Client, direct, type Happenings } from '../src/client.ts';
+import { world } from './world.ts';
+
+const BEN = direct('ben');
+const ANA = direct('ana');
+
+async function talking(bodies = ['one', 'two', 'three']) {
+  const all = world();
+  const ana = await all.online('ana');
+  const ben = await all.online('ben');
+  ana.client.open(BEN);
+  ben.client.open(ANA);
+  for (const body of bodies) ana.client.send(BEN, body);
+  await all.clock.advance(1_000 + 30 * bodies.length);
+  return { ...all, ana: ana.client, ben: ben.client };
+}
+
+/** Each message as one word. */
+function seen(client: Client, key = BEN): string[] {
+  return client.timeline(key).messages.map(({ body, edited, deleted, reactions = [], changing }) => {
+    const marks = reactions.map(one => `${one.reaction}${one.count}${one.mine ? '!' : ''}`);
+    const words = [deleted ? '(deleted)' : body, edited !== undefined && 'edited', ...marks, changing && '…'];
+    return words.filter(Boolean).join(' ');
+  });
+}
+
+test('an edit is there at once, and then everywhere', async () => {
+  const { clock, ana, ben } = await talking();
+  ana.edit(BEN, 2, 'zwei  ');
+  expect(seen(ana)).toEqual(['one', 'zwei edited …', 'three']);
+  await clock.advance(100);
+  expect(seen(ana)).toEqual(['one', 'zwei edited', 'three']);
+  expect(seen(ben, ANA)).toEqual(['one', 'zwei edited', 'three']);
+});
+
+test('a deleted message leaves its place, and takes its reactions along', async () => {
+  const { clock, ana, ben } = await talking();
+  ben.react(ANA, 3, '👍', true);
+  await clock.advance(100);
+  ana.remove(BEN, 3);
+  expect(seen(ana)).toEqual(['one', 'two', '(deleted) …']);
+  await clock.advance(100);
+  expect(seen(ben, ANA)).toEqual(['one', 'two', '(deleted)']);
+  expect(ben.conversation(ANA).last).toMatchObject({ deleted: true, body: '' });
+});
+
+test('reactions are counted, and each knows which are their own', async () => {
+  const { clock, ana, ben } = await talking();
+  ana.react(BEN, 1, '👍', true);
+  ben.react(ANA, 1, '👍', true);
+  ben.react(ANA, 1, '🎉', true);
+  await clock.advance(200);
+  expect(seen(ana)[0]).toBe('one 👍2! 🎉1');
+  expect(seen(ben, ANA)[0]).toBe('one 👍2! 🎉1!');
+  ana.react(BEN, 1, '👍', false);
+  expect(seen(ana)[0]).toBe('one 👍1 🎉1 …');
+  await clock.advance(200);
+  expect(seen(ana)[0]).toBe('one 👍1 🎉1');
+  expect(seen(ben, ANA)[0]).toBe('one 👍1! 🎉1!');
+});
+
+test('who changes their mind quickly says only what is different in the end', async () => {
+  const { clock, server, ana } = await talking();
+  for (const on of [true, false, true, false, true]) ana.react(BEN, 1, '👍', on);
+  await clock.advance(500);
+  const said = server.log.filter(one => one.command.t === 'react').map(one => one.command);
+  expect(said.length).toBeLessThanOrEqual(2);
+  expect(seen(ana)[0]).toBe('one 👍1!');
+});
+
+test('what is refused is as it was, and said', async () => {
+  const { clock, server, ana } = await talking();
+  const refused: Happenings['refused'][] = [];
+  ana.on('refused', one => refused.push(one));
+  server.refuse = command =>
+    command.t === 'edit' ? { t: 'error', re: command.rid, code: 'not_allowed', text: '' } : undefined;
+  ana.edit(BEN, 1, 'eins');
+  await clock.advance(200);
+  expect(seen(ana)).toEqual(['one', 'two', 'three']);
+  expect(refused).toEqual([{ key: BEN, what: 'edit', code: 'not_allowed' }]);
+});
+
+test('what is refused for now is tried again', async () => {
+  const { clock, server, ana, ben } = await talking();
+  let times = 0;
+  server.refuse = command =>
+    command.t === 'delete' && ++times < 3
+      ? { t: 'error', re: command.rid, code: 'rate_limited', text: '', retry_after: 2_000 }
+      : undefined;
+  ana.remove(BEN, 1);
+  await clock.advance(1_000);
+  expect(seen(ana)[0]).toBe('(deleted) …');
+  await clock.advance(6_000);
+  expect(times).toBe(3);
+  expect([seen(ana)[0], seen(ben, ANA)[0]]).toEqual(['(deleted)', '(deleted)']);
+});
+
+test('offline it waits, and goes out in the end; the newest word on a thing is the only one', async () => {
+  const { clock, server, ana, ben } = await talking();
+  server.reachable = false;
+  server.cutAll();
+  await clock.advance(100);
+  ana.edit(BEN, 1, 'uno');
+  ana.edit(BEN, 1, 'eins');
+  ana.edit(BEN, 2, 'zwei');
+  ana.remove(BEN, 2);
+  ana.react(BEN, 3, '👍', true);
+  expect(seen(ana)).toEqual(['eins edited …', '(deleted) …', 'three 👍1! …']);
+  await clock.advance(5_000);
+  server.reachable = true;
+  await clock.advance(70_000);
+  const now = ['eins edited', '(deleted)', 'three 👍1!'];
+  expect(seen(ana)).toEqual(now);
+  expect(seen(ben, ANA)).toEqual(now.map(one => one.replace('!', '')));
+  expect(server.log.filter(one => one.command.t === 'edit')).toHaveLength(1);
+});
+
+test('who was away learns what has changed', async () => {
+  const { clock, server, ana, ben } = await talking();
+  server.reachable = false;
+  for (const session of [...server.sessions]) if (session.user === 'ben') server.cut(session);
+  ana.edit(BEN, 1, 'eins');
+  ana.remove(BEN, 2);
+  await clock.advance(500);
+  expect(seen(ben, ANA)).toEqual(['one', 'two', 'three']);
+  server.reachable = true;
+  await clock.advance(70_000);
+  expect(seen(ben, ANA)).toEqual(['eins edited', '(deleted)', 'three']);
+});
+
+test('who missed too much forgets what it had, and reads it again', async () => {
+  const { clock, server, ana, ben } = await talking(Array.from({ length: 40 }, (_, i) => `m${i + 1}`));
+  server.updatesAtMost = 3;
+  server.reachable = false;
+  for (const session of [...server.sessions]) if (session.user === 'ben') server.cut(session);
+  for (let seq = 1; seq <= 8; seq++) ana.edit(BEN, seq, `n${seq}`);
+  await clock.advance(1_000);
+  server.reachable = true;
+  await clock.advance(70_000);
+  expect(seen(ben, ANA).slice(0, 9)).toEqual([
+    ...Array.from({ length: 8 }, (_, i) => `n${i + 1} edited`),
+    'm9',
+  ]);
+});
+
+test('a change that overtakes the page on which its message is, is not lost', async () => {
+  const { clock, server, online, ana } = await talking(Array.from({ length: 80 }, (_, i) => `m${i + 1}`));
+  const late = (await online('ben')).client;
+  late.open(ANA);
+  await clock.advance(500);
+  expect(late.timeline(ANA).messages[0]?.seq).toBe(30);
+  ana.edit(BEN, 1, 'eins');
+  await clock.advance(500);
+  // As if the page had been read before.
+  const { edited: _, version: __, ...before } = server.talk('ana', 'ben').messages[0]!;
+  server.talk('ana', 'ben').messages[0] = { ...before, body: 'm1' };
+  late.loadOlder(ANA);
+  await clock.advance(500);
+  expect(seen(late, ANA)[0]).toBe('eins edited');
+});
+
+test('another tab shows it too, and sends it if the first one dies over it', async () => {
+  const { clock, server, browser, online } = world();
+  const shared = browser();
+  const one = await online('ana', shared);
+  const two = await online('ana', shared);
+  await online('ben');
+  for (const tab of [one, two]) tab.client.open(BEN);
+  one.client.send(BEN, 'one');
+  await clock.advance(1_000);
+  server.reachable = false;
+  server.cutAll();
+  await clock.advance(100);
+  two.client.edit(BEN, 1, 'eins');
+  await clock.advance(100);
+  expect(seen(one.client)).toEqual(['eins edited …']);
+  one.close();
+  server.reachable = true;
+  await clock.advance(70_000);
+  expect(seen(two.client)).toEqual(['eins edited']);
+  expect(server.talk('ana', 'ben').messages[0]?.body).toBe('eins');
+});
+
+test('a message far back is reached page by page', async () => {
+  const { clock, online } = await talking(Array.from({ length: 180 }, (_, i) => `m${i + 1}`));
+  const ben = (await online('ben')).client;
+  ben.open(ANA);
+  await clock.advance(500);
+  expect(ben.timeline(ANA).messages.some(one => one.seq === 3)).toBe(false);
+  const reached = ben.reach(ANA, 3);
+  await clock.advance(2_000);
+  expect(await reached).toBe(true);
+  expect(ben.timeline(ANA).messages.some(one => one.seq === 3)).toBe(true);
+});
