@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
-import { piecesOf } from './links.ts';
+import { addressAt } from './links.ts';
 
 function check(body: string, links: string[]) {
-  const pieces = piecesOf(body);
-  expect(pieces.map(piece => piece.text).join('')).toBe(body);
-  expect(pieces.flatMap(piece => (piece.kind === 'link' ? [piece.text] : []))).toEqual(links);
+  const found: string[] = [];
+  for (let at = 0; at < body.length; at++) {
+    const one = addressAt(body, at);
+    if (one === undefined) continue;
+    found.push(one.text);
+    at += one.text.length - 1;
+  }
+  expect(found).toEqual(links);
 }
 
 test('text without an address stays whole', () => {
@@ -32,17 +37,7 @@ test('marks that turn the writing direction end an address', () => {
   check('https://a.example/\u202etxt.exe', ['https://a.example/']);
 });
 
-test('a message of nothing but addresses makes a bounded number of links', () => {
-  const body = 'https://a.example '.repeat(500);
-  expect(piecesOf(body).filter(piece => piece.kind === 'link')).toHaveLength(50);
-  expect(
-    piecesOf(body)
-      .map(piece => piece.text)
-      .join(''),
-  ).toBe(body);
-});
-
 test('a long run of closing brackets costs no quadratic time', () => {
   const body = `https://a.example/${')'.repeat(20_000)}`;
-  expect(piecesOf(body)[0]?.text).toBe('https://a.example/');
+  expect(addressAt(body, 0)?.text).toBe('https://a.example/');
 });

@@ -1,29 +1,38 @@
 /** Finds addresses in a message. The text stays text: nothing here makes markup. */
 
-export type Piece = { kind: 'text'; text: string } | { kind: 'link'; text: string; href: string };
-
-/** Only these two schemes become links, and only written out: a bare `example.com` may be a file name. */
-const ADDRESS = /\bhttps?:\/\/[^\s<>"'`\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/giu;
-/** A message is bounded by the server; this bounds the nodes that one message may become. */
-const MOST_LINKS = 50;
+/** Only these schemes become links, and only written out: a bare `example.com` may be a file name. */
+const SCHEME = /(?:https?:\/\/|mailto:)/iy;
+const REST = /[^\s<>"'`\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/uy;
 const OPENERS: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
+const LETTER = /[\p{L}\p{N}_]/u;
 
-export function piecesOf(body: string): Piece[] {
-  const pieces: Piece[] = [];
-  let from = 0;
-  let links = 0;
-  for (const match of body.matchAll(ADDRESS)) {
-    if (links === MOST_LINKS) break;
-    const text = withoutTrailing(match[0]);
-    const href = hrefOf(text);
-    if (href === undefined) continue;
-    if (match.index > from) pieces.push({ kind: 'text', text: body.slice(from, match.index) });
-    pieces.push({ kind: 'link', text, href });
-    from = match.index + text.length;
-    links += 1;
+/** The address that begins here. */
+export function addressAt(body: string, at: number): { text: string; href: string } | undefined {
+  if (at > 0 && LETTER.test(body.charAt(at - 1))) return undefined;
+  SCHEME.lastIndex = at;
+  if (!SCHEME.test(body)) return undefined;
+  REST.lastIndex = at;
+  const text = withoutTrailing(REST.exec(body)?.[0] ?? '');
+  const href = hrefOf(text);
+  return href === undefined ? undefined : { text, href };
+}
+
+/** Where an address leads, if it may lead anywhere. */
+export function hrefOf(address: string): string | undefined {
+  try {
+    const url = new URL(address);
+    if (url.protocol === 'mailto:') return mailOf(url);
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined;
+    // `https://site.example@evil.example` shows one host and opens another.
+    return url.username === '' && url.password === '' && url.hostname !== '' ? url.href : undefined;
+  } catch {
+    return undefined;
   }
-  if (from < body.length) pieces.push({ kind: 'text', text: body.slice(from) });
-  return pieces;
+}
+
+/** One receiver, and nothing that writes the letter: `?bcc=` and `?body=` are other people's words. */
+function mailOf({ pathname }: URL): string | undefined {
+  return /^[^\s@,;?&<>"']+@[^\s@,;?&<>"']+$/.test(pathname) ? `mailto:${pathname}` : undefined;
 }
 
 /** A full stop or a bracket after an address belongs to the sentence, unless the address opened the bracket. */
@@ -37,20 +46,10 @@ function withoutTrailing(address: string): string {
   let end = address.length;
   for (; end > 0; end--) {
     const last = address.charAt(end - 1);
-    if ('.,;:!?…'.includes(last)) continue;
+    if ('.,;:!?…*~_'.includes(last)) continue;
     const opener = OPENERS[last];
     if (opener === undefined || (open.get(opener) ?? 0) >= 0) break;
     open.set(opener, (open.get(opener) ?? 0) + 1);
   }
   return address.slice(0, end);
-}
-
-function hrefOf(address: string): string | undefined {
-  try {
-    const url = new URL(address);
-    // `https://site.example@evil.example` shows one host and opens another.
-    return url.username === '' && url.password === '' && url.hostname !== '' ? url.href : undefined;
-  } catch {
-    return undefined;
-  }
 }
