@@ -11,10 +11,34 @@ import { budget } from './budget.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 
+/** We preload nothing, and so need none of the code that does. */
+const withoutPreload = {
+  name: 'without-preload',
+  enforce: 'pre',
+  load: id =>
+    id.includes('vite/preload-helper') ? 'export const __vitePreload = load => load();' : undefined,
+};
+
+/** What each entry imports at once, for one chunk instead of one for each set of late parts that use it too. */
+const atStart = { client: new Set(), app: new Set() };
+const entries = { client: join(root, 'loader/src/session.ts'), app: join(root, 'app/src/main.ts') };
+const whatIsAtStart = {
+  name: 'what-is-at-start',
+  buildEnd() {
+    for (const [name, entry] of Object.entries(entries)) {
+      atStart[name].add(entry);
+      for (const id of atStart[name]) {
+        for (const imported of this.getModuleInfo(id)?.importedIds ?? []) atStart[name].add(imported);
+      }
+    }
+  },
+};
+
 const shared = {
   root,
   configFile: false,
   logLevel: 'warn',
+  plugins: [withoutPreload],
   define: { 'process.env.NODE_ENV': '"production"' },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 };
@@ -39,10 +63,14 @@ async function buildModules() {
       cssCodeSplit: false,
       reportCompressedSize: false,
       rollupOptions: {
-        input: { client: join(root, 'loader/src/session.ts'), app: join(root, 'app/src/main.ts') },
-        preserveEntrySignatures: 'strict',
+        input: entries,
+        plugins: [whatIsAtStart],
+        preserveEntrySignatures: 'allow-extension',
         output: {
           format: 'es',
+          codeSplitting: {
+            groups: [{ name: 'interface', test: id => atStart.app.has(id) && !atStart.client.has(id) }],
+          },
           entryFileNames: 'kith/[name]-[hash].js',
           chunkFileNames: 'kith/[name]-[hash].js',
           assetFileNames: 'kith/[name]-[hash][extname]',
@@ -57,10 +85,22 @@ async function buildModules() {
     client: entry('client'),
     app: entry('app'),
     /** Everything that must have arrived before one can chat: the entries and what they import at once. */
-    shell: chunks
-      .filter(one => one.isEntry || chunks.some(by => by.imports.includes(one.fileName)))
-      .map(one => one.fileName),
+    shell: [...atOnce(chunks.filter(one => one.isEntry)), largest('wording/')],
   };
+
+  /** These chunks and all that they import before they run. */
+  function atOnce(entries) {
+    const names = new Set(entries.map(one => one.fileName));
+    for (const name of names)
+      for (const imported of chunks.find(one => one.fileName === name)?.imports ?? []) names.add(imported);
+    return names;
+  }
+
+  /** Of the languages one is fetched. */
+  function largest(folder) {
+    const languages = chunks.filter(one => one.isDynamicEntry && one.facadeModuleId?.includes(folder));
+    return languages.sort((a, b) => b.code.length - a.code.length)[0].fileName;
+  }
 }
 
 /** The classic script, with the addresses of the modules in it. */

@@ -9,11 +9,20 @@ import {
   type ConversationList,
   direct,
   type Happenings,
+  isRoom,
   type KnownPerson,
+  type ListedRoom,
   type Me,
+  type Member,
+  type MemberAction,
   type Message,
   type Person,
   type Presence,
+  type Role,
+  type RoomChange,
+  type RoomKind,
+  type RoomView,
+  room,
   type Status,
   type Timeline,
   type Topic,
@@ -25,6 +34,7 @@ export interface FakeOptions {
   chats?: number;
   open?: boolean;
   requests?: number;
+  rooms?: number;
   now: number;
 }
 
@@ -96,6 +106,28 @@ const PRESENCES: Presence[] = [
 ];
 const MINUTE = 60_000;
 
+const ROOMS: readonly [name: string, kind: RoomKind, topic: string][] = [
+  ['Bikers', 'public', 'Rides around the lake, every Sunday at ten'],
+  ['Committee', 'private', 'The five of us'],
+  ['News of the club', 'announcement', 'What everybody should know'],
+  ['Repair corner', 'public', 'Chains, tubes and other troubles'],
+  ['Flea market', 'public', 'Buy, sell, give away'],
+  ['Photos', 'public', ''],
+];
+
+function roomOf(i: number): RoomView {
+  const [name, kind, topic] = ROOMS[i % ROOMS.length] ?? ['', 'public', ''];
+  return {
+    name: i < ROOMS.length ? name : `${name} ${i}`,
+    kind,
+    role: i === 0 ? 'moderator' : 'member',
+    members: 1_240 - i * 97,
+    ...(topic && { topic }),
+    slowMs: 0,
+    frozen: false,
+  };
+}
+
 /** Pictures the state that a test or the page wants; `change` redraws a topic. */
 export class FakeClient implements Client {
   readonly calls: string[] = [];
@@ -108,6 +140,7 @@ export class FakeClient implements Client {
   readonly timelines = new Map<ConversationKey, Timeline>();
   readonly typers = new Map<ConversationKey, readonly string[]>();
   readonly drafts = new Map<ConversationKey, string>();
+  readonly listed = new Map<ConversationKey, ListedRoom>();
   watched: readonly string[] = [];
   watchesContacts = false;
   private readonly listeners = new Map<string, Set<() => void>>();
@@ -116,7 +149,7 @@ export class FakeClient implements Client {
   private serial = 0;
   private readonly now: number;
 
-  constructor({ people = 40, chats = 12, open = true, requests = 2, now }: FakeOptions) {
+  constructor({ people = 40, chats = 12, open = true, requests = 2, rooms = 0, now }: FakeOptions) {
     this.now = now;
     this.myself = {
       user: 'me',
@@ -136,6 +169,56 @@ export class FakeClient implements Client {
     for (let i = 0; i < people; i++)
       this.addPerson(i, i < requests ? 'request_received' : i % 5 === 4 ? 'none' : 'contact');
     for (let i = 0; i < Math.min(chats, people - requests); i++) this.addChat(i + requests, i);
+    for (let i = 0; i < rooms; i++) this.addRoom(room(`r${i}`), roomOf(i), i);
+  }
+
+  /** Three are one's own; all that are not private are listed. */
+  private addRoom(key: ConversationKey, view: RoomView, i: number) {
+    const face = { user: key, name: view.name, guest: false };
+    const { role: _, ...strange } = view;
+    const own = i < 3;
+    const users = ['u3', 'u5', 'u3', 'u7', 'me', 'u4'];
+    const messages = own
+      ? Array.from({ length: 14 }, (_, at): Message => {
+          const from = users[at % users.length] ?? 'u3';
+          return {
+            id: `${key}-${at + 1}`,
+            seq: at + 1,
+            from,
+            mine: from === 'me',
+            body:
+              at === 12 ? 'Great photo, @me! **Thanks** for the _tip_ 🙌' : (TALK[at % TALK.length] ?? ''),
+            time: this.now - (14 - at) * 3 * MINUTE - i * 50 * MINUTE,
+            state: from === 'me' ? 'sent' : 'received',
+            ...(at === 7 && { replyTo: 3 }),
+            ...(at === 9 && { edited: this.now - 20 * MINUTE }),
+            ...(at === 10 && { body: '', deleted: true as const }),
+            ...(at === 8 && {
+              reactions: [
+                { reaction: '👍', count: 3, users: ['u3', 'u5', 'me'], mine: true },
+                { reaction: '🎉', count: 1, users: ['u7'], mine: false },
+              ],
+            }),
+          };
+        })
+      : [];
+    const last = messages.at(-1);
+    this.timelines.set(key, { messages, more: false, loading: 'no' });
+    this.chats.set(key, {
+      key,
+      exists: true,
+      with: face,
+      room: own ? view : strange,
+      ...(last && { last }),
+      unread: i === 1 ? 4 : 0,
+      mentions: i === 1 ? 1 : 0,
+      mutedUntil: 0,
+      pinned: false,
+      archived: false,
+      active: last?.time ?? 0,
+      draft: '',
+    });
+    if (view.kind !== 'private') this.listed.set(key, { key, face, room: own ? view : strange });
   }
 
   private addPerson(i: number, state: ContactState) {
@@ -240,7 +323,10 @@ export class FakeClient implements Client {
     });
   conversations = (list: 'main' | 'archived' = 'main') =>
     this.kept(`conversations ${list}`, (): ConversationList => {
-      const chats = Array.from(this.chats.values()).filter(chat => chat.archived === (list === 'archived'));
+      const chats = Array.from(this.chats.values()).filter(
+        chat =>
+          chat.archived === (list === 'archived') && (!isRoom(chat.key) || chat.room?.role !== undefined),
+      );
       chats.sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.active - a.active);
       return { keys: chats.map(chat => chat.key), more: false, loading: false };
     });
@@ -328,6 +414,32 @@ export class FakeClient implements Client {
     this.change(`timeline:${key}`);
     return id;
   }
+  edit(key: ConversationKey, seq: number, body: string) {
+    this.note(`edit ${key} ${seq} ${body}`);
+    this.put(key, seq, one => ({ ...one, body, edited: this.now }));
+  }
+  remove(key: ConversationKey, seq: number) {
+    this.note(`remove ${key} ${seq}`);
+    this.put(key, seq, ({ reactions: _, ...one }) => ({ ...one, body: '', deleted: true }));
+  }
+  react(key: ConversationKey, seq: number, reaction: string, on: boolean) {
+    this.note(`react ${key} ${seq} ${reaction} ${on}`);
+    this.put(key, seq, one => {
+      const others = (one.reactions ?? []).filter(it => it.reaction !== reaction);
+      const old = one.reactions?.find(it => it.reaction === reaction);
+      const users = (old?.users ?? []).filter(user => user !== 'me');
+      if (on) users.push('me');
+      const now = { reaction, count: users.length, users, mine: on };
+      return { ...one, reactions: users.length > 0 ? [...others, now] : others };
+    });
+  }
+  reach = () => Promise.resolve(false);
+  private put(key: ConversationKey, seq: number, change: (one: Message) => Message) {
+    const before = this.timeline(key);
+    const messages = before.messages.map(one => (one.seq === seq ? change(one) : one));
+    this.timelines.set(key, { ...before, messages });
+    this.change(`timeline:${key}`);
+  }
   retry = (id: string) => this.note(`retry ${id}`);
   discard = (id: string) => this.note(`discard ${id}`);
   setDraft(key: ConversationKey, text: string) {
@@ -381,6 +493,69 @@ export class FakeClient implements Client {
       person.name.toLowerCase().includes(wanted),
     );
     return Promise.resolve({ people: people.slice(0, 500) });
+  }
+
+  rooms(query?: string) {
+    const wanted = query?.toLowerCase() ?? '';
+    const rooms = Array.from(this.listed.values()).filter(one =>
+      one.room.name.toLowerCase().startsWith(wanted),
+    );
+    return Promise.resolve({ rooms });
+  }
+  createRoom({ name, kind, topic }: { name: string; kind: RoomKind; topic?: string }) {
+    this.note(`create ${kind} ${name}`);
+    const key = room(`made${++this.serial}`);
+    this.addRoom(
+      key,
+      { name, kind, role: 'owner', members: 1, ...(topic && { topic }), slowMs: 0, frozen: false },
+      0,
+    );
+    this.change('conversations');
+    return Promise.resolve(key);
+  }
+  changeRoom(key: ConversationKey, change: RoomChange) {
+    this.note(`change room ${key} ${JSON.stringify(change)}`);
+    this.setRoom(key, change);
+    return Promise.resolve();
+  }
+  join(key: ConversationKey) {
+    this.note(`join ${key}`);
+    this.setRoom(key, { role: 'member' });
+    return Promise.resolve();
+  }
+  leave(key: ConversationKey) {
+    this.note(`leave room ${key}`);
+    this.setRoom(key, { role: undefined });
+    return Promise.resolve();
+  }
+  members(_: ConversationKey, query?: string) {
+    const wanted = query?.toLowerCase() ?? '';
+    const all = [this.myself as KnownPerson, ...this.persons.values()].filter(one =>
+      one.name
+        .toLowerCase()
+        .split(' ')
+        .some(word => word.startsWith(wanted)),
+    );
+    const members = all.map(
+      ({ user, name }, at): Member => ({
+        user,
+        name,
+        role: at === 0 ? 'owner' : at < 3 ? 'moderator' : at === 9 ? 'muted' : 'member',
+      }),
+    );
+    return Promise.resolve({ members });
+  }
+  changeMember(_: ConversationKey, user: string, action: MemberAction, role?: Role) {
+    this.note(`${action} ${user} ${role ?? ''}`.trim());
+    const { name } = this.person(user);
+    return Promise.resolve({ user, name, ...(role && { role }) });
+  }
+  setRoom(key: ConversationKey, change: { [K in keyof RoomView]?: RoomView[K] | undefined }) {
+    const chat = this.conversation(key);
+    const { role, ...rest } = { ...chat.room, ...change } as RoomView;
+    this.chats.set(key, { ...chat, room: { ...rest, ...(role && { role }) } });
+    this.change(`conversation:${key}`);
+    this.change('conversations');
   }
 
   private note(call: string) {

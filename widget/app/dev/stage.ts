@@ -12,6 +12,7 @@ const client = new FakeClient({
   people: number('people', 40),
   chats: number('chats', 12),
   requests: number('requests', 2),
+  rooms: number('rooms', 0),
   open: text('site') !== 'contacts',
   now: Date.now(),
 });
@@ -40,10 +41,12 @@ const stage: Stage = {
   setOpen: open => launcher.setAttribute('aria-expanded', String(open)),
   emit: () => undefined,
 };
-const app = mount(stage);
+const app = await mount(stage);
 client.on('message', happened => app.notify(happened));
 launcher.addEventListener('click', () => app.show());
 if (text('closed') === undefined) app.show();
 const user = text('open');
 if (user !== undefined) app.open(user);
+const opened = text('room');
+if (opened !== undefined) app.openRoom(opened);
 Object.assign(globalThis, { client, app });

@@ -1,5 +1,6 @@
 // The interface's entrance: mounts it on the loader's stage.
 
+import { pageRoom, room } from '@kith/client';
 import type { App, Stage } from '@kith/loader/stage';
 import { h, render } from 'preact';
 import { createChime } from './notices/chime.ts';
@@ -8,16 +9,16 @@ import { soundIsOn } from './notices/sound_choice.ts';
 import { sheets } from './sheets.ts';
 import { openShell } from './shell/open_shell.ts';
 import { Shell } from './shell/shell.tsx';
-import { wordingFor } from './wording/wording.ts';
+import { fetchWording } from './wording/wording.ts';
 
-export default function mount(stage: Stage): App {
+export default async function mount(stage: Stage): Promise<App> {
+  const wording = await fetchWording([stage.settings.lang, ...navigator.languages]);
   const place = document.createElement('div');
   // What a page's rules do to the host element, this element does not inherit.
   place.className = 'kith';
   stage.root.adoptedStyleSheets = [...stage.root.adoptedStyleSheets, ...sheets()];
   stage.root.append(place);
 
-  const wording = wordingFor([stage.settings.lang, ...navigator.languages]);
   const shell = openShell(stage);
   const notices = new Notices({
     client: stage.client,
@@ -30,6 +31,7 @@ export default function mount(stage: Stage): App {
     show: shell.show,
     hide: shell.hide,
     open: shell.openWith,
+    openRoom: name => shell.openChat(name.startsWith('/') ? pageRoom(name) : room(name)),
     notify: happened => notices.hear(happened),
     destroy() {
       render(null, place);

@@ -5,15 +5,11 @@ import banner from './banner/banner.css?inline';
 import chat from './chat/chat.css?inline';
 import chatsTab from './chats_tab/chats_tab.css?inline';
 import composer from './composer/composer.css?inline';
-import confirm from './confirm/confirm.css?inline';
-import contactsTab from './contacts_tab/contacts_tab.css?inline';
 import icon from './icon/icon.css?inline';
-import meTab from './me_tab/me_tab.css?inline';
-import menu from './menu/menu.css?inline';
 import message from './message/message.css?inline';
-import toast from './notices/toast.css?inline';
 import segmented from './segmented/segmented.css?inline';
 import shell from './shell/shell.css?inline';
+import { useSurroundings } from './surroundings.tsx';
 import theme from './theme/theme.css?inline';
 import virtualList from './virtual_list/virtual_list.css?inline';
 
@@ -27,16 +23,26 @@ export function sheets(): CSSStyleSheet[] {
     shell,
     banner,
     chatsTab,
-    contactsTab,
-    meTab,
     chat,
     message,
     composer,
-    menu,
-    toast,
-    confirm,
   ];
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles.join('\n'));
   return [sheet];
+}
+
+const adopted = new WeakMap<ShadowRoot, Set<string>>();
+
+/** Adds the styles of a part that comes late, once. Before the part is drawn, because it may measure itself then. */
+export function useSheet(css: string): void {
+  const { root } = useSurroundings();
+  if (root === undefined) return;
+  const there = adopted.get(root) ?? new Set();
+  adopted.set(root, there);
+  if (there.has(css)) return;
+  there.add(css);
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
 }

@@ -1,6 +1,13 @@
 // What every component may ask for: the client, the wording, and the few things that the shell does for all.
 
-import type { Client, ConversationKey, Topic } from '@kith/client';
+import {
+  type Client,
+  type Conversation,
+  type ConversationKey,
+  isRoom,
+  type KnownPerson,
+  type Topic,
+} from '@kith/client';
 import { type Context, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { MenuRequest } from './menu/menu.tsx';
@@ -9,13 +16,23 @@ import type { Wording } from './wording/wording.ts';
 export interface Surroundings {
   client: Client;
   wording: Wording;
+  /** Where styles go; undefined in a test without a browser. */
+  root?: ShadowRoot;
   /** Says something to screen readers, politely. */
   announce(text: string): void;
   openChat(key: ConversationKey): void;
   /** Shows a menu over the panel; one at a time. */
   openMenu(request: MenuRequest): void;
+  /** Lets the member choose an emoji; it is fetched when it is used first. */
+  pickEmoji(request: EmojiRequest): void;
   /** Asks before something that hurts; the answer is the button. */
   confirm(question: Question): void;
+}
+
+export interface EmojiRequest {
+  /** What it hangs from, and where focus returns to. */
+  anchor: HTMLElement;
+  onPick(emoji: string): void;
 }
 
 export interface Question {
@@ -59,6 +76,13 @@ export function useTopic<T>(topic: Topic, read: (client: Client) => T): T {
     return leave;
   }, [client, topic]);
   return value;
+}
+
+/** Name and picture of whom one talks to: a person, or a room. */
+export function useFace(conversation: Conversation): KnownPerson {
+  const { key, with: face } = conversation;
+  const person = useTopic(`person:${face.user}`, one => (isRoom(key) ? undefined : one.person(face.user)));
+  return person ?? face;
 }
 
 /** The time, again every `every` milliseconds, so that "5 min. ago" moves on. */

@@ -4,7 +4,13 @@ import { h, render, type VNode } from 'preact';
 import { act } from 'preact/test-utils';
 import { FakeClient, type FakeOptions } from '../dev/fake_client.ts';
 import type { MenuRequest } from '../src/menu/menu.tsx';
-import { type Question, type Surroundings, SurroundingsContext } from '../src/surroundings.tsx';
+import {
+  type EmojiRequest,
+  type Question,
+  type Surroundings,
+  SurroundingsContext,
+} from '../src/surroundings.tsx';
+import { en } from '../src/wording/en.ts';
 import { wordingFor } from '../src/wording/wording.ts';
 
 export const NOW = Date.UTC(2026, 2, 12, 12);
@@ -15,6 +21,7 @@ export class Drawing {
   readonly opened: string[] = [];
   menu: MenuRequest | undefined;
   question: Question | undefined;
+  picking: EmojiRequest | undefined;
   readonly root = document.createElement('div');
 
   constructor(options: Partial<FakeOptions> = {}) {
@@ -25,9 +32,12 @@ export class Drawing {
   draw(component: VNode): this {
     const surroundings: Surroundings = {
       client: this.client,
-      wording: wordingFor(['en-GB'], 'UTC'),
+      wording: wordingFor(['en-GB'], { en }, 'UTC'),
       announce: text => this.said.push(text),
       openChat: key => this.opened.push(key),
+      pickEmoji: request => {
+        this.picking = request;
+      },
       openMenu: request => {
         this.menu = request;
       },

@@ -351,7 +351,7 @@ class FakeClient {
 class FakeApp {
   calls: string[] = [];
 
-  mounted(stage: Stage): App {
+  async mounted(stage: Stage): Promise<App> {
     return {
       show: () => {
         this.calls.push('show');
@@ -363,6 +363,7 @@ class FakeApp {
         stage.setOpen(false);
       },
       open: user => this.calls.push(`open ${user}`),
+      openRoom: room => this.calls.push(`room ${room}`),
       notify: ({ message }) => this.calls.push(`notify ${message.body}`),
       destroy: () => this.calls.push('destroy'),
     };

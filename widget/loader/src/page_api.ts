@@ -259,7 +259,7 @@ class Page {
     ]);
     if (this.#destroyed) throw new Error('kith: it was destroyed');
     const { root, button } = this.#launcher;
-    const app = mount({
+    const app = await mount({
       client,
       root,
       launcher: button,

@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 export type { Settings } from './settings.ts';
 
 /** Default export of the app's module. Called once, when the member first opens the widget. */
-export type Mount = (stage: Stage) => App;
+export type Mount = (stage: Stage) => Promise<App>;
 
 export interface Stage {
   client: Client;
@@ -26,6 +26,8 @@ export interface App {
   hide(): void;
   /** Opens the conversation with a user. */
   open(user: string): void;
+  /** Opens a room: by its id, or that of a page of the site, which begins with a slash. */
+  openRoom(room: string): void;
   /** A message has come, and of all tabs this is the one to say so. */
   notify(happened: Happenings['message']): void;
   destroy(): void;

@@ -10,13 +10,18 @@ interface Props {
   size?: 'small' | 'medium' | 'large';
   /** Left out: no presence is shown. */
   presence?: Presence | undefined;
+  /** The face of a room: not round, so that it is not taken for a person. */
+  room?: boolean;
 }
 
-export function Avatar({ person, size = 'medium', presence }: Props) {
+export function Avatar({ person, size = 'medium', presence, room = false }: Props) {
   const [brokenUrl, setBrokenUrl] = useState('');
   const url = safeImage(person.avatar);
   return (
-    <span class={`avatar avatar-${size}`} style={{ '--hue': String(hueOf(person.user)) }}>
+    <span
+      class={`avatar avatar-${size} ${room ? 'avatar-room' : ''}`}
+      style={{ '--hue': String(hueOf(person.user)) }}
+    >
       {url !== undefined && url !== brokenUrl ? (
         <img
           class="avatar-image"

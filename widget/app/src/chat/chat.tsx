@@ -1,16 +1,18 @@
 // A conversation: who, what was said, and the place to answer.
 
-import type { Conversation, ConversationKey, Message } from '@kith/client';
+import { type Conversation, type ConversationKey, isRoom, type Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { actions } from '../chats_tab/chat_row.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { contactActions } from '../contacts_tab/contact_actions.ts';
 import { Icon } from '../icon/icon.tsx';
-import { useClient, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { Late } from '../late.tsx';
+import { mayEdit } from '../message/actions.ts';
+import { keepsOrder, silenced } from '../room/may_write.ts';
+import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { History } from './history.tsx';
-import { StrangerBanner } from './stranger_banner.tsx';
 
 interface Props {
   conversation: ConversationKey;
@@ -21,46 +23,100 @@ interface Props {
 }
 
 export function Chat({ conversation: key, onBack, corner, banner }: Props) {
-  const client = useClient();
+  const { client, announce, wording: words } = useSurroundings();
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
   const [replyTo, setReplyTo] = useState<Message>();
+  const [editing, setEditing] = useState<Message>();
+  const [about, setAbout] = useState(false);
   const composer = useRef<HTMLTextAreaElement>(null);
   const [sends, setSends] = useState(0);
   useEffect(() => client.open(key), [client, key]);
+  const reply = useCallback((message: Message) => {
+    setEditing(undefined);
+    setReplyTo(message);
+    composer.current?.focus();
+  }, []);
+  const edit = useCallback((message: Message) => {
+    setReplyTo(undefined);
+    setEditing(message);
+  }, []);
+  const cancel = useCallback(() => {
+    setReplyTo(undefined);
+    setEditing(undefined);
+  }, []);
+  const editLast = () => {
+    const last = client.timeline(key).messages.findLast(mayEdit);
+    if (last) edit(last);
+  };
 
   // As the server decides it; before the first welcome it decides alone.
   const open = useTopic('me', one => one.me())?.open !== false;
-  const mayWrite = state === 'contact' || (open && state !== 'blocked');
+  const inRoom = isRoom(key);
+  const { room } = conversation;
+  // The room of a page is made by who writes first; of any other one knows what it is before one writes.
+  const mayWrite = inRoom
+    ? room
+      ? silenced(room) === undefined
+      : key.startsWith('~')
+    : state === 'contact' || (open && state !== 'blocked');
+  const composing = mayWrite && (
+    <Composer
+      key={editing ? `edit ${editing.id}` : 'write'}
+      conversation={conversation}
+      field={composer}
+      replyTo={replyTo}
+      editing={editing}
+      onCancel={cancel}
+      onEditLast={editLast}
+      onSent={() => {
+        cancel();
+        if (!editing) setSends(before => before + 1);
+      }}
+    />
+  );
+  const failed = () => announce(words.loadFailed);
+  if (about && inRoom) {
+    const back = () => setAbout(false);
+    return <Late part={aboutPart} props={{ conversation, onBack: back }} onFailed={back} />;
+  }
   return (
     <>
-      <ChatHeader conversation={conversation} onBack={onBack} corner={corner} />
+      {inRoom ? (
+        <Late
+          part={headPart}
+          props={{ conversation, onBack, corner, onAbout: () => setAbout(true) }}
+          onFailed={failed}
+        />
+      ) : (
+        <ChatHeader conversation={conversation} onBack={onBack} corner={corner} />
+      )}
       {banner}
-      <StrangerBanner conversation={conversation} state={state} />
+      {!inRoom && (!open || state === 'blocked' || state === 'request_received') && state !== 'contact' && (
+        <Late part={strangerPart} props={{ conversation, state }} onFailed={failed} />
+      )}
       <History
         conversation={conversation}
-        linksInert={!open && state !== 'contact'}
+        linksInert={!inRoom && !open && state !== 'contact'}
         sends={sends}
-        onReply={message => {
-          setReplyTo(message);
-          composer.current?.focus();
-        }}
+        onReply={reply}
+        onEdit={edit}
+        readOnly={!mayWrite}
+        keepsOrder={keepsOrder(room)}
       />
-      {mayWrite && (
-        <Composer
-          conversation={conversation}
-          field={composer}
-          replyTo={replyTo}
-          onCancelReply={() => setReplyTo(undefined)}
-          onSent={() => {
-            setReplyTo(undefined);
-            setSends(before => before + 1);
-          }}
-        />
+      {inRoom ? (
+        <Late part={footPart} props={{ conversation, composer: composing }} onFailed={failed} />
+      ) : (
+        composing
       )}
     </>
   );
 }
+
+const strangerPart = () => import('./stranger_banner.tsx').then(one => one.StrangerBanner);
+const headPart = () => import('../room/room.tsx').then(one => one.RoomHead);
+const footPart = () => import('../room/room.tsx').then(one => one.RoomFoot);
+const aboutPart = () => import('../room/about.tsx').then(one => one.About);
 
 function ChatHeader({
   conversation,

@@ -1,14 +1,17 @@
 // The messages of a chat, from any length of which only a window exists as elements.
 
-import type { Conversation, Message } from '@kith/client';
+import { type Conversation, isRoom, type Message } from '@kith/client';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
+import { plainOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
+import type { MessageDeeds } from '../message/actions.ts';
 import { MessageView } from '../message/message.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
-import { useClient, useNow, useTopic, useWording } from '../surroundings.tsx';
+import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { downwards, FIRST_WINDOW, itemsOf, slice, upwards } from './items.ts';
 import { useAnchor } from './use_anchor.ts';
+import { useNames } from './use_names.ts';
 
 interface Props {
   conversation: Conversation;
@@ -16,18 +19,25 @@ interface Props {
   /** Grows with each message that the member sends: then the newest is shown. */
   sends: number;
   onReply(message: Message): void;
+  onEdit(message: Message): void;
+  /** One may not write here now. */
+  readOnly: boolean;
+  /** Others' messages may be deleted. */
+  keepsOrder: boolean;
 }
 
 /** So near to an edge that the next ones are fetched. */
 const NEAR = 600;
 
-export function History({ conversation, linksInert, sends, onReply }: Props) {
-  const client = useClient();
-  const words = useWording();
+export function History({ conversation, linksInert, sends, onReply, onEdit, readOnly, keepsOrder }: Props) {
+  const surroundings = useSurroundings();
+  const { client, wording: words, announce, confirm } = surroundings;
   const key = conversation.key;
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
-  const typing = useTopic(`typing:${key}`, one => one.typing(key)).length > 0;
-  const other = useTopic(`person:${conversation.with.user}`, one => one.person(conversation.with.user));
+  const typing = useTopic(`typing:${key}`, one => one.typing(key));
+  const other = useFace(conversation);
+  const room = isRoom(key);
+  const nameForMention = useNames(timeline.messages, room);
   const now = useNow();
   const scroller = useRef<HTMLDivElement>(null);
   const [window, setWindow] = useState(FIRST_WINDOW);
@@ -42,6 +52,32 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
   const shown = items.slice(from, to);
   const bySeq = useMemo(() => new Map(timeline.messages.map(message => [message.seq, message])), [timeline]);
   const nameOf = (message: Message) => (message.mine ? words.you : client.person(message.from).name);
+  const quoted = (message: Message) => ({
+    name: nameOf(message),
+    body: message.deleted ? words.deletedMessage : plainOf(message.body, nameForMention),
+  });
+  const deeds = useMemo<MessageDeeds>(
+    () => ({
+      reply: onReply,
+      edit: onEdit,
+      remove: message =>
+        confirm({
+          title: words.deleteAsk,
+          text: words.deleteExplain,
+          action: words.delete,
+          onYes: () => client.remove(key, message.seq ?? 0),
+        }),
+      react: (message, reaction, on) => client.react(key, message.seq ?? 0, reaction, on),
+      showOriginal: setQuoteWanted,
+      mayRemove: () => keepsOrder,
+      readOnly,
+    }),
+    [client, key, words, confirm, onReply, onEdit, keepsOrder, readOnly],
+  );
+  useEffect(
+    () => client.on('refused', one => one.key === key && announce(words.changeRefused[one.what])),
+    [client, key, announce, words],
+  );
 
   const { scrolled, toEnd, stuck } = useAnchor(scroller, shown, {
     hasUnread: timeline.unreadFrom !== undefined,
@@ -127,16 +163,28 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
     if (quoteWanted === undefined) return;
     const id = bySeq.get(quoteWanted)?.id;
     const index = items.findIndex(item => item.id === id);
-    if (index === -1) return setQuoteWanted(undefined);
+    if (index === -1) {
+      let wanted = true;
+      client.reach(key, quoteWanted).then(found => {
+        if (!wanted || found) return;
+        setQuoteWanted(undefined);
+        announce(words.notFound);
+      });
+      return () => {
+        wanted = false;
+      };
+    }
     stuck.current = false;
     if (index < from || index >= to)
       return setWindow({ shown: 120, below: Math.max(0, items.length - index - 60) });
     setQuoteWanted(undefined);
     const element = messageElement(scroller.current, id);
     element?.scrollIntoView({ block: 'center' });
+    element?.focus({ preventScroll: true });
+    setAtEnd(false);
     element?.classList.add('flash');
     element?.addEventListener('animationend', () => element.classList.remove('flash'), { once: true });
-  }, [quoteWanted, bySeq, items, from, to, stuck]);
+  }, [quoteWanted, bySeq, items, from, to, stuck, client, key, announce, words]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const at = (event.target as HTMLElement).dataset.message;
@@ -184,7 +232,7 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
               <p class="history-start-name">
                 <bdi>{other.name}</bdi>
               </p>
-              <p dir="auto">{words.startOfChat(other.name)}</p>
+              <p dir="auto">{room ? words.startOfRoom(other.name) : words.startOfChat(other.name)}</p>
             </div>
           )}
           {shown.map(item => {
@@ -208,25 +256,21 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
                 key={item.id}
                 message={item.message}
                 name={nameOf(item.message)}
-                quoted={answered && { name: nameOf(answered), body: answered.body }}
+                sender={room && !item.message.mine ? client.person(item.message.from) : undefined}
+                quoted={answered && quoted(answered)}
                 first={item.first}
                 last={item.last}
                 sayState={item.sayState}
                 linksInert={linksInert && !item.message.mine}
                 tabIndex={item.id === tabStop ? 0 : -1}
-                onReply={onReply}
+                nameOf={nameForMention}
+                deeds={deeds}
                 onFocus={setActive}
-                onQuote={setQuoteWanted}
               />
             );
           })}
-          {typing && (
-            <div class="typing" title={words.isTyping(other.name)}>
-              <span class="typing-dot" />
-              <span class="typing-dot" />
-              <span class="typing-dot" />
-              <span class="hidden-text">{words.isTyping(other.name)}</span>
-            </div>
+          {typing.length > 0 && (
+            <TypingDots text={words.areTyping(typing.map(one => client.person(one).name))} />
           )}
         </div>
       </div>
@@ -242,6 +286,17 @@ export function History({ conversation, linksInert, sends, onReply }: Props) {
           {unseen > 0 && <bdi class="badge">{badgeText(unseen)}</bdi>}
         </button>
       )}
+    </div>
+  );
+}
+
+function TypingDots({ text }: { text: string }) {
+  return (
+    <div class="typing" title={text}>
+      <span class="typing-dot" />
+      <span class="typing-dot" />
+      <span class="typing-dot" />
+      <span class="hidden-text">{text}</span>
     </div>
   );
 }

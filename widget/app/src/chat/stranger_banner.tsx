@@ -3,9 +3,12 @@
 import type { ContactState, Conversation } from '@kith/client';
 import { askToBlock, changeContact } from '../contacts_tab/contact_actions.ts';
 import { Icon } from '../icon/icon.tsx';
+import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
+import css from './stranger_banner.css?inline';
 
 export function StrangerBanner({ conversation, state }: { conversation: Conversation; state: ContactState }) {
+  useSheet(css);
   const surroundings = useSurroundings();
   const { wording: words, client } = surroundings;
   const user = conversation.with.user;

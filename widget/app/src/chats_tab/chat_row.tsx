@@ -1,13 +1,14 @@
 // One conversation in the list.
 
-import { type Conversation, type ConversationKey, MUTED_FOR_GOOD } from '@kith/client';
+import { type Conversation, type ConversationKey, isRoom, MUTED_FOR_GOOD, type RoomView } from '@kith/client';
 import { useRef } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
+import { plainOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
 import type { MenuItem } from '../menu/menu.tsx';
 import { StateIcon } from '../message/state_icon.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
-import { type Surroundings, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { type Surroundings, useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 
 interface Props {
   conversation: ConversationKey;
@@ -23,11 +24,9 @@ export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
   const more = useRef<HTMLButtonElement>(null);
   const now = useNow();
   const conversation = useTopic(`conversation:${key}`, client => client.conversation(key));
-  const person = useTopic(`person:${conversation.with.user}`, client =>
-    client.person(conversation.with.user),
-  );
+  const person = useFace(conversation);
   const presence = useTopic(`presence:${person.user}`, client => client.presence(person.user));
-  const typing = useTopic(`typing:${key}`, client => client.typing(key)).length > 0;
+  const typing = useTopic(`typing:${key}`, client => client.typing(key));
   const draft = useTopic(`draft:${key}`, client => client.draft(key));
   const muted = conversation.mutedUntil > now;
 
@@ -53,9 +52,10 @@ export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
           showMenu();
         }}
       >
-        <Avatar person={person} presence={presence.presence} />
+        <Avatar person={person} {...(isRoom(key) ? { room: true } : { presence: presence.presence })} />
         <span class="row-text">
           <span class="row-line">
+            {conversation.room && <RoomMark room={conversation.room} />}
             <span class="row-name clip" dir="auto">
               {person.name}
             </span>
@@ -97,11 +97,17 @@ function Preview({
   draft,
 }: {
   conversation: Conversation;
-  typing: boolean;
+  typing: readonly string[];
   draft: string;
 }) {
-  const { wording: words } = useSurroundings();
-  if (typing) return <span class="row-preview row-typing">{words.typing}</span>;
+  const { wording: words, client } = useSurroundings();
+  const { last } = conversation;
+  const sender = useTopic(`person:${last?.from ?? ''}`, one => (last ? one.person(last.from) : undefined));
+  const room = isRoom(conversation.key);
+  if (typing.length > 0) {
+    const text = room ? words.areTyping(typing.map(user => client.person(user).name)) : words.typing;
+    return <span class="row-preview row-typing clip">{text}</span>;
+  }
   if (draft.trim() !== '') {
     return (
       <span class="row-preview clip">
@@ -109,14 +115,14 @@ function Preview({
       </span>
     );
   }
-  const { last } = conversation;
-  if (last === undefined) return <span class="row-preview" />;
+  if (last === undefined) return <span class="row-preview clip">{conversation.room?.topic}</span>;
+  const text = last.deleted ? words.deletedMessage : oneLine(plainOf(last.body));
   return (
     <>
-      {last.mine && <StateIcon state={last.state} />}
+      {last.mine && !last.deleted && <StateIcon state={last.state} />}
       {/* Cut where its own direction ends, not where the list's does. */}
       <span class="row-preview clip" dir="auto">
-        {last.mine ? words.youSaid(oneLine(last.body)) : oneLine(last.body)}
+        {last.mine ? words.youSaid(text) : room && sender ? words.said(sender.name, text) : text}
       </span>
     </>
   );
@@ -142,7 +148,14 @@ function Badge({ conversation, muted }: { conversation: Conversation; muted: boo
   );
 }
 
-function Mark({ icon, text }: { icon: 'muted' | 'pin'; text: string }) {
+/** What kind of room it is, where it is not an open one. */
+export function RoomMark({ room }: { room: RoomView }) {
+  const { wording: words } = useSurroundings();
+  if (room.kind === 'public') return null;
+  return <Mark icon={room.kind === 'private' ? 'lock' : 'megaphone'} text={words.roomKinds[room.kind]} />;
+}
+
+function Mark({ icon, text }: { icon: 'muted' | 'pin' | 'lock' | 'megaphone'; text: string }) {
   return (
     <span class="row-mark" title={text}>
       <Icon name={icon} />

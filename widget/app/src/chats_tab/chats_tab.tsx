@@ -1,14 +1,14 @@
 // The conversation list with its filters.
 
-import type { ConversationKey } from '@kith/client';
+import { type ConversationKey, isRoom } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Icon, type IconName } from '../icon/icon.tsx';
+import { Late } from '../late.tsx';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useClient, useTopic, useWatch, useWording } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
 import { ChatRow } from './chat_row.tsx';
-import { HereNow } from './here_now.tsx';
 
 type Filter = 'all' | 'unread' | 'archived';
 
@@ -17,6 +17,7 @@ interface Props {
   onFindPeople(): void;
 }
 
+const hereNow = () => import('./here_now.tsx').then(one => one.HereNow);
 export const CHAT_ROW_HEIGHT = 72;
 const heightOf = () => CHAT_ROW_HEIGHT;
 const keyOf = (key: ConversationKey) => key;
@@ -37,7 +38,7 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
   useEffect(() => {
     if (filter === 'archived') client.loadConversations('archived');
   }, [client, filter]);
-  useWatch(visible.map(key => client.conversation(key).with.user));
+  useWatch(visible.filter(key => !isRoom(key)).map(key => client.conversation(key).with.user));
 
   return (
     <>
@@ -83,7 +84,7 @@ function Nothing({ filter, onFindPeople }: { filter: Filter; onFindPeople: () =>
     return <Empty icon="archive" title={words.noArchived} hint={words.noArchivedHint} />;
   return (
     <Empty icon="chat" title={words.noChats} hint={words.noChatsHint}>
-      <HereNow />
+      <Late part={hereNow} props={{}} onFailed={() => undefined} />
       <button type="button" class="button button-main" onClick={onFindPeople}>
         {words.findPeople}
       </button>

@@ -4,11 +4,14 @@ import { direct, type Person } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { usePresences } from '../contacts_tab/use_presences.ts';
+import { useSheet } from '../sheets.ts';
 import { useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
+import css from './here_now.css?inline';
 
 const MOST = 6;
 
 export function HereNow() {
+  useSheet(css);
   const client = useClient();
   const { openChat } = useSurroundings();
   const words = useWording();

@@ -8,17 +8,21 @@ import { Composer } from './composer.tsx';
 
 const KEY = direct('u3');
 
-function composer(replyTo?: Message) {
+function composer(replyTo?: Message, editing?: Message) {
   const drawing = new Drawing();
   const field = createRef<HTMLTextAreaElement>();
-  const state = { sent: 0, cancelled: 0 };
+  const state = { sent: 0, cancelled: 0, last: 0 };
   drawing.draw(
     <Composer
       conversation={drawing.client.conversation(KEY)}
       field={field}
       replyTo={replyTo}
-      onCancelReply={() => {
+      editing={editing}
+      onCancel={() => {
         state.cancelled += 1;
+      }}
+      onEditLast={() => {
+        state.last += 1;
       }}
       onSent={() => {
         state.sent += 1;
@@ -78,4 +82,54 @@ test('Escape first takes back the reply', () => {
   expect(drawing.text()).toContain('why?');
   expect(drawing.press(field, 'Escape').defaultPrevented).toBe(true);
   expect(state.cancelled).toBe(1);
+});
+
+const OWN: Message = {
+  id: 'm1',
+  seq: 4,
+  from: 'me',
+  mine: true,
+  body: 'helo',
+  time: 0,
+  state: 'read',
+};
+
+test('editing begins with the text, saves it, and leaves the draft alone', () => {
+  const { drawing, field, state, sends } = composer(undefined, OWN);
+  expect(field.value).toBe('helo');
+  drawing.type(field, 'hello');
+  expect(drawing.client.draft(KEY)).toBe('');
+  drawing.press(field, 'Enter');
+  expect(drawing.client.calls).toContain(`edit ${KEY} 4 hello`);
+  expect([state.sent, sends()]).toEqual([1, []]);
+});
+
+test('an edit that changes nothing says nothing, one that leaves nothing asks to delete', () => {
+  const { drawing, field, state } = composer(undefined, OWN);
+  drawing.press(field, 'Enter');
+  expect(state.sent).toBe(1);
+  drawing.type(field, ' ');
+  drawing.press(field, 'Enter');
+  expect(drawing.question?.title).toBe('Delete this message?');
+  drawing.question?.onYes();
+  expect(drawing.client.calls.filter(one => /^(edit|remove)/.test(one))).toEqual([`remove ${KEY} 4`]);
+});
+
+test('ArrowUp in an empty field edits the last own message, in a text it moves', () => {
+  const { drawing, field, state } = composer();
+  drawing.press(field, 'ArrowUp');
+  drawing.type(field, 'a');
+  expect(drawing.press(field, 'ArrowUp').defaultPrevented).toBe(false);
+  expect(state.last).toBe(1);
+});
+
+test('Control and B makes what is marked bold, and plain again', () => {
+  const { drawing, field } = composer();
+  drawing.type(field, 'so big');
+  field.setSelectionRange(3, 6);
+  drawing.press(field, 'b', { ctrlKey: true });
+  expect(field.value).toBe('so **big**');
+  field.setSelectionRange(5, 8);
+  drawing.press(field, 'b', { ctrlKey: true });
+  expect(field.value).toBe('so big');
 });

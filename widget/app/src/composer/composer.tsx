@@ -1,53 +1,105 @@
 // Where a message is written.
 
 import type { Conversation, Message } from '@kith/client';
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { plainOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
+import { Late } from '../late.tsx';
 import { PHONE } from '../shell/open_shell.ts';
-import { useClient, useTopic, useWording } from '../surroundings.tsx';
+import { SUGGESTIONS_ID, type SuggestHandle, triggerAt } from '../suggest/trigger.ts';
+import { useClient, useFace, useSurroundings, useTopic } from '../surroundings.tsx';
 import { bytesOver } from './body_bytes.ts';
 
 interface Props {
   conversation: Conversation;
   field: { current: HTMLTextAreaElement | null };
   replyTo: Message | undefined;
-  onCancelReply(): void;
+  /** Its text is changed instead of a new one being written. */
+  editing: Message | undefined;
+  /** Neither to answer nor to edit any more. */
+  onCancel(): void;
+  /** ArrowUp in an empty field. */
+  onEditLast(): void;
   onSent(): void;
 }
 
 const MOST_HEIGHT = 132;
+const suggestions = () => import('../suggest/suggest.tsx').then(one => one.Suggest);
 /** The counter shows from here on. */
 const NEAR_LIMIT = 200;
 
-export function Composer({ conversation, field, replyTo, onCancelReply, onSent }: Props) {
+export function Composer(props: Props) {
+  const { conversation, field, replyTo, editing, onCancel, onEditLast, onSent } = props;
   const client = useClient();
-  const words = useWording();
+  const { wording: words, confirm, pickEmoji } = useSurroundings();
   const key = conversation.key;
   const me = useTopic('me', one => one.me());
-  const person = useTopic(`person:${conversation.with.user}`, one => one.person(conversation.with.user));
+  const face = useFace(conversation);
   const draft = useTopic(`draft:${key}`, one => one.draft(key));
-  const [text, setText] = useState(draft);
+  const [text, setText] = useState(editing?.body ?? draft);
+  const suggest = useRef<SuggestHandle | null>(null);
+  /** Something was typed that can be completed: from then on it is looked for. */
+  const completes = useRef(false);
+  completes.current ||= triggerAt(text, field.current?.selectionStart ?? text.length) !== undefined;
+  /** The id of the suggestion that is chosen, while some are shown. */
+  const [listed, setListed] = useState<string>();
+  const nameOf = (message: Message | undefined) =>
+    message === undefined ? '' : message.mine ? words.you : client.person(message.from).name;
   const over = bytesOver(text.trimEnd(), me?.limits.body_bytes);
   const sendable = text.trim() !== '' && !(over !== undefined && over > 0);
 
   // The draft may have been written, or sent, in another tab. Before anything is painted, as the focus is set: whoever
   // types at once would otherwise lose the first letters.
   useLayoutEffect(() => {
+    if (editing) return;
     if (document.activeElement === null || draft === '' || !isFocused(field.current)) setText(draft);
-  }, [draft, field]);
+  }, [draft, field, editing]);
   useLayoutEffect(() => grow(field.current), [text, field]);
   useLayoutEffect(() => {
     // On a phone the keyboard would cover what one wants to read first.
-    if (!matchMedia(PHONE).matches) field.current?.focus({ preventScroll: true });
-  }, [field]);
+    if (editing || !matchMedia(PHONE).matches) field.current?.focus({ preventScroll: true });
+    // Whoever edits goes on at the end.
+    const end = field.current?.value.length ?? 0;
+    if (editing) field.current?.setSelectionRange(end, end);
+  }, [field, editing]);
   useEffect(() => () => client.setTyping(key, false), [client, key]);
 
   const write = (value: string) => {
     setText(value);
+    if (editing) return;
     client.setDraft(key, value);
     client.setTyping(key, value.trim() !== '');
   };
+  const save = (message: Message) => {
+    if (over !== undefined && over > 0) return;
+    if (text.trim() === '') {
+      return confirm({
+        title: words.deleteAsk,
+        text: words.deleteExplain,
+        action: words.delete,
+        onYes: () => {
+          client.remove(key, message.seq ?? 0);
+          onSent();
+        },
+      });
+    }
+    if (text.trimEnd() !== message.body) client.edit(key, message.seq ?? 0, text);
+    onSent();
+  };
+  /** Puts a text where the cursor is, instead of what is marked or of the `back` characters before. */
+  const insert = (piece: string, back = 0) => {
+    const element = field.current;
+    if (element === null) return;
+    const from = element.selectionStart - back;
+    const { selectionEnd } = element;
+    write(element.value.slice(0, from) + piece + element.value.slice(selectionEnd));
+    requestAnimationFrame(() => {
+      element.focus({ preventScroll: true });
+      element.setSelectionRange(from + piece.length, from + piece.length);
+    });
+  };
   const send = () => {
+    if (editing) return save(editing);
     if (!sendable) return;
     client.send(key, text, replyTo?.seq);
     setText('');
@@ -58,9 +110,18 @@ export function Composer({ conversation, field, replyTo, onCancelReply, onSent }
   const onKeyDown = (event: KeyboardEvent) => {
     // While a character is being composed, Enter chooses it; Safari says so only by the key code.
     if (event.isComposing || event.keyCode === 229) return;
-    if (event.key === 'Escape' && replyTo !== undefined) {
+    if (suggest.current?.onKey(event)) {
       event.preventDefault();
-      onCancelReply();
+      event.stopPropagation();
+    } else if (event.key === 'Escape' && (replyTo !== undefined || editing !== undefined)) {
+      event.preventDefault();
+      onCancel();
+    } else if (event.key === 'ArrowUp' && text === '' && !editing && !event.shiftKey) {
+      event.preventDefault();
+      onEditLast();
+    } else if ((event.ctrlKey || event.metaKey) && !event.altKey && /^[bi]$/i.test(event.key)) {
+      event.preventDefault();
+      mark(event.currentTarget as HTMLTextAreaElement, event.key.toLowerCase() === 'b' ? '**' : '_', write);
     } else if (
       event.key === 'Enter' &&
       !event.shiftKey &&
@@ -81,18 +142,30 @@ export function Composer({ conversation, field, replyTo, onCancelReply, onSent }
         send();
       }}
     >
-      {replyTo !== undefined && (
+      {completes.current && (
+        <Late
+          part={suggestions}
+          props={{ handle: suggest, field, text, conversation, onInsert: insert, describe: setListed }}
+          onFailed={() => undefined}
+        />
+      )}
+      {(editing ?? replyTo) && (
         <div class="composer-reply">
-          <Icon name="reply" mirrored />
+          <Icon name={editing ? 'edit' : 'reply'} mirrored={!editing} />
           <span class="grow">
             <span class="composer-reply-name clip">
-              {words.replyingTo(replyTo.mine ? words.you : person.name)}
+              {editing ? words.editing : words.replyingTo(nameOf(replyTo))}
             </span>
             <span class="composer-reply-body clip">
-              <bdi>{replyTo.body.slice(0, 200)}</bdi>
+              <bdi>{plainOf((editing ?? replyTo)?.body ?? '').slice(0, 200)}</bdi>
             </span>
           </span>
-          <button type="button" class="icon-button" aria-label={words.cancelReply} onClick={onCancelReply}>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={editing ? words.cancelEdit : words.cancelReply}
+            onClick={onCancel}
+          >
             <Icon name="close" />
           </button>
         </div>
@@ -105,22 +178,34 @@ export function Composer({ conversation, field, replyTo, onCancelReply, onSent }
           dir={text === '' ? undefined : 'auto'}
           enterkeyhint="send"
           autocapitalize="sentences"
-          aria-label={words.writeTo(person.name)}
+          aria-label={editing ? words.editing : words.writeTo(face.name)}
+          aria-autocomplete="list"
+          aria-controls={listed === undefined ? undefined : SUGGESTIONS_ID}
+          aria-activedescendant={listed}
           aria-describedby={over === undefined ? undefined : 'composer-limit'}
           aria-invalid={over !== undefined && over > 0}
-          placeholder={words.writeTo(person.name)}
+          placeholder={words.writeTo(face.name)}
           value={text}
           onInput={event => write(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
         <button
+          type="button"
+          class="icon-button composer-emoji"
+          aria-label={words.emoji}
+          title={words.emoji}
+          onClick={event => pickEmoji({ anchor: event.currentTarget, onPick: emoji => insert(emoji) })}
+        >
+          <Icon name="smile" />
+        </button>
+        <button
           type="submit"
           class="composer-send"
-          aria-label={words.send}
-          title={words.send}
-          aria-disabled={!sendable}
+          aria-label={editing ? words.save : words.send}
+          title={editing ? words.save : words.send}
+          aria-disabled={!sendable && !editing}
         >
-          <Icon name="send" />
+          <Icon name={editing ? 'check' : 'send'} />
         </button>
       </div>
       {over !== undefined && over > -NEAR_LIMIT && (
@@ -130,6 +215,20 @@ export function Composer({ conversation, field, replyTo, onCancelReply, onSent }
       )}
     </form>
   );
+}
+
+/** Puts the marks of bold or italic around what is marked, or takes them away. */
+function mark(element: HTMLTextAreaElement, sign: string, write: (value: string) => void): void {
+  const { value, selectionStart: from, selectionEnd: to } = element;
+  const marked = value.slice(from, to);
+  const has = value.slice(from - sign.length, from) === sign && value.slice(to, to + sign.length) === sign;
+  const n = has ? -sign.length : sign.length;
+  write(
+    has
+      ? value.slice(0, from + n) + marked + value.slice(to - n)
+      : value.slice(0, from) + sign + marked + sign + value.slice(to),
+  );
+  requestAnimationFrame(() => element.setSelectionRange(from + n, to + n));
 }
 
 function isFocused(element: HTMLElement | null): boolean {

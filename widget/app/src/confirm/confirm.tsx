@@ -1,9 +1,12 @@
 // A question before something that hurts.
 
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useSheet } from '../sheets.ts';
 import { type Question, useWording } from '../surroundings.tsx';
+import css from './confirm.css?inline';
 
 export function Confirm({ question, onClose }: { question: Question; onClose: () => void }) {
+  useSheet(css);
   const words = useWording();
   const dialog = useRef<HTMLDivElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);

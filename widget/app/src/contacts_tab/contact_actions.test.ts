@@ -5,16 +5,18 @@ import { expect, test } from 'vitest';
 import { FakeClient } from '../../dev/fake_client.ts';
 import { NOW } from '../../test/draw.ts';
 import type { Surroundings } from '../surroundings.tsx';
+import { en } from '../wording/en.ts';
 import { wordingFor } from '../wording/wording.ts';
 import { contactActions } from './contact_actions.ts';
 
 const client = new FakeClient({ now: NOW });
 const surroundings: Surroundings = {
   client,
-  wording: wordingFor(['en']),
+  wording: wordingFor(['en'], { en }),
   announce: () => undefined,
   openChat: () => undefined,
   openMenu: () => undefined,
+  pickEmoji: () => undefined,
   confirm: () => undefined,
 };
 const names = (user: string, state: ContactState) =>

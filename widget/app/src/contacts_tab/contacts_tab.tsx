@@ -2,9 +2,12 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Empty, Skeleton } from '../chats_tab/chats_tab.tsx';
-import { Icon } from '../icon/icon.tsx';
+import choicesCss from '../choices/choices.css?inline';
+import { SearchField } from '../search_field/search_field.tsx';
+import { useSheet } from '../sheets.ts';
 import { useClient, useSurroundings, useTopic, useWatch, useWording } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
+import css from './contacts_tab.css?inline';
 import { PersonRow } from './person_row.tsx';
 import { RequestRow } from './request_row.tsx';
 import { found, type Row, sections } from './sections.ts';
@@ -17,6 +20,8 @@ const keyOf = (row: Row) => row.id;
 const stopsAt = (row: Row) => row.kind !== 'heading';
 
 export function ContactsTab() {
+  useSheet(choicesCss);
+  useSheet(css);
   const client = useClient();
   const { announce } = useSurroundings();
   const words = useWording();
@@ -50,7 +55,7 @@ export function ContactsTab() {
   return (
     <>
       <div class="list-tools">
-        <SearchField value={query} onChange={setQuery} />
+        <SearchField label={words.search} value={query} onChange={setQuery} />
       </div>
       {nothing && loading ? (
         <Skeleton />
@@ -95,35 +100,4 @@ function watched(rows: readonly Row[]): string[] {
   const users = new Set<string>();
   for (const row of rows) if (row.kind !== 'heading') users.add(row.person.user);
   return Array.from(users);
-}
-
-function SearchField({ value, onChange }: { value: string; onChange(value: string): void }) {
-  const words = useWording();
-  return (
-    <div class="search" role="search">
-      <Icon name="search" />
-      <input
-        type="text"
-        inputMode="search"
-        enterkeyhint="search"
-        autocomplete="off"
-        spellcheck={false}
-        dir={value === '' ? undefined : 'auto'}
-        aria-label={words.search}
-        placeholder={words.search}
-        value={value}
-        onInput={event => onChange(event.currentTarget.value)}
-        onKeyDown={event => {
-          if (event.key !== 'Escape' || value === '') return;
-          event.preventDefault();
-          onChange('');
-        }}
-      />
-      {value !== '' && (
-        <button type="button" class="icon-button" aria-label={words.clearSearch} onClick={() => onChange('')}>
-          <Icon name="close" />
-        </button>
-      )}
-    </div>
-  );
 }

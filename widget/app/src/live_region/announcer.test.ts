@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { en } from '../wording/en.ts';
 import { wordingFor } from '../wording/wording.ts';
 import { Announcer, QUIET } from './announcer.ts';
 
-const words = wordingFor(['en']);
+const words = wordingFor(['en'], { en });
 const ana = (text: string) => ({ chat: '@ana', name: 'Ana', text });
 const tom = (text: string) => ({ chat: '@tom', name: 'Tom', text });
 

@@ -1,7 +1,8 @@
 // The one place that screen readers listen to.
 
-import type { ConversationKey } from '@kith/client';
+import { type ConversationKey, isRoom } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { plainOf } from '../body_text/formatting.ts';
 import { useClient, useWording } from '../surroundings.tsx';
 import { Announcer } from './announcer.ts';
 
@@ -27,7 +28,9 @@ export function LiveRegion({ announcement, chat }: Props) {
     const leave = client.on('message', ({ key, message }) => {
       const conversation = client.conversation(key);
       if (key !== onScreen.current && conversation.mutedUntil > Date.now()) return;
-      const heard = { chat: key, name: client.person(message.from).name, text: message.body };
+      const { name } = client.person(message.from);
+      const where = isRoom(key) ? words.inRoom(name, conversation.with.name) : name;
+      const heard = { chat: key, name: where, text: plainOf(message.body) };
       const now = Date.now();
       const answer = announcer.hear(heard, now);
       if ('say' in answer) return say(answer.say);

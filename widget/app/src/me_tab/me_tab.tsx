@@ -3,16 +3,21 @@
 import type { SetPresence } from '@kith/client';
 import { useMemo, useState } from 'preact/hooks';
 import { Avatar, PresenceMark } from '../avatar/avatar.tsx';
+import choicesCss from '../choices/choices.css?inline';
 import { Icon } from '../icon/icon.tsx';
 import { createChime } from '../notices/chime.ts';
 import { chooseSound, soundIsOn } from '../notices/sound_choice.ts';
 import { Segmented } from '../segmented/segmented.tsx';
+import { useSheet } from '../sheets.ts';
 import { useClient, useTopic, useWording } from '../surroundings.tsx';
 import type { ThemeChoice } from '../theme/theme.ts';
+import css from './me_tab.css?inline';
 
 const CHOICES: readonly SetPresence[] = ['online', 'away', 'busy', 'invisible'];
 
 export function MeTab({ theme }: { theme: ThemeChoice }) {
+  useSheet(choicesCss);
+  useSheet(css);
   const client = useClient();
   const words = useWording();
   const me = useTopic('me', one => one.me());

@@ -2,12 +2,26 @@
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from '../icon/icon.tsx';
+import { isRtl } from '../segmented/segmented.tsx';
+import { useSheet } from '../sheets.ts';
+import css from './menu.css?inline';
 
 export interface MenuRequest {
   /** What it hangs from, and where focus returns to. */
   anchor: HTMLElement;
   label: string;
   items: readonly MenuItem[];
+  /** A row of short things above the items. */
+  quick?: { label: string; items: readonly QuickItem[] };
+}
+
+export interface QuickItem {
+  text: string;
+  label: string;
+  icon?: IconName;
+  /** It is on, or off; left out where it is neither. */
+  on?: boolean;
+  run(): void;
 }
 
 export interface MenuItem {
@@ -18,8 +32,9 @@ export interface MenuItem {
 }
 
 export function Menu({ request, onClose }: { request: MenuRequest; onClose: () => void }) {
+  useSheet(css);
   const menu = useRef<HTMLDivElement>(null);
-  const chosen = useRef<MenuItem>(undefined);
+  const chosen = useRef<{ run(): void }>(undefined);
   const [place, setPlace] = useState<{ left: number; top: number }>();
 
   useLayoutEffect(() => {
@@ -38,16 +53,26 @@ export function Menu({ request, onClose }: { request: MenuRequest; onClose: () =
     };
   }, [request]);
 
-  const close = (item?: MenuItem) => {
+  const close = (item?: { run(): void }) => {
     chosen.current = item;
     onClose();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const list = items(menu.current);
     const at = list.indexOf(event.target as HTMLElement);
-    const step = { ArrowDown: at + 1, ArrowUp: at - 1 + list.length, Home: 0, End: list.length - 1 }[
-      event.key
-    ];
+    const quick = request.quick?.items.length ?? 0;
+    const ahead = isRtl(event.currentTarget as HTMLElement) ? -1 : 1;
+    const beside = at < quick ? { ArrowRight: at + ahead, ArrowLeft: at - ahead }[event.key] : undefined;
+    const step =
+      beside === undefined
+        ? {
+            // The row is one step high.
+            ArrowDown: at < quick ? quick : at + 1,
+            ArrowUp: (at < quick ? 0 : at) - 1 + list.length,
+            Home: 0,
+            End: list.length - 1,
+          }[event.key]
+        : (beside + quick) % quick;
     if (step !== undefined) list[step % list.length]?.focus();
     else if (event.key === 'Escape' || event.key === 'Tab') close();
     else return;
@@ -67,6 +92,25 @@ export function Menu({ request, onClose }: { request: MenuRequest; onClose: () =
         style={place && { left: `${place.left}px`, top: `${place.top}px` }}
         onKeyDown={onKeyDown}
       >
+        {request.quick && (
+          <div class="menu-quick" role="group" aria-label={request.quick.label}>
+            {request.quick.items.map(item => (
+              <button
+                key={item.text}
+                type="button"
+                role={item.on === undefined ? 'menuitem' : 'menuitemcheckbox'}
+                {...(item.on !== undefined && { 'aria-checked': item.on })}
+                aria-label={item.label}
+                title={item.label}
+                tabIndex={-1}
+                class="menu-quick-item"
+                onClick={() => close(item)}
+              >
+                {item.icon ? <Icon name={item.icon} /> : item.text}
+              </button>
+            ))}
+          </div>
+        )}
         {request.items.map(item => (
           <button
             key={item.text}
@@ -86,7 +130,7 @@ export function Menu({ request, onClose }: { request: MenuRequest; onClose: () =
 }
 
 function items(menu: HTMLElement | null): HTMLElement[] {
-  return Array.from(menu?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? []);
+  return Array.from(menu?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? []);
 }
 
 interface Box {

@@ -3,11 +3,12 @@
 import type { Message } from '@kith/client';
 import { expect, test } from 'vitest';
 import { Drawing, NOW } from '../../test/draw.ts';
+import type { MessageDeeds } from './actions.ts';
 import { MessageView } from './message.tsx';
 
 function drawn(
   message: { [K in keyof Message]?: Message[K] | undefined },
-  more: { linksInert?: boolean; sayState?: boolean } = {},
+  more: { linksInert?: boolean; sayState?: boolean; keepsOrder?: boolean; readOnly?: boolean } = {},
 ) {
   const whole = {
     id: 'm1',
@@ -20,6 +21,16 @@ function drawn(
     ...message,
   } as Message;
   const replies: Message[] = [];
+  const done: string[] = [];
+  const deeds: MessageDeeds = {
+    reply: one => replies.push(one),
+    edit: one => done.push(`edit ${one.id}`),
+    remove: one => done.push(`remove ${one.id}`),
+    react: (one, reaction, on) => done.push(`react ${one.id} ${reaction} ${on}`),
+    showOriginal: seq => done.push(`original ${seq}`),
+    mayRemove: () => more.keepsOrder ?? false,
+    readOnly: more.readOnly ?? false,
+  };
   const drawing = new Drawing().draw(
     <MessageView
       message={whole}
@@ -30,12 +41,12 @@ function drawn(
       sayState={more.sayState ?? false}
       linksInert={more.linksInert ?? false}
       tabIndex={0}
-      onReply={one => replies.push(one)}
+      sender={undefined}
+      deeds={deeds}
       onFocus={() => undefined}
-      onQuote={() => undefined}
     />,
   );
-  return { drawing, replies };
+  return { drawing, replies, done };
 }
 
 test('markup in a message is text', () => {
@@ -88,4 +99,59 @@ test('what is not on the server yet cannot be answered', () => {
   const queued = drawn({ mine: true, state: 'sending', seq: undefined }, { sayState: true }).drawing;
   expect(queued.has('[aria-label=Reply]')).toBe(false);
   expect(queued.text()).toContain('Sending');
+});
+
+test('what can be done depends on whose it is', () => {
+  const items = (...args: Parameters<typeof drawn>) => {
+    const { drawing } = drawn(...args);
+    drawing.press(drawing.find('article'), 'Enter');
+    return drawing.menu?.items.map(item => item.text);
+  };
+  expect(items({ mine: true })).toEqual(['Reply', 'Copy text', 'Edit', 'Delete']);
+  expect(items({ mine: false, replyTo: 3 })).toEqual(['Reply', 'Show the original message', 'Copy text']);
+  expect(items({ mine: false }, { keepsOrder: true })).toEqual(['Reply', 'Copy text', 'Delete']);
+  expect(items({ mine: false }, { readOnly: true })).toEqual(['Copy text']);
+  expect(items({ mine: true, deleted: true, body: '' })).toEqual([]);
+  expect(items({ mine: true, seq: undefined, state: 'failed' })).toEqual(['Copy text', 'Retry', 'Discard']);
+});
+
+test('a reaction is given and taken back in the menu, by the chips, and by any emoji', () => {
+  const reactions = [
+    { reaction: '👍', count: 2, users: ['me', 'u3'], mine: true },
+    { reaction: '🎉', count: 1, users: ['u3'], mine: false },
+  ];
+  const { drawing, done } = drawn({ reactions });
+  drawing.press(drawing.find('article'), 'Enter');
+  const quick = drawing.menu?.quick?.items ?? [];
+  expect(quick.map(one => [one.text, one.on])).toContainEqual(['👍', true]);
+  quick[0]?.run();
+  quick[1]?.run();
+  quick.at(-1)?.run();
+  drawing.picking?.onPick('🦊');
+  const [thumbs, tada] = Array.from(drawing.root.querySelectorAll<HTMLElement>('.reaction'));
+  expect([thumbs?.getAttribute('aria-pressed'), tada?.getAttribute('aria-pressed')]).toEqual([
+    'true',
+    'false',
+  ]);
+  expect(thumbs?.getAttribute('aria-label')).toBe('👍 from 2 people');
+  drawing.do(() => thumbs?.click());
+  drawing.do(() => tada?.click());
+  expect(done).toEqual([
+    'react m1 👍 false',
+    'react m1 ❤️ true',
+    'react m1 🦊 true',
+    'react m1 👍 false',
+    'react m1 🎉 true',
+  ]);
+});
+
+test('an edited one says so, a deleted one leaves its place', () => {
+  expect(drawn({ edited: NOW }).drawing.find('.meta').textContent).toContain('edited');
+  const { drawing } = drawn({ deleted: true, body: '', mine: true, state: 'read' });
+  expect(drawing.find('.bubble').textContent).toContain('Message deleted');
+  expect(drawing.has('.state')).toBe(false);
+});
+
+test('a change that has not arrived shows so', () => {
+  expect(drawn({ changing: true }).drawing.find('.state .hidden-text').textContent).toBe('Sending');
 });

@@ -1,18 +1,25 @@
 // One message as a bubble.
 
-import type { Code, Message } from '@kith/client';
+import type { Code, KnownPerson, Message } from '@kith/client';
 import { Component } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
+import { Avatar } from '../avatar/avatar.tsx';
+import { hueOf } from '../avatar/hue.ts';
 import { BodyText } from '../body_text/body_text.tsx';
+import type { NameOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
-import type { MenuItem } from '../menu/menu.tsx';
-import { useSurroundings } from '../surroundings.tsx';
+import { useSurroundings, useWording } from '../surroundings.tsx';
 import type { Wording } from '../wording/wording.ts';
+import { type MessageDeeds, messageMenu } from './actions.ts';
+import { longPress } from './long_press.ts';
+import { Reactions } from './reactions.tsx';
 import { StateIcon } from './state_icon.tsx';
 
 export interface MessageProps {
   message: Message;
   name: string;
+  /** Who wrote it, where more than two write: then name and picture stand beside it. */
+  sender: KnownPerson | undefined;
   /** The message that this one answers, where it is loaded. */
   quoted: { name: string; body: string } | undefined;
   first: boolean;
@@ -21,9 +28,9 @@ export interface MessageProps {
   sayState: boolean;
   linksInert: boolean;
   tabIndex: 0 | -1;
-  onReply(message: Message): void;
+  nameOf?: NameOf | undefined;
+  deeds: MessageDeeds;
   onFocus(id: string): void;
-  onQuote(seq: number): void;
 }
 
 /** Draws again only when something of its own changed: a chat holds hundreds. */
@@ -33,14 +40,16 @@ export class MessageView extends Component<MessageProps> {
     return (
       now.message !== next.message ||
       now.name !== next.name ||
+      now.sender !== next.sender ||
       now.first !== next.first ||
       now.last !== next.last ||
       now.sayState !== next.sayState ||
       now.linksInert !== next.linksInert ||
       now.tabIndex !== next.tabIndex ||
+      now.nameOf !== next.nameOf ||
       now.quoted?.name !== next.quoted?.name ||
       now.quoted?.body !== next.quoted?.body ||
-      now.onQuote !== next.onQuote
+      now.deeds !== next.deeds
     );
   }
 
@@ -50,43 +59,25 @@ export class MessageView extends Component<MessageProps> {
 }
 
 function Bubble(props: MessageProps) {
-  const { message, name, quoted, first, last, sayState, linksInert, tabIndex } = props;
-  const { client, wording: words, announce, openMenu } = useSurroundings();
+  const { message, name, sender, first, last, sayState, tabIndex, deeds } = props;
+  const surroundings = useSurroundings();
+  const { client, wording: words, openMenu } = surroundings;
   const more = useRef<HTMLButtonElement>(null);
-
-  const copy = () => {
-    navigator.clipboard?.writeText(message.body).then(
-      () => announce(words.copied),
-      () => announce(words.somethingFailed),
-    );
-  };
-  const menuItems = (): MenuItem[] => [
-    ...(message.seq === undefined
-      ? []
-      : [{ icon: 'reply', text: words.reply, run: () => props.onReply(message) } as const]),
-    { icon: 'copy', text: words.copy, run: copy },
-    ...(message.state === 'failed'
-      ? ([
-          { icon: 'retry', text: words.retry, run: () => client.retry(message.id) },
-          { icon: 'close', text: words.discard, danger: true, run: () => client.discard(message.id) },
-        ] as const)
-      : []),
-  ];
   const showMenu = () => {
-    if (more.current) openMenu({ anchor: more.current, label: words.messageActions, items: menuItems() });
+    if (more.current) openMenu(messageMenu(message, deeds, surroundings, more.current));
   };
+  const shownMenu = useRef(showMenu);
+  shownMenu.current = showMenu;
+  const press = useMemo(() => longPress(() => shownMenu.current()), []);
   const classes = ['message', message.mine ? 'own' : 'other', first ? 'first' : '', last ? 'last' : ''];
+  if (sender !== undefined) classes.push('has-sender');
+  if (message.deleted) classes.push('is-deleted');
   return (
     <article
       class={classes.join(' ')}
       data-message={message.id}
       tabIndex={tabIndex}
       onFocusIn={() => props.onFocus(message.id)}
-      onContextMenu={event => {
-        if (matchMedia('(hover: hover)').matches) return;
-        event.preventDefault();
-        showMenu();
-      }}
       onKeyDown={event => {
         if (event.target !== event.currentTarget) return;
         if (event.key !== 'Enter' && event.key !== 'ContextMenu') return;
@@ -94,61 +85,30 @@ function Bubble(props: MessageProps) {
         showMenu();
       }}
     >
-      <div class="bubble-line">
+      {sender && first && (
+        <p class="sender-name clip" aria-hidden="true" style={{ '--hue': String(hueOf(sender.user)) }}>
+          <bdi>{sender.name}</bdi>
+        </p>
+      )}
+      <div class="bubble-line" {...press}>
+        {sender && (
+          <span class="sender-picture" aria-hidden="true">
+            {last && <Avatar person={sender} size="small" />}
+          </span>
+        )}
         <div class="bubble" dir="auto">
           <bdi class="hidden-text">{`${message.mine ? words.you : name}: `}</bdi>
-          {message.replyTo !== undefined && (
-            <button
-              type="button"
-              class="quote"
-              dir="auto"
-              tabIndex={-1}
-              onClick={() => props.onQuote(message.replyTo ?? 0)}
-            >
-              <span class="quote-name clip">{quoted?.name ?? words.quoted}</span>
-              {quoted && <span class="quote-body clip">{quoted.body.slice(0, 200)}</span>}
-            </button>
-          )}
-          <BodyText body={message.body} inert={linksInert} />
-          <span class="meta">
-            <time
-              dir={words.direction}
-              dateTime={new Date(message.time).toISOString()}
-              title={words.full(message.time)}
-            >
-              {words.clock(message.time)}
-            </time>
-            {message.mine && <StateIcon state={message.state} />}
-          </span>
+          <Content {...props} />
         </div>
-        <div class="message-tools">
-          {message.seq !== undefined && (
-            <button
-              type="button"
-              class="icon-button"
-              tabIndex={-1}
-              aria-label={words.reply}
-              title={words.reply}
-              onClick={() => props.onReply(message)}
-            >
-              <Icon name="reply" mirrored />
-            </button>
-          )}
-          <button
-            ref={more}
-            type="button"
-            class="icon-button"
-            tabIndex={-1}
-            aria-haspopup="menu"
-            aria-expanded="false"
-            aria-label={words.messageActions}
-            title={words.messageActions}
-            onClick={showMenu}
-          >
-            <Icon name="more" />
-          </button>
-        </div>
+        <Tools message={message} deeds={deeds} more={more} showMenu={showMenu} />
       </div>
+      <Reactions
+        message={message}
+        tabIndex={tabIndex}
+        onReact={(reaction, on) => {
+          if (!deeds.readOnly) deeds.react(message, reaction, on);
+        }}
+      />
       {message.state === 'failed' && (
         <p class="message-note message-failed">
           <span>{reason(message.code, words)}</span>
@@ -160,12 +120,115 @@ function Bubble(props: MessageProps) {
           </button>
         </p>
       )}
-      {sayState && message.state !== 'failed' && (
+      {sayState && message.state !== 'failed' && !message.deleted && (
         <p class="message-note" aria-hidden="true">
           {words[message.state]}
         </p>
       )}
     </article>
+  );
+}
+
+function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
+  const words = useWording();
+  return (
+    <>
+      {message.replyTo !== undefined && (
+        <button
+          type="button"
+          class="quote"
+          dir="auto"
+          tabIndex={-1}
+          title={words.showOriginal}
+          onClick={() => deeds.showOriginal(message.replyTo ?? 0)}
+        >
+          <span class="quote-name clip">{quoted?.name ?? words.quoted}</span>
+          {quoted && <span class="quote-body clip">{quoted.body.slice(0, 200)}</span>}
+        </button>
+      )}
+      {message.deleted ? (
+        <span class="body-text body-deleted">
+          <Icon name="trash" />
+          {words.deletedMessage}
+        </span>
+      ) : (
+        <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
+      )}
+      <span class="meta">
+        {message.edited !== undefined && !message.deleted && (
+          <span title={words.editedAt(words.full(message.edited))}>{words.edited}</span>
+        )}
+        <time
+          dir={words.direction}
+          dateTime={new Date(message.time).toISOString()}
+          title={words.full(message.time)}
+        >
+          {words.clock(message.time)}
+        </time>
+        {message.changing ? (
+          <StateIcon state="sending" />
+        ) : (
+          message.mine && !message.deleted && <StateIcon state={message.state} />
+        )}
+      </span>
+    </>
+  );
+}
+
+interface ToolsProps extends Pick<MessageProps, 'message' | 'deeds'> {
+  more: { current: HTMLButtonElement | null };
+  showMenu(): void;
+}
+
+/** Beside the bubble under a mouse; all of it is in the menu too, which fingers and keys open. */
+function Tools({ message, deeds, more, showMenu }: ToolsProps) {
+  const { wording: words, pickEmoji } = useSurroundings();
+  const usable = message.seq !== undefined && !message.deleted && !deeds.readOnly;
+  return (
+    <div class="message-tools">
+      {usable && (
+        <>
+          <button
+            type="button"
+            class="icon-button"
+            tabIndex={-1}
+            aria-label={words.react}
+            title={words.react}
+            onClick={event =>
+              pickEmoji({
+                anchor: event.currentTarget,
+                onPick: emoji => deeds.react(message, emoji, true),
+              })
+            }
+          >
+            <Icon name="smile" />
+          </button>
+          <button
+            type="button"
+            class="icon-button"
+            tabIndex={-1}
+            aria-label={words.reply}
+            title={words.reply}
+            onClick={() => deeds.reply(message)}
+          >
+            <Icon name="reply" mirrored />
+          </button>
+        </>
+      )}
+      <button
+        ref={more}
+        type="button"
+        class="icon-button"
+        tabIndex={-1}
+        aria-haspopup="menu"
+        aria-expanded="false"
+        aria-label={words.messageActions}
+        title={words.messageActions}
+        onClick={showMenu}
+      >
+        <Icon name="more" />
+      </button>
+    </div>
   );
 }
 
@@ -176,6 +239,18 @@ function reason(code: Code | undefined, words: Wording): string {
       return words.notAllowed;
     case 'rate_limited':
       return words.slowDown;
+    case 'not_a_member':
+      return words.notAMember;
+    case 'room_banned':
+      return words.roomBanned;
+    case 'muted':
+      return words.mutedHere;
+    case 'read_only':
+      return words.onlyModeratorsWrite;
+    case 'frozen':
+      return words.frozenHere;
+    case 'room_full':
+      return words.roomFull;
     case 'bad_body':
     case 'too_large':
       return words.tooLong;

@@ -1,11 +1,14 @@
 // @vitest-environment happy-dom
 
 import { direct } from '@kith/client';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing } from '../../test/draw.ts';
+import { fetchPart } from '../late.tsx';
 import { Notices, SETTLE_MS } from './notices.ts';
-import { SHOWN_MS, ToastPlace } from './toast.tsx';
+import { SHOWN_MS } from './toast.tsx';
+import { ToastPlace, toastPart } from './toast_place.tsx';
 
+beforeAll(() => fetchPart(toastPart));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 

@@ -1,37 +1,24 @@
 // A message whose chat is not on the screen, for some seconds in the corner.
 
-import type { ConversationKey } from '@kith/client';
-import { useEffect, useReducer, useState } from 'preact/hooks';
+import { isRoom } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
+import { plainOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
+import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
-import type { Notices, Toast } from './notices.ts';
+import type { Toast } from './notices.ts';
+import css from './toast.css?inline';
 
 export const SHOWN_MS = 7_000;
 
-/** `onScreen`: what the member has opened meanwhile needs no toast any more. */
-export function ToastPlace({
-  notices,
-  onScreen,
-}: {
-  notices: Notices;
-  onScreen(key: ConversationKey): boolean;
-}) {
-  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
-  useEffect(() => notices.subscribe(() => redraw(undefined)), [notices]);
-  const toast = notices.toast();
-  const superfluous = toast !== undefined && onScreen(toast.key);
-  useEffect(() => {
-    if (superfluous) notices.dismiss();
-  }, [notices, superfluous]);
-  if (toast === undefined || superfluous) return null;
-  return <DrawnToast key={toast.key} toast={toast} onDone={() => notices.dismiss()} />;
-}
-
-function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
+export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
+  useSheet(css);
   const { client, wording: words, openChat, announce } = useSurroundings();
   const { key, message, count, unheard } = toast;
   const person = useTopic(`person:${message.from}`, one => one.person(message.from));
+  const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
+  const where = isRoom(key) ? words.inRoom(person.name, conversation.with.name) : person.name;
   const [held, setHeld] = useState(false);
 
   // Time passes while somebody can see it, and does not hold it.
@@ -51,7 +38,7 @@ function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
     // A newer message begins anew.
   }, [held, message.id]);
   useEffect(() => {
-    if (unheard) announce(words.announceOne(client.person(message.from).name, message.body));
+    if (unheard) announce(words.announceOne(client.person(message.from).name, plainOf(message.body)));
   }, [unheard, message.id]);
 
   return (
@@ -82,11 +69,11 @@ function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
         <Avatar person={person} size="small" />
         <span class="toast-words grow">
           <span class="toast-name clip">
-            <bdi>{person.name}</bdi>
+            <bdi>{where}</bdi>
           </span>
           {/* Cut where its own direction ends, not where the widget's does. */}
           <span class="toast-text" dir="auto">
-            {message.body}
+            {plainOf(message.body)}
           </span>
         </span>
         {count > 1 && (

@@ -3,7 +3,7 @@
 import { type ConversationKey, direct } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 
-export type Tab = 'chats' | 'contacts' | 'me';
+export type Tab = 'chats' | 'contacts' | 'rooms' | 'me';
 
 export interface ShellState {
   open: boolean;

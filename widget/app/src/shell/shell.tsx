@@ -2,24 +2,24 @@
 
 import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
-import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Banner, useTrouble } from '../banner/banner.tsx';
 import { Chat } from '../chat/chat.tsx';
 import { ChatsTab } from '../chats_tab/chats_tab.tsx';
-import { Confirm } from '../confirm/confirm.tsx';
-import { ContactsTab } from '../contacts_tab/contacts_tab.tsx';
 import { Icon } from '../icon/icon.tsx';
+import { fetchPart, Late } from '../late.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
-import { MeTab } from '../me_tab/me_tab.tsx';
-import { Menu, type MenuRequest } from '../menu/menu.tsx';
+import type { MenuRequest } from '../menu/menu.tsx';
 import type { Notices } from '../notices/notices.ts';
-import { ToastPlace } from '../notices/toast.tsx';
+import { ToastPlace } from '../notices/toast_place.tsx';
 import {
+  type EmojiRequest,
   type Question,
   type Surroundings,
   SurroundingsContext,
   useClient,
+  useSurroundings,
   useWording,
 } from '../surroundings.tsx';
 import { type ThemeChoice, useTheme } from '../theme/theme.ts';
@@ -42,6 +42,7 @@ export function Shell({ stage, shell, notices, wording }: Props) {
   const state = shell.state();
   const [menu, setMenu] = useState<MenuRequest>();
   const [question, setQuestion] = useState<Question>();
+  const [emoji, setEmoji] = useState<EmojiRequest>();
   const announcement = useRef<(text: string) => void>(() => {});
   const theme = useTheme(stage.settings.theme, stage.root.host);
   const phone = useMedia(PHONE);
@@ -52,13 +53,25 @@ export function Shell({ stage, shell, notices, wording }: Props) {
     () => ({
       client: stage.client,
       wording,
+      root: stage.root,
       announce: text => announcement.current(text),
       openChat: shell.openChat,
       openMenu: setMenu,
+      pickEmoji: setEmoji,
       confirm: asked => setQuestion({ ...asked, from: stage.root.activeElement as HTMLElement }),
     }),
     [stage, wording, shell],
   );
+
+  const close = useCallback(() => {
+    setMenu(undefined);
+    setEmoji(undefined);
+    setQuestion(undefined);
+  }, []);
+  const failed = () => {
+    close();
+    announcement.current(wording.loadFailed);
+  };
 
   // Effects of what is inside run before: the live region listens.
   useEffect(() => notices.readOut(), [notices]);
@@ -83,11 +96,14 @@ export function Shell({ stage, shell, notices, wording }: Props) {
             full={full}
             twoColumns={full && wide}
             closable={stage.settings.mode !== 'inbox'}
-            overlay={menu !== undefined || question !== undefined}
+            overlay={menu !== undefined || question !== undefined || emoji !== undefined}
             theme={theme}
           >
-            {menu && <Menu request={menu} onClose={() => setMenu(undefined)} />}
-            {question && <Confirm question={question} onClose={() => setQuestion(undefined)} />}
+            {menu && <Late part={menuPart} props={{ request: menu, onClose: close }} onFailed={failed} />}
+            {emoji && (
+              <Late part={picker} props={{ request: emoji, phone, onClose: close }} onFailed={failed} />
+            )}
+            {question && <Late part={confirm} props={{ question, onClose: close }} onFailed={failed} />}
             <div class="toast-inside">{toast}</div>
           </Panel>
         )}
@@ -97,6 +113,13 @@ export function Shell({ stage, shell, notices, wording }: Props) {
     </SurroundingsContext.Provider>
   );
 }
+
+const contactsTab = () => import('../contacts_tab/contacts_tab.tsx').then(one => one.ContactsTab);
+const roomsTab = () => import('../rooms_tab/rooms_tab.tsx').then(one => one.RoomsTab);
+const meTab = () => import('../me_tab/me_tab.tsx').then(one => one.MeTab);
+const menuPart = () => import('../menu/menu.tsx').then(one => one.Menu);
+const confirm = () => import('../confirm/confirm.tsx').then(one => one.Confirm);
+const picker = () => import('../emoji/picker.tsx').then(one => one.Picker);
 
 interface PanelProps {
   shell: OpenShell;
@@ -201,6 +224,7 @@ function Panel({ shell, state, phone, full, twoColumns, closable, overlay, theme
 }
 
 const PANEL_ID = 'tab-panel';
+const FETCH_DELAY = 1_500;
 
 function ListPane({
   shell,
@@ -209,8 +233,25 @@ function ListPane({
   corner,
   banner,
 }: Pick<PanelProps, 'shell' | 'state' | 'theme'> & Record<'corner' | 'banner', ComponentChildren>) {
-  const words = useWording();
-  const titles: Record<Tab, string> = { chats: words.chats, contacts: words.contacts, me: words.me };
+  const { wording: words, announce } = useSurroundings();
+  const failed = () => {
+    announce(words.loadFailed);
+    shell.goTo('chats');
+  };
+  // The first chat comes first; then there is time to fetch what is one touch away.
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      for (const part of [menuPart, confirm, contactsTab, roomsTab, meTab])
+        fetchPart<never>(part as () => Promise<ComponentType<never>>).catch(() => undefined);
+    }, FETCH_DELAY);
+    return () => clearTimeout(timer);
+  }, []);
+  const titles: Record<Tab, string> = {
+    chats: words.chats,
+    contacts: words.contacts,
+    rooms: words.rooms,
+    me: words.me,
+  };
   return (
     <>
       <div class="bar">
@@ -222,8 +263,9 @@ function ListPane({
         {state.tab === 'chats' && (
           <ChatsTab chosen={state.chat} onFindPeople={() => shell.goTo('contacts')} />
         )}
-        {state.tab === 'contacts' && <ContactsTab />}
-        {state.tab === 'me' && <MeTab theme={theme} />}
+        {state.tab === 'contacts' && <Late part={contactsTab} props={{}} onFailed={failed} />}
+        {state.tab === 'rooms' && <Late part={roomsTab} props={{}} onFailed={failed} />}
+        {state.tab === 'me' && <Late part={meTab} props={{ theme }} onFailed={failed} />}
       </div>
       <TabBar tab={state.tab} panelId={PANEL_ID} titles={titles} onChange={shell.goTo} />
     </>

@@ -5,7 +5,7 @@ import { Drawing } from '../../test/draw.ts';
 import type { Tab } from './open_shell.ts';
 import { badgeText, TabBar } from './tab_bar.tsx';
 
-const TITLES = { chats: 'Chats', contacts: 'Contacts', me: 'Me' };
+const TITLES = { chats: 'Chats', contacts: 'Contacts', rooms: 'Rooms', me: 'Me' };
 
 test('counts are badges for the eye and words for the ear', () => {
   const drawing = new Drawing({ requests: 2 }).draw(

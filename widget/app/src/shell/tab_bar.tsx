@@ -1,4 +1,4 @@
-// Chats, Contacts, Me.
+// Chats, Contacts, Rooms, Me.
 
 import { Icon, type IconName } from '../icon/icon.tsx';
 import { isRtl } from '../segmented/segmented.tsx';
@@ -8,6 +8,7 @@ import type { Tab } from './open_shell.ts';
 const TABS: readonly { tab: Tab; icon: IconName }[] = [
   { tab: 'chats', icon: 'chat' },
   { tab: 'contacts', icon: 'people' },
+  { tab: 'rooms', icon: 'rooms' },
   { tab: 'me', icon: 'person' },
 ];
 
@@ -21,10 +22,11 @@ interface Props {
 export function TabBar({ tab, panelId, titles, onChange }: Props) {
   const words = useWording();
   const totals = useTopic('totals', client => client.totals());
-  const counts: Record<Tab, number> = { chats: totals.unread, contacts: totals.requests, me: 0 };
+  const counts: Record<Tab, number> = { chats: totals.unread, contacts: totals.requests, rooms: 0, me: 0 };
   const said: Record<Tab, string> = {
     chats: words.unread(totals.unread),
     contacts: words.requestsWaiting(totals.requests),
+    rooms: '',
     me: '',
   };
   const onKeyDown = (event: KeyboardEvent) => {

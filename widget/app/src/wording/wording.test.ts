@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { wordingFor } from './wording.ts';
+import { de } from './de.ts';
+import { en } from './en.ts';
+import { fetchWording, wordingFor as made } from './wording.ts';
+
+const wordingFor = (wanted: readonly string[], timeZone?: string) => made(wanted, { en, de }, timeZone);
 
 const NOON = Date.UTC(2026, 2, 12, 12, 0);
 const MINUTE = 60_000;
@@ -25,6 +29,11 @@ describe('language', () => {
     expect(wordingFor(['ar', 'en']).direction).toBe('rtl');
     expect(wordingFor(['en']).direction).toBe('ltr');
   });
+});
+
+test('only the language that is read is fetched', async () => {
+  expect((await fetchWording(['fr', 'de-CH'])).contacts).toBe('Kontakte');
+  expect((await fetchWording(['__proto__', 'constructor', 'fr'])).contacts).toBe('Contacts');
 });
 
 describe('numbers', () => {

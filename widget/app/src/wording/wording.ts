@@ -1,7 +1,6 @@
 /** All words, numbers and times that a member reads, in their language. */
 
-import { de } from './de.ts';
-import { type Catalogue, en } from './en.ts';
+import type { Catalogue } from './en.ts';
 
 /** Picks the form that the language asks for; `other` stands in for forms that a text leaves out. */
 export type Plural = (
@@ -25,9 +24,17 @@ export interface Wording extends Catalogue {
   /** Time in a sentence: "5 min ago", "yesterday". */
   ago(time: number, now: number): string;
   number(n: number): string;
+  /** "Ana, Tom and Mei". */
+  list(names: readonly string[]): string;
 }
 
-const CATALOGUES: Record<string, (plural: Plural) => Catalogue> = { en, de };
+export type MakeCatalogue = (plural: Plural) => Catalogue;
+
+/** Each is fetched by those who read it. */
+const CATALOGUES: Record<string, () => Promise<MakeCatalogue>> = {
+  en: () => import('./en.ts').then(one => one.en),
+  de: () => import('./de.ts').then(one => one.de),
+};
 const RTL = new Set(['ar', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi']);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -38,9 +45,20 @@ const DAY = 24 * HOUR;
  * (`de-CH`); the direction follows the first wanted language even where its words are missing, because the
  * page around the widget runs that way.
  */
-export function wordingFor(wanted: readonly string[], timeZone?: string): Wording {
+export async function fetchWording(wanted: readonly string[]): Promise<Wording> {
+  const language = base(spoken(wanted, CATALOGUES));
+  const catalogue = await CATALOGUES[language]?.();
+  return wordingFor(wanted, catalogue ? { [language]: catalogue } : {});
+}
+
+/** The same with catalogues that are here; one of them is English, or that of the wanted language. */
+export function wordingFor(
+  wanted: readonly string[],
+  catalogues: Record<string, MakeCatalogue>,
+  timeZone?: string,
+): Wording {
   const tags = wanted.filter(isLanguageTag);
-  const language = tags.find(tag => base(tag) in CATALOGUES) ?? 'en';
+  const language = spoken(wanted, catalogues);
   const zone = timeZone === undefined ? {} : { timeZone };
   const rules = new Intl.PluralRules(language);
   const plural: Plural = (n, forms) => forms[rules.select(n)] ?? forms.other;
@@ -59,6 +77,7 @@ export function wordingFor(wanted: readonly string[], timeZone?: string): Wordin
   // Short: it stands beside a face, where "51 minutes" would be cut.
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
   const relativeShort = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'narrow' });
+  const list = new Intl.ListFormat(language, { style: 'long', type: 'conjunction' });
   const number = new Intl.NumberFormat(language);
   const calendar = new Intl.DateTimeFormat('en-CA', {
     year: 'numeric',
@@ -68,7 +87,9 @@ export function wordingFor(wanted: readonly string[], timeZone?: string): Wordin
   });
   const daysBetween = (time: number, now: number) =>
     Math.round((Date.parse(calendar.format(now)) - Date.parse(calendar.format(time))) / DAY);
-  const words = (CATALOGUES[base(language)] ?? en)(plural);
+  const make = catalogues[base(language)];
+  if (make === undefined) throw new Error(`no words for ${language}`);
+  const words = make(plural);
 
   return {
     ...words,
@@ -98,7 +119,12 @@ export function wordingFor(wanted: readonly string[], timeZone?: string): Wordin
       return relative.format(-Math.floor(passed / DAY), 'day');
     },
     number: n => number.format(n),
+    list: names => list.format(names),
   };
+}
+
+function spoken(wanted: readonly string[], catalogues: Record<string, unknown>): string {
+  return wanted.filter(isLanguageTag).find(tag => Object.hasOwn(catalogues, base(tag))) ?? 'en';
 }
 
 /** What the member wants to read, best first: the tag's own setting, the page, the browser. */

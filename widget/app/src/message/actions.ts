@@ -1,0 +1,110 @@
+// What can be done with a message, as a menu.
+
+import type { Client, Message } from '@kith/client';
+import type { MenuItem, MenuRequest, QuickItem } from '../menu/menu.tsx';
+import type { Surroundings } from '../surroundings.tsx';
+
+/** What a message asks of the chat that it stands in. */
+export interface MessageDeeds {
+  reply(message: Message): void;
+  edit(message: Message): void;
+  remove(message: Message): void;
+  react(message: Message, reaction: string, on: boolean): void;
+  /** To the message that this one answers. */
+  showOriginal(seq: number): void;
+  /** Others' messages may be deleted by those who keep order. */
+  mayRemove(message: Message): boolean;
+  /** One may not write here, and so not react either. */
+  readOnly: boolean;
+}
+
+export const QUICK = ['👍', '❤️', '😂', '😮', '😢', '🎉'] as const;
+
+export function messageMenu(
+  message: Message,
+  deeds: MessageDeeds,
+  surroundings: Surroundings,
+  anchor: HTMLElement,
+): MenuRequest {
+  const { wording: words } = surroundings;
+  const quick = mayReact(message, deeds) ? quickItems(message, deeds, surroundings, anchor) : undefined;
+  return {
+    anchor,
+    label: words.messageActions,
+    items: items(message, deeds, surroundings),
+    ...(quick && { quick: { label: words.quickReactions, items: quick } }),
+  };
+}
+
+export function mayReact(message: Message, deeds: MessageDeeds): boolean {
+  return message.seq !== undefined && !message.deleted && !deeds.readOnly;
+}
+
+function quickItems(
+  message: Message,
+  deeds: MessageDeeds,
+  { wording: words, pickEmoji }: Surroundings,
+  anchor: HTMLElement,
+): QuickItem[] {
+  const has = (reaction: string) =>
+    message.reactions?.some(one => one.reaction === reaction && one.mine) ?? false;
+  const quick = QUICK.map(text => ({
+    text,
+    label: text,
+    on: has(text),
+    run: () => deeds.react(message, text, !has(text)),
+  }));
+  const more: QuickItem = {
+    text: '+',
+    icon: 'smile',
+    label: words.react,
+    run: () => pickEmoji({ anchor, onPick: emoji => deeds.react(message, emoji, true) }),
+  };
+  return [...quick, more];
+}
+
+function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
+  const { client, wording: words } = surroundings;
+  const stored = message.seq !== undefined;
+  const all: (MenuItem | false)[] = [
+    stored &&
+      !message.deleted &&
+      !deeds.readOnly && { icon: 'reply', text: words.reply, run: () => deeds.reply(message) },
+    message.replyTo !== undefined && {
+      icon: 'jump',
+      text: words.showOriginal,
+      run: () => deeds.showOriginal(message.replyTo ?? 0),
+    },
+    !message.deleted && { icon: 'copy', text: words.copy, run: () => copy(message, surroundings) },
+    mayEdit(message) && !deeds.readOnly && { icon: 'edit', text: words.edit, run: () => deeds.edit(message) },
+    stored &&
+      !message.deleted &&
+      (message.mine || deeds.mayRemove(message)) && {
+        icon: 'trash',
+        text: words.delete,
+        danger: true,
+        run: () => deeds.remove(message),
+      },
+    ...failedItems(message, client, words),
+  ];
+  return all.filter(one => one !== false);
+}
+
+export function mayEdit(message: Message): boolean {
+  return message.mine && message.seq !== undefined && !message.deleted;
+}
+
+function failedItems(message: Message, client: Client, words: Surroundings['wording']): MenuItem[] {
+  if (message.state !== 'failed') return [];
+  return [
+    { icon: 'retry', text: words.retry, run: () => client.retry(message.id) },
+    { icon: 'close', text: words.discard, danger: true, run: () => client.discard(message.id) },
+  ];
+}
+
+function copy(message: Message, { announce, wording: words }: Surroundings): void {
+  navigator.clipboard?.writeText(message.body).then(
+    () => announce(words.copied),
+    () => announce(words.somethingFailed),
+  );
+}

@@ -1,0 +1,330 @@
+// A room's members, and for those who keep order in it, its settings.
+
+import {
+  type Conversation,
+  direct,
+  type Member,
+  type MemberAction,
+  type Role,
+  type RoomView,
+} from '@kith/client';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { Avatar } from '../avatar/avatar.tsx';
+import { Skeleton } from '../chats_tab/chats_tab.tsx';
+import choicesCss from '../choices/choices.css?inline';
+import { useSearch } from '../contacts_tab/use_directory.ts';
+import { Icon } from '../icon/icon.tsx';
+import type { MenuItem } from '../menu/menu.tsx';
+import { SearchField } from '../search_field/search_field.tsx';
+import { useSheet } from '../sheets.ts';
+import { type Surroundings, useSurroundings, useTopic, useWatch } from '../surroundings.tsx';
+import { VirtualList } from '../virtual_list/virtual_list.tsx';
+import { failureOf } from './failure.ts';
+import { keepsOrder } from './may_write.ts';
+import css from './room.css?inline';
+import { RoomSettings } from './settings.tsx';
+
+const ROW = 60;
+const heightOf = () => ROW;
+const keyOf = (one: Member) => one.user;
+
+export function About({ conversation, onBack }: { conversation: Conversation; onBack: () => void }) {
+  useSheet(choicesCss);
+  useSheet(css);
+  const { wording: words } = useSurroundings();
+  const [part, setPart] = useState<'members' | 'settings' | 'invite'>('members');
+  const back = useRef<HTMLButtonElement>(null);
+  useEffect(() => back.current?.focus({ preventScroll: true }), [part]);
+  const { room, with: face } = conversation;
+  if (room === undefined) return null;
+  const title = { members: words.aboutRoom, settings: words.settings, invite: words.invite }[part];
+  const mayInvite = keepsOrder(room) || (room.kind === 'public' && room.role === 'member');
+  const leave = part === 'members' ? onBack : () => setPart('members');
+  return (
+    <div
+      class="room-about"
+      onKeyDown={event => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.preventDefault();
+        leave();
+      }}
+    >
+      <div class="bar chat-bar">
+        <button
+          ref={back}
+          type="button"
+          class="icon-button"
+          aria-label={words.backToChat}
+          title={words.backToChat}
+          onClick={leave}
+        >
+          <Icon name="back" mirrored />
+        </button>
+        <h2 class="chat-name grow">{title}</h2>
+      </div>
+      {part === 'settings' && <RoomSettings conversation={conversation} room={room} />}
+      {part === 'invite' && <Invite conversation={conversation} />}
+      {part === 'members' && (
+        <>
+          <div class="room-card">
+            <Avatar person={face} size="large" room />
+            <h3>
+              <bdi>{room.name}</bdi>
+            </h3>
+            <p>{`${words.roomKinds[room.kind]} · ${words.roomCount(room.members)}`}</p>
+            {room.topic && <p dir="auto">{room.topic}</p>}
+          </div>
+          {mayInvite && (
+            <div class="room-buttons">
+              <button type="button" class="button" onClick={() => setPart('invite')}>
+                <Icon name="add" />
+                {words.invite}
+              </button>
+              {keepsOrder(room) && (
+                <button type="button" class="button" onClick={() => setPart('settings')}>
+                  <Icon name="gear" />
+                  {words.settings}
+                </button>
+              )}
+            </div>
+          )}
+          {room.role !== undefined && <Members conversation={conversation} room={room} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Pages of the list, as far as it is looked at; begins anew with each query. */
+function useMembers({ key }: Conversation, query: string) {
+  const { client } = useSurroundings();
+  const [state, setState] = useState<{
+    query: string;
+    members: readonly Member[];
+    next?: string | undefined;
+  }>();
+  const busy = useRef(false);
+  useEffect(() => {
+    let wanted = true;
+    const timer = setTimeout(
+      () => {
+        client.members(key, query).then(
+          page => wanted && setState({ query, members: page.members, next: page.next }),
+          () => wanted && setState({ query, members: [] }),
+        );
+      },
+      query === '' ? 0 : 200,
+    );
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [client, key, query]);
+  const more = () => {
+    const next = state?.next;
+    if (busy.current || next === undefined) return;
+    busy.current = true;
+    client.members(key, query, next).then(
+      page => {
+        busy.current = false;
+        setState(old => old && { query, members: [...old.members, ...page.members], next: page.next });
+      },
+      () => {
+        busy.current = false;
+      },
+    );
+  };
+  const changed = useCallback((member: Member) => {
+    setState(old => {
+      if (old === undefined) return old;
+      const rest = old.members.filter(one => one.user !== member.user);
+      const at = old.members.findIndex(one => one.user === member.user);
+      return { ...old, members: member.role ? rest.toSpliced(at === -1 ? 0 : at, 0, member) : rest };
+    });
+  }, []);
+  return { members: state?.members, more, changed };
+}
+
+function Members({ conversation, room }: { conversation: Conversation; room: RoomView }) {
+  const { wording: words } = useSurroundings();
+  const [query, setQuery] = useState('');
+  const [visible, setVisible] = useState<readonly Member[]>([]);
+  const { members, more, changed } = useMembers(conversation, query.trim());
+  // Of ten thousand only those on the screen are asked for.
+  useWatch(visible.map(one => one.user));
+  return (
+    <>
+      <div class="list-tools">
+        <SearchField label={words.searchMembers} value={query} onChange={setQuery} />
+      </div>
+      {members === undefined ? (
+        <Skeleton />
+      ) : (
+        <VirtualList
+          key={query}
+          label={words.members}
+          rows={members}
+          keyOf={keyOf}
+          heightOf={heightOf}
+          draw={(one, tabIndex) => (
+            <MemberRow
+              member={one}
+              conversation={conversation}
+              room={room}
+              tabIndex={tabIndex}
+              onChanged={changed}
+            />
+          )}
+          onVisible={setVisible}
+          onNearEnd={more}
+        />
+      )}
+    </>
+  );
+}
+
+interface RowProps {
+  member: Member;
+  conversation: Conversation;
+  room: RoomView;
+  tabIndex: 0 | -1;
+  onChanged(member: Member): void;
+}
+
+function MemberRow({ member, conversation, room, tabIndex, onChanged }: RowProps) {
+  const surroundings = useSurroundings();
+  const { wording: words, openMenu, client } = surroundings;
+  const main = useRef<HTMLButtonElement>(null);
+  const view = useTopic(`presence:${member.user}`, one => one.presence(member.user));
+  const me = client.me()?.user === member.user;
+  const showMenu = () => {
+    if (main.current === null) return;
+    const items = memberActions(surroundings, conversation, room, member, onChanged);
+    if (items.length > 0) openMenu({ anchor: main.current, label: words.actionsFor(member.name), items });
+  };
+  const role = member.role && member.role !== 'member' ? words.roles[member.role] : undefined;
+  return (
+    <div class="row room-row">
+      <button
+        ref={main}
+        type="button"
+        class="row-main"
+        data-stop
+        tabIndex={tabIndex}
+        {...(!me && { 'aria-haspopup': 'menu' as const, 'aria-expanded': false })}
+        onClick={showMenu}
+      >
+        <Avatar person={{ guest: false, ...member }} {...(!me && { presence: view.presence })} />
+        <span class="row-text">
+          <span class="row-line">
+            <span class="row-name clip">
+              <bdi>{member.name}</bdi>
+            </span>
+            {me && <span class="row-preview">{`(${words.you})`}</span>}
+          </span>
+          {role && <span class="row-preview">{role}</span>}
+        </span>
+      </button>
+    </div>
+  );
+}
+
+function memberActions(
+  surroundings: Surroundings,
+  { key }: Conversation,
+  room: RoomView,
+  member: Member,
+  onChanged: (member: Member) => void,
+): MenuItem[] {
+  const { client, wording: words, openChat, confirm, announce } = surroundings;
+  if (member.user === client.me()?.user) return [];
+  const change = (action: MemberAction, role?: Role) => () =>
+    client.changeMember(key, member.user, action, role).then(
+      now => onChanged(now),
+      (error: unknown) => announce(failureOf(error, words)),
+    );
+  const items: MenuItem[] = [{ icon: 'chat', text: words.message, run: () => openChat(direct(member.user)) }];
+  // A moderator keeps order among members; an owner among all.
+  const owner = room.role === 'owner';
+  const below = owner || (room.role === 'moderator' && (member.role === 'member' || member.role === 'muted'));
+  if (!below) return items;
+  if (owner && member.role !== 'moderator')
+    items.push({ icon: 'check', text: words.makeModerator, run: change('set_role', 'moderator') });
+  if (owner && member.role !== 'owner')
+    items.push({ icon: 'check', text: words.makeOwner, run: change('set_role', 'owner') });
+  if (owner && (member.role === 'moderator' || member.role === 'owner'))
+    items.push({ icon: 'person', text: words.makeMember, run: change('set_role', 'member') });
+  if (member.role === 'muted')
+    items.push({ icon: 'bell', text: words.unmuteMember, run: change('set_role', 'member') });
+  else if (member.role === 'member')
+    items.push({ icon: 'muted', text: words.muteMember, run: change('set_role', 'muted') });
+  const ban = () =>
+    confirm({
+      title: words.banAsk(member.name),
+      text: words.banExplain,
+      action: words.banMember,
+      onYes: change('ban'),
+    });
+  return [
+    ...items,
+    { icon: 'remove', text: words.removeMember, danger: true, run: change('remove') },
+    { icon: 'block', text: words.banMember, danger: true, run: ban },
+  ];
+}
+
+function Invite({ conversation: { key } }: { conversation: Conversation }) {
+  const { wording: words, client, announce } = useSurroundings();
+  const [query, setQuery] = useState('');
+  const [invited, setInvited] = useState<ReadonlySet<string>>(new Set());
+  const [failed, setFailed] = useState<string>();
+  const found = useSearch(query.trim());
+  const contacts = useTopic('contacts', one => one.contacts()).contacts;
+  const people = query.trim() === '' ? contacts.filter(one => one.state === 'contact') : found.people;
+  const invite = (user: string, name: string) =>
+    client.changeMember(key, user, 'invite').then(
+      () => {
+        setInvited(before => new Set(before).add(user));
+        announce(words.invited(name));
+      },
+      (error: unknown) => setFailed(failureOf(error, words)),
+    );
+  return (
+    <>
+      <div class="list-tools">
+        <SearchField label={words.search} value={query} onChange={setQuery} />
+        {failed && (
+          <p class="room-failed" role="alert">
+            {failed}
+          </p>
+        )}
+      </div>
+      <VirtualList
+        key={query}
+        label={words.people}
+        rows={people}
+        keyOf={one => one.user}
+        heightOf={heightOf}
+        draw={(one, tabIndex) => (
+          <div class="row room-row">
+            <button
+              type="button"
+              class="row-main"
+              data-stop
+              tabIndex={tabIndex}
+              aria-disabled={invited.has(one.user)}
+              onClick={() => !invited.has(one.user) && invite(one.user, one.name)}
+            >
+              <Avatar person={{ guest: false, ...one }} />
+              <span class="row-text">
+                <span class="row-name clip">
+                  <bdi>{one.name}</bdi>
+                </span>
+              </span>
+              <Icon name={invited.has(one.user) ? 'check' : 'plus'} />
+            </button>
+          </div>
+        )}
+      />
+    </>
+  );
+}

@@ -1,0 +1,16 @@
+// Who may write in a room, as the server decides it.
+
+import type { RoomView } from '@kith/client';
+
+export function keepsOrder(room: RoomView | undefined): boolean {
+  return room?.role === 'owner' || room?.role === 'moderator';
+}
+
+/** Why one may not write; undefined where one may. */
+export function silenced(room: RoomView): 'stranger' | 'announcement' | 'muted' | 'frozen' | undefined {
+  if (room.role === undefined) return 'stranger';
+  if (keepsOrder(room)) return undefined;
+  if (room.role === 'muted') return 'muted';
+  if (room.frozen) return 'frozen';
+  return room.kind === 'announcement' ? 'announcement' : undefined;
+}

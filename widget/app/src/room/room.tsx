@@ -1,0 +1,167 @@
+// What a chat has more where it is a room: its head, and what stands in the composer's place while one may not write.
+
+import type { Conversation, RoomView } from '@kith/client';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Avatar } from '../avatar/avatar.tsx';
+import { actions, RoomMark } from '../chats_tab/chat_row.tsx';
+import { Icon } from '../icon/icon.tsx';
+import { useSheet } from '../sheets.ts';
+import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { failureOf } from './failure.ts';
+import { keepsOrder, silenced } from './may_write.ts';
+import css from './room.css?inline';
+
+interface HeadProps {
+  conversation: Conversation;
+  onBack: (() => void) | undefined;
+  onAbout(): void;
+  corner: ComponentChildren;
+}
+
+export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
+  useSheet(css);
+  const surroundings = useSurroundings();
+  const { wording: words, openMenu, client, confirm, announce } = surroundings;
+  const now = useNow();
+  const more = useRef<HTMLButtonElement>(null);
+  const { key, room, with: face } = conversation;
+  const typing = useTopic(`typing:${key}`, one => one.typing(key));
+  const below =
+    typing.length > 0
+      ? words.areTyping(typing.map(user => client.person(user).name))
+      : room && words.roomCount(room.members);
+  const showMenu = () => {
+    if (more.current === null) return;
+    const leave = () =>
+      confirm({
+        title: words.leaveAsk(face.name),
+        text: words.leaveExplain,
+        action: words.leave,
+        onYes: () => client.leave(key).catch((error: unknown) => announce(failureOf(error, words))),
+      });
+    const own = room?.role !== undefined;
+    openMenu({
+      anchor: more.current,
+      label: words.actionsFor(face.name),
+      items: [
+        { icon: 'people', text: words.aboutRoom, run: onAbout },
+        ...(own ? actions(surroundings, conversation, now) : []),
+        ...(own ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
+      ],
+    });
+  };
+  return (
+    <div class="bar chat-bar">
+      {onBack && (
+        <button type="button" class="icon-button" aria-label={words.back} title={words.back} onClick={onBack}>
+          <Icon name="back" mirrored />
+        </button>
+      )}
+      <h2 class="hidden-text">{face.name}</h2>
+      <button type="button" class="room-head grow" title={words.aboutRoom} onClick={onAbout}>
+        <Avatar person={face} size="small" room />
+        <span class="chat-who grow">
+          <span class="room-head-line">
+            {room && <RoomMark room={room} />}
+            <span class="chat-name clip">
+              <bdi>{face.name}</bdi>
+            </span>
+          </span>
+          <span class={typing.length > 0 ? 'chat-presence is-typing clip' : 'chat-presence clip'}>
+            {below}
+          </span>
+        </span>
+      </button>
+      <button
+        ref={more}
+        type="button"
+        class="icon-button"
+        aria-haspopup="menu"
+        aria-expanded="false"
+        aria-label={words.actionsFor(face.name)}
+        title={words.more}
+        onClick={showMenu}
+      >
+        <Icon name="more" />
+      </button>
+      {corner}
+    </div>
+  );
+}
+
+interface FootProps {
+  conversation: Conversation;
+  composer: ComponentChildren;
+}
+
+export function RoomFoot({ conversation, composer }: FootProps) {
+  useSheet(css);
+  const { wording: words } = useSurroundings();
+  const { key, room, with: face } = conversation;
+  if (room === undefined) return <>{composer}</>;
+  const why = silenced(room);
+  if (why === 'stranger') return <Join conversation={conversation} name={face.name} />;
+  if (why !== undefined) {
+    const text = {
+      announcement: words.onlyModeratorsWrite,
+      muted: words.mutedHere,
+      frozen: words.frozenHere,
+    }[why];
+    const icon = { announcement: 'megaphone', muted: 'muted', frozen: 'snow' } as const;
+    return (
+      <p class="room-note">
+        <Icon name={icon[why]} />
+        {text}
+      </p>
+    );
+  }
+  return (
+    <>
+      {room.slowMs > 0 && !keepsOrder(room) && <SlowMode conversation={conversation} room={room} key={key} />}
+      {composer}
+    </>
+  );
+}
+
+function Join({ conversation, name }: { conversation: Conversation; name: string }) {
+  const { wording: words, client, announce } = useSurroundings();
+  const [failed, setFailed] = useState<string>();
+  const join = () =>
+    client.join(conversation.key).then(
+      () => announce(words.joined),
+      (error: unknown) => setFailed(failureOf(error, words)),
+    );
+  return (
+    <div class="room-note">
+      <p class="grow" role={failed === undefined ? undefined : 'alert'}>
+        {failed ?? words.joinAsk(name)}
+      </p>
+      <button type="button" class="button button-main" onClick={join}>
+        {words.join}
+      </button>
+    </div>
+  );
+}
+
+/** Until when one waits follows from one's own last message; the server has the last word. */
+function SlowMode({ conversation: { key }, room }: { conversation: Conversation; room: RoomView }) {
+  const { wording: words } = useSurroundings();
+  const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
+  const last = timeline.messages.findLast(one => one.mine && one.state !== 'failed');
+  const [now, setNow] = useState(Date.now);
+  const left = last === undefined ? 0 : Math.ceil((last.time + room.slowMs - now) / 1_000);
+  useEffect(() => {
+    setNow(Date.now());
+    if (left <= 0) return;
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [last?.id, left > 0]);
+  if (left <= 0) return null;
+  return (
+    <p class="room-slow" role="timer">
+      <Icon name="clock" />
+      {words.slowWait(Math.min(left, Math.ceil(room.slowMs / 1_000)))}
+    </p>
+  );
+}

@@ -1,0 +1,112 @@
+// What those who keep order may change about a room.
+
+import type { Conversation, RoomChange, RoomView } from '@kith/client';
+import { useState } from 'preact/hooks';
+import { Icon } from '../icon/icon.tsx';
+import { useSurroundings } from '../surroundings.tsx';
+import { failureOf } from './failure.ts';
+
+/** Seconds. */
+const SLOW = [0, 5, 10, 30, 60, 300, 900];
+
+export function RoomSettings({
+  conversation: { key },
+  room,
+}: {
+  conversation: Conversation;
+  room: RoomView;
+}) {
+  const { wording: words, client, announce } = useSurroundings();
+  const [name, setName] = useState(room.name);
+  const [topic, setTopic] = useState(room.topic ?? '');
+  const [failed, setFailed] = useState<string>();
+  const change = (what: RoomChange) => {
+    setFailed(undefined);
+    client.changeRoom(key, what).then(
+      () => announce(words.saved),
+      (error: unknown) => setFailed(failureOf(error, words)),
+    );
+  };
+  const owner = room.role === 'owner';
+  const slow = SLOW.includes(room.slowMs / 1_000) ? SLOW : [...SLOW, room.slowMs / 1_000];
+  return (
+    <form
+      class="room-form"
+      onSubmit={event => {
+        event.preventDefault();
+        if (name.trim() !== '') change({ ...(owner && { name: name.trim() }), topic: topic.trim() });
+      }}
+    >
+      {/* The name is the owner's to give. */}
+      {owner && (
+        <label>
+          {words.roomName}
+          <input
+            value={name}
+            maxLength={100}
+            required
+            onInput={event => setName(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      <label>
+        {words.roomTopic}
+        <textarea
+          value={topic}
+          maxLength={300}
+          rows={2}
+          onInput={event => setTopic(event.currentTarget.value)}
+        />
+      </label>
+      <div class="room-form-buttons">
+        <button type="submit" class="button button-main">
+          {words.save}
+        </button>
+      </div>
+      {failed && (
+        <p class="room-failed" role="alert">
+          {failed}
+        </p>
+      )}
+      <div class="choices">
+        <button
+          type="button"
+          role="switch"
+          class="choice"
+          aria-checked={room.frozen}
+          aria-label={words.freeze}
+          aria-describedby="room-freeze-hint"
+          onClick={() => change({ frozen: !room.frozen })}
+        >
+          <span class="choice-mark" aria-hidden="true">
+            <Icon name="snow" />
+          </span>
+          <span class="grow">
+            <span class="choice-name">{words.freeze}</span>
+            <span class="choice-hint" id="room-freeze-hint">
+              {words.freezeHint}
+            </span>
+          </span>
+          <span class="switch" aria-hidden="true" />
+        </button>
+      </div>
+      <label>
+        {words.slowMode}
+        <select
+          value={String(room.slowMs / 1_000)}
+          onChange={event => change({ slowMs: Number(event.currentTarget.value) * 1_000 })}
+        >
+          {slow.map(seconds => (
+            <option key={seconds} value={String(seconds)} selected={seconds === room.slowMs / 1_000}>
+              {seconds === 0
+                ? words.slowOff
+                : seconds < 60
+                  ? words.seconds(seconds)
+                  : words.minutes(Math.round(seconds / 60))}
+            </option>
+          ))}
+        </select>
+      </label>
+    </form>
+  );
+}

@@ -1,0 +1,44 @@
+// Where one types what one looks for.
+
+import { Icon } from '../icon/icon.tsx';
+import { useSheet } from '../sheets.ts';
+import { useWording } from '../surroundings.tsx';
+import css from './search_field.css?inline';
+
+interface Props {
+  label: string;
+  value: string;
+  onChange(value: string): void;
+}
+
+export function SearchField({ label, value, onChange }: Props) {
+  useSheet(css);
+  const words = useWording();
+  return (
+    <div class="search" role="search">
+      <Icon name="search" />
+      <input
+        type="text"
+        inputMode="search"
+        enterkeyhint="search"
+        autocomplete="off"
+        spellcheck={false}
+        dir={value === '' ? undefined : 'auto'}
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        onInput={event => onChange(event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key !== 'Escape' || value === '') return;
+          event.preventDefault();
+          onChange('');
+        }}
+      />
+      {value !== '' && (
+        <button type="button" class="icon-button" aria-label={words.clearSearch} onClick={() => onChange('')}>
+          <Icon name="close" />
+        </button>
+      )}
+    </div>
+  );
+}

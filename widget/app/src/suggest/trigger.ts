@@ -1,0 +1,34 @@
+// What is being typed that can be completed: `:sho`, `:shortcode:`, `@na`.
+
+export interface Trigger {
+  kind: 'emoji' | 'finished_emoji' | 'mention';
+  query: string;
+  /** Characters before the cursor that the choice takes the place of. */
+  length: number;
+}
+
+export interface SuggestHandle {
+  /** True where the key was meant for the list. */
+  onKey(event: KeyboardEvent): boolean;
+}
+
+export const SUGGESTIONS_ID = 'suggestions';
+
+export function triggerAt(text: string, caret: number): Trigger | undefined {
+  const before = text.slice(Math.max(0, caret - 80), caret);
+  // Inside of code nothing is completed.
+  if (((before.split('\n').at(-1) ?? '').match(/`/g)?.length ?? 0) % 2 === 1) return undefined;
+  const finished = /(?:^|[\s(])(:([a-z0-9_+-]{2,40}):)$/i.exec(before);
+  if (finished) return triggered('finished_emoji', finished);
+  const emoji = /(?:^|[\s(])(:([a-z0-9_+-]{2,40}))$/i.exec(before);
+  if (emoji) return triggered('emoji', emoji);
+  const mention = /(?:^|[\s(])(@([\p{L}\p{N}_.' -]{0,40}))$/u.exec(before);
+  // Two words at most: a name, and not the sentence after it.
+  if (mention && (mention[2] ?? '').split(/\s+/).length <= 2 && !/\s$/.test(mention[2] ?? ''))
+    return triggered('mention', mention);
+  return undefined;
+}
+
+function triggered(kind: Trigger['kind'], [, whole = '', query = '']: RegExpExecArray): Trigger {
+  return { kind, query: query.toLowerCase(), length: whole.length };
+}
