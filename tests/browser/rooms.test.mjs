@@ -1,0 +1,159 @@
+// Rooms through a real server: made, found, joined, talked in, kept in order, left.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import { Kith } from './kith.mjs';
+import { Widget } from './widget.mjs';
+
+let browser;
+let kith;
+before(async () => {
+  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+});
+
+async function as(members, run, options = {}) {
+  const contexts = await Promise.all(members.map(() => person(browser, { ...DESKTOP, ...options })));
+  const widgets = await Promise.all(members.map((member, i) => Widget.of(contexts[i], kith, member)));
+  await run(...widgets);
+  for (const context of contexts) {
+    assertNoTrouble(context);
+    await context.close();
+  }
+}
+
+async function createRoom(widget, name, kind = 'Open room', topic = '') {
+  await widget.tab('Rooms').click();
+  await widget.page.getByRole('button', { name: 'Create a room' }).click();
+  await widget.page.getByRole('textbox', { name: 'Name' }).fill(name);
+  if (topic) await widget.page.getByRole('textbox', { name: /What it is about/ }).fill(topic);
+  await widget.page.getByRole('radio', { name: new RegExp(`^${kind}`) }).click();
+  await assertAccessible(widget.page, 'making a room');
+  await widget.page.getByRole('button', { name: 'Create', exact: true }).click();
+  await widget.field.waitFor();
+}
+
+async function openRoom(widget, name) {
+  await widget.tab('Rooms').click();
+  await widget.page.getByRole('textbox', { name: 'Search rooms' }).fill(name.slice(0, 4));
+  await widget.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
+  await widget.page.getByRole('log').waitFor();
+}
+
+const message = (widget, text) => widget.page.locator('kith-widget [data-message]', { hasText: text }).last();
+
+/** What the owner does with a member, in the list of members. */
+async function withMember(widget, name, action) {
+  await widget.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
+  await widget.page.getByRole('menuitem', { name: action, exact: true }).click();
+}
+
+test('a room is made, found in the directory, joined, and talked in', async () => {
+  await as(['anna', 'raj', 'mei'], async (anna, raj, mei) => {
+    await createRoom(anna, 'Bike repairs', 'Open room', 'Chains, tubes and other troubles');
+    await anna.say('Welcome, everybody!');
+
+    await openRoom(raj, 'Bike repairs');
+    await assertAccessible(raj.page, 'a room of which one is no member');
+    await raj.sees('Welcome, everybody!');
+    await raj.page.getByRole('button', { name: 'Join' }).click();
+    await raj.field.waitFor();
+    await raj.say('Hello Anna, my chain is broken');
+    await anna.sees('Hello Anna, my chain is broken');
+    await message(anna, 'my chain').getByText('Raj Patel').first().waitFor();
+
+    await openRoom(mei, 'Bike repairs');
+    await mei.page.getByRole('button', { name: 'Join' }).click();
+    await mei.field.waitFor();
+    await mei.say('I have a spare one');
+    await raj.sees('I have a spare one');
+    await assertAccessible(raj.page, 'a room');
+
+    // A mention is completed by the name, shown by the name, and counted where it is unread.
+    await mei.back();
+    await raj.field.pressSequentially('Thanks @mei');
+    await raj.page.getByRole('option', { name: /Mei Tanaka/ }).click();
+    await until(async () => /@\S+ $/.test(await raj.field.inputValue()), 'the id is in the text');
+    await raj.field.press('Enter');
+    await message(raj, 'Thanks').locator('.mention', { hasText: '@Mei Tanaka' }).waitFor();
+    await mei.tab('Chats').click();
+    const row = mei.page.locator('kith-widget .chat-row', { hasText: 'Bike repairs' });
+    await row.getByText('1 mention of you').waitFor({ state: 'attached' });
+    await row.getByText(/Raj Patel: Thanks/).waitFor();
+    await row.locator('.row-main').click();
+    await message(mei, 'Thanks').locator('.mention-me').waitFor();
+  });
+});
+
+test('the owner keeps order: muted, frozen, slow, removed, banned', async () => {
+  await as(['ingrid', 'yusuf'], async (ingrid, yusuf) => {
+    await createRoom(ingrid, 'Committee talk');
+    await openRoom(yusuf, 'Committee talk');
+    await yusuf.page.getByRole('button', { name: 'Join' }).click();
+    await yusuf.field.waitFor();
+    await yusuf.say('I am here');
+    await ingrid.sees('I am here');
+
+    await ingrid.page.locator('kith-widget .room-head').click();
+    await ingrid.page.locator('kith-widget .room-row', { hasText: 'Yusuf' }).waitFor();
+    await assertAccessible(ingrid.page, 'the members of a room');
+    await withMember(ingrid, 'Yusuf', 'Mute here');
+    await yusuf.page.getByText('You are muted in this room').waitFor();
+    assert.equal(await yusuf.field.count(), 0);
+    await withMember(ingrid, 'Yusuf', 'Let write again');
+    await yusuf.field.waitFor();
+
+    await ingrid.page.getByRole('button', { name: 'Settings' }).click();
+    await ingrid.page.getByRole('switch', { name: 'Freeze' }).click();
+    await yusuf.page.getByText('This room is frozen').waitFor();
+    await assertAccessible(ingrid.page, 'the settings of a room');
+    await ingrid.page.getByRole('switch', { name: 'Freeze' }).click();
+    await yusuf.field.waitFor();
+    await ingrid.page.getByRole('combobox', { name: 'Slow mode' }).selectOption('30');
+    await yusuf.say('One in thirty seconds');
+    await yusuf.page.getByText(/Slow mode: \d+ seconds to go/).waitFor();
+    await ingrid.page.getByRole('button', { name: 'Back to the chat' }).click();
+
+    // What a member wrote the owner may delete.
+    await ingrid.page.getByRole('button', { name: 'Back to the chat' }).click();
+    await message(ingrid, 'I am here').press('Enter');
+    await ingrid.page.getByRole('menuitem', { name: 'Delete' }).click();
+    await ingrid.page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await yusuf.page.getByText('Message deleted').first().waitFor();
+
+    await ingrid.page.locator('kith-widget .room-head').click();
+    await withMember(ingrid, 'Yusuf', 'Ban from the room');
+    await ingrid.page.getByRole('alertdialog').getByRole('button', { name: 'Ban from the room' }).click();
+    await yusuf.page
+      .getByText(/banned from the room/)
+      .first()
+      .waitFor({ state: 'attached' });
+    await until(async () => (await yusuf.field.count()) === 0, 'one may not write any more');
+  });
+});
+
+test('in a room of announcements members read; one leaves it, and it is gone from the list', async () => {
+  await as(
+    ['sofia', 'mei'],
+    async (sofia, mei) => {
+      await createRoom(sofia, 'Garden news', 'Announcements');
+      await sofia.say('The gate stays open on Sunday');
+      await openRoom(mei, 'Garden news');
+      await mei.page.getByRole('button', { name: 'Join' }).click();
+      await mei.page.getByText('Only the owner and moderators write here.').waitFor();
+      await assertAccessible(mei.page, 'a room of announcements on a phone');
+      await mei.page.getByRole('button', { name: 'Actions for Garden news' }).last().click();
+      await mei.page.getByRole('menuitem', { name: 'Leave the room' }).click();
+      await mei.page.getByRole('alertdialog').getByRole('button', { name: 'Leave the room' }).click();
+      await mei.page.getByRole('button', { name: 'Join' }).waitFor();
+      await mei.back();
+      await mei.tab('Chats').click();
+      assert.equal(await mei.page.locator('kith-widget .chat-row', { hasText: 'Garden news' }).count(), 0);
+    },
+    PHONE,
+  );
+});
