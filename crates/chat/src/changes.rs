@@ -7,10 +7,11 @@ use crate::conversations::message;
 use crate::limits::Rate;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
+use crate::room::{Act, Rules, Standing, may};
 use crate::send::check_body;
 use crate::{
     ChangeMessage, ChangedMessage, ConversationId, Event, Message, MessageChange, Mode, Refusal, Relation,
-    Seq, SessionId, StoreError, Timestamp, UserId,
+    Seq, SessionId, StoreError, Sub, Timestamp, UserId,
 };
 
 /// Most former bodies that are kept of a message.
@@ -35,6 +36,24 @@ pub fn may_change(
     }
 }
 
+/// The same in a room: moderators tidy up, and what is new needs the leave of the room's rules. Who is no member changes
+/// nothing.
+pub fn may_change_in_room(
+    change: &MessageChange,
+    is_own: bool,
+    is_deleted: bool,
+    who: Standing,
+    rules: Rules,
+) -> Result<(), Refusal> {
+    may(who, Act::TakeBack, rules)?;
+    may_change(change, is_own, is_deleted, may(who, Act::Tidy, rules).is_ok())?;
+    match change {
+        MessageChange::Edit(_) => may(who, Act::Post, rules),
+        MessageChange::React { on: true, .. } => may(who, Act::React, rules),
+        MessageChange::Delete | MessageChange::React { on: false, .. } => Ok(()),
+    }
+}
+
 /// What puts something new before the other follows the rules of writing to them; what one takes back does not, or a
 /// block would keep one's words for ever.
 fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &MessageChange) -> bool {
@@ -56,15 +75,50 @@ impl Inner {
         change: MessageChange,
         now: Timestamp,
     ) {
+        let conversation = ConversationId::direct(asker.session.user, peer.row.id);
+        let may = may_reach(asker.site.site.mode, peer.row.banned, peer.relation, &change);
+        let conversation = match (may, conversation) {
+            (true, Some(conversation)) => Ok(conversation),
+            (true, None) => Err(Refusal::NoSuchConversation),
+            (false, _) => Err(Refusal::NotAllowed),
+        };
+        self.change_in(asker, re, conversation, Some(peer.row.id), seq, change, now);
+    }
+
+    /// The store knows the room and its rules.
+    pub(crate) fn change_message_in_room(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        room: ConversationId,
+        seq: Seq,
+        change: MessageChange,
+        now: Timestamp,
+    ) {
+        self.change_in(asker, re, Ok(room), None, seq, change, now);
+    }
+
+    /// `to`: the other member of a direct conversation.
+    #[allow(clippy::too_many_arguments, reason = "the command, and where it leads")]
+    fn change_in(
+        self: &Arc<Self>,
+        asker: &Asker,
+        re: u64,
+        conversation: Result<ConversationId, Refusal>,
+        to: Option<UserId>,
+        seq: Seq,
+        change: MessageChange,
+        now: Timestamp,
+    ) {
         let session = asker.session;
-        let conversation = match self.accept_change(asker, peer, &change, now) {
+        let sound = conversation.and_then(|id| self.check_change(asker, &change, now).map(|()| id));
+        let conversation = match sound {
             Ok(conversation) => conversation,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
-        let seq = seq.min(Seq::MAX);
         let wanted =
-            ChangeMessage { conversation, seq, by: session.user, is_moderator: false, change, time: now };
-        let (node, by, to) = (self.clone(), asker.sub.clone(), peer.row.id);
+            ChangeMessage { conversation, seq: seq.min(Seq::MAX), by: session.user, change, time: now };
+        let (node, by) = (self.clone(), asker.sub.clone());
         let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
@@ -74,32 +128,21 @@ impl Inner {
         self.store.change_message(wanted, Box::new(done));
     }
 
-    fn accept_change(
-        &self,
-        asker: &Asker,
-        peer: &Peer,
-        change: &MessageChange,
-        now: Timestamp,
-    ) -> Result<ConversationId, Refusal> {
-        if !may_reach(asker.site.site.mode, peer.row.banned, peer.relation, change) {
-            return Err(Refusal::NotAllowed);
-        }
-        if let MessageChange::Edit(body) = change {
-            check_body(body, &self.config.limits)?;
-            Rate::per_second(self.config.limits.site_sends_per_second)
-                .take_shared(&asker.site.counters.sends, now)?;
-        }
-        ConversationId::direct(asker.session.user, peer.row.id).ok_or(Refusal::NoSuchConversation)
+    fn check_change(&self, asker: &Asker, change: &MessageChange, now: Timestamp) -> Result<(), Refusal> {
+        let MessageChange::Edit(body) = change else { return Ok(()) };
+        check_body(body, &self.config.limits)?;
+        Rate::per_second(self.config.limits.site_sends_per_second)
+            .take_shared(&asker.site.counters.sends, now)
     }
 
     /// On disk: the session that asked gets an answer in any case, all others are told where something changed.
     fn changed(
         &self,
         session: SessionId,
-        by: &crate::Sub,
-        to: UserId,
+        by: &Sub,
+        to: Option<UserId>,
         re: u64,
-        ChangedMessage { message: stored, changed, position }: ChangedMessage,
+        ChangedMessage { message: stored, changed, position, members }: ChangedMessage,
     ) {
         let mine = message(stored);
         let event = |re, message: &Arc<Message>| Event::Update {
@@ -109,10 +152,19 @@ impl Inner {
             position,
         };
         self.answer(session, event(Some(re), &mine));
-        if changed {
-            self.counters.changes.add(1);
-            self.tell(session.user, position, Some(session.handle), event(None, &mine));
-            self.tell(to, position, None, event(None, &for_all(mine)));
+        if !changed {
+            return;
+        }
+        self.counters.changes.add(1);
+        // First one's own devices: what was told them at this position is not told again among all members.
+        self.tell(session.user, position, Some(session.handle), event(None, &mine));
+        let of_all = event(None, &for_all(mine));
+        match to {
+            Some(to) => self.tell(to, position, None, of_all),
+            None => {
+                let site = session.user.site;
+                self.tell_members(site, &members, position, Some(session.handle), of_all);
+            }
         }
     }
 }
@@ -155,6 +207,40 @@ mod tests {
             assert_eq!(may(false, false, false), other, "{change:?}");
             assert_eq!(may(false, true, false), other_deleted, "{change:?}");
             assert_eq!(may(false, false, true), as_moderator, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn who_may_change_what_in_a_room() {
+        use crate::{Role, RoomKind};
+        let rules = |kind, frozen| Rules { kind, frozen, wait_ms: 9 };
+        let (open, frozen) = (rules(RoomKind::Public, false), rules(RoomKind::Public, true));
+        let news = rules(RoomKind::Announcement, false);
+        let [moderator, member, muted] = [Role::Moderator, Role::Member, Role::Muted].map(Standing::In);
+        let edit = || MessageChange::Edit("x".into());
+        let (no, deleted) = (Err(Refusal::NotAllowed), || MessageChange::Delete);
+        let slow = Err(Refusal::SlowMode { retry_after_ms: 9 });
+        let table = [
+            // who, where, what; of one's own message, of another's
+            (moderator, open, edit(), Ok(()), no),
+            (moderator, frozen, deleted(), Ok(()), Ok(())),
+            (member, open, deleted(), Ok(()), no),
+            (member, open, edit(), slow, no),
+            (member, frozen, edit(), Err(Refusal::Frozen), no),
+            (member, frozen, deleted(), Ok(()), no),
+            (member, frozen, reaction(true), Err(Refusal::Frozen), Err(Refusal::Frozen)),
+            (member, frozen, reaction(false), Ok(()), Ok(())),
+            (member, news, reaction(true), Ok(()), Ok(())),
+            (member, news, edit(), Err(Refusal::ReadOnly), no),
+            (muted, open, reaction(true), Err(Refusal::Muted), Err(Refusal::Muted)),
+            (muted, open, deleted(), Ok(()), no),
+            (Standing::Out, open, deleted(), Err(Refusal::NotAMember), Err(Refusal::NotAMember)),
+            (Standing::Out, open, reaction(false), Err(Refusal::NotAMember), Err(Refusal::NotAMember)),
+            (Standing::Banned, open, deleted(), Err(Refusal::RoomBanned), Err(Refusal::RoomBanned)),
+        ];
+        for (who, rules, change, own, others) in table {
+            let may = |is_own| may_change_in_room(&change, is_own, false, who, rules);
+            assert_eq!((may(true), may(false)), (own, others), "{who:?} {rules:?} {change:?}");
         }
     }
 

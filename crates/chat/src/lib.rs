@@ -41,7 +41,7 @@ pub mod directory;
 pub mod memory;
 pub mod token;
 
-pub use changes::{REVISIONS, may_change};
+pub use changes::{REVISIONS, may_change, may_change_in_room};
 pub use command::{
     Command, ContactAction, ConversationChange, Hello, MarkerSet, MessageChange, PageOf, SetPresence, To,
 };

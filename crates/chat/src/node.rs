@@ -229,6 +229,9 @@ impl Node {
                 let job = Job::Change { re, change };
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
+            Command::ChangeMessage { re, conversation, seq, change } if conversation.is_room() => {
+                inner.change_message_in_room(&asker, re, conversation, seq, change, now);
+            }
             Command::ChangeMessage { re, conversation, seq, change } => {
                 let job = Job::ChangeMessage { re, seq, change };
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);

@@ -68,8 +68,8 @@ pub trait Store: RoomStore {
     /// no earlier seq of the conversation is dropped.
     /// A (sender, client id) seen before changes nothing and answers as then, with `repeated`.
     fn append(&self, append: Append, done: Done<Appended>);
-    /// Edits, deletes or reacts to a message, where [`may_change`](crate::may_change) and
-    /// [`room_for`](crate::room_for) allow it; a seq that is not there is [`Refusal::NoSuchMessage`]. It takes a
+    /// Edits, deletes or reacts to a message, where [`may_change`](crate::may_change), in a room
+    /// [`may_change_in_room`](crate::may_change_in_room), and [`room_for`](crate::room_for) allow it; a seq that is not there is [`Refusal::NoSuchMessage`]. It takes a
     /// position, which is the message's version from then on, and changes both members' views, but no seq, no marker
     /// and no activity. An unread mention is counted or not by the body as it is now. The body that was there is kept
     /// as a [`Revision`]; reactions to a deleted message are not.
@@ -236,8 +236,6 @@ pub struct ChangeMessage {
     pub conversation: ConversationId,
     pub seq: Seq,
     pub by: UserId,
-    /// `by` may take back what others have sent.
-    pub is_moderator: bool,
     pub change: MessageChange,
     pub time: Timestamp,
 }
@@ -249,6 +247,8 @@ pub struct ChangedMessage {
     /// False: it was so already, and nobody must be told.
     pub changed: bool,
     pub position: Position,
+    /// In a room, whom to tell: numbers of its members. Nobody where nothing changed.
+    pub members: Arc<Vec<u32>>,
 }
 
 /// A body that a message had.

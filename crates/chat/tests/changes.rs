@@ -1,5 +1,7 @@
 //! Messages that are edited, deleted and reacted to, as two members and their devices see them.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod scene;
 
 use chat::memory::MemoryStore;
@@ -183,4 +185,51 @@ fn a_device_that_comes_back_learns_what_has_changed() {
     let Changes { messages, updates, conversations, .. } = &back.welcome.changes;
     assert_eq!((messages.len(), bodies(updates)), (0, vec!["hello".to_owned()]));
     assert_eq!((updates[0].reactions[0].count, conversations.len()), (1, 1));
+}
+
+#[test]
+fn in_a_room_every_device_of_every_member_hears_of_it_once() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, carl] = ["ann", "bob", "carl"].map(|user| scene.sign_in(user, "d"));
+    let bob_too = scene.sign_in("bob", "d2");
+    let create = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let room = match scene.ask(&ann, create).as_slice() {
+        [Event::Conversation { conversation, .. }] => conversation.id,
+        other => panic!("no room: {other:?}"),
+    };
+    for device in [&bob, &carl] {
+        scene.command(device, Command::Join { re: 2, to: To::Conversation(room) });
+    }
+    scene.post(&carl, To::Conversation(room), "c1", "hello").unwrap();
+    let all = [&ann, &bob, &bob_too, &carl];
+    all.into_iter().for_each(|device| _ = scene.take(device));
+
+    let change = |who: &Device, change| {
+        scene.ask(who, Command::ChangeMessage { re: 5, conversation: room, seq: Seq(1), change })
+    };
+    let [Event::Update { re: Some(5), message, .. }] = &change(&bob, react(true))[..] else {
+        panic!("one answer")
+    };
+    assert!(message.reactions[0].mine);
+    for (device, mine) in [(&ann, false), (&bob_too, true), (&carl, false)] {
+        let [Event::Update { re: None, message, by, .. }] = &scene.take(device)[..] else {
+            panic!("one each")
+        };
+        assert_eq!((message.reactions[0].mine, by), (mine, &sub("bob")));
+    }
+    let refused = |events: Vec<Event>| match events.as_slice() {
+        [Event::Refused { re: Some(5), refusal }] => *refusal,
+        other => panic!("not refused: {other:?}"),
+    };
+    assert_eq!(refused(change(&bob, MessageChange::Delete)), Refusal::NotAllowed);
+    assert_eq!(refused(change(&carl, edit(""))), Refusal::BadBody);
+    assert_eq!(refused(change(&scene.sign_in("eve", "e"), react(true))), Refusal::NotAMember);
+    all.into_iter().for_each(|device| assert!(scene.take(device).is_empty()));
+    let [Event::Update { message, .. }] = &change(&ann, MessageChange::Delete)[..] else {
+        panic!("one answer")
+    };
+    assert!(message.deleted, "the owner keeps order");
+    for device in [&bob, &bob_too, &carl] {
+        assert!(matches!(&scene.take(device)[..], [Event::Update { message, .. }] if message.deleted));
+    }
 }

@@ -3,15 +3,19 @@
 //! The log's row has the present body and the position of the last change, 0 where there was none: whoever reads a
 //! message that has not changed looks nowhere else.
 
+use std::sync::Arc;
+
 use chat::{
-    ChangeMessage, ChangedMessage, ConversationId, MessageChange, NAMED, REVISIONS, Reaction, Reactions,
-    Refusal, Revision, Seq, SiteId, StoredMessage, Timestamp, UserId, may_change, room_for,
+    Act, ChangeMessage, ChangedMessage, ConversationId, MessageChange, NAMED, REVISIONS, Reaction, Reactions,
+    Refusal, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UserId, may_change,
+    may_change_in_room, room_for,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
-use crate::message::{self, Lines};
+use crate::message::{self, Lines, Newest};
+use crate::room::{self, RoomRow};
 use crate::user::Subs;
 use crate::writer::Batch;
 
@@ -21,54 +25,84 @@ pub(crate) fn change(
     batch: &mut Batch<'_>,
     wanted: &ChangeMessage,
 ) -> Outcome<Result<ChangedMessage, Refusal>> {
+    let ground = match ground(batch, wanted)? {
+        Ok(ground) => ground,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let (db, id, by) = (batch.db, wanted.conversation, wanted.by);
+    let at = message::position_of(db, id, ground.newest, wanted.seq.0)?;
+    let Some(at) = at else { return Ok(Err(Refusal::NoSuchMessage)) };
+    let before = Lines::new(db, by)?.at(at)?.map(|line| line.message);
+    let Some(before) = before else { return Ok(Err(Refusal::NoSuchMessage)) };
+    if let Err(refusal) = ground.allows(wanted, &before) {
+        return Ok(Err(refusal));
+    }
+    let changed = match apply(batch, wanted, &ground, at, &before)? {
+        Ok(changed) => changed,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let now = if changed { Lines::new(db, by)?.at(at)?.map(|line| line.message) } else { Some(before) };
+    let Some(message) = now else { return Ok(Err(Refusal::NoSuchMessage)) };
+    let members = match changed && id.is_room() {
+        true => batch.members.of(db, id)?,
+        false => Arc::default(),
+    };
+    Ok(Ok(ChangedMessage { message, changed, position: batch.position(), members }))
+}
+
+/// The conversation of a message that somebody wants to change.
+struct Ground {
+    newest: Newest,
+    /// Where it is a room: it, and how who asks stands to it.
+    room: Option<(RoomRow, Standing)>,
+}
+
+/// Where one is a member.
+fn ground(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Result<Ground, Refusal>> {
     let (id, by) = (wanted.conversation, wanted.by);
+    if id.is_room() {
+        let allowed = room::allowed(batch.db, id, by, Act::TakeBack)?;
+        return Ok(allowed.map(|(room, mine)| {
+            let who = room::standing(mine.as_ref());
+            Ground { newest: room.newest, room: Some((room, who)) }
+        }));
+    }
     if side_of(id, by).is_none() {
         return Ok(Err(Refusal::NoSuchConversation));
     }
-    let Some((at, before)) = find(batch, wanted)? else { return Ok(Err(Refusal::NoSuchMessage)) };
-    let allowed = may_change(&wanted.change, before.from == by, before.deleted, wanted.is_moderator);
-    if let Err(refusal) = allowed {
-        return Ok(Err(refusal));
-    }
-    match apply(batch, wanted, at, &before)? {
-        Err(refusal) => return Ok(Err(refusal)),
-        Ok(false) => {
-            return Ok(Ok(ChangedMessage { message: before, changed: false, position: batch.position() }));
-        }
-        Ok(true) => {}
-    }
-    let now = Lines::new(batch.db, by)?.at(at)?;
-    let changed =
-        now.map(|line| ChangedMessage { message: line.message, changed: true, position: batch.position() });
-    Ok(changed.ok_or(Refusal::NoSuchMessage))
+    let direct = batch.conversation(id)?.map(|direct| Ground { newest: direct.newest(), room: None });
+    Ok(direct.ok_or(Refusal::NoSuchMessage))
 }
 
-/// Position of the message, and how it is.
-fn find(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Option<(u64, StoredMessage)>> {
-    let db = batch.db;
-    let Some(direct) = batch.conversation(wanted.conversation)? else { return Ok(None) };
-    let at = message::position_of(db, wanted.conversation, direct.newest(), wanted.seq.0)?;
-    let Some(at) = at else { return Ok(None) };
-    let line = Lines::new(db, wanted.by)?.at(at)?;
-    Ok(line.map(|line| (at, line.message)))
+impl Ground {
+    fn allows(&self, wanted: &ChangeMessage, before: &StoredMessage) -> Result<(), Refusal> {
+        let is_own = before.from == wanted.by;
+        match &self.room {
+            Some((room, who)) => {
+                may_change_in_room(&wanted.change, is_own, before.deleted, *who, room.rules())
+            }
+            None => may_change(&wanted.change, is_own, before.deleted, false),
+        }
+    }
 }
 
 /// Answers whether anything is another than before.
 fn apply(
     batch: &mut Batch<'_>,
     wanted: &ChangeMessage,
+    ground: &Ground,
     at: u64,
     before: &StoredMessage,
 ) -> Outcome<Result<bool, Refusal>> {
     match &wanted.change {
         MessageChange::Edit(body) if *body == before.body => return Ok(Ok(false)),
         MessageChange::Edit(body) => {
-            replace_body(batch, wanted, at, before, body)?;
+            replace_body(batch, wanted, ground, at, before, body)?;
             mark_changed(batch, at, before, Some(wanted.time), false)?;
         }
         MessageChange::Delete if before.deleted => return Ok(Ok(false)),
         MessageChange::Delete => {
-            replace_body(batch, wanted, at, before, "")?;
+            replace_body(batch, wanted, ground, at, before, "")?;
             take_all_off(batch.db, before.from.site, at)?;
             mark_changed(batch, at, before, before.edited, true)?;
         }
@@ -86,7 +120,7 @@ fn apply(
     Ok(Ok(true))
 }
 
-/// Gives the message its next version, which is a change of both members' views.
+/// Gives the message its next version, which is a change of all members' views.
 fn mark_changed(
     batch: &mut Batch<'_>,
     at: u64,
@@ -107,14 +141,19 @@ fn mark_changed(
     batch.db.prepare_cached(sql)?.execute(params![site, key, number as i64, at, edited, deleted])?;
     let sql = "UPDATE message SET changed = ?2 WHERE position = ?1";
     batch.db.prepare_cached(sql)?.execute([at, number as i64])?;
+    if id.is_room() {
+        let sql = "UPDATE room SET changed = ?3 WHERE site = ?1 AND key = ?2";
+        batch.db.prepare_cached(sql)?.execute(params![site, key, number as i64])?;
+    }
     batch.change(id, |direct| direct.sides.iter_mut().for_each(|side| side.changed = number));
     Ok(())
 }
 
-/// Keeps the former body, and counts a mention of the other member by the new one.
+/// Keeps the former body, and counts mentions by the new one.
 fn replace_body(
     batch: &mut Batch<'_>,
     wanted: &ChangeMessage,
+    ground: &Ground,
     at: u64,
     before: &StoredMessage,
     body: &str,
@@ -127,6 +166,13 @@ fn replace_body(
     let mentions = message::names_other(db, id, before.from, body)?;
     db.prepare_cached("UPDATE message SET body = ?2, mention = ?3 WHERE position = ?1")?
         .execute(params![at as i64, body, mentions])?;
+    if let Some((room, who)) = &ground.room {
+        let sql = "DELETE FROM mention WHERE site = ?1 AND room = ?2 AND seq = ?3";
+        if before.body.contains('@') {
+            db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, before.seq.0 as i64])?;
+        }
+        room::post::mention(db, room, before.from, body, *who, before.seq)?;
+    }
     if let Some(sender) = side_of(id, before.from) {
         batch.change(id, |direct| {
             let other = &mut direct.sides[1 - sender];
@@ -303,8 +349,12 @@ pub(crate) fn updated_since(
 }
 
 pub(crate) fn revisions(db: &Connection, id: ConversationId, seq: Seq) -> Outcome<Vec<Revision>> {
-    let Some(direct) = conversation::load(db, id)? else { return Ok(Vec::new()) };
-    let Some(at) = message::position_of(db, id, direct.newest(), seq.0)? else { return Ok(Vec::new()) };
+    let newest = match id.is_room() {
+        true => room::load(db, id)?.map(|room| room.newest),
+        false => conversation::load(db, id)?.map(|direct| direct.newest()),
+    };
+    let Some(newest) = newest else { return Ok(Vec::new()) };
+    let Some(at) = message::position_of(db, id, newest, seq.0)? else { return Ok(Vec::new()) };
     let sql = "SELECT until, body FROM message_revision WHERE site = ?1 AND message = ?2 ORDER BY number";
     let mut statement = db.prepare_cached(sql)?;
     let revisions = statement.query_map(params![id.site.0, at as i64], |row| {

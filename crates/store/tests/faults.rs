@@ -153,7 +153,6 @@ fn edit(seq: u64, body: &str) -> ChangeMessage {
         conversation: direct(ann, bob),
         seq: Seq(seq),
         by: ann,
-        is_moderator: false,
         change: MessageChange::Edit(body.into()),
         time: asking::NOW,
     }

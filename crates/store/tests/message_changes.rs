@@ -13,7 +13,7 @@ fn open(directory: &Directory) -> Sqlite {
 
 fn change(store: &Sqlite, by: UserId, other: UserId, change: MessageChange) {
     let conversation = direct(by, other);
-    let wanted = ChangeMessage { conversation, seq: Seq(1), by, is_moderator: false, change, time: NOW };
+    let wanted = ChangeMessage { conversation, seq: Seq(1), by, change, time: NOW };
     ask(|done| store.change_message(wanted, done)).expect("it may be changed");
 }
 

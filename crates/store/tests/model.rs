@@ -48,7 +48,6 @@ enum Step {
         user: UserId,
         with: u32,
         seq: u64,
-        as_moderator: bool,
         change: MessageChange,
     },
     Relate {
@@ -164,11 +163,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(user, with, received, read)| Step::Mark { user, with, received, read }),
         3 => (user(), with.clone(), change())
             .prop_map(|(user, with, change)| Step::Change { user, with, change }),
-        8 => (user(), with.clone(), 0..5u64, prop::bool::weighted(0.1), message_change()).prop_map(
-            |(user, with, seq, as_moderator, change)| {
-                Step::ChangeMessage { user, with, seq, as_moderator, change }
-            }
-        ),
+        8 => (user(), with.clone(), 0..5u64, message_change())
+            .prop_map(|(user, with, seq, change)| Step::ChangeMessage { user, with, seq, change }),
         3 => (user(), with.clone(), state(), state(), 1..5u32).prop_map(|(user, with, of_a, of_b, limit)|
             Step::Relate { user, with, relation: Relation { of_a, of_b }, limit }),
         1 => (user(), presence(), any::<u64>())
@@ -276,14 +272,13 @@ impl Subject {
                 let answer = ask(|done| store.change_conversation(conversation, *user, *change, done));
                 (format!("{answer:?}"), answer.map(|(_, position)| position))
             }
-            Step::ChangeMessage { user, with: other, seq, as_moderator, change } => {
+            Step::ChangeMessage { user, with: other, seq, change } => {
                 let Some(conversation) = with(*user, *other) else { return Default::default() };
                 self.now += 1;
                 let wanted = ChangeMessage {
                     conversation,
                     seq: Seq(*seq),
                     by: *user,
-                    is_moderator: *as_moderator,
                     change: change.clone(),
                     time: Timestamp(self.now),
                 };

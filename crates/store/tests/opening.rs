@@ -122,7 +122,6 @@ fn messages_of_version_2_can_change() {
         conversation: id,
         seq: Seq(1),
         by: user(1),
-        is_moderator: false,
         change: MessageChange::Edit("the very first".into()),
         time: asking::NOW,
     };

@@ -34,6 +34,8 @@ pub enum Act {
     React,
     /// `@room`: everybody is mentioned.
     CallAll,
+    /// Take away what is one's own: a message, a reaction.
+    TakeBack,
     /// Take somebody else's message away, or see its former bodies.
     Tidy,
     Invite(Standing),
@@ -75,7 +77,7 @@ pub fn may(who: Standing, act: Act, room: Rules) -> Result<(), Refusal> {
 fn member_may(role: Role, act: Act, room: Rules) -> Result<(), Refusal> {
     let keeps_order = role >= Role::Moderator;
     let allowed = match act {
-        Act::Read | Act::Join | Act::Leave | Act::List => true,
+        Act::Read | Act::Join | Act::Leave | Act::List | Act::TakeBack => true,
         Act::Post | Act::React => return member_may_write(role, act, room),
         Act::CallAll | Act::Tidy | Act::Configure => keeps_order,
         // Whoever was banned is let in by an `unban` first, so that nobody does by mistake what somebody else undid.
@@ -154,7 +156,7 @@ mod tests {
             }
             check(act, HIDDEN, &format!("yes yes yes yes no_such_conversation {no}"));
         }
-        for act in [Act::Leave, Act::List] {
+        for act in [Act::Leave, Act::List, Act::TakeBack] {
             for room in [OPEN, NEWS, FROZEN, SLOW] {
                 check(act, room, &format!("yes yes yes yes not_a_member {no}"));
             }

@@ -51,3 +51,37 @@ fn edits_deletions_and_reactions_reach_the_other_and_survive_a_kill() {
     assert_eq!(updates[1]["reactions"][0]["mine"], true);
     assert_eq!(ben.welcome["messages"], json!([]));
 }
+
+#[test]
+fn in_a_room_a_moderator_takes_away_what_a_member_said() {
+    let scratch = Scratch::new("room-changes");
+    let node = Running::start(&scratch, "demo", &[]);
+    let [mut anna, mut ben, mut carla] =
+        ["anna", "ben", "carla"].map(|user| Client::enter(&scratch, &node, user));
+    let ask = |who: &mut Client, frame: Value| {
+        who.say(frame.clone()).unwrap();
+        who.expect("an answer", |event| event["re"] == frame["rid"])
+    };
+    let made = ask(&mut anna, json!({ "t": "create_room", "rid": 1, "name": "Bikers", "kind": "public" }));
+    let room = made["conversation"]["conversation"].clone();
+    for member in [&mut ben, &mut carla] {
+        let joined = ask(member, json!({ "t": "join", "rid": 1, "to": { "conversation": room } }));
+        assert_eq!(joined["t"], "conversation", "{joined}");
+    }
+    ben.say(json!({ "t": "send", "id": "b-1", "to": { "conversation": room }, "body": "buy now" })).unwrap();
+    ben.acked("b-1");
+    carla.message("buy now");
+    let change = |t: &str, rid: u64, rest: Value| {
+        let mut frame = json!({ "t": t, "rid": rid, "conversation": room, "seq": 1 });
+        frame.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        frame
+    };
+    let thumb = json!({ "reaction": "\u{1f44e}", "on": true });
+    assert_eq!(ask(&mut carla, change("react", 2, thumb))["message"]["reactions"][0]["mine"], true);
+    assert_eq!(ask(&mut carla, change("delete", 3, json!({})))["code"], "not_allowed");
+    assert_eq!(ask(&mut anna, change("delete", 2, json!({})))["message"]["deleted"], true);
+    for member in [&mut ben, &mut carla] {
+        let gone = member.expect("an update", |event| event["t"] == "update" && event["by"] == "anna");
+        assert_eq!((&gone["message"]["body"], &gone["message"]["deleted"]), (&json!(""), &json!(true)));
+    }
+}

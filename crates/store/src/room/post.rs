@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use chat::{
     Act, Append, Appended, ConversationId, EVERYBODY, Joined, Post, Posted, Refusal, Role, RoomLimits,
-    RoomName, Seq, Standing, Sub, Timestamp, may, mentioned,
+    RoomName, Seq, Standing, Sub, Timestamp, UserId, may, mentioned,
 };
 use rusqlite::{Connection, params};
 
@@ -33,7 +33,7 @@ pub(crate) fn post(
         return Ok(Err(refusal));
     }
     let appended = append(batch, post, &room)?;
-    mention(batch.db, post, &room, who, appended.seq)?;
+    mention(batch.db, &room, post.from, &post.body, who, appended.seq)?;
     let members = batch.members.of(batch.db, room.id)?;
     Ok(Ok(Posted { appended, joined, members }))
 }
@@ -101,13 +101,21 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
     Ok(Appended { conversation: id, seq: Seq(seq), time: post.time, position, repeated: false })
 }
 
-fn mention(db: &Connection, post: &Post, room: &RoomRow, who: Standing, seq: Seq) -> Outcome<()> {
-    if !post.body.contains('@') {
+/// Notes whom a body names.
+pub(crate) fn mention(
+    db: &Connection,
+    room: &RoomRow,
+    from: UserId,
+    body: &str,
+    who: Standing,
+    seq: Seq,
+) -> Outcome<()> {
+    if !body.contains('@') {
         return Ok(());
     }
     let may_call_all = may(who, Act::CallAll, room.rules()).is_ok();
     let mut named = HashSet::new();
-    for tries in mentioned(&post.body) {
+    for tries in mentioned(body) {
         if may_call_all && tries.contains(&EVERYBODY) {
             named.insert(ALL);
         } else if let Some(member) = first_member(db, room.id, &tries)? {
@@ -115,7 +123,7 @@ fn mention(db: &Connection, post: &Post, room: &RoomRow, who: Standing, seq: Seq
         }
     }
     let sql = "INSERT OR IGNORE INTO mention (site, room, user, seq) VALUES (?1, ?2, ?3, ?4)";
-    for user in named.into_iter().filter(|user| *user != post.from.num) {
+    for user in named.into_iter().filter(|user| *user != from.num) {
         db.prepare_cached(sql)?.execute(params![room.id.site.0, room.id.key as i64, user, seq.0 as i64])?;
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! Messages that change after they were posted: bodies, deletion, reactions, and who learns of it.
 
 use chat::{
-    ChangeMessage, ChangedMessage, Gap, MessageChange, REVISIONS, Reaction, Reactions, Refusal, ResumeFrom,
-    Seq, Store, StoredMessage, Timestamp, UserId,
+    ChangeMessage, ChangedMessage, Gap, MessageChange, NewRoom, Post, REVISIONS, Reaction, Reactions,
+    Refusal, ResumeFrom, RoomKind, RoomLimits, RoomName, RoomStore, Seq, Store, StoredMessage, Timestamp,
+    UserId,
 };
 
 use crate::asking::{NOW, ask, direct, put, say, since, snapshot, sub};
@@ -45,13 +46,6 @@ pub(crate) fn a_deleted_message_keeps_its_place_and_nothing_else(store: &dyn Sto
     }
     let row = ask(|done| store.conversation(bob, direct(ann, bob), done)).expect("it exists");
     assert_eq!((row.unread, row.mentions), (3, 2), "what names him no more is no mention");
-    // A moderator may take back what others have said, and nothing else of it.
-    let as_moderator = |change| {
-        let wanted = ChangeMessage { is_moderator: true, ..wanted(bob, ann, 3, change) };
-        ask(|done| store.change_message(wanted, done))
-    };
-    assert_eq!(as_moderator(edit("x")), Err(Refusal::NotAllowed));
-    assert!(as_moderator(MessageChange::Delete).expect("he may").message.deleted);
 }
 
 pub(crate) fn the_same_change_again_changes_nothing(store: &dyn Store) {
@@ -224,9 +218,70 @@ pub(crate) fn more_changes_than_are_told_make_a_conversation_forgotten(store: &d
     assert!(resume(9, 9).gaps.is_empty());
 }
 
+pub(crate) fn in_a_room_its_rules_hold_and_all_members_are_told(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let (carl, dora) = (put(store, site, "carl"), put(store, site, "dora"));
+    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let limits = RoomLimits::default();
+    let joined = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("there is room");
+    let id = joined.row.id;
+    for user in [bob, carl] {
+        ask(|done| store.join_room(RoomName::Id(id), user, limits, NOW, done)).expect("it is public");
+    }
+    let post = |from, client_id: &str, body: &str| {
+        let post = Post {
+            room: RoomName::Id(id),
+            from,
+            client_id: client_id.into(),
+            body: body.into(),
+            time: NOW,
+            reply_to: None,
+        };
+        ask(|done| store.post(post, limits, done)).expect("a member may").appended
+    };
+    (1..=40).for_each(|number| _ = post(bob, &number.to_string(), "@carl, look"));
+    let change = |by, seq, change| {
+        let time = Timestamp(NOW.0 + MINUTE);
+        let wanted = ChangeMessage { conversation: id, seq: Seq(seq), by, change, time };
+        ask(|done| store.change_message(wanted, done))
+    };
+    let row = |user| ask(|done| store.conversation(user, id, done)).expect("a member sees it");
+    let position = snapshot(store, carl, None).position;
+    let told = |outcome: Result<ChangedMessage, Refusal>| {
+        let mut members = outcome.expect("it may").members.to_vec();
+        members.sort_unstable();
+        members
+    };
+    let all: Vec<u32> = [ann, bob, carl].iter().map(|user| user.num).collect();
+    assert_eq!(row(carl).mentions, 40);
+    assert_eq!(told(change(bob, 2, edit("@ann, look"))), all);
+    assert_eq!((row(carl).mentions, row(ann).mentions), (39, 1));
+    assert_eq!(told(change(carl, 2, react("👍"))), all);
+    assert_eq!(told(change(carl, 2, react("👍"))), [0; 0], "nothing has changed, and nobody is told");
+    assert_eq!(change(carl, 2, MessageChange::Delete), Err(Refusal::NotAllowed));
+    assert_eq!(change(ann, 2, edit("mine")), Err(Refusal::NotAllowed), "nor may the owner say it for him");
+    assert_eq!(change(dora, 2, react("👍")), Err(Refusal::NotAMember));
+    assert_eq!(change(carl, 41, react("👍")), Err(Refusal::NoSuchMessage));
+    assert!(change(ann, 39, MessageChange::Delete).expect("she keeps order").message.deleted);
+    assert_eq!((row(carl).mentions, row(carl).unread), (38, 40));
+    let kept = ask(|done| store.revisions(id, Seq(39), done));
+    assert_eq!(&*kept[0].body, "@carl, look");
+
+    let news = snapshot(store, carl, Some(position));
+    assert_eq!(seqs(&news.updates), [2, 39]);
+    assert!(news.messages.is_empty() && news.gaps.is_empty() && news.updates[0].reactions[0].mine);
+    assert_eq!(news.conversations.rows.len(), 1);
+    assert!(!snapshot(store, ann, Some(position)).updates[0].reactions[0].mine);
+    assert!(snapshot(store, carl, Some(news.position)).updates.is_empty());
+
+    ask(|done| store.leave_room(id, bob, done)).expect("anybody may leave");
+    assert_eq!(change(bob, 2, MessageChange::Delete), Err(Refusal::NotAMember));
+    assert_eq!(told(change(ann, 2, react("👍"))), [ann.num, carl.num]);
+}
+
 fn wanted(by: UserId, other: UserId, seq: u64, change: MessageChange) -> ChangeMessage {
     let time = Timestamp(NOW.0 + MINUTE);
-    ChangeMessage { conversation: direct(by, other), seq: Seq(seq), by, is_moderator: false, change, time }
+    ChangeMessage { conversation: direct(by, other), seq: Seq(seq), by, change, time }
 }
 
 fn change(

@@ -60,6 +60,7 @@ every_store! {
         a_mention_counts_by_the_body_as_it_is_now,
         a_difference_has_old_messages_that_changed,
         more_changes_than_are_told_make_a_conversation_forgotten,
+        in_a_room_its_rules_hold_and_all_members_are_told,
     }
     conversations {
         a_message_moves_the_senders_markers_and_counts_for_the_other,

@@ -1,5 +1,7 @@
 //! Messages that change after they were posted.
 
+use std::sync::Arc;
+
 use super::{Conversation, Line, Tables, member_index};
 use crate::reactions::{NAMED, Reaction, room_for};
 use crate::{
@@ -13,7 +15,7 @@ pub(super) struct Since {
     /// Commit of the last change; 0: none.
     pub(super) version: u64,
     edited: Option<Timestamp>,
-    deleted: bool,
+    pub(super) deleted: bool,
     /// In the order in which they came first, users oldest first.
     reactions: Vec<(Reaction, Vec<UserId>)>,
     revisions: Vec<Revision>,
@@ -25,11 +27,16 @@ impl Tables {
         wanted: ChangeMessage,
     ) -> Result<ChangedMessage, Refusal> {
         let ChangeMessage { conversation: id, seq, by, .. } = wanted;
+        if id.is_room() {
+            let changed = self.change_in_room(wanted)?;
+            let members = if changed { self.member_numbers(id) } else { Arc::default() };
+            return self.changed_message(id, seq, by, changed, members);
+        }
         member_index(id, by).ok_or(Refusal::NoSuchConversation)?;
         let number = self.number + 1;
         let conversation = self.conversations.get_mut(&id).ok_or(Refusal::NoSuchMessage)?;
         let line = conversation.line_mut(seq).ok_or(Refusal::NoSuchMessage)?;
-        may_change(&wanted.change, line.from == by, line.since.deleted, wanted.is_moderator)?;
+        may_change(&wanted.change, line.from == by, line.since.deleted, false)?;
         let changed = line.change(wanted)?;
         if changed {
             line.since.version = number;
@@ -37,8 +44,19 @@ impl Tables {
             self.number = number;
             self.count_mention(id, seq);
         }
+        self.changed_message(id, seq, by, changed, Arc::default())
+    }
+
+    fn changed_message(
+        &self,
+        id: ConversationId,
+        seq: Seq,
+        by: UserId,
+        changed: bool,
+        members: Arc<Vec<u32>>,
+    ) -> Result<ChangedMessage, Refusal> {
         let message = self.message(id, seq, by).ok_or(Refusal::NoSuchMessage)?;
-        Ok(ChangedMessage { message, changed, position: self.position() })
+        Ok(ChangedMessage { message, changed, position: self.position(), members })
     }
 
     fn count_mention(&mut self, id: ConversationId, seq: Seq) {
@@ -109,7 +127,7 @@ impl Conversation {
 
 impl Line {
     /// Answers whether anything is another than before.
-    fn change(&mut self, wanted: ChangeMessage) -> Result<bool, Refusal> {
+    pub(super) fn change(&mut self, wanted: ChangeMessage) -> Result<bool, Refusal> {
         match wanted.change {
             MessageChange::Edit(body) if body == self.body => Ok(false),
             MessageChange::Edit(body) => {

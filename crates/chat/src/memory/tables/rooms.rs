@@ -11,8 +11,9 @@ use crate::room::{
     mentioned,
 };
 use crate::{
-    Appended, ConversationChange, ConversationId, ConversationOf, ConversationRow, HistoryPage, MarkerRow,
-    Position, Refusal, Seq, SiteId, Sub, Timestamp, UserId, directory,
+    Appended, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
+    HistoryPage, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId, Sub, Timestamp, UserId, directory,
+    may_change_in_room,
 };
 
 pub(super) struct Entry {
@@ -327,7 +328,7 @@ impl Tables {
             }
         };
         self.rooms[&id].may(post.from, Act::Post, post.time)?;
-        let named = self.named_in(id, &post);
+        let named = self.named_in(id, post.from, &post.body);
         let number = self.commit();
         let entry = self.entry(id);
         let seq = entry.messages.len() as u64 + 1;
@@ -353,20 +354,49 @@ impl Tables {
         Ok(Posted { appended, joined, members })
     }
 
+    /// Answers whether anything is another than before.
+    pub(super) fn change_in_room(&mut self, wanted: ChangeMessage) -> Result<bool, Refusal> {
+        let ChangeMessage { conversation: id, seq, by, .. } = wanted;
+        let entry = self.allowed(id, by, Act::TakeBack)?;
+        let (who, rules) = (entry.standing(by), entry.room.rules(Timestamp(0), Timestamp(0)));
+        let number = self.number + 1;
+        let at =
+            usize::try_from(seq.0).ok().and_then(|seq| seq.checked_sub(1)).ok_or(Refusal::NoSuchMessage)?;
+        let line = self.entry(id).messages.get_mut(at).ok_or(Refusal::NoSuchMessage)?;
+        may_change_in_room(&wanted.change, line.from == by, line.since.deleted, who, rules)?;
+        let is_new_body = !matches!(wanted.change, MessageChange::React { .. });
+        if !line.change(wanted)? {
+            return Ok(false);
+        }
+        line.since.version = number;
+        let (from, body) = (line.from, line.body.clone());
+        self.number = number;
+        let named = is_new_body.then(|| self.named_in(id, from, &body));
+        let entry = self.entry(id);
+        entry.changed = number;
+        if let Some(named) = named {
+            entry.named[at] = named;
+        }
+        Ok(true)
+    }
+
+    pub(super) fn member_numbers(&self, id: ConversationId) -> Arc<Vec<u32>> {
+        self.rooms.get(&id).map(Entry::numbers).unwrap_or_default()
+    }
+
     /// None: all.
-    fn named_in(&self, id: ConversationId, post: &Post) -> Vec<Option<UserId>> {
+    fn named_in(&self, id: ConversationId, from: UserId, body: &str) -> Vec<Option<UserId>> {
         let entry = &self.rooms[&id];
-        let may_call_all = entry.may(post.from, Act::CallAll, post.time).is_ok();
+        let may_call_all = entry.may(from, Act::CallAll, Timestamp(0)).is_ok();
         let member = |name: &str| {
             let user = self.user_by_sub.get(&(id.site, Sub::parse(name)?))?;
             entry.standing(*user).role().map(|_| *user)
         };
-        let named =
-            mentioned(&post.body).filter_map(|tries| match tries.contains(&EVERYBODY) && may_call_all {
-                true => Some(None),
-                false => tries.into_iter().find_map(member).map(Some),
-            });
-        named.collect::<BTreeSet<_>>().into_iter().filter(|user| *user != Some(post.from)).collect()
+        let named = mentioned(body).filter_map(|tries| match tries.contains(&EVERYBODY) && may_call_all {
+            true => Some(None),
+            false => tries.into_iter().find_map(member).map(Some),
+        });
+        named.collect::<BTreeSet<_>>().into_iter().filter(|user| *user != Some(from)).collect()
     }
 
     pub(super) fn room_row(&self, user: UserId, id: ConversationId) -> Option<ConversationRow> {
