@@ -2,8 +2,7 @@
 
 use chat::{
     ChangeMessage, ChangedMessage, Gap, MessageChange, NewRoom, Post, REVISIONS, Reaction, Reactions,
-    Refusal, ResumeFrom, RoomKind, RoomLimits, RoomName, RoomStore, Seq, Store, StoredMessage, Timestamp,
-    UserId,
+    Refusal, ResumeFrom, RoomKind, RoomLimits, RoomName, Seq, Store, StoredMessage, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, ask, direct, put, say, since, snapshot, sub};
