@@ -26,6 +26,7 @@ mod postmark;
 mod probe;
 mod reasons;
 pub mod report;
+pub mod room;
 mod series;
 pub mod slow;
 pub mod storm;

@@ -61,6 +61,10 @@ pub(crate) enum LoadCommand {
     ///
     /// Its figures are changed with `kith load run typing --set rate=2000.0`.
     Typing(LoadTarget),
+    /// One room of 10,000 members who are all online; says how much is delivered and what it costs the others.
+    ///
+    /// Its figures are changed with `kith load run room --set members=2000`.
+    Room(LoadTarget),
     /// Visitors come, look at pages as browsers do, and leave; prints Siege's table.
     ///
     /// Example: kith load visit --visitors 3333 --time 60s
@@ -103,9 +107,10 @@ impl LoadCommand {
             LoadCommand::Community(args) => Some(&args.target),
             LoadCommand::Visit(args) => Some(&args.target),
             LoadCommand::Mix(args) => Some(&args.target),
-            LoadCommand::Slow(target) | LoadCommand::Typing(target) | LoadCommand::All(target) => {
-                Some(target)
-            }
+            LoadCommand::Slow(target)
+            | LoadCommand::Typing(target)
+            | LoadCommand::Room(target)
+            | LoadCommand::All(target) => Some(target),
             LoadCommand::Run(args) => Some(&args.target),
             LoadCommand::Presets | LoadCommand::Show(_) => None,
         }

@@ -3,6 +3,7 @@
 mod community;
 mod flood;
 mod mix;
+mod room;
 mod slow;
 mod storm;
 mod stress;
@@ -23,6 +24,7 @@ pub(super) use flood::Flood;
 pub(crate) use flood::FloodArgs;
 pub(super) use mix::Mix;
 pub(crate) use mix::MixArgs;
+pub(super) use room::Room;
 pub(super) use slow::Slow;
 pub(super) use storm::Storm;
 pub(crate) use storm::StormArgs;

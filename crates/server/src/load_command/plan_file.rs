@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::own_node::NodeWish;
-use super::plan::{Community, Contradiction, Flood, Mix, Slow, Storm, Stress, Task, Typing, Visit};
+use super::plan::{Community, Contradiction, Flood, Mix, Room, Slow, Storm, Stress, Task, Typing, Visit};
 use super::study::{self, Study};
 use super::{presets, setting};
 use crate::trouble::{Outcome, Trouble};
@@ -32,19 +32,21 @@ struct PlanFile {
     typing: Option<Typing>,
     visit: Option<Visit>,
     mix: Option<Mix>,
+    room: Option<Room>,
     study: Option<Study>,
 }
 
 impl PlanFile {
     /// What its sections ask for: a plan has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
-        let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, .. } = self;
+        let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, room, .. } = self;
         [
             boxed(flood),
             boxed(stress),
             boxed(typing),
             boxed(storm),
             boxed(slow),
+            boxed(room),
             boxed(visit),
             boxed(mix),
             boxed(community),

@@ -43,6 +43,7 @@ pub(super) const ALL: &[Preset] = presets![
     "million",
     "typing",
     "typing-fixed-rate",
+    "room",
     "visit",
     "avchat-3333",
     "avchat-10000",

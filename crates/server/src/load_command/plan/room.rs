@@ -1,0 +1,55 @@
+//! `room`: what can be said of it in a plan file.
+
+use load::room::{self, RoomPlan};
+use load::target::Transport;
+use load::{Aim, LoadError};
+use serde::Deserialize;
+
+use super::{Found, Task};
+use crate::load_command::setting;
+use crate::span::Span;
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Room {
+    #[serde(deserialize_with = "setting::parsed")]
+    transport: Transport,
+    #[serde(deserialize_with = "setting::at_least_two")]
+    members: u32,
+    #[serde(deserialize_with = "setting::positive")]
+    rate: f64,
+    #[serde(deserialize_with = "setting::positive")]
+    beside: f64,
+    time: Span,
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room {
+            transport: Transport::Websocket,
+            members: 10_000,
+            rate: 10.0,
+            beside: 50.0,
+            time: Span::seconds(10),
+        }
+    }
+}
+
+impl Task for Room {
+    fn members(&self) -> u32 {
+        self.members + 2
+    }
+
+    fn carry_out(&self, name: &str, aim: Aim, say: &mut dyn FnMut(&str)) -> Result<Found, LoadError> {
+        let plan = RoomPlan {
+            aim,
+            transport: self.transport,
+            members: self.members,
+            rate: self.rate,
+            beside: self.beside,
+            time: self.time.into(),
+        };
+        let report = room::run(&plan, say)?;
+        Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
+    }
+}
