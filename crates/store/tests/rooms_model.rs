@@ -5,8 +5,9 @@ mod asking;
 use asking::{Directory, NOW, add_site, ask, profile, put, since};
 use chat::memory::MemoryStore;
 use chat::{
-    ConversationChange, ConversationId, MemberAction, NewRoom, PageKey, Position, Post, Role, RoomChange,
-    RoomKind, RoomLimits, RoomName, Seq, Store, Timestamp, UserId,
+    ChangeMessage, ConversationChange, ConversationId, MemberAction, MessageChange, NewRoom, PageKey,
+    Position, Post, Reaction, Role, RoomChange, RoomKind, RoomLimits, RoomName, Seq, Store, Timestamp,
+    UserId,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -81,7 +82,7 @@ impl Pair {
         self.now += rng.random_range(1..2_000);
         let now = Timestamp(self.now);
         let (user, other, room, name) = (self.user(rng), self.user(rng), self.room(rng), self.name(rng));
-        match rng.random_range(0..14) {
+        match rng.random_range(0..16) {
             0 => {
                 let kind = kind(rng);
                 let new = || NewRoom { name: format!("Room {kind:?}").into(), kind, topic: None };
@@ -135,6 +136,16 @@ impl Pair {
                 self.both(what, |store| {
                     let profile = profile(USERS[3], &renamed);
                     say(ask(|done| store.put_user(site, profile, Timestamp(NOW.0), done)).profile.name)
+                });
+            }
+            13 | 14 => {
+                let (seq, by) = (Seq(rng.random_range(0..12)), user);
+                let change = message_change(rng);
+                self.both(what, |store| {
+                    let change = change.clone();
+                    let wanted = ChangeMessage { conversation: room, seq, by, change, time: now };
+                    let changed = ask(|done| store.change_message(wanted, done));
+                    say(changed.map(|it| (it.message, it.changed, it.position, sorted(&it.members))))
                 });
             }
             _ => self.remember(rng),
@@ -237,6 +248,17 @@ fn change(rng: &mut StdRng) -> RoomChange {
         kind: rng.random_bool(0.2).then(|| kind(rng)),
         slow_ms: rng.random_bool(0.4).then(|| rng.random_range(0..3_000)),
         frozen: rng.random_bool(0.4).then(|| rng.random_bool(0.4)),
+    }
+}
+
+fn message_change(rng: &mut StdRng) -> MessageChange {
+    match rng.random_range(0..5) {
+        0 | 1 => MessageChange::Edit(BODIES[rng.random_range(0..BODIES.len())].into()),
+        2 => MessageChange::Delete,
+        on => {
+            let reaction = Reaction::parse("👍").expect("an emoji");
+            MessageChange::React { reaction, on: on == 3 }
+        }
     }
 }
 
