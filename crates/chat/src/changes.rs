@@ -75,14 +75,14 @@ impl Inner {
         change: MessageChange,
         now: Timestamp,
     ) {
-        let conversation = ConversationId::direct(asker.session.user, peer.row.id);
-        let may = may_reach(asker.site.site.mode, peer.row.banned, peer.relation, &change);
+        let conversation = ConversationId::direct(asker.session.user, peer.id);
+        let may = may_reach(asker.site.site.mode, peer.is_banned, peer.relation, &change);
         let conversation = match (may, conversation) {
             (true, Some(conversation)) => Ok(conversation),
             (true, None) => Err(Refusal::NoSuchConversation),
             (false, _) => Err(Refusal::NotAllowed),
         };
-        self.change_in(asker, re, conversation, Some(peer.row.id), seq, change, now);
+        self.change_in(asker, re, conversation, Some(peer.id), seq, change, now);
     }
 
     /// The store knows the room and its rules.

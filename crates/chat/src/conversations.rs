@@ -91,11 +91,11 @@ impl Inner {
         change: ConversationChange,
     ) {
         let session = asker.session;
-        let Some(id) = ConversationId::direct(session.user, peer.row.id) else { return };
+        let Some(id) = ConversationId::direct(session.user, peer.id) else { return };
         if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {
             return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
-        let presence = presence_shown(asker.site.site.mode, peer.relation, self.told(peer.row.id));
+        let presence = presence_shown(asker.site.site.mode, peer.relation, self.told(peer.id));
         let node = self.clone();
         let done = move |outcome| {
             let (row, position) = match outcome {
@@ -127,7 +127,7 @@ impl Inner {
         limit: Option<u32>,
     ) {
         let session = asker.session;
-        let conversation = ConversationId::direct(session.user, peer.row.id);
+        let conversation = ConversationId::direct(session.user, peer.id);
         let (Some(conversation), false) = (conversation, before.is_some() && after.is_some()) else {
             return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         };

@@ -12,9 +12,9 @@ impl Inner {
     /// has blocked the other.
     pub(crate) fn mark(self: &Arc<Self>, asker: &Asker, peer: &Peer, set: MarkerSet) {
         let session = asker.session;
-        let Some(conversation) = ConversationId::direct(session.user, peer.row.id) else { return };
+        let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
         let (received, read) = set.both();
-        let other = may_see(asker.site.site.mode, peer.relation).then_some(peer.row.id);
+        let other = may_see(asker.site.site.mode, peer.relation).then_some(peer.id);
         let node = self.clone();
         let user = asker.sub.clone();
         let done = move |outcome: Result<MarkerRow, _>| {

@@ -8,7 +8,7 @@ use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::{
     ContactState, ConversationChange, MarkerSet, MessageChange, Mode, Refusal, Relation, Seq, StoreError,
-    Timestamp, To, UserRow,
+    Timestamp, To, UserId, UserRow,
 };
 
 /// Commands of one session that may wait for a person; more are refused.
@@ -25,9 +25,10 @@ pub(crate) enum Job {
 }
 
 /// Whom a command is for, and how the two stand to each other.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) struct Peer {
-    pub(crate) row: Arc<UserRow>,
+    pub(crate) id: UserId,
+    pub(crate) is_banned: bool,
     /// `of_a` is the asker's side.
     pub(crate) relation: Relation,
 }
@@ -143,17 +144,29 @@ impl Inner {
     /// None where the store must be asked.
     fn cached_peer(&self, asker: &Asker, to: &To) -> Option<Result<Peer, Refusal>> {
         let me = asker.session.user;
-        let row = match to {
+        let (id, is_banned) = match to {
             To::User(sub) if *sub == asker.sub => return Some(Err(Refusal::NotAllowed)),
-            To::User(sub) => self.recent.user_by_sub(me.site, sub)?,
+            To::User(sub) => {
+                let row = self.recent.user_by_sub(me.site, sub)?;
+                (row.id, row.banned)
+            }
             To::Conversation(id) => match id.other(me) {
-                Some(other) => self.recent.user(other)?,
+                Some(other) => (other, self.known_banned(other)?),
                 None => return Some(Err(Refusal::NoSuchConversation)),
             },
             To::Page(_) => return Some(Err(Refusal::NoSuchConversation)),
         };
-        let relation = self.recent.relation(me, row.id)?;
-        Some(Ok(Peer { row, relation }))
+        let relation = self.recent.relation(me, id)?;
+        Some(Ok(Peer { id, is_banned, relation }))
+    }
+
+    /// Whether a user exists and is banned, as far as memory tells. Whoever is here does and is not: a ban ends all sessions.
+    /// So who answers somebody needs no row of theirs, and rows of a million users are cold.
+    fn known_banned(&self, id: UserId) -> Option<bool> {
+        if self.here.lock(id).user(id).is_some() {
+            return Some(false);
+        }
+        self.recent.user(id).map(|row| row.banned)
     }
 
     /// Asks the store. `then` is called on one of its threads, or here.
@@ -164,22 +177,19 @@ impl Inner {
         then: impl FnOnce(Asker, Result<Peer, Refusal>) + Send + 'static,
     ) {
         let me = asker.session.user;
-        let node = self.clone();
+        if let To::Conversation(id) = to
+            && let Some(other) = id.other(me)
+            && let Some(is_banned) = self.known_banned(other)
+        {
+            return self.find_relation(asker, other, is_banned, then);
+        }
         let since = self.recent.generation();
+        let node = self.clone();
         let found = move |row: Result<Option<UserRow>, StoreError>, missing: Refusal| match row {
             Ok(Some(row)) => {
                 let row = Arc::new(row);
                 node.recent.keep_user(&row, since);
-                let other = row.id;
-                let reader = node.clone();
-                let with_relation = move |relation: Result<Relation, StoreError>| {
-                    let peer = relation.map_err(unavailable).map(|relation| {
-                        node.recent.keep_relation(me, other, relation, since);
-                        Peer { row, relation }
-                    });
-                    then(asker, peer);
-                };
-                reader.store.relation(me, other, Box::new(with_relation));
+                node.find_relation(asker, row.id, row.banned, then);
             }
             Ok(None) => then(asker, Err(missing)),
             Err(error) => then(asker, Err(unavailable(error))),
@@ -190,16 +200,34 @@ impl Inner {
             }
             To::Conversation(id) => match id.other(me) {
                 Some(other) => {
-                    let first = move |rows: Result<Vec<UserRow>, StoreError>| {
-                        rows.map(|rows| rows.into_iter().next())
-                    };
-                    let done = move |rows| found(first(rows), Refusal::NoSuchConversation);
+                    let first = |rows: Vec<UserRow>| rows.into_iter().next();
+                    let done = move |rows: Result<_, _>| found(rows.map(first), Refusal::NoSuchConversation);
                     self.store.users_by_id(vec![other], Box::new(done));
                 }
                 None => found(Ok(None), Refusal::NoSuchConversation),
             },
             To::Page(_) => found(Ok(None), Refusal::NoSuchConversation),
         }
+    }
+
+    fn find_relation(
+        self: &Arc<Self>,
+        asker: Asker,
+        id: UserId,
+        is_banned: bool,
+        then: impl FnOnce(Asker, Result<Peer, Refusal>) + Send + 'static,
+    ) {
+        let me = asker.session.user;
+        let since = self.recent.generation();
+        let node = self.clone();
+        let done = move |relation: Result<Relation, StoreError>| {
+            let peer = relation.map_err(unavailable).map(|relation| {
+                node.recent.keep_relation(me, id, relation, since);
+                Peer { id, is_banned, relation }
+            });
+            then(asker, peer);
+        };
+        self.store.relation(me, id, Box::new(done));
     }
 }
 

@@ -66,7 +66,7 @@ impl Inner {
             reactions: Vec::new(),
         };
         let node = self.clone();
-        let to = peer.row.id;
+        let to = peer.id;
         self.store.append(append, Box::new(move |outcome| node.appended(session, to, message, &outcome)));
     }
 
@@ -79,11 +79,10 @@ impl Inner {
         now: Timestamp,
     ) -> Result<ConversationId, Refusal> {
         check(client_id, body, &self.config.limits)?;
-        if !may_write(asker.site.site.mode, peer.row.banned, peer.relation) {
+        if !may_write(asker.site.site.mode, peer.is_banned, peer.relation) {
             return Err(Refusal::NotAllowed);
         }
-        let conversation =
-            ConversationId::direct(asker.session.user, peer.row.id).ok_or(Refusal::NotAllowed)?;
+        let conversation = ConversationId::direct(asker.session.user, peer.id).ok_or(Refusal::NotAllowed)?;
         Rate::per_second(self.config.limits.site_sends_per_second)
             .take_shared(&asker.site.counters.sends, now)?;
         Ok(conversation)

@@ -7,10 +7,10 @@ use crate::{ConversationId, Event};
 impl Inner {
     /// Dropped silently where one may not write.
     pub(crate) fn typing(&self, asker: &Asker, peer: &Peer, on: bool) {
-        let Some(conversation) = ConversationId::direct(asker.session.user, peer.row.id) else { return };
-        if may_write(asker.site.site.mode, peer.row.banned, peer.relation) {
+        let Some(conversation) = ConversationId::direct(asker.session.user, peer.id) else { return };
+        if may_write(asker.site.site.mode, peer.is_banned, peer.relation) {
             let event = Event::Typing { conversation, user: asker.sub.clone(), on };
-            self.tell_in_passing(peer.row.id, None, event);
+            self.tell_in_passing(peer.id, None, event);
         }
     }
 }

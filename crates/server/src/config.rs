@@ -246,7 +246,7 @@ impl Default for Tokens {
 
 impl Default for Store {
     fn default() -> Store {
-        Store { sync: Sync::Full, readers: 2 }
+        Store { sync: Sync::Full, readers: 4 }
     }
 }
 

@@ -176,6 +176,17 @@ pub(crate) fn load(db: &Connection, id: ConversationId) -> Outcome<Option<Direct
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(row, 0)).optional()?)
 }
 
+/// Brings in the pages on which its row and its entry in the index are, or would be.
+pub(crate) fn visit(db: &Connection, id: ConversationId) -> Outcome<()> {
+    let row = "SELECT 1 FROM conversation WHERE site = ?1 AND key = ?2";
+    let entry = "SELECT 1 FROM conversation INDEXED BY conversation_high WHERE site = ?1 AND (key & 4294967295) = ?2 \
+                 LIMIT 1";
+    for (sql, key) in [(row, id.key as i64), (entry, i64::from(id.key as u32))] {
+        db.prepare_cached(sql)?.query_row([i64::from(id.site.0), key], |_| Ok(())).optional()?;
+    }
+    Ok(())
+}
+
 /// Every conversation of a user, in no order.
 pub(crate) fn each(
     db: &Connection,

@@ -13,6 +13,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use crate::conversation::{self, Side, side_of};
 use crate::fault::{Fault, Outcome};
 use crate::message_change;
+use crate::sent;
 use crate::user::{self, Subs};
 use crate::writer::Batch;
 
@@ -43,9 +44,8 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
     let (seq, previous) = match batch.conversation(id)? {
         Some(direct) => (direct.seq + 1, direct.position),
         None => {
-            // Their site may have been removed a moment ago by another process.
             let other = id.other(append.from).expect("a member of a pair has another");
-            if user::sub_of(batch.db, append.from)?.is_none() || user::sub_of(batch.db, other)?.is_none() {
+            if !batch.is_user(append.from)? || !batch.is_user(other)? {
                 return Err(Fault::Invalid("a member does not exist"));
             }
             (1, 0)
@@ -135,6 +135,17 @@ pub(crate) fn insert(
 }
 
 // ---- reads ----
+
+/// Visits the places where a message from one to the other would be written. Who asks how two stand to each other, and has not
+/// for a while, is about to write; where those pages are on the disk only, the readers bring them in side by side, and
+/// the one writer need not wait for each.
+pub(crate) fn bring_in(db: &Connection, from: UserId, to: UserId) -> Outcome<()> {
+    if let Some(id) = ConversationId::direct(from, to) {
+        conversation::visit(db, id)?;
+        sent::greatest_indexed(db, from)?;
+    }
+    Ok(())
+}
 
 /// How many messages newer than `read`, from the newest at `tail` back, name this member.
 pub(crate) fn mentions_after(db: &Connection, tail: u64, read: u64, user: UserId) -> Outcome<u64> {

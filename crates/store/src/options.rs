@@ -47,7 +47,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             synchronous: Synchronous::Full,
-            readers: 2,
+            readers: 4,
             queue: 65_536,
             queue_bytes: 32 << 20,
             batch: 2_048,

@@ -204,7 +204,11 @@ impl Store for Sqlite {
     }
 
     fn relation(&self, a: UserId, b: UserId, done: Done<Relation>) {
-        self.read(move |db| contact::relation(db, a, b), done);
+        let read = move |db: &Connection| {
+            message::bring_in(db, a, b)?;
+            contact::relation(db, a, b)
+        };
+        self.read(read, done);
     }
 
     fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>) {

@@ -11,6 +11,8 @@ pub(crate) struct Queue<T> {
     pressing: Condvar,
     most: usize,
     most_bytes: usize,
+    /// How many threads take from it.
+    takers: usize,
 }
 
 struct State<T> {
@@ -26,6 +28,8 @@ struct State<T> {
     gathering: bool,
     /// An item that should not wait was pushed since the queue was empty.
     is_pressing: bool,
+    /// How often others were taken while those that come last waited.
+    passed_over: u32,
     closed: bool,
 }
 
@@ -50,11 +54,14 @@ impl<T> State<T> {
     }
 }
 
+/// After others were taken so often, some of those that come last are: they get the smaller part, but are not starved.
+const PATIENCE: u32 = 7;
+
 /// A queue that grew in a burst gives its memory back when it is empty and larger than this.
 const KEPT: usize = 1_024;
 
 impl<T> Queue<T> {
-    pub(crate) fn new(most: usize, most_bytes: usize) -> Queue<T> {
+    pub(crate) fn new(most: usize, most_bytes: usize, takers: usize) -> Queue<T> {
         let state = State {
             items: VecDeque::new(),
             last: VecDeque::new(),
@@ -63,9 +70,17 @@ impl<T> Queue<T> {
             coming: false,
             gathering: false,
             is_pressing: false,
+            passed_over: 0,
             closed: false,
         };
-        Queue { state: Mutex::new(state), ready: Condvar::new(), pressing: Condvar::new(), most, most_bytes }
+        Queue {
+            state: Mutex::new(state),
+            ready: Condvar::new(),
+            pressing: Condvar::new(),
+            most,
+            most_bytes,
+            takers: takers.max(1),
+        }
     }
 
     /// Never blocks. An item heavier than the whole bound goes in when nothing else is there.
@@ -78,7 +93,7 @@ impl<T> Queue<T> {
         self.push_with(item, 0, Haste::Patient)
     }
 
-    /// The same for an item before which all others are taken, those that come later too.
+    /// The same for an item before which nearly all others are taken, those that come later too.
     pub(crate) fn push_last(&self, item: T) -> Result<(), (T, Refused)> {
         self.push_with(item, 0, Haste::Last)
     }
@@ -126,7 +141,8 @@ impl<T> Queue<T> {
         true
     }
 
-    /// Waits for items and moves at most `most` of them; false where the queue is closed and empty.
+    /// Waits for items and moves at most `most` of them, no more than one taker's share; of those that come last when
+    /// there are no others, or were [often enough](PATIENCE). False where the queue is closed and empty.
     pub(crate) fn take(&self, into: &mut Vec<T>, most: usize) -> bool {
         let mut state = self.lock();
         while state.len() == 0 {
@@ -139,18 +155,17 @@ impl<T> Queue<T> {
             state.coming = false;
         }
         let mut freed = 0;
-        let mut room = most;
-        let State { items, last, .. } = &mut *state;
-        for line in [items, last] {
-            let taken = line.len().min(room);
-            room -= taken;
-            into.extend(line.drain(..taken).map(|(item, bytes)| {
-                freed += bytes;
-                item
-            }));
-            if line.is_empty() && line.capacity() > KEPT {
-                line.shrink_to(KEPT);
-            }
+        let State { items, last, passed_over, .. } = &mut *state;
+        let is_their_turn = items.is_empty() || (*passed_over >= PATIENCE && !last.is_empty());
+        *passed_over = if is_their_turn || last.is_empty() { 0 } else { *passed_over + 1 };
+        let line = if is_their_turn { last } else { items };
+        let taken = line.len().div_ceil(self.takers).min(most);
+        into.extend(line.drain(..taken).map(|(item, bytes)| {
+            freed += bytes;
+            item
+        }));
+        if line.is_empty() && line.capacity() > KEPT {
+            line.shrink_to(KEPT);
         }
         state.bytes -= freed;
         if state.items.is_empty() {
@@ -197,7 +212,7 @@ mod tests {
 
     #[test]
     fn it_is_bounded_by_count_and_by_weight_and_takes_nothing_once_closed() {
-        let queue = Queue::new(2, 10);
+        let queue = Queue::new(2, 10, 1);
         assert!(queue.push('a', 8).is_ok());
         assert_eq!(queue.push('b', 3), Err(('b', Refused::Full)));
         assert!(queue.push('c', 2).is_ok());
@@ -214,25 +229,39 @@ mod tests {
 
     #[test]
     fn the_last_are_taken_when_there_are_no_others() {
-        let queue = Queue::new(5, 10);
+        let queue = Queue::new(5, 10, 1);
         for (item, last) in [('a', true), ('b', false), ('c', true), ('d', false)] {
             let pushed = if last { queue.push_last(item) } else { queue.push(item, 1) };
             assert!(pushed.is_ok());
         }
         let mut taken = Vec::new();
-        assert!(queue.take(&mut taken, 3) && queue.push('e', 1).is_ok());
+        assert!(queue.take(&mut taken, 9) && taken == ['b', 'd'], "those that come last are left");
+        assert!(queue.take(&mut taken, 1) && queue.push('e', 1).is_ok());
         assert!(queue.push_last('f').is_ok() && queue.len() == 3);
-        assert!(queue.take(&mut taken, 9));
+        assert!(queue.take(&mut taken, 9) && queue.take(&mut taken, 9));
         assert_eq!(taken, ['b', 'd', 'a', 'e', 'c', 'f']);
         (0..5).for_each(|_| assert!(queue.push_last('x').is_ok()));
         assert_eq!(queue.push('y', 0), Err(('y', Refused::Full)), "the bound is for both");
+    }
+
+    #[test]
+    fn the_last_are_not_starved() {
+        let queue = Queue::new(99, 0, 1);
+        (0..5).for_each(|_| assert!(queue.push_last(true).is_ok()));
+        let mut taken = Vec::new();
+        for _ in 0..24 {
+            assert!(queue.push(false, 0).is_ok() && queue.take(&mut taken, 1));
+        }
+        let turns: Vec<_> =
+            taken.iter().enumerate().filter(|(_, last)| **last).map(|(turn, _)| turn).collect();
+        assert_eq!(turns, [7, 15, 23]);
     }
 
     /// Whoever is woken once takes along what came meanwhile; no order of wake-ups leaves an item lying.
     #[test]
     fn many_threads_take_each_item_once() {
         const ITEMS: usize = 20_000;
-        let queue = Queue::new(ITEMS, 0);
+        let queue = Queue::new(ITEMS, 0, 3);
         let mut all: Vec<usize> = std::thread::scope(|threads| {
             let takers: Vec<_> = (1..=3)
                 .map(|most| {
@@ -264,7 +293,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_a_while_sees_what_is_there_and_takes_nothing() {
-        let queue = Queue::new(2, 10);
+        let queue = Queue::new(2, 10, 1);
         assert!(!queue.comes_within(Duration::ZERO));
         assert!(queue.push('a', 1).is_ok());
         assert!(queue.comes_within(Duration::ZERO) && queue.len() == 1);
@@ -276,7 +305,7 @@ mod tests {
 
     #[test]
     fn gathering_ends_with_the_first_that_should_not_wait() {
-        let queue = Queue::new(9, 10);
+        let queue = Queue::new(9, 10, 1);
         assert!(queue.push_patient('a').is_ok());
         queue.gather(Duration::from_millis(1), 9);
         queue.gather(Duration::MAX, 1);
@@ -296,7 +325,7 @@ mod tests {
 
     #[test]
     fn nobody_sleeps_on_items_because_another_was_faster() {
-        let queue = Queue::new(8, usize::MAX);
+        let queue = Queue::new(8, usize::MAX, 2);
         let consume = || {
             let mut taken = Vec::new();
             loop {
@@ -320,8 +349,26 @@ mod tests {
     }
 
     #[test]
+    fn one_of_many_takers_leaves_the_others_their_share() {
+        let queue = Queue::new(9, 0, 4);
+        (0..9).for_each(|item| assert!(queue.push(item, 0).is_ok()));
+        let mut taken = Vec::new();
+        let mut sizes = Vec::new();
+        while queue.len() > 0 {
+            assert!(queue.take(&mut taken, 2));
+            sizes.push(taken.len());
+        }
+        assert_eq!(
+            sizes,
+            [2, 4, 6, 7, 8, 9],
+            "a quarter of what waits, rounded up, and never more than was asked for"
+        );
+        assert!(taken.into_iter().eq(0..9));
+    }
+
+    #[test]
     fn an_item_above_the_bound_goes_in_alone() {
-        let queue = Queue::new(5, 10);
+        let queue = Queue::new(5, 10, 1);
         assert!(queue.push((), 100).is_ok());
         assert!(queue.push((), 1).is_err());
         assert!(queue.take(&mut Vec::new(), 1));

@@ -1,8 +1,8 @@
 //! The threads that read: each takes what is queued and answers it from one snapshot.
 
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use chat::StoreError;
 use rusqlite::Connection;
@@ -54,6 +54,10 @@ where
 /// Most reads in one snapshot: an old snapshot keeps the log from being carried over.
 const BATCH: usize = 64;
 
+/// After so long those that have been read are answered first: where pages come from the disk, nobody waits for all others
+/// of a batch.
+const SLICE: Duration = Duration::from_millis(2);
+
 /// Runs until the queue is closed and empty.
 pub(crate) fn run(shared: &Shared, db: &Connection) {
     let mut jobs = Vec::with_capacity(BATCH);
@@ -65,9 +69,9 @@ pub(crate) fn run(shared: &Shared, db: &Connection) {
             return;
         }
         while !jobs.is_empty() {
-            let outcomes = perform_all(db, &mut jobs);
-            shared.counters.reads.fetch_add(jobs.len() as u64, Relaxed);
-            let told: Vec<_> = mem::take(&mut jobs);
+            let outcomes = perform_some(db, &mut jobs);
+            shared.counters.reads.fetch_add(outcomes.len() as u64, Relaxed);
+            let told: Vec<_> = jobs.drain(..outcomes.len()).collect();
             for (job, outcome) in told.into_iter().zip(outcomes) {
                 jobs.extend(tell(shared, job, outcome));
             }
@@ -75,13 +79,20 @@ pub(crate) fn run(shared: &Shared, db: &Connection) {
     }
 }
 
-fn perform_all(db: &Connection, jobs: &mut [Box<dyn Read>]) -> Vec<Result<(), StoreError>> {
+/// The outcomes of the first of them, one at least.
+fn perform_some(db: &Connection, jobs: &mut [Box<dyn Read>]) -> Vec<Result<(), StoreError>> {
+    let begin = Instant::now();
     let begun = db.prepare_cached("BEGIN").and_then(|mut begin| begin.execute([]));
-    let outcomes = jobs.iter_mut().map(|job| match &begun {
-        Ok(_) => job.perform(db).map_err(|fault: Fault| fault.told()),
-        Err(error) => Err(StoreError::Failed(error.to_string().into())),
-    });
-    let outcomes = outcomes.collect();
+    let mut outcomes = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        outcomes.push(match &begun {
+            Ok(_) => job.perform(db).map_err(|fault: Fault| fault.told()),
+            Err(error) => Err(StoreError::Failed(error.to_string().into())),
+        });
+        if begin.elapsed() > SLICE {
+            break;
+        }
+    }
     if let Err(error) = db.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])) {
         tracing::error!(%error, "a read transaction could not be ended");
     }

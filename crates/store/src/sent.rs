@@ -151,11 +151,7 @@ impl Sent {
         if let Some(greatest) = self.greatest.get(&user) {
             return Ok(Some(*greatest));
         }
-        let sql = "SELECT max(client_id) FROM sent WHERE site = ?1 AND user = ?2";
-        let mut statement = db.prepare_cached(sql)?;
-        let found: Option<Box<str>> =
-            statement.query_row([user.site.0, user.num], |row| row.get(0)).optional()?.flatten();
-        let greatest = found.map_or(0, |id| prefix(&id));
+        let greatest = greatest_indexed(db, user)?.map_or(0, |id| prefix(&id));
         if self.greatest.len() >= SENDERS {
             self.greatest.clear();
         }
@@ -166,6 +162,13 @@ impl Sent {
     fn hash(&self, user: UserId, client_id: &str) -> u32 {
         self.hasher.hash_one((user, client_id)) as u32
     }
+}
+
+/// Also brings in the page on which their next entry would be.
+pub(crate) fn greatest_indexed(db: &Connection, user: UserId) -> Outcome<Option<Box<str>>> {
+    let sql = "SELECT max(client_id) FROM sent WHERE site = ?1 AND user = ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    Ok(statement.query_row([user.site.0, user.num], |row| row.get(0)).optional()?.flatten())
 }
 
 impl Moving {

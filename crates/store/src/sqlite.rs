@@ -49,8 +49,8 @@ impl Sqlite {
             Fault::Invalid(_) => Ok(()),
         })?;
         let shared = Arc::new(Shared {
-            writes: Queue::new(options.queue, options.queue_bytes),
-            reads: Queue::new(options.queue, usize::MAX),
+            writes: Queue::new(options.queue, options.queue_bytes, 1),
+            reads: Queue::new(options.queue, usize::MAX, options.readers),
             counters: Counters::default(),
             options,
         });

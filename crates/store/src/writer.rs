@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use chat::{ConversationId, Position, SiteId, StoreError, Timestamp};
+use chat::{ConversationId, Position, SiteId, StoreError, Timestamp, UserId};
 use rusqlite::Connection;
 
 use crate::conversation::{self, Direct, Side};
@@ -253,15 +253,27 @@ impl<'c> Batch<'c> {
 
     /// The number for one more user of a site. Where no row is made of it, it is lost.
     pub(crate) fn next_user(&mut self, site: SiteId) -> Outcome<u32> {
-        let newest = match self.newest_users.get(&site) {
-            Some(newest) => *newest,
-            None => user::newest(self.db, site)?,
-        };
+        let next = self.newest_user(site)? + 1;
+        self.newest_users.insert(site, next);
+        Ok(next)
+    }
+
+    /// Whether there is, or was, such a user. Users go only with their site, which another process may have removed a moment
+    /// ago; so their number tells, and nobody's row is read for it.
+    pub(crate) fn is_user(&mut self, id: UserId) -> Outcome<bool> {
+        Ok(id.num <= self.newest_user(id.site)?)
+    }
+
+    fn newest_user(&mut self, site: SiteId) -> Outcome<u32> {
+        if let Some(newest) = self.newest_users.get(&site) {
+            return Ok(*newest);
+        }
         if self.newest_users.len() >= KEPT {
             self.newest_users.clear();
         }
-        self.newest_users.insert(site, newest + 1);
-        Ok(newest + 1)
+        let newest = user::newest(self.db, site)?;
+        self.newest_users.insert(site, newest);
+        Ok(newest)
     }
 
     pub(crate) fn conversation(&mut self, id: ConversationId) -> Outcome<Option<&Direct>> {

@@ -129,15 +129,15 @@ impl Inner {
         let node = self.clone();
         self.find_peer(asker, To::User(user), move |asker, peer| {
             let session = asker.session;
-            let Peer { row, relation } = match peer {
+            let Peer { id, is_banned, relation } = match peer {
                 Ok(peer) => peer,
                 Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
-            let may_invite = may_write(asker.site.site.mode, row.banned, relation);
+            let may_invite = may_write(asker.site.site.mode, is_banned, relation);
             if action == MemberAction::Invite && !may_invite {
                 return node.refuse(session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
             }
-            let (teller, user, limits) = (node.clone(), row.id, node.config.limits.rooms);
+            let (teller, user, limits) = (node.clone(), id, node.config.limits.rooms);
             let done = move |outcome| teller.member_changed(&asker, re, conversation, outcome);
             node.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
         });
