@@ -67,6 +67,45 @@ describe('axe finds nothing', () => {
       },
     },
     me: { act: page => tab(page, 'Me').click() },
+    rooms: {
+      settings: { rooms: 6 },
+      act: async page => {
+        await tab(page, 'Rooms').click();
+        await page.locator('.room-row').first().waitFor();
+      },
+    },
+    'a room': { settings: { rooms: 6, room: 'r0' }, act: page => page.locator('.room-head').waitFor() },
+    'about a room': {
+      settings: { rooms: 6, room: 'r0' },
+      act: async page => {
+        await page.locator('.room-head').click();
+        await page.locator('.room-row').first().waitFor();
+      },
+    },
+    'settings of a room': {
+      settings: { rooms: 6, room: 'r0' },
+      act: async page => {
+        await page.locator('.room-head').click();
+        await page.getByRole('button', { name: 'Settings' }).click();
+      },
+    },
+    'formatted and changed messages': {
+      settings: { open: 'u2' },
+      act: async page => {
+        await page.evaluate(() => {
+          const { client } = globalThis;
+          client.arrive(
+            'u2',
+            '**A** _list_ ~~of~~ `code`:\n- bread\n> quoted\n```\nlet x = 1;\n```\n[a link](https://a.example)',
+          );
+          client.arrive('u2', '🎉');
+          client.react('@u2', 11, '👍', true);
+          client.edit('@u2', 8, 'edited');
+          client.remove('@u2', 9);
+        });
+        await page.locator('.body-emoji').waitFor();
+      },
+    },
     'a menu': {
       settings: { open: 'u2' },
       act: async page => {
@@ -103,13 +142,13 @@ describe('axe finds nothing', () => {
     'full page': {
       settings: { theme: 'light', mode: 'inbox' },
       options: DESKTOP,
-      only: ['chats', 'a chat', 'contacts'],
+      only: ['chats', 'a chat', 'contacts', 'rooms', 'a room', 'about a room'],
     },
     'dark phone': { settings: { theme: 'dark' }, options: PHONE },
     'phone from right to left': {
       settings: { theme: 'light', lang: 'ar' },
       options: PHONE,
-      only: ['chats', 'a chat', 'contacts'],
+      only: ['chats', 'a chat', 'contacts', 'rooms', 'a room', 'about a room'],
     },
   };
   for (const [look, { settings, options, only = Object.keys(screens) }] of Object.entries(looks)) {

@@ -78,7 +78,7 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
   const failed = () => announce(words.loadFailed);
   if (about && inRoom) {
     const back = () => setAbout(false);
-    return <Late part={aboutPart} props={{ conversation, onBack: back }} onFailed={back} />;
+    return <Late part={aboutPart} props={{ conversation, onBack: back, corner }} onFailed={back} />;
   }
   return (
     <>

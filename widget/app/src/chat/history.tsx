@@ -28,6 +28,7 @@ interface Props {
 
 /** So near to an edge that the next ones are fetched. */
 const NEAR = 600;
+const REFUSED_MS = 6_000;
 
 export function History({ conversation, linksInert, sends, onReply, onEdit, readOnly, keepsOrder }: Props) {
   const surroundings = useSurroundings();
@@ -44,6 +45,8 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
   const [atEnd, setAtEnd] = useState(true);
   const [active, setActive] = useState<string>();
   const [seenUpTo, setSeenUpTo] = useState<string>();
+  /** What was undone, for a moment. The live region has said it. */
+  const [refused, setRefused] = useState<string>();
   const [quoteWanted, setQuoteWanted] = useState<number>();
 
   const day = useCallback((time: number) => words.day(time, now), [words, now]);
@@ -75,9 +78,19 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
     [client, key, words, confirm, onReply, onEdit, keepsOrder, readOnly],
   );
   useEffect(
-    () => client.on('refused', one => one.key === key && announce(words.changeRefused[one.what])),
+    () =>
+      client.on('refused', one => {
+        if (one.key !== key) return;
+        announce(words.changeRefused[one.what]);
+        setRefused(words.changeRefused[one.what]);
+      }),
     [client, key, announce, words],
   );
+  useEffect(() => {
+    if (refused === undefined) return;
+    const timer = setTimeout(() => setRefused(undefined), REFUSED_MS);
+    return () => clearTimeout(timer);
+  }, [refused]);
 
   const { scrolled, toEnd, stuck } = useAnchor(scroller, shown, {
     hasUnread: timeline.unreadFrom !== undefined,
@@ -274,6 +287,11 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
           )}
         </div>
       </div>
+      {refused && (
+        <p class="history-refused" aria-hidden="true">
+          {refused}
+        </p>
+      )}
       {!atEnd && (
         <button
           type="button"

@@ -8,6 +8,7 @@ import {
   type Role,
   type RoomView,
 } from '@kith/client';
+import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { Skeleton } from '../chats_tab/chats_tab.tsx';
@@ -28,7 +29,13 @@ const ROW = 60;
 const heightOf = () => ROW;
 const keyOf = (one: Member) => one.user;
 
-export function About({ conversation, onBack }: { conversation: Conversation; onBack: () => void }) {
+interface Props {
+  conversation: Conversation;
+  onBack(): void;
+  corner: ComponentChildren;
+}
+
+export function About({ conversation, onBack, corner }: Props) {
   useSheet(choicesCss);
   useSheet(css);
   const { wording: words } = useSurroundings();
@@ -61,6 +68,7 @@ export function About({ conversation, onBack }: { conversation: Conversation; on
           <Icon name="back" mirrored />
         </button>
         <h2 class="chat-name grow">{title}</h2>
+        {corner}
       </div>
       {part === 'settings' && <RoomSettings conversation={conversation} room={room} />}
       {part === 'invite' && <Invite conversation={conversation} />}
@@ -71,7 +79,7 @@ export function About({ conversation, onBack }: { conversation: Conversation; on
             <h3>
               <bdi>{room.name}</bdi>
             </h3>
-            <p>{`${words.roomKinds[room.kind]} · ${words.roomCount(room.members)}`}</p>
+            <p>{`${words.roomKinds[room.kind]} · ${words.roomCount(room.members, words.number(room.members))}`}</p>
             {room.topic && <p dir="auto">{room.topic}</p>}
           </div>
           {mayInvite && (

@@ -30,7 +30,7 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
   const below =
     typing.length > 0
       ? words.areTyping(typing.map(user => client.person(user).name))
-      : room && words.roomCount(room.members);
+      : room && words.roomCount(room.members, words.number(room.members));
   const showMenu = () => {
     if (more.current === null) return;
     const leave = () =>
@@ -68,7 +68,7 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
               <bdi>{face.name}</bdi>
             </span>
           </span>
-          <span class={typing.length > 0 ? 'chat-presence is-typing clip' : 'chat-presence clip'}>
+          <span class={typing.length > 0 ? 'chat-presence is-typing clip' : 'chat-presence clip'} dir="auto">
             {below}
           </span>
         </span>

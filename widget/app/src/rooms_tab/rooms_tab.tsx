@@ -112,10 +112,12 @@ function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
             </span>
           </span>
           <span class="row-preview clip" dir="auto">
-            {[words.roomCount(room.members), room.topic].filter(Boolean).join(' · ')}
+            {[words.roomCount(room.members, words.number(room.members)), room.topic]
+              .filter(Boolean)
+              .join(' · ')}
           </span>
         </span>
-        {!row.own && <Icon name="back" mirrored />}
+        {!row.own && <Icon name="back" />}
       </button>
     </div>
   );

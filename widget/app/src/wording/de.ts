@@ -205,7 +205,7 @@ export const de = (plural: Plural): Catalogue => ({
   inRoom: (name, room) => `${name} in ${room}`,
   rooms: 'Räume',
   roomKinds: { public: 'Offener Raum', private: 'Privater Raum', announcement: 'Ankündigungen' },
-  roomCount: n => plural(n, { one: '1 Mitglied', other: `${n} Mitglieder` }),
+  roomCount: (n, shown) => plural(n, { one: '1 Mitglied', other: `${shown} Mitglieder` }),
   searchRooms: 'Räume suchen',
   yourRooms: 'Deine Räume',
   allRooms: 'Räume dieser Seite',

@@ -205,7 +205,7 @@ export const en = (plural: Plural) => ({
   inRoom: (name: string, room: string) => `${name} in ${room}`,
   rooms: 'Rooms',
   roomKinds: { public: 'Open room', private: 'Private room', announcement: 'Announcements' },
-  roomCount: (n: number) => plural(n, { one: '1 member', other: `${n} members` }),
+  roomCount: (n: number, shown: string) => plural(n, { one: '1 member', other: `${shown} members` }),
   searchRooms: 'Search rooms',
   yourRooms: 'Your rooms',
   allRooms: 'Rooms of this site',
