@@ -114,8 +114,8 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
 }
 
 const strangerPart = () => import('./stranger_banner.tsx').then(one => one.StrangerBanner);
-const headPart = () => import('../room/room.tsx').then(one => one.RoomHead);
-const footPart = () => import('../room/room.tsx').then(one => one.RoomFoot);
+export const headPart = () => import('../room/room.tsx').then(one => one.RoomHead);
+export const footPart = () => import('../room/room.tsx').then(one => one.RoomFoot);
 const aboutPart = () => import('../room/about.tsx').then(one => one.About);
 
 function ChatHeader({

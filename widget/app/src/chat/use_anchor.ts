@@ -32,6 +32,8 @@ export function useAnchor(
   const placed = useRef(false);
   /** Where the scroller was left by us or was last seen. */
   const lastTop = useRef(0);
+  /** A viewport that has become smaller, by what came below it, was scrolled by nobody. */
+  const lastHeight = useRef(0);
   /** `endIsShown` of what is drawn, not of what is about to be. */
   const endIsDrawn = useRef(endIsShown);
 
@@ -39,10 +41,13 @@ export function useAnchor(
     const element = scroller.current;
     anchor.current = element ? firstVisible(element) : undefined;
     lastTop.current = element?.scrollTop ?? 0;
+    lastHeight.current = element?.clientHeight ?? 0;
   }, [scroller]);
   const scrolled = useCallback(() => {
     const element = scroller.current;
     if (element === null) return;
+    const resized = element.clientHeight !== lastHeight.current && placed.current;
+    if (resized && stuck.current) element.scrollTop = element.scrollHeight;
     remember();
     const below = element.scrollHeight - element.scrollTop - element.clientHeight;
     stuck.current = endIsDrawn.current && below < AT_END;

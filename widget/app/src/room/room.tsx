@@ -1,6 +1,6 @@
 // What a chat has more where it is a room: its head, and what stands in the composer's place while one may not write.
 
-import type { Conversation, RoomView } from '@kith/client';
+import type { Conversation, LeftReason, RoomView } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
@@ -97,11 +97,22 @@ interface FootProps {
 
 export function RoomFoot({ conversation, composer }: FootProps) {
   useSheet(css);
-  const { wording: words } = useSurroundings();
+  const { wording: words, client, announce } = useSurroundings();
   const { key, room, with: face } = conversation;
-  if (room === undefined) return <>{composer}</>;
-  const why = silenced(room);
-  if (why === 'stranger') return <Join conversation={conversation} name={face.name} />;
+  /** Somebody has shown one the door, while one looked. */
+  const [out, setOut] = useState<LeftReason>();
+  useEffect(
+    () =>
+      client.on('left', one => {
+        if (one.key !== key) return;
+        setOut(one.reason);
+        announce(words.leftRoom[one.reason]);
+      }),
+    [client, key, words, announce],
+  );
+  if (room === undefined && out === undefined) return <>{composer}</>;
+  const why = room ? silenced(room) : 'stranger';
+  if (why === 'stranger') return <Join conversation={conversation} name={face.name} out={out} />;
   if (why !== undefined) {
     const text = {
       announcement: words.onlyModeratorsWrite,
@@ -118,13 +129,21 @@ export function RoomFoot({ conversation, composer }: FootProps) {
   }
   return (
     <>
-      {room.slowMs > 0 && !keepsOrder(room) && <SlowMode conversation={conversation} room={room} key={key} />}
+      {room && room.slowMs > 0 && !keepsOrder(room) && (
+        <SlowMode conversation={conversation} room={room} key={key} />
+      )}
       {composer}
     </>
   );
 }
 
-function Join({ conversation, name }: { conversation: Conversation; name: string }) {
+interface JoinProps {
+  conversation: Conversation;
+  name: string;
+  out: LeftReason | undefined;
+}
+
+function Join({ conversation, name, out }: JoinProps) {
   const { wording: words, client, announce } = useSurroundings();
   const [failed, setFailed] = useState<string>();
   const join = () =>
@@ -135,11 +154,13 @@ function Join({ conversation, name }: { conversation: Conversation; name: string
   return (
     <div class="room-note">
       <p class="grow" role={failed === undefined ? undefined : 'alert'}>
-        {failed ?? words.joinAsk(name)}
+        {failed ?? (out ? words.leftRoom[out] : words.joinAsk(name))}
       </p>
-      <button type="button" class="button button-main" onClick={join}>
-        {words.join}
-      </button>
+      {out !== 'banned' && conversation.room?.kind !== 'private' && (
+        <button type="button" class="button button-main" onClick={join}>
+          {words.join}
+        </button>
+      )}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import type { Stage } from '@kith/loader/stage';
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Banner, useTrouble } from '../banner/banner.tsx';
-import { Chat } from '../chat/chat.tsx';
+import { Chat, footPart, headPart } from '../chat/chat.tsx';
 import { ChatsTab } from '../chats_tab/chats_tab.tsx';
 import { Icon } from '../icon/icon.tsx';
 import { fetchPart, Late } from '../late.tsx';
@@ -241,7 +241,7 @@ function ListPane({
   // The first chat comes first; then there is time to fetch what is one touch away.
   useEffect(() => {
     const timer = setTimeout(() => {
-      for (const part of [menuPart, confirm, contactsTab, roomsTab, meTab])
+      for (const part of [menuPart, confirm, contactsTab, roomsTab, meTab, headPart, footPart])
         fetchPart<never>(part as () => Promise<ComponentType<never>>).catch(() => undefined);
     }, FETCH_DELAY);
     return () => clearTimeout(timer);
