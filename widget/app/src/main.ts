@@ -1,13 +1,11 @@
 // The interface's entrance: mounts it on the loader's stage.
 
-import { pageRoom, room } from '@kith/client';
 import type { App, Stage } from '@kith/loader/stage';
 import { h, render } from 'preact';
-import { createChime } from './notices/chime.ts';
 import { Notices } from './notices/notices.ts';
 import { soundIsOn } from './notices/sound_choice.ts';
 import { sheets } from './sheets.ts';
-import { openShell } from './shell/open_shell.ts';
+import { keyOfRoom, openShell } from './shell/open_shell.ts';
 import { Shell } from './shell/shell.tsx';
 import { fetchWording } from './wording/wording.ts';
 
@@ -22,7 +20,7 @@ export default async function mount(stage: Stage): Promise<App> {
   const shell = openShell(stage);
   const notices = new Notices({
     client: stage.client,
-    chime: createChime(),
+    chime: ring,
     soundIsOn,
     onScreen: shell.shows,
   });
@@ -31,7 +29,7 @@ export default async function mount(stage: Stage): Promise<App> {
     show: shell.show,
     hide: shell.hide,
     open: shell.openWith,
-    openRoom: name => shell.openChat(name.startsWith('/') ? pageRoom(name) : room(name)),
+    openRoom: name => shell.openChat(keyOfRoom(name)),
     notify: happened => notices.hear(happened),
     destroy() {
       render(null, place);
@@ -40,4 +38,17 @@ export default async function mount(stage: Stage): Promise<App> {
       place.remove();
     },
   };
+}
+
+let chime: Promise<() => void> | undefined;
+
+/** The sound is made when it is heard first. */
+function ring(): void {
+  chime ??= import('./notices/chime.ts').then(one => one.createChime());
+  chime.then(
+    sound => sound(),
+    () => {
+      chime = undefined;
+    },
+  );
 }

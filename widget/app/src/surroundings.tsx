@@ -25,6 +25,8 @@ export interface Surroundings {
   openMenu(request: MenuRequest): void;
   /** Lets the member choose an emoji; it is fetched when it is used first. */
   pickEmoji(request: EmojiRequest): void;
+  /** What is embedded in a page leaves the focus where it is, until somebody has come to it. */
+  takesFocus(): boolean;
   /** Asks before something that hurts; the answer is the button. */
   confirm(question: Question): void;
 }

@@ -35,6 +35,7 @@ export class Drawing {
       wording: wordingFor(['en-GB'], { en }, 'UTC'),
       announce: text => this.said.push(text),
       openChat: key => this.opened.push(key),
+      takesFocus: () => true,
       pickEmoji: request => {
         this.picking = request;
       },

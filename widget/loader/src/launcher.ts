@@ -22,7 +22,8 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
   const button = document.createElement('button');
   button.type = 'button';
   button.className = `launcher ${settings.position}`;
-  button.hidden = settings.mode === 'inbox';
+  button.hidden = settings.mode !== 'bubble';
+  host.toggleAttribute('data-embedded', settings.mode === 'embed');
   button.setAttribute('aria-expanded', 'false');
   button.lang = settings.lang;
   const badge = document.createElement('span');
@@ -82,6 +83,12 @@ const STYLES = `
   width: 0 !important;
   height: 0 !important;
   z-index: var(--kith-z-index, 2147483000) !important;
+}
+:host([data-embedded]) {
+  position: relative !important;
+  width: 100% !important;
+  height: var(--kith-embed-height, 520px) !important;
+  z-index: auto !important;
 }
 :host([hidden]) { display: none !important; }
 .launcher {

@@ -24,17 +24,29 @@ function begin(): void {
     if (!(script instanceof HTMLScriptElement)) return;
     const { documentElement: page } = document;
     const settings = readSettings(script, { lang: page.lang, dir: page.dir, languages: navigator.languages });
-    if (settings) window.Kith = start(settings);
+    if (settings?.mode === 'embed') return embed(settings, script);
+    // `html`, because an async script may run before there is a body.
+    if (settings) window.Kith = start(settings, document.body ?? document.documentElement);
   } catch (error) {
     console.error('kith:', error);
   }
 }
 
-function start(settings: Settings): Kith {
+/** Into an element of the page, which may be further down than the tag. */
+function embed(settings: Settings, script: HTMLScriptElement): void {
+  const place = settings.into === undefined ? script.parentElement : document.querySelector(settings.into);
+  if (place instanceof HTMLElement && place !== document.head) {
+    window.Kith ??= start(settings, place);
+  } else if (document.readyState === 'loading') {
+    addEventListener('DOMContentLoaded', () => embed(settings, script), { once: true });
+  } else {
+    console.warn('kith: there is no element to embed the room in; data-into="…" says which');
+  }
+}
+
+function start(settings: Settings, place: HTMLElement): Kith {
   const fetchClient = late<typeof import('./session.ts')>(`${settings.server}/${KITH_CLIENT}`);
   const fetchApp = late<{ default: Mount }>(`${settings.server}/${KITH_APP}`);
-  // `html`, because an async script may run before there is a body.
-  const place = document.body ?? document.documentElement;
   return createKith(settings, { client: fetchClient, app: fetchApp, idle: whenIdle }, place);
 }
 

@@ -22,6 +22,25 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+describe('rooms', () => {
+  test('a page opens one by its name', async () => {
+    const page = open({ tokenUrl: '/tok' }, 200);
+    page.kith.openRoom('/thread/42');
+    await settle();
+    expect(page.app.calls).toEqual(['room /thread/42']);
+  });
+
+  test('one that is embedded opens by itself in idle time, in its place and without a button', async () => {
+    const page = open({ tokenUrl: '/tok', mode: 'embed', room: 'r1' }, 200);
+    expect(page.fetched).toEqual([]);
+    expect(page.button().hidden).toBe(true);
+    await page.idle();
+    await settle();
+    expect(page.app.calls).toEqual(['room r1']);
+    expect(document.querySelector('kith-widget')?.hasAttribute('data-embedded')).toBe(true);
+  });
+});
+
 describe('who is connected, and when', () => {
   test('a signed-in member, in idle time: the client alone is fetched', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);

@@ -12,6 +12,8 @@ import { TokenSource } from './token_source.ts';
 export interface Kith {
   /** Opens the widget, or the conversation with this user of the site. */
   open(user?: string): void;
+  /** Opens a room: by its id, or that of a page of the site, which begins with a slash. */
+  openRoom(room: string): void;
   close(): void;
   /** Hears an event from now on; the returned function ends that. */
   on<K extends keyof PageEvents>(event: K, listener: (detail: PageEvents[K]) => void): () => void;
@@ -82,13 +84,16 @@ class Page {
     this.#launcher = createLauncher(settings, place);
     this.kith = this.#api();
     this.#listen(this.#launcher.button);
-    if (settings.mode === 'inbox') this.#show(app => app.show());
+    const { mode, room } = settings;
+    if (mode === 'inbox') this.#show(app => app.show());
+    else if (mode === 'embed' && room) parts.idle(() => this.#show(app => app.openRoom(room)));
     else parts.idle(() => this.#quietly());
   }
 
   #api(): Kith {
     const kith: Omit<Kith, 'ready'> & { ready: Promise<Kith> } = {
       open: user => this.#show(app => (user === undefined ? app.show() : app.open(String(user)))),
+      openRoom: room => this.#show(app => app.openRoom(String(room))),
       close: () => {
         if (this.#open) void this.#app?.then(app => app.hide());
       },

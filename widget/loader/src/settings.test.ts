@@ -49,7 +49,21 @@ test('language and side follow the page', () => {
 test('a wrong value is the default, said once on the console', () => {
   const warn = vi.spyOn(console, 'warn').mockReturnValue();
   expect(settings({ site: 'garden', mode: 'bubbles' })).toMatchObject({ mode: 'bubble' });
-  expect(warn).toHaveBeenCalledExactlyOnceWith('kith: data-mode="bubbles" is not one of bubble, inbox');
+  expect(warn).toHaveBeenCalledExactlyOnceWith(
+    'kith: data-mode="bubbles" is not one of bubble, inbox, embed',
+  );
+});
+
+test('a room is embedded where the tag says which', () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const tag = { site: 'garden', mode: 'embed' };
+  expect(settings({ ...tag, room: '/thread/42', into: '#chat' })).toMatchObject({
+    mode: 'embed',
+    room: '/thread/42',
+    into: '#chat',
+  });
+  expect(settings(tag)).toMatchObject({ mode: 'bubble' });
+  expect(warn).toHaveBeenCalledOnce();
 });
 
 test('without a usable site there is nothing', () => {

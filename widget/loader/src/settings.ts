@@ -5,7 +5,11 @@ export interface Settings {
   site: string;
   /** Origin and path prefix of the Kith server, without a slash at the end. */
   server: string;
-  mode: 'bubble' | 'inbox';
+  mode: 'bubble' | 'inbox' | 'embed';
+  /** In mode `embed`: the room, by its id, or that of a page of the site, which begins with a slash. */
+  room?: string;
+  /** In mode `embed`: a selector of the element that it goes into; without it, the tag's own parent. */
+  into?: string;
   /** BCP 47; from `data-lang`, else the page's, else the browser's. */
   lang: string;
   theme: 'light' | 'dark' | 'auto';
@@ -24,7 +28,7 @@ export function readSettings(
   script: HTMLScriptElement,
   page: { lang: string; dir: string; languages: readonly string[] },
 ): Settings | undefined {
-  const { site, server, mode, lang, theme, position, tokenUrl, user, icon } = script.dataset;
+  const { site, server, mode, lang, theme, position, tokenUrl, user, icon, room, into } = script.dataset;
   if (site === undefined || !/^[a-z0-9-]{1,64}$/.test(site)) {
     console.error('kith: the script tag needs data-site="…", the key of your site');
     return undefined;
@@ -32,7 +36,7 @@ export function readSettings(
   return {
     site,
     server: (server ?? new URL('.', script.src).href).replace(/\/+$/, ''),
-    mode: oneOf('data-mode', mode, ['bubble', 'inbox'] as const) ?? 'bubble',
+    mode: modeOf(mode, room),
     lang: lang || page.lang || page.languages[0] || 'en',
     theme: oneOf('data-theme', theme, ['auto', 'light', 'dark'] as const) ?? 'auto',
     position:
@@ -40,10 +44,19 @@ export function readSettings(
     // A nonce means a policy, and that may forbid what a changed icon needs: `img-src data:`.
     iconDot:
       (oneOf('data-icon', icon, ['dot', 'same'] as const) ?? (script.nonce ? 'same' : 'dot')) === 'dot',
+    ...(room && { room }),
+    ...(into && { into }),
     ...(tokenUrl && { tokenUrl }),
     ...(user && { user }),
     ...(script.nonce && { nonce: script.nonce }),
   };
+}
+
+function modeOf(mode: string | undefined, room: string | undefined): Settings['mode'] {
+  const wanted = oneOf('data-mode', mode, ['bubble', 'inbox', 'embed'] as const) ?? 'bubble';
+  if (wanted !== 'embed' || room) return wanted;
+  console.warn('kith: data-mode="embed" needs data-room="…", a room or the path of a page');
+  return 'bubble';
 }
 
 function oneOf<T extends string>(

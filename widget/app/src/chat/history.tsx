@@ -105,7 +105,8 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
   const look = useCallback(() => {
     const element = scroller.current;
     if (element === null || document.visibilityState !== 'visible') return;
-    const bottom = element.getBoundingClientRect().bottom;
+    // Of what is embedded in a page a part may be below the window.
+    const bottom = Math.min(element.getBoundingClientRect().bottom, innerHeight);
     const visible = Array.from(element.querySelectorAll<HTMLElement>('[data-message]')).findLast(
       one => one.getBoundingClientRect().top < bottom,
     );
@@ -119,7 +120,10 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
   useEffect(() => {
     document.addEventListener('visibilitychange', look);
     addEventListener('focus', look);
+    const scrolledTo = new IntersectionObserver(look, { threshold: [0, 0.5, 1] });
+    if (scroller.current) scrolledTo.observe(scroller.current);
     return () => {
+      scrolledTo.disconnect();
       document.removeEventListener('visibilitychange', look);
       removeEventListener('focus', look);
     };

@@ -31,7 +31,7 @@ const NEAR_LIMIT = 200;
 export function Composer(props: Props) {
   const { conversation, field, replyTo, editing, onCancel, onEditLast, onSent } = props;
   const client = useClient();
-  const { wording: words, confirm, pickEmoji } = useSurroundings();
+  const { wording: words, confirm, pickEmoji, takesFocus } = useSurroundings();
   const key = conversation.key;
   const me = useTopic('me', one => one.me());
   const face = useFace(conversation);
@@ -57,7 +57,8 @@ export function Composer(props: Props) {
   useLayoutEffect(() => grow(field.current), [text, field]);
   useLayoutEffect(() => {
     // On a phone the keyboard would cover what one wants to read first.
-    if (editing || !matchMedia(PHONE).matches) field.current?.focus({ preventScroll: true });
+    if (editing || (takesFocus() && !matchMedia(PHONE).matches))
+      field.current?.focus({ preventScroll: true });
     // Whoever edits goes on at the end.
     const end = field.current?.value.length ?? 0;
     if (editing) field.current?.setSelectionRange(end, end);

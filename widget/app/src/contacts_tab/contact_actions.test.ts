@@ -17,6 +17,7 @@ const surroundings: Surroundings = {
   openChat: () => undefined,
   openMenu: () => undefined,
   pickEmoji: () => undefined,
+  takesFocus: () => true,
   confirm: () => undefined,
 };
 const names = (user: string, state: ContactState) =>

@@ -1,6 +1,6 @@
 // What is open and shown, as a value that the page, the phone's Back and the components change.
 
-import { type ConversationKey, direct } from '@kith/client';
+import { type ConversationKey, direct, pageRoom, room } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 
 export type Tab = 'chats' | 'contacts' | 'rooms' | 'me';
@@ -79,7 +79,7 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
     },
     show: () => go({ open: true }),
     hide() {
-      if (!state.open) return;
+      if (!state.open || stage.settings.mode === 'embed') return;
       go(isPhone() ? { open: false, chat: undefined } : { open: false });
       stage.launcher.focus();
     },
@@ -101,6 +101,11 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
     },
   };
   return shell;
+}
+
+/** As the page names it: an id, or the path of a page of the site. */
+export function keyOfRoom(name: string): ConversationKey {
+  return name.startsWith('/') ? pageRoom(name) : room(name);
 }
 
 export const PHONE = '(max-width: 639px)';

@@ -25,7 +25,7 @@ import {
 import { type ThemeChoice, useTheme } from '../theme/theme.ts';
 import type { Wording } from '../wording/wording.ts';
 import { focusables, useFocusCycle, useScrollLock } from './focus.ts';
-import { type OpenShell, PHONE, type ShellState, type Tab, TWO_COLUMNS } from './open_shell.ts';
+import { keyOfRoom, type OpenShell, PHONE, type ShellState, type Tab, TWO_COLUMNS } from './open_shell.ts';
 import { TabBar } from './tab_bar.tsx';
 import { useMedia } from './use_media.ts';
 
@@ -45,7 +45,9 @@ export function Shell({ stage, shell, notices, wording }: Props) {
   const [emoji, setEmoji] = useState<EmojiRequest>();
   const announcement = useRef<(text: string) => void>(() => {});
   const theme = useTheme(stage.settings.theme, stage.root.host);
-  const phone = useMedia(PHONE);
+  const embedded = stage.settings.mode === 'embed';
+  // What is embedded is a part of the page, whatever the page is shown on.
+  const phone = useMedia(PHONE) && !embedded;
   const wide = useMedia(TWO_COLUMNS);
   const full = stage.settings.mode === 'inbox' || (state.expanded && !phone);
 
@@ -58,6 +60,7 @@ export function Shell({ stage, shell, notices, wording }: Props) {
       openChat: shell.openChat,
       openMenu: setMenu,
       pickEmoji: setEmoji,
+      takesFocus: () => stage.settings.mode !== 'embed' || stage.root.activeElement !== null,
       confirm: asked => setQuestion({ ...asked, from: stage.root.activeElement as HTMLElement }),
     }),
     [stage, wording, shell],
@@ -80,7 +83,7 @@ export function Shell({ stage, shell, notices, wording }: Props) {
     'shell',
     theme.dark ? 'dark' : 'light',
     phone ? 'phone' : 'desktop',
-    full ? 'full' : 'corner',
+    embedded ? 'embedded' : full ? 'full' : 'corner',
     stage.settings.position,
     full && wide ? 'two-columns' : 'one-column',
   ];
@@ -95,7 +98,8 @@ export function Shell({ stage, shell, notices, wording }: Props) {
             phone={phone}
             full={full}
             twoColumns={full && wide}
-            closable={stage.settings.mode !== 'inbox'}
+            closable={stage.settings.mode === 'bubble'}
+            {...(embedded && { home: keyOfRoom(stage.settings.room ?? '') })}
             overlay={menu !== undefined || question !== undefined || emoji !== undefined}
             theme={theme}
           >
@@ -128,13 +132,26 @@ interface PanelProps {
   full: boolean;
   twoColumns: boolean;
   closable: boolean;
+  /** The one chat that is embedded in a page; there is no list. */
+  home?: ConversationKey;
   /** A menu or a question lies over the panel. */
   overlay: boolean;
   theme: ThemeChoice;
   children: ComponentChildren;
 }
 
-function Panel({ shell, state, phone, full, twoColumns, closable, overlay, theme, children }: PanelProps) {
+function Panel({
+  shell,
+  state,
+  phone,
+  full,
+  twoColumns,
+  closable,
+  home,
+  overlay,
+  theme,
+  children,
+}: PanelProps) {
   const client = useClient();
   const words = useWording();
   const panel = useRef<HTMLElement>(null);
@@ -147,12 +164,20 @@ function Panel({ shell, state, phone, full, twoColumns, closable, overlay, theme
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && !event.defaultPrevented) {
       event.preventDefault();
-      if (state.chat !== undefined && !twoColumns) shell.back();
+      if (home) back?.();
+      else if (state.chat !== undefined && !twoColumns) shell.back();
       else if (closable) shell.hide();
     } else if (event.key === 'Tab' && phone && !overlay) {
       keepInside(event, panel.current);
     }
   };
+  const back = home
+    ? state.chat === home
+      ? undefined
+      : () => shell.openChat(home)
+    : twoColumns
+      ? undefined
+      : shell.back;
   const listHidden = state.chat !== undefined && !twoColumns;
   const corner = closable && (
     <>
@@ -190,17 +215,20 @@ function Panel({ shell, state, phone, full, twoColumns, closable, overlay, theme
       tabIndex={-1}
       onKeyDown={onKeyDown}
     >
-      <div class="pane pane-list" inert={listHidden || overlay} data-hidden={listHidden}>
-        <ListPane shell={shell} state={state} theme={theme} corner={corner} banner={!listHidden && banner} />
-      </div>
+      {!home && (
+        <div class="pane pane-list" inert={listHidden || overlay} data-hidden={listHidden}>
+          <ListPane
+            shell={shell}
+            state={state}
+            theme={theme}
+            corner={corner}
+            banner={!listHidden && banner}
+          />
+        </div>
+      )}
       {state.chat !== undefined ? (
         <div class="pane pane-chat" inert={overlay} key={state.chat}>
-          <Chat
-            conversation={state.chat}
-            onBack={twoColumns ? undefined : shell.back}
-            corner={corner}
-            banner={!twoColumns && banner}
-          />
+          <Chat conversation={state.chat} onBack={back} corner={corner} banner={!twoColumns && banner} />
         </div>
       ) : (
         twoColumns && (
@@ -281,10 +309,11 @@ function useFirstFocus(
   chat: ConversationKey | undefined,
   twoColumns: boolean,
 ) {
+  const { takesFocus } = useSurroundings();
   const before = useRef<ConversationKey | undefined>(undefined);
   useLayoutEffect(() => {
     const element = panel.current;
-    if (element === null) return;
+    if (element === null || !takesFocus()) return;
     if (chat === undefined) {
       // The one row in the tab order is the one that was used last.
       const row =
