@@ -303,6 +303,19 @@ fn sessions_resume_without_memory_on_our_side() {
 }
 
 #[test]
+fn a_ticket_waits_for_the_first_answer_and_nothing_else_does() {
+    let mut tls = server(|_| ());
+    let mut client = tls.connected();
+    assert_eq!(client.conn.tls13_tickets_received(), 0);
+    assert_eq!(client.say(&mut tls.harness, b"hello\n", usize::MAX), b"hello\n");
+    assert_eq!(client.conn.tls13_tickets_received(), 1);
+    // Of version 1.2 it is the server that has the last word of a handshake.
+    let mut older = tls.client(&client_config(&tls.identity, &[&rustls::version::TLS12]));
+    older.pump(&mut tls.harness, usize::MAX);
+    assert!(!older.conn.is_handshaking());
+}
+
+#[test]
 fn a_new_certificate_is_for_new_connections() {
     let mut tls = server(|_| ());
     let mut old = tls.connected();

@@ -9,8 +9,11 @@ use crate::slot::{Flags, Line};
 /// Plaintext encrypted at once: what is encrypted can neither be dropped nor be shared any more.
 const SEAL_AT_ONCE: usize = 32 * 1024;
 
+/// What is encrypted already goes out together with what comes next, where it is not more than this.
+const SENT_ALONG: usize = 4 * 1024;
+
 /// Room for that much, each slice in records of its own, and what rustls asks for beyond.
-pub(crate) const SEALED_SIZE: usize = SEAL_AT_ONCE + MAX_SLICES * 3 * 261;
+pub(crate) const SEALED_SIZE: usize = SENT_ALONG + SEAL_AT_ONCE + MAX_SLICES * 3 * 261;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wrote {
@@ -28,11 +31,18 @@ pub(super) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrot
         return write_plain(line, shared);
     }
     loop {
-        if write_unsent(line, shared)? == Wrote::Blocked {
+        let has_output = line.output.as_ref().is_some_and(|output| output.len() > 0);
+        let Some(session) = &mut line.tls else { return Ok(Wrote::All) };
+        if !has_output && session.may_wait() && !line.flags.has(Flags::CLOSING) {
+            return Ok(Wrote::All);
+        }
+        let unsent = session.unsent.as_ref().map_or(0, |unsent| unsent.0.len());
+        // The end of a handshake and the first output are one packet; more that waits goes first, or it would pile up.
+        let goes_along = has_output && !session.handshaking && unsent <= SENT_ALONG;
+        if !goes_along && write_unsent(line, shared)? == Wrote::Blocked {
             return Ok(Wrote::Blocked);
         }
         let Some(session) = &mut line.tls else { return Ok(Wrote::All) };
-        let has_output = line.output.as_ref().is_some_and(|output| output.len() > 0);
         if session.handshaking {
             return Ok(if has_output { Wrote::Held } else { Wrote::All });
         }
@@ -51,7 +61,7 @@ pub(super) fn write_out(line: &mut Line, shared: &mut Shared) -> io::Result<Wrot
 /// Writes what is encrypted already.
 pub(super) fn write_unsent(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
     let Some(session) = &mut line.tls else { return Ok(Wrote::All) };
-    let Some(mut unsent) = session.unsent.take() else { return Ok(Wrote::All) };
+    let Some(mut unsent) = session.take_unsent() else { return Ok(Wrote::All) };
     let written = write_all(&unsent.0, |slice| line.wire.write(slice));
     if let Ok(written) = written {
         shared.tally().bytes_out.add(written as u64);
@@ -81,10 +91,14 @@ fn write_plain(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
     Ok(Wrote::All)
 }
 
-/// Encrypts the next part of the output and writes it; what the socket does not take is kept as `unsent`.
+/// Encrypts the next part of the output and writes it behind what is `unsent`; there is kept what the socket does not take.
 fn write_sealed(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
     let (Some(session), Some(output)) = (&mut line.tls, &mut line.output) else { return Ok(Wrote::All) };
     let mut sealed = std::mem::take(&mut shared.sealed);
+    if let Some(unsent) = session.take_unsent() {
+        sealed.extend_from_slice(&unsent.0);
+        shared.pool.give_remainder(unsent);
+    }
     let mut slices = [IoSlice::new(&[]); MAX_SLICES];
     let filled = output.slices(&mut slices);
     let mut room = SEAL_AT_ONCE;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustls::client::UnbufferedClientConnection;
 use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
-use rustls::{ClientConfig, Error, ServerConfig};
+use rustls::{ClientConfig, Error, ProtocolVersion, ServerConfig};
 use rustls_pki_types::ServerName;
 
 use crate::pool::{Pool, Remainder};
@@ -28,6 +28,8 @@ pub(crate) struct Session {
     /// Encrypted, and not written.
     pub(crate) unsent: Option<Box<Remainder>>,
     pub(crate) handshaking: bool,
+    /// All that is unsent is a ticket for the next connection, for which nobody waits.
+    only_ticket: bool,
     /// We have said that we send no more.
     notified: bool,
 }
@@ -53,7 +55,14 @@ impl Session {
     }
 
     fn new(side: Side) -> Session {
-        Session { side, unfinished: None, unsent: None, handshaking: true, notified: false }
+        Session {
+            side,
+            unfinished: None,
+            unsent: None,
+            handshaking: true,
+            only_ticket: false,
+            notified: false,
+        }
     }
 
     /// Decrypts; appends what the protocol shall see to `plain`, and what the peer shall see to `unsent`. With no bytes
@@ -65,8 +74,12 @@ impl Session {
         pool: &mut Pool,
     ) -> Result<Received, Error> {
         let mut unsent = self.unsent.take().unwrap_or_else(|| pool.take_remainder());
+        let (before, was_handshaking) = (unsent.0.len(), self.handshaking);
         let result = guarded(|| self.advance(bytes, plain, &mut unsent.0, pool));
         self.handshaking = self.side.is_handshaking();
+        // The peer's Finished is answered by tickets and nothing else (RFC 8446 §4.6.1).
+        let finished = was_handshaking && !self.handshaking && before == 0 && self.side.is_server_of_tls13();
+        self.only_ticket = result.is_ok() && (finished || self.only_ticket && unsent.0.len() == before);
         self.keep_unsent(unsent, pool);
         result
     }
@@ -87,6 +100,12 @@ impl Session {
         result.map(|()| true)
     }
 
+    /// What is encrypted and not written, to be written now.
+    pub(crate) fn take_unsent(&mut self) -> Option<Box<Remainder>> {
+        self.only_ticket = false;
+        self.unsent.take()
+    }
+
     pub(crate) fn keep_unsent(&mut self, unsent: Box<Remainder>, pool: &mut Pool) {
         if unsent.0.is_empty() {
             pool.give_remainder(unsent);
@@ -100,6 +119,11 @@ impl Session {
         for buffer in [self.unfinished.take(), self.unsent.take()].into_iter().flatten() {
             pool.give_remainder(buffer);
         }
+    }
+
+    /// Whether what is unsent may wait until something else is to be sent: a packet less.
+    pub(crate) fn may_wait(&self) -> bool {
+        self.only_ticket && self.unsent.is_some()
     }
 
     /// Whether a record was begun and not completed.
@@ -162,6 +186,13 @@ impl Side {
         match self {
             Side::Server(conn) => conn.is_handshaking(),
             Side::Client(conn) => conn.is_handshaking(),
+        }
+    }
+
+    fn is_server_of_tls13(&self) -> bool {
+        match self {
+            Side::Server(conn) => conn.protocol_version() == Some(ProtocolVersion::TLSv1_3),
+            Side::Client(_) => false,
         }
     }
 
