@@ -7,7 +7,7 @@ use chat::{ContactRow, ContactState, ContactsPage, Position, Profile, Relation, 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
-use crate::user::{self, NameCursor, name_cursor};
+use crate::user::{self, NameCursor};
 use crate::writer::Batch;
 
 // ---- writes ----
@@ -109,24 +109,99 @@ pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u3
                WHERE site = ?1 AND user = ?2 AND state <> 0";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([user.site.0, user.num])?;
-    // Folded names one after the other: most lists are read at a login, and memory of its own for each would be a
-    // good part of its cost.
-    let mut names = String::new();
-    let mut found: Vec<(Range<usize>, ContactRow)> = Vec::new();
+    let mut list = List::default();
     while let Some(row) = rows.next()? {
-        let begin = names.len();
-        fold_into(user::text(row, 3)?, &mut names);
-        if after.is_before(&names[begin..], user::text(row, 2)?) {
-            found.push((begin..names.len(), contact(user, row)?));
-        }
+        list.read(row, &after)?;
     }
-    found.sort_unstable_by(|(a, x), (b, y)| {
-        (&names[a.clone()], &x.profile.sub).cmp(&(&names[b.clone()], &y.profile.sub))
-    });
-    let more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let next = found.last().filter(|_| more).map(|(_, row)| name_cursor(&row.profile));
-    Ok(ContactsPage { rows: found.into_iter().map(|(_, row)| row).collect(), next })
+    let next = list.cut(limit as usize);
+    let rows = list.cards.iter().map(|card| list.contact(user, card)).collect::<Outcome<_>>()?;
+    Ok(ContactsPage { rows, next })
+}
+
+/// A list as it was read. Its texts lie one after the other: most lists are read at a login, and memory of its own for each
+/// text that is compared or left out would be a good part of its cost.
+#[derive(Default)]
+struct List {
+    texts: String,
+    cards: Vec<Card>,
+}
+
+struct Card {
+    /// The first bytes of the folded name: they decide nearly every comparison.
+    first: u128,
+    number: u32,
+    state: ContactState,
+    guest: bool,
+    /// In `texts`, side by side: the folded name, the sub, the name, the avatar.
+    folded: Range<usize>,
+    sub_end: usize,
+    name_end: usize,
+    avatar_end: Option<usize>,
+}
+
+impl List {
+    /// Of the columns `other, state, sub, name, avatar, guest`, if it comes after the cursor.
+    fn read(&mut self, row: &Row<'_>, after: &NameCursor<'_>) -> Outcome<()> {
+        let texts = &mut self.texts;
+        let (sub, name) = (user::text(row, 2)?, user::text(row, 3)?);
+        let begin = texts.len();
+        fold_into(name, texts);
+        let folded = begin..texts.len();
+        if !after.is_before(&texts[folded.clone()], sub) {
+            texts.truncate(begin);
+            return Ok(());
+        }
+        texts.push_str(sub);
+        let sub_end = texts.len();
+        texts.push_str(name);
+        let name_end = texts.len();
+        let avatar = user::maybe_text(row, 4)?;
+        let avatar_end = avatar.map(|avatar| {
+            texts.push_str(avatar);
+            texts.len()
+        });
+        self.cards.push(Card {
+            first: first(&texts.as_bytes()[folded.clone()]),
+            number: row.get(0)?,
+            state: state(row.get(1)?),
+            guest: row.get(5)?,
+            folded,
+            sub_end,
+            name_end,
+            avatar_end,
+        });
+        Ok(())
+    }
+
+    /// Sorts it and keeps the first; the cursor for what comes after them, if that is anything.
+    fn cut(&mut self, limit: usize) -> Option<String> {
+        let List { texts, cards } = self;
+        let place = |card: &Card| (&texts[card.folded.clone()], &texts[card.folded.end..card.sub_end]);
+        cards.sort_unstable_by(|a, b| a.first.cmp(&b.first).then_with(|| place(a).cmp(&place(b))));
+        let more = cards.len() > limit;
+        cards.truncate(limit);
+        let (folded, sub) = cards.last().filter(|_| more).map(place)?;
+        Some(NameCursor { folded, sub }.to_string())
+    }
+
+    fn contact(&self, of: UserId, card: &Card) -> Outcome<ContactRow> {
+        let text = |begin: usize, end: usize| &self.texts[begin..end];
+        let profile = Profile {
+            sub: user::valid_sub(text(card.folded.end, card.sub_end), 2)?,
+            name: text(card.sub_end, card.name_end).into(),
+            avatar: card.avatar_end.map(|end| text(card.name_end, end).into()),
+            guest: card.guest,
+        };
+        Ok(ContactRow { id: UserId { site: of.site, num: card.number }, profile, state: card.state })
+    }
+}
+
+/// As a number that is less where the text is less by its first bytes.
+fn first(text: &[u8]) -> u128 {
+    let mut bytes = [0; 16];
+    let known = text.len().min(bytes.len());
+    bytes[..known].copy_from_slice(&text[..known]);
+    u128::from_be_bytes(bytes)
 }
 
 /// Those whose state changed after a position, taken off ones too; None where they are more than `limit`.

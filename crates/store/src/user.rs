@@ -1,6 +1,7 @@
 //! Users: by sub, by number, and the directory.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use chat::{
@@ -195,7 +196,9 @@ pub(crate) fn people(
     };
     let more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
-    let next = rows.last().filter(|_| more).map(|row| name_cursor(&row.profile));
+    let next = rows.last().filter(|_| more).map(|UserRow { profile, .. }| {
+        NameCursor { folded: &fold(&profile.name), sub: profile.sub.as_str() }.to_string()
+    });
     Ok(PeoplePage { rows, next })
 }
 
@@ -283,8 +286,10 @@ impl<'a> NameCursor<'a> {
     }
 }
 
-pub(crate) fn name_cursor(profile: &Profile) -> String {
-    format!("{}\0{}", fold(&profile.name), profile.sub)
+impl fmt::Display for NameCursor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\0{}", self.folded, self.sub)
+    }
 }
 
 /// Subs of senders, each looked up once.
@@ -334,7 +339,12 @@ fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<UserRow> {
 }
 
 pub(crate) fn sub(row: &Row<'_>, at: usize) -> rusqlite::Result<Sub> {
-    Sub::parse(text(row, at)?).ok_or_else(|| {
+    valid_sub(text(row, at)?, at)
+}
+
+/// `at`: the column that it was read from.
+pub(crate) fn valid_sub(text: &str, at: usize) -> rusqlite::Result<Sub> {
+    Sub::parse(text).ok_or_else(|| {
         rusqlite::Error::FromSqlConversionFailure(at, Type::Text, "not a user id: the row is damaged".into())
     })
 }
