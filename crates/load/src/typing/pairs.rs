@@ -39,6 +39,8 @@ pub(crate) struct Pairs {
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) delivery: Histogram<u64>,
+    /// How long after they were due they were said, where they are due at moments of their own.
+    pub(crate) late: Histogram<u64>,
     /// Came of somebody else than the other of the pair, or were not said.
     pub(crate) strange: u64,
     pub(crate) refusals: Reasons,
@@ -76,7 +78,7 @@ fn other(member: u32) -> u32 {
 
 impl Pairs {
     pub(crate) fn new(table: Arc<Table>, worker: usize, workers: usize) -> Pairs {
-        let found = Found { delivery: histogram(), strange: 0, refusals: Reasons::new() };
+        let found = Found { delivery: histogram(), late: histogram(), strange: 0, refusals: Reasons::new() };
         Pairs { table, worker: worker as u32, workers: workers as u32, found }
     }
 
@@ -132,6 +134,7 @@ impl Script for Pairs {
                     // A step that shares no factor with the members mixes the pairs.
                     let member = (number.wrapping_mul(7919) % u64::from(members)) as u32;
                     if member % self.workers == self.worker {
+                        self.found.late.saturating_record(micros_since(due, now));
                         self.say(member, due, says);
                     }
                 }

@@ -37,6 +37,8 @@ pub struct Report {
     pub server_cores: Option<f64>,
     /// From when it was said, or due, until the other heard it.
     pub delivery_ms: Percentiles,
+    /// Of that, until the generator said what was due: its own lateness.
+    pub late_ms: Percentiles,
     /// Said and not heard: a server may drop what nobody misses, where a client reads slowly.
     pub dropped: u64,
     pub strange: u64,
@@ -108,6 +110,7 @@ impl Report {
             cpu_seconds_per_million: cpu().map(|cpu| cpu * 1e6 / heard.max(1) as f64),
             server_cores: cpu().map(|cpu| cpu / seconds),
             delivery_ms: Percentiles::of(&together(found.iter().map(|one| &one.delivery))),
+            late_ms: Percentiles::of(&together(found.iter().map(|one| &one.late))),
             dropped: findings.sent.saturating_sub(heard + findings.refused),
             strange: found.iter().map(|one| one.strange).sum(),
             refused,
@@ -133,7 +136,7 @@ impl Report {
             verdict: Verdict::new(self.interrupted, against),
             rows: self.rows(),
             lines: reasons::lines(&self.failures, &self.refused),
-            latencies: vec![Latency { what: "said to heard", ms: self.delivery_ms }],
+            latencies: self.latencies(),
             series: self.series.clone(),
             study: None,
         }
@@ -163,6 +166,16 @@ impl Report {
         }
         let Percentiles { p50, p99, .. } = self.delivery_ms;
         format!("{} ms until typing is heard, p99 {} ms, at {heard} per second", grouped(p50), grouped(p99))
+    }
+
+    fn latencies(&self) -> Vec<Latency> {
+        let ms = self.delivery_ms;
+        match self.rate {
+            Some(_) => {
+                vec![Latency { what: "due to said", ms: self.late_ms }, Latency { what: "due to heard", ms }]
+            }
+            None => vec![Latency { what: "said to heard", ms }],
+        }
     }
 
     /// Where the rate is given, the latency is what is asked; else, how much passes.
