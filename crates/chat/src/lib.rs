@@ -25,6 +25,7 @@ mod presence;
 mod reactions;
 mod refusal;
 mod resume;
+mod roll;
 mod room;
 mod send;
 mod session;

@@ -8,6 +8,7 @@
 //! | table | file | sharded by | kept |
 //! |---|---|---|---|
 //! | users here, their sessions, held events | `session.rs` | user | while here |
+//! | the same as one bit each | `roll.rs` | site; under the lock of a user's shard | always |
 //! | who watches whom | `watch.rs` | session, then watched user: these two may be held together | while watching |
 //! | contact changes under way | `contacts.rs` | – | while under way |
 //! | sites | `sites.rs` | – | always |
@@ -55,6 +56,13 @@ pub trait Outbox: Send + Sync + 'static {
     fn deliver_all(&self, to: &[SessionHandle], event: Event) {
         for &handle in to {
             self.deliver(handle, event.clone());
+        }
+    }
+    /// Each session hears those of the events that are named beside it; a gateway encodes each once. What one session hears
+    /// lies side by side.
+    fn deliver_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
+        for &(handle, at) in to {
+            self.deliver(handle, events[at].clone());
         }
     }
 }

@@ -137,10 +137,12 @@ impl Inner {
         then: impl FnOnce(Vec<Option<Presence>>) + Send + 'static,
     ) {
         let mut asked = Vec::new();
+        let which = self.here.which(others.iter().map(|other| other.id));
         let told: Vec<(Presence, Sight)> = others
             .iter()
-            .map(|other| {
-                let told = self.told(other.id);
+            .zip(which)
+            .map(|(other, is_here)| {
+                let told = if is_here { self.told(other.id) } else { Presence::Offline };
                 let sight = match other.state {
                     Some(ContactState::Contact) => Sight::Clear,
                     _ if mode == Mode::Open && told == Presence::Offline => Sight::Clear,

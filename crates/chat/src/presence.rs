@@ -229,8 +229,8 @@ impl Inner {
         let mut hear: Vec<(SessionHandle, usize)> = Vec::new();
         for (at, (news, contacts)) in news.iter().enumerate() {
             let mut handles = self.live_of(&self.watches.watchers_of(news.user));
-            for contact in contacts.iter().filter(|contact| !gone[at].contains(contact)) {
-                self.here.lock(*contact).contact_watchers(*contact, &mut handles);
+            for contact in self.here.of(contacts).filter(|contact| !gone[at].contains(&contact)) {
+                self.here.lock(contact).contact_watchers(contact, &mut handles);
             }
             hear.extend(handles.into_iter().map(|handle| (handle, at)));
         }
@@ -238,19 +238,16 @@ impl Inner {
         hear.dedup();
         self.news.heard.fetch_add(hear.len() as u64, Ordering::Relaxed);
         // While the contacts were read it may have been told anew, and that may have overtaken this.
-        let mut said = vec![None; news.len()];
+        let mut said: Option<Vec<Presence>> = None;
         loop {
-            let told: Vec<_> = news.iter().map(|(news, _)| Some(self.told(news.user))).collect();
-            hear.retain(|(_, at)| told[*at] != said[*at]);
+            let told: Vec<_> = news.iter().map(|(news, _)| self.told(news.user)).collect();
+            hear.retain(|(_, at)| said.as_ref().is_none_or(|said| said[*at] != told[*at]));
             if hear.is_empty() {
                 break;
             }
-            for (handle, at) in &hear {
-                if let Some(presence) = told[*at] {
-                    self.outbox.deliver(*handle, news[*at].0.event(presence));
-                }
-            }
-            said = told;
+            let events = news.iter().zip(&told).map(|((news, _), told)| news.event(*told));
+            self.outbox.deliver_each(&hear, events.collect());
+            said = Some(told);
         }
         // Who has parted meanwhile was told so, and this may have come after it.
         for ((news, contacts), gone) in news.iter().zip(&gone) {

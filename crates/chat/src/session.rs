@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use smallvec::SmallVec;
 
 use crate::limits::Due;
 use crate::peer::Waiting;
+use crate::roll::Roll;
 use crate::{DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
 
 const SHARDS: usize = 64;
@@ -21,6 +22,7 @@ pub(crate) type Handles = SmallVec<[SessionHandle; 4]>;
 /// never two at once.
 pub(crate) struct UsersHere {
     shards: Box<[Mutex<Shard>]>,
+    roll: Arc<Roll>,
 }
 
 /// Users of one shard.
@@ -28,6 +30,7 @@ pub(crate) struct UsersHere {
 pub(crate) struct Shard {
     slot_by_user: HashMap<UserId, u32, BuildHasherDefault<NumberHasher>>,
     users: Slots,
+    roll: Arc<Roll>,
     held: HashMap<SessionHandle, Held>,
     holds: u32,
     /// Commands that wait until the person they are for is read from the store, by session.
@@ -118,7 +121,20 @@ pub(crate) enum Released {
 
 impl UsersHere {
     pub(crate) fn new() -> UsersHere {
-        UsersHere { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+        let roll = Arc::<Roll>::default();
+        let shard = |_| Mutex::new(Shard { roll: Arc::clone(&roll), ..Shard::default() });
+        UsersHere { shards: (0..SHARDS).map(shard).collect(), roll }
+    }
+
+    /// Of some users of one site, those who are here.
+    pub(crate) fn of(&self, users: &[UserId]) -> impl Iterator<Item = UserId> {
+        let which = self.which(users.iter().copied());
+        users.iter().zip(which).filter(|(_, is_here)| *is_here).map(|(user, _)| *user)
+    }
+
+    /// Of some users of one site, whether each is here.
+    pub(crate) fn which(&self, users: impl Iterator<Item = UserId>) -> Vec<bool> {
+        self.roll.which(users)
     }
 
     pub(crate) fn lock(&self, user: UserId) -> MutexGuard<'_, Shard> {
@@ -157,6 +173,7 @@ impl Shard {
         let (slot, is_new) = match self.slot_by_user.get(&id) {
             Some(slot) => (*slot, false),
             None => {
+                self.roll.enter(id);
                 let slot = self.users.insert(new());
                 self.slot_by_user.insert(id, slot);
                 (slot, true)
@@ -168,6 +185,7 @@ impl Shard {
     pub(crate) fn remove_user(&mut self, id: UserId) {
         if let Some(slot) = self.slot_by_user.remove(&id) {
             self.users.remove(slot);
+            self.roll.leave(id);
         }
         if self.slot_by_user.is_empty() {
             // Memory goes back to where it was before a crowd came.

@@ -91,7 +91,7 @@ impl Inner {
         loop {
             let tellings = self.news.tellings();
             let mut here: Vec<(Sub, Presence)> =
-                contacts.iter().filter_map(|id| self.seen_here(*id)).collect();
+                self.here.of(contacts).filter_map(|id| self.seen_here(id)).collect();
             let more = here.len() > MOST_NAMED;
             here.truncate(MOST_NAMED);
             if said.as_ref() != Some(&here) {
