@@ -124,16 +124,15 @@ impl Running {
         let runtime = runtime().map_err(unstarted)?;
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
-        let outbox = Arc::new(WebOutbox::new(mailboxes.clone()));
-        let node_config = node_config(config);
-        let limits = node_config.limits;
+        let (node_config, web_config) = (node_config(config), web_config(config));
+        let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
+        let outbox = Arc::new(outbox);
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
         let counters = Arc::new(web::Counters::default());
         let shared = Arc::new(web::Shared {
             node: Arc::clone(&node),
             mailboxes,
-            config: web_config(config),
-            limits,
+            config: web_config,
             assets: widget::assets(),
             counters: Arc::clone(&counters),
             router,

@@ -70,31 +70,30 @@ impl Default for WebConfig {
     }
 }
 
+impl WebConfig {
+    /// What a welcome says of our limits and of the domain's.
+    pub(crate) fn told(&self, limits: &chat::Limits) -> web_proto::Limits {
+        let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+        web_proto::Limits {
+            body_bytes: limits.body_bytes,
+            frame_bytes: self.frame_bytes,
+            page: limits.page,
+            watch: limits.watch,
+            idle_ms: ms(self.idle),
+            heartbeat_ms: ms(self.heartbeat),
+        }
+    }
+}
+
 /// What the gateways of all workers share.
 pub struct Shared {
     pub node: Arc<Node>,
     pub mailboxes: Mailboxes<Mail>,
     pub config: WebConfig,
-    /// Told to clients in the welcome, beside `config.frame_bytes`, `idle` and `heartbeat`.
-    pub limits: chat::Limits,
     pub assets: Assets,
     pub counters: Arc<Counters>,
     /// Everything that is neither realtime nor an asset.
     pub router: Router,
     pub runtime: tokio::runtime::Handle,
     pub keys: SessionKeys,
-}
-
-impl Shared {
-    pub(crate) fn welcome_limits(&self) -> web_proto::Limits {
-        let ms = |time: Duration| u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
-        web_proto::Limits {
-            body_bytes: self.limits.body_bytes,
-            frame_bytes: self.config.frame_bytes,
-            page: self.limits.page,
-            watch: self.limits.watch,
-            idle_ms: ms(self.config.idle),
-            heartbeat_ms: ms(self.config.heartbeat),
-        }
-    }
 }

@@ -4,17 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use chat::{Event, Outbox, SessionHandle, SessionId};
+use chat::{Event, Outbox, SessionHandle, SessionId, Timestamp, Welcome};
 use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
 use web_proto::Code;
 
 use crate::answer::{DateLine, Pending, send_piece};
-use crate::config::Shared;
+use crate::config::{Shared, WebConfig};
 use crate::live::{Down, Echo, Socket};
 use crate::poll::Polls;
 use crate::request::{Upload, Waiting};
 use crate::rest::Answer;
-use crate::wire::Surroundings;
 
 /// What stays per connection. An idle one owns nothing on the heap.
 pub struct Conn {
@@ -54,8 +53,12 @@ const PIECE_TIME: Duration = Duration::from_secs(30);
 /// What workers are told: by the domain, by each other, and by the tokio side.
 pub enum Mail {
     Event(SessionHandle, Event),
+    /// The welcome of a session, as its frame without a key: see [`WebOutbox`].
+    Welcome(SessionId, Vec<u8>),
     /// The same for several sessions of this worker.
     EventForMany(Vec<SessionHandle>, Event),
+    /// For each of these sessions of this worker one of some events, which are written already.
+    Events(Vec<(SessionHandle, usize)>, Arc<[Written]>),
     /// Commands for a session of this worker that came on the connection `from`.
     Posted {
         session: SessionId,
@@ -89,28 +92,75 @@ pub enum Mail {
     },
 }
 
+/// An event and its frame.
+pub struct Written {
+    event: Event,
+    frame: Vec<u8>,
+}
+
+/// Pieces of mail for so many sessions at most: what is for more is sliced, so that sockets have their turn in between.
+const MOST_AT_ONCE: usize = 256;
+
 /// The domain's way back to sessions of this gateway.
-pub struct WebOutbox(Mailboxes<Mail>);
+///
+/// A welcome becomes a frame here, on the thread that has read what is in it: a contact list is some hundred small pieces of
+/// memory, and where one thread takes them and another gives them back, both wait for the allocator.
+pub struct WebOutbox {
+    mailboxes: Mailboxes<Mail>,
+    limits: web_proto::Limits,
+    clock: fn() -> Timestamp,
+}
 
 impl WebOutbox {
-    pub fn new(mailboxes: Mailboxes<Mail>) -> WebOutbox {
-        WebOutbox(mailboxes)
+    /// `limits` and `config` are told to clients in the welcome, and the time.
+    pub fn new(
+        mailboxes: Mailboxes<Mail>,
+        limits: &chat::Limits,
+        config: &WebConfig,
+        clock: fn() -> Timestamp,
+    ) -> WebOutbox {
+        WebOutbox { mailboxes, limits: config.told(limits), clock }
+    }
+
+    fn welcome(&self, welcome: &Welcome) {
+        let frame = crate::wire::welcome(welcome, self.limits, (self.clock)());
+        let worker = Handle::from_bits(welcome.session.handle.0).worker();
+        self.mailboxes.send(worker, Mail::Welcome(welcome.session, frame));
     }
 }
 
 impl Outbox for WebOutbox {
     fn deliver(&self, to: SessionHandle, event: Event) {
-        self.0.send(Handle::from_bits(to.0).worker(), Mail::Event(to, event));
+        match event {
+            Event::Welcome(welcome) => self.welcome(&welcome),
+            event => self.mailboxes.send(Handle::from_bits(to.0).worker(), Mail::Event(to, event)),
+        }
     }
 
     fn deliver_all(&self, to: &[SessionHandle], event: Event) {
-        for worker in 0..self.0.workers() {
+        for worker in 0..self.mailboxes.workers() {
             let here: Vec<_> =
                 to.iter().copied().filter(|to| Handle::from_bits(to.0).worker() == worker).collect();
             match here[..] {
                 [] => {}
-                [one] => self.0.send(worker, Mail::Event(one, event.clone())),
-                _ => self.0.send(worker, Mail::EventForMany(here, event.clone())),
+                [one] => self.mailboxes.send(worker, Mail::Event(one, event.clone())),
+                _ => self.mailboxes.send(worker, Mail::EventForMany(here, event.clone())),
+            }
+        }
+    }
+
+    fn deliver_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
+        let written = events.into_iter().map(|event| {
+            let mut frame = Vec::new();
+            crate::wire::write(&event, &mut frame);
+            Written { event, frame }
+        });
+        let written: Arc<[Written]> = written.collect();
+        for worker in 0..self.mailboxes.workers() {
+            let here = |(to, _): &&(SessionHandle, usize)| Handle::from_bits(to.0).worker() == worker;
+            let here: Vec<_> = to.iter().filter(here).copied().collect();
+            for some in here.chunks(MOST_AT_ONCE) {
+                self.mailboxes.send(worker, Mail::Events(some.to_vec(), Arc::clone(&written)));
             }
         }
     }
@@ -123,7 +173,6 @@ pub struct Gateway {
     pub(crate) polls: Polls,
     /// Where frames are written before they go out; empty in between.
     pub(crate) scratch: Vec<u8>,
-    pub(crate) limits: web_proto::Limits,
     pub(crate) date: DateLine,
 }
 
@@ -133,22 +182,13 @@ const SCRATCH_BYTES: usize = 64 * 1024;
 impl Gateway {
     /// For worker number `worker` of those that `shared.mailboxes` reach.
     pub fn new(worker: usize, shared: Arc<Shared>) -> Gateway {
-        let limits = shared.welcome_limits();
-        Gateway {
-            worker,
-            shared,
-            polls: Polls::new(worker),
-            scratch: Vec::new(),
-            limits,
-            date: DateLine::default(),
-        }
+        Gateway { worker, shared, polls: Polls::new(worker), scratch: Vec::new(), date: DateLine::default() }
     }
 
     /// The frame of an event, in the scratch buffer; give it back with `put_back`.
-    pub(crate) fn encode(&mut self, event: &Event, key: Option<&str>, now: Now) -> Vec<u8> {
+    pub(crate) fn encode(&mut self, event: &Event) -> Vec<u8> {
         let mut json = std::mem::take(&mut self.scratch);
-        let around = Surroundings { limits: self.limits, key, now: now.unix_ms };
-        crate::wire::write(event, &around, &mut json);
+        crate::wire::write(event, &mut json);
         json
     }
 
@@ -165,13 +205,28 @@ impl Gateway {
         }
         match conns.get(handle) {
             Some((conn, mut io)) => self.tell(conn, event, &mut io),
-            None => self.undeliverable(event, conns.now()),
+            None => self.undeliverable(),
+        }
+    }
+
+    fn deliver_welcome(&mut self, session: SessionId, frame: Vec<u8>, conns: &mut Conns<'_, Conn>) {
+        let handle = Handle::from_bits(session.handle.0);
+        let is_told = if Polls::is_poll(handle) {
+            self.welcome_poll(session, frame, conns)
+        } else if let Some((conn, mut io)) = conns.get(handle) {
+            self.welcome(conn, session, frame, &mut io)
+        } else {
+            false
+        };
+        // The connection has gone before its welcome came.
+        if !is_told {
+            self.undeliverable();
+            self.shared.node.disconnected(session, false, timestamp(conns.now()));
         }
     }
 
     fn deliver_many(&mut self, to: &[SessionHandle], event: &Event, conns: &mut Conns<'_, Conn>) {
-        // A welcome is never for many, so the frame is the same for all.
-        let json = self.encode(event, None, conns.now());
+        let json = self.encode(event);
         for &session in to {
             let handle = Handle::from_bits(session.0);
             if Polls::is_poll(handle) {
@@ -183,12 +238,27 @@ impl Gateway {
         self.put_back(json);
     }
 
-    /// The connection has gone before its welcome came.
-    pub(crate) fn undeliverable(&self, event: &Event, now: Now) {
-        self.shared.counters.undeliverable.add(1);
-        if let Event::Welcome(welcome) = event {
-            self.shared.node.disconnected(welcome.session, false, timestamp(now));
+    fn deliver_each(
+        &mut self,
+        to: &[(SessionHandle, usize)],
+        events: &[Written],
+        conns: &mut Conns<'_, Conn>,
+    ) {
+        for &(session, at) in to {
+            let Written { event, frame } = &events[at];
+            let handle = Handle::from_bits(session.0);
+            if Polls::is_poll(handle) {
+                self.tell_poll(session, event, conns);
+            } else if let Some((conn, mut io)) = conns.get(handle) {
+                self.tell_encoded(conn, event, frame, &mut io);
+            } else {
+                self.undeliverable();
+            }
         }
+    }
+
+    pub(crate) fn undeliverable(&self) {
+        self.shared.counters.undeliverable.add(1);
     }
 
     pub(crate) fn send_mail(&self, worker: usize, mail: Mail) {
@@ -282,6 +352,8 @@ impl Protocol for Gateway {
         match mail {
             Mail::Event(to, event) => self.deliver(to, &event, conns),
             Mail::EventForMany(to, event) => self.deliver_many(&to, &event, conns),
+            Mail::Events(to, events) => self.deliver_each(&to, &events, conns),
+            Mail::Welcome(session, frame) => self.deliver_welcome(session, frame, conns),
             Mail::Posted { session, commands, from } => {
                 let outcome = self.posted(session, &commands, conns);
                 self.send_mail(from.worker(), Mail::PostedDone { to: from, outcome });

@@ -17,7 +17,7 @@ use crate::visitor::Visitor;
 use crate::websocket::{
     CloseFrame, HandshakeError, Message, Opcode, Reader, Violation, check, write_close, write_frame,
 };
-use crate::wire::{Asked, code, command};
+use crate::wire::{Asked, add_key, code, command};
 
 /// Longest message of the echo endpoint.
 pub const ECHO_BYTES: usize = 16 * 1024 * 1024;
@@ -379,10 +379,9 @@ impl Gateway {
     /// Something from the domain for the session on this connection.
     pub(crate) fn tell(&mut self, conn: &mut Conn, event: &Event, io: &mut Io<'_>) {
         match event {
-            Event::Welcome(welcome) => self.welcome(conn, welcome.session, event, io),
             Event::Bye(refusal) => self.domain_says_bye(conn, *refusal, io),
             _ => {
-                let json = self.encode(event, None, io.now());
+                let json = self.encode(event);
                 self.tell_encoded(conn, event, &json, io);
                 self.put_back(json);
             }
@@ -394,7 +393,7 @@ impl Gateway {
         let (live, framing) = match &mut conn.state {
             State::Socket(Socket { phase: Phase::Live(live), .. }) => (live, Framing::WebSocket),
             State::Down(down) => (&mut down.live, down.framing),
-            _ => return self.undeliverable(event, io.now()),
+            _ => return self.undeliverable(),
         };
         if !live.admits(event) {
             return;
@@ -451,20 +450,25 @@ impl Gateway {
         }
     }
 
-    fn welcome(&mut self, conn: &mut Conn, session: SessionId, event: &Event, io: &mut Io<'_>) {
+    /// The session begins. False where nobody waits for it any more.
+    pub(crate) fn welcome(
+        &mut self,
+        conn: &mut Conn,
+        session: SessionId,
+        mut frame: Vec<u8>,
+        io: &mut Io<'_>,
+    ) -> bool {
         let live = Live::new(session.user, io.now());
         match &mut conn.state {
             State::Socket(socket) if matches!(socket.phase, Phase::SigningIn) => {
                 socket.phase = Phase::Live(live);
-                let json = self.encode(event, None, io.now());
-                Framing::WebSocket.send(io, &json);
-                self.put_back(json);
+                Framing::WebSocket.send(io, &frame);
                 io.set_timer(Some(self.shared.config.idle));
                 io.set_reading(true);
                 self.began(Framing::WebSocket);
             }
             State::Waiting(waiting) if matches!(waiting.pending.what, Awaited::Stream | Awaited::Sse) => {
-                let Some(mut waiting) = take_waiting(&mut conn.state) else { return };
+                let Some(mut waiting) = take_waiting(&mut conn.state) else { return false };
                 let (framing, content_type) = match waiting.pending.what {
                     Awaited::Sse => (Framing::Sse, "text/event-stream"),
                     _ => (Framing::Stream, "application/x-ndjson"),
@@ -473,15 +477,15 @@ impl Gateway {
                 waiting.pending.keep_alive = false;
                 waiting.pending.send_chunked_head(io, content_type);
                 let key = self.shared.keys.make(session, waiting.pending.cors.as_deref());
-                let json = self.encode(event, Some(&key), io.now());
-                framing.send(io, &json);
-                self.put_back(json);
+                add_key(&mut frame, &key);
+                framing.send(io, &frame);
                 conn.state = State::Down(Down { live, framing });
                 io.set_timer(Some(first_heartbeat(&self.shared.config, io.handle())));
                 self.began(framing);
             }
-            _ => self.undeliverable(event, io.now()),
+            _ => return false,
         }
+        true
     }
 
     fn began(&self, framing: Framing) {

@@ -174,29 +174,37 @@ impl Waiter {
 }
 
 impl Gateway {
+    /// The session begins. False where nobody waits for it any more.
+    pub(crate) fn welcome_poll(
+        &mut self,
+        session: SessionId,
+        mut frame: Vec<u8>,
+        conns: &mut Conns<'_, Conn>,
+    ) -> bool {
+        let now = conns.now();
+        let Some(found) = self.polls.get(session.handle) else { return false };
+        let origin = found.waiting.get().and_then(|waiting| match &conns.get(waiting)?.0.state {
+            State::Waiting(waiting) => waiting.pending.cors.clone(),
+            _ => None,
+        });
+        crate::wire::add_key(&mut frame, &self.shared.keys.make(session, origin.as_deref()));
+        found.phase = Phase::Live(Live::new(session.user, now));
+        found.push(&frame);
+        self.shared.counters.session_began(Transport::Poll);
+        self.shared.counters.frames_out.add(1);
+        self.answer_waiting(session.handle, conns);
+        true
+    }
+
     /// Something from the domain for a poll session.
     pub(crate) fn tell_poll(&mut self, to: SessionHandle, event: &Event, conns: &mut Conns<'_, Conn>) {
-        let now = conns.now();
-        let Some(session) = self.polls.get(to) else { return self.undeliverable(event, now) };
-        let key = match event {
-            Event::Welcome(welcome) => {
-                let origin = session.waiting.get().and_then(|waiting| match &conns.get(waiting)?.0.state {
-                    State::Waiting(waiting) => waiting.pending.cors.clone(),
-                    _ => None,
-                });
-                Some(self.shared.keys.make(welcome.session, origin.as_deref()))
-            }
-            _ => None,
-        };
-        let json = self.encode(event, key.as_deref(), now);
+        if self.polls.get(to).is_none() {
+            return self.undeliverable();
+        }
+        let json = self.encode(event);
         let hard_limit = self.shared.config.hard_limit;
         let Some(session) = self.polls.get(to) else { return self.put_back(json) };
         match event {
-            Event::Welcome(welcome) => {
-                session.phase = Phase::Live(Live::new(welcome.session.user, now));
-                session.push(&json);
-                self.shared.counters.session_began(Transport::Poll);
-            }
             Event::Bye(refusal) => {
                 let code = crate::wire::code(*refusal);
                 self.shared.counters.code(code);

@@ -6,16 +6,56 @@ use std::fmt::Write as _;
 use chat::{ConversationId, Position, Refusal, Seq, SiteId, Sub, Timestamp, UserId};
 use web_proto::{Code, Command, Event, MarkerSet, SendTo};
 
-/// What a welcome says beside what the domain knows.
-pub(crate) struct Surroundings<'a> {
-    pub(crate) limits: web_proto::Limits,
-    /// Secret of the session, for transports whose commands come on other connections.
-    pub(crate) key: Option<&'a str>,
-    pub(crate) now: u64,
+/// The frame of a welcome.
+pub(crate) fn welcome(welcome: &chat::Welcome, limits: web_proto::Limits, now: Timestamp) -> Vec<u8> {
+    let changes = &welcome.changes;
+    let welcome = web_proto::Welcome {
+        session: format!("{:016x}", welcome.session.handle.0).into(),
+        key: None,
+        me: person(&welcome.me),
+        presence: match welcome.presence {
+            chat::SetPresence::Online => web_proto::SetPresence::Online,
+            chat::SetPresence::Away => web_proto::SetPresence::Away,
+            chat::SetPresence::Busy => web_proto::SetPresence::Busy,
+            chat::SetPresence::Invisible => web_proto::SetPresence::Invisible,
+        },
+        guest_token: welcome.guest_token.as_deref().map(Cow::Borrowed),
+        open: welcome.open,
+        limits,
+        time: now.0,
+        expires: welcome.expires.0,
+        resumed: !changes.reset,
+        conversations: changes.conversations.iter().map(conversation).collect(),
+        messages: changes.messages.iter().map(|posted| message(posted)).collect(),
+        updates: changes.updates.iter().map(|posted| message(posted)).collect(),
+        gaps: changes.gaps.iter().map(gap).collect(),
+        left: changes.left.iter().map(left).collect(),
+        contacts: changes.contacts.iter().map(contact).collect(),
+        contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
+        conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
+        position: position_text(changes.position),
+    };
+    let mut frame = Vec::with_capacity(WELCOME_BYTES + CONTACT_BYTES * welcome.contacts.len());
+    Event::Welcome(Box::new(welcome)).write(&mut frame);
+    frame
+}
+
+/// Room for a welcome and for each contact in it; more is taken where names are long.
+const WELCOME_BYTES: usize = 640;
+const CONTACT_BYTES: usize = 96;
+
+/// Adds the secret of the session, for transports whose commands come on other connections.
+pub(crate) fn add_key(welcome: &mut Vec<u8>, key: &str) {
+    let end = welcome.pop();
+    debug_assert_eq!(end, Some(b'}'), "a frame is an object");
+    // Of base64's letters, so that nothing needs an escape.
+    for part in [",\"key\":\"", key, "\"}"] {
+        welcome.extend_from_slice(part.as_bytes());
+    }
 }
 
 /// Appends the frame of an event.
-pub(crate) fn write(event: &chat::Event, around: &Surroundings<'_>, out: &mut Vec<u8>) {
+pub(crate) fn write(event: &chat::Event, out: &mut Vec<u8>) {
     match event {
         // These two are written a million times while the others are written once: without an allocation.
         chat::Event::Message(message, position) => {
@@ -35,14 +75,14 @@ pub(crate) fn write(event: &chat::Event, around: &Surroundings<'_>, out: &mut Ve
             };
             ack.write(out);
         }
-        other => rare(other, around).write(out),
+        other => rare(other).write(out),
     }
 }
 
 /// Everything that is not said all the time.
-fn rare<'a>(event: &'a chat::Event, around: &Surroundings<'a>) -> Event<'a> {
+fn rare(event: &chat::Event) -> Event<'_> {
     match event {
-        chat::Event::Welcome(welcome) => Event::Welcome(Box::new(self::welcome(welcome, around))),
+        chat::Event::Welcome(_) => unreachable!("written by `welcome`, in the outbox"),
         chat::Event::Bye(refusal) => bye(*refusal),
         chat::Event::Ack { .. } | chat::Event::Message(..) => unreachable!("written by `write`"),
         chat::Event::SendRefused { client_id, refusal } => error(*refusal, None, Some(client_id)),
@@ -152,36 +192,6 @@ fn rare<'a>(event: &'a chat::Event, around: &Surroundings<'a>) -> Event<'a> {
         },
         chat::Event::TokenOk { re, expires } => Event::TokenOk { re: *re, expires: expires.0 },
         chat::Event::Behind => Event::Behind,
-    }
-}
-
-fn welcome<'a>(welcome: &'a chat::Welcome, around: &Surroundings<'a>) -> web_proto::Welcome<'a> {
-    let changes = &welcome.changes;
-    web_proto::Welcome {
-        session: format!("{:016x}", welcome.session.handle.0).into(),
-        key: around.key.map(Cow::Borrowed),
-        me: person(&welcome.me),
-        presence: match welcome.presence {
-            chat::SetPresence::Online => web_proto::SetPresence::Online,
-            chat::SetPresence::Away => web_proto::SetPresence::Away,
-            chat::SetPresence::Busy => web_proto::SetPresence::Busy,
-            chat::SetPresence::Invisible => web_proto::SetPresence::Invisible,
-        },
-        guest_token: welcome.guest_token.as_deref().map(Cow::Borrowed),
-        open: welcome.open,
-        limits: around.limits,
-        time: around.now,
-        expires: welcome.expires.0,
-        resumed: !changes.reset,
-        conversations: changes.conversations.iter().map(conversation).collect(),
-        messages: changes.messages.iter().map(|posted| message(posted)).collect(),
-        updates: changes.updates.iter().map(|posted| message(posted)).collect(),
-        gaps: changes.gaps.iter().map(gap).collect(),
-        left: changes.left.iter().map(left).collect(),
-        contacts: changes.contacts.iter().map(contact).collect(),
-        contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
-        conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
-        position: position_text(changes.position),
     }
 }
 
@@ -701,6 +711,13 @@ mod tests {
                 prop_assert_eq!(&position_text(position), &text);
             }
         }
+    }
+
+    #[test]
+    fn a_key_is_a_field_like_others() {
+        let mut frame = br#"{"t":"welcome","open":true}"#.to_vec();
+        add_key(&mut frame, "aZ09-_");
+        assert_eq!(frame, br#"{"t":"welcome","open":true,"key":"aZ09-_"}"#);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chat::memory::MemoryStore;
-use chat::{Limits, Node, NodeConfig};
+use chat::{Limits, Node, NodeConfig, Timestamp};
 use edge::{Edge, EdgeConfig, Listener};
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
@@ -38,13 +38,13 @@ fn start() -> Running {
     let (mailboxes, inboxes) = edge::mailboxes(1);
     let config =
         NodeConfig { limits, presence_grace_ms: 1000, presence_coalesce_ms: 100, clock_skew_ms: 60_000 };
-    let outbox = Arc::new(WebOutbox::new(mailboxes.clone()));
+    let web_config = WebConfig { echo: true, ..WebConfig::default() };
+    let outbox = WebOutbox::new(mailboxes.clone(), &limits, &web_config, || Timestamp(0));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let shared = Arc::new(Shared {
-        node: Arc::new(Node::new(config, Arc::new(MemoryStore::new()), outbox, [1; 32])),
+        node: Arc::new(Node::new(config, Arc::new(MemoryStore::new()), Arc::new(outbox), [1; 32])),
         mailboxes,
-        config: WebConfig { echo: true, ..WebConfig::default() },
-        limits,
+        config: web_config,
         assets: Assets::new([]),
         counters: Arc::new(Counters::default()),
         router: axum::Router::new(),

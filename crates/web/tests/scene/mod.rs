@@ -60,8 +60,9 @@ impl Scene {
         let store = Arc::new(MemoryStore::new());
         store.add_site(&site()).unwrap();
         let (mailboxes, inboxes) = edge::mailboxes(2);
-        let outbox = Arc::new(WebOutbox::new(mailboxes.clone()));
         let limits = limits();
+        let clock = || Timestamp(START_UNIX_MS);
+        let outbox = Arc::new(WebOutbox::new(mailboxes.clone(), &limits, &config, clock));
         let node_config = NodeConfig {
             limits,
             presence_grace_ms: 10_000,
@@ -74,7 +75,6 @@ impl Scene {
             node: node.clone(),
             mailboxes,
             config,
-            limits,
             assets: assets(),
             counters: Arc::new(Counters::default()),
             router: router(),
