@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CipherSuite, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
@@ -30,7 +30,11 @@ pub(crate) fn client_config(
     target: &Target,
     ca: Option<&PathBuf>,
 ) -> Result<(Arc<ClientConfig>, ServerName<'static>), BadTrust> {
-    let provider = Arc::new(ring::default_provider());
+    let mut provider = ring::default_provider();
+    // The order in which browsers offer them, of which a server takes the first that it has. AES-256 comes with SHA-384, for which
+    // processors have no instructions.
+    provider.cipher_suites.sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
+    let provider = Arc::new(provider);
     let builder =
         ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
     let mut config = match ca {
