@@ -83,6 +83,13 @@ pub trait Protocol: Sized {
     /// The connection is over; its handle is dead. Called once for each `accept` and each `Conns::connect`.
     fn closed(&mut self, conn: Self::Conn, handle: Handle, why: Closed, now: Now);
 
+    /// How much work a mail is, in mails for one connection: a turn of the loop takes so much and then looks at the sockets
+    /// again.
+    fn weight(mail: &Self::Mail) -> usize {
+        let _ = mail;
+        1
+    }
+
     /// A mail has come. `conns` reaches any connection of this worker.
     fn mail(&mut self, mail: Self::Mail, conns: &mut Conns<'_, Self::Conn>);
 

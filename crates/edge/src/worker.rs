@@ -187,8 +187,8 @@ impl<P: Protocol> Worker<P> {
         while taken < MAIL_PER_TURN
             && let Some(mail) = self.mail.pop_front()
         {
+            taken += P::weight(&mail).max(1);
             self.engine.mail(mail);
-            taken += 1;
         }
         taken
     }

@@ -129,6 +129,10 @@ impl WebOutbox {
     }
 }
 
+/// What goes to a whole room is cut into pieces of so many sessions: between them a worker looks at its sockets. The frame is
+/// written anew for each, which is little beside so many copies of it.
+const SLICE: usize = 512;
+
 impl Outbox for WebOutbox {
     fn deliver(&self, to: SessionHandle, event: Event) {
         match event {
@@ -138,13 +142,20 @@ impl Outbox for WebOutbox {
     }
 
     fn deliver_all(&self, to: &[SessionHandle], event: Event) {
-        for worker in 0..self.mailboxes.workers() {
-            let here: Vec<_> =
-                to.iter().copied().filter(|to| Handle::from_bits(to.0).worker() == worker).collect();
-            match here[..] {
+        let mut slices: Vec<Vec<SessionHandle>> = vec![Vec::new(); self.mailboxes.workers()];
+        for &handle in to {
+            let worker = Handle::from_bits(handle.0).worker();
+            let Some(slice) = slices.get_mut(worker) else { continue };
+            slice.push(handle);
+            if slice.len() == SLICE {
+                self.mailboxes.send(worker, Mail::EventForMany(std::mem::take(slice), event.clone()));
+            }
+        }
+        for (worker, slice) in slices.into_iter().enumerate() {
+            match slice[..] {
                 [] => {}
                 [one] => self.mailboxes.send(worker, Mail::Event(one, event.clone())),
-                _ => self.mailboxes.send(worker, Mail::EventForMany(here, event.clone())),
+                _ => self.mailboxes.send(worker, Mail::EventForMany(slice, event.clone())),
             }
         }
     }
@@ -345,6 +356,13 @@ impl Protocol for Gateway {
             self.shared.counters.session_ended(transport);
             let session = SessionId { user: live.user, handle: SessionHandle(handle.to_bits()) };
             self.shared.node.disconnected(session, false, timestamp(now));
+        }
+    }
+
+    fn weight(mail: &Mail) -> usize {
+        match mail {
+            Mail::EventForMany(to, _) => to.len(),
+            _ => 1,
         }
     }
 
