@@ -433,7 +433,6 @@ impl RoomStore for Blank {
         _: UserId,
         _: MemberAction,
         _: RoomLimits,
-        _: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
         done(Err(StoreError::Overloaded));

@@ -263,7 +263,7 @@ impl Node {
             },
             Command::Leave { re, conversation } => inner.leave(&asker, re, conversation),
             Command::Member { re, conversation, user, action } => {
-                inner.change_member(asker, re, conversation, user, action, now);
+                inner.change_member(asker, re, conversation, user, action);
             }
             Command::Members { re, conversation, query, page } => {
                 inner.list_members(asker, re, conversation, query, page);

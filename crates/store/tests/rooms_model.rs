@@ -101,7 +101,7 @@ impl Pair {
             5 | 6 => {
                 let action = action(rng);
                 self.both(what, |store| {
-                    say(ask(|done| store.change_member(room, user, other, action, LIMITS, now, done)))
+                    say(ask(|done| store.change_member(room, user, other, action, LIMITS, done)))
                 });
             }
             7 | 8 | 9 => {

@@ -133,6 +133,10 @@ impl WebOutbox {
 /// written anew for each, which is little beside so many copies of it.
 const SLICE: usize = 512;
 
+/// So many copies of one frame count as one mail: a turn takes 16,000 of them, so that several messages for one room that
+/// wait for a busy worker go out in one packet each.
+const COPIES: usize = 16;
+
 impl Outbox for WebOutbox {
     fn deliver(&self, to: SessionHandle, event: Event) {
         match event {
@@ -361,7 +365,7 @@ impl Protocol for Gateway {
 
     fn weight(mail: &Mail) -> usize {
         match mail {
-            Mail::EventForMany(to, _) => to.len(),
+            Mail::EventForMany(to, _) => to.len() / COPIES,
             _ => 1,
         }
     }

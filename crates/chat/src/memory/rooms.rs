@@ -51,7 +51,6 @@ impl RoomStore for MemoryStore {
         user: UserId,
         action: MemberAction,
         limits: RoomLimits,
-        _now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
         self.write(move |tables| tables.change_member(room, by, user, action, limits), done);

@@ -124,7 +124,6 @@ impl Inner {
         conversation: ConversationId,
         user: Sub,
         action: MemberAction,
-        now: Timestamp,
     ) {
         let node = self.clone();
         self.find_peer(asker, To::User(user), move |asker, peer| {
@@ -139,7 +138,7 @@ impl Inner {
             }
             let (teller, user, limits) = (node.clone(), id, node.config.limits.rooms);
             let done = move |outcome| teller.member_changed(&asker, re, conversation, outcome);
-            node.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
+            node.store.change_member(conversation, session.user, user, action, limits, Box::new(done));
         });
     }
 

@@ -47,7 +47,6 @@ pub trait RoomStore: Send + Sync + 'static {
         user: UserId,
         action: MemberAction,
         limits: RoomLimits,
-        now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     );
     /// Stores a message in a room, as [`Store::append`](crate::Store::append) does in a direct conversation. Makes a page's room, and makes

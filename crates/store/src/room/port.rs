@@ -54,7 +54,6 @@ impl RoomStore for Sqlite {
         user: UserId,
         action: MemberAction,
         limits: RoomLimits,
-        _now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
         self.write(move |batch| member::change(batch, room, by, user, action, limits), done);

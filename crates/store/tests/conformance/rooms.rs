@@ -44,7 +44,7 @@ fn act(
     user: UserId,
     action: MemberAction,
 ) -> Result<Standing, Refusal> {
-    let changed = ask(|done| store.change_member(room, by, user, action, LIMITS, NOW, done));
+    let changed = ask(|done| store.change_member(room, by, user, action, LIMITS, done));
     changed.map(|changed| changed.member.standing)
 }
 
