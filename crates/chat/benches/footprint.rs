@@ -357,6 +357,9 @@ impl Store for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
+    fn search(&self, _: Search, done: Done<Result<FoundPage, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
     fn revisions(&self, _: ConversationId, _: Seq, done: Done<Vec<Revision>>) {
         done(Err(StoreError::Overloaded));
     }

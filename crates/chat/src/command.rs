@@ -69,6 +69,12 @@ pub enum Command {
         conversation: ConversationId,
         change: ConversationChange,
     },
+    Search {
+        re: u64,
+        query: String,
+        conversation: Option<ConversationId>,
+        page: PageOf,
+    },
     ChangeMessage {
         re: u64,
         conversation: ConversationId,
@@ -253,6 +259,7 @@ impl Command {
             | Command::Conversations { re, .. }
             | Command::Conversation { re, .. }
             | Command::ChangeMessage { re, .. }
+            | Command::Search { re, .. }
             | Command::History { re, .. }
             | Command::CreateRoom { re, .. }
             | Command::ChangeRoom { re, .. }
@@ -283,6 +290,7 @@ impl std::fmt::Debug for Command {
             Command::Conversations { .. } => "Conversations",
             Command::Conversation { .. } => "Conversation",
             Command::ChangeMessage { .. } => "ChangeMessage",
+            Command::Search { .. } => "Search",
             Command::History { .. } => "History",
             Command::CreateRoom { .. } => "CreateRoom",
             Command::ChangeRoom { .. } => "ChangeRoom",

@@ -127,6 +127,11 @@ pub enum Event {
         messages: Vec<Arc<Message>>,
         more: bool,
     },
+    Found {
+        re: u64,
+        hits: Vec<Arc<Message>>,
+        next: Option<String>,
+    },
     Changes {
         re: u64,
         changes: Box<Changes>,
@@ -178,6 +183,7 @@ impl Event {
             | Event::Members { .. }
             | Event::Rooms { .. }
             | Event::History { .. }
+            | Event::Found { .. }
             | Event::Changes { .. }
             | Event::TokenOk { .. }
             | Event::Behind => None,

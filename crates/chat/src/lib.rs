@@ -27,6 +27,7 @@ mod refusal;
 mod resume;
 mod roll;
 mod room;
+mod search;
 mod send;
 mod session;
 mod sign_in;
@@ -61,10 +62,11 @@ pub use room::{
     NewRoom, PageKey, Post, Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomName,
     RoomStore, RoomsPage, Rules, Standing, may, mentioned,
 };
+pub use search::{Word, words};
 pub use site::{Mode, Secret, SecretKind, Site};
 pub use stats::Stats;
 pub use store::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationOf,
-    ConversationRow, ConversationsPage, Done, HistoryPage, MarkerRow, Met, PeoplePage, Profile, Relation,
-    ResumeFrom, Revision, Snapshot, Store, StoreError, StoredMessage, UserRow,
+    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met, PeoplePage, Profile,
+    Relation, ResumeFrom, Revision, Search, Snapshot, Store, StoreError, StoredMessage, UserRow,
 };

@@ -10,9 +10,9 @@ use tables::Tables;
 
 use crate::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
-    ConversationRow, ConversationsPage, Done, HistoryPage, MarkerRow, Met, PeoplePage, Position, Profile,
-    Refusal, Relation, ResumeFrom, Revision, Secret, Seq, SetPresence, Site, SiteId, Snapshot, Store,
-    StoreError, Sub, Timestamp, UserId, UserRow,
+    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met, PeoplePage, Position,
+    Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq, SetPresence, Site, SiteId,
+    Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// Two manners. [`MemoryStore::new`] answers at once: everything a call leads to, also through further calls
@@ -372,6 +372,10 @@ impl Store for MemoryStore {
         done: Done<HistoryPage>,
     ) {
         self.read(move |tables| tables.history(reader, conversation, before, after, limit), done);
+    }
+
+    fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
+        self.read(move |tables| tables.search(&wanted), done);
     }
 
     fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>) {

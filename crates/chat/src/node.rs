@@ -237,6 +237,9 @@ impl Node {
                 let job = Job::Change { re, change };
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
+            Command::Search { re, query, conversation, page } => {
+                inner.search(&asker, re, &query, conversation, page);
+            }
             Command::ChangeMessage { re, conversation, seq, change } if conversation.is_room() => {
                 inner.change_message_in_room(&asker, re, conversation, seq, change, now);
             }

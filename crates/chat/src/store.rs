@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
     ContactState, ConversationChange, ConversationId, MessageChange, Position, Reactions, Refusal, Secret,
-    Seq, SetPresence, Site, SiteId, Sub, Timestamp, UserId,
+    Seq, SetPresence, Site, SiteId, Sub, Timestamp, UserId, Word,
 };
 
 /// Called exactly once with the outcome.
@@ -142,6 +142,9 @@ pub trait Store: RoomStore {
         limit: u32,
         done: Done<HistoryPage>,
     );
+    /// Messages that have all the words, newest first: of the user's conversations (of rooms a bounded number), or of one that
+    /// the user may read. A message may be found some time after it was stored; one that was deleted is not found.
+    fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>);
     /// The bodies that a message had before, oldest first: the first one and the newest of the
     /// others, [`REVISIONS`](crate::REVISIONS) in all.
     fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>);
@@ -249,6 +252,21 @@ pub struct ChangedMessage {
     pub position: Position,
     /// In a room, whom to tell: numbers of its members. Nobody where nothing changed.
     pub members: Arc<Vec<u32>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    pub user: UserId,
+    pub words: Vec<Word>,
+    pub conversation: Option<ConversationId>,
+    pub after: Option<String>,
+    pub limit: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPage {
+    pub hits: Vec<StoredMessage>,
+    pub next: Option<String>,
 }
 
 /// A body that a message had.

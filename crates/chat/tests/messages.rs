@@ -365,3 +365,29 @@ fn history(scene: &Scene, device: &Device, to: To) -> Vec<String> {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn words_are_searched_for_in_what_one_may_read() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, eve] = ["ann", "bob", "eve"].map(|user| scene.sign_in(user, "d"));
+    let (conversation, _) = scene.post(&ann, to("bob"), "m1", "Motor oil?").unwrap();
+    scene.post(&bob, to("ann"), "m2", "What motor?").unwrap();
+    let found = |who: &Device, query: &str, conversation, after: Option<String>| {
+        let page = PageOf { after, limit: Some(1) };
+        let search = Command::Search { re: 8, query: query.into(), conversation, page };
+        match scene.ask(who, search).as_slice() {
+            [Event::Found { re: 8, hits, next }] => {
+                Ok((hits.iter().map(|hit| hit.body.to_string()).collect::<Vec<_>>(), next.clone()))
+            }
+            [Event::Refused { re: Some(8), refusal }] => Err(*refusal),
+            other => panic!("no answer to a search: {other:?}"),
+        }
+    };
+    let (hits, next) = found(&ann, "motor", None, None).unwrap();
+    assert_eq!((hits, next.is_some()), (vec!["What motor?".to_owned()], true));
+    assert_eq!(found(&bob, "motor", Some(conversation), next), Ok((vec!["Motor oil?".into()], None)));
+    assert_eq!(found(&eve, "motor", None, None), Ok((vec![], None)));
+    assert_eq!(found(&eve, "motor", Some(conversation), None), Err(Refusal::NoSuchConversation));
+    assert_eq!(found(&ann, "?!", None, None), Ok((vec![], None)));
+    assert_eq!(found(&ann, &"x".repeat(257), None, None), Err(Refusal::BadValue));
+}

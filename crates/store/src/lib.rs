@@ -25,6 +25,7 @@ mod queue;
 mod reader;
 mod resume;
 mod room;
+mod search;
 mod sent;
 mod site;
 mod sqlite;

@@ -16,6 +16,7 @@ use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
 use crate::message::{self, Lines, Newest};
 use crate::room::{self, RoomRow};
+use crate::search;
 use crate::user::Subs;
 use crate::writer::Batch;
 
@@ -166,6 +167,7 @@ fn replace_body(
     let mentions = message::names_other(db, id, before.from, body)?;
     db.prepare_cached("UPDATE message SET body = ?2, mention = ?3 WHERE position = ?1")?
         .execute(params![at as i64, body, mentions])?;
+    search::changed(batch, at, id, body)?;
     if let Some((room, who)) = &ground.room {
         let sql = "DELETE FROM mention WHERE site = ?1 AND room = ?2 AND seq = ?3";
         if before.body.contains('@') {

@@ -31,6 +31,17 @@ pub(crate) fn set_sent_indexed(db: &Connection, number: u64) -> Outcome<()> {
     Ok(())
 }
 
+/// Everything up to this position is in the index of words; see `search.rs`.
+pub(crate) fn search_indexed(db: &Connection) -> Outcome<u64> {
+    number(db, "search_indexed")
+}
+
+pub(crate) fn set_search_indexed(db: &Connection, number: u64) -> Outcome<()> {
+    let sql = "INSERT OR REPLACE INTO meta VALUES ('search_indexed', ?1)";
+    db.prepare_cached(sql)?.execute([number as i64])?;
+    Ok(())
+}
+
 /// Counts changes of sites and bans, whoever made them.
 pub(crate) fn revision(db: &Connection) -> Outcome<u64> {
     number(db, "revision")

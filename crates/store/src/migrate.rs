@@ -8,6 +8,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0002_contact_cards.sql"),
     include_str!("../migrations/sqlite/0003_message_changes.sql"),
     include_str!("../migrations/sqlite/0004_rooms.sql"),
+    include_str!("../migrations/sqlite/0005_search.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
-    ConversationRow, ConversationsPage, Done, HistoryPage, MarkerRow, MessageChange, Met, PeoplePage,
-    Position, Profile, Refusal, Relation, ResumeFrom, Revision, Secret, Seq, SetPresence, Site, SiteId,
-    Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
+    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, MessageChange, Met,
+    PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq, SetPresence,
+    Site, SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 use rusqlite::Connection;
 
@@ -15,7 +15,7 @@ use crate::reader::{self, Read};
 use crate::sqlite::{Shared, Sqlite};
 use crate::user::Seen;
 use crate::writer::{self, Batch};
-use crate::{contact, conversation, message, message_change, meta, resume, room, site, token, user};
+use crate::{contact, conversation, message, message_change, meta, resume, room, search, site, token, user};
 
 impl Sqlite {
     pub(crate) fn write<T: Send + 'static>(
@@ -244,6 +244,11 @@ impl Store for Sqlite {
         done: Done<HistoryPage>,
     ) {
         self.read(move |db| message::history(db, reader, conversation, before, after, limit), done);
+    }
+
+    fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
+        // After other reads: a common word may take a while.
+        self.shared.read_last(read(move |db| search::search(db, &wanted), done));
     }
 
     fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>) {

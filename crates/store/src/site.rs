@@ -125,7 +125,12 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
     // that runs sees these transactions and forgets what it meant to put into `sent`.
     let newest = "DELETE FROM message WHERE site = ?1 AND position > \
                   coalesce((SELECT value FROM meta WHERE name = 'sent_indexed'), 0)";
+    let newest_words = "DELETE FROM message_text WHERE rowid IN (SELECT position FROM message WHERE site = ?1 \
+                        AND position > coalesce((SELECT value FROM meta WHERE name = 'sent_indexed'), 0))";
+    db.execute(newest_words, [site.0])?;
     db.execute(newest, [site.0])?;
+    let words =
+        "DELETE FROM message_text WHERE rowid IN (SELECT position FROM sent WHERE site = ?1 LIMIT ?2)";
     let messages =
         "DELETE FROM message WHERE position IN (SELECT position FROM sent WHERE site = ?1 LIMIT ?2)";
     for (table, key) in [
@@ -150,6 +155,7 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         loop {
             let transaction = begin(db)?;
             if table == "sent" {
+                transaction.prepare_cached(words)?.execute([site.0, CHUNK])?;
                 transaction.prepare_cached(messages)?.execute([site.0, CHUNK])?;
             }
             let removed = transaction.prepare_cached(&rows)?.execute([site.0, CHUNK])?;

@@ -18,6 +18,7 @@ use crate::conversation::{self, Direct, Side};
 use crate::fault::{Fault, Outcome};
 use crate::meta;
 use crate::room::known_members::KnownMembers;
+use crate::search::Indexed;
 use crate::sent::Sent;
 use crate::sqlite::Shared;
 use crate::user;
@@ -74,11 +75,13 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
     let mut batch = Batch::new(db);
     let mut jobs = Vec::new();
     let mut in_company = false;
+    batch.index(); // what was left when the last writer ended
     loop {
         if in_company {
             thread::sleep(shared.options.gather);
             shared.writes.gather(shared.options.gather_patient, shared.options.batch);
         }
+        while batch.is_behind() && !shared.writes.comes_within(QUIET) && batch.index() {}
         if !shared.writes.comes_within(CALM) {
             batch.forget();
             release_pages(db);
@@ -92,6 +95,9 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
         in_company = is_company(jobs.len(), took);
         shared.counters.committed(jobs.len(), took);
         tell_all(shared, batch.position(), jobs.drain(..).zip(refused));
+        if batch.indexed.is_due(batch.committed, shared.writes.len() > 0) {
+            batch.index();
+        }
         if jobs.capacity() > shared.options.batch.min(1_024) {
             jobs = Vec::new();
         }
@@ -114,6 +120,9 @@ const QUICK: Duration = Duration::from_micros(1_200);
 
 /// After so long without work a thread of the store frees what it keeps in memory; the system's file cache has it too.
 pub(crate) const CALM: Duration = Duration::from_secs(5);
+
+/// Who comes while words are indexed waits for a slice of them; so that is done where nobody came for this long.
+const QUIET: Duration = Duration::from_millis(20);
 
 /// Frees SQLite's page cache of a connection.
 pub(crate) fn release_pages(db: &Connection) {
@@ -210,6 +219,7 @@ pub(crate) struct Batch<'c> {
     dirty: Vec<ConversationId>,
     pub(crate) sent: Sent,
     pub(crate) members: KnownMembers,
+    pub(crate) indexed: Indexed,
     /// The greatest number of a user, by site, where that was looked up.
     newest_users: HashMap<SiteId, u32>,
 }
@@ -236,6 +246,7 @@ impl<'c> Batch<'c> {
             dirty: Vec::new(),
             sent: Sent::new(),
             members: KnownMembers::default(),
+            indexed: Indexed::default(),
             newest_users: HashMap::new(),
         }
     }
@@ -319,9 +330,28 @@ impl<'c> Batch<'c> {
             self.number = meta::position(self.db, self.epoch)?.number;
             self.committed = self.number;
             self.sent.load(self.db)?;
+            self.indexed.load(self.db)?;
             self.version = Some(version);
         }
         Ok(())
+    }
+
+    fn is_behind(&self) -> bool {
+        self.version.is_some() && self.indexed.is_behind(self.committed)
+    }
+
+    /// Indexes the words of some more messages, in a transaction of its own; false where that failed.
+    fn index(&mut self) -> bool {
+        let outcome = self.begin().and_then(|()| {
+            self.indexed.move_on(self.db, self.committed)?;
+            self.db.prepare_cached("COMMIT")?.execute([])?;
+            Ok(())
+        });
+        if let Err(fault) = &outcome {
+            tracing::warn!(?fault, "messages are not indexed for search now");
+            self.abandon();
+        }
+        outcome.is_ok()
     }
 
     fn finish(&mut self, jobs: usize) -> Outcome<()> {

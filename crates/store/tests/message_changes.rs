@@ -89,7 +89,18 @@ fn a_removed_site_leaves_no_row_in_any_table() {
         change(&store, ann, bob, MessageChange::Edit("hello".into()));
         change(&store, bob, ann, thumb());
     }
+    let words = |site: u32| {
+        let db = Connection::open(directory.file()).expect("a file");
+        let sql = "SELECT count(*) FROM message_text WHERE message_text MATCH ?1";
+        db.query_row(sql, [format!("who : u{site}x1")], |row| row.get::<_, i64>(0)).expect("a number")
+    };
+    let begin = std::time::Instant::now();
+    while words(1) + words(2) < 80 {
+        assert!(begin.elapsed() < asking::PATIENCE, "words are indexed behind the writer");
+        std::thread::yield_now();
+    }
     assert_eq!(store.remove_site(SiteId(1)), Ok(true));
+    assert_eq!((words(1), words(2)), (0, 40));
     let db = Connection::open(directory.file()).expect("a file");
     let sql = "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c \
                WHERE m.type = 'table' AND c.name = 'site' AND m.name <> 'removed_site'";

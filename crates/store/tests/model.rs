@@ -6,7 +6,8 @@ use asking::{Directory, NOW, ask, direct, put_named, sub};
 use chat::memory::MemoryStore;
 use chat::{
     Append, ChangeMessage, ContactState, ConversationChange, ConversationId, MessageChange, Position,
-    Profile, Reaction, Relation, ResumeFrom, Seq, SetPresence, SiteId, Store, Timestamp, UserId,
+    Profile, Reaction, Relation, ResumeFrom, Search, Seq, SetPresence, SiteId, Store, Timestamp, UserId,
+    words,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -468,6 +469,11 @@ fn any_cursor_and_any_query_has_an_answer() {
     let outcome = runner.run(&(text.clone(), text, any::<u64>()), |(after, query, number)| {
         ask(|done| store.conversations(a, false, after.clone(), 3, done));
         ask(|done| store.contacts(a, after.clone(), 3, done));
+        let words = words(query.as_deref().unwrap_or_default());
+        if !words.is_empty() {
+            let wanted = Search { user: a, words, conversation: None, after: after.clone(), limit: 3 };
+            prop_assert!(ask(|done| store.search(wanted, done)).is_ok());
+        }
         let people = ask(|done| store.people(site, query, after, 3, done));
         prop_assert!(people.rows.len() <= 3);
         let seq = Some(Seq(number));

@@ -236,6 +236,21 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
+    /// Messages of one's own conversations that have all these words, newest first. Answered by `found`.
+    Search {
+        rid: u64,
+        /// Words; the last one may be the start of one.
+        #[serde(borrow)]
+        query: Cow<'a, str>,
+        /// Only of this conversation.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        conversation: Option<Cow<'a, str>>,
+        /// The `next` of the page before.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        after: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
     /// Ask for everything since a position: the answer to `behind`. Answered by `changes`.
     Resume {
         rid: u64,

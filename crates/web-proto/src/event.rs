@@ -210,6 +210,15 @@ pub enum Event<'a> {
         /// More messages exist in the asked direction.
         more: bool,
     },
+    /// Answer to `search`, newest first.
+    Found {
+        re: u64,
+        #[serde(borrow)]
+        hits: Vec<Message<'a>>,
+        /// Absent on the last page.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cow<'a, str>>,
+    },
     /// Answer to `resume`: see [`Welcome`] for the same fields.
     Changes {
         re: u64,

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::{Code, Command, Event, Hello, MarkerSet, Message, Reaction, SendTo, VERSION, Welcome};
 
 /// Every `t` of a command.
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 27] = [
     "hello",
     "send",
     "marker",
@@ -26,6 +26,7 @@ const NAMES: [&str; 26] = [
     "edit",
     "delete",
     "react",
+    "search",
     "create_room",
     "change_room",
     "join",

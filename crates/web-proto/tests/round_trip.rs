@@ -144,6 +144,9 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             after,
             limit
         }),
+        (any::<u64>(), text(), opt(), opt(), limit()).prop_map(|(rid, query, conversation, after, limit)| {
+            Command::Search { rid, query, conversation, after, limit }
+        }),
         (any::<u64>(), text()).prop_map(|(rid, position)| Command::Resume { rid, position }),
         (any::<u64>(), text()).prop_map(|(rid, token)| Command::Token { rid, token }),
         number().prop_map(|rid| Command::Ping { rid }),
@@ -267,6 +270,11 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                 position
             }
         ),
+        (any::<u64>(), vec(message(), 0..3), opt()).prop_map(|(re, hits, next)| Event::Found {
+            re,
+            hits,
+            next
+        }),
         Just(Event::Behind),
         (any::<u64>(), any::<u64>()).prop_map(|(re, expires)| Event::TokenOk { re, expires }),
         number().prop_map(|re| Event::Pong { re }),

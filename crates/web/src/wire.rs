@@ -177,6 +177,11 @@ fn rare(event: &chat::Event) -> Event<'_> {
             messages: messages.iter().map(|posted| message(posted)).collect(),
             more: *more,
         },
+        chat::Event::Found { re, hits, next } => Event::Found {
+            re: *re,
+            hits: hits.iter().map(|posted| message(posted)).collect(),
+            next: next.as_deref().map(Cow::Borrowed),
+        },
         chat::Event::Changes { re, changes } => Event::Changes {
             re: *re,
             reset: changes.reset,
@@ -618,6 +623,15 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
         },
         Command::Rooms { rid, query, after, limit } => {
             chat::Command::Rooms { re: rid, query: query.map(Cow::into_owned), page: page(after, limit) }
+        }
+        Command::Search { rid, query, conversation, after, limit } => {
+            let named = conversation.map(|id| parse_conversation(site, &id).ok_or(()));
+            chat::Command::Search {
+                re: rid,
+                query: query.into_owned(),
+                conversation: named.transpose().map_err(|()| wrong(Code::NoSuchConversation, Some(rid))())?,
+                page: page(after, limit),
+            }
         }
         Command::Resume { rid, position } => {
             chat::Command::Resume { re: rid, position: parse_position(&position) }

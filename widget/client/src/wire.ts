@@ -181,6 +181,17 @@ export type Command =
       limit?: number;
     }
   | {
+      t: "search";
+      rid: number;
+      /** Words; the last one may be the start of one. */
+      query: string;
+      /** Only of this conversation. */
+      conversation?: string;
+      /** The `next` of the page before. */
+      after?: string;
+      limit?: number;
+    }
+  | {
       t: "resume";
       rid: number;
       position: string;
@@ -413,6 +424,13 @@ export type Event =
       messages: Array<Message>;
       /** More messages exist in the asked direction. */
       more: boolean;
+    }
+  | {
+      t: "found";
+      re: number;
+      hits: Array<Message>;
+      /** Absent on the last page. */
+      next?: string;
     }
   | {
       t: "changes";

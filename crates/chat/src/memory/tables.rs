@@ -2,6 +2,7 @@
 
 mod changes;
 mod rooms;
+mod search;
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! Messages change through the real binary, over real sockets, and across its restart.
+//! Messages change through the real binary, over real sockets, and across its restart; and are found by their words.
 
 use serde_json::{Value, json};
 
@@ -83,5 +83,37 @@ fn in_a_room_a_moderator_takes_away_what_a_member_said() {
     for member in [&mut ben, &mut carla] {
         let gone = member.expect("an update", |event| event["t"] == "update" && event["by"] == "anna");
         assert_eq!((&gone["message"]["body"], &gone["message"]["deleted"]), (&json!(""), &json!(true)));
+    }
+}
+
+#[test]
+fn words_are_found_over_a_websocket_and_after_a_restart() {
+    let scratch = Scratch::new("search");
+    let config = scratch.path().join("kith.toml");
+    std::fs::write(&config, "[limits]\ncommand_burst = 0\ncommand_per_minute = 0\n").unwrap();
+    let flags = ["--config", config.to_str().unwrap()]; // it asks until the index has come so far
+    let mut node = Running::start(&scratch, "demo", &flags);
+    for life in 0..2 {
+        let [mut anna, mut ben] = ["anna", "ben"].map(|user| Client::enter(&scratch, &node, user));
+        if life == 0 {
+            anna.sent("a-1", "ben", "Ärger with the gearbox");
+            anna.sent("a-2", "ben", "never mind");
+        }
+        let begin = std::time::Instant::now();
+        for rid in 1.. {
+            ben.say(json!({ "t": "search", "rid": rid, "query": "arger gear" })).unwrap();
+            let found = ben.expect("an answer", |event| event["re"] == rid);
+            assert_eq!(found["t"], "found", "{found}");
+            if let [hit] = &found["hits"].as_array().unwrap()[..] {
+                assert_eq!((&hit["seq"], &hit["from"]), (&json!(1), &json!("anna")));
+                break;
+            }
+            assert!(begin.elapsed() < crate::running::PATIENCE, "a message is found in the end");
+        }
+        if life == 0 {
+            node.signal("KILL");
+            node.wait();
+            node = Running::start(&scratch, "demo", &flags);
+        }
     }
 }

@@ -12,7 +12,7 @@ use chat::{
 };
 
 /// Long enough for a busy machine; a test that waits so long has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 

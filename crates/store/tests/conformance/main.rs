@@ -8,6 +8,7 @@ mod conversations;
 mod messages;
 mod people;
 mod rooms;
+mod search;
 mod sites;
 mod users;
 mod views;
@@ -98,6 +99,12 @@ every_store! {
         there_are_only_so_many_members_and_rooms,
         members_and_rooms_are_listed_by_name,
         an_archived_room_comes_back_with_the_next_message,
+    }
+    search {
+        words_are_found_in_ones_own_conversations_only,
+        hits_are_paged_newest_first,
+        a_message_is_found_by_its_body_of_now,
+        rooms_are_searched_by_their_members,
     }
     sites {
         sites_are_kept_whole_and_secrets_are_newest_first,

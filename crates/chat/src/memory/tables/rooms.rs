@@ -81,7 +81,7 @@ impl Tables {
     }
 
     /// The room, where the user may.
-    fn allowed(&self, id: ConversationId, user: UserId, act: Act) -> Result<&Entry, Refusal> {
+    pub(super) fn allowed(&self, id: ConversationId, user: UserId, act: Act) -> Result<&Entry, Refusal> {
         let entry =
             self.rooms.get(&id).filter(|_| id.site == user.site).ok_or(Refusal::NoSuchConversation)?;
         // Slow mode is of messages alone.
