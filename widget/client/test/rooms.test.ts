@@ -1,0 +1,196 @@
+// Rooms as a replica knows them: in the list while one is a member, looked at otherwise, and never taken for a person.
+
+import { beforeEach, expect, test } from 'vitest';
+import { direct, pageRoom, room } from '../src/client.ts';
+import { Replica } from '../src/replica.ts';
+import { Views } from '../src/views.ts';
+import type { Conversation, Event, Message, Room } from '../src/wire.ts';
+
+const BIKERS: Room = { name: 'Bikers', kind: 'public', role: 'member', members: 3 };
+const KEY = room('r1');
+let replica: Replica;
+let views: Views;
+
+beforeEach(() => {
+  replica = new Replica();
+  views = new Views(
+    replica,
+    (a, b) => (a < b ? -1 : 1),
+    () => 0,
+  );
+  hear({
+    t: 'welcome',
+    session: 's',
+    me: { user: 'ana', name: 'Ana' },
+    presence: 'online',
+    open: true,
+    limits: { body_bytes: 100, frame_bytes: 100, page: 100, watch: 100, idle_ms: 1, heartbeat_ms: 1 },
+    time: 0,
+    expires: 1,
+    resumed: false,
+    conversations: [record('r1', BIKERS)],
+    messages: [],
+    gaps: [],
+    contacts: [],
+    position: 'p1',
+  });
+});
+
+test('a room has a name and a role instead of a person', () => {
+  expect(views.conversation(KEY)).toMatchObject({
+    exists: true,
+    with: { user: KEY, name: 'Bikers' },
+    room: { kind: 'public', role: 'member', members: 3, slowMs: 0, frozen: false },
+  });
+  expect(views.conversations('main').keys).toEqual([KEY]);
+});
+
+test('messages of others count, what names oneself is a mention, and nobody has read one’s own', () => {
+  hear(posted(1, 'ben', 'hi'));
+  hear(posted(2, 'cem', 'look @ana'));
+  hear(posted(3, 'ana', 'yes'));
+  hear(posted(4, 'ben', 'good'));
+  expect(views.timeline(KEY).messages.map(one => `${one.from} ${one.state}`)).toEqual([
+    'ben received',
+    'cem received',
+    'ana sent',
+    'ben received',
+  ]);
+  expect(views.conversation(KEY)).toMatchObject({ unread: 1, mentions: 0 });
+  hear(posted(5, 'cem', '@ana?'));
+  expect(views.totals()).toMatchObject({ unread: 2, mentions: 1, conversations: 1 });
+  expect(views.conversations('main').keys).toEqual([KEY]);
+});
+
+test('a change of the room leaves one’s own role as it was', () => {
+  hear({
+    t: 'room',
+    conversation: 'r1',
+    room: { ...without(BIKERS), name: 'Riders', frozen: true },
+    position: 'p2',
+  });
+  expect(views.conversation(KEY).room).toMatchObject({ name: 'Riders', frozen: true, role: 'member' });
+  hear({ t: 'conversation', conversation: record('r1', { ...BIKERS, role: 'muted' }), position: 'p3' });
+  expect(views.conversation(KEY).room).toMatchObject({ role: 'muted' });
+  expect(replica.position).toBe('p3');
+});
+
+test('who is shown the door hears it, and the room is only looked at any more', () => {
+  hear(posted(1, 'ben', 'hi'));
+  replica.takeHappened();
+  replica.apply({ c: 'action', action: { a: 'queue', id: 'q', key: KEY, body: 'late', time: 1 }, now: 1 });
+  hear({ t: 'left', conversation: 'r1', reason: 'removed', position: 'p4' });
+  expect(replica.takeHappened()).toEqual([['left', { key: KEY, reason: 'removed' }]]);
+  expect(views.conversations('main').keys).toEqual([]);
+  expect(views.totals().unread).toBe(0);
+  expect(views.conversation(KEY).room).toEqual({
+    name: 'Bikers',
+    kind: 'public',
+    members: 3,
+    slowMs: 0,
+    frozen: false,
+  });
+  expect(replica.written.queue).toEqual([]);
+  hear({ t: 'conversation', conversation: record('r1', BIKERS), position: 'p5' });
+  expect(views.conversations('main').keys).toEqual([KEY]);
+});
+
+test('who leaves by themselves is not told that somebody did it', () => {
+  hear({ t: 'left', re: 7, conversation: 'r1', reason: 'left', position: 'p4' });
+  expect(replica.takeHappened()).toEqual([]);
+});
+
+test('rooms that were left meanwhile are gone after a resume', () => {
+  hear({
+    t: 'changes',
+    re: 1,
+    reset: false,
+    conversations: [],
+    messages: [],
+    left: [{ conversation: 'r1', reason: 'banned' }],
+    gaps: [],
+    contacts: [],
+    position: 'p6',
+  });
+  expect(views.conversations('main').keys).toEqual([]);
+});
+
+test('a room of the directory can be looked at, and is in no list', () => {
+  const key = room('r2');
+  hear({ t: 'rooms', re: 1, rooms: [{ conversation: 'r2', room: without({ ...BIKERS, name: 'Photos' }) }] });
+  replica.apply({
+    c: 'event',
+    event: {
+      t: 'history',
+      re: 2,
+      conversation: 'r2',
+      messages: [message('r2', 1, 'ben', 'hi')],
+      more: false,
+    },
+    request: { t: 'history', rid: 2, to: { conversation: 'r2' } },
+    now: 0,
+  });
+  changed();
+  expect(views.timeline(key).messages).toHaveLength(1);
+  expect(views.conversation(key)).toMatchObject({ with: { name: 'Photos' } });
+  expect(views.conversation(key).room?.role).toBeUndefined();
+  expect(views.conversations('main').keys).toEqual([KEY]);
+});
+
+test('the room of a page keeps its name from before it existed', () => {
+  const key = pageRoom('/thread/42');
+  expect(views.conversation(key)).toMatchObject({ exists: false, with: { name: '/thread/42' } });
+  replica.apply({ c: 'action', action: { a: 'queue', id: 'a-1', key, body: 'First!', time: 1 }, now: 1 });
+  hear({ t: 'ack', id: 'a-1', conversation: 'r9', seq: 1, time: 2, position: 'p7' });
+  const made: Room = { ...BIKERS, name: '/thread/42', page: '/thread/42' };
+  hear({ t: 'conversation', conversation: record('r9', made), position: 'p8' });
+  expect(views.timeline(key).messages.map(one => `${one.body} ${one.state}`)).toEqual(['First! sent']);
+  expect(views.conversation(key)).toMatchObject({ exists: true, room: { page: '/thread/42' } });
+  expect(views.conversations('main').keys).toContain(key);
+});
+
+test('a message that comes before its room is known is found in the room', () => {
+  hear({ t: 'message', ...message('r3', 1, 'ben', 'welcome'), position: 'p8' });
+  hear({ t: 'conversation', conversation: record('r3', { ...BIKERS, name: 'New' }), position: 'p9' });
+  expect(views.timeline(room('r3')).messages.map(one => one.body)).toEqual(['welcome']);
+  expect(views.timeline(direct('ben')).messages).toEqual([]);
+  expect(views.conversations('main').keys).not.toContain(direct('ben'));
+});
+
+function hear(event: Event): void {
+  replica.apply({ c: 'event', event, now: 0 });
+  changed();
+}
+
+function changed(): void {
+  views.invalidate(replica.takeChanged());
+}
+
+function without({ role: _, ...rest }: Room): Room {
+  return rest;
+}
+
+function message(conversation: string, seq: number, from: string, body: string): Message {
+  return { conversation, seq, from, id: `${from}${seq}`, body, time: seq };
+}
+
+function posted(seq: number, from: string, body: string): Event {
+  return { t: 'message', ...message('r1', seq, from, body), position: `p1.${seq}` };
+}
+
+function record(conversation: string, of: Room): Conversation {
+  return {
+    conversation,
+    room: of,
+    received: 0,
+    read: 0,
+    their_received: 0,
+    their_read: 0,
+    unread: 0,
+    mentions: 0,
+    muted_until: 0,
+    pinned: false,
+    archived: false,
+    active: 1,
+  };
+}
