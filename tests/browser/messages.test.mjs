@@ -95,6 +95,8 @@ test('an edit made without a connection is shown, waits, and arrives', async () 
       await mei.chatWith('Anna Lindqvist');
       await anna.say('See you at nien');
       await mei.sees('See you at nien');
+      // What comes late has come.
+      await anna.page.waitForLoadState('networkidle');
       await kith.kill();
       await anna.page.getByText('No connection').waitFor();
       await act(anna, 'nien', 'Edit');

@@ -121,11 +121,21 @@ async function buildLoader({ client, app }) {
   });
 }
 
+/**
+ * A browser remembers a module that it could not fetch for as long as the page lives, under its whole address: another
+ * fragment is another try. So a part that was wanted while the server was away comes when it is wanted again.
+ */
+function tryingAgain(code) {
+  const again = 'u=>import(u).catch(()=>import(u+"#"+Date.now()))';
+  return code.replace(/\bimport\(([`'"]\.\/[\w-]+\.js[`'"])\)/g, `(${again})($1)`);
+}
+
 async function compress() {
   await mkdir(join(dist, 'kith'), { recursive: true });
   const files = ['kith.js', ...(await readdir(join(dist, 'kith'))).map(name => `kith/${name}`)];
   for (const name of files) {
-    const bytes = await readFile(join(dist, name));
+    const bytes = Buffer.from(tryingAgain(await readFile(join(dist, name), 'utf8')));
+    await writeFile(join(dist, name), bytes);
     await writeFile(join(dist, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
     const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
     await writeFile(join(dist, `${name}.br`), await promisify(brotliCompress)(bytes, quality));

@@ -94,6 +94,7 @@ class Member implements Client {
   #totals: Totals;
   #unlisten: () => void;
   #destroyed = false;
+  #changedAt = 0;
 
   constructor(
     private readonly options: ClientOptions,
@@ -445,15 +446,21 @@ class Member implements Client {
   }
 
   edit(key: ConversationKey, seq: number, body: string): void {
-    this.#do({ a: 'change', what: 'edit', key, seq, body: body.trimEnd(), time: this.env.now() });
+    this.#do({ a: 'change', what: 'edit', key, seq, body: body.trimEnd(), time: this.#changeTime() });
   }
 
   remove(key: ConversationKey, seq: number): void {
-    this.#do({ a: 'change', what: 'delete', key, seq, time: this.env.now() });
+    this.#do({ a: 'change', what: 'delete', key, seq, time: this.#changeTime() });
   }
 
   react(key: ConversationKey, seq: number, reaction: string, on: boolean): void {
-    this.#do({ a: 'change', what: 'react', key, seq, reaction, on, time: this.env.now() });
+    this.#do({ a: 'change', what: 'react', key, seq, reaction, on, time: this.#changeTime() });
+  }
+
+  /** Two changes of one tab are never of the same time: the later one counts. */
+  #changeTime(): number {
+    this.#changedAt = Math.max(this.env.now(), this.#changedAt + 1);
+    return this.#changedAt;
   }
 
   reach(key: ConversationKey, seq: number): Promise<boolean> {

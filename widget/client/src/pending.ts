@@ -18,10 +18,12 @@ export class PendingChanges {
 
   constructor(private readonly changed: Changed) {}
 
-  /** The newest word on one thing is the only one. */
+  /**
+   * The newest word on one thing is the only one: by its time, because tabs hear each other in different orders, and must
+   * agree all the same.
+   */
   add(pending: Pending): void {
-    const deleted = this.of(pending.key, pending.seq).some(one => one.what === 'delete');
-    if (deleted) return;
+    if (this.of(pending.key, pending.seq).some(one => outlives(one, pending))) return;
     const others = this.all.filter(one => !overrules(pending, one));
     this.all = [...others, pending].slice(-MAX_PENDING);
     this.changed.conversation(pending.key);
@@ -84,6 +86,12 @@ export function commandOf(one: Pending, conversation: string): UnnumberedChange 
 }
 
 type UnnumberedChange<C = ChangeCommand> = C extends ChangeCommand ? Omit<C, 'rid'> : never;
+
+function outlives(one: Pending, other: Pending): boolean {
+  if (one.what === 'delete') return true;
+  if (!overrules(other, one) || other.what === 'delete') return false;
+  return one.time > other.time || (one.time === other.time && JSON.stringify(one) >= JSON.stringify(other));
+}
 
 function overrules(newer: Pending, older: Pending): boolean {
   if (newer.key !== older.key || newer.seq !== older.seq) return false;

@@ -195,3 +195,21 @@ test('a message far back is reached page by page', async () => {
   expect(await reached).toBe(true);
   expect(ben.timeline(ANA).messages.some(one => one.seq === 3)).toBe(true);
 });
+
+test('tabs that hear of two changes in different orders agree on the later one', async () => {
+  const { clock, server, browser, online } = world();
+  const shared = browser();
+  const one = await online('ana', shared);
+  const two = await online('ana', shared);
+  const three = await online('ana', shared);
+  for (const tab of [one, two, three]) tab.client.open(BEN);
+  one.client.send(BEN, 'one');
+  await clock.advance(1_000);
+  shared.delay = () => 40;
+  two.client.react(BEN, 1, '👍', true);
+  await clock.advance(1);
+  three.client.react(BEN, 1, '👍', false);
+  await clock.advance(2_000);
+  expect([one, two, three].map(tab => seen(tab.client))).toEqual([['one'], ['one'], ['one']]);
+  expect(server.talk('ana', 'ben').messages[0]?.reactions).toBeUndefined();
+});

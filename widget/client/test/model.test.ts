@@ -1,7 +1,7 @@
 // Random members, tabs and faults against the server's record: nothing lost, nothing twice, everywhere the same.
 
 import { expect, test } from 'vitest';
-import { type Client, type ConversationKey, direct } from '../src/client.ts';
+import { type Client, type ConversationKey, direct, type Message } from '../src/client.ts';
 import { Browser, type Tab } from './browser.ts';
 import { Clock, chance } from './clock.ts';
 import { Server } from './server.ts';
@@ -37,7 +37,8 @@ class Run {
       return this.random() < 0.5 ? 'cut' : 'twice';
     };
     this.server.refuse = command => {
-      if (this.calm || !/^(send|marker|history)$/.test(command.t) || this.random() > faulty) return undefined;
+      if (this.calm || !/^(send|marker|history|edit|delete|react)$/.test(command.t) || this.random() > faulty)
+        return undefined;
       const id = command.t === 'send' && { id: command.id };
       const re = 'rid' in command && { re: command.rid };
       return { t: 'error', code: 'rate_limited', text: '', ...id, ...re, retry_after: 500 };
@@ -75,7 +76,8 @@ class Run {
     if (tab === undefined || (what < 0.05 && tabs.length < 4)) this.openTab(user);
     else if (what < 0.45) this.send(user, tab);
     else if (what < 0.6) tab.client.open(direct(this.other(user)));
-    else if (what < 0.7) this.read(tab, user);
+    else if (what < 0.65) this.read(tab, user);
+    else if (what < 0.7) this.change(tab, user);
     else if (what < 0.76) this.server.cutAll();
     else if (what < 0.79) this.server.freeze();
     else if (what < 0.82) this.server.reachable = this.random() < 0.5;
@@ -112,6 +114,18 @@ class Run {
     const key = direct(this.other(user));
     const seq = tab.client.timeline(key).messages.findLast(one => one.seq !== undefined)?.seq;
     if (seq !== undefined) tab.client.seen(key, seq);
+  }
+
+  /** Edits, deletes or reacts, online or not. */
+  change(tab: Tab, user: string): void {
+    const key = direct(this.other(user));
+    const messages = tab.client.timeline(key).messages.filter(one => one.seq !== undefined);
+    const one = messages[Math.floor(this.random() * messages.length)];
+    if (one?.seq === undefined) return;
+    const what = this.random();
+    if (what < 0.5) tab.client.react(key, one.seq, this.pick(['👍', '🎉']), this.random() < 0.6);
+    else if (one.mine && what < 0.85) tab.client.edit(key, one.seq, `${one.id}, changed ${this.clock.now}`);
+    else if (one.mine) tab.client.remove(key, one.seq);
   }
 
   /** Everything works again, and there is time. */
@@ -154,6 +168,13 @@ class Run {
       const { messages } = this.server.talk(user, other);
       const seen = tab.client.timeline(key);
       expect(seen.messages.map(shown), where).toEqual(messages.map(shown));
+      expect(
+        seen.messages.filter(one => one.changing),
+        `${where}, on their way`,
+      ).toEqual([]);
+      for (const { reactions = [] } of seen.messages)
+        for (const one of reactions)
+          expect(one.mine, `${where}, own reactions`).toBe(one.users.includes(user));
       expect(seen.more, where).toBe(false);
       const record = this.server.record(this.server.talk(user, other), user);
       expect(tab.client.conversation(key).unread, `${where}, unread`).toBe(record.unread);
@@ -199,6 +220,13 @@ class Run {
   }
 }
 
-function shown(message: { seq?: number; id: string; from: string; body: string }): string {
-  return `${message.seq} ${message.from} ${message.id} ${message.body}`;
+type Shown = Pick<Message, 'seq' | 'id' | 'from' | 'body' | 'edited'> & {
+  deleted?: boolean;
+  reactions?: readonly { reaction: string; count: number; users: readonly string[] }[];
+};
+
+function shown(message: Shown): string {
+  const { seq, id, from, body, edited = 0, deleted = false, reactions = [] } = message;
+  const marks = reactions.map(one => `${one.reaction}${one.count}${one.users.join('+')}`);
+  return `${seq} ${from} ${id} ${body} ${edited} ${deleted} ${marks.join(' ')}`;
 }

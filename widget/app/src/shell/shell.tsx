@@ -252,7 +252,7 @@ function Panel({
 }
 
 const PANEL_ID = 'tab-panel';
-const FETCH_DELAY = 1_500;
+const FETCH_DELAY = 500;
 
 function ListPane({
   shell,
