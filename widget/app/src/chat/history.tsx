@@ -245,7 +245,7 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
           )}
           {!timeline.more && timeline.loading === 'no' && from === 0 && (
             <div class="history-start">
-              <Avatar person={other} size="large" />
+              <Avatar person={other} size="large" room={room} />
               <p class="history-start-name">
                 <bdi>{other.name}</bdi>
               </p>

@@ -27,6 +27,11 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
   const more = useRef<HTMLButtonElement>(null);
   const { key, room, with: face } = conversation;
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
+  const member = room?.role !== undefined;
+  // Nobody is told who comes and goes; whoever is in already and joins is told how many there are.
+  useEffect(() => {
+    if (member) client.join(key).catch(() => undefined);
+  }, [client, key, member]);
   const below =
     typing.length > 0
       ? words.areTyping(typing.map(user => client.person(user).name))
@@ -40,14 +45,13 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
         action: words.leave,
         onYes: () => client.leave(key).catch((error: unknown) => announce(failureOf(error, words))),
       });
-    const own = room?.role !== undefined;
     openMenu({
       anchor: more.current,
       label: words.actionsFor(face.name),
       items: [
         { icon: 'people', text: words.aboutRoom, run: onAbout },
-        ...(own ? actions(surroundings, conversation, now) : []),
-        ...(own ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
+        ...(member ? actions(surroundings, conversation, now) : []),
+        ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
       ],
     });
   };
