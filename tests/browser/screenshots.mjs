@@ -34,10 +34,16 @@ try {
   await phone.page.locator('kith-widget .chat-row').first().waitFor();
   await take(phone.page, 'widget-phone');
 
+  await room(anna, raj, mei);
+  await take(anna.page, 'widget-room');
+
   const context = await person(browser, { viewport: { width: 1120, height: 720 }, colorScheme: 'dark' });
   const page = await context.newPage();
   await page.goto(`${kith.url}/full/anna`);
-  await page.locator('kith-widget .chat-row', { hasText: 'Raj Patel' }).locator('.row-main').click();
+  const row = page.locator('kith-widget .chat-row', {
+    has: page.locator('.row-name', { hasText: 'Raj Patel' }),
+  });
+  await row.locator('.row-main').click();
   await page.locator('kith-widget [data-message]').first().waitFor();
   await take(page, 'widget-dark');
 } finally {
@@ -58,6 +64,40 @@ async function talk(anna, raj) {
     await (who === anna ? raj : anna).sees(text);
   }
   await anna.becomes(lines.at(-1)[1], 'read');
+}
+
+async function room(anna, raj, mei) {
+  const { page } = anna;
+  await anna.back();
+  await anna.tab('Rooms').click();
+  await page.getByRole('button', { name: 'Create a room' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Plant swap');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await anna.field.waitFor();
+  await anna.say('Welcome! Bring **seedlings**, pots and labels 🌱');
+  for (const one of [raj, mei]) {
+    await one.back();
+    await one.tab('Rooms').click();
+    await one.page.locator('kith-widget .room-row .row-main', { hasText: 'Plant swap' }).click();
+    await one.page.getByRole('button', { name: 'Join' }).click();
+    await one.field.waitFor();
+  }
+  await raj.say('I have far too many chilli seedlings:\n- Habanero\n- Lemon Drop\n- Padrón');
+  await mei.page.getByText('Lemon Drop', { exact: true }).waitFor();
+  await mei.say('Padrón for me, please!');
+  await raj.sees('Padrón for me, please!');
+  await raj.page.locator('kith-widget [data-message]').last().press('Enter');
+  await raj.page.getByRole('menuitem', { name: 'Reply' }).click();
+  await raj.say('They are yours, @mei 👍');
+  for (const one of [anna, mei]) {
+    await one.page.locator('kith-widget [data-message]', { hasText: 'far too many' }).press('Enter');
+    await one.page.getByRole('menuitemcheckbox', { name: '🎉' }).click();
+  }
+  await page.locator('kith-widget .reaction', { hasText: '2' }).waitFor();
+  await anna.back();
+  await page.locator('kith-widget .room-row .row-main', { hasText: 'Plant swap' }).click();
+  await page.getByText('3 members').first().waitFor();
+  await page.locator('kith-widget [data-message]', { hasText: 'They are yours' }).waitFor();
 }
 
 async function take(page, name) {

@@ -520,7 +520,8 @@ export class FakeClient implements Client {
   }
   join(key: ConversationKey) {
     this.note(`join ${key}`);
-    this.setRoom(key, { role: 'member' });
+    // Whoever is in already stays what they are.
+    this.setRoom(key, { role: this.conversation(key).room?.role ?? 'member' });
     return Promise.resolve();
   }
   leave(key: ConversationKey) {

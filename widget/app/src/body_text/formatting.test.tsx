@@ -196,3 +196,12 @@ test('the longest message of nothing but marks is read in no time, into a bounde
     expect(JSON.stringify(blocks).split('"kind"').length, part).toBeLessThan(1_500);
   }
 });
+
+test('a message of nothing but names asks for few of them', () => {
+  const asked: string[] = [];
+  blocksOf('@a.b.c.d.e.f '.repeat(600), user => {
+    asked.push(user);
+    return undefined;
+  });
+  expect(asked.length).toBeLessThanOrEqual(60);
+});

@@ -21,6 +21,9 @@ export type NameOf = (user: string) => string | undefined;
 /** A message is bounded by the server; these bound the elements that one message may become. */
 const MOST_MARKS = 400;
 const MOST_LINKS = 50;
+/** Whoever is not known is asked for: so many words of one message, each in so many readings. */
+const MOST_MENTIONS = 20;
+const MOST_READINGS = 3;
 const DEEPEST = 6;
 
 const FENCE = /^```[\w+#.-]{0,24}\s*$/;
@@ -122,6 +125,7 @@ const LOOKS_LIKE_ADDRESS = /:\/\/|^\s*www\.|^\s*[\w-]+(\.[\w-]+)+(\/|\s*$)/i;
 class Reader {
   #marks = 0;
   #links = 0;
+  #mentions = 0;
 
   constructor(private readonly nameOf: NameOf) {}
 
@@ -230,10 +234,13 @@ class Reader {
 
   /** `@id` of somebody, as the server finds it: followed by no letter, digit, `_` or `-`. The longest id counts. */
   #mentionAt(text: string, at: number) {
-    if (text[at] !== '@' || (at > 0 && WORD.test(text[at - 1] as string))) return undefined;
+    if (text[at] !== '@' || this.#mentions >= MOST_MENTIONS || (at > 0 && WORD.test(text[at - 1] as string)))
+      return undefined;
     const run = /^[\p{L}\p{N}_.:@|+-]{1,128}/u.exec(text.slice(at + 1, at + 129))?.[0] ?? '';
-    for (let length = run.length; length > 0; length--) {
+    this.#mentions += run === '' ? 0 : 1;
+    for (let length = run.length, readings = 0; length > 0 && readings < MOST_READINGS; length--) {
       if (/[\p{L}\p{N}_-]/u.test(run[length] ?? '')) continue;
+      readings += 1;
       const user = run.slice(0, length);
       const name = this.nameOf(user);
       if (name !== undefined)

@@ -1,6 +1,13 @@
 // One conversation in the list.
 
-import { type Conversation, type ConversationKey, isRoom, MUTED_FOR_GOOD, type RoomView } from '@kith/client';
+import {
+  type Client,
+  type Conversation,
+  type ConversationKey,
+  isRoom,
+  MUTED_FOR_GOOD,
+  type RoomView,
+} from '@kith/client';
 import { useRef } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { plainOf } from '../body_text/formatting.ts';
@@ -116,7 +123,9 @@ function Preview({
     );
   }
   if (last === undefined) return <span class="row-preview clip">{conversation.room?.topic}</span>;
-  const text = last.deleted ? words.deletedMessage : oneLine(plainOf(last.body));
+  const text = last.deleted
+    ? words.deletedMessage
+    : oneLine(plainOf(last.body, user => nameKnown(client, user)));
   return (
     <>
       {last.mine && !last.deleted && <StateIcon state={last.state} />}
@@ -197,6 +206,11 @@ export function actions(
       run: () => change({ archived: !one.archived }),
     },
   ];
+}
+
+function nameKnown(client: Client, user: string): string | undefined {
+  const { name } = client.person(user);
+  return name === user ? undefined : name;
 }
 
 function oneLine(text: string): string {
