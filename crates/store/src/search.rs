@@ -4,6 +4,8 @@
 //! time when the writer has nothing else to do, or has left too many behind. The index keeps no text: a hit is a position, and
 //! what is shown is the log's row as it is now.
 
+use std::time::{Duration, Instant};
+
 use chat::{Act, ConversationId, FoundPage, Refusal, Search, SiteId, UserId};
 use rusqlite::{Connection, params};
 
@@ -19,14 +21,20 @@ use crate::writer::Batch;
 pub(crate) struct Indexed {
     /// Every message up to this position is in it.
     upto: u64,
+    /// When the last slice was done, and how long it took.
+    last: Option<(Instant, Duration)>,
 }
 
 /// Rows that are indexed in one transaction: a few milliseconds, for which a message may have to wait.
 const SLICE: u32 = 256;
-/// Positions left behind from which on a slice follows a batch even where others come without a pause; and from which on
-/// also where others wait.
-const FAR: u64 = 8_192;
-const FARTHEST: u64 = 65_536;
+/// So long nobody has written when a slice is done.
+const QUIET: Duration = Duration::from_millis(20);
+/// Where less than a slice is left, it is not done more often than this: each is a flush of the disk.
+const SELDOM: Duration = Duration::from_secs(1);
+/// Positions left behind from which on a slice is also done where nobody pauses, but not more often than takes this
+/// share of the writer's time.
+const FAR: u64 = 1_024;
+const SHARE: u32 = 20;
 /// Rooms of one user that a search without a conversation looks into.
 const ROOMS: usize = 100;
 
@@ -38,13 +46,24 @@ impl Indexed {
         Ok(())
     }
 
-    pub(crate) fn is_behind(&self, committed: u64) -> bool {
-        self.upto < committed
+    /// How long nobody may write before the next slice is done. None: there is nothing to do.
+    pub(crate) fn pause(&self, committed: u64, now: Instant) -> Option<Duration> {
+        match committed.saturating_sub(self.upto) {
+            0 => None,
+            behind if behind >= u64::from(SLICE) => Some(QUIET),
+            _ => Some(QUIET.max(self.last.map_or(QUIET, |(when, _)| SELDOM.saturating_sub(now - when)))),
+        }
     }
 
-    /// Is it time for a slice although the writer has work?
-    pub(crate) fn is_due(&self, committed: u64, is_busy: bool) -> bool {
-        committed.saturating_sub(self.upto) > if is_busy { FARTHEST } else { FAR }
+    /// Is it time for a slice although others write without a pause?
+    pub(crate) fn is_due(&self, committed: u64, now: Instant) -> bool {
+        committed.saturating_sub(self.upto) >= FAR
+            && self.last.is_none_or(|(when, took)| now - when >= took * SHARE)
+    }
+
+    /// A slice was done, or tried.
+    pub(crate) fn took(&mut self, took: Duration, now: Instant) {
+        self.last = Some((now, took));
     }
 
     /// Indexes what comes next; call in a transaction. Where only other changes were committed since, nothing is written.
@@ -154,4 +173,45 @@ fn expression(wanted: &Search, scope: &str) -> String {
         wanted.words.iter().map(|word| format!("\"{}\"{}", word.text, if word.is_start { " *" } else { "" }));
     let words: Vec<String> = words.collect();
     format!("{{who}} : ({scope}) AND {{body}} : ({})", words.join(" AND "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_waits_for_quiet_and_a_small_one_for_longer() {
+        let begin = Instant::now();
+        let mut indexed = Indexed { upto: 10, last: None };
+        assert_eq!(indexed.pause(10, begin), None);
+        assert_eq!(indexed.pause(11, begin), Some(QUIET));
+        indexed.took(Duration::from_millis(5), begin);
+        let later = |ms| begin + Duration::from_millis(ms);
+        assert_eq!(indexed.pause(11, later(100)), Some(Duration::from_millis(900)));
+        assert_eq!(indexed.pause(11, later(5_000)), Some(QUIET));
+        assert_eq!(indexed.pause(10 + u64::from(SLICE), later(1)), Some(QUIET));
+    }
+
+    #[test]
+    fn in_a_flood_it_takes_its_share_and_no_more() {
+        let begin = Instant::now();
+        let mut indexed = Indexed::default();
+        assert!(!indexed.is_due(FAR - 1, begin) && indexed.is_due(FAR, begin));
+        indexed.took(Duration::from_millis(5), begin);
+        let after = |ms| indexed.is_due(u64::MAX, begin + Duration::from_millis(ms));
+        assert_eq!([after(0), after(99), after(100)], [false, false, true]);
+    }
+
+    #[test]
+    fn nothing_of_a_query_is_an_operator() {
+        let wanted = Search {
+            user: UserId { site: SiteId(1), num: 2 },
+            words: chat::words("NOT who:u1x1 mot"),
+            conversation: None,
+            after: None,
+            limit: 1,
+        };
+        let expected = r#"{who} : (u1x2) AND {body} : ("NOT" AND "who" AND "u1x1" AND "mot" *)"#;
+        assert_eq!(expression(&wanted, "u1x2"), expected);
+    }
 }

@@ -81,7 +81,7 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
             thread::sleep(shared.options.gather);
             shared.writes.gather(shared.options.gather_patient, shared.options.batch);
         }
-        while batch.is_behind() && !shared.writes.comes_within(QUIET) && batch.index() {}
+        while batch.pause().is_some_and(|pause| !shared.writes.comes_within(pause)) && batch.index() {}
         if !shared.writes.comes_within(CALM) {
             batch.forget();
             release_pages(db);
@@ -95,7 +95,7 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
         in_company = is_company(jobs.len(), took);
         shared.counters.committed(jobs.len(), took);
         tell_all(shared, batch.position(), jobs.drain(..).zip(refused));
-        if batch.indexed.is_due(batch.committed, shared.writes.len() > 0) {
+        if batch.indexed.is_due(batch.committed, Instant::now()) {
             batch.index();
         }
         if jobs.capacity() > shared.options.batch.min(1_024) {
@@ -120,9 +120,6 @@ const QUICK: Duration = Duration::from_micros(1_200);
 
 /// After so long without work a thread of the store frees what it keeps in memory; the system's file cache has it too.
 pub(crate) const CALM: Duration = Duration::from_secs(5);
-
-/// Who comes while words are indexed waits for a slice of them; so that is done where nobody came for this long.
-const QUIET: Duration = Duration::from_millis(20);
 
 /// Frees SQLite's page cache of a connection.
 pub(crate) fn release_pages(db: &Connection) {
@@ -336,12 +333,14 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn is_behind(&self) -> bool {
-        self.version.is_some() && self.indexed.is_behind(self.committed)
+    /// See [`Indexed::pause`].
+    fn pause(&self) -> Option<Duration> {
+        self.version.and_then(|_| self.indexed.pause(self.committed, Instant::now()))
     }
 
     /// Indexes the words of some more messages, in a transaction of its own; false where that failed.
     fn index(&mut self) -> bool {
+        let begin = Instant::now();
         let outcome = self.begin().and_then(|()| {
             self.indexed.move_on(self.db, self.committed)?;
             self.db.prepare_cached("COMMIT")?.execute([])?;
@@ -351,6 +350,7 @@ impl<'c> Batch<'c> {
             tracing::warn!(?fault, "messages are not indexed for search now");
             self.abandon();
         }
+        self.indexed.took(begin.elapsed(), Instant::now());
         outcome.is_ok()
     }
 
