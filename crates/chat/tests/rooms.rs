@@ -103,7 +103,7 @@ impl Play {
     }
 
     fn to(&self) -> To {
-        To::Page(PageKey::parse("/thread/42").unwrap())
+        To::Page(PageKey::parse("/thread/42").expect("one line"))
     }
 
     fn command(&mut self, who: usize, command: Command) {

@@ -3,7 +3,10 @@
 mod asking;
 
 use asking::{Directory, NOW, add_site, ask, direct, put, say, site};
-use chat::{ChangeMessage, MessageChange, NAMED, Reaction, Seq, SiteId, Store, UserId};
+use chat::{
+    ChangeMessage, MessageChange, NAMED, NewRoom, Post, Reaction, RoomKind, RoomLimits, RoomName, RoomStore,
+    Seq, SiteId, Store, UserId,
+};
 use rusqlite::Connection;
 use store::{Options, Sqlite};
 
@@ -75,6 +78,17 @@ fn an_unchanged_message_has_the_row_it_had_and_nothing_beside() {
     }
 }
 
+/// With a member who is mentioned.
+fn write_in_a_room(store: &Sqlite, ann: UserId, bob: UserId) {
+    let limits = RoomLimits::default();
+    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let room = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("she may").row.id;
+    assert!(ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).is_ok());
+    let (room, client_id, body) = (RoomName::Id(room), "in a room".into(), "@bob @room".into());
+    let post = Post { room, from: ann, client_id, body, time: NOW, reply_to: None };
+    assert!(ask(|done| store.post(post, limits, done)).is_ok());
+}
+
 /// Every table there is, also those that come later.
 #[test]
 fn a_removed_site_leaves_no_row_in_any_table() {
@@ -88,6 +102,7 @@ fn a_removed_site_leaves_no_row_in_any_table() {
         }
         change(&store, ann, bob, MessageChange::Edit("hello".into()));
         change(&store, bob, ann, thumb());
+        write_in_a_room(&store, ann, bob);
     }
     let words = |site: u32| {
         let db = Connection::open(directory.file()).expect("a file");
@@ -107,7 +122,7 @@ fn a_removed_site_leaves_no_row_in_any_table() {
     let mut statement = db.prepare(sql).expect("a query");
     let tables: Vec<String> =
         statement.query_map([], |row| row.get(0)).and_then(Iterator::collect).expect("names");
-    assert!(tables.iter().any(|table| table == "reaction") && tables.len() > 8, "{tables:?}");
+    assert!(tables.iter().any(|table| table == "mention") && tables.len() > 11, "{tables:?}");
     let mut kept = 0;
     for table in tables {
         let rows = |site: u32| {

@@ -104,7 +104,7 @@ impl Pair {
                     say(ask(|done| store.change_member(room, user, other, action, LIMITS, done)))
                 });
             }
-            7 | 8 | 9 => {
+            7..=9 => {
                 let post = Post {
                     room: name,
                     from: user,

@@ -154,7 +154,7 @@ pub enum Event<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
         #[serde(borrow)]
-        conversation: Conversation<'a>,
+        conversation: Box<Conversation<'a>>,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },

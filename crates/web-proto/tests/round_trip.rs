@@ -221,7 +221,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             .prop_map(|(re, conversations, next)| Event::Conversations { re, conversations, next }),
         (number(), conversation(), text()).prop_map(|(re, conversation, position)| Event::Conversation {
             re,
-            conversation,
+            conversation: Box::new(conversation),
             position
         }),
         (text(), room(), text()).prop_map(|(conversation, room, position)| Event::Room {

@@ -146,7 +146,7 @@ fn rare(event: &chat::Event) -> Event<'_> {
         },
         chat::Event::Conversation { re, conversation: changed, position } => Event::Conversation {
             re: *re,
-            conversation: conversation(changed),
+            conversation: Box::new(conversation(changed)),
             position: position_text(*position),
         },
         chat::Event::Room { conversation, room, position } => Event::Room {

@@ -7,6 +7,7 @@ use scene::{Carrier, Client, Scene};
 use serde_json::{Value, json};
 
 /// Says a request and answers what comes back to it.
+#[allow(clippy::needless_pass_by_value, reason = "a request is said once")]
 fn ask(client: &mut Client, scene: &mut Scene, request: Value) -> Value {
     client.say(scene, &request.to_string());
     let heard = client.hear(scene);

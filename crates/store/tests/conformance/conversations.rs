@@ -15,7 +15,7 @@ pub(crate) fn a_message_moves_the_senders_markers_and_counts_for_the_other(store
     assert_eq!((anns.received, anns.read, anns.unread), (Seq(2), Seq(2), 0));
     let bobs = ask(|done| store.conversation(bob, id, done)).expect("it exists");
     assert_eq!((bobs.received, bobs.read, bobs.unread, bobs.their_read), (Seq(0), Seq(0), 2, Seq(2)));
-    assert_eq!(bobs.of.other().unwrap().id, ann);
+    assert_eq!(bobs.of.other().expect("a direct one").id, ann);
     let last = bobs.last.expect("there are messages");
     assert_eq!((last.seq, &*last.body, last.from_sub.as_str()), (Seq(2), "b", "ann"));
     say(store, bob, ann, "3", "c");
@@ -113,7 +113,7 @@ pub(crate) fn the_list_is_pinned_first_then_by_activity_and_pages_are_stable(sto
     ask(|done| store.change_conversation(direct(ann, others[2]), ann, pin, done));
     let order = |rows: &[chat::ConversationRow]| {
         rows.iter()
-            .map(|row| others.iter().position(|other| *other == row.of.other().unwrap().id))
+            .map(|row| others.iter().position(|other| *other == row.of.other().expect("a direct one").id))
             .collect::<Option<Vec<_>>>()
     };
     let first = ask(|done| store.conversations(ann, false, None, 3, done));

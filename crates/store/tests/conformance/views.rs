@@ -17,7 +17,7 @@ pub(crate) fn a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs(sto
         let (row, view) = sign_in(store, site, profile("carl", name), since(None));
         assert_eq!((row.id, &*row.profile.name), (carl.id, name));
         assert_eq!(view.conversations.rows.len(), 1);
-        assert_eq!(view.conversations.rows[0].of.other().unwrap().id, bob);
+        assert_eq!(view.conversations.rows[0].of.other().expect("a direct one").id, bob);
     }
     let (_, view) = sign_in(store, site, profile("carl", "Carl"), since(Some(view.position)));
     assert_eq!(view.messages.len(), 1);
@@ -78,8 +78,12 @@ pub(crate) fn a_difference_has_what_changed_and_nothing_else(store: &dyn Store) 
     relate(store, dora, ann, state(ContactState::RequestSent, ContactState::RequestReceived));
     let news = snapshot(store, ann, Some(position));
     assert!(!news.reset && news.gaps.is_empty());
-    let rows: Vec<_> =
-        news.conversations.rows.iter().map(|row| (row.of.other().unwrap().id, row.unread)).collect();
+    let rows: Vec<_> = news
+        .conversations
+        .rows
+        .iter()
+        .map(|row| (row.of.other().expect("a direct one").id, row.unread))
+        .collect();
     assert_eq!(rows, [(bob, 0)]);
     let messages: Vec<_> = news.messages.iter().map(|message| (message.seq, &*message.body)).collect();
     assert_eq!(messages, [(Seq(2), "new"), (Seq(3), "new, of my other device")]);
@@ -90,8 +94,12 @@ pub(crate) fn a_difference_has_what_changed_and_nothing_else(store: &dyn Store) 
     let pin = ConversationChange { pinned: Some(true), ..Default::default() };
     ask(|done| store.change_conversation(direct(ann, bob), bob, pin, done));
     let markers = snapshot(store, ann, Some(news.position));
-    let rows: Vec<_> =
-        markers.conversations.rows.iter().map(|row| (row.of.other().unwrap().id, row.their_read)).collect();
+    let rows: Vec<_> = markers
+        .conversations
+        .rows
+        .iter()
+        .map(|row| (row.of.other().expect("a direct one").id, row.their_read))
+        .collect();
     assert_eq!(rows, [(carl, Seq(1))], "the other's marker is mine to see, the other's pin is not");
     assert!(markers.messages.is_empty());
 }
