@@ -63,7 +63,8 @@ impl Pen {
     }
 
     fn due(&mut self, now: Instant) -> Option<Due> {
-        let until = (now.saturating_duration_since(self.begin).as_secs_f64() * self.rate) as u64;
+        // The first is due at the beginning, and each at its moment, not when the next one is.
+        let until = (now.saturating_duration_since(self.begin).as_secs_f64() * self.rate) as u64 + 1;
         let from = self.written;
         self.written = until.max(from);
         (until > from).then_some(Due { from, until, begin: self.begin, rate: self.rate })
@@ -79,9 +80,12 @@ mod tests {
         let mut pen = Pen::new(100.0);
         let begin = pen.begin;
         let looks = [0, 15, 15, 40, 1_000].map(|millis| begin + Duration::from_millis(millis));
-        let due: Vec<(u64, Instant)> =
-            looks.into_iter().filter_map(|now| pen.due(now)).flat_map(Due::each).collect();
-        assert_eq!(due.len(), 100);
+        let mut due = Vec::new();
+        for now in looks {
+            due.extend(pen.due(now).into_iter().flat_map(Due::each));
+            assert_eq!(due.len() as u128, (now - begin).as_millis() / 10 + 1, "those whose moment has come");
+        }
+        assert_eq!(due.len(), 101);
         for (number, (message, moment)) in due.into_iter().enumerate() {
             assert_eq!(
                 (message, moment),
