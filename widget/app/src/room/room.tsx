@@ -72,8 +72,8 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
               <bdi>{face.name}</bdi>
             </span>
           </span>
-          <span class={typing.length > 0 ? 'chat-presence is-typing clip' : 'chat-presence clip'} dir="auto">
-            {below}
+          <span class={typing.length > 0 ? 'chat-presence is-typing clip' : 'chat-presence clip'}>
+            <bdi>{below}</bdi>
           </span>
         </span>
       </button>
