@@ -25,8 +25,12 @@ pub(crate) struct Indexed {
     last: Option<(Instant, Duration)>,
 }
 
-/// Rows that are indexed in one transaction: a few milliseconds, for which a message may have to wait.
-const SLICE: u32 = 256;
+/// Rows that are indexed in one transaction, at most.
+const SLICE: u32 = 1_024;
+/// How long rows are taken into one transaction where nobody has written for a while, and where others write without a
+/// pause: a message may have to wait for that, and for the commit.
+pub(crate) const IDLE: Duration = Duration::from_millis(10);
+pub(crate) const BUSY: Duration = Duration::from_millis(2);
 /// So long nobody has written when a slice is done.
 const QUIET: Duration = Duration::from_millis(20);
 /// Where less than a slice is left, it is not done more often than this: each is a flush of the disk.
@@ -66,13 +70,20 @@ impl Indexed {
         self.last = Some((now, took));
     }
 
-    /// Indexes what comes next; call in a transaction. Where only other changes were committed since, nothing is written.
-    pub(crate) fn move_on(&mut self, db: &Connection, committed: u64) -> Outcome<()> {
+    /// Indexes for about so long what comes next; call in a transaction. Where only other changes were committed since,
+    /// nothing is written.
+    pub(crate) fn move_on(&mut self, db: &Connection, committed: u64, time: Duration) -> Outcome<()> {
+        let begin = Instant::now();
         let sql = "SELECT position, site, conversation, body FROM message WHERE position > ?1 ORDER BY position LIMIT ?2";
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query(params![self.upto as i64, SLICE])?;
         let (mut count, mut last) = (0, self.upto);
+        let mut is_all = true;
         while let Some(row) = rows.next()? {
+            if count > 0 && begin.elapsed() > time {
+                is_all = false;
+                break;
+            }
             let id = ConversationId { site: SiteId(row.get(1)?), key: row.get::<_, i64>(2)? as u64 };
             let body = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
             last = row.get::<_, i64>(0)? as u64;
@@ -82,7 +93,7 @@ impl Indexed {
         if count > 0 {
             meta::set_search_indexed(db, last)?;
         }
-        self.upto = if count < SLICE { committed } else { last };
+        self.upto = if is_all && count < SLICE { committed } else { last };
         Ok(())
     }
 }

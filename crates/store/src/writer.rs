@@ -18,7 +18,7 @@ use crate::conversation::{self, Direct, Side};
 use crate::fault::{Fault, Outcome};
 use crate::meta;
 use crate::room::known_members::KnownMembers;
-use crate::search::Indexed;
+use crate::search::{self, Indexed};
 use crate::sent::Sent;
 use crate::sqlite::Shared;
 use crate::user;
@@ -75,13 +75,15 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
     let mut batch = Batch::new(db);
     let mut jobs = Vec::new();
     let mut in_company = false;
-    batch.index(); // what was left when the last writer ended
+    batch.index(search::IDLE); // what was left when the last writer ended
     loop {
         if in_company {
             thread::sleep(shared.options.gather);
             shared.writes.gather(shared.options.gather_patient, shared.options.batch);
         }
-        while batch.pause().is_some_and(|pause| !shared.writes.comes_within(pause)) && batch.index() {}
+        while batch.pause().is_some_and(|pause| !shared.writes.comes_within(pause))
+            && batch.index(search::IDLE)
+        {}
         if !shared.writes.comes_within(CALM) {
             batch.forget();
             release_pages(db);
@@ -96,7 +98,7 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
         shared.counters.committed(jobs.len(), took);
         tell_all(shared, batch.position(), jobs.drain(..).zip(refused));
         if batch.indexed.is_due(batch.committed, Instant::now()) {
-            batch.index();
+            batch.index(search::BUSY);
         }
         if jobs.capacity() > shared.options.batch.min(1_024) {
             jobs = Vec::new();
@@ -338,11 +340,11 @@ impl<'c> Batch<'c> {
         self.version.and_then(|_| self.indexed.pause(self.committed, Instant::now()))
     }
 
-    /// Indexes the words of some more messages, in a transaction of its own; false where that failed.
-    fn index(&mut self) -> bool {
+    /// Indexes the words of some more messages for about so long, in a transaction of its own; false where that failed.
+    fn index(&mut self, time: Duration) -> bool {
         let begin = Instant::now();
         let outcome = self.begin().and_then(|()| {
-            self.indexed.move_on(self.db, self.committed)?;
+            self.indexed.move_on(self.db, self.committed, time)?;
             self.db.prepare_cached("COMMIT")?.execute([])?;
             Ok(())
         });
