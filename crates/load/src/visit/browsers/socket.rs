@@ -1,7 +1,7 @@
 //! The one WebSocket of a visitor's page: logs in, asks, writes, and is left.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use edge::{Conns, Handle, Io};
 use web_proto::{Command, Hello, SendTo, VERSION};
@@ -24,6 +24,9 @@ pub(in super::super) struct Socket {
     /// What was asked and is not answered.
     pub(super) asked: Vec<(u64, Kind, Instant)>,
 }
+
+/// Who leaves so soon after a question has not waited for its answer: nothing has failed, and nothing was answered.
+const LEFT_TOO_SOON: Duration = Duration::from_millis(500);
 
 impl Browsers {
     pub(super) fn log_in(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
@@ -75,8 +78,11 @@ impl Browsers {
             add(&self.road.counts.logged_out, 1);
         }
         socket.hung_up = true;
+        let late = Instant::now().checked_sub(LEFT_TOO_SOON);
         for (_, kind, due) in std::mem::take(&mut socket.asked) {
-            self.fail(kind, due, "no answer before the page was left");
+            if late.is_some_and(|late| due < late) {
+                self.fail(kind, due, "no answer before the page was left");
+            }
         }
         io.send(&self.out);
         io.close();
