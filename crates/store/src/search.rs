@@ -33,7 +33,8 @@ pub(crate) const IDLE: Duration = Duration::from_millis(10);
 pub(crate) const BUSY: Duration = Duration::from_millis(2);
 /// So long nobody has written when a slice is done.
 const QUIET: Duration = Duration::from_millis(20);
-/// Where less than a slice is left, it is not done more often than this: each is a flush of the disk.
+/// Where fewer are left behind, they are not indexed more often than [`SELDOM`]: each slice is a flush of the disk.
+const MANY: u64 = 256;
 const SELDOM: Duration = Duration::from_secs(1);
 /// Positions left behind from which on a slice is also done where nobody pauses, but not more often than takes this
 /// share of the writer's time.
@@ -54,7 +55,7 @@ impl Indexed {
     pub(crate) fn pause(&self, committed: u64, now: Instant) -> Option<Duration> {
         match committed.saturating_sub(self.upto) {
             0 => None,
-            behind if behind >= u64::from(SLICE) => Some(QUIET),
+            behind if behind >= MANY => Some(QUIET),
             _ => Some(QUIET.max(self.last.map_or(QUIET, |(when, _)| SELDOM.saturating_sub(now - when)))),
         }
     }
@@ -200,7 +201,7 @@ mod tests {
         let later = |ms| begin + Duration::from_millis(ms);
         assert_eq!(indexed.pause(11, later(100)), Some(Duration::from_millis(900)));
         assert_eq!(indexed.pause(11, later(5_000)), Some(QUIET));
-        assert_eq!(indexed.pause(10 + u64::from(SLICE), later(1)), Some(QUIET));
+        assert_eq!(indexed.pause(10 + MANY, later(1)), Some(QUIET));
     }
 
     #[test]
