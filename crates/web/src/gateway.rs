@@ -98,9 +98,6 @@ pub struct Written {
     frame: Vec<u8>,
 }
 
-/// Pieces of mail for so many sessions at most: what is for more is sliced, so that sockets have their turn in between.
-const MOST_AT_ONCE: usize = 256;
-
 /// The domain's way back to sessions of this gateway.
 ///
 /// A welcome becomes a frame here, on the thread that has read what is in it: a contact list is some hundred small pieces of
@@ -127,10 +124,31 @@ impl WebOutbox {
         let worker = Handle::from_bits(welcome.session.handle.0).worker();
         self.mailboxes.send(worker, Mail::Welcome(welcome.session, frame));
     }
+
+    /// Hands over what is for the sessions of each worker, none of it empty, in its order.
+    fn slices<T: Copy>(
+        &self,
+        to: &[T],
+        session: impl Fn(&T) -> SessionHandle,
+        mut send: impl FnMut(usize, Vec<T>),
+    ) {
+        let mut slices: Vec<Vec<T>> = vec![Vec::new(); self.mailboxes.workers()];
+        for one in to {
+            let worker = Handle::from_bits(session(one).0).worker();
+            let Some(slice) = slices.get_mut(worker) else { continue };
+            slice.push(*one);
+            if slice.len() == SLICE {
+                send(worker, std::mem::take(slice));
+            }
+        }
+        for (worker, slice) in slices.into_iter().enumerate().filter(|(_, slice)| !slice.is_empty()) {
+            send(worker, slice);
+        }
+    }
 }
 
-/// What goes to a whole room is cut into pieces of so many sessions: between them a worker looks at its sockets. The frame is
-/// written anew for each, which is little beside so many copies of it.
+/// What goes to many sessions of a worker, as to a whole room, is cut into pieces of so many: between them it looks at its
+/// sockets. A frame is written anew for each piece, which is little beside so many copies of it.
 const SLICE: usize = 512;
 
 /// So many copies of one frame count as one mail: a turn takes 16,000 of them, so that several messages for one room that
@@ -146,22 +164,14 @@ impl Outbox for WebOutbox {
     }
 
     fn deliver_all(&self, to: &[SessionHandle], event: Event) {
-        let mut slices: Vec<Vec<SessionHandle>> = vec![Vec::new(); self.mailboxes.workers()];
-        for &handle in to {
-            let worker = Handle::from_bits(handle.0).worker();
-            let Some(slice) = slices.get_mut(worker) else { continue };
-            slice.push(handle);
-            if slice.len() == SLICE {
-                self.mailboxes.send(worker, Mail::EventForMany(std::mem::take(slice), event.clone()));
-            }
-        }
-        for (worker, slice) in slices.into_iter().enumerate() {
-            match slice[..] {
-                [] => {}
+        self.slices(
+            to,
+            |to| *to,
+            |worker, slice| match slice[..] {
                 [one] => self.mailboxes.send(worker, Mail::Event(one, event.clone())),
                 _ => self.mailboxes.send(worker, Mail::EventForMany(slice, event.clone())),
-            }
-        }
+            },
+        );
     }
 
     fn deliver_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
@@ -171,13 +181,13 @@ impl Outbox for WebOutbox {
             Written { event, frame }
         });
         let written: Arc<[Written]> = written.collect();
-        for worker in 0..self.mailboxes.workers() {
-            let here = |(to, _): &&(SessionHandle, usize)| Handle::from_bits(to.0).worker() == worker;
-            let here: Vec<_> = to.iter().filter(here).copied().collect();
-            for some in here.chunks(MOST_AT_ONCE) {
-                self.mailboxes.send(worker, Mail::Events(some.to_vec(), Arc::clone(&written)));
-            }
-        }
+        self.slices(
+            to,
+            |(to, _)| *to,
+            |worker, slice| {
+                self.mailboxes.send(worker, Mail::Events(slice, Arc::clone(&written)));
+            },
+        );
     }
 }
 
@@ -366,6 +376,7 @@ impl Protocol for Gateway {
     fn weight(mail: &Mail) -> usize {
         match mail {
             Mail::EventForMany(to, _) => to.len() / COPIES,
+            Mail::Events(to, _) => to.len() / COPIES,
             _ => 1,
         }
     }
