@@ -1,9 +1,12 @@
-//! Admission: when more come than can be let in soon, the others are told at once when to come back.
+//! Admission: when more logins or messages come than can be served soon, the others are told at once when to come back.
 //!
 //! Without it a crowd that comes in one moment gets nothing: each login is finished long after its client has given up
 //! and come again. So a login is refused before anything is verified or read, where those under way are as many as are
 //! finished within [`SOON_MS`]; and those who are refused get moments one after the other, at the pace at which logins
 //! are finished.
+//!
+//! Messages have a door of their own, which nobody notices until the store is behind. Then all would wait for all, and whoever
+//! is refused and says it again after a fixed time comes with everybody else: that alone can keep a node from catching up.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,8 +16,14 @@ use crate::{Refusal, Timestamp};
 const SOON_MS: u64 = 1_000;
 /// The pace is measured over so long.
 const WINDOW_MS: u64 = 250;
+/// That of messages: a disk that is busy for some tenths of a second is nothing.
+const MESSAGES_WINDOW_MS: u64 = 2_000;
 /// Logins per second before anything was measured: a burst of as many comes in.
 const FIRST_PACE: f64 = 2_000.0;
+/// Messages per second while the store keeps up: as many as its queues hold.
+const MESSAGES_FIRST_PACE: f64 = 65_536.0;
+/// Fewer messages that are under way are no sign that the store is behind.
+const FEW_MESSAGES: f64 = 2_000.0;
 /// However slow the store is, so many are tried again and again.
 const LEAST_PACE: f64 = 500.0;
 /// What was possible is believed for about so long after it has ceased to be: when a hundred thousand connections break
@@ -25,12 +34,19 @@ const PROMISED: f64 = 0.9;
 /// Nobody is sent away for longer; those beyond come too early and are told once more.
 const LONGEST_MS: u64 = 600_000;
 
-/// How many logins are under way, and how fast they are finished.
+/// How many are under way, and how fast they are finished.
 pub(crate) struct Admission(Mutex<Pace>);
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Logins,
+    Messages,
+}
+
 struct Pace {
+    of: Of,
     under_way: u32,
-    /// Logins finished per second, when as many come as can be let in.
+    /// Finished per second, when as many come as can be let in.
     pace: f64,
     window: Timestamp,
     finished: u32,
@@ -40,23 +56,24 @@ struct Pace {
     promised: f64,
 }
 
-/// A login that is under way, until this is dropped.
+/// A login or message that is under way, until this is dropped.
 pub(crate) struct UnderWay(Arc<Admission>);
 
-impl Default for Admission {
-    fn default() -> Admission {
-        Admission(Mutex::new(Pace {
-            under_way: 0,
-            pace: FIRST_PACE,
-            window: Timestamp(0),
-            finished: 0,
-            was_full: false,
-            promised: 0.0,
-        }))
-    }
-}
-
 impl Admission {
+    pub(crate) fn of_logins() -> Admission {
+        Admission::new(Of::Logins, FIRST_PACE)
+    }
+
+    pub(crate) fn of_messages() -> Admission {
+        Admission::new(Of::Messages, MESSAGES_FIRST_PACE)
+    }
+
+    fn new(of: Of, pace: f64) -> Admission {
+        let window = Timestamp(0);
+        let pace = Pace { of, under_way: 0, pace, window, finished: 0, was_full: false, promised: 0.0 };
+        Admission(Mutex::new(pace))
+    }
+
     /// Err: as many as can be let in are under way.
     pub(crate) fn enter(self: &Arc<Self>, now: Timestamp) -> Result<UnderWay, Refusal> {
         self.pace().enter(now)?;
@@ -69,9 +86,9 @@ impl Admission {
 }
 
 impl UnderWay {
-    /// The login is finished. Who is refused on the way costs little and says nothing of the pace: else a flood of bad
+    /// It has come to its end. Who is refused on the way costs little and says nothing of the pace: else a flood of bad
     /// tokens would open the door.
-    pub(crate) fn is_here(&self) {
+    pub(crate) fn is_done(&self) {
         let mut pace = self.0.pace();
         pace.finished = pace.finished.saturating_add(1);
     }
@@ -102,10 +119,14 @@ impl Pace {
     /// While nobody is refused fewer come than could be let in, which says nothing against the pace.
     fn measure(&mut self, now: Timestamp) {
         let passed = now.0.abs_diff(self.window.0);
-        if passed < WINDOW_MS {
+        let window = if self.of == Of::Messages { MESSAGES_WINDOW_MS } else { WINDOW_MS };
+        if passed < window {
             return;
         }
         let seen = f64::from(self.finished) * 1000.0 / passed as f64;
+        if self.of == Of::Messages {
+            self.look_behind(seen);
+        }
         let part = match self.was_full {
             _ if seen > self.pace => 0.5,
             true => (passed as f64 / MEMORY_MS).min(0.5),
@@ -113,6 +134,18 @@ impl Pace {
         };
         self.pace = (self.pace + (seen - self.pace) * part).max(LEAST_PACE);
         (self.window, self.finished, self.was_full) = (now, 0, false);
+    }
+
+    /// A store that needs twice the time to finish what is under way is behind: from now on no more than that may be. When it
+    /// has caught up, the door opens again by and by.
+    fn look_behind(&mut self, seen: f64) {
+        let under_way = f64::from(self.under_way);
+        if under_way * 1000.0 > FEW_MESSAGES.max(2.0 * seen) * SOON_MS as f64 {
+            self.pace = self.pace.min(under_way * 1000.0 / SOON_MS as f64);
+            self.was_full = true;
+        } else if !self.was_full {
+            self.pace = (2.0 * self.pace).min(MESSAGES_FIRST_PACE);
+        }
     }
 }
 
@@ -139,7 +172,7 @@ mod tests {
     impl Crowd {
         fn new(per_second: f64) -> Crowd {
             Crowd {
-                admission: Arc::default(),
+                admission: Arc::new(Admission::of_logins()),
                 per_second,
                 now: START,
                 under_way: VecDeque::new(),
@@ -167,7 +200,7 @@ mod tests {
                     self.slowest = self.slowest.max(now - since);
                     self.here += 1;
                     done -= 1.0;
-                    place.is_here();
+                    place.is_done();
                 }
                 for _ in 0..self.coming.remove(&now).unwrap_or(0) {
                     match self.admission.enter(Timestamp(now)) {
@@ -228,9 +261,51 @@ mod tests {
         assert!(crowd.refusals - before < 30_000, "{}", crowd.refusals - before);
     }
 
+    fn writers(per_second: f64) -> Crowd {
+        Crowd { admission: Arc::new(Admission::of_messages()), ..Crowd::new(per_second) }
+    }
+
+    #[test]
+    fn nobody_who_writes_is_refused_while_the_store_keeps_up() {
+        let mut writers = writers(70_000.0);
+        (1..=20_000).for_each(|at| writers.comes(60, at));
+        writers.run(30_000);
+        assert_eq!((writers.here, writers.refusals), (1_200_000, 0));
+    }
+
+    #[test]
+    fn a_disk_that_is_busy_for_a_moment_refuses_nobody() {
+        let mut writers = writers(5_000.0);
+        (1..=20_000).for_each(|at| writers.comes(2, at));
+        for _ in 0..8 {
+            writers.run(1_700);
+            writers.per_second = 0.001;
+            writers.run(700);
+            writers.per_second = 5_000.0;
+        }
+        writers.run(60_000);
+        assert_eq!((writers.here, writers.refusals), (40_000, 0));
+    }
+
+    #[test]
+    fn what_the_store_cannot_take_waits_in_a_line_and_says_so_seldom() {
+        let mut writers = writers(1_500.0);
+        (1..=120_000).for_each(|at| writers.comes(2 + u32::from(at % 2 == 0), at));
+        writers.run(120_000);
+        assert!(writers.under_way.len() < 5_000, "{} are under way", writers.under_way.len());
+        let behind = 300_000 - writers.here;
+        assert!(writers.here > 150_000, "{} were stored at 1,500/s", writers.here);
+        writers.per_second = 5_000.0;
+        let took = writers.run(600_000);
+        assert_eq!(writers.here, 300_000);
+        assert!(took < 90_000, "{behind} that waited took {took} ms");
+        assert!(writers.slowest < 6 * SOON_MS, "{} ms", writers.slowest);
+        assert!(writers.refusals < 450_000, "{} refusals", writers.refusals);
+    }
+
     #[test]
     fn those_who_are_refused_on_the_way_say_nothing_of_the_pace() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::of_logins());
         for millisecond in 0..5_000 {
             (0..50)
                 .for_each(|_| drop(admission.enter(Timestamp(START + millisecond)).expect("there is room")));
@@ -242,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_goes_back_sends_nobody_away_for_long() {
-        let admission = Arc::new(Admission::default());
+        let admission = Arc::new(Admission::of_logins());
         let _under_way: Vec<_> = (0..2_000).map(|_| admission.enter(Timestamp(START)).ok()).collect();
         let refused = |at| match admission.enter(Timestamp(at)) {
             Err(Refusal::Overloaded { retry_after_ms }) => u64::from(retry_after_ms),

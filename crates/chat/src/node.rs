@@ -14,7 +14,7 @@
 //! | sites | `sites.rs` | – | always |
 //! | recent users, relations, contact lists | `cache.rs` | key | while asked for, bounded |
 //! | new guests by address | `guest.rs` | – | bounded |
-//! | logins under way, their pace | `admission.rs` | – | always |
+//! | logins and messages under way, their pace | `admission.rs` | – | always |
 //! | randomness | `node.rs` | – | always |
 //! | *telling* | `delivery.rs` | – | – |
 //!
@@ -37,6 +37,7 @@ use crate::guest::GuestDoor;
 use crate::limits::Rate;
 use crate::peer::Job;
 use crate::presence::NewsDesk;
+use crate::send::Draft;
 use crate::session::{State, UsersHere};
 use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
@@ -124,6 +125,8 @@ pub(crate) struct Inner {
     pub(crate) pairs_busy: PairsBusy,
     pub(crate) guest_door: GuestDoor,
     pub(crate) admission: Arc<Admission>,
+    /// The same for messages.
+    pub(crate) posting: Arc<Admission>,
     pub(crate) counters: Counters,
     /// See `delivery.rs`.
     pub(crate) telling: Mutex<()>,
@@ -167,7 +170,8 @@ impl Node {
             recent: Recent::new(),
             pairs_busy: PairsBusy::default(),
             guest_door: GuestDoor::default(),
-            admission: Arc::default(),
+            admission: Arc::new(Admission::of_logins()),
+            posting: Arc::new(Admission::of_messages()),
             counters: Counters::default(),
             telling: Mutex::new(()),
             rng: Mutex::new(StdRng::from_seed(rng_seed)),
@@ -204,13 +208,19 @@ impl Node {
         };
         let site = session.user.site;
         match command {
-            Command::Send { client_id, to, body, reply_to } => match to.room(site) {
-                Ok(room) => inner.post(&asker, room, client_id, body, reply_to, now),
-                Err(to) => {
-                    let job = Job::Send { client_id, body, reply_to };
-                    inner.for_peer(asker, is_waiting, to, job, now);
+            Command::Send { client_id, to, body, reply_to } => {
+                let under_way = match inner.posting.enter(now) {
+                    Ok(under_way) => under_way,
+                    Err(refusal) => {
+                        return inner.refuse(session.handle, AnswerTo::Message(client_id), refusal);
+                    }
+                };
+                let draft = Draft { client_id, body, reply_to, under_way };
+                match to.room(site) {
+                    Ok(room) => inner.post(&asker, room, draft, now),
+                    Err(to) => inner.for_peer(asker, is_waiting, to, Job::Send(draft), now),
                 }
-            },
+            }
             Command::Marker { conversation, set } if conversation.is_room() => {
                 inner.mark_room(&asker, conversation, set);
             }

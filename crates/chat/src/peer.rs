@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
+use crate::send::Draft;
 use crate::{
     ContactState, ConversationChange, MarkerSet, MessageChange, Mode, Refusal, Relation, Seq, StoreError,
     Timestamp, To, UserId, UserRow,
@@ -16,7 +17,7 @@ const MAX_WAITING: usize = 64;
 
 /// A command that needs to know the other one.
 pub(crate) enum Job {
-    Send { client_id: Box<str>, body: Box<str>, reply_to: Option<Seq> },
+    Send(Draft),
     Mark(MarkerSet),
     Typing(bool),
     Change { re: u64, change: ConversationChange },
@@ -128,9 +129,7 @@ impl Inner {
             Err(refusal) => return self.refuse(asker.session.handle, job.answer_to(), refusal),
         };
         match job {
-            Job::Send { client_id, body, reply_to } => {
-                self.send(asker, &peer, client_id, body, reply_to, now);
-            }
+            Job::Send(draft) => self.send(asker, &peer, draft, now),
             Job::Mark(set) => self.mark(asker, &peer, set),
             Job::Typing(on) => self.typing(asker, &peer, on),
             Job::Change { re, change } => self.change_conversation(asker, &peer, re, change),
@@ -234,7 +233,7 @@ impl Inner {
 impl Job {
     fn answer_to(&self) -> AnswerTo {
         match self {
-            Job::Send { client_id, .. } => AnswerTo::Message(client_id.clone()),
+            Job::Send(draft) => AnswerTo::Message(draft.client_id.clone()),
             Job::Mark(_) => AnswerTo::Session,
             Job::Typing(_) => AnswerTo::Nobody,
             Job::Change { re, .. } | Job::ChangeMessage { re, .. } | Job::History { re, .. } => {

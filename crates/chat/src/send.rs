@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::admission::UnderWay;
 use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::node::{Asker, Inner};
@@ -27,17 +28,18 @@ pub(crate) fn check_body(body: &str, limits: &Limits) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// A message that a client wants to send.
+pub(crate) struct Draft {
+    pub(crate) client_id: Box<str>,
+    pub(crate) body: Box<str>,
+    pub(crate) reply_to: Option<Seq>,
+    pub(crate) under_way: UnderWay,
+}
+
 impl Inner {
-    pub(crate) fn send(
-        self: &Arc<Self>,
-        asker: &Asker,
-        peer: &Peer,
-        client_id: Box<str>,
-        body: Box<str>,
-        reply_to: Option<Seq>,
-        now: Timestamp,
-    ) {
+    pub(crate) fn send(self: &Arc<Self>, asker: &Asker, peer: &Peer, draft: Draft, now: Timestamp) {
         let session = asker.session;
+        let Draft { client_id, body, reply_to, under_way } = draft;
         let conversation = match self.accept(asker, peer, &client_id, &body, now) {
             Ok(conversation) => conversation,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
@@ -67,7 +69,14 @@ impl Inner {
         };
         let node = self.clone();
         let to = peer.id;
-        self.store.append(append, Box::new(move |outcome| node.appended(session, to, message, &outcome)));
+        let done = move |outcome: Result<Appended, StoreError>| {
+            if outcome.is_ok() {
+                under_way.is_done();
+            }
+            drop(under_way);
+            node.appended(session, to, message, &outcome);
+        };
+        self.store.append(append, Box::new(done));
     }
 
     fn accept(

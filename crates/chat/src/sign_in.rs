@@ -223,7 +223,7 @@ impl Inner {
                 changes,
             };
             node.counters.sign_ins.add(1);
-            arrival.under_way.is_here();
+            arrival.under_way.is_done();
             node.outbox.deliver(session.handle, Event::Welcome(Box::new(welcome)));
             node.release(session);
             // The client may have been quick enough to say `watch` before.

@@ -6,6 +6,7 @@ use super::{Joined, Post, Posted, RoomName};
 use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::node::{Asker, Inner};
+use crate::send::Draft;
 use crate::session::Handles;
 use crate::{
     ConversationId, Event, Message, Position, Refusal, Seq, SessionHandle, SessionId, SiteId, StoreError,
@@ -16,7 +17,7 @@ use crate::{
 const MOST_TOLD_OF_TYPING: u32 = 50;
 
 /// What the message will be, but for what the store adds.
-struct Draft {
+struct Unposted {
     from: Sub,
     client_id: Box<str>,
     body: Box<str>,
@@ -24,16 +25,9 @@ struct Draft {
 }
 
 impl Inner {
-    pub(crate) fn post(
-        self: &Arc<Self>,
-        asker: &Asker,
-        room: RoomName,
-        client_id: Box<str>,
-        body: Box<str>,
-        reply_to: Option<Seq>,
-        now: Timestamp,
-    ) {
+    pub(crate) fn post(self: &Arc<Self>, asker: &Asker, room: RoomName, draft: Draft, now: Timestamp) {
         let session = asker.session;
+        let Draft { client_id, body, reply_to, under_way } = draft;
         let sound = crate::send::check(&client_id, &body, &self.config.limits).and_then(|()| {
             let rate = Rate::per_second(self.config.limits.site_sends_per_second);
             rate.take_shared(&asker.site.counters.sends, now)
@@ -50,15 +44,26 @@ impl Inner {
             time: now,
             reply_to,
         };
-        let draft = Draft { from: asker.sub.clone(), client_id, body, reply_to };
+        let unposted = Unposted { from: asker.sub.clone(), client_id, body, reply_to };
         let node = self.clone();
-        let done = move |outcome| node.posted(session, draft, outcome);
+        let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
+            if outcome.is_ok() {
+                under_way.is_done();
+            }
+            drop(under_way);
+            node.posted(session, unposted, outcome);
+        };
         self.store.post(post, self.config.limits.rooms, Box::new(done));
     }
 
     /// On disk: first the sender is told, then all other devices of all members.
-    fn posted(&self, session: SessionId, draft: Draft, outcome: Result<Result<Posted, Refusal>, StoreError>) {
-        let Draft { from, client_id, body, reply_to } = draft;
+    fn posted(
+        &self,
+        session: SessionId,
+        unposted: Unposted,
+        outcome: Result<Result<Posted, Refusal>, StoreError>,
+    ) {
+        let Unposted { from, client_id, body, reply_to } = unposted;
         let Posted { appended, joined, members } = match outcome {
             Ok(Ok(posted)) => posted,
             Ok(Err(refusal)) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
