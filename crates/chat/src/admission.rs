@@ -10,7 +10,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Refusal, Timestamp};
+use crate::{Refusal, StoreError, Timestamp};
 
 /// Whoever is let in should be here within this. Clients give up after some seconds.
 const SOON_MS: u64 = 1_000;
@@ -91,6 +91,13 @@ impl UnderWay {
     pub(crate) fn is_done(&self) {
         let mut pace = self.0.pace();
         pace.finished = pace.finished.saturating_add(1);
+    }
+
+    /// The store has answered.
+    pub(crate) fn answered<T>(self, outcome: &Result<T, StoreError>) {
+        if outcome.is_ok() {
+            self.is_done();
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use crate::peer::Peer;
 use crate::people::{Other, person, presence_shown};
 use crate::{
     Conversation, ConversationChange, ConversationId, ConversationOf, ConversationRow, ConversationsPage,
-    Event, HistoryPage, Message, PageOf, Presence, Refusal, Seq, StoreError, StoredMessage, Timestamp, With,
+    Event, HistoryPage, Message, PageOf, Presence, Refusal, Seq, SessionId, StoreError, StoredMessage,
+    Timestamp, With,
 };
 
 /// `presence`: of the other one of a direct conversation.
@@ -90,12 +91,23 @@ impl Inner {
         re: u64,
         change: ConversationChange,
     ) {
-        let session = asker.session;
-        let Some(id) = ConversationId::direct(session.user, peer.id) else { return };
+        let Some(id) = ConversationId::direct(asker.session.user, peer.id) else { return };
+        let presence = presence_shown(asker.site.site.mode, peer.relation, self.told(peer.id));
+        self.change_view(asker.session, re, id, presence, change);
+    }
+
+    /// How a member sees a conversation, direct or a room. `presence`: that of the other one, where there is one.
+    pub(crate) fn change_view(
+        self: &Arc<Self>,
+        session: SessionId,
+        re: u64,
+        id: ConversationId,
+        presence: Option<Presence>,
+        change: ConversationChange,
+    ) {
         if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {
             return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
         }
-        let presence = presence_shown(asker.site.site.mode, peer.relation, self.told(peer.id));
         let node = self.clone();
         let done = move |outcome| {
             let (row, position) = match outcome {

@@ -241,7 +241,7 @@ impl Node {
                 inner.list_conversations(asker, re, archived, page)
             }
             Command::Conversation { re, conversation, change } if conversation.is_room() => {
-                inner.change_view_of_room(&asker, re, conversation, change);
+                inner.change_view(session, re, conversation, None, change);
             }
             Command::Conversation { re, conversation, change } => {
                 let job = Job::Change { re, change };

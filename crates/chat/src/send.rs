@@ -70,10 +70,7 @@ impl Inner {
         let node = self.clone();
         let to = peer.id;
         let done = move |outcome: Result<Appended, StoreError>| {
-            if outcome.is_ok() {
-                under_way.is_done();
-            }
-            drop(under_way);
+            under_way.answered(&outcome);
             node.appended(session, to, message, &outcome);
         };
         self.store.append(append, Box::new(done));

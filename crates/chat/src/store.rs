@@ -117,6 +117,8 @@ pub trait Store: RoomStore {
     fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>);
     fn users(&self, site: SiteId, subs: Vec<Sub>, done: Done<Vec<UserRow>>);
     fn users_by_id(&self, ids: Vec<UserId>, done: Done<Vec<UserRow>>);
+    /// Who asks is about to write to the other: what a message of `a` to `b` would be put beside is read along, so that the
+    /// writer finds it in memory.
     fn relation(&self, a: UserId, b: UserId, done: Done<Relation>);
     /// The same of one user to many, in the order of `others`: for the presence of everyone on a page.
     fn relations(&self, user: UserId, others: Vec<UserId>, done: Done<Vec<Relation>>);

@@ -47,10 +47,7 @@ impl Inner {
         let unposted = Unposted { from: asker.sub.clone(), client_id, body, reply_to };
         let node = self.clone();
         let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
-            if outcome.is_ok() {
-                under_way.is_done();
-            }
-            drop(under_way);
+            under_way.answered(&outcome);
             node.posted(session, unposted, outcome);
         };
         self.store.post(post, self.config.limits.rooms, Box::new(done));

@@ -1,14 +1,11 @@
-//! A room as one of its members sees it: history, markers, muted, pinned, archived.
+//! A room as one of its members sees it: history and markers.
 
 use std::sync::Arc;
 
 use super::RoomName;
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
-use crate::{
-    ConversationChange, ConversationId, Event, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError,
-    Timestamp,
-};
+use crate::{ConversationId, Event, HistoryPage, MarkerRow, MarkerSet, Refusal, Seq, StoreError};
 
 impl Inner {
     /// `before` and `after` at once are refused: there is no telling which end is wanted.
@@ -55,36 +52,5 @@ impl Inner {
             Err(error) => node.refuse(session.handle, AnswerTo::Session, unavailable(error)),
         };
         self.store.mark(conversation, session.user, received, read, Box::new(done));
-    }
-
-    pub(crate) fn change_view_of_room(
-        self: &Arc<Self>,
-        asker: &Asker,
-        re: u64,
-        conversation: ConversationId,
-        change: ConversationChange,
-    ) {
-        let session = asker.session;
-        if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {
-            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
-        }
-        let node = self.clone();
-        let done = move |outcome| {
-            let (row, position) = match outcome {
-                Ok(Some(changed)) => changed,
-                Ok(None) => {
-                    let refusal = Refusal::NoSuchConversation;
-                    return node.refuse(session.handle, AnswerTo::Request(re), refusal);
-                }
-                Err(error) => {
-                    return node.refuse(session.handle, AnswerTo::Request(re), unavailable(error));
-                }
-            };
-            let seen = Box::new(crate::conversations::conversation(row, None));
-            let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
-            node.answer(session, event(Some(re)));
-            node.tell(session.user, position, Some(session.handle), event(None));
-        };
-        self.store.change_conversation(conversation, session.user, change, Box::new(done));
     }
 }

@@ -7,11 +7,11 @@ import { Avatar } from '../avatar/avatar.tsx';
 import { actions } from '../chats_tab/chat_row.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { contactActions } from '../contacts_tab/contact_actions.ts';
-import { Icon } from '../icon/icon.tsx';
 import { Late } from '../late.tsx';
 import { mayEdit } from '../message/actions.ts';
 import { keepsOrder, silenced } from '../room/may_write.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { ChatBar } from './chat_bar.tsx';
 import { History } from './history.tsx';
 
 interface Props {
@@ -124,9 +124,8 @@ function ChatHeader({
   corner,
 }: { conversation: Conversation } & Pick<Props, 'onBack' | 'corner'>) {
   const surroundings = useSurroundings();
-  const { wording: words, openMenu, client } = surroundings;
+  const { wording: words, client } = surroundings;
   const now = useNow();
-  const more = useRef<HTMLButtonElement>(null);
   const user = conversation.with.user;
   const person = useTopic(`person:${user}`, one => one.person(user));
   const view = useTopic(`presence:${user}`, one => one.presence(user));
@@ -137,25 +136,14 @@ function ChatHeader({
     view.presence === 'offline' && view.lastSeen !== undefined
       ? words.lastSeen(words.ago(view.lastSeen, now))
       : words[view.presence];
-  const showMenu = () => {
-    if (more.current === null) return;
+  const items = () => {
     const withPerson = contactActions(surroundings, person, client.contact(user)).filter(
       item => item.text !== words.message,
     );
-    const withChat = conversation.exists ? actions(surroundings, conversation, now) : [];
-    openMenu({
-      anchor: more.current,
-      label: words.actionsFor(person.name),
-      items: [...withChat, ...withPerson],
-    });
+    return [...(conversation.exists ? actions(surroundings, conversation, now) : []), ...withPerson];
   };
   return (
-    <div class="bar chat-bar">
-      {onBack && (
-        <button type="button" class="icon-button" aria-label={words.back} title={words.back} onClick={onBack}>
-          <Icon name="back" mirrored />
-        </button>
-      )}
+    <ChatBar name={person.name} onBack={onBack} items={items} corner={corner}>
       <Avatar person={person} size="small" presence={view.presence} />
       <div class="chat-who grow">
         <h2 class="chat-name clip">
@@ -165,19 +153,6 @@ function ChatHeader({
           {typing ? words.typing : where}
         </p>
       </div>
-      <button
-        ref={more}
-        type="button"
-        class="icon-button"
-        aria-haspopup="menu"
-        aria-expanded="false"
-        aria-label={words.actionsFor(person.name)}
-        title={words.more}
-        onClick={showMenu}
-      >
-        <Icon name="more" />
-      </button>
-      {corner}
-    </div>
+    </ChatBar>
   );
 }

@@ -2,8 +2,9 @@
 
 import type { Conversation, LeftReason, RoomView } from '@kith/client';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
+import { ChatBar } from '../chat/chat_bar.tsx';
 import { actions, RoomMark } from '../chats_tab/chat_row.tsx';
 import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../sheets.ts';
@@ -22,9 +23,8 @@ interface HeadProps {
 export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
   useSheet(css);
   const surroundings = useSurroundings();
-  const { wording: words, openMenu, client, confirm, announce } = surroundings;
+  const { wording: words, client, confirm, announce } = surroundings;
   const now = useNow();
-  const more = useRef<HTMLButtonElement>(null);
   const { key, room, with: face } = conversation;
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
   const member = room?.role !== undefined;
@@ -36,8 +36,7 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
     typing.length > 0
       ? words.areTyping(typing.map(user => client.person(user).name))
       : room && words.roomCount(room.members, words.number(room.members));
-  const showMenu = () => {
-    if (more.current === null) return;
+  const items = () => {
     const leave = () =>
       confirm({
         title: words.leaveAsk(face.name),
@@ -45,23 +44,14 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
         action: words.leave,
         onYes: () => client.leave(key).catch((error: unknown) => announce(failureOf(error, words))),
       });
-    openMenu({
-      anchor: more.current,
-      label: words.actionsFor(face.name),
-      items: [
-        { icon: 'people', text: words.aboutRoom, run: onAbout },
-        ...(member ? actions(surroundings, conversation, now) : []),
-        ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
-      ],
-    });
+    return [
+      { icon: 'people', text: words.aboutRoom, run: onAbout } as const,
+      ...(member ? actions(surroundings, conversation, now) : []),
+      ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
+    ];
   };
   return (
-    <div class="bar chat-bar">
-      {onBack && (
-        <button type="button" class="icon-button" aria-label={words.back} title={words.back} onClick={onBack}>
-          <Icon name="back" mirrored />
-        </button>
-      )}
+    <ChatBar name={face.name} onBack={onBack} items={items} corner={corner}>
       <h2 class="hidden-text">{face.name}</h2>
       <button type="button" class="room-head grow" title={words.aboutRoom} onClick={onAbout}>
         <Avatar person={face} size="small" room />
@@ -77,20 +67,7 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
           </span>
         </span>
       </button>
-      <button
-        ref={more}
-        type="button"
-        class="icon-button"
-        aria-haspopup="menu"
-        aria-expanded="false"
-        aria-label={words.actionsFor(face.name)}
-        title={words.more}
-        onClick={showMenu}
-      >
-        <Icon name="more" />
-      </button>
-      {corner}
-    </div>
+    </ChatBar>
   );
 }
 

@@ -1,0 +1,43 @@
+// The bar above a conversation: the way back, who or what it is, and the menu of what one may do.
+
+import type { ComponentChildren } from 'preact';
+import { Icon } from '../icon/icon.tsx';
+import type { MenuItem } from '../menu/menu.tsx';
+import { useSurroundings } from '../surroundings.tsx';
+
+interface Props {
+  name: string;
+  /** Left out where the list stands beside the chat. */
+  onBack: (() => void) | undefined;
+  /** Asked for when the menu is opened. */
+  items(): MenuItem[];
+  corner: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function ChatBar({ name, onBack, items, corner, children }: Props) {
+  const { wording: words, openMenu } = useSurroundings();
+  const label = words.actionsFor(name);
+  return (
+    <div class="bar chat-bar">
+      {onBack && (
+        <button type="button" class="icon-button" aria-label={words.back} title={words.back} onClick={onBack}>
+          <Icon name="back" mirrored />
+        </button>
+      )}
+      {children}
+      <button
+        type="button"
+        class="icon-button"
+        aria-haspopup="menu"
+        aria-expanded="false"
+        aria-label={label}
+        title={words.more}
+        onClick={event => openMenu({ anchor: event.currentTarget, label, items: items() })}
+      >
+        <Icon name="more" />
+      </button>
+      {corner}
+    </div>
+  );
+}
