@@ -2,6 +2,9 @@
 
 import type { App, Stage } from '@kith/loader/stage';
 import { h, render } from 'preact';
+import { formattedPart } from './body_text/body_text.tsx';
+import { fetchReader } from './body_text/plain.ts';
+import { fetchPart } from './late.tsx';
 import { Notices } from './notices/notices.ts';
 import { soundIsOn } from './notices/sound_choice.ts';
 import { sheets } from './sheets.ts';
@@ -10,7 +13,11 @@ import { Shell } from './shell/shell.tsx';
 import { fetchWording } from './wording/wording.ts';
 
 export default async function mount(stage: Stage): Promise<App> {
+  const marks = fetchReader().catch(() => undefined);
   const wording = await fetchWording([stage.settings.lang, ...navigator.languages]);
+  // Small, and asked for at the same time; but nobody waits for it long.
+  const read = Promise.allSettled([marks, fetchPart(formattedPart, wording)]);
+  await Promise.race([read, new Promise(done => setTimeout(done, MARKS_MS))]);
   const place = document.createElement('div');
   // What a page's rules do to the host element, this element does not inherit.
   place.className = 'kith';
@@ -39,6 +46,9 @@ export default async function mount(stage: Stage): Promise<App> {
     },
   };
 }
+
+/** Texts are shown as they were written where it takes longer. */
+const MARKS_MS = 150;
 
 let chime: Promise<() => void> | undefined;
 

@@ -21,8 +21,8 @@ export interface Surroundings {
   /** Says something to screen readers, politely. */
   announce(text: string): void;
   openChat(key: ConversationKey): void;
-  /** Shows a menu over the panel; one at a time. */
-  openMenu(request: MenuRequest): void;
+  /** Shows a menu over the panel, once it is there; one at a time. */
+  openMenu(request: MenuRequest | Promise<MenuRequest>): void;
   /** Lets the member choose an emoji; it is fetched when it is used first. */
   pickEmoji(request: EmojiRequest): void;
   /** What is embedded in a page leaves the focus where it is, until somebody has come to it. */

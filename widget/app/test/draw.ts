@@ -2,7 +2,11 @@
 
 import { h, render, type VNode } from 'preact';
 import { act } from 'preact/test-utils';
+import { vi } from 'vitest';
 import { FakeClient, type FakeOptions } from '../dev/fake_client.ts';
+import { formattedPart } from '../src/body_text/body_text.tsx';
+import { fetchReader } from '../src/body_text/plain.ts';
+import { fetchPart } from '../src/late.tsx';
 import type { MenuRequest } from '../src/menu/menu.tsx';
 import {
   type EmojiRequest,
@@ -14,6 +18,10 @@ import { en } from '../src/wording/en.ts';
 import { wordingFor } from '../src/wording/wording.ts';
 
 export const NOW = Date.UTC(2026, 2, 12, 12);
+/** What late parts say is fetched for it: `beforeAll(() => roomWords.fetch(WORDING))`. */
+export const WORDING = wordingFor(['en-GB'], { en }, 'UTC');
+// As they are a moment after the interface came.
+await Promise.all([fetchReader(), fetchPart(formattedPart, WORDING)]);
 
 export class Drawing {
   readonly client: FakeClient;
@@ -32,15 +40,15 @@ export class Drawing {
   draw(component: VNode): this {
     const surroundings: Surroundings = {
       client: this.client,
-      wording: wordingFor(['en-GB'], { en }, 'UTC'),
+      wording: WORDING,
       announce: text => this.said.push(text),
       openChat: key => this.opened.push(key),
       takesFocus: () => true,
       pickEmoji: request => {
         this.picking = request;
       },
-      openMenu: request => {
-        this.menu = request;
+      openMenu: async request => {
+        this.menu = await request;
       },
       confirm: question => {
         this.question = question;
@@ -56,6 +64,14 @@ export class Drawing {
   do(action: () => void): this {
     act(action);
     return this;
+  }
+
+  /** The menu that was opened; its items come late. */
+  async shownMenu(): Promise<MenuRequest> {
+    return vi.waitFor(() => {
+      if (this.menu === undefined) throw new Error('no menu');
+      return this.menu;
+    });
   }
 
   find<E extends HTMLElement = HTMLElement>(selector: string): E {

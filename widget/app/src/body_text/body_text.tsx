@@ -1,11 +1,9 @@
-// A message's text, drawn from its tree: elements of this list and no others, with attributes of ours alone.
+// A message's text. What has marks in it is drawn by another part, which comes with the first such message.
 
-import { type ComponentChildren, h } from 'preact';
-import { useMemo } from 'preact/hooks';
-import { useClient } from '../surroundings.tsx';
-import { type Block, blocksOf, type Inline, isOnlyEmoji, type NameOf, textOf } from './formatting.ts';
+import { Late, late } from '../late.tsx';
+import type { NameOf } from './formatting.ts';
 
-interface Props {
+export interface BodyProps {
   body: string;
   /** From a stranger; addresses are shown but lead nowhere. */
   inert: boolean;
@@ -13,77 +11,28 @@ interface Props {
   nameOf?: NameOf | undefined;
 }
 
-export function BodyText({ body, inert, nameOf }: Props) {
-  const me = useClient().me()?.user;
-  const blocks = useMemo(() => blocksOf(body, nameOf), [body, nameOf]);
-  const large = useMemo(() => isOnlyEmoji(body), [body]);
+/** Where none of these stands, the text is what it says. */
+const MARKS = /[*_~`[\\>@]|:\/\/|mailto:|^[-•\d]/im;
+export const formattedPart = late(() => import('./formatted.tsx'), 'Formatted');
+
+export function BodyText(props: BodyProps) {
+  const { body } = props;
+  const asWritten = <span>{body}</span>;
   return (
-    <div class={large ? 'body-text body-emoji' : 'body-text'}>
-      {blocks.map((block, i) => drawnBlock(block, i, { inert, me }))}
+    <div class={isOnlyEmoji(body) ? 'body-text body-emoji' : 'body-text'}>
+      {MARKS.test(body) ? (
+        <Late part={formattedPart} props={props} meanwhile={asWritten} onFailed={() => undefined} />
+      ) : (
+        asWritten
+      )}
     </div>
   );
 }
 
-interface Around {
-  inert: boolean;
-  me: string | undefined;
+/** Up to three emoji and nothing else are drawn large. */
+export function isOnlyEmoji(body: string): boolean {
+  return body.length < 60 && ONLY_EMOJI.test(body);
 }
 
-const MARKS = { bold: 'strong', italic: 'em', strike: 's' } as const;
-
-function drawnBlock(block: Block, key: number, around: Around): ComponentChildren {
-  switch (block.kind) {
-    case 'lines':
-      return <span key={key}>{drawn(block.inside, around)}</span>;
-    case 'code_block':
-      return (
-        <pre key={key} dir="ltr">
-          <code>{block.text}</code>
-        </pre>
-      );
-    case 'quote':
-      return <blockquote key={key}>{drawn(block.inside, around)}</blockquote>;
-    case 'list': {
-      const items = block.items.map((item, i) => <li key={i}>{drawn(item, around)}</li>);
-      return block.start === undefined ? (
-        <ul key={key}>{items}</ul>
-      ) : (
-        <ol key={key} start={block.start}>
-          {items}
-        </ol>
-      );
-    }
-  }
-}
-
-function drawn(inside: readonly Inline[], around: Around): ComponentChildren[] {
-  return inside.map((one, key) => {
-    switch (one.kind) {
-      case 'text':
-        return one.text;
-      case 'code':
-        return <code key={key}>{one.text}</code>;
-      case 'mention':
-        return (
-          <bdi key={key} class={one.user === around.me ? 'mention mention-me' : 'mention'}>
-            {one.text}
-          </bdi>
-        );
-      case 'link':
-        if (around.inert) return drawn(one.inside, around);
-        return (
-          <a
-            key={key}
-            href={one.href}
-            title={textOf(one.inside) === one.href ? undefined : one.href}
-            target="_blank"
-            rel="noopener noreferrer nofollow ugc"
-          >
-            {drawn(one.inside, around)}
-          </a>
-        );
-      default:
-        return h(MARKS[one.kind], { key }, drawn(one.inside, around));
-    }
-  });
-}
+const ONLY_EMOJI =
+  /^\s*(?:(?:\p{Extended_Pictographic}(?:\ufe0f|\u20e3|\p{Emoji_Modifier})*(?:\u200d\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})*)*|[\u{1f1e6}-\u{1f1ff}]{2})\s*){1,3}$/u;

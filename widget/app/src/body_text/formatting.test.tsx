@@ -3,8 +3,8 @@
 
 import { expect, test } from 'vitest';
 import { Drawing } from '../../test/draw.ts';
-import { BodyText } from './body_text.tsx';
-import { blocksOf, isOnlyEmoji, plainOf } from './formatting.ts';
+import { BodyText, isOnlyEmoji } from './body_text.tsx';
+import { blocksOf, plainOf } from './formatting.ts';
 
 const people: Record<string, string> = { anna: 'Anna', 'u-7': 'Tom Becker', room: 'room' };
 const nameOf = (user: string) => (Object.hasOwn(people, user) ? people[user] : undefined);

@@ -66,14 +66,6 @@ export function plainOf(body: string, nameOf?: NameOf): string {
     .join('\n');
 }
 
-/** Up to three emoji and nothing else are drawn large. */
-export function isOnlyEmoji(body: string): boolean {
-  return body.length < 60 && ONLY_EMOJI.test(body);
-}
-
-const ONLY_EMOJI =
-  /^\s*(?:(?:\p{Extended_Pictographic}(?:\ufe0f|\u20e3|\p{Emoji_Modifier})*(?:\u200d\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})*)*|[\u{1f1e6}-\u{1f1ff}]{2})\s*){1,3}$/u;
-
 export function textOf(inside: readonly Inline[]): string {
   return inside.map(one => ('inside' in one ? textOf(one.inside) : one.text)).join('');
 }

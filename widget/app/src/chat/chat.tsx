@@ -4,11 +4,9 @@ import { type Conversation, type ConversationKey, isRoom, type Message } from '@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { actions } from '../chats_tab/chat_row.tsx';
 import { Composer } from '../composer/composer.tsx';
-import { contactActions } from '../contacts_tab/contact_actions.ts';
-import { Late } from '../late.tsx';
-import { mayEdit } from '../message/actions.ts';
+import { fetchLate, Late, late } from '../late.tsx';
+import { mayEdit } from '../message/may_edit.ts';
 import { keepsOrder, silenced } from '../room/may_write.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { ChatBar } from './chat_bar.tsx';
@@ -113,10 +111,11 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
   );
 }
 
-const strangerPart = () => import('./stranger_banner.tsx').then(one => one.StrangerBanner);
-export const headPart = () => import('../room/room.tsx').then(one => one.RoomHead);
-export const footPart = () => import('../room/room.tsx').then(one => one.RoomFoot);
-const aboutPart = () => import('../room/about.tsx').then(one => one.About);
+export const chatMenu = () => import('./chat_menu.ts');
+const strangerPart = late(() => import('./stranger_banner.tsx'), 'StrangerBanner');
+export const headPart = late(() => import('../room/room.tsx'), 'RoomHead');
+export const footPart = late(() => import('../room/room.tsx'), 'RoomFoot');
+const aboutPart = late(() => import('../room/about.tsx'), 'About');
 
 function ChatHeader({
   conversation,
@@ -136,11 +135,9 @@ function ChatHeader({
     view.presence === 'offline' && view.lastSeen !== undefined
       ? words.lastSeen(words.ago(view.lastSeen, now))
       : words[view.presence];
-  const items = () => {
-    const withPerson = contactActions(surroundings, person, client.contact(user)).filter(
-      item => item.text !== words.message,
-    );
-    return [...(conversation.exists ? actions(surroundings, conversation, now) : []), ...withPerson];
+  const items = async () => {
+    const menu = await fetchLate(chatMenu, words);
+    return menu.chatActions(surroundings, conversation, now);
   };
   return (
     <ChatBar name={person.name} onBack={onBack} items={items} corner={corner}>

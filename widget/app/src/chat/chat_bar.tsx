@@ -10,7 +10,7 @@ interface Props {
   /** Left out where the list stands beside the chat. */
   onBack: (() => void) | undefined;
   /** Asked for when the menu is opened. */
-  items(): MenuItem[];
+  items(): MenuItem[] | Promise<MenuItem[]>;
   corner: ComponentChildren;
   children: ComponentChildren;
 }
@@ -33,7 +33,10 @@ export function ChatBar({ name, onBack, items, corner, children }: Props) {
         aria-expanded="false"
         aria-label={label}
         title={words.more}
-        onClick={event => openMenu({ anchor: event.currentTarget, label, items: items() })}
+        onClick={event => {
+          const anchor = event.currentTarget;
+          openMenu(Promise.resolve(items()).then(all => ({ anchor, label, items: all })));
+        }}
       >
         <Icon name="more" />
       </button>

@@ -3,9 +3,10 @@
 import { type Conversation, isRoom, type Message } from '@kith/client';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { plainOf } from '../body_text/formatting.ts';
+import { plainOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
 import type { MessageDeeds } from '../message/actions.ts';
+import { askToDelete } from '../message/asking.ts';
 import { MessageView } from '../message/message.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
@@ -32,7 +33,7 @@ const REFUSED_MS = 6_000;
 
 export function History({ conversation, linksInert, sends, onReply, onEdit, readOnly, keepsOrder }: Props) {
   const surroundings = useSurroundings();
-  const { client, wording: words, announce, confirm } = surroundings;
+  const { client, wording: words, announce } = surroundings;
   const key = conversation.key;
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
@@ -63,19 +64,13 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
     () => ({
       reply: onReply,
       edit: onEdit,
-      remove: message =>
-        confirm({
-          title: words.deleteAsk,
-          text: words.deleteExplain,
-          action: words.delete,
-          onYes: () => client.remove(key, message.seq ?? 0),
-        }),
+      remove: message => askToDelete(surroundings, () => client.remove(key, message.seq ?? 0)),
       react: (message, reaction, on) => client.react(key, message.seq ?? 0, reaction, on),
       showOriginal: setQuoteWanted,
       mayRemove: () => keepsOrder,
       readOnly,
     }),
-    [client, key, words, confirm, onReply, onEdit, keepsOrder, readOnly],
+    [client, key, surroundings, onReply, onEdit, keepsOrder, readOnly],
   );
   useEffect(
     () =>

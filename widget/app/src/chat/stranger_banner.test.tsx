@@ -1,9 +1,12 @@
 // @vitest-environment happy-dom
 
 import { type ContactState, direct } from '@kith/client';
-import { expect, test } from 'vitest';
-import { Drawing } from '../../test/draw.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { Drawing, WORDING } from '../../test/draw.ts';
+import { peopleWords } from '../contacts_tab/words.ts';
 import { StrangerBanner } from './stranger_banner.tsx';
+
+beforeAll(() => peopleWords.fetch(WORDING));
 
 function banner(state: ContactState, open = false) {
   const drawing = new Drawing({ open });

@@ -2,15 +2,21 @@
 
 import type { ContactState, Conversation } from '@kith/client';
 import { askToBlock, changeContact } from '../contacts_tab/contact_actions.ts';
+import { peopleWords } from '../contacts_tab/words.ts';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
 import css from './stranger_banner.css?inline';
+
+export { peopleWords as words } from '../contacts_tab/words.ts';
 
 export function StrangerBanner({ conversation, state }: { conversation: Conversation; state: ContactState }) {
   useSheet(css);
   const surroundings = useSurroundings();
-  const { wording: words, client } = surroundings;
+  const { client } = surroundings;
+  const words = useWords(peopleWords);
   const user = conversation.with.user;
   const person = useTopic(`person:${user}`, one => one.person(user));
   const me = useTopic('me', one => one.me());

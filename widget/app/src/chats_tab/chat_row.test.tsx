@@ -40,12 +40,13 @@ test('an own last message says so and how far it came', () => {
   expect(drawing.find('.state').dataset.state).toBe('read');
 });
 
-test('a right click or long press opens what can be done with it', () => {
+test('a right click or long press opens what can be done with it', async () => {
   const drawing = row();
   const click = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
   drawing.do(() => void drawing.find('.row-main').dispatchEvent(click));
   expect(click.defaultPrevented).toBe(true);
-  const names = drawing.menu?.items.map(item => item.text);
+  const { items } = await drawing.shownMenu();
+  const names = items.map(item => item.text);
   expect(names).toEqual([
     'Mark as read',
     'Unpin',
@@ -55,7 +56,7 @@ test('a right click or long press opens what can be done with it', () => {
     'Archive',
   ]);
   for (const name of ['Mark as read', 'Mute for good', 'Archive']) {
-    drawing.do(() => drawing.menu?.items.find(item => item.text === name)?.run());
+    drawing.do(() => items.find(item => item.text === name)?.run());
   }
   expect(drawing.client.calls).toEqual([
     `seen ${KEY} 600`,
@@ -68,7 +69,8 @@ test('a change that does not work is said', async () => {
   const drawing = row();
   drawing.client.changeConversation = () => Promise.reject(new Error('offline'));
   drawing.do(() => drawing.button('Actions for Kwame Becker').click());
-  drawing.do(() => drawing.menu?.items.find(item => item.text === 'Unpin')?.run());
+  const { items } = await drawing.shownMenu();
+  drawing.do(() => items.find(item => item.text === 'Unpin')?.run());
   await Promise.resolve();
   await Promise.resolve();
   expect(drawing.said).toEqual(['That did not work.']);

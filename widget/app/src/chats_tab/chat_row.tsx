@@ -1,21 +1,14 @@
 // One conversation in the list.
 
-import {
-  type Client,
-  type Conversation,
-  type ConversationKey,
-  isRoom,
-  MUTED_FOR_GOOD,
-  type RoomView,
-} from '@kith/client';
+import { type Client, type Conversation, type ConversationKey, isRoom, type RoomView } from '@kith/client';
 import { useRef } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { plainOf } from '../body_text/formatting.ts';
+import { plainOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
-import type { MenuItem } from '../menu/menu.tsx';
+import { fetchLate } from '../late.tsx';
 import { StateIcon } from '../message/state_icon.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
-import { type Surroundings, useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 
 interface Props {
   conversation: ConversationKey;
@@ -23,7 +16,7 @@ interface Props {
   tabIndex: 0 | -1;
 }
 
-const HOUR = 3_600_000;
+export const rowMenu = () => import('./row_menu.ts');
 
 export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
   const surroundings = useSurroundings();
@@ -38,12 +31,16 @@ export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
   const muted = conversation.mutedUntil > now;
 
   const showMenu = () => {
-    if (more.current === null) return;
-    openMenu({
-      anchor: more.current,
-      label: words.actionsFor(person.name),
-      items: actions(surroundings, conversation, now),
-    });
+    const anchor = more.current;
+    if (anchor === null) return;
+    const menu = fetchLate(rowMenu, words);
+    openMenu(
+      menu.then(one => ({
+        anchor,
+        label: words.actionsFor(person.name),
+        items: one.rowActions(surroundings, conversation, now),
+      })),
+    );
   };
   return (
     <div class={`row chat-row ${conversation.unread > 0 ? 'is-unread' : ''} ${chosen ? 'is-chosen' : ''}`}>
@@ -171,41 +168,6 @@ function Mark({ icon, text }: { icon: 'muted' | 'pin' | 'lock' | 'megaphone'; te
       <span class="hidden-text">{text}</span>
     </span>
   );
-}
-
-/** What can be done with a conversation; the chat's own menu has the same. */
-export function actions(
-  { client, wording: words, announce }: Surroundings,
-  one: Conversation,
-  now: number,
-): MenuItem[] {
-  const change = (what: Parameters<typeof client.changeConversation>[1]) =>
-    void client.changeConversation(one.key, what).catch(() => announce(words.somethingFailed));
-  const muted = one.mutedUntil > now;
-  return [
-    ...(one.unread > 0 && one.last?.seq !== undefined
-      ? [
-          {
-            icon: 'check',
-            text: words.markRead,
-            run: () => client.seen(one.key, one.last?.seq ?? 0),
-          } as const,
-        ]
-      : []),
-    { icon: 'pin', text: one.pinned ? words.unpin : words.pin, run: () => change({ pinned: !one.pinned }) },
-    ...(muted
-      ? [{ icon: 'muted', text: words.unmute, run: () => change({ mutedUntil: 0 }) } as const]
-      : ([
-          { icon: 'muted', text: words.muteHour, run: () => change({ mutedUntil: now + HOUR }) },
-          { icon: 'muted', text: words.muteEight, run: () => change({ mutedUntil: now + 8 * HOUR }) },
-          { icon: 'muted', text: words.muteForGood, run: () => change({ mutedUntil: MUTED_FOR_GOOD }) },
-        ] as const)),
-    {
-      icon: 'archive',
-      text: one.archived ? words.unarchive : words.archive,
-      run: () => change({ archived: !one.archived }),
-    },
-  ];
 }
 
 function nameKnown(client: Client, user: string): string | undefined {

@@ -4,7 +4,7 @@ import { type ConversationKey, isRoom } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Icon, type IconName } from '../icon/icon.tsx';
-import { Late } from '../late.tsx';
+import { Late, late } from '../late.tsx';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useClient, useTopic, useWatch, useWording } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
@@ -17,7 +17,7 @@ interface Props {
   onFindPeople(): void;
 }
 
-const hereNow = () => import('./here_now.tsx').then(one => one.HereNow);
+const hereNow = late(() => import('./here_now.tsx'), 'HereNow');
 export const CHAT_ROW_HEIGHT = 72;
 const heightOf = () => CHAT_ROW_HEIGHT;
 const keyOf = (key: ConversationKey) => key;

@@ -4,9 +4,13 @@ import { direct, type Person } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { usePresences } from '../contacts_tab/use_presences.ts';
+import { peopleWords } from '../contacts_tab/words.ts';
 import { useSheet } from '../sheets.ts';
-import { useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
+import { useClient, useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
 import css from './here_now.css?inline';
+
+export { peopleWords as words } from '../contacts_tab/words.ts';
 
 const MOST = 6;
 
@@ -14,7 +18,7 @@ export function HereNow() {
   useSheet(css);
   const client = useClient();
   const { openChat } = useSurroundings();
-  const words = useWording();
+  const words = useWords(peopleWords);
   const me = useTopic('me', one => one.me());
   const contacts = useTopic('contacts', one => one.contacts());
   const [directory, setDirectory] = useState<readonly Person[]>([]);

@@ -2,7 +2,7 @@
 
 import { direct, type Message } from '@kith/client';
 import { createRef } from 'preact';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Drawing } from '../../test/draw.ts';
 import { Composer } from './composer.tsx';
 
@@ -104,13 +104,13 @@ test('editing begins with the text, saves it, and leaves the draft alone', () =>
   expect([state.sent, sends()]).toEqual([1, []]);
 });
 
-test('an edit that changes nothing says nothing, one that leaves nothing asks to delete', () => {
+test('an edit that changes nothing says nothing, one that leaves nothing asks to delete', async () => {
   const { drawing, field, state } = composer(undefined, OWN);
   drawing.press(field, 'Enter');
   expect(state.sent).toBe(1);
   drawing.type(field, ' ');
   drawing.press(field, 'Enter');
-  expect(drawing.question?.title).toBe('Delete this message?');
+  await vi.waitFor(() => expect(drawing.question?.title).toBe('Delete this message?'));
   drawing.question?.onYes();
   expect(drawing.client.calls.filter(one => /^(edit|remove)/.test(one))).toEqual([`remove ${KEY} 4`]);
 });

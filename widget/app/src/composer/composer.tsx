@@ -2,12 +2,13 @@
 
 import type { Conversation, Message } from '@kith/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { plainOf } from '../body_text/formatting.ts';
+import { plainOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
-import { Late } from '../late.tsx';
+import { Late, late } from '../late.tsx';
+import { askToDelete } from '../message/asking.ts';
 import { PHONE } from '../shell/open_shell.ts';
 import { SUGGESTIONS_ID, type SuggestHandle, triggerAt } from '../suggest/trigger.ts';
-import { useClient, useFace, useSurroundings, useTopic } from '../surroundings.tsx';
+import { useFace, useSurroundings, useTopic } from '../surroundings.tsx';
 import { bytesOver } from './body_bytes.ts';
 
 interface Props {
@@ -24,14 +25,14 @@ interface Props {
 }
 
 const MOST_HEIGHT = 132;
-const suggestions = () => import('../suggest/suggest.tsx').then(one => one.Suggest);
+const suggestions = late(() => import('../suggest/suggest.tsx'), 'Suggest');
 /** The counter shows from here on. */
 const NEAR_LIMIT = 200;
 
 export function Composer(props: Props) {
   const { conversation, field, replyTo, editing, onCancel, onEditLast, onSent } = props;
-  const client = useClient();
-  const { wording: words, confirm, pickEmoji, takesFocus } = useSurroundings();
+  const surroundings = useSurroundings();
+  const { client, wording: words, pickEmoji, takesFocus } = surroundings;
   const key = conversation.key;
   const me = useTopic('me', one => one.me());
   const face = useFace(conversation);
@@ -74,14 +75,9 @@ export function Composer(props: Props) {
   const save = (message: Message) => {
     if (over !== undefined && over > 0) return;
     if (text.trim() === '') {
-      return confirm({
-        title: words.deleteAsk,
-        text: words.deleteExplain,
-        action: words.delete,
-        onYes: () => {
-          client.remove(key, message.seq ?? 0);
-          onSent();
-        },
+      return askToDelete(surroundings, () => {
+        client.remove(key, message.seq ?? 0);
+        onSent();
       });
     }
     if (text.trimEnd() !== message.body) client.edit(key, message.seq ?? 0, text);

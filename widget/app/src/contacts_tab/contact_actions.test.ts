@@ -1,18 +1,19 @@
 // @vitest-environment happy-dom
 
 import type { ContactState } from '@kith/client';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { FakeClient } from '../../dev/fake_client.ts';
-import { NOW } from '../../test/draw.ts';
+import { NOW, WORDING } from '../../test/draw.ts';
 import type { Surroundings } from '../surroundings.tsx';
-import { en } from '../wording/en.ts';
-import { wordingFor } from '../wording/wording.ts';
 import { contactActions } from './contact_actions.ts';
+import { peopleWords } from './words.ts';
+
+beforeAll(() => peopleWords.fetch(WORDING));
 
 const client = new FakeClient({ now: NOW });
 const surroundings: Surroundings = {
   client,
-  wording: wordingFor(['en'], { en }),
+  wording: WORDING,
   announce: () => undefined,
   openChat: () => undefined,
   openMenu: () => undefined,

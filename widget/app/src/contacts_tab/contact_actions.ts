@@ -2,14 +2,19 @@
 
 import { type ContactAction, type ContactState, direct, type KnownPerson } from '@kith/client';
 import type { MenuItem } from '../menu/menu.tsx';
+import '../icon/late_shapes.ts';
 import type { Surroundings } from '../surroundings.tsx';
+import { peopleWords } from './words.ts';
+
+export { peopleWords as words } from './words.ts';
 
 export function contactActions(
   surroundings: Surroundings,
   person: KnownPerson,
   state: ContactState,
 ): MenuItem[] {
-  const { wording: words, openChat, client } = surroundings;
+  const { openChat, client } = surroundings;
+  const words = peopleWords.of(surroundings.wording);
   const run = (action: ContactAction) => () => changeContact(surroundings, action, person.user);
   const items: MenuItem[] = [{ icon: 'chat', text: words.message, run: () => openChat(direct(person.user)) }];
   if (person.user === client.me()?.user) return items;
@@ -23,8 +28,8 @@ export function contactActions(
 }
 
 export function askToBlock(surroundings: Surroundings, person: KnownPerson): void {
-  const { wording: words, confirm } = surroundings;
-  confirm({
+  const words = peopleWords.of(surroundings.wording);
+  surroundings.confirm({
     title: words.blockAsk(person.name),
     text: words.blockExplain,
     action: words.block,

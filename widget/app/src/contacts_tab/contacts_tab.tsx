@@ -7,12 +7,16 @@ import { SearchField } from '../search_field/search_field.tsx';
 import { useSheet } from '../sheets.ts';
 import { useClient, useSurroundings, useTopic, useWatch, useWording } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
+import { useWords } from '../wording/late_words.ts';
 import css from './contacts_tab.css?inline';
 import { PersonRow } from './person_row.tsx';
 import { RequestRow } from './request_row.tsx';
 import { found, type Row, sections } from './sections.ts';
 import { useDirectory, useSearch } from './use_directory.ts';
 import { usePresences } from './use_presences.ts';
+import { peopleWords } from './words.ts';
+
+export { peopleWords as words } from './words.ts';
 
 const HEIGHTS: Record<Row['kind'], number> = { heading: 38, request: 104, person: 60 };
 const heightOf = (row: Row) => HEIGHTS[row.kind];
@@ -24,7 +28,7 @@ export function ContactsTab() {
   useSheet(css);
   const client = useClient();
   const { announce } = useSurroundings();
-  const words = useWording();
+  const words = useWords(peopleWords);
   const [query, setQuery] = useState('');
   const [visible, setVisible] = useState<readonly Row[]>([]);
   const me = useTopic('me', one => one.me());

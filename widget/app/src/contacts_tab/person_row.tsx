@@ -5,11 +5,14 @@ import { useRef } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { Icon } from '../icon/icon.tsx';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
 import { contactActions } from './contact_actions.ts';
+import { peopleWords } from './words.ts';
 
 export function PersonRow({ person: listed, tabIndex }: { person: Person; tabIndex: 0 | -1 }) {
   const surroundings = useSurroundings();
-  const { wording: words, openChat, openMenu } = surroundings;
+  const { openChat, openMenu } = surroundings;
+  const words = useWords(peopleWords);
   const more = useRef<HTMLButtonElement>(null);
   const now = useNow();
   const state = useTopic(`person:${listed.user}`, client => client.contact(listed.user));

@@ -3,12 +3,16 @@
 import { direct, type Person } from '@kith/client';
 import { Avatar } from '../avatar/avatar.tsx';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
 import { askToBlock, changeContact } from './contact_actions.ts';
+import { peopleWords } from './words.ts';
 
 export function RequestRow({ person: listed, tabIndex }: { person: Person; tabIndex: 0 | -1 }) {
   const surroundings = useSurroundings();
-  const { wording: words, openChat } = surroundings;
+  const { openChat } = surroundings;
+  const words = useWords(peopleWords);
   const view = useTopic(`presence:${listed.user}`, client => client.presence(listed.user));
   const person = { guest: false, ...listed };
   return (

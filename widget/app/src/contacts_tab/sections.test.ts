@@ -1,10 +1,9 @@
 import type { Contact, Person, Presence } from '@kith/client';
 import { expect, test } from 'vitest';
-import { en } from '../wording/en.ts';
-import { wordingFor } from '../wording/wording.ts';
 import { found, type Row, sections } from './sections.ts';
+import { en } from './words.en.ts';
 
-const words = wordingFor(['en'], { en });
+const words = en(n => String(n));
 const contact = (user: string, state: Contact['state'] = 'contact'): Contact => ({ user, name: user, state });
 const person = (user: string, name = user): Person => ({ user, name });
 

@@ -1,7 +1,7 @@
 // Which rows the Contacts tab shows, in which order.
 
 import type { Contact, Person, Presence } from '@kith/client';
-import type { Wording } from '../wording/wording.ts';
+import type { PeopleWords } from './words.en.ts';
 
 export type Row =
   | { kind: 'heading'; id: string; text: string; count: number | undefined }
@@ -16,7 +16,7 @@ interface Known {
   presenceOf(user: string): Presence;
 }
 
-type Words = Pick<Wording, 'requests' | 'onlineNow' | 'yourContacts' | 'allPeople' | 'blockedPeople'>;
+type Words = Pick<PeopleWords, 'requests' | 'onlineNow' | 'yourContacts' | 'allPeople' | 'blockedPeople'>;
 
 /** Without a search: requests, who is online, contacts, everybody, blocked. */
 export function sections(known: Known, words: Words): Row[] {

@@ -4,9 +4,13 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { placeIn } from '../menu/menu.tsx';
 import { SearchField } from '../search_field/search_field.tsx';
 import { useSheet } from '../sheets.ts';
-import { type EmojiRequest, useWording } from '../surroundings.tsx';
+import type { EmojiRequest } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
 import { groups, keepTone, keepUsed, kept, search, TONES, toned } from './emoji.ts';
 import css from './picker.css?inline';
+import { emojiWords } from './words.ts';
+
+export { emojiWords as words } from './words.ts';
 
 const MOST_FOUND = 64;
 
@@ -20,7 +24,7 @@ export function Picker({
   onClose: () => void;
 }) {
   useSheet(css);
-  const words = useWording();
+  const words = useWords(emojiWords);
   const dialog = useRef<HTMLDivElement>(null);
   const picked = useRef<string>(undefined);
   const [place, setPlace] = useState<{ left: number; top: number }>();

@@ -1,5 +1,7 @@
 /** Line icons, drawn in place so that no request, no font and no id of the page is involved. */
 
+import type { LateIconName } from './late_shapes.ts';
+
 const SHAPES = {
   chat: 'M20 11.5a7.5 7.5 0 0 1-11 6.6L4.5 19.5l1.4-4.4A7.5 7.5 0 1 1 20 11.5Z',
   people:
@@ -15,38 +17,32 @@ const SHAPES = {
   down: 'M12 5v14M5.5 12.5 12 19l6.5-6.5',
   pin: 'M9 4h6l-.7 6 3.2 3.5H6.5L9.7 10 9 4ZM12 13.5V20',
   muted: 'M6 16.5h12l-1.5-2.2V10a4.5 4.5 0 0 0-9 0v4.3L6 16.5ZM10 19.5h4M4 4l16 16',
-  bell: 'M6 16.5h12l-1.5-2.2V10a4.5 4.5 0 0 0-9 0v4.3L6 16.5ZM10 19.5h4',
   archive: 'M4 8.5V19h16V8.5M3 4.5h18v4H3zM10 12.5h4',
   check: 'M5 12.5 10 17.5 19.5 7',
   reply: 'M10 6 4.5 11.5 10 17M5 11.5h8a6 6 0 0 1 6 6V19',
-  copy: 'M9 9h10.5v10.5H9zM15 5H4.5v10.5',
   retry: 'M19 12a7 7 0 1 1-2.2-5.1M19.5 4v4h-4',
-  block: 'M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM6 6l12 12',
-  add: 'M10 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7Zm-6.5 9a6.5 6.5 0 0 1 11.4-4.3M18.5 14v6M15.5 17h6',
-  remove: 'M10 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7Zm-6.5 9a6.5 6.5 0 0 1 11.4-4.3M15.5 17h6',
   offline:
     'M4 4l16 16M8.5 15.5a5 5 0 0 1 5-1.2M5 12a10 10 0 0 1 4.2-2.5M2 8.5A14.5 14.5 0 0 1 6.3 6M12.8 9.1A10 10 0 0 1 19 12M10.5 5.1A14.5 14.5 0 0 1 22 8.5M12 19v.01',
   clock: 'M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16ZM12 8v4.2l2.8 1.8',
   alert: 'M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 8v4.5M12 16v.01',
-  sun: 'M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM12 3v1.5M12 19.5V21M3 12h1.5M19.5 12H21M5.6 5.6l1.1 1.1M17.3 17.3l1.1 1.1M5.6 18.4l1.1-1.1M17.3 6.7l1.1-1.1',
-  moon: 'M19.5 14.5A8 8 0 0 1 9.5 4.5a8 8 0 1 0 10 10Z',
-  auto: 'M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 3.5v17M12 8h5M12 12h8M12 16h6',
   edit: 'M4.5 19.5l.9-4L16 4.9a1.6 1.6 0 0 1 2.3 0l.8.8a1.6 1.6 0 0 1 0 2.3L8.5 18.6l-4 .9ZM14 7l3 3',
   trash: 'M4.5 6.5h15M9 6.5V4h6v2.5M6.5 6.5l.8 13h9.4l.8-13M10.2 10.5v5M13.8 10.5v5',
   smile: 'M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM8.5 14a4.2 4.2 0 0 0 7 0M9 9.5v.01M15 9.5v.01',
-  jump: 'M12 19V7M6.5 12 12 6.5l5.5 5.5M5 3.5h14',
   rooms: 'M4.5 9h15M4.5 15h15M10 4 8 20M16 4l-2 16',
   lock: 'M6.5 11h11v8.5h-11zM9 11V8a3 3 0 0 1 6 0v3',
   megaphone: 'M4.5 10v4h3l8 4.5v-13L7.5 10h-3ZM18.5 9.5a3.5 3.5 0 0 1 0 5M8 14l1 5h2.5l-1-4',
-  leave: 'M13.5 8V4.5h-9v15h9V16M9.5 12h10.5M16.5 8.5 20 12l-3.5 3.5',
-  snow: 'M12 3v18M4.2 7.5l15.6 9M19.8 7.5l-15.6 9',
-  plus: 'M12 5v14M5 12h14',
-  gear: 'M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM12 3v3M12 18v3M3 12h3M18 12h3M5.6 5.6l2.2 2.2M16.2 16.2l2.2 2.2M5.6 18.4l2.2-2.2M16.2 7.8l2.2-2.2',
   tick: 'M4 12.5 8.5 17 18 7.5',
   ticks: 'M2 12.5 6.5 17 16 7.5M11 15.5 12.5 17 22 7.5',
 } as const;
 
-export type IconName = keyof typeof SHAPES;
+const shapes: Partial<Record<IconName, string>> = { ...SHAPES };
+
+export type IconName = keyof typeof SHAPES | LateIconName;
+
+/** Those that only late parts draw come with them. */
+export function addShapes(more: Partial<Record<IconName, string>>): void {
+  Object.assign(shapes, more);
+}
 
 /** `mirrored`: points the other way in right-to-left text. */
 export function Icon({ name, mirrored = false }: { name: IconName; mirrored?: boolean }) {
@@ -57,7 +53,7 @@ export function Icon({ name, mirrored = false }: { name: IconName; mirrored?: bo
       aria-hidden="true"
       focusable="false"
     >
-      <path d={SHAPES[name]} />
+      <path d={shapes[name]} />
     </svg>
   );
 }

@@ -2,7 +2,7 @@
 
 import { type ConversationKey, isRoom } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { plainOf } from '../body_text/formatting.ts';
+import { plainOf } from '../body_text/plain.ts';
 import { useClient, useWording } from '../surroundings.tsx';
 import { Announcer } from './announcer.ts';
 

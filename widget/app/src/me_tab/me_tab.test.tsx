@@ -1,10 +1,12 @@
 // @vitest-environment happy-dom
 
-import { beforeEach, expect, test, vi } from 'vitest';
-import { Drawing } from '../../test/draw.ts';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { Drawing, WORDING } from '../../test/draw.ts';
 import { soundIsOn } from '../notices/sound_choice.ts';
 import { MeTab } from './me_tab.tsx';
+import { meWords } from './words.ts';
 
+beforeAll(() => meWords.fetch(WORDING));
 beforeEach(() => localStorage.clear());
 
 test('presence and theme are chosen by click and by arrows', () => {

@@ -5,13 +5,18 @@ import { useMemo, useState } from 'preact/hooks';
 import { Avatar, PresenceMark } from '../avatar/avatar.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import { createChime } from '../notices/chime.ts';
 import { chooseSound, soundIsOn } from '../notices/sound_choice.ts';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
-import { useClient, useTopic, useWording } from '../surroundings.tsx';
+import { useClient, useTopic } from '../surroundings.tsx';
 import type { ThemeChoice } from '../theme/theme.ts';
+import { useWords } from '../wording/late_words.ts';
 import css from './me_tab.css?inline';
+import { meWords } from './words.ts';
+
+export { meWords as words } from './words.ts';
 
 const CHOICES: readonly SetPresence[] = ['online', 'away', 'busy', 'invisible'];
 
@@ -19,7 +24,7 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
   useSheet(choicesCss);
   useSheet(css);
   const client = useClient();
-  const words = useWording();
+  const words = useWords(meWords);
   const me = useTopic('me', one => one.me());
   if (me === undefined) return <div class="empty">{words.connecting}</div>;
 
@@ -89,7 +94,7 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
 }
 
 function SoundSwitch() {
-  const words = useWording();
+  const words = useWords(meWords);
   const [on, setOn] = useState(soundIsOn);
   const chime = useMemo(createChime, []);
   const turn = () => {

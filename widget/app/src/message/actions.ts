@@ -1,8 +1,13 @@
-// What can be done with a message, as a menu.
+// What can be done with a message, as a menu. It comes with the first one that is opened.
 
 import type { Client, Message } from '@kith/client';
+import '../icon/late_shapes.ts';
 import type { MenuItem, MenuRequest, QuickItem } from '../menu/menu.tsx';
 import type { Surroundings } from '../surroundings.tsx';
+import { mayEdit } from './may_edit.ts';
+import { messageWords } from './words.ts';
+
+export { messageWords as words } from './words.ts';
 
 /** What a message asks of the chat that it stands in. */
 export interface MessageDeeds {
@@ -18,7 +23,7 @@ export interface MessageDeeds {
   readOnly: boolean;
 }
 
-export const QUICK = ['👍', '❤️', '😂', '😮', '😢', '🎉'] as const;
+const QUICK = ['👍', '❤️', '😂', '😮', '😢', '🎉'] as const;
 
 export function messageMenu(
   message: Message,
@@ -26,7 +31,7 @@ export function messageMenu(
   surroundings: Surroundings,
   anchor: HTMLElement,
 ): MenuRequest {
-  const { wording: words } = surroundings;
+  const words = messageWords.of(surroundings.wording);
   const quick = mayReact(message, deeds) ? quickItems(message, deeds, surroundings, anchor) : undefined;
   return {
     anchor,
@@ -36,7 +41,7 @@ export function messageMenu(
   };
 }
 
-export function mayReact(message: Message, deeds: MessageDeeds): boolean {
+function mayReact(message: Message, deeds: MessageDeeds): boolean {
   return message.seq !== undefined && !message.deleted && !deeds.readOnly;
 }
 
@@ -64,7 +69,8 @@ function quickItems(
 }
 
 function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
-  const { client, wording: words } = surroundings;
+  const { client } = surroundings;
+  const words = messageWords.of(surroundings.wording);
   const stored = message.seq !== undefined;
   const all: (MenuItem | false)[] = [
     stored &&
@@ -90,10 +96,6 @@ function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings
   return all.filter(one => one !== false);
 }
 
-export function mayEdit(message: Message): boolean {
-  return message.mine && message.seq !== undefined && !message.deleted;
-}
-
 function failedItems(message: Message, client: Client, words: Surroundings['wording']): MenuItem[] {
   if (message.state !== 'failed') return [];
   return [
@@ -102,7 +104,8 @@ function failedItems(message: Message, client: Client, words: Surroundings['word
   ];
 }
 
-function copy(message: Message, { announce, wording: words }: Surroundings): void {
+function copy(message: Message, { announce, wording }: Surroundings): void {
+  const words = messageWords.of(wording);
   navigator.clipboard?.writeText(message.body).then(
     () => announce(words.copied),
     () => announce(words.somethingFailed),

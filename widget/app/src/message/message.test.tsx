@@ -2,9 +2,10 @@
 
 import type { Message } from '@kith/client';
 import { expect, test } from 'vitest';
-import { Drawing, NOW } from '../../test/draw.ts';
+import { Drawing, NOW, WORDING } from '../../test/draw.ts';
+import { fetchPart } from '../late.tsx';
 import type { MessageDeeds } from './actions.ts';
-import { MessageView } from './message.tsx';
+import { failedPart, MessageView } from './message.tsx';
 
 function drawn(
   message: { [K in keyof Message]?: Message[K] | undefined },
@@ -78,7 +79,8 @@ test('each state of an own message is told in words', () => {
   expect(drawn({ mine: false }).drawing.has('.state')).toBe(false);
 });
 
-test('a message that failed says why, and is tried again with the same id', () => {
+test('a message that failed says why, and is tried again with the same id', async () => {
+  await fetchPart(failedPart, WORDING);
   const { drawing } = drawn({ id: 'm-7', mine: true, state: 'failed', code: 'not_allowed' });
   expect(drawing.text()).toContain('You cannot write to this person.');
   drawing.do(() => drawing.button('Retry').click());
@@ -86,11 +88,12 @@ test('a message that failed says why, and is tried again with the same id', () =
   expect(drawing.client.calls).toEqual(['retry m-7', 'discard m-7']);
 });
 
-test('Enter opens what can be done with it', () => {
+test('Enter opens what can be done with it', async () => {
   const { drawing, replies } = drawn({ body: 'hi' });
   drawing.press(drawing.find('article'), 'Enter');
-  expect(drawing.menu?.items.map(item => item.text)).toEqual(['Reply', 'Copy text']);
-  drawing.menu?.items[0]?.run();
+  const { items } = await drawing.shownMenu();
+  expect(items.map(item => item.text)).toEqual(['Reply', 'Copy text']);
+  items[0]?.run();
   expect(replies.map(one => one.id)).toEqual(['m1']);
 });
 
@@ -101,28 +104,36 @@ test('what is not on the server yet cannot be answered', () => {
   expect(queued.text()).toContain('Sending');
 });
 
-test('what can be done depends on whose it is', () => {
-  const items = (...args: Parameters<typeof drawn>) => {
+test('what can be done depends on whose it is', async () => {
+  const items = async (...args: Parameters<typeof drawn>) => {
     const { drawing } = drawn(...args);
     drawing.press(drawing.find('article'), 'Enter');
-    return drawing.menu?.items.map(item => item.text);
+    return (await drawing.shownMenu()).items.map(item => item.text);
   };
-  expect(items({ mine: true })).toEqual(['Reply', 'Copy text', 'Edit', 'Delete']);
-  expect(items({ mine: false, replyTo: 3 })).toEqual(['Reply', 'Show the original message', 'Copy text']);
-  expect(items({ mine: false }, { keepsOrder: true })).toEqual(['Reply', 'Copy text', 'Delete']);
-  expect(items({ mine: false }, { readOnly: true })).toEqual(['Copy text']);
-  expect(items({ mine: true, deleted: true, body: '' })).toEqual([]);
-  expect(items({ mine: true, seq: undefined, state: 'failed' })).toEqual(['Copy text', 'Retry', 'Discard']);
+  expect(await items({ mine: true })).toEqual(['Reply', 'Copy text', 'Edit', 'Delete']);
+  expect(await items({ mine: false, replyTo: 3 })).toEqual([
+    'Reply',
+    'Show the original message',
+    'Copy text',
+  ]);
+  expect(await items({ mine: false }, { keepsOrder: true })).toEqual(['Reply', 'Copy text', 'Delete']);
+  expect(await items({ mine: false }, { readOnly: true })).toEqual(['Copy text']);
+  expect(await items({ mine: true, deleted: true, body: '' })).toEqual([]);
+  expect(await items({ mine: true, seq: undefined, state: 'failed' })).toEqual([
+    'Copy text',
+    'Retry',
+    'Discard',
+  ]);
 });
 
-test('a reaction is given and taken back in the menu, by the chips, and by any emoji', () => {
+test('a reaction is given and taken back in the menu, by the chips, and by any emoji', async () => {
   const reactions = [
     { reaction: '👍', count: 2, users: ['me', 'u3'], mine: true },
     { reaction: '🎉', count: 1, users: ['u3'], mine: false },
   ];
   const { drawing, done } = drawn({ reactions });
   drawing.press(drawing.find('article'), 'Enter');
-  const quick = drawing.menu?.quick?.items ?? [];
+  const quick = (await drawing.shownMenu()).quick?.items ?? [];
   expect(quick.map(one => [one.text, one.on])).toContainEqual(['👍', true]);
   quick[0]?.run();
   quick[1]?.run();

@@ -1,6 +1,6 @@
 // One message as a bubble.
 
-import type { Code, KnownPerson, Message } from '@kith/client';
+import type { KnownPerson, Message } from '@kith/client';
 import { Component } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
@@ -8,9 +8,9 @@ import { hueOf } from '../avatar/hue.ts';
 import { BodyText } from '../body_text/body_text.tsx';
 import type { NameOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
+import { fetchLate, Late, late } from '../late.tsx';
 import { useSurroundings, useWording } from '../surroundings.tsx';
-import type { Wording } from '../wording/wording.ts';
-import { type MessageDeeds, messageMenu } from './actions.ts';
+import type { MessageDeeds } from './actions.ts';
 import { longPress } from './long_press.ts';
 import { Reactions } from './reactions.tsx';
 import { StateIcon } from './state_icon.tsx';
@@ -61,10 +61,13 @@ export class MessageView extends Component<MessageProps> {
 function Bubble(props: MessageProps) {
   const { message, name, sender, first, last, sayState, tabIndex, deeds } = props;
   const surroundings = useSurroundings();
-  const { client, wording: words, openMenu } = surroundings;
+  const { wording: words, openMenu } = surroundings;
   const more = useRef<HTMLButtonElement>(null);
   const showMenu = () => {
-    if (more.current) openMenu(messageMenu(message, deeds, surroundings, more.current));
+    const anchor = more.current;
+    if (anchor === null) return;
+    const menu = fetchLate(messageActions, words);
+    openMenu(menu.then(one => one.messageMenu(message, deeds, surroundings, anchor)));
   };
   const shownMenu = useRef(showMenu);
   shownMenu.current = showMenu;
@@ -110,15 +113,7 @@ function Bubble(props: MessageProps) {
         }}
       />
       {message.state === 'failed' && (
-        <p class="message-note message-failed">
-          <span>{reason(message.code, words)}</span>
-          <button type="button" class="button button-plain" onClick={() => client.retry(message.id)}>
-            {words.retry}
-          </button>
-          <button type="button" class="button button-plain" onClick={() => client.discard(message.id)}>
-            {words.discard}
-          </button>
-        </p>
+        <Late part={failedPart} props={{ message }} onFailed={() => undefined} />
       )}
       {sayState && message.state !== 'failed' && !message.deleted && (
         <p class="message-note" aria-hidden="true">
@@ -128,6 +123,9 @@ function Bubble(props: MessageProps) {
     </article>
   );
 }
+
+export const messageActions = () => import('./actions.ts');
+export const failedPart = late(() => import('./failed.tsx'), 'Failed');
 
 function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
   const words = useWording();
@@ -230,33 +228,4 @@ function Tools({ message, deeds, more, showMenu }: ToolsProps) {
       </button>
     </div>
   );
-}
-
-function reason(code: Code | undefined, words: Wording): string {
-  switch (code) {
-    case 'not_allowed':
-    case 'no_such_user':
-      return words.notAllowed;
-    case 'rate_limited':
-      return words.slowDown;
-    case 'not_a_member':
-      return words.notAMember;
-    case 'room_banned':
-      return words.roomBanned;
-    case 'muted':
-      return words.mutedHere;
-    case 'read_only':
-      return words.onlyModeratorsWrite;
-    case 'frozen':
-      return words.frozenHere;
-    case 'room_full':
-      return words.roomFull;
-    case 'bad_body':
-    case 'too_large':
-      return words.tooLong;
-    case 'unavailable':
-      return words.serverBusy;
-    default:
-      return words.failed;
-  }
 }

@@ -2,13 +2,13 @@
 
 import { direct } from '@kith/client';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { Drawing } from '../../test/draw.ts';
+import { Drawing, WORDING } from '../../test/draw.ts';
 import { fetchPart } from '../late.tsx';
 import { Notices, SETTLE_MS } from './notices.ts';
 import { SHOWN_MS } from './toast.tsx';
 import { ToastPlace, toastPart } from './toast_place.tsx';
 
-beforeAll(() => fetchPart(toastPart));
+beforeAll(() => fetchPart(toastPart, WORDING));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 

@@ -3,18 +3,23 @@
 import { isRoom } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { plainOf } from '../body_text/formatting.ts';
+import { plainOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
 import type { Toast } from './notices.ts';
 import css from './toast.css?inline';
+import { noticeWords } from './words.ts';
+
+export { noticeWords as words } from './words.ts';
 
 export const SHOWN_MS = 7_000;
 
 export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void }) {
   useSheet(css);
-  const { client, wording: words, openChat, announce } = useSurroundings();
+  const { client, openChat, announce } = useSurroundings();
+  const words = useWords(noticeWords);
   const { key, message, count, unheard } = toast;
   const person = useTopic(`person:${message.from}`, one => one.person(message.from));
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));

@@ -2,10 +2,10 @@
 
 import type { ConversationKey } from '@kith/client';
 import { useEffect, useReducer } from 'preact/hooks';
-import { Late } from '../late.tsx';
+import { Late, late } from '../late.tsx';
 import type { Notices } from './notices.ts';
 
-export const toastPart = () => import('./toast.tsx').then(one => one.DrawnToast);
+export const toastPart = late(() => import('./toast.tsx'), 'DrawnToast');
 
 /** `onScreen`: what the member has opened meanwhile needs no toast any more. */
 export function ToastPlace({

@@ -14,16 +14,22 @@ import { Avatar } from '../avatar/avatar.tsx';
 import { Skeleton } from '../chats_tab/chats_tab.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { useSearch } from '../contacts_tab/use_directory.ts';
+import { peopleWords } from '../contacts_tab/words.ts';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import type { MenuItem } from '../menu/menu.tsx';
 import { SearchField } from '../search_field/search_field.tsx';
 import { useSheet } from '../sheets.ts';
 import { type Surroundings, useSurroundings, useTopic, useWatch } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
+import { together, useWords } from '../wording/late_words.ts';
 import { failureOf } from './failure.ts';
 import { keepsOrder } from './may_write.ts';
 import css from './room.css?inline';
 import { RoomSettings } from './settings.tsx';
+import { roomWords } from './words.ts';
+
+export const words = together(roomWords, peopleWords);
 
 const ROW = 60;
 const heightOf = () => ROW;
@@ -38,7 +44,7 @@ interface Props {
 export function About({ conversation, onBack, corner }: Props) {
   useSheet(choicesCss);
   useSheet(css);
-  const { wording: words } = useSurroundings();
+  const words = useWords(roomWords);
   const [part, setPart] = useState<'members' | 'settings' | 'invite'>('members');
   const back = useRef<HTMLButtonElement>(null);
   useEffect(() => back.current?.focus({ preventScroll: true }), [part]);
@@ -154,7 +160,7 @@ function useMembers({ key }: Conversation, query: string) {
 }
 
 function Members({ conversation, room }: { conversation: Conversation; room: RoomView }) {
-  const { wording: words } = useSurroundings();
+  const words = useWords(roomWords);
   const [query, setQuery] = useState('');
   const [visible, setVisible] = useState<readonly Member[]>([]);
   const { members, more, changed } = useMembers(conversation, query.trim());
@@ -201,7 +207,8 @@ interface RowProps {
 
 function MemberRow({ member, conversation, room, tabIndex, onChanged }: RowProps) {
   const surroundings = useSurroundings();
-  const { wording: words, openMenu, client } = surroundings;
+  const { openMenu, client } = surroundings;
+  const words = useWords(roomWords);
   const main = useRef<HTMLButtonElement>(null);
   const view = useTopic(`presence:${member.user}`, one => one.presence(member.user));
   const me = client.me()?.user === member.user;
@@ -244,7 +251,8 @@ function memberActions(
   member: Member,
   onChanged: (member: Member) => void,
 ): MenuItem[] {
-  const { client, wording: words, openChat, confirm, announce } = surroundings;
+  const { client, openChat, confirm, announce } = surroundings;
+  const words = roomWords.of(surroundings.wording);
   if (member.user === client.me()?.user) return [];
   const change = (action: MemberAction, role?: Role) => () =>
     client.changeMember(key, member.user, action, role).then(
@@ -281,7 +289,9 @@ function memberActions(
 }
 
 function Invite({ conversation: { key } }: { conversation: Conversation }) {
-  const { wording: words, client, announce } = useSurroundings();
+  const { client, announce } = useSurroundings();
+  const words = useWords(roomWords);
+  const aboutPeople = useWords(peopleWords);
   const [query, setQuery] = useState('');
   const [invited, setInvited] = useState<ReadonlySet<string>>(new Set());
   const [failed, setFailed] = useState<string>();
@@ -299,7 +309,7 @@ function Invite({ conversation: { key } }: { conversation: Conversation }) {
   return (
     <>
       <div class="list-tools">
-        <SearchField label={words.search} value={query} onChange={setQuery} />
+        <SearchField label={aboutPeople.search} value={query} onChange={setQuery} />
         {failed && (
           <p class="room-failed" role="alert">
             {failed}
@@ -308,7 +318,7 @@ function Invite({ conversation: { key } }: { conversation: Conversation }) {
       </div>
       <VirtualList
         key={query}
-        label={words.people}
+        label={aboutPeople.people}
         rows={people}
         keyOf={one => one.user}
         heightOf={heightOf}

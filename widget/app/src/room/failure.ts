@@ -2,8 +2,9 @@
 
 import { RequestError } from '@kith/client';
 import type { Wording } from '../wording/wording.ts';
+import type { RoomWords } from './words.en.ts';
 
-export function failureOf(error: unknown, words: Wording): string {
+export function failureOf(error: unknown, words: Wording & RoomWords): string {
   switch (error instanceof RequestError ? error.code : undefined) {
     case 'room_full':
       return words.roomFull;

@@ -5,13 +5,20 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { ChatBar } from '../chat/chat_bar.tsx';
-import { actions, RoomMark } from '../chats_tab/chat_row.tsx';
+import { RoomMark } from '../chats_tab/chat_row.tsx';
+import { rowActions } from '../chats_tab/row_menu.ts';
+import { chatWords } from '../chats_tab/words.ts';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import { useSheet } from '../sheets.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { together, useWords } from '../wording/late_words.ts';
 import { failureOf } from './failure.ts';
 import { keepsOrder, silenced } from './may_write.ts';
 import css from './room.css?inline';
+import { roomWords } from './words.ts';
+
+export const words = together(roomWords, chatWords);
 
 interface HeadProps {
   conversation: Conversation;
@@ -23,7 +30,8 @@ interface HeadProps {
 export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
   useSheet(css);
   const surroundings = useSurroundings();
-  const { wording: words, client, confirm, announce } = surroundings;
+  const { client, confirm, announce } = surroundings;
+  const words = useWords(roomWords);
   const now = useNow();
   const { key, room, with: face } = conversation;
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
@@ -46,7 +54,7 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
       });
     return [
       { icon: 'people', text: words.aboutRoom, run: onAbout } as const,
-      ...(member ? actions(surroundings, conversation, now) : []),
+      ...(member ? rowActions(surroundings, conversation, now) : []),
       ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
     ];
   };
@@ -78,7 +86,8 @@ interface FootProps {
 
 export function RoomFoot({ conversation, composer }: FootProps) {
   useSheet(css);
-  const { wording: words, client, announce } = useSurroundings();
+  const { client, announce } = useSurroundings();
+  const words = useWords(roomWords);
   const { key, room, with: face } = conversation;
   /** Somebody has shown one the door, while one looked. */
   const [out, setOut] = useState<LeftReason>();
@@ -125,7 +134,8 @@ interface JoinProps {
 }
 
 function Join({ conversation, name, out }: JoinProps) {
-  const { wording: words, client, announce } = useSurroundings();
+  const { client, announce } = useSurroundings();
+  const words = useWords(roomWords);
   const [failed, setFailed] = useState<string>();
   const join = () =>
     client.join(conversation.key).then(
@@ -148,7 +158,7 @@ function Join({ conversation, name, out }: JoinProps) {
 
 /** Until when one waits follows from one's own last message; the server has the last word. */
 function SlowMode({ conversation: { key }, room }: { conversation: Conversation; room: RoomView }) {
-  const { wording: words } = useSurroundings();
+  const words = useWords(roomWords);
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
   const last = timeline.messages.findLast(one => one.mine && one.state !== 'failed');
   const [now, setNow] = useState(Date.now);

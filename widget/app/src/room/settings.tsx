@@ -3,8 +3,11 @@
 import type { Conversation, RoomChange, RoomView } from '@kith/client';
 import { useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import { useSurroundings } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
 import { failureOf } from './failure.ts';
+import { roomWords } from './words.ts';
 
 /** Seconds. */
 const SLOW = [0, 5, 10, 30, 60, 300, 900];
@@ -16,7 +19,8 @@ export function RoomSettings({
   conversation: Conversation;
   room: RoomView;
 }) {
-  const { wording: words, client, announce } = useSurroundings();
+  const { client, announce } = useSurroundings();
+  const words = useWords(roomWords);
   const [name, setName] = useState(room.name);
   const [topic, setTopic] = useState(room.topic ?? '');
   const [failed, setFailed] = useState<string>();

@@ -4,7 +4,9 @@ import type { ConversationKey, RoomKind } from '@kith/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
 import { failureOf } from '../room/failure.ts';
+import { roomWords } from '../room/words.ts';
 import { useSurroundings } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
 
 const KINDS: readonly RoomKind[] = ['public', 'private', 'announcement'];
 const ICONS = { public: 'rooms', private: 'lock', announcement: 'megaphone' } as const;
@@ -15,7 +17,8 @@ interface Props {
 }
 
 export function CreateRoom({ onCancel, onMade }: Props) {
-  const { client, wording: words } = useSurroundings();
+  const { client } = useSurroundings();
+  const words = useWords(roomWords);
   const first = useRef<HTMLInputElement>(null);
   const [name, setName] = useState('');
   const [topic, setTopic] = useState('');

@@ -7,12 +7,17 @@ import { RoomMark } from '../chats_tab/chat_row.tsx';
 import { Empty, Skeleton } from '../chats_tab/chats_tab.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import css from '../room/room.css?inline';
+import { roomWords } from '../room/words.ts';
 import { SearchField } from '../search_field/search_field.tsx';
 import { useSheet } from '../sheets.ts';
 import { useClient, useSurroundings, useTopic } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
+import { useWords } from '../wording/late_words.ts';
 import { CreateRoom } from './create_room.tsx';
+
+export { roomWords as words } from '../room/words.ts';
 
 type Row =
   | { kind: 'heading'; id: string; text: string }
@@ -27,7 +32,8 @@ const SEARCH_DELAY = 200;
 export function RoomsTab() {
   useSheet(choicesCss);
   useSheet(css);
-  const { client, wording: words, openChat } = useSurroundings();
+  const { client, openChat } = useSurroundings();
+  const words = useWords(roomWords);
   const [query, setQuery] = useState('');
   const [creating, setCreating] = useState(false);
   const list = useTopic('conversations', one => one.conversations());
@@ -71,7 +77,7 @@ export function RoomsTab() {
       {rows.length === 0 && directory.rooms === undefined ? (
         <Skeleton />
       ) : rows.length === 0 && query.trim() !== '' ? (
-        <Empty icon="search" title={words.noRoomFound(query.trim())} hint={words.nobodyFoundHint} />
+        <Empty icon="search" title={words.noRoomFound(query.trim())} hint={words.noRoomFoundHint} />
       ) : rows.length === 0 ? (
         <Empty icon="rooms" title={words.noRooms} hint={words.noRoomsHint} />
       ) : (
@@ -97,7 +103,8 @@ export function RoomsTab() {
 }
 
 function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
-  const { wording: words, openChat } = useSurroundings();
+  const { openChat } = useSurroundings();
+  const words = useWords(roomWords);
   if (row.kind === 'heading') return <h3 class="section-title">{row.text}</h3>;
   const { room, face } = row;
   return (

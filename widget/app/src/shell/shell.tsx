@@ -2,15 +2,18 @@
 
 import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
-import type { ComponentChildren, ComponentType } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Banner, useTrouble } from '../banner/banner.tsx';
-import { Chat, footPart, headPart } from '../chat/chat.tsx';
+import { Chat, chatMenu, footPart, headPart } from '../chat/chat.tsx';
+import { rowMenu } from '../chats_tab/chat_row.tsx';
 import { ChatsTab } from '../chats_tab/chats_tab.tsx';
 import { Icon } from '../icon/icon.tsx';
-import { fetchPart, Late } from '../late.tsx';
+import { fetchLate, fetchPart, Late, late, type Part } from '../late.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
 import type { MenuRequest } from '../menu/menu.tsx';
+import { deleteQuestion } from '../message/asking.ts';
+import { failedPart, messageActions } from '../message/message.tsx';
 import type { Notices } from '../notices/notices.ts';
 import { ToastPlace } from '../notices/toast_place.tsx';
 import {
@@ -58,7 +61,9 @@ export function Shell({ stage, shell, notices, wording }: Props) {
       root: stage.root,
       announce: text => announcement.current(text),
       openChat: shell.openChat,
-      openMenu: setMenu,
+      openMenu: request => {
+        Promise.resolve(request).then(setMenu, () => announcement.current(wording.loadFailed));
+      },
       pickEmoji: setEmoji,
       takesFocus: () => stage.settings.mode !== 'embed' || stage.root.activeElement !== null,
       confirm: asked => setQuestion({ ...asked, from: stage.root.activeElement as HTMLElement }),
@@ -118,12 +123,16 @@ export function Shell({ stage, shell, notices, wording }: Props) {
   );
 }
 
-const contactsTab = () => import('../contacts_tab/contacts_tab.tsx').then(one => one.ContactsTab);
-const roomsTab = () => import('../rooms_tab/rooms_tab.tsx').then(one => one.RoomsTab);
-const meTab = () => import('../me_tab/me_tab.tsx').then(one => one.MeTab);
-const menuPart = () => import('../menu/menu.tsx').then(one => one.Menu);
-const confirm = () => import('../confirm/confirm.tsx').then(one => one.Confirm);
-const picker = () => import('../emoji/picker.tsx').then(one => one.Picker);
+const contactsTab = late(() => import('../contacts_tab/contacts_tab.tsx'), 'ContactsTab');
+const roomsTab = late(() => import('../rooms_tab/rooms_tab.tsx'), 'RoomsTab');
+const meTab = late(() => import('../me_tab/me_tab.tsx'), 'MeTab');
+const menuPart = late(() => import('../menu/menu.tsx'), 'Menu');
+const confirm = late(() => import('../confirm/confirm.tsx'), 'Confirm');
+const picker = late(() => import('../emoji/picker.tsx'), 'Picker');
+
+/** One touch away. */
+const PARTS = [menuPart, confirm, contactsTab, roomsTab, meTab, headPart, footPart, failedPart];
+const CODES = [rowMenu, chatMenu, messageActions, deleteQuestion];
 
 interface PanelProps {
   shell: OpenShell;
@@ -269,8 +278,8 @@ function ListPane({
   // The first chat comes first; then there is time to fetch what is one touch away.
   useEffect(() => {
     const timer = setTimeout(() => {
-      for (const part of [menuPart, confirm, contactsTab, roomsTab, meTab, headPart, footPart])
-        fetchPart<never>(part as () => Promise<ComponentType<never>>).catch(() => undefined);
+      for (const code of CODES) fetchLate<object>(code, words).catch(() => undefined);
+      for (const part of PARTS) fetchPart(part as Part<never>, words).catch(() => undefined);
     }, FETCH_DELAY);
     return () => clearTimeout(timer);
   }, []);

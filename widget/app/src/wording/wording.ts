@@ -13,6 +13,8 @@ export interface Wording extends Catalogue {
   /** BCP 47 tag, for `lang`. */
   language: string;
   direction: 'ltr' | 'rtl';
+  /** For the catalogues of what comes late. */
+  plural: Plural;
   /** Clock time of a message: "10:02". */
   clock(time: number): string;
   /** Full date and time, for tooltips and screen readers. */
@@ -95,6 +97,7 @@ export function wordingFor(
     ...words,
     language,
     direction: RTL.has(base(tags[0] ?? language)) ? 'rtl' : 'ltr',
+    plural,
     clock: time => clock.format(time),
     full: time => full.format(time),
     day(time, now) {

@@ -1,0 +1,20 @@
+// What can be done with the person of a chat, and with the chat.
+
+import type { Conversation } from '@kith/client';
+import { rowActions } from '../chats_tab/row_menu.ts';
+import { chatWords } from '../chats_tab/words.ts';
+import { contactActions } from '../contacts_tab/contact_actions.ts';
+import { peopleWords } from '../contacts_tab/words.ts';
+import type { MenuItem } from '../menu/menu.tsx';
+import type { Surroundings } from '../surroundings.tsx';
+import { together } from '../wording/late_words.ts';
+
+export const words = together(chatWords, peopleWords);
+
+export function chatActions(surroundings: Surroundings, one: Conversation, now: number): MenuItem[] {
+  const { client } = surroundings;
+  const { user } = one.with;
+  // The first of a person's is to write to them.
+  const [, ...withPerson] = contactActions(surroundings, client.person(user), client.contact(user));
+  return [...(one.exists ? rowActions(surroundings, one, now) : []), ...withPerson];
+}

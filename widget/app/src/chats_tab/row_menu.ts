@@ -1,0 +1,42 @@
+// What can be done with a chat; the chat's own menu has the same.
+
+import { type Conversation, MUTED_FOR_GOOD } from '@kith/client';
+import type { MenuItem } from '../menu/menu.tsx';
+import type { Surroundings } from '../surroundings.tsx';
+import { chatWords } from './words.ts';
+
+export { chatWords as words } from './words.ts';
+
+const HOUR = 3_600_000;
+
+export function rowActions(surroundings: Surroundings, one: Conversation, now: number): MenuItem[] {
+  const { client, announce } = surroundings;
+  const words = chatWords.of(surroundings.wording);
+  const change = (what: Parameters<typeof client.changeConversation>[1]) =>
+    void client.changeConversation(one.key, what).catch(() => announce(words.somethingFailed));
+  const muted = one.mutedUntil > now;
+  return [
+    ...(one.unread > 0 && one.last?.seq !== undefined
+      ? [
+          {
+            icon: 'check',
+            text: words.markRead,
+            run: () => client.seen(one.key, one.last?.seq ?? 0),
+          } as const,
+        ]
+      : []),
+    { icon: 'pin', text: one.pinned ? words.unpin : words.pin, run: () => change({ pinned: !one.pinned }) },
+    ...(muted
+      ? [{ icon: 'muted', text: words.unmute, run: () => change({ mutedUntil: 0 }) } as const]
+      : ([
+          { icon: 'muted', text: words.muteHour, run: () => change({ mutedUntil: now + HOUR }) },
+          { icon: 'muted', text: words.muteEight, run: () => change({ mutedUntil: now + 8 * HOUR }) },
+          { icon: 'muted', text: words.muteForGood, run: () => change({ mutedUntil: MUTED_FOR_GOOD }) },
+        ] as const)),
+    {
+      icon: 'archive',
+      text: one.archived ? words.unarchive : words.archive,
+      run: () => change({ archived: !one.archived }),
+    },
+  ];
+}

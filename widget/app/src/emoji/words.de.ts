@@ -1,0 +1,19 @@
+/** German. */
+
+import type { EmojiWords } from './words.en.ts';
+
+export const de = (): EmojiWords => ({
+  searchEmoji: 'Emoji suchen',
+  skinTone: 'Hautfarbe',
+  recentEmoji: 'Zuletzt benutzt',
+  noEmoji: query => `Kein Emoji für „${query}“`,
+  emojiGroups: {
+    faces: 'Gesichter',
+    people: 'Leute und Gesten',
+    hearts: 'Herzen und Zeichen',
+    nature: 'Tiere und Natur',
+    food: 'Essen und Trinken',
+    travel: 'Reisen und Orte',
+    things: 'Freizeit und Dinge',
+  },
+});

@@ -1,0 +1,19 @@
+/** English. */
+
+export const en = () => ({
+  searchEmoji: 'Search emoji',
+  skinTone: 'Skin tone',
+  recentEmoji: 'Used recently',
+  noEmoji: (query: string) => `No emoji for “${query}”`,
+  emojiGroups: {
+    faces: 'Faces',
+    people: 'People and gestures',
+    hearts: 'Hearts and symbols',
+    nature: 'Animals and nature',
+    food: 'Food and drink',
+    travel: 'Travel and places',
+    things: 'Activities and things',
+  },
+});
+
+export type EmojiWords = ReturnType<typeof en>;

@@ -1,0 +1,57 @@
+// Why a message was not sent, and what can be done about it.
+
+import type { Code, Message } from '@kith/client';
+import type { RoomWords } from '../room/words.en.ts';
+import { roomWords } from '../room/words.ts';
+import { useClient } from '../surroundings.tsx';
+import { together, useWords } from '../wording/late_words.ts';
+import type { Wording } from '../wording/wording.ts';
+import type { MessageWords } from './words.en.ts';
+import { messageWords } from './words.ts';
+
+export const words = together(messageWords, roomWords);
+
+export function Failed({ message }: { message: Message }) {
+  const client = useClient();
+  const words = { ...useWords(messageWords), ...useWords(roomWords) };
+  return (
+    <p class="message-note message-failed">
+      <span>{reason(message.code, words)}</span>
+      <button type="button" class="button button-plain" onClick={() => client.retry(message.id)}>
+        {words.retry}
+      </button>
+      <button type="button" class="button button-plain" onClick={() => client.discard(message.id)}>
+        {words.discard}
+      </button>
+    </p>
+  );
+}
+
+function reason(code: Code | undefined, words: Wording & MessageWords & RoomWords): string {
+  switch (code) {
+    case 'not_allowed':
+    case 'no_such_user':
+      return words.notAllowed;
+    case 'rate_limited':
+      return words.slowDown;
+    case 'not_a_member':
+      return words.notAMember;
+    case 'room_banned':
+      return words.roomBanned;
+    case 'muted':
+      return words.mutedHere;
+    case 'read_only':
+      return words.onlyModeratorsWrite;
+    case 'frozen':
+      return words.frozenHere;
+    case 'room_full':
+      return words.roomFull;
+    case 'bad_body':
+    case 'too_large':
+      return words.tooLong;
+    case 'unavailable':
+      return words.serverBusy;
+    default:
+      return words.failed;
+  }
+}

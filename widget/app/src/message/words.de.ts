@@ -1,0 +1,16 @@
+/** German. */
+
+import type { MessageWords } from './words.en.ts';
+
+export const de = (): MessageWords => ({
+  copy: 'Text kopieren',
+  copied: 'Kopiert',
+  edit: 'Bearbeiten',
+  quickReactions: 'Reagieren',
+  notAllowed: 'Du kannst dieser Person nicht schreiben.',
+  tooLong: 'Diese Nachricht ist zu lang.',
+  serverBusy: 'Der Server kann gerade keine Nachrichten speichern.',
+  deleteAsk: 'Diese Nachricht löschen?',
+  deleteExplain: 'Sie verschwindet bei allen. Das lässt sich nicht rückgängig machen.',
+  delete: 'Löschen',
+});

@@ -1,0 +1,42 @@
+// Words of a part that comes late: fetched with it, in the language of the member and in no other.
+
+import { useWording } from '../surroundings.tsx';
+import type { Plural, Wording } from './wording.ts';
+
+type Make<W> = (plural: Plural) => W;
+type Fetch<W> = () => Promise<Make<W>>;
+
+/** What a module of a late part exports as `words`: `late` sees to it that they are there before the part is drawn. */
+export interface Fetchable {
+  fetch(wording: Wording): Promise<unknown>;
+}
+
+export class LateWords<W extends object> implements Fetchable {
+  #made = new WeakMap<Wording, Wording & W>();
+
+  /** A catalogue for each language of the shell's; English is that whose type the others are held to. */
+  constructor(private readonly catalogues: { en: Fetch<W> } & Record<string, Fetch<W>>) {}
+
+  async fetch(wording: Wording): Promise<void> {
+    if (this.#made.has(wording)) return;
+    const language = wording.language.toLowerCase().split('-', 1)[0] ?? 'en';
+    const make = await (this.catalogues[language] ?? this.catalogues.en)();
+    this.#made.set(wording, { ...wording, ...make(wording.plural) });
+  }
+
+  /** Together with the shell's own. */
+  of(wording: Wording): Wording & W {
+    const made = this.#made.get(wording);
+    if (made === undefined) throw new Error('drawn before its words were there');
+    return made;
+  }
+}
+
+export function useWords<W extends object>(words: LateWords<W>): Wording & W {
+  return words.of(useWording());
+}
+
+/** Of a part that needs the words of several. */
+export function together(...all: Fetchable[]): Fetchable {
+  return { fetch: wording => Promise.all(all.map(one => one.fetch(wording))) };
+}
