@@ -2,8 +2,8 @@
 //! without a disk. `cargo bench -p chat` (Linux: memory is read from /proc).
 #![allow(clippy::print_stdout, reason = "a bench reports")]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use chat::token::{Claims, sign};
@@ -14,6 +14,7 @@ const SESSIONS: u32 = 200_000;
 const TALKERS: u32 = 1_000;
 const MESSAGES: u32 = 1_000_000;
 const CHANGES: u32 = 20_000;
+const CALLS: u32 = 50_000;
 const CONTACTS: u32 = 150;
 /// Of them.
 const HERE: u32 = 30;
@@ -60,6 +61,7 @@ fn main() {
     println!("memory per idle session: {:.0} bytes", held as f64 / f64::from(SESSIONS - TALKERS));
 
     contacts(&node, &told);
+    calls(&node, &told);
 
     let begin = Instant::now();
     for ms in (0..10_000).step_by(100) {
@@ -106,6 +108,45 @@ fn contacts(node: &Node, told: &Counted) {
         each(nanos, count),
         each(nanos, CHANGES.into())
     );
+}
+
+/// Pairs call each other and hang up; then all are in a call at once.
+fn calls(node: &Node, told: &Counted) {
+    let invite = |caller: u32| {
+        let action = CallAction::Invite {
+            user: sub(caller + 1),
+            media: Media::Audio,
+            offer: "x".repeat(2_500).into(),
+        };
+        node.command(session(caller), Command::Call { re: Some(1), action }, NOW);
+        told.ring.lock().expect("nobody panics with it").take().expect("it rings")
+    };
+    let step = |who: u32, call: CallId, step: CallStep| {
+        node.command(session(who), Command::Call { re: Some(2), action: CallAction::Of(call, step) }, NOW);
+    };
+    let accept = || CallStep::Accept { answer: "x".repeat(2_500).into() };
+    let callers = || (1..2 * CALLS).step_by(2);
+    let begin = cpu_nanos();
+    for caller in callers() {
+        let call = invite(caller);
+        step(caller + 1, call, accept());
+        step(caller, call, CallStep::HangUp);
+    }
+    let nanos = cpu_nanos() - begin;
+    println!("call, invited, accepted and hung up: {:.2} µs CPU", nanos as f64 / f64::from(CALLS) / 1000.0);
+    assert_eq!(node.stats().calls, 0);
+    let before = resident_bytes();
+    let held: Vec<CallId> = callers()
+        .map(|caller| {
+            let call = invite(caller);
+            step(caller + 1, call, accept());
+            call
+        })
+        .collect();
+    assert_eq!(node.stats().calls, u64::from(CALLS));
+    let grown = (resident_bytes() as f64 - before as f64) / f64::from(CALLS);
+    println!("memory per held call: {grown:.0} bytes");
+    callers().zip(held).for_each(|(caller, call)| step(caller, call, CallStep::HangUp));
 }
 
 fn sign_in(node: &Node, number: u32, token: &str) {
@@ -163,6 +204,7 @@ fn config() -> NodeConfig {
         presence_grace_ms: 10_000,
         presence_coalesce_ms: 500,
         clock_skew_ms: 60_000,
+        calls: CallConfig { from: CallsFrom::Everyone, burst: 0, per_minute: 0, ..CallConfig::default() },
     }
 }
 
@@ -182,10 +224,17 @@ fn resident_bytes() -> u64 {
 #[derive(Default)]
 struct Counted {
     presences: AtomicU64,
+    /// The call that rang last.
+    ring: Mutex<Option<CallId>>,
 }
 
 impl Outbox for Counted {
     fn deliver(&self, _: SessionHandle, event: Event) {
+        if let Event::Call(event) = &event
+            && matches!(event.news, CallNews::Ring { .. })
+        {
+            *self.ring.lock().expect("nobody panics with it") = Some(event.call);
+        }
         let tells = matches!(event, Event::Presence { .. });
         self.presences.fetch_add(tells.into(), Ordering::Relaxed);
     }

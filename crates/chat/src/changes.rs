@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::call::is_call_entry;
 use crate::command::AnswerTo;
 use crate::conversations::message;
 use crate::limits::Rate;
@@ -33,6 +34,14 @@ pub fn may_change(
             Err(Refusal::NoSuchMessage)
         }
         MessageChange::Edit(_) | MessageChange::Delete | MessageChange::React { .. } => Ok(()),
+    }
+}
+
+/// What is left of a call says how it went, and nobody writes it anew. Stores ask, who know the message's id.
+pub fn may_edit(change: &MessageChange, client_id: &str) -> Result<(), Refusal> {
+    match change {
+        MessageChange::Edit(_) if is_call_entry(client_id) => Err(Refusal::NotAllowed),
+        _ => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
-use crate::{ConversationId, DeviceId, Position, Reaction, Seq, SiteId, Sub, Timestamp};
+use crate::{CallAction, ConversationId, DeviceId, Position, Reaction, Seq, SiteId, Sub, Timestamp};
 
 /// What a client says first.
 pub struct Hello<'a> {
@@ -34,6 +34,11 @@ pub enum Command {
     Typing {
         to: To,
         on: bool,
+    },
+    /// Something of a call. Without `re`, only what is more than *done* is answered.
+    Call {
+        re: Option<u64>,
+        action: CallAction,
     },
     SetPresence(SetPresence),
     /// Replaces the watch of before: all contacts or not, and these users.
@@ -251,6 +256,7 @@ impl Command {
         match self {
             Command::Send { client_id, .. } => AnswerTo::Message(client_id.clone()),
             Command::Typing { .. } => AnswerTo::Nobody,
+            Command::Call { re, .. } => re.map_or(AnswerTo::Session, AnswerTo::Request),
             Command::Marker { .. } | Command::SetPresence(_) | Command::Watch { .. } => AnswerTo::Session,
             Command::Contact { re, .. }
             | Command::Contacts { re, .. }
@@ -281,6 +287,7 @@ impl std::fmt::Debug for Command {
             Command::Send { .. } => "Send",
             Command::Marker { .. } => "Marker",
             Command::Typing { .. } => "Typing",
+            Command::Call { .. } => "Call",
             Command::SetPresence(_) => "SetPresence",
             Command::Watch { .. } => "Watch",
             Command::Contact { .. } => "Contact",

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
-    ConversationId, Limits, Position, Reaction, Refusal, Seq, SessionId, SetPresence, Sub, Timestamp, UserId,
+    CallEvent, ConversationId, Limits, Position, Reaction, Refusal, Seq, SessionId, SetPresence, Sub,
+    Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -54,6 +55,7 @@ pub enum Event {
         user: Sub,
         on: bool,
     },
+    Call(Arc<CallEvent>),
     Presence {
         user: Sub,
         presence: Presence,
@@ -173,6 +175,7 @@ impl Event {
             | Event::SendRefused { .. }
             | Event::Refused { .. }
             | Event::Typing { .. }
+            | Event::Call(_)
             | Event::Presence { .. }
             | Event::Watching { .. }
             | Event::Contacts { .. }

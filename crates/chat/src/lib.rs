@@ -8,6 +8,7 @@
 
 mod admission;
 mod cache;
+mod call;
 mod changes;
 mod command;
 mod contacts;
@@ -43,7 +44,11 @@ pub mod directory;
 pub mod memory;
 pub mod token;
 
-pub use changes::{REVISIONS, may_change, may_change_in_room};
+pub use call::{
+    AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEntry, CallEvent, CallId, CallNews, CallStep,
+    CallTicket, CallsFrom, DESCRIPTION_BYTES, Ice, IceTurn, Media, Outcome, RINGS_MS, Turn, is_call_entry,
+};
+pub use changes::{REVISIONS, may_change, may_change_in_room, may_edit};
 pub use command::{
     Command, ContactAction, ConversationChange, Hello, MarkerSet, MessageChange, PageOf, SetPresence, To,
 };

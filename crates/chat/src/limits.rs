@@ -30,6 +30,10 @@ impl Rate {
         Rate { interval: self.interval * u64::from(by), burst: (self.burst / u64::from(by)).max(1) }
     }
 
+    pub(crate) fn is_unlimited(self) -> bool {
+        self.interval == 0
+    }
+
     /// Takes one, or answers when to come again.
     pub(crate) fn take(self, due: &mut Due, now: Timestamp) -> Result<(), Refusal> {
         *due = self.next(*due, now)?;

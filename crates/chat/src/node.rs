@@ -13,6 +13,7 @@
 //! | contact changes under way | `contacts.rs` | – | while under way |
 //! | sites | `sites.rs` | – | always |
 //! | recent users, relations, contact lists | `cache.rs` | key | while asked for, bounded |
+//! | calls, and who is in which | `call/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
 //! | new guests by address | `guest.rs` | – | bounded |
 //! | logins and messages under way, their pace | `admission.rs` | – | always |
 //! | randomness | `node.rs` | – | always |
@@ -31,6 +32,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::admission::Admission;
 use crate::cache::Recent;
+use crate::call::Calls;
 use crate::command::AnswerTo;
 use crate::contacts::PairsBusy;
 use crate::guest::GuestDoor;
@@ -43,8 +45,8 @@ use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
-    Command, Event, Hello, Refusal, RoomLimits, SessionHandle, SessionId, Stats, Store, StoreError, Sub,
-    Timestamp, To,
+    CallConfig, Command, Event, Hello, Ice, Refusal, RoomLimits, SessionHandle, SessionId, Stats, Store,
+    StoreError, Sub, Timestamp, To,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -77,6 +79,7 @@ pub struct NodeConfig {
     /// Changes of presence are collected so long and told once.
     pub presence_coalesce_ms: u64,
     pub clock_skew_ms: u64,
+    pub calls: CallConfig,
 }
 
 /// What is accepted from clients; told to them in the welcome. Guests get a quarter of the two rates.
@@ -105,7 +108,7 @@ pub struct Limits {
 }
 
 /// How much slower guests are.
-const GUEST_SHARE: u32 = 4;
+pub(crate) const GUEST_SHARE: u32 = 4;
 
 /// The domain of one running node; shared by all workers and the tokio side.
 pub struct Node {
@@ -123,6 +126,7 @@ pub(crate) struct Inner {
     pub(crate) news: NewsDesk,
     pub(crate) recent: Recent,
     pub(crate) pairs_busy: PairsBusy,
+    pub(crate) calls: Calls,
     pub(crate) guest_door: GuestDoor,
     pub(crate) admission: Arc<Admission>,
     /// The same for messages.
@@ -169,6 +173,7 @@ impl Node {
             news: NewsDesk::default(),
             recent: Recent::new(),
             pairs_busy: PairsBusy::default(),
+            calls: Calls::new(),
             guest_door: GuestDoor::default(),
             admission: Arc::new(Admission::of_logins()),
             posting: Arc::new(Admission::of_messages()),
@@ -231,6 +236,7 @@ impl Node {
                 inner.typing_in_room(&asker, room, on);
             }
             Command::Typing { to, on } => inner.for_peer(asker, is_waiting, to, Job::Typing(on), now),
+            Command::Call { re, action } => inner.call(asker, is_waiting, re, action, now),
             Command::SetPresence(set) => inner.set_presence(&asker, set, now),
             Command::Watch { contacts, users } => inner.watch(asker, contacts, users),
             Command::Contact { re, action, user } => inner.change_contact(asker, re, action, user, now),
@@ -287,6 +293,18 @@ impl Node {
         }
     }
 
+    /// STUN and TURN servers with credentials for the user of a token, who must have been here before. `then` is called once,
+    /// here or on a thread of the store.
+    pub fn ice(
+        &self,
+        site_key: &str,
+        token: &str,
+        now: Timestamp,
+        then: impl FnOnce(Result<Ice, Refusal>) + Send + 'static,
+    ) {
+        self.inner.ice(site_key, token, now, then);
+    }
+
     /// The session's connection is gone. `on_purpose`: the client said `bye`, presence ends at once.
     pub fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
         self.inner.disconnected(session, on_purpose, now);
@@ -312,7 +330,7 @@ impl Node {
         }
     }
 
-    /// Runs what is due: presence grace and coalescing, token expiry, the age of what is cached. Call every 100 ms
+    /// Runs what is due: presence grace and coalescing, token expiry, calls that nobody answers, the age of what is cached. Call every 100 ms
     /// from one thread. It touches no disk.
     pub fn tick(&self, now: Timestamp) {
         let Ok(mut told) = self.inner.ticking.try_lock() else { return };
@@ -320,6 +338,7 @@ impl Node {
         self.inner.recent.age(now);
         self.inner.end_grace(now);
         self.inner.end_tokens(now);
+        self.inner.end_calls(now);
         if now.since(*told) >= self.inner.telling_pause_ms() || now < *told {
             *told = now;
             self.inner.tell_presence(now);
@@ -365,7 +384,7 @@ impl Node {
     }
 
     pub fn stats(&self) -> Stats {
-        self.inner.counters.read(self.inner.sites.count())
+        self.inner.counters.read(self.inner.sites.count(), self.inner.calls.live())
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::call::Invite;
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::send::Draft;
@@ -23,6 +24,7 @@ pub(crate) enum Job {
     Change { re: u64, change: ConversationChange },
     ChangeMessage { re: u64, seq: Seq, change: MessageChange },
     History { re: u64, before: Option<Seq>, after: Option<Seq>, limit: Option<u32> },
+    Invite(Invite),
 }
 
 /// Whom a command is for, and how the two stand to each other.
@@ -137,6 +139,7 @@ impl Inner {
                 self.change_message(asker, &peer, re, seq, change, now);
             }
             Job::History { re, before, after, limit } => self.history(asker, &peer, re, before, after, limit),
+            Job::Invite(invite) => self.invite(asker, &peer, invite, now),
         }
     }
 
@@ -236,6 +239,7 @@ impl Job {
             Job::Send(draft) => AnswerTo::Message(draft.client_id.clone()),
             Job::Mark(_) => AnswerTo::Session,
             Job::Typing(_) => AnswerTo::Nobody,
+            Job::Invite(invite) => invite.re.map_or(AnswerTo::Session, AnswerTo::Request),
             Job::Change { re, .. } | Job::ChangeMessage { re, .. } | Job::History { re, .. } => {
                 AnswerTo::Request(*re)
             }

@@ -61,6 +61,10 @@ pub enum Refusal {
     TooManyRooms,
     #[error("the only owner of a room with other members must name another owner first")]
     LastOwner,
+    #[error("no such call, or this session has no part in it, or it is not at this point")]
+    NoSuchCall,
+    #[error("one is in a call already")]
+    InCall,
     #[error("the session is over")]
     NoSession,
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
@@ -69,7 +73,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 31] = [
+    pub const WORDS: [&'static str; 33] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -101,6 +105,8 @@ impl Refusal {
         "room_full",
         "too_many_rooms",
         "last_owner",
+        "no_such_call",
+        "in_call",
     ];
 
     pub fn word(self) -> &'static str {
@@ -140,6 +146,8 @@ impl Refusal {
             Refusal::RoomFull => 28,
             Refusal::TooManyRooms => 29,
             Refusal::LastOwner => 30,
+            Refusal::NoSuchCall => 31,
+            Refusal::InCall => 32,
         }
     }
 }

@@ -95,7 +95,12 @@ impl Inner {
         })
     }
 
-    fn check_token(&self, site: &LiveSite, token: &str, now: Timestamp) -> Result<Ticket, Refusal> {
+    pub(crate) fn check_token(
+        &self,
+        site: &LiveSite,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Ticket, Refusal> {
         let ticket = token::verify(token, &site.site.key, &site.verifiers, now, self.config.clock_skew_ms)?;
         if ticket.profile.guest && !site.site.guests {
             return Err(Refusal::NoGuests);
@@ -153,7 +158,7 @@ impl Inner {
     }
 
     /// Puts the session into the table, before its snapshot is taken. What it replaces is told so.
-    fn register(&self, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
+    fn register(self: &Arc<Self>, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
         if row.banned {
             return Err(Refusal::Banned);
         }
@@ -171,7 +176,7 @@ impl Inner {
         self.counters.sessions.add(1);
         self.counters.users_online.add(is_first.into());
         for handle in replaced {
-            self.session_is_gone(SessionId { user: row.id, handle });
+            self.session_is_gone(SessionId { user: row.id, handle }, false, arrival.now);
             self.bye(handle, Refusal::Replaced);
         }
         Ok(())
@@ -226,6 +231,7 @@ impl Inner {
             arrival.under_way.is_done();
             node.outbox.deliver(session.handle, Event::Welcome(Box::new(welcome)));
             node.release(session);
+            node.ring_late(session, arrival.now);
             // The client may have been quick enough to say `watch` before.
             node.answer_watched(mode, session);
         });
@@ -269,12 +275,12 @@ impl Inner {
 
     // ---- the end ----
 
-    pub(crate) fn disconnected(&self, session: SessionId, on_purpose: bool, now: Timestamp) {
+    pub(crate) fn disconnected(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
         self.remove_session(session, on_purpose, now);
     }
 
     /// Ends a session from our side.
-    fn end_session(&self, session: SessionId, why: Refusal, now: Timestamp) {
+    fn end_session(self: &Arc<Self>, session: SessionId, why: Refusal, now: Timestamp) {
         // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now.
         let at_once = matches!(why, Refusal::Banned | Refusal::GoingAway { .. });
         if self.remove_session(session, at_once, now) {
@@ -284,11 +290,11 @@ impl Inner {
 
     /// Takes a session out of the table; false where it is not there. `at_once`: the presence that hangs on
     /// it gets no grace time.
-    fn remove_session(&self, session: SessionId, at_once: bool, now: Timestamp) -> bool {
+    fn remove_session(self: &Arc<Self>, session: SessionId, at_once: bool, now: Timestamp) -> bool {
         let mut shard = self.here.lock(session.user);
         let Some(last) = shard.end(session, at_once, now) else { return false };
         drop(shard);
-        self.session_is_gone(session);
+        self.session_is_gone(session, at_once, now);
         match last {
             Last::No => {}
             Last::Grace => self.counters.users_online.subtract(1),
@@ -301,15 +307,16 @@ impl Inner {
     }
 
     /// What is counted or kept elsewhere for a session that is out of the table.
-    fn session_is_gone(&self, session: SessionId) {
+    fn session_is_gone(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
         self.counters.sessions.subtract(1);
         if let Some(live) = self.sites.by_id(session.user.site) {
             live.counters.leave();
         }
         self.watches.forget(session.handle);
+        self.call_lost(session, on_purpose, now);
     }
 
-    pub(crate) fn end_tokens(&self, now: Timestamp) {
+    pub(crate) fn end_tokens(self: &Arc<Self>, now: Timestamp) {
         let second = (now.0 / 1000) as u32;
         for mut shard in self.here.each() {
             if shard.next_end > second || now.since(shard.ends_seen) < ENDS_EVERY_MS {
@@ -324,18 +331,18 @@ impl Inner {
         }
     }
 
-    pub(crate) fn end_site(&self, site: SiteId) {
+    pub(crate) fn end_site(self: &Arc<Self>, site: SiteId) {
         self.end_all(|user| user.site == site, |_| Refusal::NoSuchSite);
     }
 
-    pub(crate) fn end_user(&self, user: UserId, why: Refusal) {
+    pub(crate) fn end_user(self: &Arc<Self>, user: UserId, why: Refusal) {
         let sessions: Vec<SessionId> = self.here.lock(user).user(user).map(session_ids).unwrap_or_default();
         for session in sessions {
             self.end_session(session, why, self.last_tick());
         }
     }
 
-    pub(crate) fn goodbye(&self, spread_ms: u32) {
+    pub(crate) fn goodbye(self: &Arc<Self>, spread_ms: u32) {
         self.stopping.store(true, Ordering::Release);
         let personal = |node: &Inner| {
             let mut rng = node.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -344,7 +351,7 @@ impl Inner {
         self.end_all(|_| true, personal);
     }
 
-    fn end_all(&self, which: impl Fn(UserId) -> bool, why: impl Fn(&Inner) -> Refusal) {
+    fn end_all(self: &Arc<Self>, which: impl Fn(UserId) -> bool, why: impl Fn(&Inner) -> Refusal) {
         for mut shard in self.here.each() {
             let sessions: Vec<SessionId> =
                 shard.users().filter(|user| which(user.id)).flat_map(session_ids).collect();

@@ -26,6 +26,11 @@ pub struct Stats {
     pub deliveries: u64,
     /// Sessions whose queue was dropped.
     pub behind: u64,
+    /// Calls that ring or are under way now.
+    pub calls: u64,
+    /// Calls that have rung, and those of them that were accepted.
+    pub calls_begun: u64,
+    pub calls_accepted: u64,
     /// By [`Refusal::word`].
     pub refusals: Vec<(&'static str, u64)>,
 }
@@ -42,6 +47,8 @@ pub(crate) struct Counters {
     pub(crate) changes: Counter,
     pub(crate) deliveries: Counter,
     pub(crate) behind: Counter,
+    pub(crate) calls: Counter,
+    pub(crate) calls_accepted: Counter,
     refusals: ByRefusal,
 }
 
@@ -59,7 +66,7 @@ impl Counters {
         self.refusals.0[refusal.index()].add(1);
     }
 
-    pub(crate) fn read(&self, sites: usize) -> Stats {
+    pub(crate) fn read(&self, sites: usize, calls: u64) -> Stats {
         let refusals = Refusal::WORDS.iter().zip(&self.refusals.0);
         Stats {
             sessions: self.sessions.read(),
@@ -73,6 +80,9 @@ impl Counters {
             changes: self.changes.read(),
             deliveries: self.deliveries.read(),
             behind: self.behind.read(),
+            calls,
+            calls_begun: self.calls.read(),
+            calls_accepted: self.calls_accepted.read(),
             refusals: refusals.map(|(word, count)| (*word, count.read())).collect(),
         }
     }

@@ -48,6 +48,7 @@ fn answers(command: &Command, event: &Event) -> bool {
         (Command::Send { client_id, .. }, Event::Ack { client_id: id, .. })
         | (Command::Send { client_id, .. }, Event::SendRefused { client_id: id, .. }) => client_id == id,
         (_, Event::Refused { re, .. }) => re.is_some(),
+        (_, Event::Call(event)) => event.re.is_some(),
         (_, Event::Contact { re, .. } | Event::Conversation { re, .. }) => re.is_some(),
         (
             _,
@@ -64,7 +65,7 @@ fn answers(command: &Command, event: &Event) -> bool {
 }
 
 fn any_command(rng: &mut StdRng, re: u64) -> Command {
-    match rng.random_range(0..14) {
+    match rng.random_range(0..16) {
         0 => Command::Send {
             client_id: any_text(rng).into(),
             to: any_to(rng),
@@ -112,7 +113,27 @@ fn any_command(rng: &mut StdRng, re: u64) -> Command {
             let position = Position { epoch: rng.random_range(0..3), number: any_number(rng) };
             Command::Resume { re, position: rng.random_bool(0.8).then_some(position) }
         }
+        13 => {
+            let (user, offer) = (any_user(rng), any_text(rng).into());
+            let action = CallAction::Invite { user, media: Media::Audio, offer };
+            Command::Call { re: Some(re), action }
+        }
+        14 => Command::Call { re: Some(re), action: CallAction::Of(CallId(any_number(rng)), any_step(rng)) },
         _ => Command::Token { re, token: any_text(rng) },
+    }
+}
+
+fn any_step(rng: &mut StdRng) -> CallStep {
+    let text = any_text(rng).into();
+    match rng.random_range(0..8) {
+        0 => CallStep::Accept { answer: text },
+        1 => CallStep::Decline { busy: rng.random_bool(0.5) },
+        2 => CallStep::HangUp,
+        3 => CallStep::Offer(text),
+        4 => CallStep::Answer(text),
+        5 => CallStep::Candidate(text),
+        6 => CallStep::Hold(rng.random_bool(0.5)),
+        _ => CallStep::Rejoin { ticket: CallTicket(any_number(rng).into()), offer: text },
     }
 }
 

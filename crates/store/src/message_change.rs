@@ -8,7 +8,7 @@ use std::sync::Arc;
 use chat::{
     Act, ChangeMessage, ChangedMessage, ConversationId, MessageChange, NAMED, REVISIONS, Reaction, Reactions,
     Refusal, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UserId, may_change,
-    may_change_in_room, room_for,
+    may_change_in_room, may_edit, room_for,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -78,6 +78,7 @@ fn ground(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Result<Groun
 impl Ground {
     fn allows(&self, wanted: &ChangeMessage, before: &StoredMessage) -> Result<(), Refusal> {
         let is_own = before.from == wanted.by;
+        may_edit(&wanted.change, &before.client_id)?;
         match &self.room {
             Some((room, who)) => {
                 may_change_in_room(&wanted.change, is_own, before.deleted, *who, room.rules())

@@ -69,6 +69,7 @@ pub fn config() -> NodeConfig {
         presence_grace_ms: 10_000,
         presence_coalesce_ms: 500,
         clock_skew_ms: 60_000,
+        calls: CallConfig { burst: 0, per_minute: 0, ..CallConfig::default() },
     }
 }
 

@@ -27,6 +27,14 @@ pub(crate) fn an_edit_is_of_ones_own_message_and_moves_nothing_but_the_body(stor
     assert_eq!(&*history(store, ann, bob)[0].body, "hello");
 }
 
+pub(crate) fn what_is_left_of_a_call_is_not_edited(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    say(store, ann, bob, "call:000000000000feed:audio:ended:73000", "Audio call, 1:13");
+    assert_eq!(change(store, ann, bob, 1, edit("I never called")), Err(Refusal::NotAllowed));
+    change(store, bob, ann, 1, react("👍")).expect("anybody may react");
+    assert!(change(store, ann, bob, 1, MessageChange::Delete).expect("it is hers").message.deleted);
+}
+
 pub(crate) fn a_deleted_message_keeps_its_place_and_nothing_else(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
     for number in 1..=3 {

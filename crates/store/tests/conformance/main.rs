@@ -53,6 +53,7 @@ every_store! {
     }
     changes {
         an_edit_is_of_ones_own_message_and_moves_nothing_but_the_body,
+        what_is_left_of_a_call_is_not_edited,
         a_deleted_message_keeps_its_place_and_nothing_else,
         the_same_change_again_changes_nothing,
         what_is_not_there_cannot_change,

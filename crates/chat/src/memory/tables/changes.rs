@@ -6,7 +6,7 @@ use super::{Conversation, Line, Tables, member_index};
 use crate::reactions::{NAMED, Reaction, room_for};
 use crate::{
     ChangeMessage, ChangedMessage, ConversationId, MessageChange, REVISIONS, Reactions, Refusal, Revision,
-    Seq, StoredMessage, Timestamp, UserId, directory, may_change,
+    Seq, StoredMessage, Timestamp, UserId, directory, may_change, may_edit,
 };
 
 /// What has become of a message since it was posted.
@@ -36,6 +36,7 @@ impl Tables {
         let number = self.number + 1;
         let conversation = self.conversations.get_mut(&id).ok_or(Refusal::NoSuchMessage)?;
         let line = conversation.line_mut(seq).ok_or(Refusal::NoSuchMessage)?;
+        may_edit(&wanted.change, &line.client_id)?;
         may_change(&wanted.change, line.from == by, line.since.deleted, false)?;
         let changed = line.change(wanted)?;
         if changed {

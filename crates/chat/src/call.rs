@@ -1,0 +1,269 @@
+//! Calls of two users: what is said of one, by clients and to them.
+//!
+//! [`machine`] decides what each step of one call leads to and knows nothing else; [`table`] holds the calls that there are;
+//! [`signal`] carries steps out; [`entry`] is what stays of a call in its conversation; [`relay`] makes what clients show
+//! to a TURN server. Descriptions (SDP) and candidates are texts that pass through unread.
+
+mod entry;
+mod machine;
+mod relay;
+mod signal;
+mod table;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use entry::{CallEntry, is_call_entry};
+pub use relay::{CallConfig, CallsFrom, Ice, IceTurn, Turn};
+pub(crate) use signal::Invite;
+pub(crate) use table::Calls;
+
+use crate::Sub;
+
+/// Longest description, in bytes.
+pub const DESCRIPTION_BYTES: usize = 64 * 1024;
+/// Longest candidate, in bytes: one of RFC 8839 §5.1 has some 200, and clients add where it belongs.
+pub const CANDIDATE_BYTES: usize = 1024;
+/// How long a call rings.
+pub const RINGS_MS: u64 = 45_000;
+/// How long the place of a party whose session has ended is kept.
+pub const AWAY_MS: u64 = 20_000;
+
+/// Names a call while it lasts, and its entry in the conversation. Drawn by chance, so that it names no other one later.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CallId(pub u64);
+
+impl CallId {
+    /// None where it is not as [`Display`](fmt::Display) writes it.
+    pub fn parse(text: &str) -> Option<CallId> {
+        let hex = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        hex.then(|| u64::from_str_radix(text, 16).ok().map(CallId)).flatten()
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// With which a party takes its place in a call again. A secret of one device.
+#[derive(Clone, Copy)]
+pub struct CallTicket(pub u128);
+
+impl CallTicket {
+    /// None where it is not as [`text`](Self::text) writes it.
+    pub fn parse(text: &str) -> Option<CallTicket> {
+        let hex = text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        hex.then(|| u128::from_str_radix(text, 16).ok().map(CallTicket)).flatten()
+    }
+
+    pub fn text(self) -> String {
+        format!("{:032x}", self.0)
+    }
+
+    /// In the same time wherever the two differ.
+    pub(crate) fn is(self, shown: CallTicket) -> bool {
+        let differ = self.0 ^ shown.0;
+        ((differ >> 64) as u64 | differ as u64) == 0
+    }
+}
+
+impl fmt::Debug for CallTicket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CallTicket")
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Media {
+    Audio,
+    Video,
+}
+
+/// How a call has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Somebody has hung up.
+    Ended,
+    /// It was under way, and a party has vanished.
+    Lost,
+    Declined,
+    /// The callee is in another call, or says so.
+    Busy,
+    /// The caller did not wait.
+    Cancelled,
+    /// Nobody has answered in time.
+    Missed,
+}
+
+/// What a client wants of a call.
+#[derive(Clone)]
+pub enum CallAction {
+    Invite { user: Sub, media: Media, offer: Arc<str> },
+    Of(CallId, CallStep),
+}
+
+/// A step of a call that there is.
+#[derive(Clone)]
+pub enum CallStep {
+    Accept {
+        answer: Arc<str>,
+    },
+    Decline {
+        busy: bool,
+    },
+    HangUp,
+    /// Another description, to be answered: something is added or taken away, or a new path is looked for.
+    Offer(Arc<str>),
+    Answer(Arc<str>),
+    /// An empty one: there are no more.
+    Candidate(Arc<str>),
+    Hold(bool),
+    /// From a new session of a party: here I am again, and this is my offer.
+    Rejoin {
+        ticket: CallTicket,
+        offer: Arc<str>,
+    },
+}
+
+/// What a session hears of a call. `re` is the number of the request that it answers.
+#[derive(Debug, Clone)]
+pub struct CallEvent {
+    pub re: Option<u64>,
+    pub call: CallId,
+    pub news: CallNews,
+    /// For a connection that begins now.
+    pub ice: Option<Ice>,
+}
+
+#[derive(Clone)]
+pub enum CallNews {
+    /// Answer to an invitation: it rings there, as far as anybody is there.
+    Calling {
+        user: Sub,
+        media: Media,
+        ticket: CallTicket,
+    },
+    /// Somebody calls. `glare`: one has called them in the same moment, and this is the call that counts.
+    Ring {
+        from: Sub,
+        media: Media,
+        offer: Arc<str>,
+        glare: bool,
+    },
+    /// Answer to accepting.
+    Joined {
+        ticket: CallTicket,
+    },
+    /// The other one has accepted.
+    Accepted {
+        answer: Arc<str>,
+    },
+    /// Another device of the user has accepted, or this one's place was taken by another.
+    Elsewhere,
+    Offer(Arc<str>),
+    Answer(Arc<str>),
+    Candidate(Arc<str>),
+    Hold(bool),
+    /// The other one's session has ended; its place is kept for a while.
+    Away,
+    /// The other one is here again, with an offer of a new connection.
+    Back {
+        offer: Arc<str>,
+    },
+    /// Answer to rejoining. `hold` and `away` are the other one's.
+    Rejoined {
+        media: Media,
+        hold: bool,
+        away: bool,
+    },
+    /// Answer to every other step.
+    Done,
+    /// The call is over. `ms`: how long it was under way.
+    Over {
+        outcome: Outcome,
+        ms: u64,
+    },
+}
+
+impl CallNews {
+    /// Who hears it makes a connection, and needs servers for it.
+    pub(crate) fn needs_servers(&self) -> bool {
+        matches!(self, CallNews::Calling { .. } | CallNews::Ring { .. } | CallNews::Rejoined { .. })
+    }
+}
+
+/// What is said is the parties' alone.
+impl fmt::Debug for CallStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CallStep::Accept { .. } => "Accept",
+            CallStep::Decline { .. } => "Decline",
+            CallStep::HangUp => "HangUp",
+            CallStep::Offer(_) => "Offer",
+            CallStep::Answer(_) => "Answer",
+            CallStep::Candidate(_) => "Candidate",
+            CallStep::Hold(_) => "Hold",
+            CallStep::Rejoin { .. } => "Rejoin",
+        })
+    }
+}
+
+impl fmt::Debug for CallNews {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CallNews::Calling { .. } => "Calling",
+            CallNews::Ring { glare: false, .. } => "Ring",
+            CallNews::Ring { glare: true, .. } => "Ring (glare)",
+            CallNews::Joined { .. } => "Joined",
+            CallNews::Accepted { .. } => "Accepted",
+            CallNews::Elsewhere => "Elsewhere",
+            CallNews::Offer(_) => "Offer",
+            CallNews::Answer(_) => "Answer",
+            CallNews::Candidate(_) => "Candidate",
+            CallNews::Hold(_) => "Hold",
+            CallNews::Away => "Away",
+            CallNews::Back { .. } => "Back",
+            CallNews::Rejoined { .. } => "Rejoined",
+            CallNews::Done => "Done",
+            CallNews::Over { outcome, ms } => return write!(f, "Over {outcome:?} {ms} ms"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_tickets_are_read_as_they_are_written() {
+        for number in [0, 1, 0xfeed, u64::MAX] {
+            assert_eq!(CallId::parse(&CallId(number).to_string()), Some(CallId(number)));
+            let ticket = CallTicket(u128::from(number) << 60 | 7);
+            assert!(CallTicket::parse(&ticket.text()).is_some_and(|read| read.is(ticket)));
+        }
+        for text in ["", "0", "00000000000000001", "00000000000000AB", "+000000000000001", "é00000000000000"]
+        {
+            assert!(CallId::parse(text).is_none(), "{text}");
+        }
+        assert!(CallTicket::parse(&"0".repeat(31)).is_none());
+        assert!(CallTicket::parse(&"+".repeat(32)).is_none());
+    }
+
+    #[test]
+    fn a_ticket_is_itself_alone_and_shows_in_no_log() {
+        let ticket = CallTicket(1 << 127 | 5);
+        assert!(ticket.is(CallTicket(1 << 127 | 5)));
+        for other in [5, 1 << 127, 1 << 127 | 4, 0, u128::MAX] {
+            assert!(!ticket.is(CallTicket(other)), "{other:x}");
+        }
+        assert_eq!(format!("{ticket:?}"), "CallTicket");
+    }
+}

@@ -1,0 +1,299 @@
+//! Carries out what clients want of calls, and what time and lost sessions do to them.
+
+use std::sync::{Arc, PoisonError};
+
+use rand::Rng;
+
+use super::machine::{Hearer, check_description};
+use super::table::{Invitation, Invited, Moved, Shard};
+use super::{CallAction, CallEntry, CallEvent, CallId, CallNews, CallTicket, CallsFrom, Ice, Media, Outcome};
+use crate::command::AnswerTo;
+use crate::limits::Rate;
+use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
+use crate::peer::{Job, Peer, may_write};
+use crate::{
+    Append, Appended, ContactState, ConversationId, Event, Message, Mode, Refusal, Relation, SessionHandle,
+    SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
+};
+
+/// May one call the other? Whoever may not write may not call either, and hears the same.
+pub(crate) fn may_call(from: CallsFrom, mode: Mode, peer_is_banned: bool, relation: Relation) -> bool {
+    let known = match from {
+        CallsFrom::Contacts => relation.of_a == ContactState::Contact,
+        CallsFrom::Everyone => true,
+    };
+    known && may_write(mode, peer_is_banned, relation)
+}
+
+/// An invitation on its way to the one it is for.
+pub(crate) struct Invite {
+    pub(crate) re: Option<u64>,
+    pub(crate) user: Sub,
+    pub(crate) media: Media,
+    pub(crate) offer: Arc<str>,
+}
+
+impl Inner {
+    pub(crate) fn call(
+        self: &Arc<Self>,
+        asker: Asker,
+        is_waiting: bool,
+        re: Option<u64>,
+        action: CallAction,
+        now: Timestamp,
+    ) {
+        let (id, step) = match action {
+            CallAction::Invite { user, media, offer } => {
+                let invite = Invite { re, user: user.clone(), media, offer };
+                return self.for_peer(asker, is_waiting, To::User(user), Job::Invite(invite), now);
+            }
+            CallAction::Of(id, step) => (id, step),
+        };
+        let session = asker.session;
+        let (_, ticket) = self.draw();
+        let mut shard = self.calls.lock(session.user.site);
+        let moved = shard.step(id, session, step, ticket, now);
+        let moved = moved.map(|moved| self.carry_on(&mut shard, moved, Some((session, re)), now));
+        drop(shard);
+        match moved {
+            Ok(left) => self.keep(left, now),
+            Err(refusal) => self.refuse(session.handle, answer_to(re), refusal),
+        }
+    }
+
+    pub(crate) fn invite(self: &Arc<Self>, asker: &Asker, peer: &Peer, invite: Invite, now: Timestamp) {
+        let Invite { re, user, media, offer } = invite;
+        let (session, config) = (asker.session, &self.config.calls);
+        let allowed = may_call(config.from, asker.site.site.mode, peer.is_banned, peer.relation);
+        let sound = check_description(&offer).and_then(|()| allowed.then_some(()).ok_or(Refusal::NotAllowed));
+        if let Err(refusal) = sound {
+            return self.refuse(session.handle, answer_to(re), refusal);
+        }
+        let pace = Rate::per_minute(config.burst, config.per_minute);
+        let pace = if asker.guest { pace.slowed(GUEST_SHARE) } else { pace };
+        let (id, ticket) = self.draw();
+        let caller = (session, asker.sub.clone());
+        let invitation = Invitation { id, ticket, media, caller, callee: (peer.id, user.clone()), offer };
+        let mut shard = self.calls.lock(session.user.site);
+        let to_caller = |id, news| self.tell_of_call(session, re, id, news, now);
+        match shard.invite(invitation, pace, config.most, now) {
+            Ok(Invited::Rings(ring)) => {
+                self.counters.calls.add(1);
+                to_caller(id, CallNews::Calling { user, media, ticket });
+                self.tell_devices(peer.id, None, id, ring, now);
+            }
+            Ok(Invited::Glare(id, ring)) => to_caller(id, ring),
+            Ok(Invited::Busy) => {
+                drop(shard);
+                let outcome = Outcome::Busy;
+                to_caller(id, CallNews::Over { outcome, ms: 0 });
+                let entry = CallEntry { call: id, media, outcome, ms: 0 };
+                self.keep(
+                    Some(Left { entry, caller: session.user, from: asker.sub.clone(), callee: peer.id }),
+                    now,
+                );
+            }
+            Err(refusal) => {
+                drop(shard);
+                self.refuse(session.handle, answer_to(re), refusal);
+            }
+        }
+    }
+
+    /// A session is out of the table of those who are here.
+    pub(crate) fn call_lost(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
+        if self.calls.live() == 0 {
+            return;
+        }
+        let mut shard = self.calls.lock(session.user.site);
+        let Some(moved) = shard.session_ended(session, on_purpose, now) else { return };
+        let left = self.carry_on(&mut shard, moved, None, now);
+        drop(shard);
+        self.keep(left, now);
+    }
+
+    /// A session has come: if somebody calls its user, it rings there too.
+    pub(crate) fn ring_late(&self, session: SessionId, now: Timestamp) {
+        if !self.calls.any_rings() {
+            return;
+        }
+        let shard = self.calls.lock(session.user.site);
+        let call = shard.call_of(session.user).filter(|call| call.callee.user == session.user);
+        if let Some((id, ring)) = call.and_then(|call| Some((call.id, call.ring(false)?))) {
+            self.tell_of_call(session, None, id, ring, now);
+        }
+    }
+
+    /// Ends what has lasted too long.
+    pub(crate) fn end_calls(self: &Arc<Self>, now: Timestamp) {
+        for mut shard in self.calls.each() {
+            let mut all = Vec::new();
+            while let Some(moved) = shard.next_due(now) {
+                all.push(self.carry_on(&mut shard, moved, None, now));
+            }
+            shard.age(now);
+            drop(shard);
+            all.into_iter().for_each(|left| self.keep(left, now));
+        }
+    }
+
+    /// Hands over what a step leads to, while the shard is locked: both hear of the next one after it. What is left is for
+    /// the conversation.
+    fn carry_on(
+        &self,
+        _locked: &mut Shard,
+        moved: Moved,
+        asker: Option<(SessionId, Option<u64>)>,
+        now: Timestamp,
+    ) -> Option<Left> {
+        let Moved { id, media, caller, caller_sub, callee, effects } = moved;
+        if let (Some((session, re)), Some(answer)) = (asker, effects.answer) {
+            // Who gave no number does not wait for a plain *done*.
+            if re.is_some() || !matches!(answer, CallNews::Done) {
+                self.tell_of_call(session, re, id, answer, now);
+            }
+        }
+        for (hearer, news) in effects.told {
+            let is_accepted = matches!(news, CallNews::Accepted { .. });
+            self.counters.calls_accepted.add(is_accepted.into());
+            match hearer {
+                Hearer::Session(handle) => {
+                    let event = CallEvent { re: None, call: id, news, ice: None };
+                    self.outbox.deliver(handle, Event::Call(Arc::new(event)));
+                }
+                Hearer::Callee { except } => self.tell_devices(callee, except, id, news, now),
+            }
+        }
+        let over = effects.over?;
+        let entry = CallEntry { call: id, media, outcome: over.outcome, ms: over.ms };
+        Some(Left { entry, caller, from: caller_sub, callee })
+    }
+
+    fn tell_of_call(&self, to: SessionId, re: Option<u64>, call: CallId, news: CallNews, now: Timestamp) {
+        let ice = news.needs_servers().then(|| self.config.calls.ice(to.user, now));
+        self.outbox.deliver(to.handle, Event::Call(Arc::new(CallEvent { re, call, news, ice })));
+    }
+
+    fn tell_devices(
+        &self,
+        user: UserId,
+        except: Option<SessionHandle>,
+        call: CallId,
+        news: CallNews,
+        now: Timestamp,
+    ) {
+        let ice = news.needs_servers().then(|| self.config.calls.ice(user, now));
+        let event = CallEvent { re: None, call, news, ice };
+        self.tell_in_passing(user, except, Event::Call(Arc::new(event)));
+    }
+
+    /// Writes what is left of a call into the conversation, as a message of the caller. Where that fails nobody waits for it:
+    /// the call itself is over.
+    fn keep(self: &Arc<Self>, left: Option<Left>, now: Timestamp) {
+        let Some(Left { entry, caller, from, callee }) = left else { return };
+        let Some(conversation) = ConversationId::direct(caller, callee) else { return };
+        let (client_id, body) = (entry.client_id(), entry.body());
+        let append = Append {
+            conversation,
+            from: caller,
+            client_id: client_id.clone(),
+            body: body.clone(),
+            time: now,
+            reply_to: None,
+        };
+        let node = self.clone();
+        let done = move |outcome: Result<Appended, StoreError>| match outcome {
+            Ok(appended) => {
+                node.counters.messages.add(1);
+                let message = Message {
+                    conversation,
+                    seq: appended.seq,
+                    from,
+                    client_id,
+                    body,
+                    time: appended.time,
+                    reply_to: None,
+                    version: 0,
+                    edited: None,
+                    deleted: false,
+                    reactions: Vec::new(),
+                };
+                let event = Event::Message(Arc::new(message), appended.position);
+                node.tell(caller, appended.position, None, event.clone());
+                node.tell(callee, appended.position, None, event);
+            }
+            Err(error) => tracing::warn!(%error, "what was left of a call could not be stored"),
+        };
+        self.store.append(append, Box::new(done));
+    }
+
+    /// Servers for the user of a token. `then` may be called on a thread of the store.
+    pub(crate) fn ice(
+        self: &Arc<Self>,
+        site_key: &str,
+        token: &str,
+        now: Timestamp,
+        then: impl FnOnce(Result<Ice, Refusal>) + Send + 'static,
+    ) {
+        let site = self.sites.by_key(site_key).ok_or(Refusal::NoSuchSite);
+        let ticket = site.and_then(|site| Ok((self.check_token(&site, token, now)?, site)));
+        let (ticket, site) = match ticket {
+            Ok(known) => known,
+            Err(refusal) => return then(Err(refusal)),
+        };
+        let node = self.clone();
+        let done = move |row: Result<Option<UserRow>, StoreError>| {
+            then(match row {
+                Ok(Some(row)) if row.banned => Err(Refusal::Banned),
+                Ok(Some(row)) => Ok(node.config.calls.ice(row.id, now)),
+                Ok(None) => Err(Refusal::NoSuchUser),
+                Err(error) => Err(unavailable(error)),
+            });
+        };
+        self.store.user(site.site.id, ticket.profile.sub, Box::new(done));
+    }
+
+    fn draw(&self) -> (CallId, CallTicket) {
+        let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        (CallId(rng.random()), CallTicket(rng.random()))
+    }
+}
+
+/// What is left of a call that is over.
+struct Left {
+    entry: CallEntry,
+    caller: UserId,
+    from: Sub,
+    callee: UserId,
+}
+
+fn answer_to(re: Option<u64>) -> AnswerTo {
+    re.map_or(AnswerTo::Session, AnswerTo::Request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_call_whom() {
+        use ContactState::{Blocked, Contact, None as Nothing, RequestSent};
+        let table = [
+            // how the two stand; contacts only, everyone; the same where the site is for contacts
+            ((Nothing, Nothing), [false, true], [false, false]),
+            ((RequestSent, Nothing), [false, true], [false, false]),
+            ((Contact, Contact), [true, true], [true, true]),
+            ((Contact, Blocked), [false, false], [false, false]),
+            ((Blocked, Nothing), [false, false], [false, false]),
+        ];
+        for ((of_a, of_b), open, contacts) in table {
+            let relation = Relation { of_a, of_b };
+            let may = |mode, banned| {
+                [CallsFrom::Contacts, CallsFrom::Everyone].map(|from| may_call(from, mode, banned, relation))
+            };
+            assert_eq!(may(Mode::Open, false), open, "{relation:?}");
+            assert_eq!(may(Mode::Contacts, false), contacts, "{relation:?}");
+            assert_eq!(may(Mode::Open, true), [false, false], "banned: {relation:?}");
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Calls, as two members and their devices live through them: from the invitation to what stays in the conversation.
+
+mod scene;
+
+use chat::memory::MemoryStore;
+use chat::*;
+use scene::*;
+
+/// Ann and bob, who are contacts.
+fn friends() -> (Scene, Device, Device) {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.befriend(&ann, &bob);
+    (scene, ann, bob)
+}
+
+fn invite(scene: &Scene, from: &Device, to: &str) -> Vec<Event> {
+    let action = CallAction::Invite { user: sub(to), media: Media::Audio, offer: "offer".into() };
+    scene.ask(from, Command::Call { re: Some(1), action })
+}
+
+/// It rings: the call, and the caller's ticket.
+fn call(scene: &Scene, from: &Device, to: &str) -> (CallId, CallTicket) {
+    match &invite(scene, from, to)[..] {
+        [Event::Call(event)] => match event.news {
+            CallNews::Calling { ticket, .. } => (event.call, ticket),
+            ref other => panic!("it does not ring: {other:?}"),
+        },
+        other => panic!("no answer to a call: {other:?}"),
+    }
+}
+
+fn step(scene: &Scene, device: &Device, call: CallId, step: CallStep) -> Vec<String> {
+    scene.command(device, Command::Call { re: Some(2), action: CallAction::Of(call, step) });
+    news(scene, device)
+}
+
+fn accept(scene: &Scene, device: &Device, call: CallId) -> CallTicket {
+    scene.take(device);
+    let action = CallAction::Of(call, CallStep::Accept { answer: "answer".into() });
+    match &scene.ask(device, Command::Call { re: Some(3), action })[0] {
+        Event::Call(event) => match event.news {
+            CallNews::Joined { ticket } => ticket,
+            ref other => panic!("not joined: {other:?}"),
+        },
+        other => panic!("not joined: {other:?}"),
+    }
+}
+
+/// What a device has heard, in words.
+fn news(scene: &Scene, device: &Device) -> Vec<String> {
+    let said = |event: Event| match event {
+        Event::Call(event) => match (&event.re, &event.news) {
+            (Some(re), news) => format!("{re}: {news:?}"),
+            (None, news) => format!("{news:?}"),
+        },
+        Event::Message(message, _) => {
+            let entry = CallEntry::of(&message.client_id).expect("nobody writes but calls");
+            format!("{} {:?} {}", message.from, entry.outcome, message.body)
+        }
+        Event::Refused { re, refusal } => format!("{}: {refusal:?}", re.unwrap_or(0)),
+        other => panic!("{other:?}"),
+    };
+    scene.take(device).into_iter().map(said).collect()
+}
+
+#[test]
+fn a_call_from_its_ring_to_its_entry() {
+    let (mut scene, ann, bob) = friends();
+    let tablet = scene.sign_in("bob", "tablet");
+    let (call, _) = call(&scene, &ann, "bob");
+    for device in [&bob, &tablet] {
+        let heard = scene.take(device);
+        let [Event::Call(event)] = &heard[..] else { panic!("it rings once everywhere: {heard:?}") };
+        let CallNews::Ring { from, media: Media::Audio, offer, glare: false } = &event.news else {
+            panic!("{event:?}")
+        };
+        assert_eq!((event.call, from, &**offer, event.re), (call, &sub("ann"), "offer", None));
+        assert!(event.ice.is_some());
+    }
+    accept(&scene, &bob, call);
+    assert_eq!(news(&scene, &tablet), ["Elsewhere"]);
+    assert_eq!(news(&scene, &ann), ["Accepted"]);
+    assert_eq!(step(&scene, &ann, call, CallStep::Candidate("c".into())), ["2: Done"]);
+    assert_eq!(step(&scene, &bob, call, CallStep::Hold(true)), ["Candidate", "2: Done"]);
+    assert_eq!((scene.node.stats().calls, scene.node.stats().calls_accepted), (1, 1));
+    scene.wait(73_000);
+    assert_eq!(news(&scene, &ann), ["Hold"]);
+    let entry = "ann Ended Audio call, 1:13";
+    assert_eq!(step(&scene, &bob, call, CallStep::HangUp), ["2: Over Ended 73000 ms", entry]);
+    assert_eq!(news(&scene, &ann), ["Over Ended 73000 ms", entry]);
+    assert_eq!(news(&scene, &tablet), [entry], "it is in the conversation, on all devices");
+    assert_eq!(scene.node.stats().calls, 0);
+}
+
+#[test]
+fn what_stays_is_a_message_in_history_resume_and_unread() {
+    let (mut scene, ann, bob) = friends();
+    let position = bob.welcome.changes.position;
+    call(&scene, &ann, "bob");
+    scene.drop_connection(&bob);
+    scene.wait(RINGS_MS);
+    assert_eq!(news(&scene, &ann), ["Over Missed 0 ms", "ann Missed Audio call, missed"]);
+    let back = scene.sign_in_from("bob", "b", Some(position));
+    let changes = &back.welcome.changes;
+    assert!(!changes.reset);
+    let entry = CallEntry::of(&changes.messages[0].client_id).expect("it is one");
+    assert_eq!((entry.media, entry.outcome, entry.ms), (Media::Audio, Outcome::Missed, 0));
+    assert_eq!(changes.conversations[0].unread, 1);
+    let history = Command::History { re: 4, to: to("ann"), before: None, after: None, limit: None };
+    let [Event::History { messages, .. }] = &scene.ask(&back, history)[..] else { panic!("a page") };
+    assert_eq!((messages.len(), messages[0].seq), (1, Seq(1)));
+    let conversation = messages[0].conversation;
+    let edit = MessageChange::Edit("I never called".into());
+    let change = |change| Command::ChangeMessage { re: 5, conversation, seq: Seq(1), change };
+    let refused = scene.ask(&ann, change(edit));
+    assert!(
+        matches!(refused[..], [Event::Refused { re: Some(5), refusal: Refusal::NotAllowed }]),
+        "{refused:?}"
+    );
+    let deleted = scene.ask(&ann, change(MessageChange::Delete));
+    assert!(matches!(&deleted[..], [Event::Update { message, .. }] if message.deleted), "{deleted:?}");
+}
+
+#[test]
+fn nobody_writes_an_entry_of_his_own() {
+    let (scene, ann, _) = friends();
+    let forged = "call:000000000000feed:audio:ended:5";
+    assert_eq!(scene.post(&ann, to("bob"), forged, "x"), Err(Refusal::BadValue));
+}
+
+#[test]
+fn declined_busy_cancelled() {
+    let (scene, ann, bob) = friends();
+    let cat = scene.sign_in("cat", "c");
+    scene.befriend(&cat, &bob);
+    let (first, _) = call(&scene, &ann, "bob");
+    assert_eq!(news(&scene, &bob), ["Ring"]);
+    scene.take(&cat);
+    invite(&scene, &cat, "bob");
+    let busy = invite(&scene, &cat, "bob");
+    assert!(
+        matches!(&busy[0], Event::Call(event) if matches!(event.news, CallNews::Over { outcome: Outcome::Busy, .. }))
+    );
+    assert_eq!(news(&scene, &bob), ["cat Busy Audio call, busy", "cat Busy Audio call, busy"]);
+    let declined = ["2: Over Declined 0 ms", "ann Declined Audio call, declined"];
+    assert_eq!(step(&scene, &bob, first, CallStep::Decline { busy: false }), declined);
+    assert_eq!(news(&scene, &ann), ["Over Declined 0 ms", "ann Declined Audio call, declined"]);
+
+    let (second, _) = call(&scene, &ann, "bob");
+    scene.take(&bob);
+    let cancelled = ["2: Over Cancelled 0 ms", "ann Cancelled Audio call, missed"];
+    assert_eq!(step(&scene, &ann, second, CallStep::HangUp), cancelled);
+    assert_eq!(news(&scene, &bob), ["Over Cancelled 0 ms", "ann Cancelled Audio call, missed"]);
+    assert_eq!(step(&scene, &ann, second, CallStep::HangUp), ["2: NoSuchCall"]);
+}
+
+#[test]
+fn both_call_at_once() {
+    let (scene, ann, bob) = friends();
+    let (call, _) = call(&scene, &ann, "bob");
+    invite(&scene, &bob, "ann");
+    // The answer to his own invitation was the ring of hers.
+    let glare = invite(&scene, &bob, "ann");
+    let [Event::Call(event)] = &glare[..] else { panic!("{glare:?}") };
+    assert!(matches!(event.news, CallNews::Ring { glare: true, .. }), "{event:?}");
+    assert_eq!((event.re, event.call), (Some(1), call));
+    assert!(news(&scene, &ann).is_empty(), "she waits, as before");
+    accept(&scene, &bob, call);
+    assert_eq!(news(&scene, &ann), ["Accepted"]);
+}
+
+#[test]
+fn a_reload_in_mid_call() {
+    let (mut scene, ann, bob) = friends();
+    let (call, ticket) = call(&scene, &ann, "bob");
+    accept(&scene, &bob, call);
+    scene.wait(1_000);
+    scene.drop_connection(&ann);
+    assert_eq!(news(&scene, &bob), ["Away"]);
+    scene.wait(AWAY_MS - 100);
+    let ann = scene.sign_in("ann", "a");
+    assert!(news(&scene, &ann).is_empty());
+    let rejoin = |ticket| CallStep::Rejoin { ticket, offer: "again".into() };
+    assert_eq!(step(&scene, &ann, call, rejoin(CallTicket(ticket.0 ^ 1))), ["2: NoSuchCall"]);
+    assert_eq!(step(&scene, &ann, call, rejoin(ticket)), ["2: Rejoined"]);
+    assert_eq!(news(&scene, &bob), ["Back"]);
+    assert_eq!(step(&scene, &bob, call, CallStep::Answer("a".into())), ["2: Done"]);
+    assert_eq!(news(&scene, &ann), ["Answer"]);
+    // The same device again, before anybody has noticed that the session of before is gone: it is replaced.
+    let ann = scene.sign_in("ann", "a");
+    assert_eq!(news(&scene, &bob), ["Away"]);
+    assert_eq!(step(&scene, &ann, call, rejoin(ticket)), ["2: Rejoined"]);
+    assert_eq!(news(&scene, &bob), ["Back"]);
+
+    scene.drop_connection(&ann);
+    scene.wait(AWAY_MS);
+    assert_eq!(news(&scene, &bob), ["Away", "Over Lost 40900 ms", "ann Lost Audio call, 0:40"]);
+}
+
+#[test]
+fn it_rings_at_a_device_that_comes_later() {
+    let (scene, ann, bob) = friends();
+    scene.leave(&bob);
+    let (call, _) = call(&scene, &ann, "bob");
+    let handle = scene.hello(Some(&scene.token("bob")), "b", None);
+    let mut heard = scene.inbox.take(handle);
+    let Event::Welcome(welcome) = heard.remove(0) else { panic!("a welcome comes first") };
+    let bob = Device { session: welcome.session, welcome: *welcome };
+    scene.inbox.put_back(handle, heard);
+    assert_eq!(news(&scene, &bob), ["Ring"]);
+    accept(&scene, &bob, call);
+    let tablet = scene.sign_in("bob", "tablet");
+    assert!(news(&scene, &tablet).is_empty(), "it rings no more");
+    assert_eq!(news(&scene, &ann), ["Accepted"]);
+}
+
+#[test]
+fn whom_one_cannot_call() {
+    let (scene, ann, bob) = friends();
+    scene.sign_in("eve", "e");
+    let refused = |to: &str| match &invite(&scene, &ann, to)[..] {
+        [Event::Refused { re: Some(1), refusal }] => *refusal,
+        other => panic!("{to}: {other:?}"),
+    };
+    assert_eq!(refused("zoe"), Refusal::NoSuchUser);
+    assert_eq!(refused("ann"), Refusal::NotAllowed);
+    assert_eq!(refused("eve"), Refusal::NotAllowed, "a stranger");
+    scene.contact(&bob, ContactAction::Block, "ann").expect("he may");
+    assert_eq!(refused("bob"), Refusal::NotAllowed);
+    let long = CallAction::Invite { user: sub("bob"), media: Media::Audio, offer: "x".repeat(65_537).into() };
+    let refused = scene.ask(&ann, Command::Call { re: Some(1), action: long });
+    assert!(matches!(refused[..], [Event::Refused { re: Some(1), refusal: Refusal::BadValue }]));
+}
+
+#[test]
+fn where_everyone_may_call_strangers_do_but_not_those_who_are_blocked() {
+    let calls = CallConfig { from: CallsFrom::Everyone, burst: 2, per_minute: 6, ..CallConfig::default() };
+    let scene = Scene::with(Mode::Open, NodeConfig { calls, ..config() }, MemoryStore::new());
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let (first, _) = call(&scene, &ann, "bob");
+    step(&scene, &ann, first, CallStep::HangUp);
+    scene.contact(&bob, ContactAction::Block, "ann").expect("he may");
+    let blocked = invite(&scene, &ann, "bob");
+    assert!(matches!(blocked[..], [Event::Refused { refusal: Refusal::NotAllowed, .. }]), "{blocked:?}");
+    scene.contact(&bob, ContactAction::Unblock, "ann").expect("he may");
+    let (second, _) = call(&scene, &ann, "bob");
+    step(&scene, &ann, second, CallStep::HangUp);
+    let too_fast = invite(&scene, &ann, "bob");
+    assert!(
+        matches!(too_fast[..], [Event::Refused { refusal: Refusal::RateLimited { .. }, .. }]),
+        "{too_fast:?}"
+    );
+}
+
+#[test]
+fn a_ban_a_goodbye_and_a_lost_node_leave_no_call() {
+    let (mut scene, ann, bob) = friends();
+    let (call_of_ann, ticket) = call(&scene, &ann, "bob");
+    accept(&scene, &bob, call_of_ann);
+    scene.take(&ann);
+    scene.store.set_banned(bob.session.user, true, Box::new(|_| {}));
+    scene.node.refresh_sites().expect("memory does not fail");
+    assert!(news(&scene, &ann)[0].starts_with("Over Ended"));
+    assert_eq!(scene.node.stats().calls, 0);
+
+    scene.restart();
+    let ann = scene.sign_in("ann", "a");
+    let rejoin = CallStep::Rejoin { ticket, offer: "again".into() };
+    assert_eq!(step(&scene, &ann, call_of_ann, rejoin), ["2: NoSuchCall"]);
+}
+
+#[test]
+fn the_servers_of_a_token() {
+    let turn = Turn { urls: [Box::from("turn:t:1")].into(), secret: (*b"secret").into(), life_ms: 60_000 };
+    let calls = CallConfig { turn: Some(turn), ..CallConfig::default() };
+    let scene = Scene::with(Mode::Open, NodeConfig { calls, ..config() }, MemoryStore::new());
+    let ask = |site: &str, token: &str| {
+        let (told, answer) = std::sync::mpsc::channel();
+        scene
+            .node
+            .ice(site, token, scene.now(), move |outcome| told.send(outcome).expect("it is waited for"));
+        answer.recv().expect("it is answered")
+    };
+    let token = scene.token("ann");
+    assert_eq!(ask(SITE, &token).err(), Some(Refusal::NoSuchUser), "she has never been here");
+    let ann = scene.sign_in("ann", "a");
+    let turn = ask(SITE, &token).ok().and_then(|ice| ice.turn).expect("there is one");
+    assert_eq!(turn.expires.0, scene.now + 60_000);
+    assert_eq!(*turn.username, *format!("{}:1-{:x}", turn.expires.0 / 1000, ann.session.user.num));
+    assert_eq!(ask("elsewhere", &token).err(), Some(Refusal::NoSuchSite));
+    assert_eq!(ask(SITE, "a.b.c").err(), Some(Refusal::BadToken));
+    scene.store.set_banned(ann.session.user, true, Box::new(|_| {}));
+    assert_eq!(ask(SITE, &token).err(), Some(Refusal::Banned));
+}
