@@ -27,6 +27,7 @@ fn main() {
             version: None,
             edited: None,
             deleted: false,
+            call: None,
             reactions: Vec::new(),
         },
         position: "p1.12345".into(),

@@ -133,6 +133,10 @@ codes! {
     TooManyRooms = "too_many_rooms", 409, 4037, Never;
     /// The only owner of a room that has other members must name another owner first.
     LastOwner = "last_owner", 409, 4038, Never;
+    /// No such call, or one's session has no part in it, or it is not at the point at which this can be said.
+    NoSuchCall = "no_such_call", 404, 4040, Never;
+    /// One is in a call already.
+    InCall = "in_call", 409, 4041, Never;
     /// A mistake of ours; it has been counted and logged.
     Internal = "internal", 500, 1011, Later;
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::CallAction;
+
 /// A frame from the client.
 ///
 /// `rid` (request id) is the client's number for this request; the reply or error carries it back as `re`.
@@ -41,6 +43,13 @@ pub enum Command<'a> {
         #[serde(borrow)]
         to: SendTo<'a>,
         on: bool,
+    },
+    /// Something of a call. Answered by `call`; without `rid`, only where the answer says more than `done`.
+    Call {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rid: Option<u64>,
+        #[serde(borrow, flatten)]
+        action: CallAction<'a>,
     },
     /// Set one's own presence, for all devices of the user.
     Presence { set: SetPresence },

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Role, RoomKind};
+use crate::{CallEntry, CallNews, Code, IceServer, Role, RoomKind};
 
 /// A frame from the server.
 ///
@@ -87,6 +87,19 @@ pub enum Event<'a> {
         #[serde(borrow)]
         user: Cow<'a, str>,
         on: bool,
+    },
+    /// Of a call: answer to `call`, or news.
+    Call {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        re: Option<u64>,
+        /// Names the call while it lasts.
+        #[serde(borrow)]
+        call: Cow<'a, str>,
+        #[serde(borrow, flatten)]
+        news: CallNews<'a>,
+        /// For a connection that begins now: what browsers call `iceServers`.
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        ice: Vec<IceServer<'a>>,
     },
     /// Presence of a user that this session watches, or one's own as set on another device.
     Presence {
@@ -405,6 +418,9 @@ pub struct Message<'a> {
     /// It was taken back; `body` is empty.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
+    /// It is what has stayed of a call; `body` says the same in English.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallEntry>,
     /// In the order in which they came first.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub reactions: Vec<Reaction<'a>>,

@@ -9,6 +9,7 @@
 //!
 //! Read first: [`Command`], [`Event`], [`Code`].
 
+mod call;
 mod code;
 mod command;
 mod event;
@@ -16,6 +17,7 @@ mod parse;
 #[cfg(test)]
 mod typescript;
 
+pub use call::{CallAction, CallEntry, CallNews, CallOutcome, IceAnswer, IceQuestion, IceServer, Media};
 pub use code::{Code, Return};
 pub use command::{
     Command, ContactAction, Hello, MarkerSet, MemberAction, Role, RoomKind, SendTo, SetPresence,

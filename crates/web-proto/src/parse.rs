@@ -6,14 +6,15 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use crate::{Code, Command, Event, Hello, MarkerSet, Message, Reaction, SendTo, VERSION, Welcome};
+use crate::{CallEntry, Code, Command, Event, Hello, MarkerSet, Message, Reaction, SendTo, VERSION, Welcome};
 
 /// Every `t` of a command.
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 28] = [
     "hello",
     "send",
     "marker",
     "typing",
+    "call",
     "presence",
     "watch",
     "contact",
@@ -256,6 +257,7 @@ struct Posted<'a> {
     edited: Option<u64>,
     #[serde(default)]
     deleted: bool,
+    call: Option<CallEntry>,
     #[serde(borrow, default)]
     reactions: Vec<Reaction<'a>>,
     #[serde(borrow)]
@@ -275,6 +277,7 @@ impl<'a> Posted<'a> {
             version: self.version,
             edited: self.edited,
             deleted: self.deleted,
+            call: self.call,
             reactions: self.reactions,
         };
         Event::Message { message, position: self.position }
@@ -382,6 +385,25 @@ mod tests {
         assert_eq!(why.code, Code::BadUtf8);
         // JSON can write half of a surrogate pair; no UTF-8 text holds it.
         check(r#"{"t":"token","rid":1,"token":"\ud800"}"#, Code::BadFrame, NO_JSON, Some(1), None);
+    }
+
+    #[test]
+    fn a_call_that_is_none_is_told_where_the_client_waits() {
+        let wrong = |frame: &str| check(frame, Code::BadFrame, WRONG, Some(7), None);
+        wrong(r#"{"t":"call","rid":7,"action":"dance","call":"c"}"#);
+        wrong(r#"{"t":"call","rid":7,"action":"invite","user":"u","media":"smell","sdp":"v=0"}"#);
+        wrong(r#"{"t":"call","rid":7,"action":"hold","call":"c","on":1}"#);
+        let missing = |frame: &str, field: &str| {
+            check(frame, Code::BadFrame, &format!("missing field `{field}`"), Some(7), None);
+        };
+        missing(r#"{"t":"call","rid":7,"call":"c"}"#, "action");
+        missing(r#"{"t":"call","rid":7,"action":"accept","call":"c"}"#, "sdp");
+        missing(r#"{"t":"call","rid":7,"action":"rejoin","call":"c","sdp":""}"#, "ticket");
+        let twice = r#"{"t":"call","rid":7,"action":"hang_up","call":"c","call":"d"}"#;
+        check(twice, Code::BadFrame, "duplicate field `call`", Some(7), None);
+        let newer = r#"{"t":"call","action":"hang_up","call":"c","why":["tired"]}"#;
+        let hang_up = crate::CallAction::HangUp { call: "c".into() };
+        assert_eq!(Command::parse(newer.as_bytes()), Ok(Command::Call { rid: None, action: hang_up }));
     }
 
     #[test]

@@ -36,6 +36,8 @@ fn file() -> String {
     declare::<MarkerSet>(&mut out);
     declare::<SetPresence>(&mut out);
     declare::<ContactAction>(&mut out);
+    declare::<CallAction<'_>>(&mut out);
+    declare::<Media>(&mut out);
     declare::<RoomKind>(&mut out);
     declare::<Role>(&mut out);
     declare::<MemberAction>(&mut out);
@@ -51,6 +53,10 @@ fn file() -> String {
     declare::<Listed<'_>>(&mut out);
     declare::<Message<'_>>(&mut out);
     declare::<Reaction<'_>>(&mut out);
+    declare::<CallNews<'_>>(&mut out);
+    declare::<CallOutcome>(&mut out);
+    declare::<CallEntry>(&mut out);
+    declare::<IceServer<'_>>(&mut out);
     declare::<Person<'_>>(&mut out);
     declare::<Presence>(&mut out);
     declare::<Contact<'_>>(&mut out);

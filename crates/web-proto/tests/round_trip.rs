@@ -71,6 +71,7 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             Command::Marker { conversation, set }
         }),
         (send_to(), any::<bool>()).prop_map(|(to, on)| Command::Typing { to, on }),
+        (number(), call_action()).prop_map(|(rid, action)| Command::Call { rid, action }),
         set_presence().prop_map(|set| Command::Presence { set }),
         (any::<bool>(), vec(text(), 0..4)).prop_map(|(contacts, users)| Command::Watch { contacts, users }),
         (any::<u64>(), contact_action(), text()).prop_map(|(rid, action, user)| Command::Contact {
@@ -193,6 +194,12 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             conversation,
             user,
             on
+        }),
+        (number(), text(), call_news(), vec(ice(), 0..3)).prop_map(|(re, call, news, ice)| Event::Call {
+            re,
+            call,
+            news,
+            ice
         }),
         (text(), presence(), number()).prop_map(|(user, presence, last_seen)| Event::Presence {
             user,
@@ -352,10 +359,23 @@ fn conversation() -> impl Strategy<Value = Conversation<'static>> {
 }
 
 fn message() -> impl Strategy<Value = Message<'static>> {
-    let change = (number(), number(), any::<bool>(), vec(reaction(), 0..3));
+    let change = (number(), number(), any::<bool>(), option::of(call_entry()), vec(reaction(), 0..3));
     (text(), any::<u64>(), text(), text(), text(), any::<u64>(), number(), change).prop_map(
-        |(conversation, seq, from, id, body, time, reply_to, (version, edited, deleted, reactions))| {
-            Message { conversation, seq, from, id, body, time, reply_to, version, edited, deleted, reactions }
+        |(conversation, seq, from, id, body, time, reply_to, (version, edited, deleted, call, reactions))| {
+            Message {
+                conversation,
+                seq,
+                from,
+                id,
+                body,
+                time,
+                reply_to,
+                version,
+                edited,
+                deleted,
+                call,
+                reactions,
+            }
         },
     )
 }
@@ -443,6 +463,69 @@ fn set_presence() -> impl Strategy<Value = SetPresence> {
 fn contact_action() -> impl Strategy<Value = ContactAction> {
     use ContactAction::*;
     prop::sample::select(vec![Request, Accept, Decline, Remove, Block, Unblock])
+}
+
+fn call_action() -> impl Strategy<Value = CallAction<'static>> {
+    prop_oneof![
+        (text(), media(), text()).prop_map(|(user, media, sdp)| CallAction::Invite { user, media, sdp }),
+        (text(), text()).prop_map(|(call, sdp)| CallAction::Accept { call, sdp }),
+        (text(), any::<bool>()).prop_map(|(call, busy)| CallAction::Decline { call, busy }),
+        text().prop_map(|call| CallAction::HangUp { call }),
+        (text(), text()).prop_map(|(call, sdp)| CallAction::Offer { call, sdp }),
+        (text(), text()).prop_map(|(call, sdp)| CallAction::Answer { call, sdp }),
+        (text(), text()).prop_map(|(call, candidate)| CallAction::Candidate { call, candidate }),
+        (text(), any::<bool>()).prop_map(|(call, on)| CallAction::Hold { call, on }),
+        (text(), text(), text()).prop_map(|(call, ticket, sdp)| CallAction::Rejoin { call, ticket, sdp }),
+    ]
+}
+
+fn call_news() -> impl Strategy<Value = CallNews<'static>> {
+    prop_oneof![
+        (text(), media(), text()).prop_map(|(user, media, ticket)| CallNews::Calling { user, media, ticket }),
+        (text(), media(), text(), any::<bool>()).prop_map(|(user, media, sdp, glare)| CallNews::Ring {
+            user,
+            media,
+            sdp,
+            glare
+        }),
+        text().prop_map(|ticket| CallNews::Joined { ticket }),
+        text().prop_map(|sdp| CallNews::Accepted { sdp }),
+        Just(CallNews::Elsewhere),
+        text().prop_map(|sdp| CallNews::Offer { sdp }),
+        text().prop_map(|sdp| CallNews::Answer { sdp }),
+        text().prop_map(|candidate| CallNews::Candidate { candidate }),
+        any::<bool>().prop_map(|on| CallNews::Hold { on }),
+        Just(CallNews::Away),
+        text().prop_map(|sdp| CallNews::Back { sdp }),
+        (media(), any::<[bool; 2]>()).prop_map(|(media, [hold, away])| CallNews::Rejoined {
+            media,
+            hold,
+            away
+        }),
+        Just(CallNews::Done),
+        (call_outcome(), any::<u64>()).prop_map(|(outcome, ms)| CallNews::Over { outcome, ms }),
+    ]
+}
+
+fn call_entry() -> impl Strategy<Value = CallEntry> {
+    (media(), call_outcome(), any::<u64>()).prop_map(|(media, outcome, ms)| CallEntry { media, outcome, ms })
+}
+
+fn call_outcome() -> impl Strategy<Value = CallOutcome> {
+    use CallOutcome::*;
+    prop::sample::select(vec![Ended, Lost, Declined, Busy, Cancelled, Missed])
+}
+
+fn media() -> impl Strategy<Value = Media> {
+    prop::sample::select(vec![Media::Audio, Media::Video])
+}
+
+fn ice() -> impl Strategy<Value = IceServer<'static>> {
+    (vec(text(), 0..3), opt(), opt()).prop_map(|(urls, username, credential)| IceServer {
+        urls,
+        username,
+        credential,
+    })
 }
 
 fn send_to() -> impl Strategy<Value = SendTo<'static>> {

@@ -31,6 +31,49 @@ export type Command =
       on: boolean;
     }
   | {
+      t: "call";
+      rid?: number;
+    } & ({
+        action: "invite";
+        user: string;
+        media: Media;
+        sdp: string;
+      } | {
+        action: "accept";
+        call: string;
+        sdp: string;
+      } | {
+        action: "decline";
+        call: string;
+        /** One is in a call elsewhere. */
+        busy?: boolean;
+      } | {
+        action: "hang_up";
+        call: string;
+      } | {
+        action: "offer";
+        call: string;
+        sdp: string;
+      } | {
+        action: "answer";
+        call: string;
+        sdp: string;
+      } | {
+        action: "candidate";
+        call: string;
+        candidate: string;
+      } | {
+        action: "hold";
+        call: string;
+        on: boolean;
+      } | {
+        action: "rejoin";
+        call: string;
+        /** Of `calling` or `joined`. */
+        ticket: string;
+        sdp: string;
+      })
+  | {
       t: "presence";
       set: SetPresence;
     }
@@ -252,6 +295,59 @@ export type SetPresence = "online" | "away" | "busy" | "invisible";
 /** What to do with a contact. */
 export type ContactAction = "request" | "accept" | "decline" | "remove" | "block" | "unblock";
 
+/** What a client wants of a call. */
+export type CallAction =
+  | {
+      action: "invite";
+      user: string;
+      media: Media;
+      sdp: string;
+    }
+  | {
+      action: "accept";
+      call: string;
+      sdp: string;
+    }
+  | {
+      action: "decline";
+      call: string;
+      /** One is in a call elsewhere. */
+      busy?: boolean;
+    }
+  | {
+      action: "hang_up";
+      call: string;
+    }
+  | {
+      action: "offer";
+      call: string;
+      sdp: string;
+    }
+  | {
+      action: "answer";
+      call: string;
+      sdp: string;
+    }
+  | {
+      action: "candidate";
+      call: string;
+      candidate: string;
+    }
+  | {
+      action: "hold";
+      call: string;
+      on: boolean;
+    }
+  | {
+      action: "rejoin";
+      call: string;
+      /** Of `calling` or `joined`. */
+      ticket: string;
+      sdp: string;
+    };
+
+export type Media = "audio" | "video";
+
 /** Who finds a room, and who may write in it. */
 export type RoomKind = "public" | "private" | "announcement";
 
@@ -307,6 +403,8 @@ export type Event =
       edited?: number;
       /** It was taken back; `body` is empty. */
       deleted?: boolean;
+      /** It is what has stayed of a call; `body` says the same in English. */
+      call?: CallEntry;
       /** In the order in which they came first. */
       reactions?: Array<Reaction>;
     }
@@ -335,6 +433,66 @@ export type Event =
       user: string;
       on: boolean;
     }
+  | {
+      t: "call";
+      re?: number;
+      /** Names the call while it lasts. */
+      call: string;
+      /** For a connection that begins now: what browsers call `iceServers`. */
+      ice?: Array<IceServer>;
+    } & ({
+        news: "calling";
+        user: string;
+        media: Media;
+        /** A secret: with it one takes one's place in the call again. */
+        ticket: string;
+      } | {
+        news: "ring";
+        user: string;
+        media: Media;
+        sdp: string;
+        /** One has called them in the same moment, and they were first: accept. */
+        glare?: boolean;
+      } | {
+        news: "joined";
+        ticket: string;
+      } | {
+        news: "accepted";
+        sdp: string;
+      } | {
+        news: "elsewhere"
+      } | {
+        news: "offer";
+        sdp: string;
+      } | {
+        news: "answer";
+        sdp: string;
+      } | {
+        news: "candidate";
+        candidate: string;
+      } | {
+        news: "hold";
+        on: boolean;
+      } | {
+        news: "away"
+      } | {
+        news: "back";
+        sdp: string;
+      } | {
+        news: "rejoined";
+        media: Media;
+        /** The other one holds. */
+        hold?: boolean;
+        /** The other one is away too. */
+        away?: boolean;
+      } | {
+        news: "done"
+      } | {
+        news: "over";
+        outcome: CallOutcome;
+        /** Milliseconds from when it was accepted. */
+        ms: number;
+      })
   | {
       t: "presence";
       user: string;
@@ -629,6 +787,8 @@ export type Message = {
   edited?: number;
   /** It was taken back; `body` is empty. */
   deleted?: boolean;
+  /** It is what has stayed of a call; `body` says the same in English. */
+  call?: CallEntry;
   /** In the order in which they came first. */
   reactions?: Array<Reaction>;
 };
@@ -641,6 +801,93 @@ export type Reaction = {
   users: Array<string>;
   /** Oneself is among them; only in what is made for one user. */
   mine?: boolean;
+};
+
+/** What a session hears of a call. */
+export type CallNews =
+  | {
+      news: "calling";
+      user: string;
+      media: Media;
+      /** A secret: with it one takes one's place in the call again. */
+      ticket: string;
+    }
+  | {
+      news: "ring";
+      user: string;
+      media: Media;
+      sdp: string;
+      /** One has called them in the same moment, and they were first: accept. */
+      glare?: boolean;
+    }
+  | {
+      news: "joined";
+      ticket: string;
+    }
+  | {
+      news: "accepted";
+      sdp: string;
+    }
+  | {
+      news: "elsewhere"
+    }
+  | {
+      news: "offer";
+      sdp: string;
+    }
+  | {
+      news: "answer";
+      sdp: string;
+    }
+  | {
+      news: "candidate";
+      candidate: string;
+    }
+  | {
+      news: "hold";
+      on: boolean;
+    }
+  | {
+      news: "away"
+    }
+  | {
+      news: "back";
+      sdp: string;
+    }
+  | {
+      news: "rejoined";
+      media: Media;
+      /** The other one holds. */
+      hold?: boolean;
+      /** The other one is away too. */
+      away?: boolean;
+    }
+  | {
+      news: "done"
+    }
+  | {
+      news: "over";
+      outcome: CallOutcome;
+      /** Milliseconds from when it was accepted. */
+      ms: number;
+    };
+
+/** How a call has ended. */
+export type CallOutcome = "ended" | "lost" | "declined" | "busy" | "cancelled" | "missed";
+
+/** What stays of a call: a message of the caller with this. */
+export type CallEntry = {
+  media: Media;
+  outcome: CallOutcome;
+  /** Milliseconds from when it was accepted. */
+  ms: number;
+};
+
+/** A STUN or TURN server, as browsers take it. */
+export type IceServer = {
+  urls: Array<string>;
+  username?: string;
+  credential?: string;
 };
 
 /** A user as others see it. */
@@ -675,7 +922,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -722,6 +969,8 @@ export const COMES_BACK = {
   room_full: "never",
   too_many_rooms: "never",
   last_owner: "never",
+  no_such_call: "never",
+  in_call: "never",
   internal: "later",
 } as const satisfies Record<Code, Return>;
 
@@ -767,6 +1016,8 @@ export const HTTP_STATUS = {
   room_full: 409,
   too_many_rooms: 409,
   last_owner: 409,
+  no_such_call: 404,
+  in_call: 409,
   internal: 500,
 } as const satisfies Record<Code, number>;
 
@@ -812,5 +1063,7 @@ export const CLOSE_CODE = {
   room_full: 4036,
   too_many_rooms: 4037,
   last_owner: 4038,
+  no_such_call: 4040,
+  in_call: 4041,
   internal: 1011,
 } as const satisfies Record<Code, number>;

@@ -358,6 +358,7 @@ impl Server {
                 reply_to: None,
                 version: None,
                 edited: None,
+                call: None,
                 deleted: false,
                 reactions: vec![],
             },
