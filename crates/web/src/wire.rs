@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use chat::{ConversationId, Position, Refusal, Seq, SiteId, Sub, Timestamp, UserId};
 use web_proto::{Code, Command, Event, MarkerSet, SendTo};
 
+use crate::call_wire as call;
+
 /// The frame of a welcome.
 pub(crate) fn welcome(welcome: &chat::Welcome, limits: web_proto::Limits, now: Timestamp) -> Vec<u8> {
     let changes = &welcome.changes;
@@ -106,6 +108,7 @@ fn rare(event: &chat::Event) -> Event<'_> {
             user: user.as_str().into(),
             on: *on,
         },
+        chat::Event::Call(event) => call::event(event),
         chat::Event::Presence { user, presence: seen, last_seen } => Event::Presence {
             user: user.as_str().into(),
             presence: presence(*seen),
@@ -216,6 +219,7 @@ fn named_message<'a>(message: &'a chat::Message, conversation: Cow<'a, str>) -> 
         version: Some(message.version).filter(|version| *version > 0),
         edited: message.edited.map(|time| time.0),
         deleted: message.deleted,
+        call: call::entry(&message.client_id).filter(|_| !message.deleted),
         reactions: message.reactions.iter().map(reaction).collect(),
     }
 }
@@ -341,7 +345,7 @@ fn gap(gap: &chat::Gap) -> web_proto::Gap<'_> {
     }
 }
 
-fn error<'a>(refusal: Refusal, re: Option<u64>, id: Option<&'a str>) -> Event<'a> {
+pub(crate) fn error<'a>(refusal: Refusal, re: Option<u64>, id: Option<&'a str>) -> Event<'a> {
     Event::Error {
         code: code(refusal),
         text: refusal.to_string().into(),
@@ -402,6 +406,8 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::RoomFull => Code::RoomFull,
         Refusal::TooManyRooms => Code::TooManyRooms,
         Refusal::LastOwner => Code::LastOwner,
+        Refusal::NoSuchCall => Code::NoSuchCall,
+        Refusal::InCall => Code::InCall,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }
@@ -517,6 +523,10 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             to: self::to(&to, site).map_err(|code| Asked::Error { code, re: None, id: None })?,
             on,
         },
+        Command::Call { rid: re, action } => {
+            let action = call::action(action).map_err(|code| Asked::Error { code, re, id: None })?;
+            chat::Command::Call { re, action }
+        }
         Command::Presence { set } => chat::Command::SetPresence(match set {
             web_proto::SetPresence::Online => chat::SetPresence::Online,
             web_proto::SetPresence::Away => chat::SetPresence::Away,

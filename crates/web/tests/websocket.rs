@@ -36,8 +36,13 @@ fn start() -> Running {
         rooms: chat::RoomLimits::default(),
     };
     let (mailboxes, inboxes) = edge::mailboxes(1);
-    let config =
-        NodeConfig { limits, presence_grace_ms: 1000, presence_coalesce_ms: 100, clock_skew_ms: 60_000 };
+    let config = NodeConfig {
+        limits,
+        presence_grace_ms: 1000,
+        presence_coalesce_ms: 100,
+        clock_skew_ms: 60_000,
+        calls: chat::CallConfig::default(),
+    };
     let web_config = WebConfig { echo: true, ..WebConfig::default() };
     let outbox = WebOutbox::new(mailboxes.clone(), &limits, &web_config, || Timestamp(0));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 use axum::routing;
 use chat::memory::MemoryStore;
 use chat::token::{Claims, sign};
-use chat::{Mode, Node, NodeConfig, Secret, SecretKind, Site, SiteId, Store, Timestamp};
+use chat::{CallConfig, Mode, Node, NodeConfig, Secret, SecretKind, Site, SiteId, Store, Timestamp, Turn};
 use edge::testing::{Harness, START_UNIX_MS};
 use edge::{EdgeConfig, Handle, Inbox};
 use serde_json::{Value, json};
@@ -68,6 +68,7 @@ impl Scene {
             presence_grace_ms: 10_000,
             presence_coalesce_ms: 100,
             clock_skew_ms: 60_000,
+            calls: calls(),
         };
         let node = Arc::new(Node::new(node_config, store.clone(), outbox, [7; 32]));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -77,7 +78,7 @@ impl Scene {
             config,
             assets: assets(),
             counters: Arc::new(Counters::default()),
-            router: router(),
+            router: router().merge(web::ice_routes(node.clone(), || Timestamp(START_UNIX_MS))),
             runtime: runtime.handle().clone(),
             keys: SessionKeys::new([9; 32]),
         });
@@ -230,6 +231,21 @@ pub fn limits() -> chat::Limits {
         guest_burst: 0,
         guest_per_minute: 0,
         rooms: chat::RoomLimits::default(),
+    }
+}
+
+fn calls() -> CallConfig {
+    let turn = Turn {
+        urls: [Box::from("turn:im.example:3478")].into(),
+        secret: (*b"what coturn knows").into(),
+        life_ms: 3_600_000,
+    };
+    CallConfig {
+        burst: 0,
+        per_minute: 0,
+        stun: [Box::from("stun:im.example:3478")].into(),
+        turn: Some(turn),
+        ..CallConfig::default()
     }
 }
 

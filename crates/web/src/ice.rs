@@ -1,0 +1,71 @@
+//! `POST /v1/ice`: STUN and TURN servers with credentials for a member, asked for by the site's server with a token that it
+//! has signed for them, or by an app with the member's own.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use chat::{Node, Refusal, Timestamp};
+use tokio::sync::oneshot;
+use web_proto::{Code, Event, IceAnswer, IceQuestion};
+
+use crate::call_wire::servers;
+use crate::wire::{code, error};
+
+#[derive(Clone)]
+struct Ice {
+    node: Arc<Node>,
+    clock: fn() -> Timestamp,
+}
+
+/// The route, for the router of [`Shared`](crate::Shared).
+pub fn ice_routes(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
+    Router::new().route("/v1/ice", post(ice)).with_state(Ice { node, clock })
+}
+
+async fn ice(State(ice): State<Ice>, headers: HeaderMap, body: Bytes) -> Response {
+    let Some(question) = IceQuestion::parse(&body) else {
+        return refused(Code::BadFrame, &code_only(Code::BadFrame));
+    };
+    let token = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    let Some(token) = token else { return refused_by(Refusal::BadToken) };
+    let (told, answer) = oneshot::channel();
+    ice.node.ice(&question.site, token, (ice.clock)(), move |outcome| drop(told.send(outcome)));
+    match answer.await {
+        Ok(Ok(ice)) => {
+            let expires = ice.turn.as_ref().map(|turn| turn.expires.0);
+            json(StatusCode::OK, IceAnswer { ice: servers(&ice), expires }.json())
+        }
+        Ok(Err(refusal)) => refused_by(refusal),
+        // The store has dropped the question: it ends.
+        Err(_) => refused_by(Refusal::Unavailable),
+    }
+}
+
+fn refused_by(refusal: Refusal) -> Response {
+    refused(code(refusal), &error(refusal, None, None))
+}
+
+fn code_only(code: Code) -> Event<'static> {
+    Event::Error { code, text: code.meaning().trim().into(), re: None, id: None, retry_after: None }
+}
+
+fn refused(code: Code, event: &Event<'_>) -> Response {
+    let mut body = Vec::new();
+    event.write(&mut body);
+    json(StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::BAD_REQUEST), body)
+}
+
+fn json(status: StatusCode, body: Vec<u8>) -> Response {
+    let fields = [
+        (CONTENT_TYPE, "application/json"),
+        (CACHE_CONTROL, "no-store"),
+        (axum::http::header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (status, fields, body).into_response()
+}
