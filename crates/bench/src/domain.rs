@@ -138,7 +138,13 @@ fn config() -> NodeConfig {
         rooms: chat::RoomLimits::default(),
     };
     let presence_coalesce_ms = COALESCE_MS;
-    NodeConfig { limits, presence_grace_ms: 15_000, presence_coalesce_ms, clock_skew_ms: 30_000 }
+    NodeConfig {
+        limits,
+        presence_grace_ms: 15_000,
+        presence_coalesce_ms,
+        clock_skew_ms: 30_000,
+        calls: chat::CallConfig::default(),
+    }
 }
 
 /// Counts events, so that an operation which no longer does its work is found.

@@ -32,6 +32,7 @@ pub(crate) struct Config {
     pub web: Web,
     pub limits: Limits,
     pub presence: Presence,
+    pub calls: Calls,
     pub tokens: Tokens,
     pub store: Store,
     pub stop: Stop,
@@ -134,6 +135,32 @@ pub(crate) struct Presence {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+pub(crate) struct Calls {
+    pub from: CallsFrom,
+    /// Calls of this node at one time.
+    pub most: u32,
+    /// Invitations of one user; 0: no limit.
+    pub burst: u32,
+    pub per_minute: u32,
+    /// STUN and TURN servers, as URIs, with commas between.
+    pub stun: String,
+    pub turn: String,
+    /// What the TURN servers know too.
+    pub turn_secret_file: String,
+    /// How long credentials are good for.
+    pub turn_life: Span,
+}
+
+/// Whose calls ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CallsFrom {
+    Contacts,
+    Everyone,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Tokens {
     /// How far the clocks of sites may be off.
     pub clock_skew: Span,
@@ -182,6 +209,7 @@ impl Default for Config {
             web: Web::default(),
             limits: Limits::default(),
             presence: Presence::default(),
+            calls: Calls::default(),
             tokens: Tokens::default(),
             store: Store::default(),
             stop: Stop::default(),
@@ -235,6 +263,21 @@ impl Default for Limits {
 impl Default for Presence {
     fn default() -> Presence {
         Presence { grace: Span::seconds(15), coalesce: Span::millis(500) }
+    }
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls {
+            from: CallsFrom::Contacts,
+            most: 100_000,
+            burst: 6,
+            per_minute: 12,
+            stun: String::new(),
+            turn: String::new(),
+            turn_secret_file: String::new(),
+            turn_life: Span::seconds(12 * 3_600),
+        }
     }
 }
 
@@ -462,7 +505,8 @@ fn check(config: &Config) -> Outcome {
     if let Some((key, _)) = too_small {
         return Err(Trouble::new(format!("{key} may not be 0")));
     }
-    check_times(&config.web)
+    check_times(&config.web)?;
+    crate::calls::check(&config.calls)
 }
 
 /// What clients can live with: `docs/protocol.md` promises it to them.

@@ -6,6 +6,7 @@
 
 mod allocator;
 mod backup;
+mod calls;
 mod cli;
 mod config;
 mod config_command;

@@ -21,7 +21,7 @@ use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS};
 use crate::run_file::RunFile;
 use crate::status::{self, Status};
 use crate::trouble::{Outcome, Trouble};
-use crate::{allocator, data_dir, demo, figures, logging, print_with, widget};
+use crate::{allocator, calls, data_dir, demo, figures, logging, print_with, widget};
 
 /// What a node is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,10 +124,11 @@ impl Running {
         let runtime = runtime().map_err(unstarted)?;
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
-        let (node_config, web_config) = (node_config(config), web_config(config));
+        let (node_config, web_config) = (node_config(config)?, web_config(config));
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Arc::new(outbox);
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
+        router = router.merge(web::ice_routes(Arc::clone(&node), crate::now));
         let counters = Arc::new(web::Counters::default());
         let shared = Arc::new(web::Shared {
             node: Arc::clone(&node),
@@ -291,9 +292,9 @@ fn web_config(config: &Config) -> WebConfig {
     }
 }
 
-fn node_config(config: &Config) -> NodeConfig {
+fn node_config(config: &Config) -> Outcome<NodeConfig> {
     let limits = &config.limits;
-    NodeConfig {
+    Ok(NodeConfig {
         limits: chat::Limits {
             body_bytes: limits.body_bytes,
             page: limits.page,
@@ -317,7 +318,8 @@ fn node_config(config: &Config) -> NodeConfig {
         presence_grace_ms: config.presence.grace.as_millis(),
         presence_coalesce_ms: config.presence.coalesce.as_millis(),
         clock_skew_ms: config.tokens.clock_skew.as_millis(),
-    }
+        calls: calls::config(&config.calls)?,
+    })
 }
 
 fn listeners(config: &Config) -> Outcome<Vec<Listener>> {

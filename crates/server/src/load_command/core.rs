@@ -135,6 +135,7 @@ impl InProcess {
             presence_grace_ms: 15_000,
             presence_coalesce_ms: 500,
             clock_skew_ms: 30_000,
+            calls: chat::CallConfig::default(),
         };
         let outbox = Arc::clone(&sessions) as Arc<dyn Outbox>;
         InProcess { node: Node::new(config, Arc::clone(store), outbox, seed), secret, sessions }

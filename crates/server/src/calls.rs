@@ -1,0 +1,110 @@
+//! Calls: which servers clients are told of, and the secret that is shared with them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chat::{CallConfig, Turn};
+
+use crate::config::{Calls, CallsFrom};
+use crate::trouble::{Outcome, Trouble};
+
+/// Shorter ones are guessed: whoever sees one name and its password can try.
+const SECRET_BYTES: usize = 16;
+
+/// The domain's settings of calls.
+pub(crate) fn config(calls: &Calls) -> Outcome<CallConfig> {
+    let turn = servers(&calls.turn);
+    let turn = match turn.is_empty() {
+        true => None,
+        false => Some(Turn {
+            urls: turn,
+            secret: secret(Path::new(&calls.turn_secret_file))?,
+            life_ms: calls.turn_life.as_millis(),
+        }),
+    };
+    Ok(CallConfig {
+        from: match calls.from {
+            CallsFrom::Contacts => chat::CallsFrom::Contacts,
+            CallsFrom::Everyone => chat::CallsFrom::Everyone,
+        },
+        most: calls.most,
+        burst: calls.burst,
+        per_minute: calls.per_minute,
+        stun: servers(&calls.stun),
+        turn,
+    })
+}
+
+/// What can be known without reading the secret.
+pub(crate) fn check(calls: &Calls) -> Outcome {
+    let like = |text: &str, schemes: [&str; 2]| {
+        servers(text).iter().find(|url| !schemes.iter().any(|scheme| url.starts_with(scheme))).cloned()
+    };
+    for (key, wrong, example) in [
+        ("calls.stun", like(&calls.stun, ["stun:", "stuns:"]), "stun:im.example:3478"),
+        ("calls.turn", like(&calls.turn, ["turn:", "turns:"]), "turns:im.example:5349?transport=tcp"),
+    ] {
+        if let Some(wrong) = wrong {
+            return Err(Trouble::new(format!("{key} has `{wrong}`, which is no such server"))
+                .remedy(format!("as in {key} = \"{example}\", several with commas between")));
+        }
+    }
+    match (calls.turn.is_empty(), calls.turn_secret_file.is_empty()) {
+        (false, true) => Err(Trouble::new("calls.turn needs a secret that its servers know")
+            .remedy("set calls.turn_secret_file to a file with coturn's static-auth-secret")),
+        (true, false) => Err(Trouble::new("calls.turn_secret_file is set, but calls.turn names no server")
+            .remedy("set calls.turn, as in turn:im.example:3478")),
+        _ => Ok(()),
+    }
+}
+
+fn servers(text: &str) -> Arc<[Box<str>]> {
+    text.split(',').map(str::trim).filter(|url| !url.is_empty()).map(Box::from).collect()
+}
+
+fn secret(path: &Path) -> Outcome<Arc<[u8]>> {
+    let told = || format!("cannot use the secret in {}", path.display());
+    let text = std::fs::read(path)
+        .map_err(|error| Trouble::new(told()).because(error).remedy("calls.turn_secret_file names it"))?;
+    let secret = text.trim_ascii();
+    if secret.len() < SECRET_BYTES {
+        return Err(Trouble::new(told())
+            .because(format!("it has {} bytes, and {SECRET_BYTES} are needed", secret.len()))
+            .remedy("openssl rand -base64 32 > FILE, and the same text as static-auth-secret of coturn"));
+    }
+    Ok(secret.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls(stun: &str, turn: &str, file: &str) -> Calls {
+        Calls { stun: stun.into(), turn: turn.into(), turn_secret_file: file.into(), ..Calls::default() }
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_said() {
+        assert!(check(&calls("", "", "")).is_ok());
+        assert!(check(&calls("stun:a:1, stuns:b:2", "turn:a:1,turns:a:2?transport=tcp", "f")).is_ok());
+        let said = |calls: &Calls| check(calls).expect_err("it is wrong").to_string();
+        assert!(said(&calls("im.example", "", "")).contains("stun:im.example:3478"));
+        assert!(said(&calls("", "stun:im.example", "f")).contains("`stun:im.example`"));
+        assert!(said(&calls("", "turn:im.example", "")).contains("turn_secret_file"));
+        assert!(said(&calls("", "", "f")).contains("names no server"));
+    }
+
+    #[test]
+    fn a_secret_is_read_without_its_line_end_and_not_taken_where_it_is_short() {
+        let path = std::env::temp_dir().join(format!("kith-turn-secret-{}", std::process::id()));
+        std::fs::write(&path, "0123456789abcdef\n").expect("it is writable");
+        let made = config(&calls("stun:a:1", "turn:a:1", &path.display().to_string())).expect("all is well");
+        assert_eq!(made.turn.map(|turn| turn.secret.to_vec()), Some(b"0123456789abcdef".to_vec()));
+        std::fs::write(&path, "north\n").expect("it is writable");
+        let trouble = config(&calls("", "turn:a:1", &path.display().to_string())).expect_err("too short");
+        assert!(trouble.to_string().contains("5 bytes"), "{trouble}");
+        std::fs::remove_file(&path).expect("it is there");
+        let trouble = config(&calls("", "turn:a:1", &path.display().to_string())).expect_err("no file");
+        assert!(trouble.to_string().contains("turn_secret_file"), "{trouble}");
+    }
+}
