@@ -11,6 +11,7 @@
 mod again;
 mod aim;
 mod arrivals;
+pub mod calls;
 pub mod client;
 pub mod community;
 mod conductor;

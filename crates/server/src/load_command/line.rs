@@ -65,6 +65,11 @@ pub(crate) enum LoadCommand {
     ///
     /// Its figures are changed with `kith load run room --set members=2000`.
     Room(LoadTarget),
+    /// Members in pairs call each other, then all are in a call at once; says how many calls are set up, how soon, and
+    /// what one that is held costs.
+    ///
+    /// Its figures are changed with `kith load run calls --set pairs=15000`.
+    Calls(LoadTarget),
     /// Visitors come, look at pages as browsers do, and leave; prints Siege's table.
     ///
     /// Example: kith load visit --visitors 3333 --time 60s
@@ -110,6 +115,7 @@ impl LoadCommand {
             LoadCommand::Slow(target)
             | LoadCommand::Typing(target)
             | LoadCommand::Room(target)
+            | LoadCommand::Calls(target)
             | LoadCommand::All(target) => Some(target),
             LoadCommand::Run(args) => Some(&args.target),
             LoadCommand::Presets | LoadCommand::Show(_) => None,

@@ -1,5 +1,6 @@
 //! The plans, one file each: their flags, their section in a plan file, and how it is carried out.
 
+mod calls;
 mod community;
 mod flood;
 mod mix;
@@ -18,6 +19,7 @@ use load::{Aim, LoadError};
 use super::core::Inside;
 use super::own_node::NodeWish;
 
+pub(super) use calls::Calls;
 pub(super) use community::Community;
 pub(crate) use community::CommunityArgs;
 pub(super) use flood::Flood;

@@ -6,7 +6,9 @@ use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::own_node::NodeWish;
-use super::plan::{Community, Contradiction, Flood, Mix, Room, Slow, Storm, Stress, Task, Typing, Visit};
+use super::plan::{
+    Calls, Community, Contradiction, Flood, Mix, Room, Slow, Storm, Stress, Task, Typing, Visit,
+};
 use super::study::{self, Study};
 use super::{presets, setting};
 use crate::trouble::{Outcome, Trouble};
@@ -33,13 +35,14 @@ struct PlanFile {
     visit: Option<Visit>,
     mix: Option<Mix>,
     room: Option<Room>,
+    calls: Option<Calls>,
     study: Option<Study>,
 }
 
 impl PlanFile {
     /// What its sections ask for: a plan has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
-        let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, room, .. } = self;
+        let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, room, calls, .. } = self;
         [
             boxed(flood),
             boxed(stress),
@@ -47,6 +50,7 @@ impl PlanFile {
             boxed(storm),
             boxed(slow),
             boxed(room),
+            boxed(calls),
             boxed(visit),
             boxed(mix),
             boxed(community),

@@ -34,6 +34,20 @@ fn a_plan_runs_on_a_node_of_its_own_that_leaves_nothing_behind() {
 const SMALL: &str = "[stress]\ngroups = 4\nper-group = 5\nevery = \"1s\"\ntime = \"2s\"\n";
 
 #[test]
+fn every_call_is_set_up_held_hung_up_and_leaves_its_message() {
+    let scratch = Scratch::new("calls");
+    let plan = "[calls]\npairs = 12\nwindow = 4\ntime = \"1s\"\nhold = \"500ms\"\n";
+    fs::write(scratch.path().join("calls.toml"), plan).unwrap();
+    let report: Value = serde_json::from_str(&scratch.say("load run calls.toml --json")).unwrap();
+    assert_eq!((&report["held_calls"], &report["hung_up"]), (&12.into(), &12.into()), "{report}");
+    assert_eq!((&report["strange"], &report["failed"]), (&0.into(), &0.into()), "{report}");
+    let invited = report["invited"].as_u64().unwrap();
+    assert!(invited > 24, "{report}");
+    assert_eq!(report["entries"], 2 * invited, "{report}");
+    assert!(report["ring_to_accept_ms"]["p99"].as_f64().unwrap() > 0.0, "{report}");
+}
+
+#[test]
 fn a_node_of_its_own_speaks_tls_and_has_the_settings_of_the_plan() {
     let scratch = Scratch::new("own-tls");
     let plan = "tls = true\n[node]\nedge.workers = 1\nstore.sync = \"normal\"\n[flood]\nconnections = 30\nhold = \"1s\"\n";

@@ -1,0 +1,283 @@
+//! What the two of each pair do: one calls, the other accepts at once, and both tell where they can be reached.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+use web_proto::{CallAction, CallNews, Command, Event, Media};
+
+use super::CallsPlan;
+use crate::crowd::{Says, Script, add, histogram, read};
+use crate::postmark::micros_since;
+use crate::reasons::Reasons;
+use crate::token;
+use crate::traffic::Traffic;
+
+/// A line such as browsers write, with the address of nobody (RFC 5737).
+const CANDIDATE: &str = "candidate:842163049 1 udp 1677729535 192.0.2.1 54321 typ srflx raddr 0.0.0.0 rport 0 \
+                         generation 0 ufrag EsAw network-cost 999";
+
+/// What all workers of a run share.
+pub(crate) struct Table {
+    pairs: u32,
+    window: u32,
+    candidates: u32,
+    sdp: Box<str>,
+    zero: Instant,
+    pub(crate) traffic: Arc<Traffic>,
+    /// Calls that were set up, and those that were hung up, as the callers heard it.
+    pub(crate) up: AtomicU64,
+    pub(crate) over: AtomicU64,
+    /// By pair: microseconds from `zero` until it rang. The two may be on two workers.
+    rang: Box<[AtomicU64]>,
+}
+
+/// The members of one worker.
+pub(crate) struct Parties {
+    table: Arc<Table>,
+    worker: u32,
+    workers: u32,
+    mode: Order,
+    /// Callers without a call, whose turn comes.
+    idle: VecDeque<u32>,
+    under_way: u32,
+    /// By number / workers.
+    callers: Vec<Caller>,
+    found: Found,
+}
+
+#[derive(Clone)]
+struct Caller {
+    /// None: in no call.
+    invited: Option<Instant>,
+    call: Box<str>,
+    candidates: u32,
+}
+
+/// What one worker has found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// From the invitation until it rang.
+    pub(crate) ring: Histogram<u64>,
+    /// From when it rang, and was accepted, until the caller knew.
+    pub(crate) accept: Histogram<u64>,
+    /// From the invitation until the caller had all candidates.
+    pub(crate) set_up: Histogram<u64>,
+    /// What is left of calls, as messages that were heard.
+    pub(crate) entries: u64,
+    /// Came out of turn, or of nothing.
+    pub(crate) strange: u64,
+    pub(crate) refusals: Reasons,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    CallAndHangUp,
+    /// Nobody begins anything; what is up is hung up.
+    Rest,
+    CallAndStay,
+    /// All calls that stay.
+    HangUp,
+}
+
+impl Table {
+    pub(crate) fn new(plan: &CallsPlan, traffic: Arc<Traffic>) -> Table {
+        let mut sdp = String::from("v=0\r\no=- 4611731400430051336 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n");
+        while sdp.len() < plan.sdp_bytes {
+            sdp.push_str("a=rtpmap:111 opus/48000/2\r\n");
+        }
+        sdp.truncate(plan.sdp_bytes.max(1));
+        Table {
+            pairs: plan.pairs,
+            window: plan.window,
+            candidates: plan.candidates,
+            sdp: sdp.into(),
+            zero: Instant::now(),
+            traffic,
+            up: AtomicU64::new(0),
+            over: AtomicU64::new(0),
+            rang: (0..plan.pairs).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The one whom a caller calls.
+    fn callee(&self, caller: u32) -> u32 {
+        caller + self.pairs
+    }
+}
+
+impl Parties {
+    pub(crate) fn new(table: Arc<Table>, worker: usize, workers: usize) -> Parties {
+        let found = Found {
+            ring: histogram(),
+            accept: histogram(),
+            set_up: histogram(),
+            entries: 0,
+            strange: 0,
+            refusals: Reasons::new(),
+        };
+        let (worker, workers) = (worker as u32, workers as u32);
+        let idle: VecDeque<u32> = (worker..table.pairs).step_by(workers as usize).collect();
+        let caller = Caller { invited: None, call: "".into(), candidates: 0 };
+        let callers = vec![caller; idle.len()];
+        Parties { table, worker, workers, mode: Order::Rest, idle, under_way: 0, callers, found }
+    }
+
+    fn caller(&mut self, member: u32) -> Option<&mut Caller> {
+        self.callers.get_mut((member / self.workers) as usize).filter(|_| member < self.table.pairs)
+    }
+
+    /// As many as the window has room for.
+    fn begin(&mut self, now: Instant, says: &mut Says) {
+        let share = (self.table.window / self.workers).max(1);
+        while matches!(self.mode, Order::CallAndHangUp | Order::CallAndStay) && self.under_way < share {
+            let Some(member) = self.idle.pop_front() else { return };
+            self.under_way += 1;
+            add(&self.table.traffic.sent, 1);
+            let user = token::user(self.table.callee(member)).into();
+            let action = CallAction::Invite { user, media: Media::Audio, sdp: (&*self.table.sdp).into() };
+            says.say(member, &Command::Call { rid: Some(1), action });
+            if let Some(caller) = self.caller(member) {
+                *caller = Caller { invited: Some(now), call: "".into(), candidates: 0 };
+            }
+        }
+    }
+
+    fn hear(&mut self, member: u32, call: &str, news: &CallNews<'_>, now: Instant, says: &mut Says) {
+        match news {
+            CallNews::Calling { .. } => match self.caller(member) {
+                Some(caller) => caller.call = call.into(),
+                None => self.found.strange += 1,
+            },
+            CallNews::Ring { user, .. } => self.ring(member, user, call, now, says),
+            CallNews::Joined { .. } => self.say_candidates(member, call, says),
+            CallNews::Accepted { .. } => self.accepted(member, call, now, says),
+            CallNews::Candidate { .. } if member < self.table.pairs => {
+                let Some(caller) = self.caller(member) else { return };
+                caller.candidates += 1;
+                if caller.candidates == self.table.candidates {
+                    self.is_up(member, now, says);
+                }
+            }
+            CallNews::Over { .. } => self.is_over(member, now, says),
+            CallNews::Candidate { .. } | CallNews::Done => {}
+            _ => self.found.strange += 1,
+        }
+    }
+
+    fn ring(&mut self, member: u32, user: &str, call: &str, now: Instant, says: &mut Says) {
+        let from = member.checked_sub(self.table.pairs).filter(|from| token::number(user) == Some(*from));
+        let Some(rang) = from.and_then(|from| self.table.rang.get(from as usize)) else {
+            self.found.strange += 1;
+            return;
+        };
+        rang.store(micros_since(self.table.zero, now), std::sync::atomic::Ordering::Relaxed);
+        let sdp = (&*self.table.sdp).into();
+        says.say(
+            member,
+            &Command::Call { rid: Some(2), action: CallAction::Accept { call: call.into(), sdp } },
+        );
+    }
+
+    fn accepted(&mut self, member: u32, call: &str, now: Instant, says: &mut Says) {
+        let Some(invited) = self.caller(member).and_then(|caller| caller.invited) else {
+            self.found.strange += 1;
+            return;
+        };
+        let rang = read(&self.table.rang[member as usize]);
+        let (invited, heard) = (micros_since(self.table.zero, invited), micros_since(self.table.zero, now));
+        self.found.ring.saturating_record(rang.saturating_sub(invited));
+        self.found.accept.saturating_record(heard.saturating_sub(rang));
+        self.table.traffic.note(self.worker, heard.saturating_sub(rang));
+        self.say_candidates(member, call, says);
+        if self.table.candidates == 0 {
+            self.is_up(member, now, says);
+        }
+    }
+
+    fn say_candidates(&self, member: u32, call: &str, says: &mut Says) {
+        for _ in 0..self.table.candidates {
+            let action = CallAction::Candidate { call: call.into(), candidate: CANDIDATE.into() };
+            says.say(member, &Command::Call { rid: None, action });
+        }
+    }
+
+    fn is_up(&mut self, member: u32, now: Instant, says: &mut Says) {
+        let Some(invited) = self.caller(member).and_then(|caller| caller.invited) else { return };
+        add(&self.table.up, 1);
+        add(&self.table.traffic.acknowledged, 1);
+        add(&self.table.traffic.delivered, 1);
+        self.found.set_up.saturating_record(micros_since(invited, now));
+        if self.mode == Order::CallAndStay {
+            self.under_way = self.under_way.saturating_sub(1);
+            return self.begin(now, says);
+        }
+        self.hang_up(member, says);
+    }
+
+    fn hang_up(&mut self, member: u32, says: &mut Says) {
+        let Some(caller) = self.caller(member) else { return };
+        let call = caller.call.to_string().into();
+        says.say(member, &Command::Call { rid: Some(3), action: CallAction::HangUp { call } });
+    }
+
+    fn is_over(&mut self, member: u32, now: Instant, says: &mut Says) {
+        let Some(caller) = self.caller(member) else { return };
+        if caller.invited.take().is_none() {
+            self.found.strange += 1;
+            return;
+        }
+        add(&self.table.over, 1);
+        self.idle.push_back(member);
+        if self.mode != Order::HangUp {
+            self.under_way = self.under_way.saturating_sub(1);
+            self.begin(now, says);
+        }
+    }
+
+    /// An invitation that was refused has had its turn; so it counts, and the next one comes.
+    fn refused(&mut self, member: u32, code: &str, re: Option<u64>, now: Instant, says: &mut Says) {
+        *self.found.refusals.entry(code.to_owned()).or_default() += 1;
+        if re != Some(1) {
+            return;
+        }
+        add(&self.table.traffic.refused, 1);
+        if let Some(caller) = self.caller(member) {
+            caller.invited = None;
+        }
+        self.under_way = self.under_way.saturating_sub(1);
+        self.begin(now, says);
+    }
+}
+
+impl Script for Parties {
+    type Order = Order;
+    type Result = Found;
+
+    fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
+        match event {
+            Event::Call { call, news, .. } => self.hear(member, call, news, now, says),
+            Event::Message { message, .. } if message.call.is_some() => self.found.entries += 1,
+            Event::Error { code, re, .. } => self.refused(member, code.word(), *re, now, says),
+            _ => {}
+        }
+    }
+
+    fn order(&mut self, order: Order, now: Instant, says: &mut Says) {
+        self.mode = order;
+        if order == Order::HangUp {
+            for member in (self.worker..self.table.pairs).step_by(self.workers as usize) {
+                if self.caller(member).is_some_and(|caller| caller.invited.is_some()) {
+                    self.hang_up(member, says);
+                }
+            }
+        }
+        self.begin(now, says);
+    }
+
+    fn result(&mut self) -> Found {
+        self.found.clone()
+    }
+}
