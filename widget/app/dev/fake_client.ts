@@ -1,6 +1,7 @@
 // A client without a server: for looking at the interface and for tests of its components.
 
 import {
+  type CallEvent,
   type Client,
   type Contact,
   type ContactState,
@@ -529,6 +530,10 @@ export class FakeClient implements Client {
     this.setRoom(key, { role: undefined });
     return Promise.resolve();
   }
+  call(): Promise<CallEvent> {
+    return Promise.reject(new Error('offline'));
+  }
+
   members(_: ConversationKey, query?: string) {
     const wanted = query?.toLowerCase() ?? '';
     const all = [this.myself as KnownPerson, ...this.persons.values()].filter(one =>

@@ -1,10 +1,12 @@
 // What an interface sees of Kith: values to read, topics to watch, things to do.
 
 import type {
+  CallAction,
   Code,
   Contact,
   ContactAction,
   ContactState,
+  Event,
   LeftReason,
   Limits,
   Member,
@@ -109,6 +111,9 @@ export interface Client {
   /** A page of the directory. `query`: start of a word of the name. */
   people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }>;
 
+  /** Says something of a call; `Calls` (calls.ts) knows what, and when. */
+  call(action: CallAction): Promise<CallEvent>;
+
   // -- rooms --
 
   /** A page of the site's public rooms. `query`: start of the name. */
@@ -178,9 +183,13 @@ export interface Happenings {
   totals: Totals;
   /** One is no member of a room any more, and it was somebody else's doing. */
   left: { key: ConversationKey; reason: LeftReason };
+  /** Of a call, in every tab: also answers to what another tab has said. */
+  call: CallEvent;
   /** A change of a message was refused for good, and is undone. */
   refused: { key: ConversationKey; what: 'edit' | 'delete' | 'react'; code: Code };
 }
+
+export type CallEvent = Event & { t: 'call' };
 
 export interface Status {
   /**

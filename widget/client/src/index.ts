@@ -5,12 +5,16 @@ export * from './client.ts';
 export type { Environment } from './environment.ts';
 export { type ClientOptions, createClient } from './member.ts';
 export type {
+  CallAction,
+  CallOutcome,
   Code,
   Contact,
   ContactAction,
   ContactState,
+  IceServer,
   LeftReason,
   Limits,
+  Media,
   Member,
   MemberAction,
   Person,

@@ -3,6 +3,7 @@
 import { backoff } from './backoff.ts';
 import type { Action, Change, Pending } from './change.ts';
 import {
+  type CallEvent,
   type Client,
   type ContactList,
   type Conversation,
@@ -37,6 +38,7 @@ import { claims } from './token.ts';
 import { Views } from './views.ts';
 import { joined, type Wanted } from './watch.ts';
 import type {
+  CallAction,
   Contact,
   ContactAction,
   ContactState,
@@ -525,6 +527,12 @@ class Member implements Client {
     const event = await this.#ask({ t: 'people', ...page(query, after) });
     if (event.t !== 'people') throw new RequestError('internal');
     return { people: event.people, ...(event.next !== undefined && { next: event.next }) };
+  }
+
+  async call(action: CallAction): Promise<CallEvent> {
+    const event = await this.#ask({ t: 'call', ...action });
+    if (event.t !== 'call') throw new RequestError('internal');
+    return event;
   }
 
   // -- rooms --

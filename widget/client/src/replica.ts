@@ -181,6 +181,9 @@ export class Replica {
         const key = conversations.keysById.get(event.conversation) ?? direct(event.user);
         return this.typing.says(key, event.user, event.on, now);
       }
+      case 'call':
+        this.#happened.push(['call', event]);
+        return;
       case 'presence':
         if (event.user === this.#me) return;
         return people.shows(event.user, event.presence, event.last_seen);

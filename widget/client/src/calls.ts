@@ -1,0 +1,244 @@
+// The call of this tab: what it is now, what may be said of it, and the way back into it after a reload. Fetched with the
+// first call; knows no media and draws nothing.
+
+import type { CallEvent, Client } from './client.ts';
+import type { CallAction, CallOutcome, IceServer, Media } from './wire.ts';
+
+/** What an interface draws. Another object after each change. */
+export interface Call {
+  id: string;
+  /** The other one. */
+  user: string;
+  media: Media;
+  /** `ringing`: here. `lost`: after a reload, until `rejoin` has worked. */
+  phase: 'calling' | 'ringing' | 'up' | 'lost' | 'over';
+  /** The other one holds, or has lost the connection to the server. */
+  held: boolean;
+  away: boolean;
+  /** For `RTCPeerConnection`. */
+  ice: readonly IceServer[];
+  /** Once it is over; undefined: another device or tab has it. */
+  outcome?: CallOutcome;
+  ms?: number;
+}
+
+/** What the other one's connection says to ours. */
+export type Signal =
+  | { what: 'offer' | 'answer'; sdp: string }
+  /** Begin a new connection with it, and say `answer`. */
+  | { what: 'back'; sdp: string }
+  | { what: 'candidate'; candidate: string };
+
+export interface CallsHost {
+  client: Pick<Client, 'call' | 'on'>;
+  /** Of this tab alone, and there after a reload: `sessionStorage`. */
+  storage?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+  changed(call: Call): void;
+  signal(signal: Signal): void;
+}
+
+const KEY = 'kith:call';
+
+export class Calls {
+  #call: Call | undefined;
+  #ticket: string | undefined;
+  /** The offer of the one who calls, and whether both have called at once. */
+  #offer: { sdp: string; glare: boolean } | undefined;
+  #leave: () => void;
+
+  constructor(private readonly host: CallsHost) {
+    this.#leave = host.client.on('call', event => this.#heard(event));
+    const kept = remembered(host);
+    if (kept) {
+      const { ticket, ...call } = kept;
+      this.#ticket = ticket;
+      this.#call = { ...call, phase: 'lost', held: false, away: false, ice: [] };
+    }
+  }
+
+  /** The call that there is, or was last. */
+  get call(): Call | undefined {
+    return this.#call;
+  }
+
+  /** What rings here, to be answered. `glare`: this member has called them too, so it needs no asking. */
+  get offer(): { sdp: string; glare: boolean } | undefined {
+    return this.#call?.phase === 'ringing' ? this.#offer : undefined;
+  }
+
+  async invite(user: string, media: Media, sdp: string): Promise<void> {
+    this.#take(await this.host.client.call({ action: 'invite', user, media, sdp }), user, media);
+  }
+
+  async accept(sdp: string): Promise<void> {
+    const call = this.#now('ringing');
+    // Before the answer: other tabs hear it too, and this one must know it for its own.
+    this.#set({ ...call, phase: 'up' });
+    try {
+      this.#take(await this.host.client.call({ action: 'accept', call: call.id, sdp }));
+    } catch (error) {
+      if (this.#call?.id === call.id && this.#call.phase === 'up') this.#end(undefined);
+      throw error;
+    }
+  }
+
+  async decline(busy = false): Promise<void> {
+    const { id } = this.#now('ringing');
+    this.#take(await this.host.client.call({ action: 'decline', call: id, ...(busy && { busy }) }));
+  }
+
+  async hangUp(): Promise<void> {
+    const call = this.#call;
+    if (call === undefined || call.phase === 'over') return;
+    try {
+      this.#take(await this.host.client.call({ action: 'hang_up', call: call.id }));
+    } catch {
+      // It is over here in any case; the server ends it when nobody comes back.
+      if (this.#call?.id === call.id) this.#end(undefined);
+    }
+  }
+
+  async say(what: 'offer' | 'answer', sdp: string): Promise<void> {
+    await this.#of(id => ({ action: what, call: id, sdp }));
+  }
+
+  async candidate(candidate: string): Promise<void> {
+    await this.#of(id => ({ action: 'candidate', call: id, candidate }));
+  }
+
+  async hold(on: boolean): Promise<void> {
+    await this.#of(id => ({ action: 'hold', call: id, on }));
+  }
+
+  /** With the offer of a new connection: after a reload, or when this browser was away. */
+  async rejoin(sdp: string): Promise<void> {
+    const call = this.#call;
+    if (call === undefined || this.#ticket === undefined || call.phase === 'over') throw new Error('no call to rejoin');
+    try {
+      this.#take(await this.host.client.call({ action: 'rejoin', call: call.id, ticket: this.#ticket, sdp }));
+    } catch (error) {
+      if ((error as { code?: string }).code === 'no_such_call') this.#end(undefined);
+      throw error;
+    }
+  }
+
+  destroy(): void {
+    this.#leave();
+  }
+
+  async #of(action: (id: string) => CallAction): Promise<void> {
+    if (this.#call === undefined) throw new Error('no call');
+    await this.host.client.call(action(this.#call.id));
+  }
+
+  #now(phase: Call['phase']): Call {
+    if (this.#call?.phase !== phase) throw new Error(`no call is ${phase}`);
+    return this.#call;
+  }
+
+  /** The answer to what this tab has said. */
+  #take(event: CallEvent, user = '', media: Media = 'audio'): void {
+    const { call: id, ice = [] } = event;
+    switch (event.news) {
+      case 'calling':
+        return this.#place(event.ticket, { id, user, media, phase: 'calling', held: false, away: false, ice });
+      case 'ring':
+        return this.#ring(event);
+      case 'joined':
+        if (this.#call?.id === id) this.#place(event.ticket, this.#call);
+        return;
+      case 'rejoined':
+        if (this.#call?.id !== id) return;
+        return this.#set({
+          ...this.#call,
+          phase: this.#call.phase === 'calling' ? 'calling' : 'up',
+          media: event.media,
+          held: event.hold ?? false,
+          away: event.away ?? false,
+          ice,
+        });
+      case 'over':
+        // Of somebody who is busy nothing was heard before.
+        if (this.#call?.id !== id) this.#call = { id, user, media, phase: 'over', held: false, away: false, ice };
+        return this.#end(event.outcome, event.ms);
+    }
+  }
+
+  /** Comes to every tab. */
+  #heard(event: CallEvent): void {
+    const mine = this.#call?.id === event.call && this.#call.phase !== 'over' ? this.#call : undefined;
+    if (event.re !== undefined) {
+      // Another tab of this browser has accepted.
+      if (event.news === 'joined' && mine?.phase === 'ringing') this.#end(undefined);
+      return;
+    }
+    if (event.news === 'ring') return this.#ring(event);
+    if (mine === undefined) return;
+    switch (event.news) {
+      case 'accepted':
+        this.#set({ ...mine, phase: 'up' });
+        return this.host.signal({ what: 'answer', sdp: event.sdp });
+      case 'back':
+        this.#set({ ...mine, away: false, held: false });
+        return this.host.signal({ what: 'back', sdp: event.sdp });
+      case 'offer':
+      case 'answer':
+        return this.host.signal({ what: event.news, sdp: event.sdp });
+      case 'candidate':
+        return this.host.signal({ what: 'candidate', candidate: event.candidate });
+      case 'hold':
+        return this.#set({ ...mine, held: event.on });
+      case 'away':
+        return this.#set({ ...mine, away: true });
+      case 'elsewhere':
+        return this.#end(undefined);
+      case 'over':
+        return this.#end(event.outcome, event.ms);
+    }
+  }
+
+  #ring(event: CallEvent & { news: 'ring' }): void {
+    const busy = this.#call !== undefined && this.#call.id !== event.call && this.#call.phase !== 'over';
+    if (busy || (this.#call?.id === event.call && this.#call.phase !== 'ringing')) return;
+    const { call: id, user, media, ice = [] } = event;
+    this.#offer = { sdp: event.sdp, glare: event.glare ?? false };
+    this.#set({ id, user, media, phase: 'ringing', held: false, away: false, ice });
+  }
+
+  #place(ticket: string, call: Call): void {
+    this.#ticket = ticket;
+    const { id, user, media } = call;
+    this.host.storage?.setItem(KEY, JSON.stringify({ id, user, media, ticket }));
+    this.#set(call);
+  }
+
+  #end(outcome: CallOutcome | undefined, ms?: number): void {
+    if (this.#call === undefined) return;
+    this.#ticket = undefined;
+    this.#offer = undefined;
+    this.host.storage?.removeItem(KEY);
+    this.#set({
+      ...this.#call,
+      phase: 'over',
+      ...(outcome !== undefined && { outcome }),
+      ...(ms !== undefined && { ms }),
+    });
+  }
+
+  #set(call: Call): void {
+    this.#call = call;
+    this.host.changed(call);
+  }
+}
+
+/** What a reload has left; nothing where it is not as we write it. */
+function remembered({ storage }: CallsHost): { id: string; user: string; media: Media; ticket: string } | undefined {
+  try {
+    const kept = JSON.parse(storage?.getItem(KEY) ?? 'null');
+    const texts = [kept?.id, kept?.user, kept?.ticket].every(one => typeof one === 'string');
+    if (!texts || (kept.media !== 'audio' && kept.media !== 'video')) return undefined;
+    return { id: kept.id, user: kept.user, media: kept.media, ticket: kept.ticket };
+  } catch {
+    return undefined;
+  }
+}
