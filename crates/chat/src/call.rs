@@ -53,25 +53,33 @@ impl fmt::Debug for CallId {
     }
 }
 
-/// With which a party takes its place in a call again. A secret of one device.
+/// With which a party takes its place in a call again: 128 bits, a secret of one device. Two words, because commands would
+/// grow by the alignment of one of 128 bits.
 #[derive(Clone, Copy)]
-pub struct CallTicket(pub u128);
+pub struct CallTicket([u64; 2]);
 
 impl CallTicket {
+    pub const fn of(number: u128) -> CallTicket {
+        CallTicket([(number >> 64) as u64, number as u64])
+    }
+
+    pub const fn number(self) -> u128 {
+        (self.0[0] as u128) << 64 | self.0[1] as u128
+    }
+
     /// None where it is not as [`text`](Self::text) writes it.
     pub fn parse(text: &str) -> Option<CallTicket> {
         let hex = text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        hex.then(|| u128::from_str_radix(text, 16).ok().map(CallTicket)).flatten()
+        hex.then(|| u128::from_str_radix(text, 16).ok().map(CallTicket::of)).flatten()
     }
 
     pub fn text(self) -> String {
-        format!("{:032x}", self.0)
+        format!("{:032x}", self.number())
     }
 
     /// In the same time wherever the two differ.
     pub(crate) fn is(self, shown: CallTicket) -> bool {
-        let differ = self.0 ^ shown.0;
-        ((differ >> 64) as u64 | differ as u64) == 0
+        ((self.0[0] ^ shown.0[0]) | (self.0[1] ^ shown.0[1])) == 0
     }
 }
 
@@ -246,7 +254,7 @@ mod tests {
     fn names_and_tickets_are_read_as_they_are_written() {
         for number in [0, 1, 0xfeed, u64::MAX] {
             assert_eq!(CallId::parse(&CallId(number).to_string()), Some(CallId(number)));
-            let ticket = CallTicket(u128::from(number) << 60 | 7);
+            let ticket = CallTicket::of(u128::from(number) << 60 | 7);
             assert!(CallTicket::parse(&ticket.text()).is_some_and(|read| read.is(ticket)));
         }
         for text in ["", "0", "00000000000000001", "00000000000000AB", "+000000000000001", "é00000000000000"]
@@ -259,10 +267,10 @@ mod tests {
 
     #[test]
     fn a_ticket_is_itself_alone_and_shows_in_no_log() {
-        let ticket = CallTicket(1 << 127 | 5);
-        assert!(ticket.is(CallTicket(1 << 127 | 5)));
+        let ticket = CallTicket::of(1 << 127 | 5);
+        assert!(ticket.is(CallTicket::of(1 << 127 | 5)));
         for other in [5, 1 << 127, 1 << 127 | 4, 0, u128::MAX] {
-            assert!(!ticket.is(CallTicket(other)), "{other:x}");
+            assert!(!ticket.is(CallTicket::of(other)), "{other:x}");
         }
         assert_eq!(format!("{ticket:?}"), "CallTicket");
     }

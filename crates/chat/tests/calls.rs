@@ -182,7 +182,7 @@ fn a_reload_in_mid_call() {
     let ann = scene.sign_in("ann", "a");
     assert!(news(&scene, &ann).is_empty());
     let rejoin = |ticket| CallStep::Rejoin { ticket, offer: "again".into() };
-    assert_eq!(step(&scene, &ann, call, rejoin(CallTicket(ticket.0 ^ 1))), ["2: NoSuchCall"]);
+    assert_eq!(step(&scene, &ann, call, rejoin(CallTicket::of(ticket.number() ^ 1))), ["2: NoSuchCall"]);
     assert_eq!(step(&scene, &ann, call, rejoin(ticket)), ["2: Rejoined"]);
     assert_eq!(news(&scene, &bob), ["Back"]);
     assert_eq!(step(&scene, &bob, call, CallStep::Answer("a".into())), ["2: Done"]);

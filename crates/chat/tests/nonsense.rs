@@ -133,7 +133,7 @@ fn any_step(rng: &mut StdRng) -> CallStep {
         4 => CallStep::Answer(text),
         5 => CallStep::Candidate(text),
         6 => CallStep::Hold(rng.random_bool(0.5)),
-        _ => CallStep::Rejoin { ticket: CallTicket(any_number(rng).into()), offer: text },
+        _ => CallStep::Rejoin { ticket: CallTicket::of(any_number(rng).into()), offer: text },
     }
 }
 

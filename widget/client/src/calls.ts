@@ -113,7 +113,8 @@ export class Calls {
   /** With the offer of a new connection: after a reload, or when this browser was away. */
   async rejoin(sdp: string): Promise<void> {
     const call = this.#call;
-    if (call === undefined || this.#ticket === undefined || call.phase === 'over') throw new Error('no call to rejoin');
+    if (call === undefined || this.#ticket === undefined || call.phase === 'over')
+      throw new Error('no call to rejoin');
     try {
       this.#take(await this.host.client.call({ action: 'rejoin', call: call.id, ticket: this.#ticket, sdp }));
     } catch (error) {
@@ -141,7 +142,15 @@ export class Calls {
     const { call: id, ice = [] } = event;
     switch (event.news) {
       case 'calling':
-        return this.#place(event.ticket, { id, user, media, phase: 'calling', held: false, away: false, ice });
+        return this.#place(event.ticket, {
+          id,
+          user,
+          media,
+          phase: 'calling',
+          held: false,
+          away: false,
+          ice,
+        });
       case 'ring':
         return this.#ring(event);
       case 'joined':
@@ -159,7 +168,8 @@ export class Calls {
         });
       case 'over':
         // Of somebody who is busy nothing was heard before.
-        if (this.#call?.id !== id) this.#call = { id, user, media, phase: 'over', held: false, away: false, ice };
+        if (this.#call?.id !== id)
+          this.#call = { id, user, media, phase: 'over', held: false, away: false, ice };
         return this.#end(event.outcome, event.ms);
     }
   }
@@ -232,7 +242,9 @@ export class Calls {
 }
 
 /** What a reload has left; nothing where it is not as we write it. */
-function remembered({ storage }: CallsHost): { id: string; user: string; media: Media; ticket: string } | undefined {
+function remembered({
+  storage,
+}: CallsHost): { id: string; user: string; media: Media; ticket: string } | undefined {
   try {
     const kept = JSON.parse(storage?.getItem(KEY) ?? 'null');
     const texts = [kept?.id, kept?.user, kept?.ticket].every(one => typeof one === 'string');

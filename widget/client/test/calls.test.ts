@@ -44,7 +44,12 @@ function scene(storage = new Memory()) {
       return () => listeners.delete(listener as (event: CallEvent) => void);
     },
   };
-  const host = { client, storage, changed: (call: Call) => shown.push(call), signal: (one: Signal) => signals.push(one) };
+  const host = {
+    client,
+    storage,
+    changed: (call: Call) => shown.push(call),
+    signal: (one: Signal) => signals.push(one),
+  };
   const calls = new Calls(host as ConstructorParameters<typeof Calls>[0]);
   const next = (news: CallNews | RequestError) => {
     answer = news;
@@ -111,7 +116,7 @@ describe('a call', () => {
     await calls.decline();
     expect(said).toEqual([{ action: 'decline', call: ID }]);
     expect(calls.call).toMatchObject({ phase: 'over', outcome: 'declined' });
-    next({ news: 'over', outcome: 'busy', ms: 0 });
+    next({ news: 'over', outcome: 'busy', ms: 0, call: 'another' } as unknown as CallNews);
     await calls.invite('ben', 'audio', 'offer');
     expect(calls.call).toMatchObject({ user: 'ben', phase: 'over', outcome: 'busy' });
   });

@@ -120,7 +120,7 @@ impl Call {
         let (session, sub, ticket) = caller;
         let caller = Party::new(session.user, sub, Seat::Taken(session.handle), ticket);
         // Nobody can show it before a device has accepted and gets one of its own.
-        let callee = Party::new(callee.0, callee.1, Seat::Free, CallTicket(0));
+        let callee = Party::new(callee.0, callee.1, Seat::Free, CallTicket::of(0));
         let stage = Stage::Ringing(Box::new(Ringing { since: now, offer, candidates: Vec::new() }));
         Call { id, media, caller, callee, stage }
     }

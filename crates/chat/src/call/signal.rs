@@ -255,7 +255,7 @@ impl Inner {
 
     fn draw(&self) -> (CallId, CallTicket) {
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
-        (CallId(rng.random()), CallTicket(rng.random()))
+        (CallId(rng.random()), CallTicket::of(rng.random()))
     }
 }
 

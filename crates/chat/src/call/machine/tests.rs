@@ -9,7 +9,7 @@ use super::*;
 use crate::SiteId;
 
 const START: u64 = 1_800_000_000_000;
-const TICKET: CallTicket = CallTicket(7);
+const TICKET: CallTicket = CallTicket::of(7);
 
 fn now(ms: u64) -> Timestamp {
     Timestamp(START + ms)
@@ -41,7 +41,7 @@ fn ringing() -> Call {
 fn up() -> Call {
     let mut call = ringing();
     let accept = CallStep::Accept { answer: "answer".into() };
-    call.step(bob(20), accept, CallTicket(8), now(1_000)).expect("it rings");
+    call.step(bob(20), accept, CallTicket::of(8), now(1_000)).expect("it rings");
     call
 }
 
@@ -62,7 +62,7 @@ fn said(outcome: &Result<Effects, Refusal>) -> String {
 
 fn check(mut call: Call, by: SessionId, step: CallStep, expected: &str) {
     let told = format!("{step:?} by {}", by.handle.0);
-    assert_eq!(said(&call.step(by, step, CallTicket(9), now(61_000))), expected, "{told}");
+    assert_eq!(said(&call.step(by, step, CallTicket::of(9), now(61_000))), expected, "{told}");
 }
 
 fn text(length: usize) -> Arc<str> {
@@ -98,7 +98,7 @@ fn steps_while_it_is_up() {
     check(up(), bob(20), CallStep::HangUp, &over(10));
     let back = |ticket| CallStep::Rejoin { ticket, offer: "o".into() };
     check(up(), ann(11), back(TICKET), "answer Rejoined, 10: Elsewhere, 20: Back");
-    check(up(), bob(20), back(CallTicket(8)), "answer Rejoined, 10: Back");
+    check(up(), bob(20), back(CallTicket::of(8)), "answer Rejoined, 10: Back");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn what_one_has_no_part_in_looks_as_if_it_were_not_there() {
             CallStep::Answer("a".into()),
             CallStep::Candidate("c".into()),
             CallStep::Hold(true),
-            CallStep::Rejoin { ticket: CallTicket(0), offer: "o".into() },
+            CallStep::Rejoin { ticket: CallTicket::of(0), offer: "o".into() },
         ]
     };
     for step in all() {
@@ -133,7 +133,12 @@ fn what_one_has_no_part_in_looks_as_if_it_were_not_there() {
         check(ringing(), bob(20), step, "NoSuchCall");
     }
     // Nobody has accepted, so no ticket is bob's: not even the one that an empty place has.
-    check(ringing(), bob(20), CallStep::Rejoin { ticket: CallTicket(0), offer: "o".into() }, "NoSuchCall");
+    check(
+        ringing(),
+        bob(20),
+        CallStep::Rejoin { ticket: CallTicket::of(0), offer: "o".into() },
+        "NoSuchCall",
+    );
     // Hers is not his.
     check(up(), bob(21), CallStep::Rejoin { ticket: TICKET, offer: "o".into() }, "NoSuchCall");
 }
@@ -193,7 +198,7 @@ fn one_vanishes_and_comes_back_or_does_not() {
     assert!(call.session_ended(bob(20), false, now(5_001)).is_none(), "it is gone already");
     assert_eq!(said(&call.step(ann(10), CallStep::Candidate("c".into()), TICKET, now(6_000))), "answer Done");
     assert!(call.time_passed(now(24_999)).is_none());
-    let back = CallStep::Rejoin { ticket: CallTicket(8), offer: "o".into() };
+    let back = CallStep::Rejoin { ticket: CallTicket::of(8), offer: "o".into() };
     assert_eq!(said(&call.step(bob(21), back, TICKET, now(24_999))), "answer Rejoined, 10: Back");
     assert!(call.time_passed(now(1_000_000)).is_none(), "both are here");
 
@@ -282,7 +287,7 @@ proptest! {
         for act in acts.into_iter().chain(end) {
             let (asker, outcome) = match act {
                 Act::Step(device, step) => {
-                    let shown = tickets.get(&device).copied().unwrap_or(CallTicket(1));
+                    let shown = tickets.get(&device).copied().unwrap_or(CallTicket::of(1));
                     let step = match step {
                         0 | 1 => CallStep::Accept { answer: "a".into() },
                         2 => CallStep::Decline { busy: false },
@@ -293,7 +298,7 @@ proptest! {
                         _ => CallStep::Rejoin { ticket: shown, offer: "o".into() },
                     };
                     next += 1;
-                    let fresh = CallTicket(next.into());
+                    let fresh = CallTicket::of(next.into());
                     (Some(device), call.step(of(device, sessions[device]), step, fresh, now(ms)).ok())
                 }
                 Act::Drop(device, on_purpose) => {
@@ -337,10 +342,9 @@ proptest! {
                         }
                     }
                     Hearer::Callee { except } => {
-                        for device in 2..5 {
-                            if Some(SessionHandle(sessions[device])) != *except {
-                                hear(device, news);
-                            }
+                        let of_bob = sessions.iter().enumerate().skip(2);
+                        for (device, _) in of_bob.filter(|(_, session)| Some(SessionHandle(**session)) != *except) {
+                            hear(device, news);
                         }
                     }
                 }

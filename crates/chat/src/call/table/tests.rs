@@ -27,7 +27,7 @@ fn sub(num: u32) -> Sub {
 fn invitation(id: u64, from: u32, to: u32) -> Invitation {
     Invitation {
         id: CallId(id),
-        ticket: CallTicket(u128::from(id) + 1),
+        ticket: CallTicket::of(u128::from(id) + 1),
         media: Media::Audio,
         caller: (session(from), sub(from)),
         callee: (user(to), sub(to)),
@@ -76,7 +76,7 @@ fn of_two_that_call_each_other_the_first_counts_for_both() {
     let second = shard.invite(invitation(2, 2, 1), unlimited(), 10, at(0));
     assert!(matches!(second, Ok(Invited::Glare(CallId(1), CallNews::Ring { glare: true, .. }))));
     let accept = CallStep::Accept { answer: "a".into() };
-    assert!(shard.step(CallId(1), session(2), accept, CallTicket(9), at(1)).is_ok());
+    assert!(shard.step(CallId(1), session(2), accept, CallTicket::of(9), at(1)).is_ok());
     assert_eq!(invite(&mut shard, 3, 2, 1), Err(Refusal::InCall), "it is up, there is nothing to call for");
     assert_eq!(shard.calls.len(), 1);
 }
@@ -88,7 +88,7 @@ fn a_call_of_another_site_cannot_be_touched() {
     invite(&mut shard, 1, 1, 2).expect("it rings");
     // The same numbers elsewhere, in the same shard.
     let stranger = SessionId { user: UserId { site: SiteId(3 + SHARDS as u32), num: 2 }, ..session(2) };
-    let outcome = shard.step(CallId(1), stranger, CallStep::HangUp, CallTicket(9), at(1));
+    let outcome = shard.step(CallId(1), stranger, CallStep::HangUp, CallTicket::of(9), at(1));
     assert!(matches!(outcome, Err(Refusal::NoSuchCall)));
 }
 
@@ -112,9 +112,9 @@ fn there_is_an_end_to_calls_and_to_what_is_kept_of_them() {
     });
     assert_eq!(begun.count(), 4);
     let candidate = CallStep::Candidate("c".into());
-    let refused = shard.step(CallId(0), session(0), candidate, CallTicket(9), at(1));
+    let refused = shard.step(CallId(0), session(0), candidate, CallTicket::of(9), at(1));
     assert!(matches!(refused, Err(NO_ROOM)), "nor is anything added to those that ring");
-    assert!(shard.step(CallId(0), session(0), CallStep::HangUp, CallTicket(9), at(1)).is_ok());
+    assert!(shard.step(CallId(0), session(0), CallStep::HangUp, CallTicket::of(9), at(1)).is_ok());
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn who_calls_and_calls_is_told_to_wait() {
 fn a_step_of_nothing_is_refused() {
     let calls = Calls::new();
     let mut shard = calls.lock(SiteId(3));
-    let refused = shard.step(CallId(1), session(1), CallStep::HangUp, CallTicket(9), at(1));
+    let refused = shard.step(CallId(1), session(1), CallStep::HangUp, CallTicket::of(9), at(1));
     assert!(matches!(refused, Err(Refusal::NoSuchCall)));
 }
 
@@ -189,7 +189,7 @@ proptest! {
                         Act::Accept(_) => CallStep::Accept { answer: "a".into() },
                         _ => CallStep::HangUp,
                     };
-                    let moved = shard.step(call, session(who), step, CallTicket(id.into()), at(ms));
+                    let moved = shard.step(call, session(who), step, CallTicket::of(id.into()), at(ms));
                     overs += u32::from(moved.is_ok_and(|moved| moved.effects.over.is_some()));
                 }
                 Act::Vanish(who) => {
