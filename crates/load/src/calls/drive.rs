@@ -39,8 +39,10 @@ pub(super) fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     let members = calls.field.counts.active();
     let begin = calls.stand();
     calls.stage("call", Until::Time(plan.time));
-    calls.each(|| Mail::Order(Order::CallAndHangUp));
-    calls.hold(plan.time);
+    let start = Instant::now();
+    while start.elapsed() < plan.time && !calls.stopped() {
+        fill(&mut calls, Order::CallAndHangUp);
+    }
     let set_up = read(&table.up);
     let said = calls.stand();
     calls.each(|| Mail::Order(Order::Rest));
@@ -51,8 +53,8 @@ pub(super) fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
 
     let before = read(&table.up);
     calls.stage("call and stay", Until::ItIsDone);
-    calls.each(|| Mail::Order(Order::CallAndStay));
-    await_all(&mut calls, &table.up, before + u64::from(plan.pairs));
+    let all = before + u64::from(plan.pairs);
+    await_all(&mut calls, &table.up, all, |calls| fill(calls, Order::CallAndStay));
     let held_calls = read(&table.up) - before;
     calls.stage("hold", Until::Time(plan.hold));
     calls.hold(plan.hold);
@@ -61,7 +63,9 @@ pub(super) fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     let before = read(&table.over);
     calls.stage("hang up", Until::ItIsDone);
     calls.each(|| Mail::Order(Order::HangUp));
-    await_all(&mut calls, &table.over, before + held_calls);
+    await_all(&mut calls, &table.over, before + held_calls, |calls| {
+        calls.hold(Duration::from_millis(20));
+    });
     let hung_up = read(&table.over) - before;
     calls.hold(SETTLE);
     let end = calls.stand();
@@ -89,11 +93,23 @@ pub(super) fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     Ok(Report::new(plan, calls.probe, findings))
 }
 
+/// All workers fill their part of the window.
+fn fill(calls: &mut Conductor<'_, Parties>, order: Order) {
+    calls.each(|| Mail::Order(order));
+    calls.sample_if_due(Instant::now());
+    calls.nap();
+}
+
 /// Until so many have come, or nothing has for a while.
-fn await_all(calls: &mut Conductor<'_, Parties>, count: &AtomicU64, all: u64) {
+fn await_all(
+    calls: &mut Conductor<'_, Parties>,
+    count: &AtomicU64,
+    all: u64,
+    beat: impl Fn(&mut Conductor<'_, Parties>),
+) {
     let (mut last, mut last_change) = (read(count), Instant::now());
     while last < all && last_change.elapsed() < PATIENCE && !calls.stopped() {
-        calls.hold(Duration::from_millis(20));
+        beat(calls);
         let now = read(count);
         if now != last {
             (last, last_change) = (now, Instant::now());

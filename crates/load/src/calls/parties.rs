@@ -72,6 +72,7 @@ pub(crate) struct Found {
     pub(crate) refusals: Reasons,
 }
 
+/// The two to call are given again and again: each time the window is filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     CallAndHangUp,
@@ -129,7 +130,7 @@ impl Parties {
         self.callers.get_mut((member / self.workers) as usize).filter(|_| member < self.table.pairs)
     }
 
-    /// As many as the window has room for.
+    /// As many as the window has room for. From an order alone: a member who hears something speaks for nobody else.
     fn begin(&mut self, now: Instant, says: &mut Says) {
         let share = (self.table.window / self.workers).max(1);
         while matches!(self.mode, Order::CallAndHangUp | Order::CallAndStay) && self.under_way < share {
@@ -161,7 +162,7 @@ impl Parties {
                     self.is_up(member, now, says);
                 }
             }
-            CallNews::Over { .. } => self.is_over(member, now, says),
+            CallNews::Over { .. } => self.is_over(member),
             CallNews::Candidate { .. } | CallNews::Done => {}
             _ => self.found.strange += 1,
         }
@@ -212,9 +213,9 @@ impl Parties {
         self.found.set_up.saturating_record(micros_since(invited, now));
         if self.mode == Order::CallAndStay {
             self.under_way = self.under_way.saturating_sub(1);
-            return self.begin(now, says);
+        } else {
+            self.hang_up(member, says);
         }
-        self.hang_up(member, says);
     }
 
     fn hang_up(&mut self, member: u32, says: &mut Says) {
@@ -223,7 +224,7 @@ impl Parties {
         says.say(member, &Command::Call { rid: Some(3), action: CallAction::HangUp { call } });
     }
 
-    fn is_over(&mut self, member: u32, now: Instant, says: &mut Says) {
+    fn is_over(&mut self, member: u32) {
         let Some(caller) = self.caller(member) else { return };
         if caller.invited.take().is_none() {
             self.found.strange += 1;
@@ -233,12 +234,11 @@ impl Parties {
         self.idle.push_back(member);
         if self.mode != Order::HangUp {
             self.under_way = self.under_way.saturating_sub(1);
-            self.begin(now, says);
         }
     }
 
     /// An invitation that was refused has had its turn; so it counts, and the next one comes.
-    fn refused(&mut self, member: u32, code: &str, re: Option<u64>, now: Instant, says: &mut Says) {
+    fn refused(&mut self, member: u32, code: &str, re: Option<u64>) {
         *self.found.refusals.entry(code.to_owned()).or_default() += 1;
         if re != Some(1) {
             return;
@@ -248,7 +248,6 @@ impl Parties {
             caller.invited = None;
         }
         self.under_way = self.under_way.saturating_sub(1);
-        self.begin(now, says);
     }
 }
 
@@ -260,7 +259,7 @@ impl Script for Parties {
         match event {
             Event::Call { call, news, .. } => self.hear(member, call, news, now, says),
             Event::Message { message, .. } if message.call.is_some() => self.found.entries += 1,
-            Event::Error { code, re, .. } => self.refused(member, code.word(), *re, now, says),
+            Event::Error { code, re, .. } => self.refused(member, code.word(), *re),
             _ => {}
         }
     }
