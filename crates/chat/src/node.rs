@@ -38,7 +38,7 @@ use crate::contacts::PairsBusy;
 use crate::guest::GuestDoor;
 use crate::limits::Rate;
 use crate::peer::Job;
-use crate::presence::NewsDesk;
+use crate::presence::{NewsDesk, Round};
 use crate::send::Draft;
 use crate::session::{State, UsersHere};
 use crate::sites::{LiveSite, Sites};
@@ -138,8 +138,8 @@ pub(crate) struct Inner {
     pub(crate) stopping: AtomicBool,
     /// The store's revision that the tables are of.
     revision: AtomicU64,
-    /// One tick at a time; holds when presence was told last.
-    ticking: Mutex<Timestamp>,
+    /// One tick at a time.
+    ticking: Mutex<Round>,
     /// The time, for what happens between ticks and brings none.
     last_tick: AtomicU64,
 }
@@ -330,19 +330,16 @@ impl Node {
         }
     }
 
-    /// Runs what is due: presence grace and coalescing, token expiry, calls that nobody answers, the age of what is cached. Call every 100 ms
-    /// from one thread. It touches no disk.
+    /// Runs what is due: presence grace and coalescing, token expiry, calls that nobody answers, the age of what is cached. Call at
+    /// least every 100 ms from one thread: the more often, the less has to be told at once. It touches no disk.
     pub fn tick(&self, now: Timestamp) {
-        let Ok(mut told) = self.inner.ticking.try_lock() else { return };
+        let Ok(mut round) = self.inner.ticking.try_lock() else { return };
         self.inner.last_tick.store(now.0, Ordering::Relaxed);
         self.inner.recent.age(now);
         self.inner.end_grace(now);
         self.inner.end_tokens(now);
         self.inner.end_calls(now);
-        if now.since(*told) >= self.inner.telling_pause_ms() || now < *told {
-            *told = now;
-            self.inner.tell_presence(now);
-        }
+        self.inner.tell_due(&mut round, now);
     }
 
     /// Takes over sites, secrets and bans that another process changed; sessions of removed sites and banned

@@ -4,6 +4,7 @@
 //! there is still something to tell. So a mass reconnect shows nobody any flapping and costs no wave.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::command::SetPresence;
 use crate::node::{Asker, Inner};
-use crate::session::{Handles, Shard, UserHere};
+use crate::session::{Handles, SHARDS, Shard, UserHere};
 use crate::watch_contacts::ContactIds;
 use crate::{Event, Presence, SessionHandle, Sub, Timestamp, UserId};
 
@@ -36,6 +37,11 @@ const READ_TOGETHER: usize = 64;
 const HEARD_PER_SECOND: u64 = 20_000;
 /// But not for longer than this.
 const LONGEST_PAUSE_MS: u64 = 5_000;
+/// Fewer sessions are told all at once: it takes no time that anybody would notice.
+const MANY_SESSIONS: u64 = 1_000;
+/// Of all sessions, the part that hears something in one round, from which on it is told all at once: what one session hears
+/// is one packet then.
+const HEARING_PART: u64 = 4;
 /// Changes that wait because the store did not answer; those beyond are told to nobody who has not named the user.
 const MAX_UNTOLD: usize = 100_000;
 
@@ -44,7 +50,7 @@ const MAX_UNTOLD: usize = 100_000;
 pub(crate) struct NewsDesk {
     /// How often it was told: whoever says what he read before looks whether it is still true.
     tellings: AtomicU64,
-    /// How many pieces of news sessions have been handed since the last telling began.
+    /// How many pieces of news sessions have been handed in this round.
     heard: AtomicU64,
     desk: Mutex<Desk>,
 }
@@ -62,7 +68,6 @@ impl NewsDesk {
     /// Once more, when what is told has changed and before anybody hears it.
     fn begin_telling(&self) {
         self.tellings.fetch_add(1, Ordering::AcqRel);
-        self.heard.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn tellings(&self) -> u64 {
@@ -107,6 +112,41 @@ impl NewsDesk {
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The telling goes over all shards of the table of users in rounds. Where many are here and few of them hear anything, the shards
+/// are told one after the other over the round's time: told all at once, the news would be a wave
+/// behind which every message waits.
+#[derive(Default)]
+pub(crate) struct Round {
+    began: Timestamp,
+    /// Shards told in it.
+    told: usize,
+    in_turn: bool,
+}
+
+impl Round {
+    /// The shards to be told now, in a round of this length.
+    fn due(&self, length_ms: u64, now: Timestamp) -> Range<usize> {
+        let length_ms = length_ms.max(1);
+        let elapsed = if now < self.began { length_ms } else { now.since(self.began).min(length_ms) };
+        let until = match self.in_turn {
+            true => elapsed as usize * SHARDS / length_ms as usize,
+            false if elapsed == length_ms => SHARDS,
+            false => 0,
+        };
+        self.told..until.max(self.told)
+    }
+
+    /// Where this was the last of it, the next round begins.
+    fn told(&mut self, shards: &Range<usize>, heard: &AtomicU64, sessions: u64, now: Timestamp) {
+        self.told = shards.end;
+        if self.told == SHARDS {
+            let heard = heard.swap(0, Ordering::Relaxed);
+            let in_turn = sessions >= MANY_SESSIONS && heard < sessions / HEARING_PART;
+            *self = Round { began: now, told: 0, in_turn };
+        }
     }
 }
 
@@ -168,16 +208,24 @@ impl Inner {
         }
     }
 
-    /// How long changes are collected before they are told: longer after a telling that was for many.
-    pub(crate) fn telling_pause_ms(&self) -> u64 {
+    /// Tells watchers what has changed since the last round, of the users whose turn it is.
+    pub(crate) fn tell_due(self: &Arc<Self>, round: &mut Round, now: Timestamp) {
+        let shards = round.due(self.round_ms(), now);
+        if !shards.is_empty() {
+            round.told(&shards, &self.news.heard, self.counters.sessions.read(), now);
+            self.tell_presence(shards, now);
+        }
+    }
+
+    /// How long changes are collected before they are told: longer where many hear of them.
+    fn round_ms(&self) -> u64 {
         let pause = self.news.heard.load(Ordering::Relaxed) * 1000 / HEARD_PER_SECOND;
         self.config.presence_coalesce_ms.max(pause.min(LONGEST_PAUSE_MS))
     }
 
-    /// Tells watchers what has changed since the last telling.
-    pub(crate) fn tell_presence(self: &Arc<Self>, now: Timestamp) {
+    fn tell_presence(self: &Arc<Self>, shards: Range<usize>, now: Timestamp) {
         let mut news = self.news.take_untold();
-        for mut shard in self.here.each() {
+        for mut shard in self.here.some(shards) {
             if !shard.changed.is_empty() {
                 news.append(&mut shard.take_news(now));
             }
@@ -331,6 +379,30 @@ impl UserHere {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shards_are_told_in_turn_where_few_of_many_hear_anything() {
+        let heard = AtomicU64::new(250);
+        let mut round = Round::default();
+        let mut told_at = |sessions, ms| {
+            let due = round.due(500, Timestamp(ms));
+            round.told(&due, &heard, sessions, Timestamp(ms));
+            due
+        };
+        assert_eq!(told_at(1_001, 500), 0..64, "the first round is told at once");
+        heard.store(249, Ordering::Relaxed);
+        assert_eq!(told_at(1_001, 999), 0..0);
+        assert_eq!(told_at(1_001, 1_000), 0..64, "a quarter had heard of it");
+        assert_eq!(told_at(1_001, 1_025), 0..3);
+        assert_eq!(told_at(1_001, 1_050), 3..6);
+        assert_eq!(told_at(1_001, 1_400), 6..51);
+        heard.store(250, Ordering::Relaxed);
+        assert_eq!(told_at(1_001, 1_900), 51..64, "late, and each shard once");
+        assert_eq!(told_at(1_001, 1_950), 0..0, "many hear something again");
+        assert_eq!(told_at(999, 2_400), 0..64);
+        assert_eq!(told_at(999, 2_500), 0..0, "and a few are told at once");
+        assert_eq!(told_at(999, 2_000), 0..64, "a clock that went back ends the round");
+    }
 
     #[test]
     fn what_others_see() {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use smallvec::SmallVec;
@@ -11,7 +12,7 @@ use crate::peer::Waiting;
 use crate::roll::Roll;
 use crate::{DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
 
-const SHARDS: usize = 64;
+pub(crate) const SHARDS: usize = 64;
 /// Events that wait for one session's snapshot; one more and the session is *behind*.
 const MAX_HELD: usize = 64;
 
@@ -145,7 +146,11 @@ impl UsersHere {
     }
 
     pub(crate) fn each(&self) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
-        self.shards.iter().map(lock)
+        self.some(0..SHARDS)
+    }
+
+    pub(crate) fn some(&self, shards: Range<usize>) -> impl Iterator<Item = MutexGuard<'_, Shard>> {
+        self.shards[shards].iter().map(lock)
     }
 }
 

@@ -100,7 +100,7 @@ impl Counter {
         self.0.fetch_sub(count, Ordering::Relaxed);
     }
 
-    fn read(&self) -> u64 {
+    pub(crate) fn read(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }

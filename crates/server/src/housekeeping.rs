@@ -10,9 +10,9 @@ use chat::Node;
 
 use crate::memory::{self, Returns};
 
-const TICK: Duration = Duration::from_millis(100);
-const TICKS_PER_REFRESH: u32 = 5;
-const TICKS_PER_SECOND: u32 = 10;
+const TICK: Duration = Duration::from_millis(25);
+const TICKS_PER_REFRESH: u32 = 20;
+const TICKS_PER_SECOND: u32 = 40;
 
 /// A thread that keeps house until it is stopped.
 pub(crate) struct Housekeeping {
