@@ -62,6 +62,10 @@ pub struct EdgeConfig {
     /// keepalive probes (RFC 9293 §3.8.4): Linux sends those of some seconds in one moment, tens of thousands where a
     /// million are silent; what the next queue drops of them counts against healthy peers.
     pub user_timeout: Option<Duration>,
+    /// SO_SNDBUF and SO_RCVBUF of every connection, in bytes, of which Linux takes twice as many (socket(7)). Bounds what the
+    /// kernel holds for a peer that has stopped reading, and how much may be on its way over a long line. None: the
+    /// kernel sizes both by need. Default None.
+    pub socket_buffer: Option<usize>,
     /// Connections that the kernel holds for each listener until they are accepted. Default 4,096.
     pub backlog: u32,
 }
@@ -82,6 +86,7 @@ impl Default for EdgeConfig {
             pool_limit: 256 * 1024,
             private_descriptor_tables: false,
             user_timeout: Some(Duration::from_secs(60)),
+            socket_buffer: None,
             backlog: 4096,
         }
     }

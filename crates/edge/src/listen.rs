@@ -39,6 +39,10 @@ pub(crate) fn listen(addr: SocketAddr, config: &EdgeConfig) -> io::Result<TcpLis
     socket.set_tcp_nodelay(true)?;
     #[cfg(target_os = "linux")]
     socket.set_tcp_user_timeout(config.user_timeout)?;
+    if let Some(bytes) = config.socket_buffer {
+        socket.set_send_buffer_size(bytes)?;
+        socket.set_recv_buffer_size(bytes)?;
+    }
     socket.bind(&addr.into())?;
     socket.listen(i32::try_from(config.backlog).unwrap_or(i32::MAX))?;
     // Who connects says something and is answered: the acknowledgement rides on the answer, as it does anyway after some
@@ -136,7 +140,11 @@ mod tests {
     #[test]
     fn connections_inherit_what_the_listener_has() {
         let reserved = reserve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
-        let config = EdgeConfig { user_timeout: Some(Duration::from_secs(7)), ..EdgeConfig::default() };
+        let config = EdgeConfig {
+            user_timeout: Some(Duration::from_secs(7)),
+            socket_buffer: Some(16 << 10),
+            ..EdgeConfig::default()
+        };
         let listener = listen(reserved.addr, &config).unwrap();
         let _peer = std::net::TcpStream::connect(reserved.addr).unwrap();
         let accepted = loop {
@@ -149,6 +157,8 @@ mod tests {
         assert_eq!(accepted.tcp_user_timeout().unwrap(), Some(Duration::from_secs(7)));
         assert!(accepted.tcp_nodelay().unwrap() && !accepted.keepalive().unwrap());
         assert!(!accepted.tcp_quickack().unwrap());
+        let buffers = (accepted.send_buffer_size().unwrap(), accepted.recv_buffer_size().unwrap());
+        assert_eq!(buffers, (32 << 10, 32 << 10), "the kernel doubles them");
     }
 
     #[test]

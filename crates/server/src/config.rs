@@ -62,6 +62,8 @@ pub(crate) struct Edge {
     pub private_descriptors: bool,
     /// All connections of the node; 0: as many as descriptors allow.
     pub max_connections: u32,
+    /// Of the kernel, each way, for every connection; 0: by need.
+    pub socket_buffer_kib: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -472,6 +474,9 @@ fn nested<'a>(settings: impl IntoIterator<Item = (&'a str, Value)>) -> Table {
     table
 }
 
+/// Far more than any line holds.
+const MOST_SOCKET_BUFFER_KIB: u32 = 65_536;
+
 /// What no type can say.
 fn check(config: &Config) -> Outcome {
     match (&config.https, &config.tls_cert, &config.tls_key) {
@@ -504,6 +509,10 @@ fn check(config: &Config) -> Outcome {
     .find(|(_, value)| *value == 0);
     if let Some((key, _)) = too_small {
         return Err(Trouble::new(format!("{key} may not be 0")));
+    }
+    if config.edge.socket_buffer_kib > MOST_SOCKET_BUFFER_KIB {
+        return Err(Trouble::new(format!("edge.socket_buffer_kib may not be above {MOST_SOCKET_BUFFER_KIB}"))
+            .remedy("0 leaves it to the system, which sizes buffers by need"));
     }
     check_times(&config.web)?;
     crate::calls::check(&config.calls)
@@ -588,6 +597,7 @@ mod tests {
         }
         assert!(said("[web]\ntrusted_proxies = \"10.0.0.0/8, localhost\"").contains("`localhost`"));
         assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
+        assert!(said("[edge]\nsocket_buffer_kib = 65537").contains("0 leaves it to the system"));
         let missing = load(Layers { file: Some("/no/such.toml".into()), ..Layers::default() });
         assert!(missing.expect_err("no file").to_string().contains("--config"));
     }

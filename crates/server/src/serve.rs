@@ -140,10 +140,12 @@ impl Running {
             runtime: runtime.handle().clone(),
             keys: SessionKeys::new(random()),
         });
+        let buffer_kib = config.edge.socket_buffer_kib;
         let edge_config = EdgeConfig {
             listeners,
             max_connections,
             private_descriptor_tables: config.edge.private_descriptors,
+            socket_buffer: (buffer_kib > 0).then_some(buffer_kib as usize * 1024),
             output_limit: OUTPUT_LIMIT,
             ..EdgeConfig::default()
         };
