@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run install million test test-rust test-widget test-browser lint fmt fuzz bench peers instructions instructions-check clean
+.PHONY: help run install million test test-rust test-widget test-browser lint docs fmt fuzz bench peers instructions instructions-check clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
@@ -56,6 +56,12 @@ lint: widget/dist/kith.js ## Format and lint checks, as CI does
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(NPM) run types
 	$(NPM) run lint
+	node scripts/links.mjs
+
+docs: ## The documentation as a website: docs/book/index.html (builds mdBook once, some minutes)
+	node scripts/links.mjs
+	"$$(scripts/mdbook.sh)" build docs
+	@echo "docs/book/index.html"
 
 fmt: widget/node_modules/.package-lock.json ## Format the code
 	cargo fmt --all

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Prints where mdBook is. Without one of the wanted version: builds it, once, beside everything else that is built.
+set -euo pipefail
+
+version="0.5.4"
+tools="${CARGO_TARGET_DIR:-$HOME/.cache/kith/target}/tools"
+for mdbook in "${MDBOOK:-}" "$(command -v mdbook || true)" "$tools/bin/mdbook"; do
+  if [ -n "$mdbook" ] && [ "$("$mdbook" --version 2>/dev/null)" = "mdbook v$version" ]; then
+    echo "$mdbook"
+    exit 0
+  fi
+done
+cargo install --quiet --locked --no-default-features --features search --root "$tools" "mdbook@$version" >&2
+echo "$tools/bin/mdbook"
