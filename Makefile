@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run install million test test-rust test-widget test-browser lint docs fmt fuzz bench peers instructions instructions-check clean
+.PHONY: help run install million test test-rust test-widget test-browser lint capacity docs fmt fuzz bench peers instructions instructions-check clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
@@ -57,6 +57,11 @@ lint: widget/dist/kith.js ## Format and lint checks, as CI does
 	$(NPM) run types
 	$(NPM) run lint
 	node scripts/links.mjs
+
+capacity: widget/dist/kith.js ## The figures of docs/capacity.md: docs/papers and docs/sizing, from runs on this machine; some 35 minutes
+	cargo build --locked --release --package server
+	"$(CARGO_TARGET_DIR)/release/kith" load run sizing --report docs/sizing
+	"$(CARGO_TARGET_DIR)/release/kith" load run papers --report docs/papers
 
 docs: ## The documentation as a website: docs/book/index.html (builds mdBook once, some minutes)
 	node scripts/links.mjs

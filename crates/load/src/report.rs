@@ -1,8 +1,9 @@
-//! What runs have found, in one form for all plans: a page, JSON, CSV and text.
+//! What runs have found, in one form for all plans: a page, JSON, CSV, Markdown and text.
 
 mod chart;
 mod csv;
 mod machine;
+mod markdown;
 mod number;
 mod page;
 mod study;
@@ -184,11 +185,12 @@ impl Row {
 }
 
 impl Report {
-    /// Writes `report.html`, `report.json`, `report.txt`, `summary.csv` and `series.csv`; makes the folder.
+    /// Writes `report.html`, `report.json`, `report.md`, `report.txt`, `summary.csv` and `series.csv`; makes the folder.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         fs::write(folder.join("report.html"), self.page())?;
         fs::write(folder.join("report.json"), self.json())?;
+        fs::write(folder.join("report.md"), markdown::markdown(self))?;
         fs::write(folder.join("report.txt"), self.text())?;
         fs::write(folder.join("summary.csv"), csv::summary(self))?;
         fs::write(folder.join("series.csv"), csv::series(self))

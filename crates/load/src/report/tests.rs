@@ -169,3 +169,21 @@ fn files_for_machines() {
     assert!(read("report.html").len() > 5_000 && !read("report.txt").is_empty());
     fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn the_markdown_has_a_table_for_each_run_and_says_what_is_not_valid() {
+    let mut report = report();
+    report.runs[1].rows = vec![Row::new("sent", 7.0, "messages").leading()];
+    let text = markdown::markdown(&report);
+    for line in [
+        "# Load of \\<kith\\>",
+        "| flood | user memory per connection | 445 B | paper, AVChat 4,800 |",
+        "| stress, \"short\" | sent | 7 messages (not valid) |  |",
+        "| user memory per connection | 445 B | paper, AVChat 4,800 |",
+        "| connect + login | 1.5 | 4 | 20 | 30 | 31 |",
+        "Sent: 12 & more",
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+    }
+    assert!(text.contains("**not valid: interrupted before its time; the generator was the limit; give it more threads**"));
+}

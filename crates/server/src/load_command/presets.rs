@@ -13,6 +13,10 @@ macro_rules! presets {
 
 pub(super) const ALL: &[Preset] = presets![
     "all",
+    "papers",
+    "mochiweb-10000",
+    "sizing",
+    "sizing-rosters",
     "flood",
     "flood-15k",
     "flood-transports",
@@ -40,6 +44,7 @@ pub(super) const ALL: &[Preset] = presets![
     "tigase-400",
     "tigase-800",
     "tigase-idle",
+    "tigase-100-tls",
     "million",
     "typing",
     "typing-fixed-rate",
