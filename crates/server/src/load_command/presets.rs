@@ -64,6 +64,8 @@ pub(super) const ALL: &[Preset] = presets![
     "short-realistic",
     "short-visit",
     "short-mix",
+    "short-room",
+    "short-typing",
     "erlang-study",
     "erlang-study-members",
     "erlang-study-messages",
