@@ -112,6 +112,10 @@ impl Drop for Sqlite {
     }
 }
 
+/// Some nine times an event loop's share of a full core (sched(7)); they never use more than they need.
+#[cfg(target_os = "linux")]
+const NICE: i32 = -10;
+
 impl Shared {
     pub(crate) fn write(self: &Arc<Self>, job: Box<dyn Write>, bytes: usize) {
         self.tell_refused(self.writes.push(job, bytes));
@@ -156,7 +160,18 @@ impl Shared {
 }
 
 fn spawn(name: String, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name).spawn(run)
+    std::thread::Builder::new().name(name).spawn(|| {
+        go_first();
+        run();
+    })
+}
+
+/// The store's few threads go before the workers where all cores are busy: each message passes through them, and a commit
+/// that waits for its turn behind dozens of event loops holds up everybody. Without the right to it (root, or systemd's
+/// `LimitNICE=`) things stay as they are.
+fn go_first() {
+    #[cfg(target_os = "linux")] // elsewhere it would be the priority of the whole process
+    let _ = rustix::process::setpriority_process(None, NICE);
 }
 
 fn thread_failed(path: PathBuf, error: &io::Error) -> OpenError {
