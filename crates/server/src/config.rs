@@ -511,8 +511,10 @@ fn check(config: &Config) -> Outcome {
         return Err(Trouble::new(format!("{key} may not be 0")));
     }
     if config.edge.socket_buffer_kib > MOST_SOCKET_BUFFER_KIB {
-        return Err(Trouble::new(format!("edge.socket_buffer_kib may not be above {MOST_SOCKET_BUFFER_KIB}"))
-            .remedy("0 leaves it to the system, which sizes buffers by need"));
+        return Err(Trouble::new(format!(
+            "edge.socket_buffer_kib may not be above {MOST_SOCKET_BUFFER_KIB}"
+        ))
+        .remedy("0 leaves it to the system, which sizes buffers by need"));
     }
     check_times(&config.web)?;
     crate::calls::check(&config.calls)

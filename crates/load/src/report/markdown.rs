@@ -26,7 +26,8 @@ fn summary(report: &Report, out: &mut String) {
         for row in run.main_rows() {
             let beside = row.main_beside().map(|it| format!("{} {}", it.who, grouped(it.figure)));
             let beside = beside.unwrap_or_default();
-            let _ = writeln!(out, "| {} | {} | {} | {beside} |", escaped(&run.name), row.what, figure(run, row));
+            let _ =
+                writeln!(out, "| {} | {} | {} | {beside} |", escaped(&run.name), row.what, figure(run, row));
         }
     }
     out.push('\n');
@@ -48,7 +49,8 @@ fn one(run: &Run, out: &mut String) {
     if !run.rows.is_empty() {
         out.push_str("| | here | beside |\n|---|---|---|\n");
         for row in &run.rows {
-            let beside: Vec<_> = row.beside.iter().map(|it| format!("{} {}", it.who, grouped(it.figure))).collect();
+            let beside: Vec<_> =
+                row.beside.iter().map(|it| format!("{} {}", it.who, grouped(it.figure))).collect();
             let _ = writeln!(out, "| {} | {} | {} |", row.what, row.shown(), beside.join(", "));
         }
         out.push('\n');

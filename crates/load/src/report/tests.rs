@@ -185,5 +185,7 @@ fn the_markdown_has_a_table_for_each_run_and_says_what_is_not_valid() {
     ] {
         assert!(text.lines().any(|it| it == line), "{line}\n{text}");
     }
-    assert!(text.contains("**not valid: interrupted before its time; the generator was the limit; give it more threads**"));
+    assert!(text.contains(
+        "**not valid: interrupted before its time; the generator was the limit; give it more threads**"
+    ));
 }
