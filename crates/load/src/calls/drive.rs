@@ -57,7 +57,7 @@ pub(super) fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
     await_all(&mut calls, &table.up, all, |calls| fill(calls, Order::CallAndStay));
     let held_calls = read(&table.up) - before;
     calls.stage("hold", Until::Time(plan.hold));
-    calls.hold(plan.hold);
+    let holding = calls.hold(plan.hold);
     let held = calls.stand();
 
     let before = read(&table.over);
@@ -78,6 +78,7 @@ pub(super) fn run(plan: &CallsPlan, say: &mut dyn FnMut(&str)) -> Result<Report,
         said,
         set_up,
         unheld,
+        holding,
         held,
         held_calls,
         hung_up,

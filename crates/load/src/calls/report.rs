@@ -73,6 +73,8 @@ pub(super) struct Findings {
     pub(super) said: Stand,
     pub(super) set_up: u64,
     pub(super) unheld: Stand,
+    /// From when all were held.
+    pub(super) holding: Stand,
     pub(super) held: Stand,
     pub(super) held_calls: u64,
     pub(super) hung_up: u64,
@@ -117,7 +119,7 @@ impl Report {
         let all = |which: fn(&Found) -> &hdrhistogram::Histogram<u64>| {
             Percentiles::of(&together(found.iter().map(which)))
         };
-        let hold = between(unheld.at, held.at);
+        let hold = between(findings.holding.at, held.at);
         Report {
             url: plan.aim.target.url(),
             transport: plan.transport.name(),
@@ -139,7 +141,7 @@ impl Report {
             user_bytes_per_held_call: grown(&unheld, &held).map(|bytes| bytes / held_calls.max(1) as f64),
             user_bytes_left_per_call: grown(&unheld, &findings.end)
                 .map(|bytes| bytes / held_calls.max(1) as f64),
-            server_percent_held: cpu(&unheld, &held).map(|cpu| cpu / hold * 100.0),
+            server_percent_held: cpu(&findings.holding, &held).map(|cpu| cpu / hold * 100.0),
             hung_up,
             invited,
             entries,
