@@ -50,6 +50,7 @@ impl Inner {
             let event = Event::Changes { re, changes: Box::new(changes) };
             node.outbox.deliver(asker.session.handle, event);
             node.release(asker.session);
+            node.ring_late(asker.session, node.last_tick());
             node.answer_watched(asker.site.site.mode, asker.session);
         });
     }

@@ -112,7 +112,7 @@ impl Inner {
         self.keep(left, now);
     }
 
-    /// A session has come: if somebody calls its user, it rings there too.
+    /// A session has come, or has caught up: if somebody calls its user, it rings there too.
     pub(crate) fn ring_late(&self, session: SessionId, now: Timestamp) {
         if !self.calls.any_rings() {
             return;
