@@ -113,6 +113,7 @@ fn node() -> (Node, Arc<Heard>) {
         guests: false,
         origins: Vec::new(),
         secrets: vec![secret()],
+        settings: chat::Settings::default(),
         created: NOW,
     };
     assert_eq!(store.add_site(&site), Ok(Some(SiteId(1))));

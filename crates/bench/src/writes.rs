@@ -65,6 +65,7 @@ impl Writer {
             guests: false,
             origins: Vec::new(),
             secrets: vec![secret()],
+            settings: chat::Settings::default(),
             created: NOW,
         };
         let site = store.add_site(&site).expect("it can be written").expect("it is the first");

@@ -273,6 +273,7 @@ impl Blank {
             profile,
             presence: SetPresence::Online,
             banned: false,
+            on_site: SiteStanding::default(),
             created: NOW,
             last_seen: NOW,
         }
@@ -333,11 +334,21 @@ impl Store for Blank {
             guests: false,
             origins: vec![],
             secrets: vec![secret()],
+            settings: chat::Settings::default(),
             created: NOW,
         }])
     }
     fn banned(&self) -> Result<Vec<UserId>, StoreError> {
         Ok(vec![])
+    }
+    fn standings(&self) -> Result<Vec<UserRow>, StoreError> {
+        Ok(vec![])
+    }
+    fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
+    }
+    fn set_settings(&self, _: SiteId, _: &Settings) -> Result<bool, StoreError> {
+        Ok(false)
     }
     fn put_presence(&self, _: UserId, _: SetPresence, _: Timestamp) {}
 
@@ -445,6 +456,63 @@ impl Store for Blank {
 }
 
 /// Nobody here is in a room.
+impl RequestStore for Blank {
+    fn append_request(&self, _: Append, _: RequestRules, done: Done<Result<Requested, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn answer_request(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: RequestAnswer,
+        done: Done<Result<RequestAnswered, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
+impl ModerationStore for Blank {
+    fn report(&self, _: NewReport, done: Done<Result<(ReportRow, bool), Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn reports(
+        &self,
+        _: SiteId,
+        _: By,
+        _: Option<ReportState>,
+        _: Option<String>,
+        _: u32,
+        done: Done<Result<ReportsPage, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn moderate(
+        &self,
+        _: SiteId,
+        _: By,
+        _: ModeratorAct,
+        _: Timestamp,
+        done: Done<Result<Moderated, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn audit(&self, _: SiteId, _: By, _: Option<String>, _: u32, done: Done<Result<AuditPage, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn moderators(&self, _: SiteId, done: Done<Vec<UserId>>) {
+        done(Ok(vec![]));
+    }
+    fn notices(&self, _: UserId, done: Done<Vec<Notice>>) {
+        done(Ok(vec![]));
+    }
+    fn notices_seen(&self, _: UserId, done: Done<()>) {
+        done(Ok(()));
+    }
+    fn end_sanctions(&self, _: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>) {
+        done(Ok((vec![], None)));
+    }
+}
+
 impl RoomStore for Blank {
     fn create_room(
         &self,
@@ -461,6 +529,7 @@ impl RoomStore for Blank {
         _: ConversationId,
         _: UserId,
         _: RoomChange,
+        _: Timestamp,
         done: Done<Result<RoomChanged, Refusal>>,
     ) {
         done(Err(StoreError::Overloaded));
@@ -485,6 +554,7 @@ impl RoomStore for Blank {
         _: UserId,
         _: MemberAction,
         _: RoomLimits,
+        _: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
         done(Err(StoreError::Overloaded));

@@ -266,6 +266,7 @@ mod tests {
             profile: Profile { sub, name: name.into(), avatar: None, guest: false },
             presence: SetPresence::Online,
             banned: false,
+            on_site: crate::SiteStanding::default(),
             created: Timestamp(0),
             last_seen: Timestamp(0),
         })

@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
+use crate::requests::RequestAnswer;
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
 use crate::{CallAction, ConversationId, DeviceId, Position, Reaction, Seq, SiteId, Sub, Timestamp};
 
@@ -129,6 +131,35 @@ pub enum Command {
         query: Option<String>,
         page: PageOf,
     },
+    AnswerRequest {
+        re: u64,
+        conversation: ConversationId,
+        answer: RequestAnswer,
+    },
+    Report {
+        re: u64,
+        of: ReportOf,
+        reason: ReportReason,
+        text: String,
+    },
+    Reports {
+        re: u64,
+        state: Option<ReportState>,
+        page: PageOf,
+    },
+    Moderate {
+        re: u64,
+        act: Moderate,
+    },
+    Audit {
+        re: u64,
+        page: PageOf,
+    },
+    /// `seen`: the user has read the warnings, and they go.
+    Notices {
+        re: u64,
+        seen: bool,
+    },
     Resume {
         re: u64,
         position: Option<Position>,
@@ -252,6 +283,16 @@ impl Command {
         matches!(self, Command::Send { .. } | Command::ChangeMessage { change: MessageChange::Edit(_), .. })
     }
 
+    /// It puts something new before others: what who is muted on the site may not.
+    pub(crate) fn speaks(&self) -> bool {
+        match self {
+            Command::ChangeMessage { change: MessageChange::React { on, .. }, .. } => *on,
+            Command::Call { action, .. } => matches!(action, CallAction::Invite { .. }),
+            Command::CreateRoom { .. } | Command::ChangeRoom { .. } => true,
+            _ => self.is_send(),
+        }
+    }
+
     pub(crate) fn answer_to(&self) -> AnswerTo {
         match self {
             Command::Send { client_id, .. } => AnswerTo::Message(client_id.clone()),
@@ -274,6 +315,12 @@ impl Command {
             | Command::Member { re, .. }
             | Command::Members { re, .. }
             | Command::Rooms { re, .. }
+            | Command::AnswerRequest { re, .. }
+            | Command::Report { re, .. }
+            | Command::Reports { re, .. }
+            | Command::Moderate { re, .. }
+            | Command::Audit { re, .. }
+            | Command::Notices { re, .. }
             | Command::Resume { re, .. }
             | Command::Token { re, .. } => AnswerTo::Request(*re),
         }
@@ -306,6 +353,12 @@ impl std::fmt::Debug for Command {
             Command::Member { .. } => "Member",
             Command::Members { .. } => "Members",
             Command::Rooms { .. } => "Rooms",
+            Command::AnswerRequest { .. } => "AnswerRequest",
+            Command::Report { .. } => "Report",
+            Command::Reports { .. } => "Reports",
+            Command::Moderate { .. } => "Moderate",
+            Command::Audit { .. } => "Audit",
+            Command::Notices { .. } => "Notices",
             Command::Resume { .. } => "Resume",
             Command::Token { .. } => "Token",
         })

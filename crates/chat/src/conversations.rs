@@ -30,6 +30,7 @@ pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> 
         muted_until: row.muted_until,
         pinned: row.pinned,
         archived: row.archived,
+        request: row.request,
         active: row.active,
     }
 }

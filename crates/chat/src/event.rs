@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::moderation::{AuditEntry, Notice, ReportRow, SiteRole};
+use crate::requests::Request;
 use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
     CallEvent, ConversationId, Limits, Position, Reaction, Refusal, Seq, SessionId, SetPresence, Sub,
@@ -15,12 +17,20 @@ pub enum Event {
     Welcome(Box<Welcome>),
     /// `Node::sign_in` was refused, or the session is over. The gateway closes after telling the client.
     Bye(Refusal),
+    /// As `Bye`, with what somebody has to say about it, and the end where it has one.
+    ByeWith {
+        refusal: Refusal,
+        until: Option<Timestamp>,
+        reason: Arc<str>,
+    },
     /// The message is on disk. A repeated send is answered with the place and time of the first one.
     Ack {
         client_id: Box<str>,
         conversation: ConversationId,
         seq: Seq,
         time: Timestamp,
+        /// It waits for the other one to accept it.
+        request: bool,
         position: Position,
     },
     SendRefused {
@@ -134,6 +144,34 @@ pub enum Event {
         hits: Vec<Arc<Message>>,
         next: Option<String>,
     },
+    /// It is kept under this number.
+    Reported {
+        re: u64,
+        report: u64,
+    },
+    Reports {
+        re: u64,
+        reports: Vec<ReportRow>,
+        next: Option<String>,
+    },
+    /// For moderators: a report is new, or something was done about it.
+    Report(Box<ReportRow>),
+    Moderated {
+        re: u64,
+        /// As it is now, where it was about one.
+        report: Option<Box<ReportRow>>,
+    },
+    Audit {
+        re: u64,
+        entries: Vec<AuditEntry>,
+        next: Option<String>,
+    },
+    Notices {
+        re: u64,
+        notices: Vec<Notice>,
+    },
+    /// About oneself: a warning, a sanction, or its end.
+    Notice(Box<Notice>),
     Changes {
         re: u64,
         changes: Box<Changes>,
@@ -159,6 +197,15 @@ impl Event {
         )
     }
 
+    /// It is the last one of its session: why that is over.
+    pub fn farewell(&self) -> Option<Refusal> {
+        match self {
+            Event::Bye(refusal) => Some(*refusal),
+            Event::ByeWith { refusal, .. } => Some(*refusal),
+            _ => None,
+        }
+    }
+
     /// Of what is told in the order of commits.
     pub(crate) fn position_mut(&mut self) -> Option<&mut Position> {
         match self {
@@ -172,6 +219,14 @@ impl Event {
             | Event::Left { position, .. } => Some(position),
             Event::Welcome(_)
             | Event::Bye(_)
+            | Event::ByeWith { .. }
+            | Event::Reported { .. }
+            | Event::Reports { .. }
+            | Event::Report(_)
+            | Event::Moderated { .. }
+            | Event::Audit { .. }
+            | Event::Notices { .. }
+            | Event::Notice(_)
             | Event::SendRefused { .. }
             | Event::Refused { .. }
             | Event::Typing { .. }
@@ -202,6 +257,8 @@ pub struct Welcome {
     pub presence: SetPresence,
     pub guest_token: Option<String>,
     pub open: bool,
+    /// One's own on the site.
+    pub role: SiteRole,
     pub limits: Limits,
     pub expires: Timestamp,
     pub changes: Changes,
@@ -343,5 +400,7 @@ pub struct Conversation {
     pub muted_until: Timestamp,
     pub pinned: bool,
     pub archived: bool,
+    /// It waits for an answer.
+    pub request: Option<Request>,
     pub active: Timestamp,
 }

@@ -19,12 +19,15 @@ mod guest;
 mod id;
 mod limits;
 mod marker;
+mod moderation;
 mod node;
+mod owner;
 mod peer;
 mod people;
 mod presence;
 mod reactions;
 mod refusal;
+mod requests;
 mod resume;
 mod roll;
 mod room;
@@ -42,6 +45,7 @@ mod watch_contacts;
 
 pub mod directory;
 pub mod memory;
+pub mod settings;
 pub mod token;
 
 pub use call::{
@@ -59,15 +63,27 @@ pub use event::{
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
 };
+pub use moderation::{
+    AuditEntry, AuditPage, By, Ended, LINES_AROUND, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore,
+    ModeratorAct, NewReport, Notice, NoticeKind, REASON_BYTES, ReportAbout, ReportLine, ReportOf,
+    ReportReason, ReportRow, ReportState, ReportsPage, Sanction, SanctionKind, SiteAct, SiteRole,
+    SiteStanding, may_on_site,
+};
 pub use node::{Limits, Node, NodeConfig, Outbox};
+pub use owner::{Caller, NotSet, Told};
 pub use reactions::{NAMED, Reaction, room_for};
 pub use refusal::Refusal;
+pub use requests::{
+    LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
+    first_contact, has_link, is_stranger,
+};
 pub use room::{
     Act, EVERYBODY, Joined, LeftReason, MOST_MENTIONED, MemberAction, MemberChanged, MemberRow, MembersPage,
     NewRoom, PageKey, Post, Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomName,
-    RoomStore, RoomsPage, Rules, Standing, may, mentioned,
+    RoomStore, RoomsPage, Rules, Standing, may, may_as_site_moderator, mentioned,
 };
 pub use search::{Word, words};
+pub use settings::{Settings, SettingsError};
 pub use site::{Mode, Secret, SecretKind, Site};
 pub use stats::Stats;
 pub use store::{

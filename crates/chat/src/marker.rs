@@ -24,11 +24,11 @@ impl Inner {
             if !row.moved {
                 return;
             }
-            let MarkerRow { received, read, unread, position, .. } = row;
+            let MarkerRow { received, read, unread, position, told, .. } = row;
             let event =
                 |unread| Event::Marker { conversation, user: user.clone(), received, read, unread, position };
             node.tell(session.user, position, Some(session.handle), event(Some(unread)));
-            if let Some(other) = other {
+            if let Some(other) = other.filter(|_| told) {
                 node.tell(other, position, None, event(None));
             }
         };

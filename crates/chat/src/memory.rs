@@ -1,6 +1,7 @@
 //! The memory store: the whole [`Store`] contract without a disk, for tests.
 
 mod rooms;
+mod safety;
 mod tables;
 
 use std::collections::VecDeque;
@@ -11,8 +12,8 @@ use tables::Tables;
 use crate::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
     ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met, PeoplePage, Position,
-    Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq, SetPresence, Site, SiteId,
-    Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
+    Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq, SetPresence, Settings, Site,
+    SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// Two manners. [`MemoryStore::new`] answers at once: everything a call leads to, also through further calls
@@ -420,6 +421,18 @@ impl Store for MemoryStore {
             inner.tables.revision += 1;
         }
         Ok(())
+    }
+
+    fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.lock().tables.next_sanction_end())
+    }
+
+    fn set_settings(&self, site: SiteId, settings: &Settings) -> Result<bool, StoreError> {
+        let mut inner = self.lock();
+        let Some(row) = inner.tables.sites.get_mut(&site) else { return Ok(false) };
+        row.settings = settings.clone();
+        inner.tables.revision += 1;
+        Ok(true)
     }
 
     fn remove_site(&self, site: SiteId) -> Result<bool, StoreError> {

@@ -16,6 +16,7 @@
 //! | calls, and who is in which | `call/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
 //! | new guests by address | `guest.rs` | – | bounded |
 //! | logins and messages under way, their pace | `admission.rs` | – | always |
+//! | when the next sanction ends | `moderation/notice.rs` | – | always |
 //! | randomness | `node.rs` | – | always |
 //! | *telling* | `delivery.rs` | – | – |
 //!
@@ -37,10 +38,12 @@ use crate::command::AnswerTo;
 use crate::contacts::PairsBusy;
 use crate::guest::GuestDoor;
 use crate::limits::Rate;
+use crate::moderation::SiteRole;
 use crate::peer::Job;
 use crate::presence::{NewsDesk, Round};
 use crate::send::Draft;
 use crate::session::{State, UsersHere};
+use crate::settings::Access;
 use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
@@ -142,6 +145,8 @@ pub(crate) struct Inner {
     ticking: Mutex<Round>,
     /// The time, for what happens between ticks and brings none.
     last_tick: AtomicU64,
+    /// No sanction ends before.
+    pub(crate) next_end: AtomicU64,
 }
 
 /// Who asks: what a command needs to know of its session.
@@ -150,6 +155,7 @@ pub(crate) struct Asker {
     pub(crate) session: SessionId,
     pub(crate) sub: Sub,
     pub(crate) guest: bool,
+    pub(crate) role: SiteRole,
     pub(crate) site: Arc<LiveSite>,
 }
 
@@ -184,6 +190,7 @@ impl Node {
             revision: AtomicU64::new(u64::MAX),
             ticking: Mutex::default(),
             last_tick: AtomicU64::new(0),
+            next_end: AtomicU64::new(u64::MAX),
         });
         let node = Node { inner };
         if let Err(error) = node.refresh_sites() {
@@ -274,7 +281,7 @@ impl Node {
                 inner.create_room(&asker, re, name, kind, topic, now);
             }
             Command::ChangeRoom { re, conversation, change } => {
-                inner.change_room(&asker, re, conversation, change);
+                inner.change_room(&asker, re, conversation, change, now);
             }
             Command::Join { re, to } => match to.room(site) {
                 Ok(room) => inner.join(&asker, re, room, now),
@@ -282,12 +289,20 @@ impl Node {
             },
             Command::Leave { re, conversation } => inner.leave(&asker, re, conversation),
             Command::Member { re, conversation, user, action } => {
-                inner.change_member(asker, re, conversation, user, action);
+                inner.change_member(asker, re, conversation, user, action, now);
             }
             Command::Members { re, conversation, query, page } => {
                 inner.list_members(asker, re, conversation, query, page);
             }
             Command::Rooms { re, query, page } => inner.list_rooms(&asker, re, query, page),
+            Command::AnswerRequest { re, conversation, answer } => {
+                inner.answer_request(asker, re, conversation, answer);
+            }
+            Command::Report { re, of, reason, text } => inner.report(&asker, re, of, reason, text, now),
+            Command::Reports { re, state, page } => inner.list_reports(&asker, re, state, page),
+            Command::Moderate { re, act } => inner.moderate(&asker, re, act, now),
+            Command::Audit { re, page } => inner.audit(&asker, re, page),
+            Command::Notices { re, seen } => inner.notices(&asker, re, seen),
             Command::Resume { re, position } => inner.resume(asker, re, position),
             Command::Token { re, token } => inner.renew_token(asker, re, &token, now),
         }
@@ -339,6 +354,7 @@ impl Node {
         self.inner.end_grace(now);
         self.inner.end_tokens(now);
         self.inner.end_calls(now);
+        self.inner.end_sanctions(now);
         self.inner.tell_due(&mut round, now);
     }
 
@@ -352,13 +368,18 @@ impl Node {
         }
         let sites = self.inner.store.sites()?;
         let banned = self.inner.store.banned()?;
+        let standings = self.inner.store.standings()?;
+        let next_end = self.inner.store.next_sanction_end()?;
         self.inner.recent.clear();
         for gone in self.inner.sites.replace(sites) {
             self.inner.end_site(gone);
         }
+        self.inner.take_over_standings(&standings);
+        next_end.into_iter().for_each(|until| self.inner.ends_at(until));
         for user in banned {
-            self.inner.end_user(user, Refusal::Banned);
+            self.inner.end_banned(user);
         }
+        self.inner.end_closed();
         // Last: where something above failed, the next call does it all again.
         self.inner.revision.store(revision, Ordering::Release);
         Ok(())
@@ -385,6 +406,12 @@ impl Node {
     }
 }
 
+impl Node {
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+}
+
 impl Inner {
     /// Checks that the session lives and is not too fast. Also answers whether earlier commands of it wait
     /// for a person to be read.
@@ -404,9 +431,19 @@ impl Inner {
             .find(|here| here.handle == session.handle && here.state != State::Starting)
             .ok_or(Refusal::NoSession)?;
         let is_waiting = of_session.is_waiting;
+        if command.speaks() {
+            if user.on_site.muted {
+                return Err(Refusal::Muted);
+            }
+            let is_open = site.site.settings.access == Access::Open;
+            if !is_open && user.on_site.role < SiteRole::Moderator {
+                return Err(Refusal::SiteReadOnly);
+            }
+        }
         let rate = if user.guest { rate.slowed(GUEST_SHARE) } else { rate };
         rate.take(if is_send { &mut user.sends } else { &mut user.commands }, now)?;
-        let asker = Asker { session, sub: user.sub.clone(), guest: user.guest, site };
+        let asker =
+            Asker { session, sub: user.sub.clone(), guest: user.guest, role: user.on_site.role, site };
         Ok((asker, is_waiting))
     }
 

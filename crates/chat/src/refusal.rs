@@ -47,7 +47,7 @@ pub enum Refusal {
     NotAMember,
     #[error("one is banned from this room")]
     RoomBanned,
-    #[error("one is muted in this room")]
+    #[error("one is muted here")]
     Muted,
     #[error("only the owner and the moderators write in this room")]
     ReadOnly,
@@ -65,6 +65,22 @@ pub enum Refusal {
     NoSuchCall,
     #[error("one is in a call already")]
     InCall,
+    #[error("no links and nothing attached in a first message to somebody")]
+    FirstContact,
+    #[error("one has written as much as one may before the other one has answered")]
+    RequestPending,
+    #[error("one has begun as many conversations with strangers today as one may")]
+    TooManyRequests,
+    #[error("as many of one's reports are open as may be")]
+    TooManyReports,
+    #[error("no such report")]
+    NoSuchReport,
+    #[error("only moderators write on this site now")]
+    SiteReadOnly,
+    #[error("this site is closed for now")]
+    SiteClosed,
+    #[error("a moderator has ended the session")]
+    Kicked,
     #[error("the session is over")]
     NoSession,
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
@@ -73,7 +89,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 33] = [
+    pub const WORDS: [&'static str; 41] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -107,6 +123,14 @@ impl Refusal {
         "last_owner",
         "no_such_call",
         "in_call",
+        "first_contact",
+        "request_pending",
+        "too_many_requests",
+        "too_many_reports",
+        "no_such_report",
+        "site_read_only",
+        "site_closed",
+        "kicked",
     ];
 
     pub fn word(self) -> &'static str {
@@ -148,6 +172,14 @@ impl Refusal {
             Refusal::LastOwner => 30,
             Refusal::NoSuchCall => 31,
             Refusal::InCall => 32,
+            Refusal::FirstContact => 33,
+            Refusal::RequestPending => 34,
+            Refusal::TooManyRequests => 35,
+            Refusal::TooManyReports => 36,
+            Refusal::NoSuchReport => 37,
+            Refusal::SiteReadOnly => 38,
+            Refusal::SiteClosed => 39,
+            Refusal::Kicked => 40,
         }
     }
 }

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use crate::admission::UnderWay;
 use crate::command::AnswerTo;
 use crate::limits::Rate;
-use crate::node::{Asker, Inner};
+use crate::moderation::SiteRole;
+use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
+use crate::requests::{self, RequestRules, RequestTold, Requested};
 use crate::{
-    Append, Appended, ConversationId, Event, Limits, Message, Refusal, Seq, StoreError, Timestamp, UserId,
+    Append, Appended, ConversationId, Event, Limits, Message, Refusal, Seq, SessionId, StoreError, Timestamp,
+    UserId,
 };
 
 /// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
@@ -69,11 +72,30 @@ impl Inner {
         };
         let node = self.clone();
         let to = peer.id;
+        if let Some(rules) = self.request_rules(asker, peer) {
+            let done = move |outcome: Result<Result<Requested, Refusal>, StoreError>| {
+                under_way.answered(&outcome);
+                match outcome.map_err(unavailable).flatten() {
+                    Ok(requested) => node.requested(session, to, message, requested),
+                    Err(refusal) => {
+                        node.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
+                    }
+                }
+            };
+            return self.store.append_request(append, rules, Box::new(done));
+        }
         let done = move |outcome: Result<Appended, StoreError>| {
             under_way.answered(&outcome);
             node.appended(session, to, message, &outcome);
         };
         self.store.append(append, Box::new(done));
+    }
+
+    /// None: the two know each other, or the site has no requests, or a moderator writes.
+    fn request_rules(&self, asker: &Asker, peer: &Peer) -> Option<RequestRules> {
+        let site = &asker.site.site;
+        let rules = requests::rules(&site.settings, site.mode, peer.relation)?;
+        (asker.role < SiteRole::Moderator).then_some(rules)
     }
 
     fn accept(
@@ -97,7 +119,7 @@ impl Inner {
     /// On disk: first the sender is told, then the other devices of both.
     fn appended(
         &self,
-        session: crate::SessionId,
+        session: SessionId,
         to: UserId,
         message: Message,
         outcome: &Result<Appended, StoreError>,
@@ -106,16 +128,48 @@ impl Inner {
             let answer = AnswerTo::Message(message.client_id);
             return self.refuse(session.handle, answer, Refusal::Unavailable);
         };
-        let Appended { conversation, seq, time, position, repeated } = *appended;
+        let position = appended.position;
+        if let Some(message) = self.acknowledge(session, message, *appended, false) {
+            self.tell_both(session, to, position, Event::Message(message, position));
+        }
+    }
+
+    /// The same between strangers.
+    fn requested(&self, session: SessionId, to: UserId, message: Message, requested: Requested) {
+        let Requested { appended, pending, told } = requested;
+        let position = appended.position;
+        let Some(message) = self.acknowledge(session, message, appended, pending) else { return };
+        let event = Event::Message(message, position);
+        match told {
+            RequestTold::Message => self.tell_both(session, to, position, event),
+            RequestTold::Nothing => self.tell(session.user, position, Some(session.handle), event),
+            RequestTold::Request(row) => {
+                self.tell(session.user, position, Some(session.handle), event);
+                // Who asks sees the presence of everybody; who is asked sees theirs when they look.
+                let conversation = Box::new(crate::conversations::conversation(*row, None));
+                self.tell(to, position, None, Event::Conversation { re: None, conversation, position });
+            }
+        }
+    }
+
+    /// Answers the message as others are to be told of it; None where that was done before.
+    fn acknowledge(
+        &self,
+        session: SessionId,
+        message: Message,
+        appended: Appended,
+        request: bool,
+    ) -> Option<Arc<Message>> {
+        let Appended { conversation, seq, time, position, repeated } = appended;
         let client_id = message.client_id.clone();
-        self.answer(session, Event::Ack { client_id, conversation, seq, time, position });
+        self.answer(session, Event::Ack { client_id, conversation, seq, time, request, position });
         if repeated {
-            return self.counters.repeated.add(1);
+            self.counters.repeated.add(1);
+            return None;
         }
         self.counters.messages.add(1);
         let reply_to = message.reply_to.filter(|to| *to < seq);
-        let message = Arc::new(Message { seq, time, reply_to, ..message });
-        self.tell_both(session, to, position, Event::Message(message, position));
+        Some(Arc::new(Message { seq, time, reply_to, ..message }))
     }
 }
 

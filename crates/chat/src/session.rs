@@ -10,7 +10,9 @@ use smallvec::SmallVec;
 use crate::limits::Due;
 use crate::peer::Waiting;
 use crate::roll::Roll;
-use crate::{DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
+use crate::{
+    DeviceId, Event, Position, Presence, SessionHandle, SetPresence, SiteStanding, Sub, Timestamp, UserId,
+};
 
 pub(crate) const SHARDS: usize = 64;
 /// Events that wait for one session's snapshot; one more and the session is *behind*.
@@ -64,6 +66,7 @@ pub(crate) struct UserHere {
     /// Without sessions, and the grace time is over.
     pub(crate) has_left: bool,
     pub(crate) guest: bool,
+    pub(crate) on_site: SiteStanding,
 }
 
 /// A device that is connected now. 32 bytes.
@@ -520,6 +523,7 @@ mod tests {
             is_changed: false,
             has_left: false,
             guest: false,
+            on_site: SiteStanding::default(),
         }
     }
 }

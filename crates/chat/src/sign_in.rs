@@ -12,11 +12,12 @@ use crate::command::AnswerTo;
 use crate::limits::Due;
 use crate::node::{Asker, Inner};
 use crate::session::{Hold, Session, Shard, State, UserHere, device_fingerprint};
+use crate::settings::Access;
 use crate::sites::LiveSite;
 use crate::token::{self, Ticket};
 use crate::{
     ContactState, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId, SetPresence, SiteId,
-    Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
+    SiteRole, SiteStanding, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 
 /// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
@@ -136,6 +137,14 @@ impl Inner {
         let (registrar, registered) = (self.clone(), arrival.clone());
         let met = move |row: &UserRow| match registrar.register(&registered, row) {
             Ok(()) => true,
+            Err(Refusal::Banned) => {
+                registrar.refuse_banned(registered.handle, row.id);
+                false
+            }
+            Err(Refusal::SiteClosed) => {
+                registrar.bye_closed(registered.handle, &registered.site.site.settings);
+                false
+            }
             Err(refusal) => {
                 registrar.bye(registered.handle, refusal);
                 false
@@ -162,15 +171,21 @@ impl Inner {
         if row.banned {
             return Err(Refusal::Banned);
         }
+        let role = arrival.ticket.role.unwrap_or(row.on_site.role);
+        if arrival.site.site.settings.access == Access::Closed && role < SiteRole::Moderator {
+            return Err(Refusal::SiteClosed);
+        }
         let limits = &self.config.limits;
         if !arrival.site.counters.enter(limits.sessions_per_site) {
             return Err(Refusal::Full);
         }
         self.recent.user_is(row);
         let mut shard = self.here.lock(row.id);
-        let replaced = shard.begin(row, self.new_session(arrival), limits.sessions_per_user);
+        let on_site = SiteStanding { role, ..row.on_site };
+        let replaced = shard.begin(row, on_site, self.new_session(arrival), limits.sessions_per_user);
         let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
         drop(shard);
+        self.follow_role(row, arrival.ticket.role, arrival.now);
         // Cannot be set: each arrival is registered once.
         let _ = arrival.user.set(row.id);
         self.counters.sessions.add(1);
@@ -223,6 +238,7 @@ impl Inner {
                 presence,
                 guest_token: arrival.guest_token.clone(),
                 open: mode == crate::Mode::Open,
+                role: arrival.ticket.role.unwrap_or(row.on_site.role),
                 limits: node.config.limits,
                 expires: arrival.ticket.expires,
                 changes,
@@ -232,6 +248,9 @@ impl Inner {
             node.outbox.deliver(session.handle, Event::Welcome(Box::new(welcome)));
             node.release(session);
             node.ring_late(session, arrival.now);
+            if row.on_site.noticed {
+                node.tell_notices(session);
+            }
             // The client may have been quick enough to say `watch` before.
             node.answer_watched(mode, session);
         });
@@ -268,6 +287,7 @@ impl Inner {
         let done = move |outcome: Result<UserRow, StoreError>| {
             if let Ok(row) = outcome {
                 node.recent.user_is(&row);
+                node.follow_role(&row, ticket.role, now);
             }
         };
         self.store.put_user(user.site, ticket.profile, now, Box::new(done));
@@ -282,7 +302,7 @@ impl Inner {
     /// Ends a session from our side.
     fn end_session(self: &Arc<Self>, session: SessionId, why: Refusal, now: Timestamp) {
         // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now.
-        let at_once = matches!(why, Refusal::Banned | Refusal::GoingAway { .. });
+        let at_once = matches!(why, Refusal::GoingAway { .. });
         if self.remove_session(session, at_once, now) {
             self.bye(session.handle, why);
         }
@@ -332,13 +352,20 @@ impl Inner {
     }
 
     pub(crate) fn end_site(self: &Arc<Self>, site: SiteId) {
-        self.end_all(|user| user.site == site, |_| Refusal::NoSuchSite);
+        self.end_all(|user| user.id.site == site, |_| Refusal::NoSuchSite);
     }
 
     pub(crate) fn end_user(self: &Arc<Self>, user: UserId, why: Refusal) {
+        self.end_user_with(user, |handle| self.bye(handle, why));
+    }
+
+    /// Each of the user's sessions is told by `bye`. Nobody waits for the end of a grace time.
+    pub(crate) fn end_user_with(self: &Arc<Self>, user: UserId, bye: impl Fn(SessionHandle)) {
         let sessions: Vec<SessionId> = self.here.lock(user).user(user).map(session_ids).unwrap_or_default();
         for session in sessions {
-            self.end_session(session, why, self.last_tick());
+            if self.remove_session(session, true, self.last_tick()) {
+                bye(session.handle);
+            }
         }
     }
 
@@ -351,14 +378,29 @@ impl Inner {
         self.end_all(|_| true, personal);
     }
 
-    fn end_all(self: &Arc<Self>, which: impl Fn(UserId) -> bool, why: impl Fn(&Inner) -> Refusal) {
+    fn end_all(self: &Arc<Self>, which: impl Fn(&UserHere) -> bool, why: impl Fn(&Inner) -> Refusal) {
+        self.end_each(which, |session| self.end_session(session, why(self), self.last_tick()));
+    }
+
+    /// At once, each told by `bye`.
+    pub(crate) fn end_all_with(
+        self: &Arc<Self>,
+        which: impl Fn(&UserHere) -> bool,
+        bye: impl Fn(SessionHandle),
+    ) {
+        self.end_each(which, |session| {
+            if self.remove_session(session, true, self.last_tick()) {
+                bye(session.handle);
+            }
+        });
+    }
+
+    fn end_each(self: &Arc<Self>, which: impl Fn(&UserHere) -> bool, end: impl Fn(SessionId)) {
         for mut shard in self.here.each() {
             let sessions: Vec<SessionId> =
-                shard.users().filter(|user| which(user.id)).flat_map(session_ids).collect();
+                shard.users().filter(|user| which(user)).flat_map(session_ids).collect();
             drop(shard);
-            for session in sessions {
-                self.end_session(session, why(self), self.last_tick());
-            }
+            sessions.into_iter().for_each(&end);
         }
     }
 }
@@ -378,7 +420,13 @@ enum Last {
 
 impl Shard {
     /// Adds a session; answers those that it replaces.
-    fn begin(&mut self, row: &UserRow, new: Session, limit: u32) -> SmallVec<[SessionHandle; 1]> {
+    fn begin(
+        &mut self,
+        row: &UserRow,
+        on_site: SiteStanding,
+        new: Session,
+        limit: u32,
+    ) -> SmallVec<[SessionHandle; 1]> {
         self.next_end = self.next_end.min(new.ends);
         let (user, _) = self.user_or_insert(row.id, || UserHere {
             id: row.id,
@@ -392,7 +440,9 @@ impl Shard {
             is_changed: false,
             has_left: false,
             guest: row.profile.guest,
+            on_site,
         });
+        user.on_site = on_site;
         user.has_left = false;
         let mut replaced: SmallVec<[Session; 1]> = SmallVec::new();
         if let Some(at) = user.sessions.iter().position(|session| session.device == new.device) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{SiteId, Timestamp};
+use crate::{Settings, SiteId, Timestamp};
 
 /// A community website. Read from the store at start and when the store says that sites changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,7 @@ pub struct Site {
     /// Newest first; a token is valid with any that has not expired, so a secret can be rotated without
     /// sending anyone away.
     pub secrets: Vec<Secret>,
+    pub settings: Settings,
     pub created: Timestamp,
 }
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
+use crate::settings::Access;
 use crate::token::Verifier;
 use crate::{Site, SiteId};
 
@@ -49,6 +50,12 @@ impl Sites {
     pub(crate) fn know_origin(&self, origin: &str) -> bool {
         let table = self.read();
         table.origins.contains("*") || table.origins.contains(&*origin.to_ascii_lowercase())
+    }
+
+    /// Those that their owners have closed.
+    pub(crate) fn closed(&self) -> Vec<Arc<LiveSite>> {
+        let is_closed = |live: &&Arc<LiveSite>| live.site.settings.access == Access::Closed;
+        self.read().by_id.values().filter(is_closed).cloned().collect()
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -125,6 +132,7 @@ mod tests {
                 guests: false,
                 origins: origins.iter().map(ToString::to_string).collect(),
                 secrets: vec![],
+                settings: crate::Settings::default(),
                 created: Timestamp(0),
             },
             verifiers: vec![],

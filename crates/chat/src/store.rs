@@ -10,6 +10,8 @@
 
 use std::sync::Arc;
 
+use crate::moderation::{ModerationStore, SiteStanding};
+use crate::requests::{Request, RequestStore};
 use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
     ContactState, ConversationChange, ConversationId, MessageChange, Position, Reactions, Refusal, Secret,
@@ -35,7 +37,7 @@ pub enum StoreError {
 
 /// What must survive. One conformance suite (`store/tests/conformance/main.rs`) holds every implementation to
 /// what is written here.
-pub trait Store: RoomStore {
+pub trait Store: RoomStore + RequestStore + ModerationStore {
     // ---- writes ----
 
     /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row
@@ -182,12 +184,30 @@ pub trait Store: RoomStore {
         }
         Ok(banned)
     }
+    /// All users of whom something on the site is not as of others: few. The default looks at everyone.
+    fn standings(&self) -> Result<Vec<UserRow>, StoreError> {
+        let mut rows = Vec::new();
+        for site in self.sites()? {
+            let mut after = None;
+            loop {
+                let page = self.list_users(site.id, after, 1000)?;
+                let Some(last) = page.last() else { break };
+                after = Some(last.profile.sub.clone());
+                rows.extend(page.into_iter().filter(|row| row.on_site != SiteStanding::default()));
+            }
+        }
+        Ok(rows)
+    }
+    /// When the next sanction ends that has an end.
+    fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError>;
     /// Changes whenever another process may have changed sites or bans; cheap.
     fn revision(&self) -> Result<u64, StoreError>;
     /// Adds a site (its `id` is ignored) and answers its id; None if the key is taken.
     fn add_site(&self, site: &Site) -> Result<Option<SiteId>, StoreError>;
     /// Replaces settings and secrets of a site.
     fn update_site(&self, site: &Site) -> Result<(), StoreError>;
+    /// Replaces the site's [`Settings`](crate::Settings) and nothing else; false where there is no such site.
+    fn set_settings(&self, site: SiteId, settings: &crate::Settings) -> Result<bool, StoreError>;
     /// Removes the site with everything of it.
     fn remove_site(&self, site: SiteId) -> Result<bool, StoreError>;
     fn add_secret(&self, site: SiteId, secret: &Secret) -> Result<(), StoreError>;
@@ -211,6 +231,7 @@ pub struct UserRow {
     pub profile: Profile,
     pub presence: SetPresence,
     pub banned: bool,
+    pub on_site: SiteStanding,
     pub created: Timestamp,
     pub last_seen: Timestamp,
 }
@@ -285,6 +306,8 @@ pub struct MarkerRow {
     pub read: Seq,
     pub unread: u64,
     pub moved: bool,
+    /// The other one is told too. Who has asked is not told whether it was read.
+    pub told: bool,
     pub position: Position,
 }
 
@@ -348,6 +371,7 @@ pub struct ConversationRow {
     pub muted_until: Timestamp,
     pub pinned: bool,
     pub archived: bool,
+    pub request: Option<Request>,
     pub active: Timestamp,
 }
 

@@ -12,7 +12,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
 use ring::hmac;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Profile, Refusal, Secret, SecretKind, Sub, Timestamp};
+use crate::{Profile, Refusal, Secret, SecretKind, SiteRole, Sub, Timestamp};
 
 /// Longest token that is looked at, in bytes.
 pub const MAX_BYTES: usize = 8 * 1024;
@@ -48,6 +48,10 @@ pub struct Claims {
     /// A guest; only the server itself signs this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guest: bool,
+    /// Of a member: `moderator`, `admin`, or `member` for who is none any more; without it, what was said last holds. `service`: the
+    /// site's own server, for REST. Other words are of the site's own use.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "text_if_any")]
+    pub role: Option<String>,
     /// Key of the site; checked where it is there, as `aud` is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
@@ -130,6 +134,8 @@ pub(crate) struct Ticket {
     pub(crate) expires: Timestamp,
     /// `jti` of a one-time token.
     pub(crate) once: Option<Box<str>>,
+    /// What the site says of the user's role on it, if anything.
+    pub(crate) role: Option<SiteRole>,
 }
 
 /// Checks a token of the site with this key. `skew_ms`: how far clocks may differ.
@@ -140,6 +146,34 @@ pub(crate) fn verify(
     now: Timestamp,
     skew_ms: u64,
 ) -> Result<Ticket, Refusal> {
+    let (claims, expires) = valid_claims(token, site_key, verifiers, now, skew_ms)?;
+    ticket(claims, expires).ok_or(Refusal::BadToken)
+}
+
+/// Checks a token for REST: of the site's own server, or of an admin of the site.
+pub(crate) fn verify_caller(
+    token: &str,
+    site_key: &str,
+    verifiers: &[Verifier],
+    now: Timestamp,
+    skew_ms: u64,
+) -> Result<(), Refusal> {
+    let (claims, _) = valid_claims(token, site_key, verifiers, now, skew_ms)?;
+    let may = claims.role.as_deref().is_some_and(|role| role == SERVICE || role == SiteRole::Admin.word());
+    // Who shows a token for one sign-in here could show it twice.
+    if may && !claims.guest && !claims.once { Ok(()) } else { Err(Refusal::NotAllowed) }
+}
+
+const SERVICE: &str = "service";
+
+/// Claims that the site has signed, of a token that is of it and of now.
+fn valid_claims(
+    token: &str,
+    site_key: &str,
+    verifiers: &[Verifier],
+    now: Timestamp,
+    skew_ms: u64,
+) -> Result<(Claims, Timestamp), Refusal> {
     let claims = signed_claims(token, verifiers, now).ok_or(Refusal::BadToken)?;
     let ours = |name: &String| name == site_key;
     let audience = match &claims.aud {
@@ -162,7 +196,7 @@ pub(crate) fn verify(
     if now.0 >= expires.0 + skew_ms {
         return Err(Refusal::TokenExpired);
     }
-    ticket(claims, expires).ok_or(Refusal::BadToken)
+    Ok((claims, expires))
 }
 
 /// Whether a token holds with this one secret. For fuzzing; a gateway asks `Node::sign_in`.
@@ -234,8 +268,13 @@ fn ticket(claims: Claims, expires: Timestamp) -> Option<Ticket> {
         (true, Some(jti)) if (1..=MAX_JTI_BYTES).contains(&jti.len()) => Some(jti.into()),
         (true, _) => return None,
     };
+    // What may do everything over REST is not for browsers.
+    if claims.role.as_deref() == Some(SERVICE) {
+        return None;
+    }
+    let role = claims.role.as_deref().and_then(SiteRole::parse).filter(|_| !claims.guest);
     let profile = profile(sub, claims.name.as_deref(), claims.avatar, claims.guest);
-    Some(Ticket { profile, expires, once })
+    Some(Ticket { profile, expires, once, role })
 }
 
 /// What is shown of a user of whom a site says this: without a name the `sub`, and no avatar that is none.
@@ -289,6 +328,21 @@ fn numeric_date_if_any<S: Serializer>(seconds: &Option<f64>, serializer: S) -> R
         Some(seconds) => numeric_date(seconds, serializer),
         None => serializer.serialize_none(),
     }
+}
+
+/// What is no text is of the site's own use, and no reason to refuse its token.
+fn text_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Any {
+        Text(String),
+        Other(de::IgnoredAny),
+    }
+
+    Ok(match Any::deserialize(deserializer)? {
+        Any::Text(text) => Some(text),
+        Any::Other(_) => None,
+    })
 }
 
 fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {

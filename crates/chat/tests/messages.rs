@@ -15,7 +15,7 @@ fn a_message_reaches_every_device_of_both_once() {
 
     scene.send(&phone, to("bob"), "m1", "hello");
 
-    let [Event::Ack { client_id, conversation, seq, time, position }] = &scene.take(&phone)[..] else {
+    let [Event::Ack { client_id, conversation, seq, time, position, .. }] = &scene.take(&phone)[..] else {
         panic!("the sender hears one acknowledgement")
     };
     assert_eq!((&**client_id, *seq, *time), ("m1", Seq(1), scene.now()));

@@ -187,6 +187,13 @@ pub(crate) enum SiteCommand {
     List(Listing),
     /// Settings of one site; no secrets.
     Show(SiteShow),
+    /// Change settings of one site; a running node follows within a second.
+    ///
+    /// Example: kith site set garden requests.on=true requests.per_day=10
+    ///
+    /// `kith site show garden` has all settings with their values; `requests=null` brings the defaults back.
+    #[command(verbatim_doc_comment)]
+    Set(SiteSet),
     /// Make a new secret; the old one stays valid for a while, so that nobody is sent away.
     ///
     /// Example: kith site rotate-secret garden --overlap 24h
@@ -202,6 +209,7 @@ impl SiteCommand {
             SiteCommand::Add(args) => &args.output.data,
             SiteCommand::List(output) => &output.data,
             SiteCommand::Show(args) => &args.output.data,
+            SiteCommand::Set(args) => &args.output.data,
             SiteCommand::RotateSecret(args) => &args.output.data,
             SiteCommand::Remove(args) => &args.data,
         }
@@ -247,6 +255,16 @@ pub(crate) struct SiteShow {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SiteSet {
+    pub key: String,
+    /// A setting and its value, as in requests.on=true
+    #[arg(required = true, value_name = "SETTING=VALUE")]
+    pub settings: Vec<String>,
+    #[command(flatten)]
+    pub output: Listing,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SiteRotate {
     pub key: String,
     /// How long the old secret stays valid.
@@ -283,16 +301,26 @@ pub(crate) enum UserCommand {
     /// One user.
     Show(UserOne),
     /// Ban a user: the sessions end and new ones are refused.
-    Ban(UserOne),
+    ///
+    /// Example: kith user ban --site garden tom --for 7d --reason "Insults"
+    #[command(verbatim_doc_comment)]
+    Ban(UserBan),
     /// Take a ban back.
     Unban(UserOne),
+    /// Make a user a moderator or an admin of the whole site, or an ordinary member again.
+    ///
+    /// Example: kith user role --site garden anna moderator
+    #[command(verbatim_doc_comment)]
+    Role(UserRole),
 }
 
 impl UserCommand {
     pub(crate) fn data(&self) -> &DataFlag {
         match self {
             UserCommand::List(args) => &args.output.data,
-            UserCommand::Show(args) | UserCommand::Ban(args) | UserCommand::Unban(args) => &args.output.data,
+            UserCommand::Show(args) | UserCommand::Unban(args) => &args.output.data,
+            UserCommand::Ban(args) => &args.user.output.data,
+            UserCommand::Role(args) => &args.user.output.data,
         }
     }
 }
@@ -319,6 +347,35 @@ pub(crate) struct UserOne {
     pub user: String,
     #[command(flatten)]
     pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UserBan {
+    #[command(flatten)]
+    pub user: UserOne,
+    /// How long [default: until it is taken back].
+    #[arg(long = "for", value_name = "SPAN")]
+    pub time: Option<Span>,
+    /// Told to the user.
+    #[arg(long, default_value = "")]
+    pub reason: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UserRole {
+    #[command(flatten)]
+    pub user: UserOne,
+    #[arg(value_enum)]
+    pub role: Role,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Role {
+    Member,
+    /// Looks after reports, and keeps order.
+    Moderator,
+    /// The same among moderators, and changes the site's settings.
+    Admin,
 }
 
 #[derive(Debug, Args)]
@@ -367,6 +424,9 @@ pub(crate) struct TokenArgs {
     /// Name that others see [default: the id].
     #[arg(long)]
     pub name: Option<String>,
+    /// `moderator`, `admin`, or `service` for REST [default: the token says nothing of it].
+    #[arg(long)]
+    pub role: Option<String>,
     /// How long the token is valid.
     #[arg(long, default_value = "1h", value_name = "SPAN")]
     pub ttl: Span,

@@ -129,6 +129,7 @@ impl Running {
         let outbox = Arc::new(outbox);
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
         router = router.merge(web::ice_routes(Arc::clone(&node), crate::now));
+        router = router.merge(web::site_api(Arc::clone(&node), crate::now));
         let counters = Arc::new(web::Counters::default());
         let shared = Arc::new(web::Shared {
             node: Arc::clone(&node),

@@ -6,7 +6,7 @@ use chat::{Mode, Secret, SecretKind, Site, SiteId, Store, Timestamp};
 use rand::RngCore;
 use serde_json::{Value, json};
 
-use crate::cli::{SiteAdd, SiteCommand, SiteMode, SiteRemove, SiteRotate};
+use crate::cli::{SiteAdd, SiteCommand, SiteMode, SiteRemove, SiteRotate, SiteSet};
 use crate::config::Loaded;
 use crate::data_dir;
 use crate::trouble::{Outcome, Trouble};
@@ -19,6 +19,7 @@ pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
         SiteCommand::Add(args) => add(args, loaded, &*store),
         SiteCommand::List(output) => list(output.json, &*store),
         SiteCommand::Show(args) => show(&data_dir::site(&*store, &args.key)?, args.output.json),
+        SiteCommand::Set(args) => set(args, &*store),
         SiteCommand::RotateSecret(args) => rotate(args, &*store),
         SiteCommand::Remove(args) => remove(args, &*store),
     }
@@ -41,6 +42,7 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
         guests: args.guests,
         origins: args.origins.clone(),
         secrets: vec![secret],
+        settings: chat::Settings::default(),
         created: now,
     };
     if store.add_site(&site).map_err(data_dir::unreadable)?.is_none() {
@@ -103,8 +105,46 @@ fn show(site: &Site, json: bool) -> Outcome {
             let until = secret.expires.map_or("no end".into(), |expires| format!("until {}", date(expires)));
             writeln!(out, "secret   {} made {} {until}", kind(secret), date(secret.created))?;
         }
+        for line in lines_of(&site.settings.document(), "") {
+            writeln!(out, "setting  {line}")?;
+        }
         Ok(())
     })
+}
+
+/// All of them, or none where one is wrong.
+fn set(args: &SiteSet, store: &dyn Store) -> Outcome {
+    let mut site = data_dir::site(store, &args.key)?;
+    for setting in &args.settings {
+        let known = format!("see all of them with `kith site show {}`", args.key);
+        let Some((name, value)) = setting.split_once('=') else {
+            let trouble = Trouble::new(format!("`{setting}` sets nothing"));
+            return Err(trouble.because("a setting is written NAME=VALUE").remedy(known));
+        };
+        site.settings = site
+            .settings
+            .with(name, value)
+            .map_err(|why| Trouble::new(format!("`{setting}` cannot be set")).because(why).remedy(known))?;
+    }
+    store.set_settings(site.id, &site.settings).map_err(data_dir::unreadable)?;
+    if args.output.json {
+        return print_json(&site.settings.document());
+    }
+    print_with(|out| {
+        lines_of(&site.settings.document(), "").iter().try_for_each(|line| writeln!(out, "{line}"))
+    })
+}
+
+/// Each setting with its value, as `kith site set` takes it.
+fn lines_of(document: &Value, path: &str) -> Vec<String> {
+    match document {
+        Value::Object(fields) => {
+            let join = |name: &String| if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            fields.iter().flat_map(|(name, value)| lines_of(value, &join(name))).collect()
+        }
+        Value::String(text) => vec![format!("{path}={text}")],
+        value => vec![format!("{path}={value}")],
+    }
 }
 
 /// The old secrets get an end, the new one comes before them.
@@ -209,6 +249,7 @@ fn as_json(site: &Site) -> Value {
         "origins": site.origins,
         "created": site.created.0,
         "secrets": secrets,
+        "settings": site.settings.document(),
     })
 }
 
@@ -267,6 +308,7 @@ mod tests {
             guests: false,
             origins: vec!["https://garden.example".into()],
             secrets: vec![secret],
+            settings: chat::Settings::default(),
             created: Timestamp(1),
         };
         let json = as_json(&site).to_string();

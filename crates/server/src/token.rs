@@ -21,6 +21,7 @@ pub(crate) fn print(args: &TokenArgs, loaded: &Loaded) -> Outcome {
     let claims = Claims {
         sub: args.user.clone(),
         name: Some(args.name.clone().unwrap_or_else(|| args.user.clone())),
+        role: args.role.clone(),
         ..Claims::default()
     };
     let token = sign(&site, claims, args.ttl, crate::now()).ok_or_else(|| {

@@ -1,12 +1,14 @@
 //! `kith user`: the operator's view of the users of a site.
 
-use chat::{Store, Sub, UserRow};
+use chat::{
+    By, ModerationStore, ModeratorAct, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow,
+};
 use serde_json::{Value, json};
 
-use crate::cli::{UserCommand, UserList, UserOne};
+use crate::cli::{Role, UserBan, UserCommand, UserList, UserOne, UserRole};
 use crate::config::Loaded;
 use crate::data_dir::{self, wait};
-use crate::trouble::Outcome;
+use crate::trouble::{Outcome, Trouble};
 use crate::{date, print_json, print_with};
 
 /// Carries out one command.
@@ -14,8 +16,9 @@ pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
     match command {
         UserCommand::List(args) => list(args, loaded),
         UserCommand::Show(args) => show(args, loaded),
-        UserCommand::Ban(args) => set_banned(args, loaded, true),
-        UserCommand::Unban(args) => set_banned(args, loaded, false),
+        UserCommand::Ban(args) => ban(args, loaded),
+        UserCommand::Unban(args) => unban(args, loaded),
+        UserCommand::Role(args) => set_role(args, loaded),
     }
 }
 
@@ -47,22 +50,58 @@ fn show(args: &UserOne, loaded: &Loaded) -> Outcome {
         writeln!(out, "user       {}\nname       {}", user.profile.sub, user.profile.name)?;
         writeln!(out, "avatar     {}", user.profile.avatar.as_deref().unwrap_or("none"))?;
         writeln!(out, "guest      {}\nbanned     {}", yes(user.profile.guest), yes(user.banned))?;
+        writeln!(out, "role       {}\nmuted      {}", user.on_site.role.word(), yes(user.on_site.muted))?;
         writeln!(out, "created    {}\nlast seen  {}", date(user.created), date(user.last_seen))
     })
 }
 
-fn set_banned(args: &UserOne, loaded: &Loaded, banned: bool) -> Outcome {
+fn ban(args: &UserBan, loaded: &Loaded) -> Outcome {
+    let until = args.time.map_or(Timestamp::MAX, |time| Timestamp(crate::now().0 + time.as_millis()));
+    let (reason, kind) = (args.reason.as_str().into(), SanctionKind::Ban);
+    let user = moderate(&args.user, loaded, |user| {
+        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason })
+    })?;
+    told(&args.user, &user, "is banned")
+}
+
+fn unban(args: &UserOne, loaded: &Loaded) -> Outcome {
+    let lift = |user| ModeratorAct::Lift { user, room: None, kind: SanctionKind::Ban };
+    let user = moderate(args, loaded, lift)?;
+    told(args, &user, "is not banned any more")
+}
+
+fn set_role(args: &UserRole, loaded: &Loaded) -> Outcome {
+    let role = match args.role {
+        Role::Member => SiteRole::Member,
+        Role::Moderator => SiteRole::Moderator,
+        Role::Admin => SiteRole::Admin,
+    };
+    let user = moderate(&args.user, loaded, |user| ModeratorAct::SetRole(user, role))?;
+    told(&args.user, &user, &format!("is {} now", role.word()))
+}
+
+/// Does it on the word of the operator, and answers the user as they are now.
+fn moderate(
+    args: &UserOne,
+    loaded: &Loaded,
+    act: impl FnOnce(chat::UserId) -> ModeratorAct,
+) -> Outcome<UserRow> {
     let store = data_dir::open_existing(loaded, None)?;
     let site = data_dir::site(&*store, &args.site)?;
     let user = data_dir::user(&*store, &site, &args.user)?;
-    wait(|done| store.set_banned(user.id, banned, done))?;
+    let done = wait(|done| store.moderate(site.id, By::Site, act(user.id), crate::now(), done))?;
     store.flush().map_err(data_dir::unreadable)?;
-    if args.output.json {
-        return print_json(&json!({ "site": args.site, "user": args.user, "banned": banned }));
+    match done {
+        Ok(done) => Ok(done.user.unwrap_or(user)),
+        Err(refusal) => Err(Trouble::new(format!("nothing was done with {}", args.user)).because(refusal)),
     }
-    print_with(|out| {
-        writeln!(out, "{} is {}", args.user, if banned { "banned" } else { "not banned any more" })
-    })
+}
+
+fn told(args: &UserOne, user: &UserRow, what: &str) -> Outcome {
+    if args.output.json {
+        return print_json(&as_json(user));
+    }
+    print_with(|out| writeln!(out, "{} {what}", args.user))
 }
 
 fn as_json(user: &UserRow) -> Value {
@@ -72,6 +111,8 @@ fn as_json(user: &UserRow) -> Value {
         "avatar": user.profile.avatar.as_deref(),
         "guest": user.profile.guest,
         "banned": user.banned,
+        "role": user.on_site.role.word(),
+        "muted": user.on_site.muted,
         "created": user.created.0,
         "last_seen": user.last_seen.0,
     })

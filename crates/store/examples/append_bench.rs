@@ -83,6 +83,7 @@ fn site() -> Site {
         guests: false,
         origins: Vec::new(),
         secrets: vec![Secret { kind: SecretKind::Hs256, bytes: vec![1], created: NOW, expires: None }],
+        settings: chat::Settings::default(),
         created: NOW,
     }
 }

@@ -131,6 +131,7 @@ fn site() -> Site {
         guests: false,
         origins: vec![],
         secrets: vec![],
+        settings: chat::Settings::default(),
         created: NOW,
     }
 }

@@ -7,6 +7,7 @@ use chat::{ContactRow, ContactState, ContactsPage, Position, Profile, Relation, 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
+use crate::requests;
 use crate::user::{self, NameCursor};
 use crate::writer::Batch;
 
@@ -35,6 +36,9 @@ pub(crate) fn put(
                 true => put_mirror(batch.db, user, other)?,
                 false => put_side(batch.db, user, other, will, number)?,
             }
+        }
+        if wanted.of_a == ContactState::Contact {
+            requests::agreed(batch, a, b, number)?;
         }
     }
     Ok(Some(batch.position()))

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use chat::{
     ConversationChange, ConversationId, ConversationOf, ConversationRow, ConversationsPage, MarkerRow,
-    Position, Seq, Timestamp, UserId,
+    Position, Request, Seq, Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -25,6 +25,27 @@ pub(crate) struct Direct {
     pub(crate) active: Timestamp,
     /// In the order of [`ConversationId::pair`].
     pub(crate) sides: [Side; 2],
+    /// It waits for an answer.
+    pub(crate) asking: Option<Asking>,
+}
+
+/// A request of one of the two to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Asking {
+    /// Whose: a place in `sides`.
+    pub(crate) by: usize,
+    /// The other one has put it away.
+    pub(crate) dismissed: bool,
+}
+
+impl Asking {
+    fn code(asking: Option<Asking>) -> i64 {
+        asking.map_or(0, |asking| 1 + asking.by as i64 + if asking.dismissed { 2 } else { 0 })
+    }
+
+    fn of(code: i64) -> Option<Asking> {
+        (1..=4).contains(&code).then(|| Asking { by: usize::from(code % 2 == 0), dismissed: code > 2 })
+    }
 }
 
 /// How one member sees it.
@@ -43,6 +64,11 @@ pub(crate) struct Side {
 impl Direct {
     pub(crate) fn newest(&self) -> Newest {
         Newest { seq: self.seq, position: self.position }
+    }
+
+    /// As the member at `me` sees it.
+    pub(crate) fn request(&self, me: usize) -> Option<Request> {
+        self.asking.map(|asking| if asking.by == me { Request::Sent } else { Request::Received })
     }
 
     fn place(&self, id: ConversationId, side: &Side) -> Place {
@@ -65,10 +91,12 @@ pub(crate) fn mark(
     read: Seq,
 ) -> Outcome<MarkerRow> {
     let position = batch.position();
-    let nothing = MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, position };
+    let nothing =
+        MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position };
     let Some(me) = side_of(id, user) else { return Ok(nothing) };
     let Some(direct) = batch.conversation(id)? else { return Ok(nothing) };
     let newest = direct.seq;
+    let told = direct.request(me) != Some(Request::Received);
     let before = direct.sides[me];
     let read = read.0.min(newest).max(before.read);
     let received = received.0.min(newest).max(before.received).max(read);
@@ -90,6 +118,7 @@ pub(crate) fn mark(
         read: Seq(read),
         unread: newest - read,
         moved,
+        told,
         position: batch.position(),
     })
 }
@@ -124,21 +153,22 @@ macro_rules! columns {
     () => {
         "seq, position, active, \
          low_received, low_read, low_mentions, low_muted_until, low_pinned, low_archived, low_changed, \
-         high_received, high_read, high_mentions, high_muted_until, high_pinned, high_archived, high_changed"
+         high_received, high_read, high_mentions, high_muted_until, high_pinned, high_archived, high_changed, \
+         request"
     };
 }
 
 pub(crate) const INSERT: &str = concat!(
     "INSERT INTO conversation (site, key, ",
     columns!(),
-    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"
 );
 
 pub(crate) const UPDATE: &str = "UPDATE conversation SET seq = ?3, position = ?4, active = ?5, \
      low_received = ?6, low_read = ?7, low_mentions = ?8, low_muted_until = ?9, low_pinned = ?10, \
      low_archived = ?11, low_changed = ?12, \
      high_received = ?13, high_read = ?14, high_mentions = ?15, high_muted_until = ?16, high_pinned = ?17, \
-     high_archived = ?18, high_changed = ?19 \
+     high_archived = ?18, high_changed = ?19, request = ?20 \
      WHERE site = ?1 AND key = ?2";
 
 /// With [`INSERT`] or [`UPDATE`].
@@ -164,6 +194,7 @@ pub(crate) fn save(db: &Connection, sql: &str, id: ConversationId, direct: &Dire
         high.pinned,
         high.archived,
         high.changed as i64,
+        Asking::code(direct.asking),
     ])?;
     Ok(())
 }
@@ -287,7 +318,11 @@ pub(crate) fn assemble(
     let Some(other) = user::by_id(db, other)? else { return Ok(None) };
     lines.subs.learn(&other);
     let last = lines.at(direct.position)?.map(|line| line.message);
-    let (mine, theirs) = (direct.sides[me], direct.sides[1 - me]);
+    let (mine, mut theirs) = (direct.sides[me], direct.sides[1 - me]);
+    let request = direct.request(me);
+    if request == Some(Request::Sent) {
+        (theirs.received, theirs.read) = (0, 0); // nobody is told that a request was looked at
+    }
     Ok(Some(ConversationRow {
         id,
         of: ConversationOf::Direct(other),
@@ -302,6 +337,7 @@ pub(crate) fn assemble(
         muted_until: mine.muted_until,
         pinned: mine.pinned,
         archived: mine.archived,
+        request,
         active: direct.active,
     }))
 }
@@ -349,12 +385,21 @@ fn parse(row: &Row<'_>, at: usize) -> rusqlite::Result<Direct> {
         position: number(1)?,
         active: Timestamp(number(2)?),
         sides: [side(3)?, side(10)?],
+        asking: Asking::of(row.get(at + 17)?),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_is_one_number() {
+        for code in 0..=4 {
+            assert_eq!(Asking::code(Asking::of(code)), code);
+        }
+        assert_eq!((Asking::of(5), Asking::of(-1)), (None, None));
+    }
 
     #[test]
     fn a_cursor_is_read_back_and_nonsense_is_none() {

@@ -6,15 +6,16 @@
 use std::sync::Arc;
 
 use chat::{
-    Act, ChangeMessage, ChangedMessage, ConversationId, MessageChange, NAMED, REVISIONS, Reaction, Reactions,
-    Refusal, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UserId, may_change,
-    may_change_in_room, may_edit, room_for,
+    Act, By, ChangeMessage, ChangedMessage, ConversationId, LinkRule, MessageChange, NAMED, REVISIONS,
+    Reaction, Reactions, Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UserId,
+    first_contact, may_change, may_change_in_room, may_edit, room_for,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
 use crate::message::{self, Lines, Newest};
+use crate::moderation::audit;
 use crate::room::{self, RoomRow};
 use crate::search;
 use crate::user::Subs;
@@ -35,6 +36,11 @@ pub(crate) fn change(
     let Some(at) = at else { return Ok(Err(Refusal::NoSuchMessage)) };
     let before = Lines::new(db, by)?.at(at)?.map(|line| line.message);
     let Some(before) = before else { return Ok(Err(Refusal::NoSuchMessage)) };
+    if let (Some(links), MessageChange::Edit(body)) = (ground.links, &wanted.change)
+        && let Err(refusal) = first_contact(body, 0, links)
+    {
+        return Ok(Err(refusal));
+    }
     if let Err(refusal) = ground.allows(wanted, &before) {
         return Ok(Err(refusal));
     }
@@ -42,10 +48,57 @@ pub(crate) fn change(
         Ok(changed) => changed,
         Err(refusal) => return Ok(Err(refusal)),
     };
+    if changed && before.from != by && wanted.change == MessageChange::Delete {
+        let (time, detail) = (wanted.time, wanted.seq.0.to_string());
+        let (by, user, conversation) = (By::User(by), Some(before.from), Some(id));
+        let entry =
+            audit::Entry { site: id.site, by, act: "delete", user, conversation, detail: &detail, time };
+        audit::note(db, &entry)?;
+    }
     let now = if changed { Lines::new(db, by)?.at(at)?.map(|line| line.message) } else { Some(before) };
     let Some(message) = now else { return Ok(Err(Refusal::NoSuchMessage)) };
     let members = match changed && id.is_room() {
         true => batch.members.of(db, id)?,
+        false => Arc::default(),
+    };
+    Ok(Ok(ChangedMessage { message, changed, position: batch.position(), members }))
+}
+
+/// Takes a message away on the word of a site's moderator.
+pub(crate) fn tidy(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    seq: Seq,
+    time: Timestamp,
+) -> Outcome<Result<ChangedMessage, Refusal>> {
+    let ground = match id.is_room() {
+        true => room::load(batch.db, id)?.map(|room| Ground {
+            newest: room.newest,
+            room: Some((room, Standing::Out)),
+            links: None,
+        }),
+        false => {
+            batch.conversation(id)?.map(|direct| Ground { newest: direct.newest(), room: None, links: None })
+        }
+    };
+    let Some(ground) = ground else { return Ok(Err(Refusal::NoSuchConversation)) };
+    let at = message::position_of(batch.db, id, ground.newest, seq.0)?;
+    let Some(at) = at else { return Ok(Err(Refusal::NoSuchMessage)) };
+    // As nobody in particular sees it.
+    let reader = UserId { site: id.site, num: 0 };
+    let line = Lines::new(batch.db, reader)?.at(at)?.map(|line| line.message);
+    let Some(before) = line else { return Ok(Err(Refusal::NoSuchMessage)) };
+    let wanted =
+        ChangeMessage { conversation: id, seq, by: before.from, change: MessageChange::Delete, time };
+    let changed = match apply(batch, &wanted, &ground, at, &before)? {
+        Ok(changed) => changed,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let now =
+        if changed { Lines::new(batch.db, reader)?.at(at)?.map(|line| line.message) } else { Some(before) };
+    let Some(message) = now else { return Ok(Err(Refusal::NoSuchMessage)) };
+    let members = match changed && id.is_room() {
+        true => batch.members.of(batch.db, id)?,
         false => Arc::default(),
     };
     Ok(Ok(ChangedMessage { message, changed, position: batch.position(), members }))
@@ -56,6 +109,8 @@ struct Ground {
     newest: Newest,
     /// Where it is a room: it, and how who asks stands to it.
     room: Option<(RoomRow, Standing)>,
+    /// Where who asks is a stranger still: what they may not put in later either.
+    links: Option<LinkRule>,
 }
 
 /// Where one is a member.
@@ -65,13 +120,14 @@ fn ground(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Result<Groun
         let allowed = room::allowed(batch.db, id, by, Act::TakeBack)?;
         return Ok(allowed.map(|(room, mine)| {
             let who = room::standing(mine.as_ref());
-            Ground { newest: room.newest, room: Some((room, who)) }
+            Ground { newest: room.newest, room: Some((room, who)), links: None }
         }));
     }
-    if side_of(id, by).is_none() {
-        return Ok(Err(Refusal::NoSuchConversation));
-    }
-    let direct = batch.conversation(id)?.map(|direct| Ground { newest: direct.newest(), room: None });
+    let Some(me) = side_of(id, by) else { return Ok(Err(Refusal::NoSuchConversation)) };
+    let direct = batch.conversation(id)?.map(|direct| {
+        let links = (direct.request(me) == Some(Request::Sent)).then_some(LinkRule::Refused);
+        Ground { newest: direct.newest(), room: None, links }
+    });
     Ok(direct.ok_or(Refusal::NoSuchMessage))
 }
 

@@ -9,6 +9,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0003_message_changes.sql"),
     include_str!("../migrations/sqlite/0004_rooms.sql"),
     include_str!("../migrations/sqlite/0005_search.sql"),
+    include_str!("../migrations/sqlite/0006_safety.sql"),
 ];
 
 /// The schema version that this program knows.

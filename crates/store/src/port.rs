@@ -6,7 +6,7 @@ use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
     ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, MessageChange, Met,
     PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq, SetPresence,
-    Site, SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
+    Settings, Site, SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 use rusqlite::Connection;
 
@@ -15,7 +15,9 @@ use crate::reader::{self, Read};
 use crate::sqlite::{Shared, Sqlite};
 use crate::user::Seen;
 use crate::writer::{self, Batch};
-use crate::{contact, conversation, message, message_change, meta, resume, room, search, site, token, user};
+use crate::{
+    contact, conversation, message, message_change, meta, moderation, resume, room, search, site, token, user,
+};
 
 impl Sqlite {
     pub(crate) fn write<T: Send + 'static>(
@@ -285,6 +287,22 @@ impl Store for Sqlite {
 
     fn add_site(&self, site: &Site) -> Result<Option<SiteId>, StoreError> {
         self.admin(|db| site::add(db, site))
+    }
+
+    fn banned(&self) -> Result<Vec<UserId>, StoreError> {
+        self.admin(|db| user::banned(db))
+    }
+
+    fn standings(&self) -> Result<Vec<UserRow>, StoreError> {
+        self.admin(|db| user::with_standing(db))
+    }
+
+    fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.admin(|db| moderation::sanction::next_end(db))
+    }
+
+    fn set_settings(&self, site: SiteId, settings: &Settings) -> Result<bool, StoreError> {
+        self.admin(|db| site::set_settings(db, site, settings))
     }
 
     fn update_site(&self, site: &Site) -> Result<(), StoreError> {

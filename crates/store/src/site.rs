@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chat::{Mode, Secret, SecretKind, Site, SiteId, Timestamp};
+use chat::{Mode, Secret, SecretKind, Settings, Site, SiteId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::fault::Outcome;
@@ -18,7 +18,8 @@ pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
     }
     let id = SiteId(meta::take_site_number(&transaction)?);
     transaction.execute(
-        "INSERT INTO site (id, key, name, mode, guests, origins, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO site (id, key, name, mode, guests, origins, created, settings) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![
             id.0,
             &*site.key,
@@ -26,7 +27,8 @@ pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
             mode_code(site.mode),
             site.guests,
             site.origins.join("\n"),
-            site.created.0 as i64
+            site.created.0 as i64,
+            site.settings.document().to_string()
         ],
     )?;
     put_secrets(&transaction, id, &site.secrets)?;
@@ -38,7 +40,8 @@ pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
 pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
     let transaction = begin(db)?;
     let found = transaction.execute(
-        "UPDATE site SET key = ?2, name = ?3, mode = ?4, guests = ?5, origins = ?6, created = ?7 WHERE id = ?1",
+        "UPDATE site SET key = ?2, name = ?3, mode = ?4, guests = ?5, origins = ?6, created = ?7, settings = ?8 \
+         WHERE id = ?1",
         params![
             site.id.0,
             &*site.key,
@@ -46,7 +49,8 @@ pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
             mode_code(site.mode),
             site.guests,
             site.origins.join("\n"),
-            site.created.0 as i64
+            site.created.0 as i64,
+            site.settings.document().to_string()
         ],
     )?;
     if found > 0 {
@@ -56,6 +60,18 @@ pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
     }
     transaction.commit()?;
     Ok(())
+}
+
+/// False where there is no such site.
+pub(crate) fn set_settings(db: &mut Connection, site: SiteId, settings: &Settings) -> Outcome<bool> {
+    let transaction = begin(db)?;
+    let sql = "UPDATE site SET settings = ?2 WHERE id = ?1";
+    let found = transaction.execute(sql, params![site.0, settings.document().to_string()])? > 0;
+    if found {
+        meta::bump_revision(&transaction)?;
+    }
+    transaction.commit()?;
+    Ok(found)
 }
 
 pub(crate) fn add_secret(db: &mut Connection, site: SiteId, secret: &Secret) -> Outcome<()> {
@@ -146,6 +162,11 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("room", "key"),
         ("contact", "user, other"),
         ("used_token", "jti"),
+        ("request_day", "user"),
+        ("sanction", "user, room, kind"),
+        ("report_line", "report, seq"),
+        ("report", "number"),
+        ("audit", "number"),
         ("name_word", "rest, sub"),
         ("user", "sub"),
     ] {
@@ -177,7 +198,7 @@ fn begin(db: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
 pub(crate) fn all(db: &mut Connection) -> Outcome<Vec<Site>> {
     let snapshot = db.transaction()?;
     let mut secrets = all_secrets(&snapshot)?;
-    let sql = "SELECT id, key, name, mode, guests, origins, created FROM site ORDER BY id";
+    let sql = "SELECT id, key, name, mode, guests, origins, created, settings FROM site ORDER BY id";
     let mut statement = snapshot.prepare_cached(sql)?;
     let sites = statement.query_map([], |row| {
         let id = SiteId(row.get(0)?);
@@ -190,6 +211,7 @@ pub(crate) fn all(db: &mut Connection) -> Outcome<Vec<Site>> {
             origins: row.get_ref(5)?.as_str()?.lines().map(str::to_owned).collect(),
             secrets: secrets.remove(&id).unwrap_or_default(),
             created: Timestamp(row.get::<_, i64>(6)? as u64),
+            settings: Settings::parse(row.get_ref(7)?.as_str()?),
         })
     })?;
     Ok(sites.collect::<Result<_, _>>()?)

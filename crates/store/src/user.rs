@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use chat::{
-    PeoplePage, Profile, SetPresence, SiteId, Sub, Timestamp, UserId, UserRow,
+    PeoplePage, Profile, SetPresence, SiteId, SiteRole, SiteStanding, Sub, Timestamp, UserId, UserRow,
     directory::{finds, fold, fold_query, word_starts},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
@@ -58,6 +58,7 @@ fn insert(db: &Connection, id: UserId, profile: &Profile, now: Timestamp) -> Out
         profile: profile.clone(),
         presence: SetPresence::Online,
         banned: false,
+        on_site: SiteStanding::default(),
         created: now,
         last_seen: now,
     })
@@ -132,6 +133,28 @@ pub(crate) fn set_banned(db: &Connection, user: UserId, banned: bool) -> Outcome
     Ok(found)
 }
 
+/// Everybody is told by the revision, also in other processes.
+pub(crate) fn set_standing(db: &Connection, user: UserId, standing: SiteStanding) -> Outcome<()> {
+    let role = match standing.role {
+        SiteRole::Member => 0,
+        SiteRole::Moderator => 1,
+        SiteRole::Admin => 2,
+    };
+    let code = role + if standing.muted { 4 } else { 0 } + if standing.noticed { 8 } else { 0 };
+    let sql = "UPDATE user SET standing = ?3 WHERE site = ?1 AND num = ?2";
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, code])?;
+    meta::bump_revision(db)
+}
+
+fn standing(code: i64) -> SiteStanding {
+    let role = match code & 3 {
+        1 => SiteRole::Moderator,
+        2 => SiteRole::Admin,
+        _ => SiteRole::Member,
+    };
+    SiteStanding { role, muted: code & 4 != 0, noticed: code & 8 != 0 }
+}
+
 /// Words that are not the beginning of the name itself, which the index by name finds.
 fn later_words(folded: &str) -> impl Iterator<Item = usize> + '_ {
     word_starts(folded).filter(|at| *at > 0)
@@ -142,7 +165,7 @@ fn later_words(folded: &str) -> impl Iterator<Item = usize> + '_ {
 /// The columns of [`row`], which takes the site from the query.
 macro_rules! columns {
     () => {
-        "num, sub, name, avatar, guest, presence, banned, created, last_seen"
+        "num, sub, name, avatar, guest, presence, banned, created, last_seen, standing"
     };
 }
 
@@ -171,6 +194,33 @@ pub(crate) fn list(db: &Connection, site: SiteId, after: Option<&Sub>, limit: u3
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map(params![site.0, after, limit], |r| row(site, r))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Of all sites, by the indexes that have only these.
+pub(crate) fn banned(db: &Connection) -> Outcome<Vec<UserId>> {
+    let sql = "SELECT site, num FROM user INDEXED BY user_banned WHERE banned <> 0";
+    let mut statement = db.prepare_cached(sql)?;
+    let ids = statement.query_map([], |row| Ok(UserId { site: SiteId(row.get(0)?), num: row.get(1)? }))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn with_standing(db: &Connection) -> Outcome<Vec<UserRow>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        ", site FROM user INDEXED BY user_standing WHERE standing <> 0 ORDER BY site, num"
+    );
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([], |r| row(SiteId(r.get(10)?), r))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Who looks after reports.
+pub(crate) fn moderators(db: &Connection, site: SiteId) -> Outcome<Vec<UserId>> {
+    let sql = "SELECT num FROM user INDEXED BY user_standing WHERE site = ?1 AND standing <> 0 AND standing & 3 <> 0";
+    let mut statement = db.prepare_cached(sql)?;
+    let ids = statement.query_map([site.0], |row| Ok(UserId { site, num: row.get(0)? }))?;
+    Ok(ids.collect::<Result<_, _>>()?)
 }
 
 /// More users than this whose name has the query: then they are found soonest by going through all names in
@@ -261,7 +311,7 @@ fn walk(
     while rows.len() <= limit as usize
         && let Some(next) = found.next()?
     {
-        if finds(text(next, 9)?, query) {
+        if finds(text(next, 10)?, query) {
             rows.push(row(site, next)?);
         }
     }
@@ -333,6 +383,7 @@ fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<UserRow> {
             _ => SetPresence::Online,
         },
         banned: row.get(6)?,
+        on_site: standing(row.get(9)?),
         created: Timestamp(row.get::<_, i64>(7)? as u64),
         last_seen: Timestamp(row.get::<_, i64>(8)? as u64),
     })

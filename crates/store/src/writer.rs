@@ -313,7 +313,13 @@ impl<'c> Batch<'c> {
     /// The same, or makes the row where `conversation` has just answered None.
     pub(crate) fn upsert(&mut self, id: ConversationId, change: impl FnOnce(&mut Direct)) {
         self.conversations.entry(id).or_insert_with(|| Kept {
-            direct: Direct { seq: 0, position: 0, active: Timestamp(0), sides: [Side::default(); 2] },
+            direct: Direct {
+                seq: 0,
+                position: 0,
+                active: Timestamp(0),
+                sides: [Side::default(); 2],
+                asking: None,
+            },
             stored: false,
             dirty: false,
         });

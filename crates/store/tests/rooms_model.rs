@@ -91,7 +91,7 @@ impl Pair {
             1 => {
                 let change = change(rng);
                 self.both(what, |store| {
-                    let changed = ask(|done| store.change_room(room, user, change.clone(), done));
+                    let changed = ask(|done| store.change_room(room, user, change.clone(), NOW, done));
                     say(changed.map(|changed| (changed.row, changed.position, sorted(&changed.members))))
                 });
             }
@@ -101,7 +101,7 @@ impl Pair {
             5 | 6 => {
                 let action = action(rng);
                 self.both(what, |store| {
-                    say(ask(|done| store.change_member(room, user, other, action, LIMITS, done)))
+                    say(ask(|done| store.change_member(room, user, other, action, LIMITS, NOW, done)))
                 });
             }
             7..=9 => {

@@ -33,6 +33,7 @@ fn main() {
         position: "p1.12345".into(),
     };
     let ack = Event::Ack {
+        request: false,
         id: id.into(),
         conversation: "c_7Jw2pQ".into(),
         seq: 1234,

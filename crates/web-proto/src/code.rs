@@ -119,7 +119,7 @@ codes! {
     NotAMember = "not_a_member", 403, 4030, Never;
     /// One is banned from this room.
     RoomBanned = "room_banned", 403, 4031, Never;
-    /// One may read this room, but is muted in it.
+    /// One may read, but is muted: in this room, or on the whole site.
     Muted = "muted", 403, 4032, Never;
     /// Only the owner and the moderators write in this room.
     ReadOnly = "read_only", 403, 4033, Never;
@@ -137,6 +137,22 @@ codes! {
     NoSuchCall = "no_such_call", 404, 4040, Never;
     /// One is in a call already.
     InCall = "in_call", 409, 4041, Never;
+    /// A message of a request has a link or something attached.
+    FirstContact = "first_contact", 403, 4050, Never;
+    /// One has written as much in a request as one may before it is accepted.
+    RequestPending = "request_pending", 403, 4051, Never;
+    /// One has begun as many conversations with strangers today as one may.
+    TooManyRequests = "too_many_requests", 403, 4052, Never;
+    /// As many of one's reports are open as may be.
+    TooManyReports = "too_many_reports", 409, 4053, Never;
+    /// No report of this number.
+    NoSuchReport = "no_such_report", 404, 4054, Never;
+    /// Only moderators write on this site now.
+    SiteReadOnly = "site_read_only", 403, 4055, Never;
+    /// The owner has closed the site for now.
+    SiteClosed = "site_closed", 403, 4056, Never;
+    /// A moderator has ended the session.
+    Kicked = "kicked", 403, 4057, Never;
     /// A mistake of ours; it has been counted and logged.
     Internal = "internal", 500, 1011, Later;
 }

@@ -260,6 +260,59 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
+    /// Answer a message request. Answered by `conversation`; the one who has asked hears of `accept` only.
+    Request {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        answer: RequestAnswer,
+    },
+    /// Tell the site's moderators of a message, a user or a room: exactly one of `seq` (with `conversation`), `user`, and
+    /// `conversation` of a room alone. Answered by `reported`.
+    Report {
+        rid: u64,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        conversation: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seq: Option<u64>,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        user: Option<Cow<'a, str>>,
+        reason: ReportReason,
+        /// At most 1,000 bytes.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        text: Option<Cow<'a, str>>,
+    },
+    /// For moderators: a page of the reports, newest first.
+    Reports {
+        rid: u64,
+        /// Left out: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state: Option<ReportState>,
+        /// The `next` of the page before.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        after: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// For moderators: do something. Answered by `moderated`.
+    #[serde(borrow)]
+    Moderate(Box<Moderate<'a>>),
+    /// For moderators: a page of what was done, newest first.
+    Audit {
+        rid: u64,
+        /// The `next` of the page before.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        after: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// What holds for oneself, and warnings. Answered by `notices`.
+    Notices {
+        rid: u64,
+        /// One has read the warnings; they go.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        seen: bool,
+    },
     /// Ask for everything since a position: the answer to `behind`. Answered by `changes`.
     Resume {
         rid: u64,
@@ -376,6 +429,104 @@ pub enum MemberAction {
     Unban,
     /// Give the `role`.
     SetRole,
+}
+
+/// What becomes of a message request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum RequestAnswer {
+    /// It is a conversation as any other from now on.
+    Accept,
+    /// Put away; nobody is told, and nothing more is heard of it.
+    Dismiss,
+}
+
+/// Why something is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum ReportReason {
+    Spam,
+    Abuse,
+    Sexual,
+    Violence,
+    Fraud,
+    Other,
+}
+
+/// Whether somebody looks after a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum ReportState {
+    Open,
+    Taken,
+    Closed,
+}
+
+/// What a moderator does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Moderate<'a> {
+    pub rid: u64,
+    pub act: ModeratorAct,
+    /// Whom it concerns: with all but `delete` and those about reports.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Cow<'a, str>>,
+    /// With `mute`, `unmute`, `ban`, `unban`: in this room only. With `delete`: where the message is.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Cow<'a, str>>,
+    /// With `delete`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// With `mute` and `ban`: Unix milliseconds of the end; left out: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
+    /// With `warn`, `mute`, `ban`: told to the user. With `close_report`: a note for moderators. At most 1,000 bytes.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Cow<'a, str>>,
+    /// With those about reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<u64>,
+    /// With `set_role`, which only admins may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<SiteRole>,
+}
+
+/// What a moderator can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum ModeratorAct {
+    /// Told to the user until they have read it.
+    Warn,
+    /// May read, and not write.
+    Mute,
+    Unmute,
+    /// The sessions end, and no new one begins. In a room: may not come back.
+    Ban,
+    Unban,
+    /// The sessions of now end.
+    Kick,
+    SetRole,
+    /// Take a message away.
+    Delete,
+    TakeReport,
+    CloseReport,
+    ReopenReport,
+}
+
+/// What a user may do on the whole site, beside being a member of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum SiteRole {
+    Member,
+    /// Looks after reports, and keeps order.
+    Moderator,
+    /// The same among moderators, and changes the site's settings.
+    Admin,
 }
 
 /// Which marker moves, and up to where.

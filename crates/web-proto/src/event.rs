@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallEntry, CallNews, Code, IceServer, Role, RoomKind};
+use crate::{CallEntry, CallNews, Code, IceServer, ReportReason, ReportState, Role, RoomKind, SiteRole};
 
 /// A frame from the server.
 ///
@@ -27,6 +27,9 @@ pub enum Event<'a> {
         seq: u64,
         /// Unix milliseconds at which the server took it.
         time: u64,
+        /// It waits for the other one to accept it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        request: bool,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
@@ -232,6 +235,49 @@ pub enum Event<'a> {
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
     },
+    /// Answer to `report`: it is kept under this number.
+    Reported { re: u64, report: u64 },
+    /// Answer to `reports`.
+    Reports {
+        re: u64,
+        #[serde(borrow)]
+        reports: Vec<Report<'a>>,
+        /// Absent on the last page.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cow<'a, str>>,
+    },
+    /// For moderators who are here: a report is new, or something was done about it.
+    Report {
+        #[serde(borrow)]
+        report: Box<Report<'a>>,
+    },
+    /// Answer to `moderate`.
+    Moderated {
+        re: u64,
+        /// As it is now, where it was about one.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        report: Option<Box<Report<'a>>>,
+    },
+    /// Answer to `audit`.
+    Audit {
+        re: u64,
+        #[serde(borrow)]
+        entries: Vec<AuditEntry<'a>>,
+        /// Absent on the last page.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cow<'a, str>>,
+    },
+    /// Answer to `notices`.
+    Notices {
+        re: u64,
+        #[serde(borrow)]
+        notices: Vec<Notice<'a>>,
+    },
+    /// A moderator has warned one, has muted or banned one, or it is over.
+    Notice {
+        #[serde(borrow)]
+        notice: Notice<'a>,
+    },
     /// Answer to `resume`: see [`Welcome`] for the same fields.
     Changes {
         re: u64,
@@ -279,6 +325,12 @@ pub enum Event<'a> {
         /// Come back after so many milliseconds; absent: do not come back by yourself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<u64>,
+        /// With `banned`: Unix milliseconds of the end, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<u64>,
+        /// With `banned` and `site_closed`: what a moderator or the owner says about it, if anything.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Cow<'a, str>>,
     },
 }
 
@@ -302,6 +354,9 @@ pub struct Welcome<'a> {
     pub guest_token: Option<Cow<'a, str>>,
     /// All members see each other (mode *open*), or only contacts do.
     pub open: bool,
+    /// One's own on the site; absent: member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<SiteRole>,
     pub limits: Limits,
     /// Server time, Unix milliseconds.
     pub time: u64,
@@ -532,8 +587,119 @@ pub struct Conversation<'a> {
     pub muted_until: u64,
     pub pinned: bool,
     pub archived: bool,
+    /// It waits for an answer; absent: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestState>,
     /// Unix milliseconds of the last activity; the list is sorted by it.
     pub active: u64,
+}
+
+/// Whose answer a message request waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum RequestState {
+    /// One has asked, and waits.
+    Sent,
+    /// One was asked.
+    Received,
+}
+
+/// A report, as moderators see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Report<'a> {
+    pub report: u64,
+    pub state: ReportState,
+    /// Where the message is, or the room that is reported.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Cow<'a, str>>,
+    /// Of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// Who has written it, or is reported.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Cow<'a, str>>,
+    /// Who has reported it.
+    #[serde(borrow)]
+    pub by: Cow<'a, str>,
+    pub reason: ReportReason,
+    #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
+    pub text: Cow<'a, str>,
+    /// The message and those around it, as they were when it was reported.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<ReportLine<'a>>,
+    /// Unix milliseconds.
+    pub time: u64,
+    /// Who has taken or closed it; absent: nobody, or the site's own server.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub moderator: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
+    pub note: Cow<'a, str>,
+}
+
+/// A message as it was when it, or one near it, was reported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ReportLine<'a> {
+    pub seq: u64,
+    #[serde(borrow)]
+    pub from: Cow<'a, str>,
+    pub time: u64,
+    #[serde(borrow)]
+    pub body: Cow<'a, str>,
+}
+
+/// What a moderator did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct AuditEntry<'a> {
+    pub number: u64,
+    /// Unix milliseconds.
+    pub time: u64,
+    /// Absent: the site's own server, the operator, or an end that came by itself.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Cow<'a, str>>,
+    /// A word; there may be new ones.
+    #[serde(borrow)]
+    pub act: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Cow<'a, str>>,
+    /// For people: a reason, an end, a seq.
+    #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
+    pub detail: Cow<'a, str>,
+}
+
+/// What a moderator has to say to a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Notice<'a> {
+    pub kind: NoticeKind,
+    /// The room in which it holds; absent: on the whole site.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Cow<'a, str>>,
+    /// Unix milliseconds; absent: there is no end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
+    #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
+    pub reason: Cow<'a, str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeKind {
+    Warning,
+    Mute,
+    Ban,
+    /// A mute is over.
+    Unmute,
+}
+
+fn str_is_empty(text: &str) -> bool {
+    text.is_empty()
 }
 
 /// A room, without its messages.

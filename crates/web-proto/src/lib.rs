@@ -20,11 +20,12 @@ mod typescript;
 pub use call::{CallAction, CallEntry, CallNews, CallOutcome, IceAnswer, IceQuestion, IceServer, Media};
 pub use code::{Code, Return};
 pub use command::{
-    Command, ContactAction, Hello, MarkerSet, MemberAction, Role, RoomKind, SendTo, SetPresence,
+    Command, ContactAction, Hello, MarkerSet, MemberAction, Moderate, ModeratorAct, ReportReason,
+    ReportState, RequestAnswer, Role, RoomKind, SendTo, SetPresence, SiteRole,
 };
 pub use event::{
-    Contact, ContactState, Conversation, Event, Gap, Left, LeftReason, Limits, Listed, Member, Message,
-    Person, Presence, Reaction, Room, Welcome,
+    AuditEntry, Contact, ContactState, Conversation, Event, Gap, Left, LeftReason, Limits, Listed, Member,
+    Message, Notice, NoticeKind, Person, Presence, Reaction, Report, ReportLine, RequestState, Room, Welcome,
 };
 pub use parse::Reject;
 

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 34] = [
     "hello",
     "send",
     "marker",
@@ -38,6 +38,12 @@ const NAMES: [&str; 28] = [
     "member",
     "members",
     "rooms",
+    "request",
+    "report",
+    "reports",
+    "moderate",
+    "audit",
+    "notices",
     "resume",
     "token",
     "ping",

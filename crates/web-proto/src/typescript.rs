@@ -41,6 +41,12 @@ fn file() -> String {
     declare::<RoomKind>(&mut out);
     declare::<Role>(&mut out);
     declare::<MemberAction>(&mut out);
+    declare::<RequestAnswer>(&mut out);
+    declare::<ReportReason>(&mut out);
+    declare::<ReportState>(&mut out);
+    declare::<Moderate<'_>>(&mut out);
+    declare::<ModeratorAct>(&mut out);
+    declare::<SiteRole>(&mut out);
     declare::<Event<'_>>(&mut out);
     declare::<Welcome<'_>>(&mut out);
     declare::<Limits>(&mut out);
@@ -48,6 +54,12 @@ fn file() -> String {
     declare::<Left<'_>>(&mut out);
     declare::<LeftReason>(&mut out);
     declare::<Conversation<'_>>(&mut out);
+    declare::<RequestState>(&mut out);
+    declare::<Report<'_>>(&mut out);
+    declare::<ReportLine<'_>>(&mut out);
+    declare::<AuditEntry<'_>>(&mut out);
+    declare::<Notice<'_>>(&mut out);
+    declare::<NoticeKind>(&mut out);
     declare::<Room<'_>>(&mut out);
     declare::<Member<'_>>(&mut out);
     declare::<Listed<'_>>(&mut out);

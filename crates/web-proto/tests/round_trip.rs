@@ -148,6 +148,25 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         (any::<u64>(), text(), opt(), opt(), limit()).prop_map(|(rid, query, conversation, after, limit)| {
             Command::Search { rid, query, conversation, after, limit }
         }),
+        (any::<u64>(), text(), any::<bool>()).prop_map(|(rid, conversation, accept)| {
+            let answer = if accept { RequestAnswer::Accept } else { RequestAnswer::Dismiss };
+            Command::Request { rid, conversation, answer }
+        }),
+        (any::<u64>(), opt(), number(), opt(), report_reason(), opt()).prop_map(
+            |(rid, conversation, seq, user, reason, text)| Command::Report {
+                rid,
+                conversation,
+                seq,
+                user,
+                reason,
+                text
+            }
+        ),
+        (any::<u64>(), option::of(report_state()), opt(), limit())
+            .prop_map(|(rid, state, after, limit)| Command::Reports { rid, state, after, limit }),
+        moderate().prop_map(|moderate| Command::Moderate(Box::new(moderate))),
+        (any::<u64>(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Audit { rid, after, limit }),
+        (any::<u64>(), any::<bool>()).prop_map(|(rid, seen)| Command::Notices { rid, seen }),
         (any::<u64>(), text()).prop_map(|(rid, position)| Command::Resume { rid, position }),
         (any::<u64>(), text()).prop_map(|(rid, token)| Command::Token { rid, token }),
         number().prop_map(|rid| Command::Ping { rid }),
@@ -168,9 +187,32 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                 Event::Welcome(Box::new(Welcome { conversations, ..welcome }))
             }
         ),
-        (text(), text(), any::<u64>(), any::<u64>(), text()).prop_map(
-            |(id, conversation, seq, time, position)| Event::Ack { id, conversation, seq, time, position }
+        (text(), text(), any::<[u64; 2]>(), any::<bool>(), text()).prop_map(
+            |(id, conversation, [seq, time], request, position)| Event::Ack {
+                id,
+                conversation,
+                seq,
+                time,
+                request,
+                position
+            }
         ),
+        (any::<u64>(), any::<u64>()).prop_map(|(re, report)| Event::Reported { re, report }),
+        (any::<u64>(), vec(report(), 0..3), opt()).prop_map(|(re, reports, next)| Event::Reports {
+            re,
+            reports,
+            next
+        }),
+        report().prop_map(|report| Event::Report { report: Box::new(report) }),
+        (any::<u64>(), option::of(report()))
+            .prop_map(|(re, report)| { Event::Moderated { re, report: report.map(Box::new) } }),
+        (any::<u64>(), vec(audit_entry(), 0..3), opt()).prop_map(|(re, entries, next)| Event::Audit {
+            re,
+            entries,
+            next
+        }),
+        (any::<u64>(), vec(notice(), 0..3)).prop_map(|(re, notices)| Event::Notices { re, notices }),
+        notice().prop_map(|notice| Event::Notice { notice }),
         (code(), text(), number(), opt(), number())
             .prop_map(|(code, text, re, id, retry_after)| Event::Error { code, text, re, id, retry_after }),
         (message(), text()).prop_map(|(message, position)| Event::Message { message, position }),
@@ -286,10 +328,8 @@ fn event() -> impl Strategy<Value = Event<'static>> {
         (any::<u64>(), any::<u64>()).prop_map(|(re, expires)| Event::TokenOk { re, expires }),
         number().prop_map(|re| Event::Pong { re }),
         Just(Event::Heartbeat),
-        (code(), text(), number()).prop_map(|(code, text, retry_after)| Event::Bye {
-            code,
-            text,
-            retry_after
+        (code(), text(), number(), number(), opt()).prop_map(|(code, text, retry_after, until, reason)| {
+            Event::Bye { code, text, retry_after, until, reason }
         }),
     ]
 }
@@ -305,8 +345,9 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
             heartbeat_ms,
         });
     let texts = (text(), opt(), opt(), opt(), opt(), text());
-    (texts, person(), set_presence(), limits, any::<[bool; 2]>(), any::<[u64; 2]>()).prop_map(
-        |(texts, me, presence, limits, [open, resumed], [time, expires])| {
+    let said = (set_presence(), option::of(site_role()));
+    (texts, person(), said, limits, any::<[bool; 2]>(), any::<[u64; 2]>()).prop_map(
+        |(texts, me, (presence, role), limits, [open, resumed], [time, expires])| {
             let (session, key, guest_token, contacts_next, conversations_next, position) = texts;
             Welcome {
                 session,
@@ -315,6 +356,7 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
                 presence,
                 guest_token,
                 open,
+                role,
                 limits,
                 time,
                 expires,
@@ -334,9 +376,10 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
 }
 
 fn conversation() -> impl Strategy<Value = Conversation<'static>> {
-    let of = (option::of(person()), option::of(room()));
+    let request = prop::sample::select(vec![RequestState::Sent, RequestState::Received]);
+    let of = (option::of(person()), option::of(room()), option::of(request));
     (text(), of, option::of(message()), any::<[u64; 8]>(), any::<[bool; 2]>()).prop_map(
-        |(conversation, (with, room), last, numbers, [pinned, archived])| {
+        |(conversation, (with, room, request), last, numbers, [pinned, archived])| {
             let [received, read, their_received, their_read, unread, mentions, muted_until, active] = numbers;
             Conversation {
                 conversation,
@@ -352,10 +395,88 @@ fn conversation() -> impl Strategy<Value = Conversation<'static>> {
                 muted_until,
                 pinned,
                 archived,
+                request,
                 active,
             }
         },
     )
+}
+
+fn moderate() -> impl Strategy<Value = Moderate<'static>> {
+    use ModeratorAct::*;
+    let all =
+        vec![Warn, Mute, Unmute, Ban, Unban, Kick, SetRole, Delete, TakeReport, CloseReport, ReopenReport];
+    let texts = (opt(), opt(), opt());
+    let numbers = (number(), number(), number());
+    (any::<u64>(), prop::sample::select(all), texts, numbers, option::of(site_role())).prop_map(
+        |(rid, act, (user, conversation, reason), (seq, until, report), role)| Moderate {
+            rid,
+            act,
+            user,
+            conversation,
+            seq,
+            until,
+            reason,
+            report,
+            role,
+        },
+    )
+}
+
+fn report() -> impl Strategy<Value = Report<'static>> {
+    let line = (any::<u64>(), text(), any::<u64>(), text()).prop_map(|(seq, from, time, body)| ReportLine {
+        seq,
+        from,
+        time,
+        body,
+    });
+    let what = (opt(), number(), opt(), text());
+    let said = (report_reason(), text(), vec(line, 0..3), any::<u64>());
+    (any::<u64>(), report_state(), what, said, opt(), text()).prop_map(
+        |(report, state, (conversation, seq, user, by), (reason, text, lines, time), moderator, note)| {
+            Report { report, state, conversation, seq, user, by, reason, text, lines, time, moderator, note }
+        },
+    )
+}
+
+fn audit_entry() -> impl Strategy<Value = AuditEntry<'static>> {
+    (any::<[u64; 2]>(), opt(), text(), opt(), opt(), text()).prop_map(
+        |([number, time], by, act, user, conversation, detail)| AuditEntry {
+            number,
+            time,
+            by,
+            act,
+            user,
+            conversation,
+            detail,
+        },
+    )
+}
+
+fn notice() -> impl Strategy<Value = Notice<'static>> {
+    use NoticeKind::*;
+    let kind = prop::sample::select(vec![Warning, Mute, Ban, Unmute]);
+    (kind, opt(), number(), text()).prop_map(|(kind, conversation, until, reason)| Notice {
+        kind,
+        conversation,
+        until,
+        reason,
+    })
+}
+
+fn report_reason() -> impl Strategy<Value = ReportReason> {
+    use ReportReason::*;
+    prop::sample::select(vec![Spam, Abuse, Sexual, Violence, Fraud, Other])
+}
+
+fn report_state() -> impl Strategy<Value = ReportState> {
+    use ReportState::*;
+    prop::sample::select(vec![Open, Taken, Closed])
+}
+
+fn site_role() -> impl Strategy<Value = SiteRole> {
+    use SiteRole::*;
+    prop::sample::select(vec![Member, Moderator, Admin])
 }
 
 fn message() -> impl Strategy<Value = Message<'static>> {

@@ -23,6 +23,7 @@ mod live;
 mod poll;
 mod request;
 mod rest;
+mod site_api;
 mod visitor;
 mod websocket;
 mod wire;
@@ -35,6 +36,7 @@ pub use ice::ice_routes;
 pub use key::SessionKeys;
 pub use live::ECHO_BYTES;
 pub use rest::Client;
+pub use site_api::site_api;
 pub use visitor::TrustedProxies;
 
 /// Entry points for fuzzing: what reads bytes from outside.

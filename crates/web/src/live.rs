@@ -17,7 +17,7 @@ use crate::visitor::Visitor;
 use crate::websocket::{
     CloseFrame, HandshakeError, Message, Opcode, Reader, Violation, check, write_close, write_frame,
 };
-use crate::wire::{Asked, add_key, code, command};
+use crate::wire::{Asked, add_key, code, command, own_bye};
 
 /// Longest message of the echo endpoint.
 pub const ECHO_BYTES: usize = 16 * 1024 * 1024;
@@ -379,7 +379,9 @@ impl Gateway {
     /// Something from the domain for the session on this connection.
     pub(crate) fn tell(&mut self, conn: &mut Conn, event: &Event, io: &mut Io<'_>) {
         match event {
-            Event::Bye(refusal) => self.domain_says_bye(conn, *refusal, io),
+            Event::Bye(refusal) | Event::ByeWith { refusal, .. } => {
+                self.domain_says_bye(conn, event, *refusal, io);
+            }
             _ => {
                 let json = self.encode(event);
                 self.tell_encoded(conn, event, &json, io);
@@ -494,8 +496,8 @@ impl Gateway {
     }
 
     /// The domain has ended the session, or refused to begin it.
-    fn domain_says_bye(&mut self, conn: &mut Conn, refusal: Refusal, io: &mut Io<'_>) {
-        let event = crate::wire::bye(refusal);
+    fn domain_says_bye(&mut self, conn: &mut Conn, said: &Event, refusal: Refusal, io: &mut Io<'_>) {
+        let event = crate::wire::farewell(said, refusal);
         match &mut conn.state {
             State::Socket(socket) => {
                 if socket.live().is_some() {
@@ -528,7 +530,7 @@ impl Gateway {
         self.shared.counters.code(code);
         let text = code.meaning().trim();
         let retry_after = (code == Code::RateLimited).then_some(10_000);
-        let bye = web_proto::Event::Bye { code, text: text.into(), retry_after };
+        let bye = own_bye(code, text, retry_after);
         match state {
             State::Socket(_) => {
                 self.send_frame(&bye, Framing::WebSocket, io);
@@ -570,7 +572,7 @@ impl Gateway {
         };
         self.shared.counters.code(code);
         self.end_session(state, false, io);
-        let bye = web_proto::Event::Bye { code, text: violation.text.into(), retry_after: None };
+        let bye = own_bye(code, violation.text, None);
         self.send_frame(&bye, Framing::WebSocket, io);
         close_socket(state, violation.code, violation.text, io);
     }

@@ -205,12 +205,12 @@ impl Gateway {
         let hard_limit = self.shared.config.hard_limit;
         let Some(session) = self.polls.get(to) else { return self.put_back(json) };
         match event {
-            Event::Bye(refusal) => {
+            Event::Bye(refusal) | Event::ByeWith { refusal, .. } => {
                 let code = crate::wire::code(*refusal);
                 self.shared.counters.code(code);
                 let Some(user) = session.user() else {
                     self.put_back(json);
-                    return self.refuse_hello(to, *refusal, conns);
+                    return self.refuse_hello(to, event, *refusal, conns);
                 };
                 session.phase = Phase::Over(user);
                 session.push(&json);
@@ -294,12 +294,19 @@ impl Gateway {
         read_on(&mut io);
     }
 
-    fn refuse_hello(&mut self, to: SessionHandle, refusal: chat::Refusal, conns: &mut Conns<'_, Conn>) {
+    fn refuse_hello(
+        &mut self,
+        to: SessionHandle,
+        said: &Event,
+        refusal: chat::Refusal,
+        conns: &mut Conns<'_, Conn>,
+    ) {
         let waiting = self.polls.get(to).and_then(|session| session.waiting.get());
         self.polls.close(to);
         let Some((conn, mut io)) = waiting.and_then(|waiting| conns.get(waiting)) else { return };
         let Some(waiting) = take_waiting(&mut conn.state) else { return };
-        waiting.pending.send_event(&mut io, crate::wire::code(refusal), &crate::wire::bye(refusal));
+        let bye = crate::wire::farewell(said, refusal);
+        waiting.pending.send_event(&mut io, crate::wire::code(refusal), &bye);
         next_request(&mut conn.state, &waiting.pending, &self.shared.config, &mut io);
         read_on(&mut io);
     }
@@ -344,7 +351,7 @@ impl Gateway {
                 Reply::Event(event) => event.write(&mut json),
                 Reply::Bye(code) => {
                     let text = code.meaning().trim();
-                    web_proto::Event::Bye { code, text: text.into(), retry_after: None }.write(&mut json);
+                    crate::wire::own_bye(code, text, None).write(&mut json);
                     found.phase = Phase::Over(session.user);
                     self.shared.counters.session_ended(Transport::Poll);
                     self.shared.node.disconnected(session, code == Code::Done, timestamp(now));

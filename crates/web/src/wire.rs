@@ -1,5 +1,7 @@
 //! Between the domain's words and those of the web protocol, in both directions.
 
+pub(crate) mod moderation;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -23,6 +25,7 @@ pub(crate) fn welcome(welcome: &chat::Welcome, limits: web_proto::Limits, now: T
         },
         guest_token: welcome.guest_token.as_deref().map(Cow::Borrowed),
         open: welcome.open,
+        role: (welcome.role != chat::SiteRole::Member).then(|| moderation::site_role(welcome.role)),
         limits,
         time: now.0,
         expires: welcome.expires.0,
@@ -66,13 +69,14 @@ pub(crate) fn write(event: &chat::Event, out: &mut Vec<u8>) {
             let message = named_message(message, conversation.as_str().into());
             Event::Message { message, position: position.as_str().into() }.write(out);
         }
-        chat::Event::Ack { client_id, conversation, seq, time, position } => {
+        chat::Event::Ack { client_id, conversation, seq, time, request, position } => {
             let (conversation, position) = (Name::conversation(*conversation), Name::position(*position));
             let ack = Event::Ack {
                 id: Cow::Borrowed(client_id),
                 conversation: conversation.as_str().into(),
                 seq: seq.0,
                 time: time.0,
+                request: *request,
                 position: position.as_str().into(),
             };
             ack.write(out);
@@ -86,6 +90,27 @@ fn rare(event: &chat::Event) -> Event<'_> {
     match event {
         chat::Event::Welcome(_) => unreachable!("written by `welcome`, in the outbox"),
         chat::Event::Bye(refusal) => bye(*refusal),
+        chat::Event::ByeWith { refusal, .. } => farewell(event, *refusal),
+        chat::Event::Reported { re, report } => Event::Reported { re: *re, report: *report },
+        chat::Event::Reports { re, reports, next } => Event::Reports {
+            re: *re,
+            reports: reports.iter().map(moderation::report).collect(),
+            next: next.as_deref().map(Cow::Borrowed),
+        },
+        chat::Event::Report(report) => Event::Report { report: Box::new(moderation::report(report)) },
+        chat::Event::Moderated { re, report } => Event::Moderated {
+            re: *re,
+            report: report.as_deref().map(|report| Box::new(moderation::report(report))),
+        },
+        chat::Event::Audit { re, entries, next } => Event::Audit {
+            re: *re,
+            entries: entries.iter().map(moderation::audit_entry).collect(),
+            next: next.as_deref().map(Cow::Borrowed),
+        },
+        chat::Event::Notices { re, notices } => {
+            Event::Notices { re: *re, notices: notices.iter().map(moderation::notice).collect() }
+        }
+        chat::Event::Notice(notice) => Event::Notice { notice: moderation::notice(notice) },
         chat::Event::Ack { .. } | chat::Event::Message(..) => unreachable!("written by `write`"),
         chat::Event::SendRefused { client_id, refusal } => error(*refusal, None, Some(client_id)),
         chat::Event::Refused { re, refusal } => error(*refusal, *re, None),
@@ -282,6 +307,10 @@ fn conversation(conversation: &chat::Conversation) -> web_proto::Conversation<'_
         muted_until: conversation.muted_until.0,
         pinned: conversation.pinned,
         archived: conversation.archived,
+        request: conversation.request.map(|request| match request {
+            chat::Request::Sent => web_proto::RequestState::Sent,
+            chat::Request::Received => web_proto::RequestState::Received,
+        }),
         active: conversation.active.0,
     }
 }
@@ -360,7 +389,27 @@ pub(crate) fn bye(refusal: Refusal) -> Event<'static> {
     // All who are refused while nothing can be stored would come back in one moment; without advice, each waits for a time
     // of its own.
     let advice = retry_after(refusal).filter(|_| refusal != Refusal::Unavailable);
-    Event::Bye { code: code(refusal), text: refusal.to_string().into(), retry_after: advice }
+    let (code, text) = (code(refusal), refusal.to_string().into());
+    Event::Bye { code, text, retry_after: advice, until: None, reason: None }
+}
+
+/// The last frame of a session that the gateway ends.
+pub(crate) fn own_bye(code: Code, text: &str, retry_after: Option<u64>) -> Event<'_> {
+    Event::Bye { code, text: text.into(), retry_after, until: None, reason: None }
+}
+
+/// The same of the event that ends a session.
+pub(crate) fn farewell(event: &chat::Event, refusal: Refusal) -> Event<'_> {
+    match event {
+        chat::Event::ByeWith { until, reason, .. } => Event::Bye {
+            code: code(refusal),
+            text: refusal.to_string().into(),
+            retry_after: None,
+            until: until.map(|until| until.0),
+            reason: Some(&**reason).filter(|reason| !reason.is_empty()).map(Cow::Borrowed),
+        },
+        _ => bye(refusal),
+    }
 }
 
 fn retry_after(refusal: Refusal) -> Option<u64> {
@@ -408,6 +457,14 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::LastOwner => Code::LastOwner,
         Refusal::NoSuchCall => Code::NoSuchCall,
         Refusal::InCall => Code::InCall,
+        Refusal::FirstContact => Code::FirstContact,
+        Refusal::RequestPending => Code::RequestPending,
+        Refusal::TooManyRequests => Code::TooManyRequests,
+        Refusal::TooManyReports => Code::TooManyReports,
+        Refusal::NoSuchReport => Code::NoSuchReport,
+        Refusal::SiteReadOnly => Code::SiteReadOnly,
+        Refusal::SiteClosed => Code::SiteClosed,
+        Refusal::Kicked => Code::Kicked,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }
@@ -643,6 +700,31 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
                 page: page(after, limit),
             }
         }
+        Command::Request { rid, conversation, answer } => chat::Command::AnswerRequest {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+            answer: match answer {
+                web_proto::RequestAnswer::Accept => chat::RequestAnswer::Accept,
+                web_proto::RequestAnswer::Dismiss => chat::RequestAnswer::Dismiss,
+            },
+        },
+        Command::Report { rid, conversation, seq, user, reason, text } => chat::Command::Report {
+            re: rid,
+            of: moderation::report_of(site, conversation, seq, user)
+                .map_err(|code| wrong(code, Some(rid))())?,
+            reason: moderation::reason(reason),
+            text: text.unwrap_or_default().into_owned(),
+        },
+        Command::Reports { rid, state, after, limit } => {
+            chat::Command::Reports { re: rid, state: state.map(moderation::state), page: page(after, limit) }
+        }
+        Command::Moderate(moderate) => chat::Command::Moderate {
+            re: moderate.rid,
+            act: moderation::act(site, &moderate).map_err(|code| wrong(code, Some(moderate.rid))())?,
+        },
+        Command::Audit { rid, after, limit } => chat::Command::Audit { re: rid, page: page(after, limit) },
+        Command::Notices { rid, seen } => chat::Command::Notices { re: rid, seen },
         Command::Resume { rid, position } => {
             chat::Command::Resume { re: rid, position: parse_position(&position) }
         }

@@ -235,6 +235,47 @@ export type Command =
       limit?: number;
     }
   | {
+      t: "request";
+      rid: number;
+      conversation: string;
+      answer: RequestAnswer;
+    }
+  | {
+      t: "report";
+      rid: number;
+      conversation?: string;
+      seq?: number;
+      user?: string;
+      reason: ReportReason;
+      /** At most 1,000 bytes. */
+      text?: string;
+    }
+  | {
+      t: "reports";
+      rid: number;
+      /** Left out: all. */
+      state?: ReportState;
+      /** The `next` of the page before. */
+      after?: string;
+      limit?: number;
+    }
+  | {
+      t: "moderate"
+    } & Moderate
+  | {
+      t: "audit";
+      rid: number;
+      /** The `next` of the page before. */
+      after?: string;
+      limit?: number;
+    }
+  | {
+      t: "notices";
+      rid: number;
+      /** One has read the warnings; they go. */
+      seen?: boolean;
+    }
+  | {
       t: "resume";
       rid: number;
       position: string;
@@ -357,6 +398,41 @@ export type Role = "owner" | "moderator" | "member" | "muted";
 /** What to do with a user in a room. */
 export type MemberAction = "invite" | "remove" | "ban" | "unban" | "set_role";
 
+/** What becomes of a message request. */
+export type RequestAnswer = "accept" | "dismiss";
+
+/** Why something is reported. */
+export type ReportReason = "spam" | "abuse" | "sexual" | "violence" | "fraud" | "other";
+
+/** Whether somebody looks after a report. */
+export type ReportState = "open" | "taken" | "closed";
+
+/** What a moderator does. */
+export type Moderate = {
+  rid: number;
+  act: ModeratorAct;
+  /** Whom it concerns: with all but `delete` and those about reports. */
+  user?: string;
+  /** With `mute`, `unmute`, `ban`, `unban`: in this room only. With `delete`: where the message is. */
+  conversation?: string;
+  /** With `delete`. */
+  seq?: number;
+  /** With `mute` and `ban`: Unix milliseconds of the end; left out: there is none. */
+  until?: number;
+  /** With `warn`, `mute`, `ban`: told to the user. With `close_report`: a note for moderators. At most 1,000 bytes. */
+  reason?: string;
+  /** With those about reports. */
+  report?: number;
+  /** With `set_role`, which only admins may. */
+  role?: SiteRole;
+};
+
+/** What a moderator can do. */
+export type ModeratorAct = "warn" | "mute" | "unmute" | "ban" | "unban" | "kick" | "set_role" | "delete" | "take_report" | "close_report" | "reopen_report";
+
+/** What a user may do on the whole site, beside being a member of it. */
+export type SiteRole = "member" | "moderator" | "admin";
+
 /** A frame from the server. `re` is the `rid` of the request that an event answers. `position` is opaque: the client keeps the last one that it saw and says it in `hello` or `resume`; everything up to it has been sent to this session. */
 export type Event =
   | {
@@ -370,6 +446,8 @@ export type Event =
       seq: number;
       /** Unix milliseconds at which the server took it. */
       time: number;
+      /** It waits for the other one to accept it. */
+      request?: boolean;
       position: string;
     }
   | {
@@ -591,6 +669,44 @@ export type Event =
       next?: string;
     }
   | {
+      t: "reported";
+      re: number;
+      report: number;
+    }
+  | {
+      t: "reports";
+      re: number;
+      reports: Array<Report>;
+      /** Absent on the last page. */
+      next?: string;
+    }
+  | {
+      t: "report";
+      report: Report;
+    }
+  | {
+      t: "moderated";
+      re: number;
+      /** As it is now, where it was about one. */
+      report?: Report;
+    }
+  | {
+      t: "audit";
+      re: number;
+      entries: Array<AuditEntry>;
+      /** Absent on the last page. */
+      next?: string;
+    }
+  | {
+      t: "notices";
+      re: number;
+      notices: Array<Notice>;
+    }
+  | {
+      t: "notice";
+      notice: Notice;
+    }
+  | {
       t: "changes";
       re: number;
       /** The position was not usable: forget what is cached, this is a first page. */
@@ -627,6 +743,10 @@ export type Event =
       text: string;
       /** Come back after so many milliseconds; absent: do not come back by yourself. */
       retry_after?: number;
+      /** With `banned`: Unix milliseconds of the end, if it has one. */
+      until?: number;
+      /** With `banned` and `site_closed`: what a moderator or the owner says about it, if anything. */
+      reason?: string;
     };
 
 /** Answer to `hello`. */
@@ -643,6 +763,8 @@ export type Welcome = {
   guest_token?: string;
   /** All members see each other (mode *open*), or only contacts do. */
   open: boolean;
+  /** One's own on the site; absent: member. */
+  role?: SiteRole;
   limits: Limits;
   /** Server time, Unix milliseconds. */
   time: number;
@@ -724,9 +846,72 @@ export type Conversation = {
   muted_until: number;
   pinned: boolean;
   archived: boolean;
+  /** It waits for an answer; absent: it does not. */
+  request?: RequestState;
   /** Unix milliseconds of the last activity; the list is sorted by it. */
   active: number;
 };
+
+/** Whose answer a message request waits for. */
+export type RequestState = "sent" | "received";
+
+/** A report, as moderators see it. */
+export type Report = {
+  report: number;
+  state: ReportState;
+  /** Where the message is, or the room that is reported. */
+  conversation?: string;
+  /** Of the message. */
+  seq?: number;
+  /** Who has written it, or is reported. */
+  user?: string;
+  /** Who has reported it. */
+  by: string;
+  reason: ReportReason;
+  text?: string;
+  /** The message and those around it, as they were when it was reported. */
+  lines?: Array<ReportLine>;
+  /** Unix milliseconds. */
+  time: number;
+  /** Who has taken or closed it; absent: nobody, or the site's own server. */
+  moderator?: string;
+  note?: string;
+};
+
+/** A message as it was when it, or one near it, was reported. */
+export type ReportLine = {
+  seq: number;
+  from: string;
+  time: number;
+  body: string;
+};
+
+/** What a moderator did. */
+export type AuditEntry = {
+  number: number;
+  /** Unix milliseconds. */
+  time: number;
+  /** Absent: the site's own server, the operator, or an end that came by itself. */
+  by?: string;
+  /** A word; there may be new ones. */
+  act: string;
+  user?: string;
+  conversation?: string;
+  /** For people: a reason, an end, a seq. */
+  detail?: string;
+};
+
+/** What a moderator has to say to a user. */
+export type Notice = {
+  kind: NoticeKind;
+  /** The room in which it holds; absent: on the whole site. */
+  conversation?: string;
+  /** Unix milliseconds; absent: there is no end. */
+  until?: number;
+  reason?: string;
+};
+
+export type NoticeKind = "warning" | "mute" | "ban" | "unmute";
 
 /** A room, without its messages. */
 export type Room = {
@@ -922,7 +1107,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -971,6 +1156,14 @@ export const COMES_BACK = {
   last_owner: "never",
   no_such_call: "never",
   in_call: "never",
+  first_contact: "never",
+  request_pending: "never",
+  too_many_requests: "never",
+  too_many_reports: "never",
+  no_such_report: "never",
+  site_read_only: "never",
+  site_closed: "never",
+  kicked: "never",
   internal: "later",
 } as const satisfies Record<Code, Return>;
 
@@ -1018,6 +1211,14 @@ export const HTTP_STATUS = {
   last_owner: 409,
   no_such_call: 404,
   in_call: 409,
+  first_contact: 403,
+  request_pending: 403,
+  too_many_requests: 403,
+  too_many_reports: 409,
+  no_such_report: 404,
+  site_read_only: 403,
+  site_closed: 403,
+  kicked: 403,
   internal: 500,
 } as const satisfies Record<Code, number>;
 
@@ -1065,5 +1266,13 @@ export const CLOSE_CODE = {
   last_owner: 4038,
   no_such_call: 4040,
   in_call: 4041,
+  first_contact: 4050,
+  request_pending: 4051,
+  too_many_requests: 4052,
+  too_many_reports: 4053,
+  no_such_report: 4054,
+  site_read_only: 4055,
+  site_closed: 4056,
+  kicked: 4057,
   internal: 1011,
 } as const satisfies Record<Code, number>;

@@ -11,6 +11,7 @@ use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
 use crate::peer::{Job, Peer, may_write};
+use crate::requests::rules;
 use crate::{
     Append, Appended, ContactState, ConversationId, Event, Message, Mode, Refusal, Relation, SessionHandle,
     SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
@@ -64,7 +65,10 @@ impl Inner {
     pub(crate) fn invite(self: &Arc<Self>, asker: &Asker, peer: &Peer, invite: Invite, now: Timestamp) {
         let Invite { re, user, media, offer } = invite;
         let (session, config) = (asker.session, &self.config.calls);
-        let allowed = may_call(config.from, asker.site.site.mode, peer.is_banned, peer.relation);
+        let site = &asker.site.site;
+        let allowed = may_call(config.from, site.mode, peer.is_banned, peer.relation)
+            // A stranger's request waits without a sound.
+            && rules(&site.settings, site.mode, peer.relation).is_none();
         let sound = check_description(&offer).and_then(|()| allowed.then_some(()).ok_or(Refusal::NotAllowed));
         if let Err(refusal) = sound {
             return self.refuse(session.handle, answer_to(re), refusal);

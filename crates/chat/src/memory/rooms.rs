@@ -24,9 +24,10 @@ impl RoomStore for MemoryStore {
         room: ConversationId,
         by: UserId,
         change: RoomChange,
+        now: Timestamp,
         done: Done<Result<RoomChanged, Refusal>>,
     ) {
-        self.write(move |tables| tables.change_room(room, by, change), done);
+        self.write(move |tables| tables.change_room(room, by, change, now), done);
     }
 
     fn join_room(
@@ -51,9 +52,10 @@ impl RoomStore for MemoryStore {
         user: UserId,
         action: MemberAction,
         limits: RoomLimits,
+        now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
-        self.write(move |tables| tables.change_member(room, by, user, action, limits), done);
+        self.write(move |tables| tables.change_member(room, by, user, action, limits, now), done);
     }
 
     fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>) {

@@ -1,6 +1,8 @@
 //! What the memory store keeps, and every operation of the port as a plain function on it.
 
 mod changes;
+mod moderation;
+mod requests;
 mod rooms;
 mod search;
 
@@ -11,8 +13,8 @@ use changes::Since;
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
     ConversationOf, ConversationRow, ConversationsPage, Gap, HistoryPage, MarkerRow, PeoplePage, Position,
-    Profile, Relation, ResumeFrom, Seq, SetPresence, Site, SiteId, Snapshot, Sub, Timestamp, UserId, UserRow,
-    directory,
+    Profile, Relation, Request, ResumeFrom, Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Sub,
+    Timestamp, UserId, UserRow, directory,
 };
 
 #[derive(Default)]
@@ -32,6 +34,9 @@ pub(super) struct Tables {
     /// By (whose list, who is on it). Rows of state None tell a difference that somebody was taken off.
     contacts: BTreeMap<(UserId, UserId), Entry>,
     used_tokens: HashMap<(SiteId, Box<str>), Timestamp>,
+    /// By user: the day of their last request, and how many there were on it.
+    requests: HashMap<UserId, (u64, u32)>,
+    moderation: moderation::Kept,
 }
 
 struct Conversation {
@@ -39,6 +44,8 @@ struct Conversation {
     /// In the order of `ConversationId::pair`.
     members: [Member; 2],
     active: Timestamp,
+    /// Which of the two has asked, where it waits for an answer; and whether the other one has put it away.
+    asking: Option<(usize, bool)>,
 }
 
 struct Line {
@@ -99,6 +106,7 @@ impl Tables {
             profile,
             presence: SetPresence::default(),
             banned: false,
+            on_site: SiteStanding::default(),
             created: now,
             last_seen: now,
         };
@@ -179,6 +187,7 @@ impl Tables {
             messages: Vec::new(),
             members: [Member::default(); 2],
             active: append.time,
+            asking: None,
         });
         let seq = conversation.messages.len() as u64 + 1;
         let me = usize::from(pair[1] == append.from);
@@ -229,7 +238,7 @@ impl Tables {
         }
         let position = self.position();
         let nothing =
-            MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, position: self.position() };
+            MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position };
         let Some(me) = member_index(id, user) else { return nothing };
         let number = self.number + 1;
         let Some(conversation) = self.conversations.get_mut(&id) else { return nothing };
@@ -238,6 +247,7 @@ impl Tables {
         let read = read.0.min(newest).max(before.read);
         let received = received.0.min(newest).max(before.received).max(read);
         let moved = (received, read) != (before.received, before.read);
+        let told = conversation.request(me) != Some(Request::Received);
         if moved {
             conversation.members[me].received = received;
             conversation.members[me].read = read;
@@ -249,6 +259,7 @@ impl Tables {
             read: Seq(read),
             unread: newest - read,
             moved,
+            told,
             position: if moved { self.position() } else { position },
         }
     }
@@ -282,7 +293,11 @@ impl Tables {
         }
         let conversation = self.conversations.get(&id)?;
         let me = member_index(id, user)?;
-        let (mine, theirs) = (conversation.members[me], conversation.members[1 - me]);
+        let (mine, mut theirs) = (conversation.members[me], conversation.members[1 - me]);
+        let request = conversation.request(me);
+        if request == Some(Request::Sent) {
+            (theirs.received, theirs.read) = (0, 0);
+        }
         let newest = conversation.messages.len();
         let unread = &conversation.messages[mine.read as usize..];
         Some(ConversationRow {
@@ -298,6 +313,7 @@ impl Tables {
             muted_until: mine.muted_until,
             pinned: mine.pinned,
             archived: mine.archived,
+            request,
             active: conversation.active,
         })
     }
@@ -379,6 +395,9 @@ impl Tables {
             if was != state {
                 self.contacts.insert((of, to), Entry { state, changed });
             }
+        }
+        if relation.of_a == ContactState::Contact {
+            self.agreed(a, b);
         }
         Some(self.position())
     }
@@ -504,6 +523,8 @@ impl Tables {
         self.message_by_client_id.retain(|(user, _), _| user.site != site);
         self.contacts.retain(|(user, _), _| user.site != site);
         self.used_tokens.retain(|(of, _), _| *of != site);
+        self.requests.retain(|user, _| user.site != site);
+        self.moderation.forget(site);
         self.revision += u64::from(was);
         was
     }

@@ -93,6 +93,7 @@ impl Inner {
         re: u64,
         conversation: ConversationId,
         change: RoomChange,
+        now: Timestamp,
     ) {
         let session = asker.session;
         if let Err(refusal) = change.check() {
@@ -113,7 +114,7 @@ impl Inner {
             let event = Event::Room { conversation, room, position };
             node.tell_members(conversation.site, &members, position, Some(session.handle), event);
         };
-        self.store.change_room(conversation, session.user, change, Box::new(done));
+        self.store.change_room(conversation, session.user, change, now, Box::new(done));
     }
 
     /// Nobody is put into a room by somebody who may not even write to them.
@@ -124,6 +125,7 @@ impl Inner {
         conversation: ConversationId,
         user: Sub,
         action: MemberAction,
+        now: Timestamp,
     ) {
         let node = self.clone();
         self.find_peer(asker, To::User(user), move |asker, peer| {
@@ -138,7 +140,7 @@ impl Inner {
             }
             let (teller, user, limits) = (node.clone(), id, node.config.limits.rooms);
             let done = move |outcome| teller.member_changed(&asker, re, conversation, outcome);
-            node.store.change_member(conversation, session.user, user, action, limits, Box::new(done));
+            node.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
         });
     }
 

@@ -22,12 +22,14 @@ pub trait RoomStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<Joined, Refusal>>,
     );
-    /// Where nothing changes, nothing is committed and `members` is empty.
+    /// Where nothing changes, nothing is committed and `members` is empty. What is done to keep order is recorded, here and in
+    /// [`change_member`](Self::change_member): see [`ModerationStore`](crate::ModerationStore).
     fn change_room(
         &self,
         room: ConversationId,
         by: UserId,
         change: RoomChange,
+        now: Timestamp,
         done: Done<Result<RoomChanged, Refusal>>,
     );
     /// Makes a page's room where there is none. Who is a member stays one, and nothing is committed.
@@ -40,6 +42,7 @@ pub trait RoomStore: Send + Sync + 'static {
         done: Done<Result<Joined, Refusal>>,
     );
     fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>);
+    #[allow(clippy::too_many_arguments, reason = "the command, and when it came")]
     fn change_member(
         &self,
         room: ConversationId,
@@ -47,6 +50,7 @@ pub trait RoomStore: Send + Sync + 'static {
         user: UserId,
         action: MemberAction,
         limits: RoomLimits,
+        now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     );
     /// Stores a message in a room, as [`Store::append`](crate::Store::append) does in a direct conversation. Makes a page's room, and makes

@@ -72,7 +72,8 @@ impl Inner {
         if let Some(Joined { row, position, .. }) = joined {
             self.tell_of_room(session.user, row, position, None);
         }
-        let ack = Event::Ack { client_id: client_id.clone(), conversation, seq, time, position };
+        let client = client_id.clone();
+        let ack = Event::Ack { client_id: client, conversation, seq, time, request: false, position };
         self.answer(session, ack);
         if repeated {
             return self.counters.repeated.add(1);

@@ -52,6 +52,22 @@ pub enum Act {
     Rename,
 }
 
+impl Act {
+    /// What the site's own moderators may do in a room too, members or not; and what is recorded where it was done to somebody else.
+    pub fn keeps_order(self) -> bool {
+        matches!(
+            self,
+            Act::List
+                | Act::Tidy
+                | Act::Remove(_)
+                | Act::Ban(_)
+                | Act::Unban(_)
+                | Act::SetRole { .. }
+                | Act::Configure
+        )
+    }
+}
+
 /// What of a room decides about an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rules {
@@ -59,6 +75,15 @@ pub struct Rules {
     pub frozen: bool,
     /// How long this user must wait for the next message in slow mode.
     pub wait_ms: u32,
+}
+
+/// The same for who is a moderator of the whole site: in every room that is not private they keep order as its moderators do.
+pub fn may_as_site_moderator(act: Act, room: Rules) -> Result<(), Refusal> {
+    match room.kind {
+        RoomKind::Private => Err(Refusal::NoSuchConversation),
+        _ if act.keeps_order() => member_may(Role::Moderator, act, room),
+        _ => Err(Refusal::NotAMember),
+    }
 }
 
 /// The table. A private room does not exist for those who are not in it.
@@ -171,6 +196,24 @@ mod tests {
         check(Act::React, NEWS, &format!("yes yes yes muted not_a_member {no}"));
         check(Act::Post, SLOW, &format!("yes yes slow_mode muted not_a_member {no}"));
         check(Act::React, SLOW, &format!("yes yes yes muted not_a_member {no}"));
+    }
+
+    #[test]
+    fn moderators_of_the_site_keep_order_where_everybody_may_read() {
+        let tidy = [Act::Tidy, Act::List, Act::Configure, Act::Ban(Standing::In(Role::Member))];
+        for act in tidy {
+            for room in [OPEN, NEWS, FROZEN, SLOW] {
+                assert_eq!(may_as_site_moderator(act, room), Ok(()), "{act:?} {room:?}");
+            }
+            assert_eq!(may_as_site_moderator(act, HIDDEN), Err(Refusal::NoSuchConversation), "{act:?}");
+        }
+        let owner = Standing::In(Role::Owner);
+        for act in [Act::Ban(owner), Act::SetRole { of: owner, to: Role::Muted }] {
+            assert_eq!(may_as_site_moderator(act, OPEN), Err(Refusal::NotAllowed), "{act:?}");
+        }
+        for act in [Act::Post, Act::Rename, Act::CallAll] {
+            assert_eq!(may_as_site_moderator(act, OPEN), Err(Refusal::NotAMember), "{act:?}");
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Inner {
         let node = self.clone();
         let user = asker.sub.clone();
         let done = move |outcome: Result<MarkerRow, StoreError>| match outcome {
-            Ok(MarkerRow { received, read, unread, moved: true, position }) => {
+            Ok(MarkerRow { received, read, unread, moved: true, position, .. }) => {
                 let unread = Some(unread);
                 let event = Event::Marker { conversation, user, received, read, unread, position };
                 node.tell(session.user, position, Some(session.handle), event);

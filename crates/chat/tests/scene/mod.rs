@@ -82,6 +82,7 @@ pub fn site(mode: Mode) -> Site {
         guests: true,
         origins: vec!["https://forum.example".into()],
         secrets: vec![secret(b"a secret of this site")],
+        settings: chat::Settings::default(),
         created: Timestamp(START),
     }
 }

@@ -265,10 +265,17 @@ impl Server {
         }
         if let Some(retry_after) = self.put_off(self.flaws.put_off_hellos, self.hellos, &user) {
             let (code, text) = (Code::Unavailable, "".into());
-            return Err(written(&Event::Bye { code, text, retry_after: Some(retry_after) }));
+            return Err(written(&Event::Bye {
+                code,
+                text,
+                retry_after: Some(retry_after),
+                until: None,
+                reason: None,
+            }));
         }
         self.users.insert(user.clone(), io.handle());
         let welcome = Event::Welcome(Box::new(Welcome {
+            role: None,
             session: "s".into(),
             key: Some(user.clone().into()),
             me: Person {
@@ -369,7 +376,14 @@ impl Server {
                 self.mail.send(0, Deliver(*to, message.clone()));
             }
         }
-        let ack = Event::Ack { id, conversation: conversation.into(), seq, time: 0, position: "p".into() };
+        let ack = Event::Ack {
+            id,
+            conversation: conversation.into(),
+            seq,
+            time: 0,
+            position: "p".into(),
+            request: false,
+        };
         (own, Some(written(&ack)))
     }
 

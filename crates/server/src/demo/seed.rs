@@ -46,6 +46,7 @@ fn site(now: Timestamp) -> Site {
             created: now,
             expires: None,
         }],
+        settings: chat::Settings::default(),
         created: now,
     }
 }

@@ -17,4 +17,5 @@ mod import;
 mod lifecycle;
 mod load_plans;
 mod running;
+mod settings;
 mod tls;

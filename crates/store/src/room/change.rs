@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use chat::{
-    Act, ConversationChange, ConversationId, ConversationRow, Joined, MarkerRow, NewRoom, PageKey, Position,
-    Refusal, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, Seq, SiteId, Timestamp, UserId,
-    directory::fold,
+    Act, By, ConversationChange, ConversationId, ConversationRow, Joined, MarkerRow, NewRoom, PageKey,
+    Position, Refusal, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, Seq, SiteId, Timestamp,
+    UserId, directory::fold,
 };
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
-use super::{MemberState, RoomRow, allowed, kind_code, load, member, membership, one};
+use super::{MemberState, RoomRow, allowed, kind_code, load, member, membership, one, standing};
 use crate::fault::{Fault, Outcome};
 use crate::message::Newest;
+use crate::moderation::audit;
 use crate::user;
 use crate::writer::Batch;
 
@@ -99,10 +100,13 @@ pub(crate) fn change(
     id: ConversationId,
     by: UserId,
     change: &RoomChange,
+    now: Timestamp,
 ) -> Outcome<Result<RoomChanged, Refusal>> {
     let mut found = None;
     for act in change.acts() {
         match allowed(batch.db, id, by, act)? {
+            // A moderator of the site joins first: who changes a room is answered by it as its member sees it.
+            Ok((_, mine)) if standing(mine.as_ref()).role().is_none() => return Ok(Err(Refusal::NotAMember)),
             Ok((room, _)) => found = Some(room),
             Err(refusal) => return Ok(Err(refusal)),
         }
@@ -112,10 +116,32 @@ pub(crate) fn change(
     let mut members = Arc::default();
     if after != *before.room {
         save(batch, id, &after)?;
+        record(batch.db, id, by, change, now)?;
         members = batch.members.of(batch.db, id)?;
     }
     let row = one(batch.db, by, id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
     Ok(Ok(RoomChanged { row, position: batch.position(), members }))
+}
+
+fn record(
+    db: &Connection,
+    id: ConversationId,
+    by: UserId,
+    change: &RoomChange,
+    time: Timestamp,
+) -> Outcome<()> {
+    let named = [
+        (change.name.is_some(), "name"),
+        (change.topic.is_some(), "topic"),
+        (change.avatar.is_some(), "avatar"),
+        (change.kind.is_some(), "kind"),
+        (change.slow_ms.is_some(), "slow_ms"),
+        (change.frozen.is_some(), "frozen"),
+    ];
+    let detail: Vec<&str> = named.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
+    let (by, detail, conversation) = (By::User(by), detail.join(" "), Some(id));
+    let act = "change_room";
+    audit::note(db, &audit::Entry { site: id.site, by, act, user: None, conversation, detail: &detail, time })
 }
 
 fn save(batch: &mut Batch<'_>, id: ConversationId, room: &Room) -> Outcome<()> {
@@ -145,7 +171,8 @@ pub(crate) fn mark(
     read: Seq,
 ) -> Outcome<MarkerRow> {
     let position = batch.position();
-    let nothing = MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, position };
+    let nothing =
+        MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position };
     let (Some(room), Some(before)) = (load(batch.db, id)?, membership(batch.db, id, user)?) else {
         return Ok(nothing);
     };
@@ -169,7 +196,8 @@ pub(crate) fn mark(
         }
     }
     let position = batch.position();
-    Ok(MarkerRow { received: Seq(received), read: Seq(read), unread: newest - read, moved, position })
+    let (received, read, unread) = (Seq(received), Seq(read), newest - read);
+    Ok(MarkerRow { received, read, unread, moved, told: false, position })
 }
 
 /// How a member sees it.

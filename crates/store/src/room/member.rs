@@ -1,13 +1,14 @@
 //! Members: who comes, who goes, who gets which role.
 
 use chat::{
-    Act, ConversationId, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, Position, Refusal, Role,
-    RoomLimits, RoomName, Standing, Timestamp, UserId, may,
+    Act, By, ConversationId, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, Position, Refusal,
+    Role, RoomLimits, RoomName, Standing, Timestamp, UserId, may,
 };
 use rusqlite::{Connection, params};
 
 use super::{MemberState, Membership, RoomRow, allowed, find, membership, one, standing};
 use crate::fault::{Fault, Outcome};
+use crate::moderation::audit;
 use crate::user;
 use crate::writer::Batch;
 
@@ -113,6 +114,7 @@ pub(crate) fn change(
     user: UserId,
     action: MemberAction,
     limits: RoomLimits,
+    now: Timestamp,
 ) -> Outcome<Result<MemberChanged, Refusal>> {
     let before = membership(batch.db, id, user)?;
     let of = standing(before.as_ref());
@@ -152,6 +154,9 @@ pub(crate) fn change(
     let (mut seen, mut left) = (None, None);
     if let Some(after) = after {
         put(batch, &room, user, before, after)?;
+        if act.keeps_order() && by != user {
+            record(batch.db, id, by, user, action, now)?;
+        }
         match after {
             MemberState::In(_) => seen = one(batch.db, user, id)?,
             MemberState::Out(reason) => left = was_in.then_some(reason),
@@ -162,8 +167,35 @@ pub(crate) fn change(
     Ok(Ok(MemberChanged { member, position: batch.position(), seen, left }))
 }
 
+fn record(
+    db: &Connection,
+    id: ConversationId,
+    by: UserId,
+    user: UserId,
+    action: MemberAction,
+    time: Timestamp,
+) -> Outcome<()> {
+    let (act, detail) = match action {
+        MemberAction::Invite => ("invite", ""),
+        MemberAction::Remove => ("remove", ""),
+        MemberAction::Ban => ("ban", ""),
+        MemberAction::Unban => ("unban", ""),
+        MemberAction::SetRole(role) => (
+            "set_role",
+            match role {
+                Role::Owner => "owner",
+                Role::Moderator => "moderator",
+                Role::Member => "member",
+                Role::Muted => "muted",
+            },
+        ),
+    };
+    let (by, user) = (By::User(by), Some(user));
+    audit::note(db, &audit::Entry { site: id.site, by, act, user, conversation: Some(id), detail, time })
+}
+
 /// Gives a user a state in a room, and the room its number of members.
-pub(super) fn put(
+pub(crate) fn put(
     batch: &mut Batch<'_>,
     room: &RoomRow,
     user: UserId,

@@ -27,9 +27,10 @@ impl RoomStore for Sqlite {
         room: ConversationId,
         by: UserId,
         change: RoomChange,
+        now: Timestamp,
         done: Done<Result<RoomChanged, Refusal>>,
     ) {
-        self.write(move |batch| change::change(batch, room, by, &change), done);
+        self.write(move |batch| change::change(batch, room, by, &change, now), done);
     }
 
     fn join_room(
@@ -54,9 +55,10 @@ impl RoomStore for Sqlite {
         user: UserId,
         action: MemberAction,
         limits: RoomLimits,
+        now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
-        self.write(move |batch| member::change(batch, room, by, user, action, limits), done);
+        self.write(move |batch| member::change(batch, room, by, user, action, limits, now), done);
     }
 
     fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>) {

@@ -52,6 +52,7 @@ pub(crate) fn site(key: &str) -> Site {
         guests: true,
         origins: vec!["https://forum.example".into(), "*".into()],
         secrets: vec![secret(b"newest"), secret(b"older")],
+        settings: chat::Settings::default(),
         created: NOW,
     }
 }

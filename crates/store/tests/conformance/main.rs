@@ -8,6 +8,7 @@ mod conversations;
 mod messages;
 mod people;
 mod rooms;
+mod safety;
 mod search;
 mod sites;
 mod users;
@@ -100,6 +101,23 @@ every_store! {
         there_are_only_so_many_members_and_rooms,
         members_and_rooms_are_listed_by_name,
         an_archived_room_comes_back_with_the_next_message,
+    }
+    safety {
+        a_stranger_asks_until_the_other_one_answers,
+        a_request_has_no_links_now_or_later,
+        nobody_is_told_whether_a_request_was_read,
+        who_is_put_away_is_not_heard_of,
+        contacts_wait_for_no_answer,
+        a_user_begins_so_many_a_day,
+        a_report_keeps_what_was_said,
+        a_report_is_taken_closed_and_opened_again,
+        there_are_only_so_many_open_reports_of_one,
+        a_sanction_holds_until_its_end_and_is_told,
+        a_warning_stays_until_it_is_seen,
+        nobody_acts_on_their_equals,
+        moderators_of_the_site_keep_order_in_its_rooms,
+        all_that_is_done_is_recorded,
+        settings_are_of_one_site,
     }
     search {
         words_are_found_in_ones_own_conversations_only,

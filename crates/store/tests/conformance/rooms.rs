@@ -44,7 +44,7 @@ fn act(
     user: UserId,
     action: MemberAction,
 ) -> Result<Standing, Refusal> {
-    let changed = ask(|done| store.change_member(room, by, user, action, LIMITS, done));
+    let changed = ask(|done| store.change_member(room, by, user, action, LIMITS, NOW, done));
     changed.map(|changed| changed.member.standing)
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn roles_slow_mode_and_freeze_hold_from_the_next_message_on(store: &d
     let (_, ann, bob) = two_users(store);
     let room = create(store, ann, RoomKind::Public);
     assert!(join(store, room, bob).is_ok());
-    let change = |change| ask(|done| store.change_room(room, ann, change, done)).expect("an owner may");
+    let change = |change| ask(|done| store.change_room(room, ann, change, NOW, done)).expect("an owner may");
     let try_post = |id: &str, time| {
         let (room, body) = (RoomName::Id(room), "x".into());
         let post =
@@ -199,7 +199,7 @@ pub(crate) fn a_difference_has_rooms_that_changed_and_their_messages(store: &dyn
     let after = view.position;
     assert!(snapshot(store, bob, Some(after)).conversations.rows.is_empty());
     let change = RoomChange { topic: Some("New".into()), ..RoomChange::default() };
-    assert!(ask(|done| store.change_room(one, ann, change, done)).is_ok());
+    assert!(ask(|done| store.change_room(one, ann, change, NOW, done)).is_ok());
     let view = snapshot(store, bob, Some(after));
     let [row] = &view.conversations.rows[..] else { panic!("{view:?}") };
     assert!(matches!(&row.of, ConversationOf::Room { room, .. } if room.topic.as_deref() == Some("New")));

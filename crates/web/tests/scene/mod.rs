@@ -258,11 +258,12 @@ fn site() -> Site {
         guests: false,
         origins: vec![PAGE.into()],
         secrets: vec![secret()],
+        settings: chat::Settings::default(),
         created: Timestamp(START_UNIX_MS),
     }
 }
 
-fn secret() -> Secret {
+pub fn secret() -> Secret {
     Secret {
         kind: SecretKind::Hs256,
         bytes: b"a secret of this site".to_vec(),

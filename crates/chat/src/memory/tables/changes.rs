@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Conversation, Line, Tables, member_index};
 use crate::reactions::{NAMED, Reaction, room_for};
 use crate::{
-    ChangeMessage, ChangedMessage, ConversationId, MessageChange, REVISIONS, Reactions, Refusal, Revision,
-    Seq, StoredMessage, Timestamp, UserId, directory, may_change, may_edit,
+    ChangeMessage, ChangedMessage, ConversationId, LinkRule, MessageChange, REVISIONS, Reactions, Refusal,
+    Request, Revision, Seq, StoredMessage, Timestamp, UserId, directory, first_contact, may_change, may_edit,
 };
 
 /// What has become of a message since it was posted.
@@ -32,11 +32,15 @@ impl Tables {
             let members = if changed { self.member_numbers(id) } else { Arc::default() };
             return self.changed_message(id, seq, by, changed, members);
         }
-        member_index(id, by).ok_or(Refusal::NoSuchConversation)?;
+        let me = member_index(id, by).ok_or(Refusal::NoSuchConversation)?;
         let number = self.number + 1;
         let conversation = self.conversations.get_mut(&id).ok_or(Refusal::NoSuchMessage)?;
+        let asks = conversation.request(me) == Some(Request::Sent);
         let line = conversation.line_mut(seq).ok_or(Refusal::NoSuchMessage)?;
         may_edit(&wanted.change, &line.client_id)?;
+        if asks && let MessageChange::Edit(body) = &wanted.change {
+            first_contact(body, 0, LinkRule::Refused)?;
+        }
         may_change(&wanted.change, line.from == by, line.since.deleted, false)?;
         let changed = line.change(wanted)?;
         if changed {
@@ -58,6 +62,38 @@ impl Tables {
     ) -> Result<ChangedMessage, Refusal> {
         let message = self.message(id, seq, by).ok_or(Refusal::NoSuchMessage)?;
         Ok(ChangedMessage { message, changed, position: self.position(), members })
+    }
+
+    /// On the word of a site's moderator.
+    pub(super) fn tidy(
+        &mut self,
+        id: ConversationId,
+        seq: Seq,
+        time: Timestamp,
+    ) -> Result<ChangedMessage, Refusal> {
+        let by = self.line(id, seq).ok_or(Refusal::NoSuchMessage)?.from;
+        let wanted = ChangeMessage { conversation: id, seq, by, change: MessageChange::Delete, time };
+        let number = self.number + 1;
+        let changed = match self.conversations.get_mut(&id) {
+            Some(conversation) => {
+                let line = conversation.line_mut(seq).ok_or(Refusal::NoSuchMessage)?;
+                let changed = line.change(wanted)?;
+                if changed {
+                    line.since.version = number;
+                    conversation.members.iter_mut().for_each(|member| member.changed = number);
+                }
+                changed
+            }
+            None => self.tidy_room(wanted, number)?,
+        };
+        let mut members = Arc::default();
+        if changed {
+            self.number = number;
+            self.count_mention(id, seq);
+            members = self.member_numbers(id);
+        }
+        let nobody = UserId { site: id.site, num: 0 };
+        self.changed_message(id, seq, nobody, changed, members)
     }
 
     fn count_mention(&mut self, id: ConversationId, seq: Seq) {

@@ -8,16 +8,16 @@ use super::{Line, Tables, cut};
 use crate::room::{
     Act, EVERYBODY, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, MembersPage, NewRoom, Post,
     Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomName, RoomsPage, Standing, may,
-    mentioned,
+    may_as_site_moderator, mentioned,
 };
 use crate::{
-    Appended, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
-    HistoryPage, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId, Sub, Timestamp, UserId, directory,
-    may_change_in_room,
+    Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
+    HistoryPage, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId, SiteRole, Sub, Timestamp, UserId,
+    directory, may_change_in_room,
 };
 
 pub(super) struct Entry {
-    room: Room,
+    pub(super) room: Room,
     pub(super) messages: Vec<Line>,
     /// Whom each names; None: all.
     named: Vec<Vec<Option<UserId>>>,
@@ -40,12 +40,16 @@ struct Mine {
 }
 
 impl Entry {
-    fn standing(&self, user: UserId) -> Standing {
+    pub(super) fn standing(&self, user: UserId) -> Standing {
         match self.members.get(&user).map(|mine| mine.state) {
             Some(Ok(role)) => Standing::In(role),
             Some(Err(LeftReason::Banned)) => Standing::Banned,
             Some(Err(_)) | None => Standing::Out,
         }
+    }
+
+    pub(super) fn state(&self, user: UserId) -> Option<Result<Role, LeftReason>> {
+        self.members.get(&user).map(|mine| mine.state)
     }
 
     fn count(&self) -> usize {
@@ -86,7 +90,13 @@ impl Tables {
             self.rooms.get(&id).filter(|_| id.site == user.site).ok_or(Refusal::NoSuchConversation)?;
         // Slow mode is of messages alone.
         let rules = entry.room.rules(Timestamp(0), Timestamp(0));
-        may(entry.standing(user), act, rules).map(|()| entry)
+        let as_member = may(entry.standing(user), act, rules);
+        let is_moderator = self.users.get(&user).is_some_and(|row| row.on_site.role >= SiteRole::Moderator);
+        let allowed = match as_member {
+            Err(_) if act.keeps_order() && is_moderator => may_as_site_moderator(act, rules),
+            _ => as_member,
+        };
+        allowed.map(|()| entry)
     }
 
     fn entry(&mut self, id: ConversationId) -> &mut Entry {
@@ -133,7 +143,7 @@ impl Tables {
         id
     }
 
-    fn put_member(&mut self, id: ConversationId, user: UserId, state: Result<Role, LeftReason>) {
+    pub(super) fn put_member(&mut self, id: ConversationId, user: UserId, state: Result<Role, LeftReason>) {
         let changed = self.commit();
         let entry = self.entry(id);
         let newest = entry.messages.len() as u64;
@@ -185,8 +195,21 @@ impl Tables {
         id: ConversationId,
         by: UserId,
         change: RoomChange,
+        now: Timestamp,
     ) -> Result<RoomChanged, Refusal> {
-        change.acts().try_for_each(|act| self.allowed(id, by, act).map(drop))?;
+        change.acts().try_for_each(|act| {
+            let entry = self.allowed(id, by, act)?;
+            entry.standing(by).role().map(drop).ok_or(Refusal::NotAMember)
+        })?;
+        let detail = [
+            (change.name.is_some(), "name"),
+            (change.topic.is_some(), "topic"),
+            (change.avatar.is_some(), "avatar"),
+            (change.kind.is_some(), "kind"),
+            (change.slow_ms.is_some(), "slow_ms"),
+            (change.frozen.is_some(), "frozen"),
+        ];
+        let detail: Vec<&str> = detail.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
         let before = self.rooms[&id].room.clone();
         let after = change.apply(&before);
         let mut members = Arc::default();
@@ -195,6 +218,7 @@ impl Tables {
             let entry = self.entry(id);
             (entry.room, entry.changed) = (after, changed);
             members = entry.numbers();
+            self.note(id.site, By::User(by), "change_room", None, Some(id), &detail.join(" "), now);
         }
         let row = self.room_row(by, id).expect("only members change a room");
         Ok(RoomChanged { row, position: self.position(), members })
@@ -264,6 +288,7 @@ impl Tables {
         user: UserId,
         action: MemberAction,
         limits: RoomLimits,
+        now: Timestamp,
     ) -> Result<MemberChanged, Refusal> {
         let of = self.rooms.get(&id).map_or(Standing::Out, |entry| entry.standing(user));
         let act = match action {
@@ -295,6 +320,19 @@ impl Tables {
         let (mut seen, mut left) = (None, None);
         if let Some(after) = after {
             self.put_member(id, user, after);
+            if act.keeps_order() && by != user {
+                let (word, detail) = match action {
+                    MemberAction::Invite => ("invite", ""),
+                    MemberAction::Remove => ("remove", ""),
+                    MemberAction::Ban => ("ban", ""),
+                    MemberAction::Unban => ("unban", ""),
+                    MemberAction::SetRole(Role::Owner) => ("set_role", "owner"),
+                    MemberAction::SetRole(Role::Moderator) => ("set_role", "moderator"),
+                    MemberAction::SetRole(Role::Member) => ("set_role", "member"),
+                    MemberAction::SetRole(Role::Muted) => ("set_role", "muted"),
+                };
+                self.note(id.site, By::User(by), word, Some(user), Some(id), detail, now);
+            }
             match after {
                 Ok(_) => seen = self.room_row(user, id),
                 Err(reason) => left = of.role().map(|_| reason),
@@ -358,7 +396,7 @@ impl Tables {
 
     /// Answers whether anything is another than before.
     pub(super) fn change_in_room(&mut self, wanted: ChangeMessage) -> Result<bool, Refusal> {
-        let ChangeMessage { conversation: id, seq, by, .. } = wanted;
+        let ChangeMessage { conversation: id, seq, by, time, .. } = wanted;
         let entry = self.allowed(id, by, Act::TakeBack)?;
         let (who, rules) = (entry.standing(by), entry.room.rules(Timestamp(0), Timestamp(0)));
         let number = self.number + 1;
@@ -372,13 +410,32 @@ impl Tables {
         }
         line.since.version = number;
         let (from, body) = (line.from, line.body.clone());
+        let is_tidied = line.since.deleted && from != by;
         self.number = number;
+        if is_tidied {
+            let seq = seq.0.to_string();
+            self.note(id.site, By::User(by), "delete", Some(from), Some(id), &seq, time);
+        }
         let named = is_new_body.then(|| self.named_in(id, from, &body));
         let entry = self.entry(id);
         entry.changed = number;
         if let Some(named) = named {
             entry.named[at] = named;
         }
+        Ok(true)
+    }
+
+    /// On the word of a site's moderator. `number`: of the commit that it becomes.
+    pub(super) fn tidy_room(&mut self, wanted: ChangeMessage, number: u64) -> Result<bool, Refusal> {
+        let at = (wanted.seq.0 as usize).checked_sub(1).ok_or(Refusal::NoSuchMessage)?;
+        let entry = self.rooms.get_mut(&wanted.conversation).ok_or(Refusal::NoSuchConversation)?;
+        let line = entry.messages.get_mut(at).ok_or(Refusal::NoSuchMessage)?;
+        if !line.change(wanted)? {
+            return Ok(false);
+        }
+        line.since.version = number;
+        entry.named[at].clear();
+        entry.changed = number;
         Ok(true)
     }
 
@@ -421,6 +478,7 @@ impl Tables {
             muted_until: mine.muted_until,
             pinned: mine.pinned,
             archived: mine.archived == Some(entry.messages.len()),
+            request: None,
             active: entry.active,
         })
     }
@@ -433,7 +491,8 @@ impl Tables {
         read: Seq,
     ) -> MarkerRow {
         let position = self.position();
-        let nothing = MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, position };
+        let nothing =
+            MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position };
         let number = self.number + 1;
         let Some(entry) = self.rooms.get_mut(&id) else { return nothing };
         let newest = entry.messages.len() as u64;
@@ -448,7 +507,8 @@ impl Tables {
             self.number = number;
         }
         let position = self.position();
-        MarkerRow { received: Seq(received), read: Seq(read), unread: newest - read, moved, position }
+        let (received, read, unread) = (Seq(received), Seq(read), newest - read);
+        MarkerRow { received, read, unread, moved, told: false, position }
     }
 
     pub(super) fn change_view_of_room(

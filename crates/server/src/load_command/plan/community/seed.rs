@@ -98,6 +98,7 @@ fn add_sites(path: &Path, count: u32, secret: &[u8]) -> Outcome<Vec<(String, Sit
             guests: false,
             origins: Vec::new(),
             secrets: vec![secret],
+            settings: chat::Settings::default(),
             created: now,
         };
         let id = store.add_site(&site).map_err(|error| failed(&error))?;

@@ -1,0 +1,431 @@
+//! Order on a site in memory: the plain reading of what `ModerationStore` promises.
+
+use std::collections::BTreeMap;
+
+use super::Tables;
+use crate::moderation::{LINES_AROUND, MOST_OPEN_REPORTS};
+use crate::{
+    Act, AuditEntry, AuditPage, By, ConversationId, Ended, LeftReason, MemberChanged, MemberRow, Moderated,
+    ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine, ReportRow, ReportState, ReportsPage,
+    Role, RoomKind, Sanction, SanctionKind, Seq, SiteAct, SiteId, SiteRole, SiteStanding, Timestamp, UserId,
+    may_on_site,
+};
+
+/// What is kept about order.
+#[derive(Default)]
+pub(super) struct Kept {
+    sanctions: Vec<Sanction>,
+    reports: BTreeMap<(SiteId, u64), Report>,
+    audit: Vec<(SiteId, AuditEntry)>,
+}
+
+struct Report {
+    row: ReportRow,
+    by: UserId,
+}
+
+impl Kept {
+    pub(super) fn forget(&mut self, site: SiteId) {
+        self.sanctions.retain(|sanction| sanction.user.site != site);
+        self.reports.retain(|(of, _), _| *of != site);
+        self.audit.retain(|(of, _)| *of != site);
+    }
+}
+
+impl Tables {
+    #[allow(clippy::too_many_arguments, reason = "the columns of a record")]
+    pub(super) fn note(
+        &mut self,
+        site: SiteId,
+        by: By,
+        act: &str,
+        user: Option<UserId>,
+        conversation: Option<ConversationId>,
+        detail: &str,
+        time: Timestamp,
+    ) {
+        let by = match by {
+            By::User(id) => self.user_by_id(id).map(|row| row.profile.sub),
+            By::Site => None,
+        };
+        let number = self.moderation.audit.iter().filter(|(of, _)| *of == site).count() as u64 + 1;
+        let user = user.and_then(|id| self.user_by_id(id)).map(|row| row.profile.sub);
+        let entry =
+            AuditEntry { number, time, by, act: act.into(), user, conversation, detail: detail.into() };
+        self.moderation.audit.push((site, entry));
+    }
+
+    fn may_on_site(&self, site: SiteId, by: By, act: SiteAct, of: SiteRole) -> Result<(), Refusal> {
+        let By::User(id) = by else { return Ok(()) };
+        let row = self.user_by_id(id).filter(|row| row.id.site == site && !row.banned);
+        may_on_site(row.ok_or(Refusal::NotAllowed)?.on_site.role, act, of)
+    }
+
+    // ---- reports ----
+
+    pub(in crate::memory) fn report(&mut self, new: NewReport) -> Result<(ReportRow, bool), Refusal> {
+        let site = new.by.site;
+        let (user, lines) = self.seen_by(&new)?;
+        let is_open = |report: &&Report| report.row.state != ReportState::Closed && report.by == new.by;
+        let mut open = self.moderation.reports.values().filter(is_open);
+        if let Some(same) = open.clone().find(|report| report.row.about == new.about) {
+            return Ok((same.row.clone(), false));
+        }
+        if open.by_ref().count() >= MOST_OPEN_REPORTS as usize {
+            return Err(Refusal::TooManyReports);
+        }
+        let sub = |id: UserId| self.user_by_id(id).map(|row| row.profile.sub);
+        let number = self.moderation.reports.keys().filter(|(of, _)| *of == site).count() as u64 + 1;
+        let row = ReportRow {
+            number,
+            state: ReportState::Open,
+            about: new.about,
+            user: user.and_then(sub),
+            by: sub(new.by).ok_or(Refusal::NotAllowed)?,
+            reason: new.reason,
+            text: new.text,
+            lines,
+            time: new.time,
+            moderator: None,
+            note: "".into(),
+        };
+        self.moderation.reports.insert((site, number), Report { row: row.clone(), by: new.by });
+        Ok((row, true))
+    }
+
+    fn seen_by(&self, new: &NewReport) -> Result<(Option<UserId>, Vec<ReportLine>), Refusal> {
+        let (id, seq) = match new.about {
+            ReportAbout::User(user) => {
+                let row = self.user_by_id(user).filter(|_| user.site == new.by.site);
+                return row.map(|row| (Some(row.id), Vec::new())).ok_or(Refusal::NoSuchUser);
+            }
+            ReportAbout::Room(id) => {
+                return self.allowed(id, new.by, Act::Read).map(|_| (None, Vec::new()));
+            }
+            ReportAbout::Message(id, seq) => (id, seq),
+        };
+        match id.is_room() {
+            true => {
+                self.allowed(id, new.by, Act::Read)?;
+            }
+            false => {
+                super::member_index(id, new.by).ok_or(Refusal::NoSuchConversation)?;
+            }
+        }
+        let around = seq.0.saturating_sub(LINES_AROUND).max(1)..=seq.0.saturating_add(LINES_AROUND);
+        let lines = around.filter_map(|seq| self.message(id, Seq(seq), new.by)).filter(|line| !line.deleted);
+        let lines: Vec<_> = lines.collect();
+        let reported = lines.iter().find(|line| line.seq == seq).ok_or(Refusal::NoSuchMessage)?;
+        let user = reported.from;
+        let line = |line: &crate::StoredMessage| ReportLine {
+            seq: line.seq,
+            from: line.from_sub.clone(),
+            time: line.time,
+            body: line.body.clone(),
+        };
+        Ok((Some(user), lines.iter().map(line).collect()))
+    }
+
+    pub(in crate::memory) fn reports(
+        &self,
+        site: SiteId,
+        asker: By,
+        state: Option<ReportState>,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<ReportsPage, Refusal> {
+        self.may_on_site(site, asker, SiteAct::Look, SiteRole::Member)?;
+        let before = after.and_then(|after| after.parse().ok()).unwrap_or(u64::MAX);
+        let mut rows: Vec<ReportRow> = self
+            .moderation
+            .reports
+            .iter()
+            .rev()
+            .filter(|((of, number), _)| *of == site && *number < before)
+            .map(|(_, report)| report.row.clone())
+            .filter(|row| state.is_none_or(|state| state == row.state))
+            .collect();
+        let more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let next = rows.last().filter(|_| more).map(|row| row.number.to_string());
+        Ok(ReportsPage { rows, next })
+    }
+
+    // ---- acts ----
+
+    pub(in crate::memory) fn moderate(
+        &mut self,
+        site: SiteId,
+        by: By,
+        act: &ModeratorAct,
+        now: Timestamp,
+    ) -> Result<Moderated, Refusal> {
+        self.may(site, by, act)?;
+        let mut done = Moderated::default();
+        let about = match act {
+            ModeratorAct::Sanction(wanted) => {
+                let same = |kept: &Sanction| {
+                    kept.user == wanted.user && kept.room == wanted.room && kept.kind == wanted.kind
+                };
+                self.moderation.sanctions.retain(|kept| !same(kept));
+                let until = if wanted.kind == SanctionKind::Warning { Timestamp::MAX } else { wanted.until };
+                self.moderation.sanctions.push(Sanction { until, ..wanted.clone() });
+                done.member = self.hold(wanted.user, wanted.room, wanted.kind);
+                Some(wanted.user)
+            }
+            ModeratorAct::Lift { user, room, kind } => {
+                done.member = self.lift(*user, *room, *kind);
+                Some(*user)
+            }
+            ModeratorAct::Kick(user) => Some(*user),
+            ModeratorAct::SetRole(user, role) => {
+                if let Some(row) = self.users.get_mut(user) {
+                    row.on_site.role = *role;
+                    self.revision += 1;
+                }
+                Some(*user)
+            }
+            ModeratorAct::DeleteMessage(id, seq) => {
+                done.message = Some(self.tidy(*id, *seq, now)?);
+                None
+            }
+            ModeratorAct::TakeReport(number) => {
+                done.report = self.set_report(site, *number, ReportState::Taken, by, None);
+                None
+            }
+            ModeratorAct::CloseReport(number, note) => {
+                done.report = self.set_report(site, *number, ReportState::Closed, by, Some(note));
+                None
+            }
+            ModeratorAct::ReopenReport(number) => {
+                done.report = self.set_report(site, *number, ReportState::Open, By::Site, None);
+                None
+            }
+        };
+        done.user = about.and_then(|user| self.user_by_id(user));
+        self.record(site, by, act, now);
+        Ok(done)
+    }
+
+    fn may(&self, site: SiteId, by: By, act: &ModeratorAct) -> Result<(), Refusal> {
+        let (wanted, of) = match act {
+            ModeratorAct::Sanction(Sanction { user, .. })
+            | ModeratorAct::Lift { user, .. }
+            | ModeratorAct::Kick(user) => (SiteAct::Sanction, Some(user)),
+            ModeratorAct::SetRole(user, role) => (SiteAct::SetRole(*role), Some(user)),
+            ModeratorAct::DeleteMessage(..) => (SiteAct::Tidy, None),
+            _ => (SiteAct::Look, None),
+        };
+        let of = match of {
+            Some(user) => {
+                let row = self.user_by_id(*user).filter(|row| row.id.site == site);
+                row.ok_or(Refusal::NoSuchUser)?.on_site.role
+            }
+            None => SiteRole::Member,
+        };
+        self.may_on_site(site, by, wanted, of)?;
+        match act {
+            ModeratorAct::Sanction(Sanction { room: Some(room), .. })
+            | ModeratorAct::Lift { room: Some(room), .. }
+                if !self.rooms.contains_key(room) =>
+            {
+                Err(Refusal::NoSuchConversation)
+            }
+            ModeratorAct::DeleteMessage(id, seq) if by != By::Site => {
+                let is_open = self.rooms.get(id).is_some_and(|entry| entry.room.kind != RoomKind::Private);
+                let is_near = |about: ReportAbout| matches!(about, ReportAbout::Message(of, at) if of == *id && at.0.abs_diff(seq.0) <= LINES_AROUND);
+                let was_reported = self.moderation.reports.values().any(|report| is_near(report.row.about));
+                if is_open || was_reported { Ok(()) } else { Err(Refusal::NoSuchConversation) }
+            }
+            ModeratorAct::TakeReport(number)
+            | ModeratorAct::CloseReport(number, _)
+            | ModeratorAct::ReopenReport(number)
+                if !self.moderation.reports.contains_key(&(site, *number)) =>
+            {
+                Err(Refusal::NoSuchReport)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn set_report(
+        &mut self,
+        site: SiteId,
+        number: u64,
+        state: ReportState,
+        by: By,
+        note: Option<&str>,
+    ) -> Option<ReportRow> {
+        let moderator = match by {
+            By::User(id) => self.user_by_id(id).map(|row| row.profile.sub),
+            By::Site => None,
+        };
+        let row = &mut self.moderation.reports.get_mut(&(site, number))?.row;
+        (row.state, row.moderator) = (state, moderator);
+        if let Some(note) = note {
+            row.note = note.into();
+        }
+        Some(row.clone())
+    }
+
+    fn record(&mut self, site: SiteId, by: By, act: &ModeratorAct, time: Timestamp) {
+        let (word, user, conversation, detail) = match act {
+            ModeratorAct::Sanction(Sanction { user, room, kind, until, reason }) => {
+                let end = if *until < Timestamp::MAX { format!("until {} ", until.0) } else { String::new() };
+                (kind.word(), Some(*user), *room, format!("{end}{reason}").trim_end().to_owned())
+            }
+            ModeratorAct::Lift { user, room, kind } => (kind.lifted(), Some(*user), *room, String::new()),
+            ModeratorAct::Kick(user) => ("kick", Some(*user), None, String::new()),
+            ModeratorAct::SetRole(user, role) => ("set_role", Some(*user), None, role.word().to_owned()),
+            ModeratorAct::DeleteMessage(id, seq) => ("delete", None, Some(*id), seq.0.to_string()),
+            ModeratorAct::TakeReport(report) => ("take_report", None, None, report.to_string()),
+            ModeratorAct::CloseReport(report, note) => {
+                ("close_report", None, None, format!("{report} {note}").trim_end().to_owned())
+            }
+            ModeratorAct::ReopenReport(report) => ("reopen_report", None, None, report.to_string()),
+        };
+        self.note(site, by, word, user, conversation, &detail, time);
+    }
+
+    pub(in crate::memory) fn audit(
+        &self,
+        site: SiteId,
+        asker: By,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<AuditPage, Refusal> {
+        self.may_on_site(site, asker, SiteAct::Look, SiteRole::Member)?;
+        let before = after.and_then(|after| after.parse().ok()).unwrap_or(u64::MAX);
+        let of_site =
+            self.moderation.audit.iter().rev().filter(|(of, _)| *of == site).map(|(_, entry)| entry);
+        let mut rows: Vec<AuditEntry> = of_site.filter(|entry| entry.number < before).cloned().collect();
+        let more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let next = rows.last().filter(|_| more).map(|entry| entry.number.to_string());
+        Ok(AuditPage { rows, next })
+    }
+
+    // ---- sanctions ----
+
+    fn hold(
+        &mut self,
+        user: UserId,
+        room: Option<ConversationId>,
+        kind: SanctionKind,
+    ) -> Option<MemberChanged> {
+        match (kind, room) {
+            (SanctionKind::Mute, Some(room)) => {
+                self.set_state(room, user, Ok(Role::Muted), |state| state == Some(Ok(Role::Member)))
+            }
+            (SanctionKind::Ban, Some(room)) => {
+                let banned = Err(LeftReason::Banned);
+                self.set_state(room, user, banned, |state| state != Some(Err(LeftReason::Banned)))
+            }
+            (SanctionKind::Ban, None) => {
+                self.set_banned(user, true);
+                None
+            }
+            (SanctionKind::Mute, None) | (SanctionKind::Warning, _) => {
+                self.stand(user);
+                None
+            }
+        }
+    }
+
+    fn lift(
+        &mut self,
+        user: UserId,
+        room: Option<ConversationId>,
+        kind: SanctionKind,
+    ) -> Option<MemberChanged> {
+        let lifted = |kept: &Sanction| kept.user == user && kept.room == room && kept.kind == kind;
+        self.moderation.sanctions.retain(|kept| !lifted(kept));
+        match (kind, room) {
+            (SanctionKind::Mute, Some(room)) => {
+                self.set_state(room, user, Ok(Role::Member), |state| state == Some(Ok(Role::Muted)))
+            }
+            (SanctionKind::Ban, Some(room)) => {
+                let removed = Err(LeftReason::Removed);
+                self.set_state(room, user, removed, |state| state == Some(Err(LeftReason::Banned)))
+            }
+            (SanctionKind::Ban, None) => {
+                self.set_banned(user, false);
+                None
+            }
+            (SanctionKind::Mute, None) | (SanctionKind::Warning, _) => {
+                self.stand(user);
+                None
+            }
+        }
+    }
+
+    fn stand(&mut self, user: UserId) {
+        let of_site =
+            self.moderation.sanctions.iter().filter(|kept| kept.user == user && kept.room.is_none());
+        let muted = of_site.clone().any(|kept| kept.kind == SanctionKind::Mute);
+        let noticed = of_site.clone().any(|kept| kept.kind != SanctionKind::Ban);
+        if let Some(row) = self.users.get_mut(&user) {
+            row.on_site = SiteStanding { muted, noticed, ..row.on_site };
+            self.revision += 1;
+        }
+    }
+
+    fn set_state(
+        &mut self,
+        id: ConversationId,
+        user: UserId,
+        state: Result<Role, LeftReason>,
+        from: impl Fn(Option<Result<Role, LeftReason>>) -> bool,
+    ) -> Option<MemberChanged> {
+        let was = self.rooms.get(&id)?.state(user);
+        if !from(was) {
+            return None;
+        }
+        self.put_member(id, user, state);
+        let (seen, left) = match state {
+            Ok(_) => (self.room_row(user, id), None),
+            Err(reason) => (None, was.is_some_and(|was| was.is_ok()).then_some(reason)),
+        };
+        let member = MemberRow { user: self.user_by_id(user)?, standing: self.rooms[&id].standing(user) };
+        Some(MemberChanged { member, position: self.position(), seen, left })
+    }
+
+    pub(in crate::memory) fn moderators(&self, site: SiteId) -> Vec<UserId> {
+        let looks = |row: &&crate::UserRow| row.id.site == site && row.on_site.role >= SiteRole::Moderator;
+        self.users.values().filter(looks).map(|row| row.id).collect()
+    }
+
+    pub(in crate::memory) fn notices(&self, user: UserId) -> Vec<Notice> {
+        let of_user = self.moderation.sanctions.iter().filter(|kept| kept.user == user);
+        let mut notices: Vec<Notice> = of_user.map(Sanction::notice).collect();
+        notices.sort_by_key(|notice| notice.room.is_some());
+        notices
+    }
+
+    pub(in crate::memory) fn notices_seen(&mut self, user: UserId) {
+        let is_seen = |kept: &Sanction| kept.user == user && kept.kind == SanctionKind::Warning;
+        if self.moderation.sanctions.iter().any(is_seen) {
+            self.moderation.sanctions.retain(|kept| !is_seen(kept));
+            self.stand(user);
+        }
+    }
+
+    pub(in crate::memory) fn end_sanctions(&mut self, now: Timestamp) -> (Vec<Ended>, Option<Timestamp>) {
+        let is_over = |kept: &&Sanction| kept.until <= now && kept.until < Timestamp::MAX;
+        let over: Vec<Sanction> = self.moderation.sanctions.iter().filter(is_over).cloned().collect();
+        let mut ended = Vec::new();
+        for Sanction { user, room, kind, .. } in over {
+            let member = self.lift(user, room, kind);
+            self.note(user.site, By::Site, kind.lifted(), Some(user), room, "ended", now);
+            if let Some(user) = self.user_by_id(user) {
+                ended.push(Ended { user, room, kind, member });
+            }
+        }
+        (ended, self.next_sanction_end())
+    }
+
+    pub(in crate::memory) fn next_sanction_end(&self) -> Option<Timestamp> {
+        let ends = self.moderation.sanctions.iter().map(|kept| kept.until);
+        ends.filter(|until| *until < Timestamp::MAX).min()
+    }
+}

@@ -1,0 +1,244 @@
+//! What moderators do: asked by a session or by the site's server, done by the store, told to whom it concerns.
+
+use std::sync::Arc;
+
+use super::{
+    AuditPage, By, Moderated, ModeratorAct, Notice, NoticeKind, ReportRow, Sanction, SanctionKind, SiteRole,
+    is_reason,
+};
+use crate::command::AnswerTo;
+use crate::node::{Asker, Inner, unavailable};
+use crate::{
+    ChangedMessage, ConversationId, Event, MemberChanged, PageOf, Refusal, Seq, SiteId, StoreError, Sub,
+    Timestamp, UserRow,
+};
+
+/// What is asked for, with users by the site's names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moderate {
+    Sanction { user: Sub, room: Option<ConversationId>, kind: SanctionKind, until: Timestamp, reason: String },
+    Lift { user: Sub, room: Option<ConversationId>, kind: SanctionKind },
+    Kick { user: Sub },
+    SetRole { user: Sub, role: SiteRole },
+    DeleteMessage { conversation: ConversationId, seq: Seq },
+    TakeReport { report: u64 },
+    CloseReport { report: u64, note: String },
+    ReopenReport { report: u64 },
+}
+
+impl Moderate {
+    fn user(&self) -> Option<&Sub> {
+        match self {
+            Moderate::Sanction { user, .. }
+            | Moderate::Lift { user, .. }
+            | Moderate::Kick { user }
+            | Moderate::SetRole { user, .. } => Some(user),
+            Moderate::DeleteMessage { .. }
+            | Moderate::TakeReport { .. }
+            | Moderate::CloseReport { .. }
+            | Moderate::ReopenReport { .. } => None,
+        }
+    }
+
+    fn check(&self, site: SiteId, now: Timestamp) -> Result<(), Refusal> {
+        let is_sound = match self {
+            Moderate::Sanction { room, kind, until, reason, .. } => {
+                let has_end = *until > now && *until <= Timestamp::MAX;
+                is_reason(reason) && (has_end || *kind == SanctionKind::Warning) && is_room(site, *room)
+            }
+            Moderate::Lift { room, .. } => is_room(site, *room),
+            Moderate::CloseReport { note, .. } => is_reason(note),
+            Moderate::DeleteMessage { conversation, .. } => conversation.site == site,
+            Moderate::Kick { .. }
+            | Moderate::SetRole { .. }
+            | Moderate::TakeReport { .. }
+            | Moderate::ReopenReport { .. } => true,
+        };
+        if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
+    }
+
+    /// `user`: who was found by the name in it, where there is one.
+    fn act(self, user: Option<&UserRow>) -> Option<ModeratorAct> {
+        let user = user.map(|row| row.id);
+        Some(match self {
+            Moderate::Sanction { room, kind, until, reason, .. } => {
+                let (user, reason) = (user?, reason.into());
+                ModeratorAct::Sanction(Sanction {
+                    user,
+                    room,
+                    kind,
+                    until: until.min(Timestamp::MAX),
+                    reason,
+                })
+            }
+            Moderate::Lift { room, kind, .. } => ModeratorAct::Lift { user: user?, room, kind },
+            Moderate::Kick { .. } => ModeratorAct::Kick(user?),
+            Moderate::SetRole { role, .. } => ModeratorAct::SetRole(user?, role),
+            Moderate::DeleteMessage { conversation, seq } => {
+                ModeratorAct::DeleteMessage(conversation, seq.min(Seq::MAX))
+            }
+            Moderate::TakeReport { report } => ModeratorAct::TakeReport(report),
+            Moderate::CloseReport { report, note } => ModeratorAct::CloseReport(report, note.into()),
+            Moderate::ReopenReport { report } => ModeratorAct::ReopenReport(report),
+        })
+    }
+}
+
+fn is_room(site: SiteId, room: Option<ConversationId>) -> bool {
+    room.is_none_or(|room| room.is_room() && room.site == site)
+}
+
+impl ModeratorAct {
+    fn room(&self) -> Option<ConversationId> {
+        match self {
+            ModeratorAct::Sanction(Sanction { room, .. }) | ModeratorAct::Lift { room, .. } => *room,
+            _ => None,
+        }
+    }
+
+    /// What the user is told of it, where their sessions go on.
+    fn notice(&self) -> Option<Notice> {
+        match self {
+            ModeratorAct::Sanction(sanction)
+                if sanction.kind != SanctionKind::Ban || sanction.room.is_some() =>
+            {
+                Some(sanction.notice())
+            }
+            ModeratorAct::Lift { kind: SanctionKind::Mute, room, .. } => {
+                Some(Notice { kind: NoticeKind::Unmute, room: *room, until: None, reason: "".into() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Called once, perhaps on a thread of the store.
+type Then = Box<dyn FnOnce(Result<Option<Box<ReportRow>>, Refusal>) + Send>;
+
+impl Inner {
+    pub(crate) fn moderate(self: &Arc<Self>, asker: &Asker, re: u64, wanted: Moderate, now: Timestamp) {
+        let (node, handle) = (self.clone(), asker.session.handle);
+        let then = move |outcome| match outcome {
+            Ok(report) => node.outbox.deliver(handle, Event::Moderated { re, report }),
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        let by = By::User(asker.session.user);
+        self.moderate_as(asker.site.site.id, by, Some(asker.sub.clone()), wanted, now, Box::new(then));
+    }
+
+    /// `name`: of who acts, where that is a user.
+    pub(crate) fn moderate_as(
+        self: &Arc<Self>,
+        site: SiteId,
+        by: By,
+        name: Option<Sub>,
+        wanted: Moderate,
+        now: Timestamp,
+        then: Then,
+    ) {
+        if let Err(refusal) = wanted.check(site, now) {
+            return then(Err(refusal));
+        }
+        let (node, user) = (self.clone(), wanted.user().cloned());
+        let found = move |row: Result<Option<UserRow>, StoreError>| {
+            let act = row.map_err(unavailable).and_then(|row| {
+                // None: one is named, and nobody was found.
+                wanted.act(row.as_ref()).ok_or(Refusal::NoSuchUser)
+            });
+            match act {
+                Ok(act) => node.do_act(site, by, name, act, now, then),
+                Err(refusal) => then(Err(refusal)),
+            }
+        };
+        match user {
+            Some(sub) => self.store.user(site, sub, Box::new(found)),
+            None => found(Ok(None)),
+        }
+    }
+
+    fn do_act(
+        self: &Arc<Self>,
+        site: SiteId,
+        by: By,
+        name: Option<Sub>,
+        act: ModeratorAct,
+        now: Timestamp,
+        then: Then,
+    ) {
+        let node = self.clone();
+        let asked = act.clone();
+        let done = move |outcome: Result<Result<Moderated, Refusal>, StoreError>| match outcome
+            .map_err(unavailable)
+            .flatten()
+        {
+            Ok(moderated) => {
+                let report = moderated.report.clone().map(Box::new);
+                node.moderated(site, &asked, name, moderated);
+                then(Ok(report));
+            }
+            Err(refusal) => then(Err(refusal)),
+        };
+        self.store.moderate(site, by, act, now, Box::new(done));
+    }
+
+    /// On disk: whom it concerns is told.
+    fn moderated(self: &Arc<Self>, site: SiteId, act: &ModeratorAct, name: Option<Sub>, done: Moderated) {
+        let Moderated { user, report, message, member } = done;
+        if let Some(row) = user {
+            self.standing_changed(&row);
+            if let ModeratorAct::Sanction(sanction) = act {
+                self.ends_at(sanction.until);
+            }
+            match act.notice() {
+                Some(notice) => self.tell_in_passing(row.id, None, Event::Notice(Box::new(notice))),
+                None if matches!(act, ModeratorAct::Kick(_)) => self.end_user(row.id, Refusal::Kicked),
+                None => {}
+            }
+        }
+        if let (Some(room), Some(member)) = (act.room(), member) {
+            self.tell_member(room, member);
+        }
+        if let Some(ChangedMessage { message, changed: true, position, members }) = message {
+            let by = name.unwrap_or_else(|| message.from_sub.clone());
+            let conversation = message.conversation;
+            let message = crate::conversations::message(message);
+            let event = Event::Update { re: None, message, by, position };
+            match conversation.pair() {
+                Some(pair) => {
+                    pair.into_iter().for_each(|user| self.tell(user, position, None, event.clone()))
+                }
+                None => self.tell_members(conversation.site, &members, position, None, event),
+            }
+        }
+        if let Some(report) = report {
+            self.tell_moderators(site, report);
+        }
+    }
+
+    /// What a room's member hears of what was done with them.
+    pub(crate) fn tell_member(&self, conversation: ConversationId, changed: MemberChanged) {
+        let MemberChanged { member, position, seen, left } = changed;
+        let user = member.user.id;
+        if let Some(row) = seen {
+            self.tell_of_room(user, row, position, None);
+        }
+        if let Some(reason) = left {
+            self.tell(user, position, None, Event::Left { re: None, conversation, reason, position });
+        }
+    }
+
+    pub(crate) fn audit(self: &Arc<Self>, asker: &Asker, re: u64, page: PageOf) {
+        let (node, handle) = (self.clone(), asker.session.handle);
+        let done = move |outcome: Result<Result<AuditPage, Refusal>, StoreError>| match outcome
+            .map_err(unavailable)
+            .flatten()
+        {
+            Ok(AuditPage { rows, next }) => {
+                node.outbox.deliver(handle, Event::Audit { re, entries: rows, next });
+            }
+            Err(refusal) => node.refuse(handle, AnswerTo::Request(re), refusal),
+        };
+        let (site, limit) = (asker.site.site.id, self.page_limit(page.limit));
+        self.store.audit(site, By::User(asker.session.user), page.after, limit, Box::new(done));
+    }
+}

@@ -1,0 +1,270 @@
+//! The part of the port to storage that is about order on a site. What [`Store`](crate::Store) promises of queues, order and crashes
+//! holds here too.
+
+use std::sync::Arc;
+
+use super::SiteRole;
+use crate::{
+    ChangedMessage, ConversationId, Done, MemberChanged, Refusal, Seq, SiteId, Sub, Timestamp, UserId,
+    UserRow,
+};
+
+/// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
+pub trait ModerationStore: Send + Sync + 'static {
+    /// Keeps what was reported as it is now, with the messages around it. Who reports must be able to read it. The same by the same user
+    /// while it is open answers the one that is there, with `false`.
+    fn report(&self, report: NewReport, done: Done<Result<(ReportRow, bool), Refusal>>);
+    /// Newest first. `state` None: all.
+    fn reports(
+        &self,
+        site: SiteId,
+        asker: By,
+        state: Option<ReportState>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<Result<ReportsPage, Refusal>>,
+    );
+    /// Does it where [`may_on_site`](super::may_on_site) allows it, and writes it down.
+    fn moderate(
+        &self,
+        site: SiteId,
+        by: By,
+        act: ModeratorAct,
+        now: Timestamp,
+        done: Done<Result<Moderated, Refusal>>,
+    );
+    /// What moderators did, newest first.
+    fn audit(
+        &self,
+        site: SiteId,
+        asker: By,
+        after: Option<String>,
+        limit: u32,
+        done: Done<Result<AuditPage, Refusal>>,
+    );
+    /// Who is to hear of reports.
+    fn moderators(&self, site: SiteId, done: Done<Vec<UserId>>);
+    /// What holds for a user on the whole site, and warnings that they have not seen.
+    fn notices(&self, user: UserId, done: Done<Vec<Notice>>);
+    /// The user has seen the warnings.
+    fn notices_seen(&self, user: UserId, done: Done<()>);
+    /// Takes back what has ended by now. Also answers when the next one ends.
+    fn end_sanctions(&self, now: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>);
+}
+
+/// On whose word something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum By {
+    User(UserId),
+    /// The site's own server, or the operator of the node: they may everything.
+    Site,
+}
+
+/// What somebody reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReport {
+    pub by: UserId,
+    pub about: ReportAbout,
+    pub reason: ReportReason,
+    pub text: Box<str>,
+    pub time: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReportAbout {
+    Message(ConversationId, Seq),
+    User(UserId),
+    Room(ConversationId),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReportReason {
+    Spam,
+    Abuse,
+    Sexual,
+    Violence,
+    Fraud,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReportState {
+    Open,
+    /// Somebody looks after it.
+    Taken,
+    Closed,
+}
+
+/// A report, as moderators see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportRow {
+    pub number: u64,
+    pub state: ReportState,
+    pub about: ReportAbout,
+    /// Who has written it, or is reported; None for a room.
+    pub user: Option<Sub>,
+    pub by: Sub,
+    pub reason: ReportReason,
+    pub text: Box<str>,
+    /// As they were then.
+    pub lines: Vec<ReportLine>,
+    pub time: Timestamp,
+    /// Who has taken or closed it.
+    pub moderator: Option<Sub>,
+    pub note: Box<str>,
+}
+
+/// A message as it was when it was reported, or one near it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportLine {
+    pub seq: Seq,
+    pub from: Sub,
+    pub time: Timestamp,
+    pub body: Box<str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportsPage {
+    pub rows: Vec<ReportRow>,
+    pub next: Option<String>,
+}
+
+/// What a moderator does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModeratorAct {
+    Sanction(Sanction),
+    Lift {
+        user: UserId,
+        room: Option<ConversationId>,
+        kind: SanctionKind,
+    },
+    /// In a direct conversation or a private room only a message that was reported.
+    DeleteMessage(ConversationId, Seq),
+    SetRole(UserId, SiteRole),
+    /// Ends the sessions of now.
+    Kick(UserId),
+    TakeReport(u64),
+    CloseReport(u64, Box<str>),
+    ReopenReport(u64),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sanction {
+    pub user: UserId,
+    /// None: on the whole site.
+    pub room: Option<ConversationId>,
+    pub kind: SanctionKind,
+    /// [`Timestamp::MAX`]: no end.
+    pub until: Timestamp,
+    /// Told to the user.
+    pub reason: Box<str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SanctionKind {
+    /// Told once; nothing is taken away.
+    Warning,
+    Mute,
+    Ban,
+}
+
+/// What an act has led to, for those who must be told.
+#[derive(Debug, Clone, Default)]
+pub struct Moderated {
+    /// The user as they are now, where it was about one.
+    pub user: Option<UserRow>,
+    pub report: Option<ReportRow>,
+    pub message: Option<ChangedMessage>,
+    pub member: Option<MemberChanged>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditEntry {
+    pub number: u64,
+    pub time: Timestamp,
+    /// None: the site's own server or the operator.
+    pub by: Option<Sub>,
+    /// A word: `ban`, `lift_mute`, `delete`, …
+    pub act: Arc<str>,
+    pub user: Option<Sub>,
+    pub conversation: Option<ConversationId>,
+    /// What was said about it: a reason, an end, a seq.
+    pub detail: Box<str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditPage {
+    pub rows: Vec<AuditEntry>,
+    pub next: Option<String>,
+}
+
+/// What is told to a user about themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    pub kind: NoticeKind,
+    /// None: on the whole site.
+    pub room: Option<ConversationId>,
+    /// None: there is no end, or nothing that could end.
+    pub until: Option<Timestamp>,
+    pub reason: Box<str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NoticeKind {
+    Warning,
+    Mute,
+    Ban,
+    /// A mute has ended.
+    Unmute,
+}
+
+/// A sanction that has ended.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    pub user: UserRow,
+    pub room: Option<ConversationId>,
+    pub kind: SanctionKind,
+    /// In a room: what its member hears.
+    pub member: Option<MemberChanged>,
+}
+
+/// Codes of rows on disk, and words on the wire, are the border's; words of the record are these.
+impl SanctionKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            SanctionKind::Warning => "warn",
+            SanctionKind::Mute => "mute",
+            SanctionKind::Ban => "ban",
+        }
+    }
+
+    /// What the record says where it is taken back.
+    pub fn lifted(self) -> &'static str {
+        match self {
+            SanctionKind::Warning => "lift_warning",
+            SanctionKind::Mute => "unmute",
+            SanctionKind::Ban => "unban",
+        }
+    }
+
+    pub fn notice(self) -> NoticeKind {
+        match self {
+            SanctionKind::Warning => NoticeKind::Warning,
+            SanctionKind::Mute => NoticeKind::Mute,
+            SanctionKind::Ban => NoticeKind::Ban,
+        }
+    }
+}
+
+impl Sanction {
+    /// What the user is told.
+    pub fn notice(&self) -> Notice {
+        let has_end = self.kind != SanctionKind::Warning && self.until < Timestamp::MAX;
+        Notice {
+            kind: self.kind.notice(),
+            room: self.room,
+            until: has_end.then_some(self.until),
+            reason: self.reason.clone(),
+        }
+    }
+}

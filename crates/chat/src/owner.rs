@@ -1,0 +1,90 @@
+//! What a site's own server, and its admins, ask of a node over REST. What they do is recorded as done by the site.
+
+use serde_json::Value;
+
+use crate::moderation::{AuditPage, By, Moderate, ReportRow, ReportState, ReportsPage};
+use crate::node::{Node, unavailable};
+use crate::token;
+use crate::{PageOf, Refusal, Settings, SettingsError, SiteId, StoreError, Timestamp};
+
+/// Somebody who may, for one site. Only [`Node::caller`] makes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caller {
+    site: SiteId,
+}
+
+impl Caller {
+    pub fn site(self) -> SiteId {
+        self.site
+    }
+}
+
+/// Called once, perhaps on a thread of the store.
+pub type Told<T> = Box<dyn FnOnce(Result<T, Refusal>) + Send>;
+
+/// Why settings were not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotSet {
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error("{0}")]
+    Refused(Refusal),
+}
+
+impl Node {
+    /// Whom a token speaks for: one with the role `service` or `admin`, signed by the site.
+    pub fn caller(&self, site_key: &str, token: &str, now: Timestamp) -> Result<Caller, Refusal> {
+        let live = self.inner().sites.by_key(site_key).ok_or(Refusal::NoSuchSite)?;
+        let skew = self.inner().config.clock_skew_ms;
+        token::verify_caller(token, site_key, &live.verifiers, now, skew)?;
+        Ok(Caller { site: live.site.id })
+    }
+
+    pub fn settings(&self, caller: Caller) -> Result<Settings, Refusal> {
+        let live = self.inner().sites.by_id(caller.site).ok_or(Refusal::NoSuchSite)?;
+        Ok(live.site.settings.clone())
+    }
+
+    /// Changes the settings by a merge patch, and answers them. They hold when it returns. It waits for the disk: never call it on a
+    /// worker.
+    pub fn change_settings(&self, caller: Caller, patch: &Value) -> Result<Settings, NotSet> {
+        let settings = self.settings(caller).map_err(NotSet::Refused)?.patched(patch)?;
+        let store = &self.inner().store;
+        let set = store.set_settings(caller.site, &settings).and_then(|found| {
+            self.refresh_sites()?;
+            Ok(found)
+        });
+        match set {
+            Ok(true) => Ok(settings),
+            Ok(false) => Err(NotSet::Refused(Refusal::NoSuchSite)),
+            Err(_) => Err(NotSet::Refused(Refusal::Unavailable)),
+        }
+    }
+
+    /// As a moderator's command, with the site's own word.
+    pub fn moderate(
+        &self,
+        caller: Caller,
+        wanted: Moderate,
+        now: Timestamp,
+        told: Told<Option<Box<ReportRow>>>,
+    ) {
+        self.inner().moderate_as(caller.site, By::Site, None, wanted, now, told);
+    }
+
+    pub fn reports(&self, caller: Caller, state: Option<ReportState>, page: PageOf, told: Told<ReportsPage>) {
+        let limit = self.inner().page_limit(page.limit);
+        let done = move |outcome: Result<Result<ReportsPage, Refusal>, StoreError>| {
+            told(outcome.map_err(unavailable).flatten());
+        };
+        self.inner().store.reports(caller.site, By::Site, state, page.after, limit, Box::new(done));
+    }
+
+    pub fn audit(&self, caller: Caller, page: PageOf, told: Told<AuditPage>) {
+        let limit = self.inner().page_limit(page.limit);
+        let done = move |outcome: Result<Result<AuditPage, Refusal>, StoreError>| {
+            told(outcome.map_err(unavailable).flatten());
+        };
+        self.inner().store.audit(caller.site, By::Site, page.after, limit, Box::new(done));
+    }
+}

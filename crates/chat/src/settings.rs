@@ -1,0 +1,211 @@
+//! What the owner of a site decides: one document, stored whole and read by whoever decides.
+//!
+//! A feature that has settings adds a struct of its own here, with the values that hold where the owner has said nothing.
+//! A site's document is cached with the site, so reading it costs nothing; a changed one replaces it at once.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Documents of an older program lack what is new, and then the default holds; what a newer one has put there is ignored.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    pub access: Access,
+    /// Told to those who may not: at most [`TEXT_BYTES`].
+    pub access_text: String,
+    pub requests: Requests,
+}
+
+/// Who may come in and write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    #[default]
+    Open,
+    /// Only moderators write.
+    ReadOnly,
+    /// Only moderators come in.
+    Closed,
+}
+
+/// Message requests: what strangers may write before they are answered. Only where all members may write to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Requests {
+    pub on: bool,
+    /// Messages of one request, until it is accepted.
+    pub messages: u32,
+    /// New requests of one user in a day of UTC.
+    pub per_day: u32,
+}
+
+impl Default for Requests {
+    fn default() -> Requests {
+        Requests { on: false, messages: 3, per_day: 20 }
+    }
+}
+
+/// Longest text that is told to members.
+pub const TEXT_BYTES: usize = 500;
+/// Longest document that is read.
+pub const DOCUMENT_BYTES: usize = 256 * 1024;
+
+/// Why a change was not taken; in words for who made it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    #[error("there is no setting `{0}`")]
+    Unknown(String),
+    #[error("settings are an object, as in {{\"requests\":{{\"on\":true}}}}")]
+    NoObject,
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl Settings {
+    /// A stored document. What cannot be read is as if the owner had never said it, rather than a site that does not start.
+    pub fn parse(document: &str) -> Settings {
+        serde_json::from_str(document).unwrap_or_else(|error| {
+            tracing::error!(%error, "the settings of a site cannot be read; the defaults hold");
+            Settings::default()
+        })
+    }
+
+    /// As it is stored and shown: every setting with its value.
+    pub fn document(&self) -> Value {
+        serde_json::to_value(self).expect("settings have string keys only")
+    }
+
+    /// With a JSON merge patch (RFC 7396) applied: what is named is replaced, `null` brings the default back.
+    pub fn patched(&self, patch: &Value) -> Result<Settings, SettingsError> {
+        let Value::Object(patch) = patch else { return Err(SettingsError::NoObject) };
+        let (Value::Object(mut now), Value::Object(first)) =
+            (self.document(), Settings::default().document())
+        else {
+            return Err(SettingsError::NoObject);
+        };
+        merge(&mut now, &first, patch, "")?;
+        let settings: Settings = serde_json::from_value(Value::Object(now))
+            .map_err(|error| SettingsError::Wrong(error.to_string()))?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// With one setting changed, as in `requests.on` = `true`. What is no JSON is taken as a text.
+    pub fn with(&self, path: &str, value: &str) -> Result<Settings, SettingsError> {
+        let mut value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        for name in path.rsplit('.') {
+            value = Value::Object(Map::from_iter([(name.to_owned(), value)]));
+        }
+        self.patched(&value)
+    }
+
+    fn check(&self) -> Result<(), SettingsError> {
+        let wrong = |why: &str| Err(SettingsError::Wrong(why.to_owned()));
+        if self.access_text.len() > TEXT_BYTES || self.access_text.contains('\0') {
+            return wrong("access_text: at most 500 bytes, and no NUL");
+        }
+        if !(1..=100).contains(&self.requests.messages) {
+            return wrong("requests.messages: 1 to 100");
+        }
+        if self.requests.per_day == 0 {
+            return wrong("requests.per_day: at least 1");
+        }
+        Ok(())
+    }
+}
+
+/// `first` has the defaults, and every name that there is.
+fn merge(
+    now: &mut Map<String, Value>,
+    first: &Map<String, Value>,
+    patch: &Map<String, Value>,
+    path: &str,
+) -> Result<(), SettingsError> {
+    for (name, wanted) in patch {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let Some(default) = first.get(name) else { return Err(SettingsError::Unknown(path)) };
+        match (wanted, default, now.get_mut(name)) {
+            (Value::Null, ..) => {
+                now.insert(name.clone(), default.clone());
+            }
+            (Value::Object(patch), Value::Object(first), Some(Value::Object(now))) => {
+                merge(now, first, patch, &path)?;
+            }
+            (_, Value::Object(_), _) => {
+                return Err(SettingsError::Wrong(format!("{path}: has settings in it, and no value")));
+            }
+            _ => {
+                now.insert(name.clone(), wanted.clone());
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_patch_changes_what_it_names_and_nothing_else() {
+        let before = Settings { access_text: "Back at noon".into(), ..Settings::default() };
+        let after =
+            before.patched(&json!({"requests": {"on": true}, "access": "read_only"})).expect("it is sound");
+        assert_eq!((after.requests.on, after.requests.messages, after.access), (true, 3, Access::ReadOnly));
+        assert_eq!(after.access_text, "Back at noon");
+        let back = after.patched(&json!({"requests": null, "access_text": null})).expect("it is sound");
+        assert_eq!((back.requests, &*back.access_text), (Requests::default(), ""));
+    }
+
+    #[test]
+    fn one_setting_is_set_by_its_path() {
+        let with = |path, value| Settings::default().with(path, value);
+        assert!(with("requests.on", "true").expect("it is sound").requests.on);
+        assert_eq!(with("requests.messages", "5").expect("it is sound").requests.messages, 5);
+        assert_eq!(with("access", "closed").expect("it is sound").access, Access::Closed);
+        assert_eq!(with("access_text", "Back at noon").expect("it is sound").access_text, "Back at noon");
+        assert_eq!(with("access_text", "\"5\"").expect("it is sound").access_text, "5");
+    }
+
+    #[test]
+    fn what_cannot_be_is_said_by_name() {
+        let why = |path, value| Settings::default().with(path, value).expect_err("it is wrong").to_string();
+        assert_eq!(why("request.on", "true"), "there is no setting `request`");
+        assert_eq!(why("requests.off", "true"), "there is no setting `requests.off`");
+        assert!(why("requests", "true").starts_with("requests: "));
+        assert!(why("requests.messages", "0").starts_with("requests.messages: "));
+        assert!(why("requests.per_day", "0").starts_with("requests.per_day: "));
+        assert!(why("requests.messages", "-1").contains("-1"));
+        assert!(why("access", "ajar").contains("ajar"));
+        assert!(why("access_text", &"x".repeat(501)).starts_with("access_text: "));
+        assert_eq!(Settings::default().patched(&json!([1])), Err(SettingsError::NoObject));
+    }
+
+    #[test]
+    fn documents_of_other_programs_are_read() {
+        assert_eq!(Settings::parse("{}"), Settings::default());
+        let newer = r#"{"requests":{"on":true,"how":"politely"},"new":[1]}"#;
+        assert!(Settings::parse(newer).requests.on);
+        assert_eq!(Settings::parse("not JSON"), Settings::default());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_stored_is_read_back(on: bool, messages in 1u32..=100, per_day in 1u32.., text in ".{0,100}") {
+            let settings = Settings {
+                access_text: text,
+                requests: Requests { on, messages, per_day },
+                ..Settings::default()
+            };
+            prop_assert_eq!(Settings::parse(&settings.document().to_string()), settings);
+        }
+
+        #[test]
+        fn no_patch_does_harm(path in "[a-z_.]{0,30}", value in ".{0,40}") {
+            let _ = Settings::default().with(&path, &value);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Order on a site as its members and moderators live it: requests, reports, sanctions, and what the owner has switched.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use chat::token::Claims;
+use chat::*;
+use scene::{Device, SITE, Scene, sub, to};
+
+const HOUR: u64 = 3_600_000;
+
+fn with(settings: &[(&str, &str)]) -> Scene {
+    let scene = Scene::new(Mode::Open);
+    set(&scene, settings);
+    scene
+}
+
+fn set(scene: &Scene, settings: &[(&str, &str)]) {
+    let site = scene.store.sites().unwrap().remove(0);
+    let now = settings.iter().fold(site.settings, |now, (path, value)| now.with(path, value).unwrap());
+    scene.store.set_settings(site.id, &now).unwrap();
+    scene.node.refresh_sites().unwrap();
+}
+
+fn sign_in_as(scene: &Scene, user: &str, role: &str) -> Device {
+    let exp = (scene.now / 1000 + 3600) as f64;
+    let claims = Claims { sub: user.into(), role: Some(role.into()), exp, ..Claims::default() };
+    let handle = scene.hello(Some(&scene.signed(&claims)), &format!("{user}-1"), None);
+    scene.welcomed(handle)
+}
+
+fn moderate(scene: &Scene, device: &Device, act: Moderate) -> Result<Option<Box<ReportRow>>, Refusal> {
+    match scene.ask(device, Command::Moderate { re: 5, act }).into_iter().find(is_answer) {
+        Some(Event::Moderated { report, .. }) => Ok(report),
+        Some(Event::Refused { refusal, .. }) => Err(refusal),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+fn is_answer(event: &Event) -> bool {
+    matches!(event, Event::Moderated { re: 5, .. } | Event::Refused { re: Some(5), .. })
+}
+
+fn sanction(user: &str, kind: SanctionKind, until: u64) -> Moderate {
+    let (user, until, reason) = (sub(user), Timestamp(until), "Insults".to_owned());
+    Moderate::Sanction { user, room: None, kind, until, reason }
+}
+
+fn conversations(events: &[Event]) -> Vec<&Conversation> {
+    let of = events.iter().filter_map(|event| match event {
+        Event::Conversation { conversation, .. } => Some(&**conversation),
+        _ => None,
+    });
+    of.collect()
+}
+
+#[test]
+fn a_stranger_is_a_request_until_answered() {
+    let scene = with(&[("requests.on", "true"), ("requests.messages", "2")]);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.take(&ann);
+    scene.send(&ann, to("bob"), "1", "Hello");
+    let heard = scene.take(&ann);
+    let [Event::Ack { request: true, conversation, .. }] = &heard[..] else { panic!("{heard:?}") };
+    let heard = scene.take(&bob);
+    let [seen] = conversations(&heard)[..] else { panic!("{heard:?}") };
+    assert_eq!((seen.request, seen.unread, heard.len()), (Some(Request::Received), 1, 1));
+    assert!(scene.post(&ann, to("bob"), "2", "www.evil.com").is_err_and(|why| why == Refusal::FirstContact));
+    scene.post(&ann, to("bob"), "2", "It is about the bike").unwrap();
+    assert_eq!(scene.bodies(&bob), ["It is about the bike"]);
+    assert_eq!(scene.post(&ann, to("bob"), "3", "?"), Err(Refusal::RequestPending));
+
+    let set = MarkerSet::Read(Seq(2));
+    scene.command(&bob, Command::Marker { conversation: *conversation, set });
+    assert!(scene.take(&ann).is_empty(), "she is not told that he has read it");
+
+    let answer = RequestAnswer::Accept;
+    let heard = scene.ask(&bob, Command::AnswerRequest { re: 7, conversation: *conversation, answer });
+    let [Event::Conversation { re: Some(7), conversation: seen, .. }] = &heard[..] else {
+        panic!("{heard:?}")
+    };
+    assert_eq!(seen.request, None);
+    let heard = scene.take(&ann);
+    let [seen] = conversations(&heard)[..] else { panic!("{heard:?}") };
+    assert_eq!((seen.request, seen.their_read), (None, Seq(2)));
+    scene.post(&ann, to("bob"), "3", "https://bikes.example").unwrap();
+}
+
+#[test]
+fn what_is_put_away_is_told_to_nobody() {
+    let scene = with(&[("requests.on", "true")]);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let (conversation, _) = scene.post(&ann, to("bob"), "1", "Hello").unwrap();
+    let dismiss = |re| Command::AnswerRequest { re, conversation, answer: RequestAnswer::Dismiss };
+    let heard = scene.ask(&bob, dismiss(1));
+    assert!(matches!(&conversations(&heard)[..], [seen] if seen.archived));
+    assert!(scene.take(&ann).is_empty());
+    scene.post(&ann, to("bob"), "2", "Are you there?").unwrap();
+    assert!(scene.take(&bob).is_empty());
+    let refused = scene.ask(&ann, dismiss(2));
+    assert!(matches!(refused[..], [Event::Refused { re: Some(2), refusal: Refusal::NotAllowed }]));
+}
+
+#[test]
+fn who_knows_each_other_asks_nobody() {
+    let scene = with(&[("requests.on", "true")]);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.befriend(&ann, &bob);
+    scene.post(&ann, to("bob"), "1", "https://bikes.example").unwrap();
+    assert_eq!(scene.bodies(&bob), ["https://bikes.example"]);
+    let mia = sign_in_as(&scene, "mia", "moderator");
+    scene.post(&mia, to("bob"), "1", "see https://rules.example").unwrap();
+    assert_eq!(scene.bodies(&bob), ["see https://rules.example"], "moderators may write to everybody");
+    let carl = scene.sign_in("carl", "c");
+    scene.contact(&carl, ContactAction::Request, "bob").unwrap();
+    scene.take(&bob);
+    scene.post(&bob, to("carl"), "2", "https://bikes.example").unwrap();
+    assert_eq!(scene.bodies(&carl), ["https://bikes.example"], "he has asked to be written to");
+}
+
+#[test]
+fn without_the_setting_nothing_is_asked() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    for number in 0..5 {
+        scene.post(&ann, to("bob"), &number.to_string(), "www.bikes.example").unwrap();
+    }
+    assert_eq!(scene.bodies(&bob).len(), 5);
+}
+
+#[test]
+fn a_role_comes_by_the_token_and_stays_until_the_next_word() {
+    let scene = Scene::new(Mode::Open);
+    assert_eq!(sign_in_as(&scene, "mia", "moderator").welcome.role, SiteRole::Moderator);
+    let again = scene.sign_in("mia", "other");
+    assert_eq!(again.welcome.role, SiteRole::Moderator, "a token without the claim says nothing");
+    assert!(moderate(&scene, &again, sanction("mia", SanctionKind::Mute, scene.now + 1)).is_err());
+    assert_eq!(
+        sign_in_as(&scene, "mia", "editor").welcome.role,
+        SiteRole::Moderator,
+        "a word of the site's own"
+    );
+    assert_eq!(sign_in_as(&scene, "mia", "member").welcome.role, SiteRole::Member);
+    let page = PageOf::default();
+    let heard = scene.ask(&again, Command::Reports { re: 1, state: None, page });
+    assert!(matches!(heard[..], [Event::Refused { refusal: Refusal::NotAllowed, .. }]), "{heard:?}");
+    let exp = (scene.now / 1000 + 3600) as f64;
+    let claims = Claims { sub: "server".into(), role: Some("service".into()), exp, ..Claims::default() };
+    assert_eq!(scene.refused_hello(Some(&scene.signed(&claims))), Refusal::BadToken);
+}
+
+#[test]
+fn a_report_reaches_moderators_who_are_here_and_is_looked_after() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, tom) = (scene.sign_in("ann", "a"), scene.sign_in("tom", "t"));
+    let (mia, moe) = (sign_in_as(&scene, "mia", "moderator"), sign_in_as(&scene, "moe", "moderator"));
+    let (conversation, seq) = scene.post(&tom, to("ann"), "1", "You fool").unwrap();
+    let of = ReportOf::Message(conversation, seq);
+    let report = |of| Command::Report { re: 3, of, reason: ReportReason::Abuse, text: "look".into() };
+    let heard = scene.ask(&ann, report(of));
+    assert!(heard.iter().any(|event| matches!(event, Event::Reported { re: 3, report: 1 })), "{heard:?}");
+    for moderator in [&mia, &moe] {
+        let heard = scene.take(moderator);
+        let [Event::Report(row)] = &heard[..] else { panic!("{heard:?}") };
+        assert_eq!((&row.user, &*row.lines[0].body), (&Some(sub("tom")), "You fool"));
+    }
+    assert!(scene.take(&tom).is_empty(), "nobody else is told");
+    let itself = scene.ask(&ann, report(ReportOf::User(sub("ann"))));
+    assert!(matches!(itself[..], [Event::Refused { re: Some(3), refusal: Refusal::BadValue }]));
+    let nobody = scene.ask(&ann, report(ReportOf::User(sub("nobody"))));
+    assert!(matches!(nobody[..], [Event::Refused { re: Some(3), refusal: Refusal::NoSuchUser }]));
+
+    moderate(&scene, &mia, Moderate::TakeReport { report: 1 }).unwrap();
+    let heard = scene.take(&moe);
+    assert!(matches!(&heard[..], [Event::Report(row)] if row.moderator == Some(sub("mia"))), "{heard:?}");
+    scene.take(&ann);
+    moderate(&scene, &mia, Moderate::DeleteMessage { conversation, seq }).unwrap();
+    for member in [&ann, &tom] {
+        let heard = scene.take(member);
+        let [Event::Update { message, by, .. }] = &heard[..] else { panic!("{heard:?}") };
+        assert!(message.deleted && *by == sub("mia"));
+    }
+    let note = "Warned him".to_owned();
+    let closed = moderate(&scene, &mia, Moderate::CloseReport { report: 1, note }).unwrap().unwrap();
+    assert_eq!(closed.state, ReportState::Closed);
+    assert_eq!(moderate(&scene, &ann, Moderate::TakeReport { report: 1 }), Err(Refusal::NotAllowed));
+    let audit = scene.ask(&mia, Command::Audit { re: 9, page: PageOf::default() });
+    let [Event::Audit { entries, .. }] = &audit[..] else { panic!("{audit:?}") };
+    let words: Vec<&str> = entries.iter().map(|entry| &*entry.act).collect();
+    assert_eq!(words, ["close_report", "delete", "take_report", "set_role", "set_role"]);
+}
+
+/// With what comes after the welcome.
+fn sign_in_and_hear(scene: &Scene) -> (Device, Vec<Event>) {
+    let handle = scene.hello(Some(&scene.token("tom")), "t", None);
+    let mut heard = scene.inbox.take(handle);
+    match heard.remove(0) {
+        Event::Welcome(welcome) => (Device { session: welcome.session, welcome: *welcome }, heard),
+        other => panic!("no welcome but {other:?}"),
+    }
+}
+
+#[test]
+fn who_is_muted_reads_and_does_not_write_until_it_ends() {
+    let mut scene = Scene::new(Mode::Open);
+    let (ann, tom) = (scene.sign_in("ann", "a"), scene.sign_in("tom", "t"));
+    let mia = sign_in_as(&scene, "mia", "moderator");
+    let end = scene.now + HOUR;
+    moderate(&scene, &mia, sanction("tom", SanctionKind::Mute, end)).unwrap();
+    let heard = scene.take(&tom);
+    let [Event::Notice(notice)] = &heard[..] else { panic!("{heard:?}") };
+    let expected = (NoticeKind::Mute, Some(Timestamp(end)), "Insults");
+    assert_eq!((notice.kind, notice.until, &*notice.reason), expected);
+    assert_eq!(scene.post(&tom, to("ann"), "1", "But"), Err(Refusal::Muted));
+    scene.post(&ann, to("tom"), "1", "Well").unwrap();
+    assert_eq!(scene.bodies(&tom), ["Well"]);
+
+    scene.restart();
+    let (tom, heard) = sign_in_and_hear(&scene);
+    assert!(matches!(&heard[..], [Event::Notice(notice)] if notice.kind == NoticeKind::Mute), "{heard:?}");
+    assert_eq!(scene.post(&tom, to("ann"), "2", "But"), Err(Refusal::Muted));
+    scene.now = end - 1_000;
+    let tom = scene.sign_in("tom", "t");
+    scene.take(&tom);
+    scene.wait(2_000);
+    let heard = scene.take(&tom);
+    assert!(matches!(&heard[..], [Event::Notice(notice)] if notice.kind == NoticeKind::Unmute), "{heard:?}");
+    scene.post(&tom, to("ann"), "3", "Sorry").unwrap();
+}
+
+#[test]
+fn a_ban_ends_sessions_and_says_why_and_until_when() {
+    let mut scene = Scene::new(Mode::Open);
+    let tom = scene.sign_in("tom", "t");
+    let mia = sign_in_as(&scene, "mia", "moderator");
+    let end = scene.now + HOUR;
+    moderate(&scene, &mia, sanction("tom", SanctionKind::Ban, end)).unwrap();
+    let said = |event: &Event| match event {
+        Event::ByeWith { refusal: Refusal::Banned, until, reason } => (*until, reason.to_string()),
+        other => panic!("not banned but {other:?}"),
+    };
+    let expected = (Some(Timestamp(end)), "Insults".to_owned());
+    assert_eq!(said(&scene.take(&tom)[0]), expected);
+    let handle = scene.hello(Some(&scene.token("tom")), "t", None);
+    assert_eq!(said(&scene.inbox.take(handle)[0]), expected);
+    moderate(&scene, &mia, Moderate::Lift { user: sub("tom"), room: None, kind: SanctionKind::Ban }).unwrap();
+    scene.sign_in("tom", "t");
+    moderate(&scene, &mia, sanction("tom", SanctionKind::Ban, end)).unwrap();
+    scene.now = end;
+    scene.wait(200);
+    let tom = scene.sign_in("tom", "t");
+    moderate(&scene, &mia, Moderate::Kick { user: sub("tom") }).unwrap();
+    assert!(matches!(scene.take(&tom)[..], [Event::Bye(Refusal::Kicked)]));
+    scene.sign_in("tom", "t");
+}
+
+#[test]
+fn a_warning_is_told_until_it_is_seen() {
+    let scene = Scene::new(Mode::Open);
+    scene.sign_in("tom", "t");
+    let mia = sign_in_as(&scene, "mia", "moderator");
+    moderate(&scene, &mia, sanction("tom", SanctionKind::Warning, 0)).unwrap();
+    for _ in 0..2 {
+        let (_, heard) = sign_in_and_hear(&scene);
+        assert!(matches!(&heard[..], [Event::Notice(notice)] if &*notice.reason == "Insults"), "{heard:?}");
+    }
+    let tom = scene.sign_in("tom", "t");
+    let heard = scene.ask(&tom, Command::Notices { re: 4, seen: true });
+    assert!(matches!(&heard[..], [Event::Notices { re: 4, notices }] if notices.is_empty()), "{heard:?}");
+    assert!(sign_in_and_hear(&scene).1.is_empty());
+}
+
+#[test]
+fn a_site_that_is_read_only_or_closed_is_so_at_once() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let mia = sign_in_as(&scene, "mia", "moderator");
+    set(&scene, &[("access", "read_only")]);
+    assert_eq!(scene.post(&ann, to("bob"), "1", "Hello"), Err(Refusal::SiteReadOnly));
+    scene.post(&mia, to("bob"), "1", "Back at noon").unwrap();
+    assert_eq!(scene.bodies(&bob), ["Back at noon"]);
+    set(&scene, &[("access", "closed"), ("access_text", "Back at noon")]);
+    let heard = scene.take(&ann);
+    let closed = |event: &Event| matches!(event, Event::ByeWith { refusal: Refusal::SiteClosed, reason, .. } if **reason == *"Back at noon");
+    assert!(heard.iter().any(closed), "{heard:?}");
+    let handle = scene.hello(Some(&scene.token("ann")), "a", None);
+    assert!(scene.inbox.take(handle).iter().all(closed));
+    scene.post(&mia, to("bob"), "2", "Still here").unwrap();
+    set(&scene, &[("access", "open"), ("access_text", "")]);
+    scene.sign_in("ann", "a");
+}
+
+#[test]
+fn the_sites_own_server_changes_settings_and_acts() {
+    let scene = Scene::new(Mode::Open);
+    let exp = (scene.now / 1000 + 3600) as f64;
+    let token = |role: &str| {
+        scene.signed(&Claims { sub: "x".into(), role: Some(role.into()), exp, ..Claims::default() })
+    };
+    let caller = |role: &str| scene.node.caller(SITE, &token(role), scene.now());
+    assert_eq!(caller("moderator"), Err(Refusal::NotAllowed));
+    assert_eq!(scene.node.caller(SITE, &scene.token("ann"), scene.now()), Err(Refusal::NotAllowed));
+    assert_eq!(scene.node.caller("other", &token("service"), scene.now()), Err(Refusal::NoSuchSite));
+    assert_eq!(scene.node.caller(SITE, "nonsense", scene.now()), Err(Refusal::BadToken));
+    assert!(caller("admin").is_ok());
+    let server = caller("service").unwrap();
+    let patch = serde_json::json!({"requests": {"on": true}});
+    assert!(scene.node.change_settings(server, &patch).unwrap().requests.on);
+    assert!(scene.node.settings(server).unwrap().requests.on, "at once");
+    let wrong = scene.node.change_settings(server, &serde_json::json!({"nothing": 1}));
+    assert!(matches!(wrong, Err(NotSet::Settings(SettingsError::Unknown(_)))));
+
+    let tom = scene.sign_in("tom", "t");
+    let told = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let tell = told.clone();
+    let act = sanction("tom", SanctionKind::Mute, Timestamp::MAX.0);
+    scene.node.moderate(
+        server,
+        act,
+        scene.now(),
+        Box::new(move |outcome| *tell.lock().unwrap() = Some(outcome)),
+    );
+    assert_eq!(told.lock().unwrap().take(), Some(Ok(None)));
+    let heard = scene.take(&tom);
+    assert!(matches!(&heard[..], [Event::Notice(notice)] if notice.until.is_none()), "{heard:?}");
+}
+
+#[test]
+fn words_and_ends_have_bounds() {
+    let scene = Scene::new(Mode::Open);
+    scene.sign_in("tom", "t");
+    let mia = sign_in_as(&scene, "mia", "moderator");
+    let long = |reason| Moderate::Sanction {
+        user: sub("tom"),
+        room: None,
+        kind: SanctionKind::Mute,
+        until: Timestamp::MAX,
+        reason,
+    };
+    assert_eq!(moderate(&scene, &mia, long("x".repeat(REASON_BYTES + 1))), Err(Refusal::BadValue));
+    assert_eq!(moderate(&scene, &mia, long("a\0b".into())), Err(Refusal::BadValue));
+    for until in [0, scene.now, u64::MAX] {
+        assert_eq!(moderate(&scene, &mia, sanction("tom", SanctionKind::Ban, until)), Err(Refusal::BadValue));
+    }
+    let note = "x".repeat(REASON_BYTES + 1);
+    assert_eq!(moderate(&scene, &mia, Moderate::CloseReport { report: 1, note }), Err(Refusal::BadValue));
+    assert_eq!(moderate(&scene, &mia, Moderate::TakeReport { report: u64::MAX }), Err(Refusal::NoSuchReport));
+    let nobody = sanction("nobody", SanctionKind::Mute, Timestamp::MAX.0);
+    assert_eq!(moderate(&scene, &mia, nobody), Err(Refusal::NoSuchUser));
+}

@@ -1,0 +1,92 @@
+//! Order on a site: reports, sanctions, and the record of what moderators did.
+//!
+//! What is done is decided in the transaction that does it, by the roles that are stored then, and recorded in the same one.
+
+mod act;
+pub(crate) mod audit;
+mod report;
+pub(crate) mod sanction;
+
+use chat::{
+    AuditPage, By, Done, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice, Refusal,
+    ReportRow, ReportState, ReportsPage, SiteId, SiteRole, Timestamp, UserId, UserRow,
+};
+use rusqlite::Connection;
+
+use crate::fault::Outcome;
+use crate::sqlite::Sqlite;
+use crate::user;
+
+impl ModerationStore for Sqlite {
+    fn report(&self, report: NewReport, done: Done<Result<(ReportRow, bool), Refusal>>) {
+        self.write(move |batch| report::keep(batch, &report), done);
+    }
+
+    fn reports(
+        &self,
+        site: SiteId,
+        asker: By,
+        state: Option<ReportState>,
+        after: Option<String>,
+        limit: u32,
+        done: Done<Result<ReportsPage, Refusal>>,
+    ) {
+        self.read(move |db| report::page(db, site, asker, state, after.as_deref(), limit), done);
+    }
+
+    fn moderate(
+        &self,
+        site: SiteId,
+        by: By,
+        act: ModeratorAct,
+        now: Timestamp,
+        done: Done<Result<Moderated, Refusal>>,
+    ) {
+        self.write(move |batch| act::moderate(batch, site, by, &act, now), done);
+    }
+
+    fn audit(
+        &self,
+        site: SiteId,
+        asker: By,
+        after: Option<String>,
+        limit: u32,
+        done: Done<Result<AuditPage, Refusal>>,
+    ) {
+        self.read(move |db| audit::page(db, site, asker, after.as_deref(), limit), done);
+    }
+
+    fn moderators(&self, site: SiteId, done: Done<Vec<UserId>>) {
+        self.read(move |db| user::moderators(db, site), done);
+    }
+
+    fn notices(&self, user: UserId, done: Done<Vec<Notice>>) {
+        self.read(move |db| sanction::notices(db, user), done);
+    }
+
+    fn notices_seen(&self, user: UserId, done: Done<()>) {
+        self.write(move |batch| sanction::seen(batch.db, user), done);
+    }
+
+    fn end_sanctions(&self, now: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>) {
+        self.write(move |batch| sanction::end(batch, now), done);
+    }
+}
+
+/// The role on whose strength somebody acts on this site. None: may everything.
+fn role_of(db: &Connection, site: SiteId, by: By) -> Outcome<Result<Option<SiteRole>, Refusal>> {
+    let By::User(id) = by else { return Ok(Ok(None)) };
+    let row = if id.site == site { user::by_id(db, id)? } else { None };
+    Ok(match row {
+        Some(UserRow { banned: false, on_site, .. }) => Ok(Some(on_site.role)),
+        Some(_) | None => Err(Refusal::NotAllowed),
+    })
+}
+
+/// The number of who acts in a row; 0 is nobody's.
+fn number_of(by: By) -> u32 {
+    match by {
+        By::User(id) => id.num,
+        By::Site => 0,
+    }
+}

@@ -1,0 +1,134 @@
+//! One act of a moderator: may they, do it, write it down.
+
+use chat::{
+    By, ConversationId, Moderated, ModeratorAct, Refusal, ReportState, RoomKind, Sanction, Seq, SiteAct,
+    SiteId, SiteRole, SiteStanding, Timestamp, UserId, may_on_site,
+};
+
+use super::{audit, number_of, report, role_of, sanction};
+use crate::fault::Outcome;
+use crate::writer::Batch;
+use crate::{message_change, room, user};
+
+pub(super) fn moderate(
+    batch: &mut Batch<'_>,
+    site: SiteId,
+    by: By,
+    act: &ModeratorAct,
+    now: Timestamp,
+) -> Outcome<Result<Moderated, Refusal>> {
+    if let Err(refusal) = allowed(batch, site, by, act)? {
+        return Ok(Err(refusal));
+    }
+    let done = match act {
+        ModeratorAct::Sanction(wanted) => {
+            let member = sanction::put(batch, wanted, now)?;
+            about(batch, wanted.user, Moderated { member, ..Moderated::default() })?
+        }
+        ModeratorAct::Lift { user, room, kind } => {
+            let member = sanction::lift(batch, *user, *room, *kind)?;
+            about(batch, *user, Moderated { member, ..Moderated::default() })?
+        }
+        ModeratorAct::Kick(user) => about(batch, *user, Moderated::default())?,
+        ModeratorAct::SetRole(user, role) => {
+            if let Some(row) = user::by_id(batch.db, *user)? {
+                user::set_standing(batch.db, *user, SiteStanding { role: *role, ..row.on_site })?;
+            }
+            about(batch, *user, Moderated::default())?
+        }
+        ModeratorAct::DeleteMessage(id, seq) => match message_change::tidy(batch, *id, *seq, now)? {
+            Ok(message) => Moderated { message: Some(message), ..Moderated::default() },
+            Err(refusal) => return Ok(Err(refusal)),
+        },
+        ModeratorAct::TakeReport(number) => {
+            report::set_state(batch.db, site, *number, ReportState::Taken, number_of(by), None)?
+        }
+        ModeratorAct::CloseReport(number, note) => {
+            report::set_state(batch.db, site, *number, ReportState::Closed, number_of(by), Some(note))?
+        }
+        ModeratorAct::ReopenReport(number) => {
+            report::set_state(batch.db, site, *number, ReportState::Open, 0, None)?
+        }
+    };
+    record(batch, site, by, act, now)?;
+    Ok(Ok(done))
+}
+
+fn about(batch: &Batch<'_>, user: UserId, done: Moderated) -> Outcome<Moderated> {
+    Ok(Moderated { user: user::by_id(batch.db, user)?, ..done })
+}
+
+fn allowed(batch: &mut Batch<'_>, site: SiteId, by: By, act: &ModeratorAct) -> Outcome<Result<(), Refusal>> {
+    let who = match role_of(batch.db, site, by)? {
+        Ok(who) => who,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let (wanted, of) = match act {
+        ModeratorAct::Sanction(Sanction { user, .. })
+        | ModeratorAct::Lift { user, .. }
+        | ModeratorAct::Kick(user) => (SiteAct::Sanction, Some(*user)),
+        ModeratorAct::SetRole(user, role) => (SiteAct::SetRole(*role), Some(*user)),
+        ModeratorAct::DeleteMessage(..) => (SiteAct::Tidy, None),
+        ModeratorAct::TakeReport(_) | ModeratorAct::CloseReport(..) | ModeratorAct::ReopenReport(_) => {
+            (SiteAct::Look, None)
+        }
+    };
+    let of = match of {
+        Some(user) => match user::by_id(batch.db, user)?.filter(|row| row.id.site == site) {
+            Some(row) => row.on_site.role,
+            None => return Ok(Err(Refusal::NoSuchUser)),
+        },
+        None => SiteRole::Member,
+    };
+    if let Some(Err(refusal)) = who.map(|who| may_on_site(who, wanted, of)) {
+        return Ok(Err(refusal));
+    }
+    match act {
+        ModeratorAct::Sanction(Sanction { room: Some(room), .. })
+        | ModeratorAct::Lift { room: Some(room), .. }
+            if room::load(batch.db, *room)?.is_none() =>
+        {
+            Ok(Err(Refusal::NoSuchConversation))
+        }
+        ModeratorAct::DeleteMessage(id, seq) if who.is_some() => may_see(batch, *id, *seq),
+        ModeratorAct::TakeReport(number)
+        | ModeratorAct::CloseReport(number, _)
+        | ModeratorAct::ReopenReport(number)
+            if report::one(batch.db, site, *number)?.is_none() =>
+        {
+            Ok(Err(Refusal::NoSuchReport))
+        }
+        _ => Ok(Ok(())),
+    }
+}
+
+/// What is said among few is a moderator's business only where it was reported.
+fn may_see(batch: &Batch<'_>, id: ConversationId, seq: Seq) -> Outcome<Result<(), Refusal>> {
+    let is_open = match id.is_room() {
+        true => room::load(batch.db, id)?.is_some_and(|row| row.room.kind != RoomKind::Private),
+        false => false,
+    };
+    let may = is_open || report::is_about(batch.db, id, seq)?;
+    Ok(if may { Ok(()) } else { Err(Refusal::NoSuchConversation) })
+}
+
+fn record(batch: &Batch<'_>, site: SiteId, by: By, act: &ModeratorAct, time: Timestamp) -> Outcome<()> {
+    let number = |number: &u64| number.to_string();
+    let (word, user, conversation, detail) = match act {
+        ModeratorAct::Sanction(Sanction { user, room, kind, until, reason }) => {
+            let end = if *until < Timestamp::MAX { format!("until {} ", until.0) } else { String::new() };
+            (kind.word(), Some(*user), *room, format!("{end}{reason}").trim_end().to_owned())
+        }
+        ModeratorAct::Lift { user, room, kind } => (kind.lifted(), Some(*user), *room, String::new()),
+        ModeratorAct::Kick(user) => ("kick", Some(*user), None, String::new()),
+        ModeratorAct::SetRole(user, role) => ("set_role", Some(*user), None, role.word().to_owned()),
+        ModeratorAct::DeleteMessage(id, seq) => ("delete", None, Some(*id), seq.0.to_string()),
+        ModeratorAct::TakeReport(report) => ("take_report", None, None, number(report)),
+        ModeratorAct::CloseReport(report, note) => {
+            ("close_report", None, None, format!("{report} {note}").trim_end().to_owned())
+        }
+        ModeratorAct::ReopenReport(report) => ("reopen_report", None, None, number(report)),
+    };
+    let entry = audit::Entry { site, by, act: word, user, conversation, detail: &detail, time };
+    audit::note(batch.db, &entry)
+}

@@ -1,0 +1,270 @@
+//! Reports: what was reported as it was then, and what has become of it.
+
+use chat::{
+    Act, By, ConversationId, LINES_AROUND, MOST_OPEN_REPORTS, Moderated, NewReport, Refusal, ReportAbout,
+    ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Seq, SiteAct, SiteId, SiteRole,
+    StoredMessage, Timestamp, UserId, may_on_site,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::role_of;
+use crate::conversation::side_of;
+use crate::fault::{Fault, Outcome};
+use crate::user::{self, Subs};
+use crate::writer::Batch;
+use crate::{message, room};
+
+// ---- writes ----
+
+pub(super) fn keep(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<(ReportRow, bool), Refusal>> {
+    let site = new.by.site;
+    let (user, lines) = match seen_by(batch, new)? {
+        Ok(seen) => seen,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let (about, conversation, seq) = place(new.about);
+    let user = user.map_or(0, |user| user.num);
+    let same = "SELECT number FROM report WHERE site = ?1 AND reporter = ?2 AND conversation = ?3 AND seq = ?4 \
+                AND user = ?5 AND state < 2";
+    let values = params![site.0, new.by.num, conversation, seq, user];
+    let same: Option<i64> = batch.db.prepare_cached(same)?.query_row(values, |row| row.get(0)).optional()?;
+    if let Some(number) = same {
+        return Ok(found(one(batch.db, site, number as u64)?)?.map(|row| (row, false)));
+    }
+    let open =
+        "SELECT count(*) FROM report INDEXED BY report_open WHERE site = ?1 AND reporter = ?2 AND state < 2";
+    let open: u32 = batch.db.prepare_cached(open)?.query_row([site.0, new.by.num], |row| row.get(0))?;
+    if open >= MOST_OPEN_REPORTS {
+        return Ok(Err(Refusal::TooManyReports));
+    }
+    let sql = "INSERT INTO report (site, number, state, about, conversation, seq, user, reporter, reason, text, created, \
+               moderator, note) SELECT ?1, coalesce(max(number), 0) + 1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, '' \
+               FROM report WHERE site = ?1 RETURNING number";
+    let number: i64 = batch.db.prepare_cached(sql)?.query_row(
+        params![
+            site.0,
+            about,
+            conversation,
+            seq,
+            user,
+            new.by.num,
+            reason_code(new.reason),
+            &*new.text,
+            new.time.0 as i64
+        ],
+        |row| row.get(0),
+    )?;
+    let sql =
+        "INSERT INTO report_line (site, report, seq, sender, time, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    for line in lines {
+        batch.db.prepare_cached(sql)?.execute(params![
+            site.0,
+            number,
+            line.seq.0 as i64,
+            line.from.num,
+            line.time.0 as i64,
+            line.body
+        ])?;
+    }
+    Ok(found(one(batch.db, site, number as u64)?)?.map(|row| (row, true)))
+}
+
+fn found(row: Option<ReportRow>) -> Outcome<Result<ReportRow, Refusal>> {
+    row.map(Ok).ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
+}
+
+type Seen = (Option<UserId>, Vec<StoredMessage>);
+
+/// Of what is reported: whose it is, and the messages that are kept; where who reports can see it.
+fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refusal>> {
+    let site = new.by.site;
+    let (id, seq) = match new.about {
+        ReportAbout::User(user) => {
+            let is_there = user.site == site && user::by_id(batch.db, user)?.is_some();
+            return Ok(if is_there { Ok((Some(user), Vec::new())) } else { Err(Refusal::NoSuchUser) });
+        }
+        ReportAbout::Room(id) => {
+            let allowed = room::allowed(batch.db, id, new.by, Act::Read)?;
+            return Ok(allowed.map(|_| (None, Vec::new())));
+        }
+        ReportAbout::Message(id, seq) => (id, seq),
+    };
+    let newest = match id.is_room() {
+        true => room::allowed(batch.db, id, new.by, Act::Read)?.map(|(row, _)| Some(row.newest)),
+        false if side_of(id, new.by).is_none() => Err(Refusal::NoSuchConversation),
+        false => Ok(batch.conversation(id)?.map(|direct| direct.newest())),
+    };
+    let newest = match newest {
+        Ok(Some(newest)) => newest,
+        Ok(None) => return Ok(Err(Refusal::NoSuchMessage)),
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let after = Seq(seq.0.saturating_sub(LINES_AROUND + 1));
+    let most = seq.0.saturating_add(LINES_AROUND).saturating_sub(after.0).min(2 * LINES_AROUND + 1) as u32;
+    let lines = message::page(batch.db, new.by, id, newest, None, Some(after), most)?.messages;
+    let Some(reported) = lines.iter().find(|line| line.seq == seq && !line.deleted) else {
+        return Ok(Err(Refusal::NoSuchMessage));
+    };
+    let user = reported.from;
+    // Nobody looks at what somebody has taken back.
+    Ok(Ok((Some(user), lines.into_iter().filter(|line| !line.deleted).collect())))
+}
+
+fn place(about: ReportAbout) -> (i64, i64, i64) {
+    match about {
+        ReportAbout::Message(id, seq) => (0, id.key as i64, seq.0 as i64),
+        ReportAbout::User(_) => (1, 0, 0),
+        ReportAbout::Room(id) => (2, id.key as i64, 0),
+    }
+}
+
+/// `note` None: it stays.
+pub(super) fn set_state(
+    db: &Connection,
+    site: SiteId,
+    number: u64,
+    state: ReportState,
+    moderator: u32,
+    note: Option<&str>,
+) -> Outcome<Moderated> {
+    let sql = "UPDATE report SET state = ?3, moderator = ?4, note = coalesce(?5, note) WHERE site = ?1 AND number = ?2";
+    db.prepare_cached(sql)?.execute(params![site.0, number as i64, state_code(state), moderator, note])?;
+    Ok(Moderated { report: one(db, site, number)?, ..Moderated::default() })
+}
+
+// ---- reads ----
+
+/// Newest first.
+pub(super) fn page(
+    db: &Connection,
+    site: SiteId,
+    asker: By,
+    state: Option<ReportState>,
+    after: Option<&str>,
+    limit: u32,
+) -> Outcome<Result<ReportsPage, Refusal>> {
+    match role_of(db, site, asker)? {
+        Ok(None) => {}
+        Ok(Some(role)) => {
+            if let Err(refusal) = may_on_site(role, SiteAct::Look, SiteRole::Member) {
+                return Ok(Err(refusal));
+            }
+        }
+        Err(refusal) => return Ok(Err(refusal)),
+    }
+    let before = after.and_then(|after| after.parse::<i64>().ok()).unwrap_or(i64::MAX);
+    let limit = limit as usize;
+    let numbers: Vec<i64> = match state {
+        Some(state) => {
+            let sql = "SELECT number FROM report INDEXED BY report_state WHERE site = ?1 AND state = ?2 AND number < ?3 \
+                       ORDER BY number DESC LIMIT ?4";
+            let mut statement = db.prepare_cached(sql)?;
+            let values = params![site.0, state_code(state), before, limit as i64 + 1];
+            statement.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?
+        }
+        None => {
+            let sql =
+                "SELECT number FROM report WHERE site = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3";
+            let mut statement = db.prepare_cached(sql)?;
+            let values = params![site.0, before, limit as i64 + 1];
+            statement.query_map(values, |row| row.get(0))?.collect::<Result<_, _>>()?
+        }
+    };
+    let mut rows = Vec::new();
+    for number in numbers.iter().take(limit) {
+        rows.extend(one(db, site, *number as u64)?);
+    }
+    let next = rows.last().filter(|_| numbers.len() > limit).map(|row| row.number.to_string());
+    Ok(Ok(ReportsPage { rows, next }))
+}
+
+pub(super) fn one(db: &Connection, site: SiteId, number: u64) -> Outcome<Option<ReportRow>> {
+    let Ok(key) = i64::try_from(number) else { return Ok(None) };
+    let sql = "SELECT state, about, conversation, seq, user, reporter, reason, text, created, moderator, note \
+               FROM report WHERE site = ?1 AND number = ?2";
+    let found = db.prepare_cached(sql)?.query_row(params![site.0, key], |row| parse(site, row)).optional()?;
+    let Some((mut report, [user, reporter, moderator])) = found else { return Ok(None) };
+    let mut subs = Subs::new(db);
+    report.number = number;
+    report.user = subs.of(user)?;
+    report.moderator = subs.of(moderator)?;
+    let Some(by) = subs.of(reporter)? else { return Ok(None) };
+    report.by = by;
+    let sql = "SELECT seq, sender, time, body FROM report_line WHERE site = ?1 AND report = ?2 ORDER BY seq";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query(params![site.0, key])?;
+    while let Some(row) = rows.next()? {
+        let Some(from) = subs.of(UserId { site, num: row.get(1)? })? else { continue };
+        report.lines.push(ReportLine {
+            seq: Seq(row.get::<_, i64>(0)? as u64),
+            from,
+            time: Timestamp(row.get::<_, i64>(2)? as u64),
+            body: row.get(3)?,
+        });
+    }
+    Ok(Some(report))
+}
+
+/// All but what is read elsewhere; and who was reported, who has reported, who looks after it.
+fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(ReportRow, [UserId; 3])> {
+    let id = |at: usize| Ok::<UserId, rusqlite::Error>(UserId { site, num: row.get(at)? });
+    let users = [id(4)?, id(5)?, id(9)?];
+    let conversation = ConversationId { site, key: row.get::<_, i64>(2)? as u64 };
+    let about = match row.get::<_, i64>(1)? {
+        0 => ReportAbout::Message(conversation, Seq(row.get::<_, i64>(3)? as u64)),
+        1 => ReportAbout::User(users[0]),
+        _ => ReportAbout::Room(conversation),
+    };
+    let report = ReportRow {
+        number: 0,
+        state: match row.get::<_, i64>(0)? {
+            0 => ReportState::Open,
+            1 => ReportState::Taken,
+            _ => ReportState::Closed,
+        },
+        about,
+        user: None,
+        by: user::valid_sub("?", 5)?,
+        reason: match row.get::<_, i64>(6)? {
+            0 => ReportReason::Spam,
+            1 => ReportReason::Abuse,
+            2 => ReportReason::Sexual,
+            3 => ReportReason::Violence,
+            4 => ReportReason::Fraud,
+            _ => ReportReason::Other,
+        },
+        text: row.get(7)?,
+        lines: Vec::new(),
+        time: Timestamp(row.get::<_, i64>(8)? as u64),
+        moderator: None,
+        note: row.get(10)?,
+    };
+    Ok((report, users))
+}
+
+/// Was this message reported, or kept beside one that was?
+pub(super) fn is_about(db: &Connection, id: ConversationId, seq: Seq) -> Outcome<bool> {
+    let sql = "SELECT 1 FROM report WHERE site = ?1 AND conversation = ?2 AND seq BETWEEN ?3 - ?4 AND ?3 + ?4 AND about = 0 LIMIT 1";
+    let values =
+        params![id.site.0, id.key as i64, seq.0.min(Seq::MAX.0 - LINES_AROUND) as i64, LINES_AROUND as i64];
+    Ok(db.prepare_cached(sql)?.exists(values)?)
+}
+
+fn state_code(state: ReportState) -> i64 {
+    match state {
+        ReportState::Open => 0,
+        ReportState::Taken => 1,
+        ReportState::Closed => 2,
+    }
+}
+
+fn reason_code(reason: ReportReason) -> i64 {
+    match reason {
+        ReportReason::Spam => 0,
+        ReportReason::Abuse => 1,
+        ReportReason::Sexual => 2,
+        ReportReason::Violence => 3,
+        ReportReason::Fraud => 4,
+        ReportReason::Other => 5,
+    }
+}

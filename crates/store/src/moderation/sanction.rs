@@ -1,0 +1,216 @@
+//! Sanctions: what holds for a user, on the whole site or in a room, and until when.
+
+use chat::{
+    By, ConversationId, Ended, LeftReason, MemberChanged, MemberRow, Notice, Role, Sanction, SanctionKind,
+    SiteId, SiteStanding, Timestamp, UserId,
+};
+use rusqlite::{Connection, params};
+
+use super::audit;
+use crate::fault::Outcome;
+use crate::room::{self, MemberState, member, membership};
+use crate::user;
+use crate::writer::Batch;
+
+/// Takes hold of the user, and is kept. On the whole site by the user's row; in a room by the membership.
+pub(super) fn put(
+    batch: &mut Batch<'_>,
+    sanction: &Sanction,
+    now: Timestamp,
+) -> Outcome<Option<MemberChanged>> {
+    let Sanction { user, room, kind, until, reason } = sanction;
+    let sql = "INSERT OR REPLACE INTO sanction (site, user, room, kind, until, reason, created) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let key = room.map_or(0, |room| room.key as i64);
+    let until = if *kind == SanctionKind::Warning { Timestamp::MAX } else { *until };
+    batch.db.prepare_cached(sql)?.execute(params![
+        user.site.0,
+        user.num,
+        key,
+        code(*kind),
+        until.0 as i64,
+        &**reason,
+        now.0 as i64
+    ])?;
+    hold(batch, *user, *room, *kind)
+}
+
+fn hold(
+    batch: &mut Batch<'_>,
+    user: UserId,
+    room: Option<ConversationId>,
+    kind: SanctionKind,
+) -> Outcome<Option<MemberChanged>> {
+    match (kind, room) {
+        (SanctionKind::Mute, Some(room)) => {
+            set_state(batch, room, user, MemberState::In(Role::Muted), |state| {
+                matches!(state, Some(MemberState::In(Role::Member)))
+            })
+        }
+        (SanctionKind::Ban, Some(room)) => {
+            set_state(batch, room, user, MemberState::Out(LeftReason::Banned), |state| {
+                state != Some(MemberState::Out(LeftReason::Banned))
+            })
+        }
+        (SanctionKind::Ban, None) => {
+            user::set_banned(batch.db, user, true)?;
+            stand(batch.db, user)?;
+            Ok(None)
+        }
+        (SanctionKind::Mute, None) | (SanctionKind::Warning, _) => {
+            stand(batch.db, user)?;
+            Ok(None)
+        }
+    }
+}
+
+pub(super) fn lift(
+    batch: &mut Batch<'_>,
+    user: UserId,
+    room: Option<ConversationId>,
+    kind: SanctionKind,
+) -> Outcome<Option<MemberChanged>> {
+    let sql = "DELETE FROM sanction WHERE site = ?1 AND user = ?2 AND room = ?3 AND kind = ?4";
+    let key = room.map_or(0, |room| room.key as i64);
+    batch.db.prepare_cached(sql)?.execute(params![user.site.0, user.num, key, code(kind)])?;
+    match (kind, room) {
+        (SanctionKind::Mute, Some(room)) => {
+            set_state(batch, room, user, MemberState::In(Role::Member), |state| {
+                state == Some(MemberState::In(Role::Muted))
+            })
+        }
+        (SanctionKind::Ban, Some(room)) => {
+            set_state(batch, room, user, MemberState::Out(LeftReason::Removed), |state| {
+                state == Some(MemberState::Out(LeftReason::Banned))
+            })
+        }
+        (SanctionKind::Ban, None) => {
+            user::set_banned(batch.db, user, false)?;
+            Ok(None)
+        }
+        (SanctionKind::Mute, None) | (SanctionKind::Warning, _) => {
+            stand(batch.db, user)?;
+            Ok(None)
+        }
+    }
+}
+
+/// The user's row says in short what the table says at length, so that a sign-in reads nothing more.
+fn stand(db: &Connection, user: UserId) -> Outcome<()> {
+    let Some(row) = user::by_id(db, user)? else { return Ok(()) };
+    let sql = "SELECT coalesce(sum(kind = 1), 0) > 0, coalesce(sum(kind < 2), 0) > 0 FROM sanction \
+               WHERE site = ?1 AND user = ?2 AND room = 0";
+    let (muted, noticed) =
+        db.prepare_cached(sql)?.query_row([user.site.0, user.num], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let standing = SiteStanding { muted, noticed, ..row.on_site };
+    if standing != row.on_site { user::set_standing(db, user, standing) } else { Ok(()) }
+}
+
+fn set_state(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    user: UserId,
+    state: MemberState,
+    from: impl Fn(Option<MemberState>) -> bool,
+) -> Outcome<Option<MemberChanged>> {
+    let Some(row) = room::load(batch.db, id)? else { return Ok(None) };
+    let before = membership(batch.db, id, user)?;
+    let was = before.as_ref().map(|before| before.state);
+    if !from(was) {
+        return Ok(None);
+    }
+    member::put(batch, &row, user, before, state)?;
+    let Some(user_row) = user::by_id(batch.db, user)? else { return Ok(None) };
+    let was_in = matches!(was, Some(MemberState::In(_)));
+    let (seen, left) = match state {
+        MemberState::In(_) => (room::one(batch.db, user, id)?, None),
+        MemberState::Out(reason) => (None, was_in.then_some(reason)),
+    };
+    let member = MemberRow { user: user_row, standing: state.standing() };
+    Ok(Some(MemberChanged { member, position: batch.position(), seen, left }))
+}
+
+/// The user has read the warnings.
+pub(super) fn seen(db: &Connection, user: UserId) -> Outcome<()> {
+    let sql = "DELETE FROM sanction WHERE site = ?1 AND user = ?2 AND kind = 0";
+    if db.prepare_cached(sql)?.execute([user.site.0, user.num])? > 0 {
+        stand(db, user)?;
+    }
+    Ok(())
+}
+
+/// Sanctions that end at one go; more of them wait for the next.
+const TOGETHER: u32 = 500;
+
+pub(super) fn end(batch: &mut Batch<'_>, now: Timestamp) -> Outcome<(Vec<Ended>, Option<Timestamp>)> {
+    let sql = "SELECT site, user, room, kind FROM sanction INDEXED BY sanction_until \
+               WHERE until <= ?1 AND until < 253402300799999 ORDER BY until LIMIT ?2";
+    let over: Vec<(u32, u32, i64, i64)> = batch
+        .db
+        .prepare_cached(sql)?
+        .query_map(params![now.0 as i64, TOGETHER], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?
+        .collect::<Result<_, _>>()?;
+    let mut ended = Vec::new();
+    for (site, num, room, kind) in over {
+        let site = SiteId(site);
+        let user = UserId { site, num };
+        let (room, kind) = ((room != 0).then_some(ConversationId { site, key: room as u64 }), kind_of(kind));
+        let member = lift(batch, user, room, kind)?;
+        let entry = audit::Entry {
+            site,
+            by: By::Site,
+            act: kind.lifted(),
+            user: Some(user),
+            conversation: room,
+            detail: "ended",
+            time: now,
+        };
+        audit::note(batch.db, &entry)?;
+        if let Some(user) = user::by_id(batch.db, user)? {
+            ended.push(Ended { user, room, kind, member });
+        }
+    }
+    Ok((ended, next_end(batch.db)?))
+}
+
+pub(crate) fn next_end(db: &Connection) -> Outcome<Option<Timestamp>> {
+    let sql = "SELECT min(until) FROM sanction INDEXED BY sanction_until WHERE until < 253402300799999";
+    let next: Option<i64> = db.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    Ok(next.map(|until| Timestamp(until as u64)))
+}
+
+/// The site's own first, then those of rooms.
+pub(super) fn notices(db: &Connection, user: UserId) -> Outcome<Vec<Notice>> {
+    let sql = "SELECT room, kind, until, reason FROM sanction WHERE site = ?1 AND user = ?2 ORDER BY room <> 0, created";
+    let mut statement = db.prepare_cached(sql)?;
+    let notices = statement.query_map([user.site.0, user.num], |row| {
+        let room: i64 = row.get(0)?;
+        let sanction = Sanction {
+            user,
+            room: (room != 0).then_some(ConversationId { site: user.site, key: room as u64 }),
+            kind: kind_of(row.get(1)?),
+            until: Timestamp(row.get::<_, i64>(2)? as u64),
+            reason: row.get(3)?,
+        };
+        Ok(sanction.notice())
+    })?;
+    Ok(notices.collect::<Result<_, _>>()?)
+}
+
+fn code(kind: SanctionKind) -> i64 {
+    match kind {
+        SanctionKind::Warning => 0,
+        SanctionKind::Mute => 1,
+        SanctionKind::Ban => 2,
+    }
+}
+
+fn kind_of(code: i64) -> SanctionKind {
+    match code {
+        0 => SanctionKind::Warning,
+        1 => SanctionKind::Mute,
+        _ => SanctionKind::Ban,
+    }
+}

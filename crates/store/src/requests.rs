@@ -1,0 +1,163 @@
+//! Message requests: the conversation's row says whose it is, so a message between strangers reads nothing more than any other.
+
+use chat::{
+    Append, ConversationId, Done, Refusal, Request, RequestAnswer, RequestAnswered, RequestRules,
+    RequestStore, RequestTold, Requested, Timestamp, UserId, first_contact,
+};
+use rusqlite::{OptionalExtension, params};
+
+use crate::conversation::{self, Asking, side_of};
+use crate::fault::{Fault, Outcome};
+use crate::message::{self, Lines};
+use crate::sqlite::Sqlite;
+use crate::writer::{self, Batch};
+
+impl RequestStore for Sqlite {
+    fn append_request(&self, append: Append, rules: RequestRules, done: Done<Result<Requested, Refusal>>) {
+        let bytes = append.body.len();
+        let job = writer::write(move |batch| self::append(batch, &append, rules), |outcome, _| done(outcome));
+        self.shared.write(job, bytes);
+    }
+
+    fn answer_request(
+        &self,
+        conversation: ConversationId,
+        user: UserId,
+        answer: RequestAnswer,
+        done: Done<Result<RequestAnswered, Refusal>>,
+    ) {
+        self.write(move |batch| self::answer(batch, conversation, user, answer), done);
+    }
+}
+
+fn append(
+    batch: &mut Batch<'_>,
+    append: &Append,
+    rules: RequestRules,
+) -> Outcome<Result<Requested, Refusal>> {
+    let id = append.conversation;
+    let me = side_of(id, append.from).ok_or(Fault::Invalid("the sender is no member"))?;
+    if let Some(appended) = message::sent_before(batch, append.from, &append.client_id)? {
+        let direct = batch.conversation(appended.conversation)?;
+        let mine = side_of(appended.conversation, append.from);
+        let pending = mine.zip(direct).is_some_and(|(me, direct)| direct.request(me) == Some(Request::Sent));
+        return Ok(Ok(Requested { appended, pending, told: RequestTold::Message }));
+    }
+    let before = batch.conversation(id)?.map(|direct| (direct.seq, direct.asking));
+    let is_new = before.is_none();
+    let asking = match before {
+        None => Some(Asking { by: me, dismissed: false }),
+        // Who was asked accepts by answering.
+        Some((_, asking)) => asking.filter(|asking| asking.by == me),
+    };
+    if asking.is_some()
+        && let Err(refusal) = may_ask(batch, append, rules, before.map(|(seq, _)| seq))?
+    {
+        return Ok(Err(refusal));
+    }
+    let appended = message::append(batch, append)?;
+    batch.change(id, |direct| {
+        direct.asking = asking;
+        let theirs = &mut direct.sides[1 - me];
+        theirs.archived = asking.is_some_and(|asking| asking.dismissed);
+    });
+    let told = match asking {
+        Some(_) if is_new => {
+            count_today(batch, append.from, append.time)?;
+            RequestTold::Request(Box::new(seen(batch, id, append.from)?))
+        }
+        Some(Asking { dismissed: true, .. }) => RequestTold::Nothing,
+        Some(_) | None => RequestTold::Message,
+    };
+    Ok(Ok(Requested { appended, pending: asking.is_some(), told }))
+}
+
+/// `seq`: of the newest message, where there is one; all of them are the asker's.
+fn may_ask(
+    batch: &Batch<'_>,
+    append: &Append,
+    rules: RequestRules,
+    seq: Option<u64>,
+) -> Outcome<Result<(), Refusal>> {
+    if seq.is_some_and(|seq| seq >= u64::from(rules.messages)) {
+        return Ok(Err(Refusal::RequestPending));
+    }
+    if seq.is_none() && begun_today(batch, append.from, append.time)? >= rules.per_day {
+        return Ok(Err(Refusal::TooManyRequests));
+    }
+    Ok(first_contact(&append.body, 0, rules.links))
+}
+
+/// The conversation as the other one sees it.
+fn seen(batch: &mut Batch<'_>, id: ConversationId, by: UserId) -> Outcome<chat::ConversationRow> {
+    let nothing = || Fault::Sql(rusqlite::Error::QueryReturnedNoRows);
+    let other = id.other(by).ok_or_else(nothing)?;
+    let direct = batch.conversation(id)?.cloned().ok_or_else(nothing)?;
+    let mut lines = Lines::new(batch.db, other)?;
+    conversation::assemble(batch.db, &mut lines, other, id, &direct)?.ok_or_else(nothing)
+}
+
+fn day(time: Timestamp) -> i64 {
+    (time.0 / 86_400_000) as i64
+}
+
+fn begun_today(batch: &Batch<'_>, user: UserId, now: Timestamp) -> Outcome<u32> {
+    let sql = "SELECT count FROM request_day WHERE site = ?1 AND user = ?2 AND day = ?3";
+    let values = params![user.site.0, user.num, day(now)];
+    Ok(batch.db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(0))
+}
+
+fn count_today(batch: &Batch<'_>, user: UserId, now: Timestamp) -> Outcome<()> {
+    let sql = "INSERT INTO request_day (site, user, day, count) VALUES (?1, ?2, ?3, 1) \
+               ON CONFLICT DO UPDATE SET count = CASE day WHEN ?3 THEN count + 1 ELSE 1 END, day = ?3";
+    batch.db.prepare_cached(sql)?.execute(params![user.site.0, user.num, day(now)])?;
+    Ok(())
+}
+
+fn answer(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    user: UserId,
+    answer: RequestAnswer,
+) -> Outcome<Result<RequestAnswered, Refusal>> {
+    let (Some(me), Some(direct)) = (side_of(id, user), batch.conversation(id)?.cloned()) else {
+        return Ok(Err(Refusal::NoSuchConversation));
+    };
+    let before = direct.asking;
+    if before.is_some_and(|asking| asking.by == me) {
+        return Ok(Err(Refusal::NotAllowed));
+    }
+    let after = match answer {
+        RequestAnswer::Accept => None,
+        RequestAnswer::Dismiss => before.map(|asking| Asking { dismissed: true, ..asking }),
+    };
+    let changed = before != after;
+    if changed {
+        let number = batch.next_number();
+        batch.change(id, |direct| {
+            direct.asking = after;
+            direct.sides[me].archived = after.is_some();
+            direct.sides[me].changed = number;
+            if after.is_none() {
+                direct.sides[1 - me].changed = number;
+            }
+        });
+    }
+    let nothing = || Fault::Sql(rusqlite::Error::QueryReturnedNoRows);
+    let other = id.other(user).ok_or_else(nothing)?;
+    let row = seen(batch, id, other)?;
+    let theirs = if changed && after.is_none() { Some(seen(batch, id, user)?) } else { None };
+    Ok(Ok(RequestAnswered { row, position: batch.position(), theirs, changed }))
+}
+
+/// Who are contacts wait for no answer. `number`: of the change that made them so.
+pub(crate) fn agreed(batch: &mut Batch<'_>, a: UserId, b: UserId, number: u64) -> Outcome<()> {
+    let Some(id) = ConversationId::direct(a, b) else { return Ok(()) };
+    if batch.conversation(id)?.is_some_and(|direct| direct.asking.is_some()) {
+        batch.change(id, |direct| {
+            direct.asking = None;
+            direct.sides.iter_mut().for_each(|side| side.changed = number);
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,427 @@
+//! Requests, reports, sanctions and the record: what the port promises of order on a site.
+
+use chat::{
+    Append, By, ContactState, LeftReason, LinkRule, Moderated, ModeratorAct, NewReport, NewRoom, NoticeKind,
+    Post, Refusal, Relation, ReportAbout, ReportReason, ReportState, Request, RequestAnswer, RequestRules,
+    RequestTold, Requested, Role, RoomKind, RoomLimits, RoomName, Sanction, SanctionKind, Seq, Settings,
+    SiteId, SiteRole, Standing, Store, Timestamp, UserId, UserRow,
+};
+
+use crate::asking::{NOW, add_site, ask, direct, message, put, snapshot, sub};
+use crate::{FRIENDS, STRANGERS, relate, two_users};
+
+const RULES: RequestRules = RequestRules { messages: 2, per_day: 2, links: LinkRule::Refused };
+const HOUR: u64 = 3_600_000;
+
+fn later(ms: u64) -> Timestamp {
+    Timestamp(NOW.0 + ms)
+}
+
+fn write(store: &dyn Store, from: UserId, to: UserId, id: &str, body: &str) -> Result<Requested, Refusal> {
+    write_at(store, from, to, id, body, NOW)
+}
+
+fn write_at(
+    store: &dyn Store,
+    from: UserId,
+    to: UserId,
+    id: &str,
+    body: &str,
+    time: Timestamp,
+) -> Result<Requested, Refusal> {
+    let append = Append { time, ..message(from, to, id, body) };
+    ask(|done| store.append_request(append, RULES, done))
+}
+
+fn seen(store: &dyn Store, user: UserId, other: UserId) -> chat::ConversationRow {
+    ask(|done| store.conversation(user, direct(user, other), done)).expect("it exists")
+}
+
+fn answer(store: &dyn Store, user: UserId, other: UserId, answer: RequestAnswer) -> Result<bool, Refusal> {
+    let answered = ask(|done| store.answer_request(direct(user, other), user, answer, done));
+    answered.map(|answered| answered.changed)
+}
+
+fn user(store: &dyn Store, id: UserId) -> UserRow {
+    ask(|done| store.users_by_id(vec![id], done)).remove(0)
+}
+
+fn act(store: &dyn Store, site: SiteId, by: By, what: ModeratorAct) -> Result<Moderated, Refusal> {
+    ask(|done| store.moderate(site, by, what, NOW, done))
+}
+
+fn moderator(store: &dyn Store, site: SiteId, id: &str, role: SiteRole) -> UserId {
+    let user = put(store, site, id);
+    act(store, site, By::Site, ModeratorAct::SetRole(user, role)).expect("the site may everything");
+    user
+}
+
+fn sanction(user: UserId, kind: SanctionKind, until: Timestamp) -> ModeratorAct {
+    ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason: "Insults".into() })
+}
+
+fn room(store: &dyn Store, owner: UserId, kind: RoomKind) -> chat::ConversationId {
+    let new = NewRoom { name: "Bikers".into(), kind, topic: None };
+    ask(|done| store.create_room(owner, new, RoomLimits::default(), NOW, done)).expect("it is made").row.id
+}
+
+fn post(store: &dyn Store, room: chat::ConversationId, from: UserId, id: &str) -> Result<Seq, Refusal> {
+    let post = Post {
+        room: RoomName::Id(room),
+        from,
+        client_id: id.into(),
+        body: "hello".into(),
+        time: NOW,
+        reply_to: None,
+    };
+    ask(|done| store.post(post, RoomLimits::default(), done)).map(|posted| posted.appended.seq)
+}
+
+fn join(store: &dyn Store, room: chat::ConversationId, user: UserId) -> Result<(), Refusal> {
+    ask(|done| store.join_room(RoomName::Id(room), user, RoomLimits::default(), NOW, done)).map(drop)
+}
+
+pub(crate) fn a_stranger_asks_until_the_other_one_answers(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let first = write(store, ann, bob, "1", "Hello @bob").expect("a stranger may ask");
+    assert!(first.pending && first.appended.seq == Seq(1));
+    let RequestTold::Request(told) = first.told else { panic!("it is new") };
+    assert_eq!((told.request, told.unread, told.mentions), (Some(Request::Received), 1, 1));
+    assert_eq!(told, Box::new(seen(store, bob, ann)));
+    let again = write(store, ann, bob, "1", "Hello @bob").expect("it was stored");
+    assert!(again.appended.repeated && again.pending && again.appended.seq == Seq(1));
+    let second = write(store, ann, bob, "2", "It is about the bike").expect("two are allowed");
+    assert!(matches!(second.told, RequestTold::Message) && second.pending);
+    assert_eq!(write(store, ann, bob, "3", "?").err(), Some(Refusal::RequestPending));
+    assert_eq!(seen(store, ann, bob).request, Some(Request::Sent));
+    let reply = write(store, bob, ann, "1", "Which one? See www.bikes.example")
+        .expect("who was asked may everything");
+    assert!(!reply.pending && matches!(reply.told, RequestTold::Message));
+    assert_eq!((seen(store, ann, bob).request, seen(store, bob, ann).request), (None, None));
+    let on = write(store, ann, bob, "3", "www.bikes.example/3").expect("they know each other");
+    assert!(!on.pending && on.appended.seq == Seq(4));
+}
+
+pub(crate) fn a_request_has_no_links_now_or_later(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    assert_eq!(write(store, ann, bob, "1", "see evil.com").err(), Some(Refusal::FirstContact));
+    assert!(ask(|done| store.conversation(bob, direct(ann, bob), done)).is_none(), "nothing was stored");
+    write(store, ann, bob, "1", "Hello").expect("no link");
+    let edit = |by: UserId, body: &str| {
+        let change = chat::ChangeMessage {
+            conversation: direct(ann, bob),
+            seq: Seq(1),
+            by,
+            change: chat::MessageChange::Edit(body.into()),
+            time: NOW,
+        };
+        ask(|done| store.change_message(change, done)).map(|changed| changed.changed)
+    };
+    assert_eq!(edit(ann, "see https://evil.com"), Err(Refusal::FirstContact));
+    assert_eq!(edit(ann, "Hello!"), Ok(true));
+    answer(store, bob, ann, RequestAnswer::Accept).expect("he was asked");
+    assert_eq!(edit(ann, "see https://fine.com"), Ok(true));
+}
+
+pub(crate) fn nobody_is_told_whether_a_request_was_read(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    write(store, ann, bob, "1", "Hello").expect("a stranger may ask");
+    let read = ask(|done| store.mark(direct(ann, bob), bob, Seq(1), Seq(1), done));
+    assert!(read.moved && !read.told);
+    let row = seen(store, ann, bob);
+    assert_eq!((row.their_received, row.their_read), (Seq(0), Seq(0)));
+    assert_eq!(answer(store, bob, ann, RequestAnswer::Accept), Ok(true));
+    let row = seen(store, ann, bob);
+    assert_eq!((row.their_received, row.their_read), (Seq(1), Seq(1)), "now they know each other");
+    assert_eq!(answer(store, bob, ann, RequestAnswer::Accept), Ok(false), "it is none any more");
+}
+
+pub(crate) fn who_is_put_away_is_not_heard_of(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    write(store, ann, bob, "1", "Hello").expect("a stranger may ask");
+    assert_eq!(answer(store, ann, bob, RequestAnswer::Accept), Err(Refusal::NotAllowed), "not by oneself");
+    let position = snapshot(store, ann, None).position;
+    assert_eq!(answer(store, bob, ann, RequestAnswer::Dismiss), Ok(true));
+    assert_eq!(answer(store, bob, ann, RequestAnswer::Dismiss), Ok(false));
+    let of_ann = snapshot(store, ann, Some(position));
+    assert!(of_ann.conversations.rows.is_empty(), "nothing has changed for who has asked");
+    let second = write(store, ann, bob, "2", "Are you there?").expect("she does not know");
+    assert!(matches!(second.told, RequestTold::Nothing) && second.pending);
+    let row = seen(store, bob, ann);
+    assert!(row.archived && row.request == Some(Request::Received), "{row:?}");
+    write(store, bob, ann, "1", "Yes").expect("he may change his mind");
+    let row = seen(store, bob, ann);
+    assert!(!row.archived && row.request.is_none());
+}
+
+pub(crate) fn contacts_wait_for_no_answer(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    write(store, ann, bob, "1", "Hello").expect("a stranger may ask");
+    let asked = Relation { of_a: ContactState::RequestSent, of_b: ContactState::RequestReceived };
+    relate(store, ann, bob, asked).expect("there is room");
+    assert_eq!(seen(store, bob, ann).request, Some(Request::Received));
+    relate(store, bob, ann, FRIENDS).expect("there is room");
+    assert_eq!((seen(store, ann, bob).request, seen(store, bob, ann).request), (None, None));
+    relate(store, ann, bob, STRANGERS).expect("there is room");
+    let on = write(store, ann, bob, "2", "still here").expect("they knew each other");
+    assert!(!on.pending);
+}
+
+pub(crate) fn a_user_begins_so_many_a_day(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let [carl, dora] = ["carl", "dora"].map(|id| put(store, site, id));
+    for (number, other) in [bob, carl].into_iter().enumerate() {
+        write(store, ann, other, &number.to_string(), "Hello").expect("two a day");
+    }
+    assert_eq!(write(store, ann, dora, "5", "Hello").err(), Some(Refusal::TooManyRequests));
+    write(store, ann, bob, "6", "still you").expect("it is no new one");
+    write(store, bob, dora, "1", "Hello").expect("each has their own measure");
+    let tomorrow = later(25 * HOUR);
+    write_at(store, ann, dora, "5", "Hello", tomorrow).expect("a day has passed");
+}
+
+pub(crate) fn a_report_keeps_what_was_said(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    for number in 1..=8 {
+        crate::asking::say(store, bob, ann, &number.to_string(), &format!("line {number}"));
+    }
+    let new =
+        |by, about| NewReport { by, about, reason: ReportReason::Abuse, text: "look".into(), time: NOW };
+    let report = |by, about| ask(|done| store.report(new(by, about), done));
+    let of_message = ReportAbout::Message(direct(ann, bob), Seq(7));
+    let (row, is_new) = report(ann, of_message).expect("she can read it");
+    assert!(is_new && row.state == ReportState::Open && row.number == 1);
+    assert_eq!((&row.user, &row.by), (&Some(sub("bob")), &sub("ann")));
+    let lines: Vec<u64> = row.lines.iter().map(|line| line.seq.0).collect();
+    assert_eq!(lines, [2, 3, 4, 5, 6, 7, 8]);
+    let edit = chat::ChangeMessage {
+        conversation: direct(ann, bob),
+        seq: Seq(7),
+        by: bob,
+        change: chat::MessageChange::Edit("nothing at all".into()),
+        time: NOW,
+    };
+    ask(|done| store.change_message(edit, done)).expect("it is his");
+    assert_eq!(report(ann, of_message).map(|(row, is_new)| (row.number, is_new)), Ok((1, false)));
+    let page = ask(|done| store.reports(site, By::User(mia), Some(ReportState::Open), None, 10, done));
+    let page = page.expect("she looks after them");
+    assert_eq!(&*page.rows[0].lines[5].body, "line 7", "as it was then");
+    let refused = ask(|done| store.reports(site, By::User(ann), None, None, 10, done));
+    assert_eq!(refused.err(), Some(Refusal::NotAllowed));
+    let stranger = put(store, site, "eve");
+    assert_eq!(report(stranger, of_message).err(), Some(Refusal::NoSuchConversation));
+    let none = ReportAbout::Message(direct(ann, bob), Seq(9));
+    assert_eq!(report(ann, none).err(), Some(Refusal::NoSuchMessage));
+    let hidden = room(store, bob, RoomKind::Private);
+    assert_eq!(report(ann, ReportAbout::Room(hidden)).err(), Some(Refusal::NoSuchConversation));
+    assert_eq!(report(ann, ReportAbout::User(bob)).map(|(row, _)| row.number), Ok(2));
+    let first = ask(|done| store.reports(site, By::Site, None, None, 1, done)).expect("the site may");
+    assert_eq!((first.rows[0].number, first.next.is_some()), (2, true));
+    let second = ask(|done| store.reports(site, By::Site, None, first.next, 1, done)).expect("the site may");
+    assert_eq!((second.rows[0].number, second.next), (1, None));
+}
+
+pub(crate) fn a_report_is_taken_closed_and_opened_again(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    let new = NewReport {
+        by: ann,
+        about: ReportAbout::User(bob),
+        reason: ReportReason::Spam,
+        text: "".into(),
+        time: NOW,
+    };
+    let number = ask(|done| store.report(new.clone(), done)).expect("he is there").0.number;
+    let by = By::User(mia);
+    let state = |what| act(store, site, by, what).map(|done| done.report.expect("it was about one"));
+    let taken = state(ModeratorAct::TakeReport(number)).expect("it is there");
+    assert_eq!((taken.state, taken.moderator), (ReportState::Taken, Some(sub("mia"))));
+    let closed = state(ModeratorAct::CloseReport(number, "Warned him".into())).expect("it is there");
+    assert_eq!((closed.state, &*closed.note), (ReportState::Closed, "Warned him"));
+    let (anew, is_new) = ask(|done| store.report(new, done)).expect("he is there");
+    assert!(is_new && anew.number == number + 1, "what is closed is over");
+    let opened = state(ModeratorAct::ReopenReport(number)).expect("it is there");
+    assert_eq!((opened.state, opened.moderator), (ReportState::Open, None));
+    assert_eq!(state(ModeratorAct::TakeReport(99)).err(), Some(Refusal::NoSuchReport));
+    let not_hers = act(store, site, By::User(ann), ModeratorAct::TakeReport(number));
+    assert_eq!(not_hers.err(), Some(Refusal::NotAllowed));
+}
+
+pub(crate) fn there_are_only_so_many_open_reports_of_one(store: &dyn Store) {
+    let (site, ann, _) = two_users(store);
+    let others: Vec<UserId> =
+        (0..=chat::MOST_OPEN_REPORTS).map(|n| put(store, site, &format!("u{n}"))).collect();
+    let report = |user| {
+        let about = ReportAbout::User(user);
+        let new = NewReport { by: ann, about, reason: ReportReason::Other, text: "".into(), time: NOW };
+        ask(|done| store.report(new, done)).map(|(row, _)| row.number)
+    };
+    let (last, first) = others.split_last().expect("there are some");
+    assert!(first.iter().all(|user| report(*user).is_ok()));
+    assert_eq!(report(*last), Err(Refusal::TooManyReports));
+}
+
+pub(crate) fn a_sanction_holds_until_its_end_and_is_told(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    let revision = || store.revision().expect("the store works");
+    let before = revision();
+    let by = By::User(mia);
+    let muted = act(store, site, by, sanction(bob, SanctionKind::Mute, later(HOUR))).expect("she may");
+    let row = muted.user.expect("it was about one");
+    assert!(row.on_site.muted && row.on_site.noticed && !row.banned && row == user(store, bob));
+    assert_ne!(revision(), before, "other processes learn of it");
+    assert_eq!(store.standings().expect("the store works").len(), 2, "mia and bob");
+    let notices = ask(|done| store.notices(bob, done));
+    let [notice] = &notices[..] else { panic!("{notices:?}") };
+    let expected = (NoticeKind::Mute, Some(later(HOUR)), "Insults");
+    assert_eq!((notice.kind, notice.until, &*notice.reason), expected);
+    act(store, site, by, sanction(ann, SanctionKind::Ban, later(2 * HOUR))).expect("she may");
+    assert!(user(store, ann).banned && store.banned().expect("the store works") == [ann]);
+
+    let (ended, next) = ask(|done| store.end_sanctions(later(HOUR - 1), done));
+    assert!(ended.is_empty() && next == Some(later(HOUR)));
+    let (ended, next) = ask(|done| store.end_sanctions(later(HOUR), done));
+    assert_eq!((ended.len(), ended[0].user.id, ended[0].kind), (1, bob, SanctionKind::Mute));
+    assert!(!ended[0].user.on_site.muted && next == Some(later(2 * HOUR)));
+    let (ended, next) = ask(|done| store.end_sanctions(later(3 * HOUR), done));
+    assert_eq!((ended[0].user.id, ended[0].user.banned, next), (ann, false, None));
+    assert!(ask(|done| store.notices(bob, done)).is_empty());
+}
+
+pub(crate) fn a_warning_stays_until_it_is_seen(store: &dyn Store) {
+    let (site, _, bob) = two_users(store);
+    act(store, site, By::Site, sanction(bob, SanctionKind::Warning, NOW)).expect("the site may");
+    assert!(user(store, bob).on_site.noticed && !user(store, bob).on_site.muted);
+    ask(|done| store.end_sanctions(later(HOUR), done));
+    assert_eq!(ask(|done| store.notices(bob, done))[0].until, None);
+    ask(|done| store.notices_seen(bob, done));
+    assert!(!user(store, bob).on_site.noticed && ask(|done| store.notices(bob, done)).is_empty());
+}
+
+pub(crate) fn nobody_acts_on_their_equals(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    let moe = moderator(store, site, "moe", SiteRole::Moderator);
+    let ada = moderator(store, site, "ada", SiteRole::Admin);
+    let mute = |user| sanction(user, SanctionKind::Mute, Timestamp::MAX);
+    let no = Some(Refusal::NotAllowed);
+    assert_eq!(act(store, site, By::User(ann), mute(bob)).err(), no);
+    assert_eq!(act(store, site, By::User(mia), mute(moe)).err(), no);
+    assert_eq!(act(store, site, By::User(mia), ModeratorAct::SetRole(bob, SiteRole::Moderator)).err(), no);
+    assert!(act(store, site, By::User(ada), mute(moe)).is_ok());
+    assert!(act(store, site, By::User(ada), ModeratorAct::SetRole(bob, SiteRole::Moderator)).is_ok());
+    let other = add_site(store, "other");
+    let stranger = put(store, other, "ann");
+    assert_eq!(act(store, site, By::User(mia), mute(stranger)).err(), Some(Refusal::NoSuchUser));
+    assert_eq!(act(store, other, By::User(mia), mute(stranger)).err(), no, "not of this site");
+    let moderators = ask(|done| store.moderators(site, done));
+    let mut expected = vec![bob, mia, moe, ada];
+    expected.sort();
+    let mut moderators = moderators;
+    moderators.sort();
+    assert_eq!(moderators, expected);
+}
+
+pub(crate) fn moderators_of_the_site_keep_order_in_its_rooms(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    let (open, hidden) = (room(store, ann, RoomKind::Public), room(store, ann, RoomKind::Private));
+    join(store, open, bob).expect("it is public");
+    assert_eq!(post(store, open, bob, "1"), Ok(Seq(1)));
+    post(store, hidden, ann, "h").expect("it is hers");
+
+    let by = By::User(mia);
+    let delete = |room, seq| act(store, site, by, ModeratorAct::DeleteMessage(room, Seq(seq)));
+    let gone = delete(open, 1).expect("it is public").message.expect("it was about one");
+    assert!(gone.changed && gone.message.deleted && gone.members.len() == 2);
+    assert_eq!(delete(hidden, 1).err(), Some(Refusal::NoSuchConversation));
+    let new = NewReport {
+        by: ann,
+        about: ReportAbout::Message(hidden, Seq(1)),
+        reason: ReportReason::Other,
+        text: "".into(),
+        time: NOW,
+    };
+    ask(|done| store.report(new, done)).expect("she is in it");
+    assert!(delete(hidden, 1).is_ok(), "it was reported");
+
+    let in_room = |kind| {
+        let (user, room, reason) = (bob, Some(open), "Enough".into());
+        ModeratorAct::Sanction(Sanction { user, room, kind, until: later(HOUR), reason })
+    };
+    let muted =
+        act(store, site, by, in_room(SanctionKind::Mute)).expect("she may").member.expect("he is in it");
+    assert_eq!(muted.member.standing, Standing::In(Role::Muted));
+    assert_eq!(post(store, open, bob, "2"), Err(Refusal::Muted));
+    assert!(!user(store, bob).on_site.muted, "only here");
+    let banned =
+        act(store, site, by, in_room(SanctionKind::Ban)).expect("she may").member.expect("he is in it");
+    assert_eq!(banned.left, Some(LeftReason::Banned));
+    assert_eq!(join(store, open, bob), Err(Refusal::RoomBanned));
+    let (ended, _) = ask(|done| store.end_sanctions(later(HOUR), done));
+    assert_eq!(ended.len(), 2);
+    assert_eq!(join(store, open, bob), Ok(()));
+
+    let member = |action| {
+        let limits = RoomLimits::default();
+        ask(|done| store.change_member(open, mia, bob, action, limits, NOW, done))
+            .map(|done| done.member.standing)
+    };
+    assert_eq!(member(chat::MemberAction::SetRole(Role::Muted)), Ok(Standing::In(Role::Muted)));
+    assert_eq!(member(chat::MemberAction::Remove), Ok(Standing::Out));
+}
+
+pub(crate) fn all_that_is_done_is_recorded(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    let by = By::User(mia);
+    act(store, site, by, sanction(bob, SanctionKind::Mute, later(HOUR))).expect("she may");
+    assert!(act(store, site, By::User(ann), sanction(bob, SanctionKind::Ban, later(HOUR))).is_err());
+    ask(|done| store.end_sanctions(later(HOUR), done));
+    let open = room(store, ann, RoomKind::Public);
+    join(store, open, bob).expect("it is public");
+    post(store, open, bob, "1").expect("he is in it");
+    let change = chat::RoomChange { frozen: Some(true), ..chat::RoomChange::default() };
+    ask(|done| store.change_room(open, ann, change, NOW, done)).expect("it is hers");
+    let delete = chat::ChangeMessage {
+        conversation: open,
+        seq: Seq(1),
+        by: ann,
+        change: chat::MessageChange::Delete,
+        time: NOW,
+    };
+    ask(|done| store.change_message(delete, done)).expect("she keeps order there");
+    let limits = RoomLimits::default();
+    let ban = chat::MemberAction::Ban;
+    ask(|done| store.change_member(open, ann, bob, ban, limits, NOW, done)).expect("she keeps order there");
+
+    let page = |after| ask(|done| store.audit(site, by, after, 4, done)).expect("she may look");
+    let first = page(None);
+    let words =
+        |page: &chat::AuditPage| page.rows.iter().map(|entry| entry.act.to_string()).collect::<Vec<_>>();
+    assert_eq!(words(&first), ["ban", "delete", "change_room", "unmute"]);
+    assert_eq!((&first.rows[0].by, &first.rows[0].user), (&Some(sub("ann")), &Some(sub("bob"))));
+    assert_eq!((first.rows[0].conversation, &*first.rows[2].detail), (Some(open), "frozen"));
+    assert_eq!((&first.rows[3].by, &*first.rows[3].detail), (&None, "ended"));
+    let rest = page(first.next);
+    assert_eq!((words(&rest), rest.next.is_none()), (vec!["mute".to_owned(), "set_role".to_owned()], true));
+    assert_eq!(&*rest.rows[0].detail, format!("until {} Insults", later(HOUR).0));
+    let refused = ask(|done| store.audit(site, By::User(ann), None, 4, done));
+    assert_eq!(refused.err(), Some(Refusal::NotAllowed));
+}
+
+pub(crate) fn settings_are_of_one_site(store: &dyn Store) {
+    let (one, two) = (add_site(store, "one"), add_site(store, "two"));
+    let of = |id| {
+        let sites = store.sites().expect("the store works");
+        sites.into_iter().find(|site| site.id == id).expect("it was added").settings
+    };
+    let before = store.revision().expect("the store works");
+    let settings = Settings::default().with("requests.on", "true").expect("it is sound");
+    assert_eq!(store.set_settings(one, &settings), Ok(true));
+    assert_eq!((of(one), of(two)), (settings.clone(), Settings::default()));
+    assert_ne!(store.revision().expect("the store works"), before);
+    assert_eq!(store.set_settings(SiteId(999), &settings), Ok(false));
+}

@@ -1,0 +1,191 @@
+//! REST for a site's own server: its settings, reports, and what moderators do.
+//!
+//! Each call carries `Authorization: Bearer <JWT>`: a token that the site has signed as those of its members, with the role `service`, or
+//! `admin` for a person. It is of no use for another site. Tokens never stand in a URL.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use chat::{Caller, Node, NotSet, PageOf, Refusal, Timestamp, Told};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use web_proto::{Code, Moderate, ReportState};
+
+use crate::wire::{code, moderation};
+
+#[derive(Clone)]
+struct Api {
+    node: Arc<Node>,
+    clock: fn() -> Timestamp,
+}
+
+/// The routes, for the router beside the gateway. `clock`: the time, for tokens and for the record.
+pub fn site_api(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
+    Router::new()
+        .route("/v1/sites/{site}/settings", get(settings).patch(change_settings))
+        .route("/v1/sites/{site}/moderate", post(moderate))
+        .route("/v1/sites/{site}/reports", get(reports))
+        .route("/v1/sites/{site}/audit", get(audit))
+        .with_state(Api { node, clock })
+}
+
+/// Why not: a code, and words for a developer.
+struct Refused(Code, String);
+
+type Answer = Result<Value, Refused>;
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Refused {
+        Refused(code(refusal), refusal.to_string())
+    }
+}
+
+impl Refused {
+    #[allow(clippy::needless_pass_by_value, reason = "an error that ends here")]
+    fn value(text: impl ToString) -> Refused {
+        Refused(Code::BadValue, text.to_string())
+    }
+}
+
+fn answered(answer: Answer) -> Response {
+    let (status, body) = match answer {
+        Ok(body) => (StatusCode::OK, body),
+        Err(Refused(code, text)) => {
+            let status = StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::BAD_REQUEST);
+            (status, json!({ "t": "error", "code": code, "text": text }))
+        }
+    };
+    let fields = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")];
+    (status, fields, body.to_string()).into_response()
+}
+
+impl Api {
+    fn caller(&self, site: &str, headers: &HeaderMap) -> Result<Caller, Refused> {
+        let token = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = token.and_then(|value| value.split_once(' '));
+        match token {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
+                Ok(self.node.caller(site, token.trim(), (self.clock)())?)
+            }
+            _ => Err(Refused(Code::BadToken, "Authorization: Bearer, and a token of the site".into())),
+        }
+    }
+
+    /// Waits for the domain without holding a thread.
+    async fn ask<T: Send + 'static>(&self, ask: impl FnOnce(&Node, Told<T>)) -> Result<T, Refused> {
+        let (tell, told) = oneshot::channel();
+        ask(&self.node, Box::new(move |outcome| drop(tell.send(outcome))));
+        Ok(told.await.unwrap_or(Err(Refusal::Unavailable))?)
+    }
+}
+
+async fn settings(State(api): State<Api>, Path(site): Path<String>, headers: HeaderMap) -> Response {
+    let settings = api.caller(&site, &headers).and_then(|caller| Ok(api.node.settings(caller)?));
+    answered(settings.map(|settings| settings.document()))
+}
+
+async fn change_settings(
+    State(api): State<Api>,
+    Path(site): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    answered(change(api, &site, &headers, &body).await)
+}
+
+async fn change(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
+    let caller = api.caller(site, headers)?;
+    let patch: Value = serde_json::from_slice(body).map_err(Refused::value)?;
+    let node = Arc::clone(&api.node);
+    // It waits for the disk.
+    let changed = tokio::task::spawn_blocking(move || node.change_settings(caller, &patch)).await;
+    match changed {
+        Ok(Ok(settings)) => Ok(settings.document()),
+        Ok(Err(NotSet::Settings(why))) => Err(Refused::value(why)),
+        Ok(Err(NotSet::Refused(refusal))) => Err(refusal.into()),
+        Err(_) => Err(Refusal::Unavailable.into()),
+    }
+}
+
+/// The body is the command `moderate` of the protocol, without `t` and `rid`.
+async fn moderate(
+    State(api): State<Api>,
+    Path(site): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    answered(do_moderate(api, &site, &headers, &body).await)
+}
+
+async fn do_moderate(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
+    let caller = api.caller(site, headers)?;
+    let mut asked: Value = serde_json::from_slice(body).map_err(Refused::value)?;
+    let Some(fields) = asked.as_object_mut() else { return Err(Refused::value("an object is needed")) };
+    fields.insert("rid".into(), 0.into());
+    let asked = asked.to_string();
+    let asked: Moderate<'_> = serde_json::from_str(&asked).map_err(Refused::value)?;
+    let act = moderation::act(caller.site(), &asked)
+        .map_err(|code| Refused(code, code.meaning().trim().to_owned()))?;
+    let now = (api.clock)();
+    let report = api.ask(|node, told| node.moderate(caller, act, now, told)).await?;
+    Ok(json!({ "report": report.as_deref().map(moderation::report) }))
+}
+
+async fn reports(State(api): State<Api>, Path(site): Path<String>, headers: HeaderMap, uri: Uri) -> Response {
+    answered(list_reports(api, &site, &headers, &uri).await)
+}
+
+async fn list_reports(api: Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
+    let caller = api.caller(site, headers)?;
+    let state = field(uri, "state").map(|state| serde_json::from_value::<ReportState>(state.into()));
+    let state = state.transpose().map_err(Refused::value)?.map(moderation::state);
+    let page = page(uri)?;
+    let page = api.ask(|node, told| node.reports(caller, state, page, told)).await?;
+    let rows: Vec<_> = page.rows.iter().map(moderation::report).collect();
+    Ok(json!({ "reports": rows, "next": page.next }))
+}
+
+async fn audit(State(api): State<Api>, Path(site): Path<String>, headers: HeaderMap, uri: Uri) -> Response {
+    answered(list_audit(api, &site, &headers, &uri).await)
+}
+
+async fn list_audit(api: Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
+    let caller = api.caller(site, headers)?;
+    let page = page(uri)?;
+    let page = api.ask(|node, told| node.audit(caller, page, told)).await?;
+    let rows: Vec<_> = page.rows.iter().map(moderation::audit_entry).collect();
+    Ok(json!({ "entries": rows, "next": page.next }))
+}
+
+/// Words and numbers only, so nothing in it needs an escape.
+fn field<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
+    let fields = uri.query().unwrap_or_default().split('&').filter_map(|field| field.split_once('='));
+    fields.filter(|(known, _)| *known == name).map(|(_, value)| value).next()
+}
+
+fn page(uri: &Uri) -> Result<PageOf, Refused> {
+    let limit = field(uri, "limit").map(str::parse).transpose();
+    let limit = limit.map_err(|_| Refused::value("limit: a number"))?;
+    Ok(PageOf { after: field(uri, "after").map(str::to_owned), limit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_a_query() {
+        let uri: Uri = "/v1/sites/a/reports?state=open&limit=5&after=12".parse().expect("it is one");
+        assert_eq!((field(&uri, "state"), field(&uri, "none")), (Some("open"), None));
+        let page = page(&uri).map_err(|refused| refused.1).expect("it is sound");
+        assert_eq!(page, PageOf { after: Some("12".into()), limit: Some(5) });
+        let wrong: Uri = "/?limit=many".parse().expect("it is one");
+        assert!(super::page(&wrong).is_err());
+    }
+}
