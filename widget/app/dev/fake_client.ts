@@ -12,12 +12,19 @@ import {
   isRoom,
   type KnownPerson,
   type ListedRoom,
+  type ListName,
   type Me,
   type Member,
   type MemberAction,
   type Message,
+  type ModeratorDeed,
+  type Notice,
   type Person,
   type Presence,
+  type Report,
+  type ReportReason,
+  type ReportTarget,
+  type RequestAnswer,
   type Role,
   type RoomChange,
   type RoomKind,
@@ -319,13 +326,16 @@ export class FakeClient implements Client {
         mentions: chats.reduce((sum, chat) => sum + chat.mentions, 0),
         conversations: chats.length,
         requests: Array.from(this.states.values()).filter(state => state === 'request_received').length,
+        strangers: Array.from(this.chats.values()).filter(chat => chat.request === 'received').length,
       };
     });
-  conversations = (list: 'main' | 'archived' = 'main') =>
+  conversations = (list: ListName = 'main') =>
     this.kept(`conversations ${list}`, (): ConversationList => {
       const chats = Array.from(this.chats.values()).filter(
         chat =>
-          chat.archived === (list === 'archived') && (!isRoom(chat.key) || chat.room?.role !== undefined),
+          (chat.request === 'received') === (list === 'requests') &&
+          chat.archived === (list === 'archived') &&
+          (!isRoom(chat.key) || chat.room?.role !== undefined),
       );
       chats.sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.active - a.active);
       return { keys: chats.map(chat => chat.key), more: false, loading: false };
@@ -367,6 +377,31 @@ export class FakeClient implements Client {
   };
   typing = (key: ConversationKey) => this.typers.get(key) ?? NOBODY;
   draft = (key: ConversationKey) => this.drafts.get(key) ?? '';
+
+  told: readonly Notice[] = [];
+  notices = () => this.told;
+  answerRequest(key: ConversationKey, answer: RequestAnswer) {
+    this.note(`answerRequest ${key} ${answer}`);
+    const { request: _, ...chat } = this.conversation(key);
+    this.chats.set(key, chat);
+    this.change(`conversation:${key}`);
+    return Promise.resolve();
+  }
+  report(target: ReportTarget, reason: ReportReason, text?: string) {
+    this.note(`report ${JSON.stringify(target)} ${reason} ${text}`);
+    return Promise.resolve(1);
+  }
+  noticesSeen() {
+    this.note('noticesSeen');
+    return Promise.resolve();
+  }
+  reports = () => Promise.resolve({ reports: this.reported });
+  reported: Report[] = [];
+  moderate(act: ModeratorDeed): Promise<Report | undefined> {
+    this.note(`moderate ${JSON.stringify(act)}`);
+    return Promise.resolve(undefined);
+  }
+  audit = () => Promise.resolve({ entries: [] });
 
   subscribe(topic: Topic, listener: () => void) {
     const set = this.listeners.get(topic) ?? new Set();

@@ -5,7 +5,12 @@ import type { ConversationKey, Topic } from './client.ts';
 export class Changed extends Set<Topic> {
   /** Something in a conversation: it may have moved in the lists too. */
   conversation(key: ConversationKey): void {
-    this.add(`conversation:${key}`).add(`timeline:${key}`).add('conversations').add('archived').add('totals');
+    this.add(`conversation:${key}`)
+      .add(`timeline:${key}`)
+      .add('conversations')
+      .add('archived')
+      .add('requests')
+      .add('totals');
   }
 
   presence(user: string): void {

@@ -1,6 +1,7 @@
 // What an interface sees of Kith: values to read, topics to watch, things to do.
 
 import type {
+  AuditEntry,
   CallAction,
   Code,
   Contact,
@@ -11,11 +12,19 @@ import type {
   Limits,
   Member,
   MemberAction,
+  Moderate,
+  Notice,
   Person,
   Presence,
+  Report,
+  ReportReason,
+  ReportState,
+  RequestAnswer,
+  RequestState,
   Role,
   RoomKind,
   SetPresence,
+  SiteRole,
 } from './wire.ts';
 
 /**
@@ -33,7 +42,7 @@ export interface Client {
   me(): Me | undefined;
   totals(): Totals;
   /** Keys of the conversation list: pinned first, then by last activity. Archived ones are in their own list. */
-  conversations(list?: 'main' | 'archived'): ConversationList;
+  conversations(list?: ListName): ConversationList;
   /** Also for a key that has no conversation yet (`direct('ana')`): then an empty one with that person. */
   conversation(key: ConversationKey): Conversation;
   /** The newest window without holes of a conversation. Empty until `open` has loaded it. */
@@ -48,6 +57,8 @@ export interface Client {
   /** Who is writing in this conversation now (user ids). */
   typing(key: ConversationKey): readonly string[];
   draft(key: ConversationKey): string;
+  /** What a moderator has to say to the member: warnings, and that they are muted. */
+  notices(): readonly Notice[];
 
   /** Calls `listener` after the topic has changed, at most once per turn of the event loop. Returns the way out. */
   subscribe(topic: Topic, listener: () => void): () => void;
@@ -107,7 +118,7 @@ export interface Client {
   changeContact(action: ContactAction, user: string): Promise<Contact>;
   changeConversation(key: ConversationKey, change: ConversationChange): Promise<void>;
   loadContacts(): void;
-  loadConversations(list?: 'main' | 'archived'): void;
+  loadConversations(list?: ListName): void;
   /** A page of the directory. `query`: start of a word of the name. */
   people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }>;
 
@@ -130,7 +141,33 @@ export interface Client {
   ): Promise<{ members: Member[]; next?: string }>;
   /** Only for owners and moderators; `role` with `set_role`. */
   changeMember(key: ConversationKey, user: string, action: MemberAction, role?: Role): Promise<Member>;
+
+  // -- order --
+
+  /** Takes a stranger's request, or puts it away; they are told of the first only. */
+  answerRequest(key: ConversationKey, answer: RequestAnswer): Promise<void>;
+  /** Tells the site's moderators. Fulfilled with the number of the report. */
+  report(target: ReportTarget, reason: ReportReason, text?: string): Promise<number>;
+  /** The member has read the warnings. */
+  noticesSeen(): Promise<void>;
+  /** For moderators: a page, newest first. */
+  reports(state?: ReportState, after?: string): Promise<{ reports: Report[]; next?: string }>;
+  /** For moderators. Fulfilled with the report as it is now, where it was about one. */
+  moderate(act: ModeratorDeed): Promise<Report | undefined>;
+  /** For moderators: what was done, newest first. */
+  audit(after?: string): Promise<{ entries: AuditEntry[]; next?: string }>;
 }
+
+/** What can be reported: a message, a person, or a room. */
+export type ReportTarget =
+  | { key: ConversationKey; seq: number }
+  | { user: string }
+  | { room: ConversationKey };
+
+export type ModeratorDeed = Omit<Moderate, 'rid'>;
+
+/** `requests`: begun by strangers, and not answered; they are in no other. */
+export type ListName = 'main' | 'archived' | 'requests';
 
 /** Names a conversation for good, before and after it exists on the server. */
 export type ConversationKey = string & { readonly _: 'ConversationKey' };
@@ -161,6 +198,8 @@ export type Topic =
   | 'totals'
   | 'conversations'
   | 'archived'
+  | 'requests'
+  | 'notices'
   | 'contacts'
   | `conversation:${ConversationKey}`
   | `timeline:${ConversationKey}`
@@ -185,6 +224,8 @@ export interface Happenings {
   left: { key: ConversationKey; reason: LeftReason };
   /** Of a call, in every tab: also answers to what another tab has said. */
   call: CallEvent;
+  /** For moderators: a report is new, or is another one now. */
+  report: Report;
   /** A change of a message was refused for good, and is undone. */
   refused: { key: ConversationKey; what: 'edit' | 'delete' | 'react'; code: Code };
 }
@@ -199,6 +240,9 @@ export interface Status {
   state: 'idle' | 'connecting' | 'online' | 'waiting' | 'offline' | 'stopped';
   /** Why it is waiting or stopped, where the server said so. */
   code?: Code;
+  /** What a moderator or the owner said about it, and Unix milliseconds of its end. */
+  reason?: string;
+  until?: number;
   /** Milliseconds since the Unix epoch of the next try. */
   retryAt?: number;
   transport?: TransportName;
@@ -212,6 +256,8 @@ export interface Me extends KnownPerson {
   presence: SetPresence;
   /** All members of the site see each other; otherwise only contacts do. */
   open: boolean;
+  /** On the whole site, where it is more than a member. */
+  role?: SiteRole;
   limits: Limits;
 }
 
@@ -234,6 +280,8 @@ export interface Totals {
   conversations: number;
   /** Contact requests that wait for an answer. */
   requests: number;
+  /** Conversations that strangers have begun, and that wait for one. They count nowhere else. */
+  strangers: number;
 }
 
 export interface ConversationList {
@@ -264,6 +312,8 @@ export interface Conversation {
   mutedUntil: number;
   pinned: boolean;
   archived: boolean;
+  /** It waits for an answer: one's own, or the other one's. */
+  request?: RequestState;
   /** Unix milliseconds of the last activity. */
   active: number;
   draft: string;

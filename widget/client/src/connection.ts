@@ -41,7 +41,7 @@ type State =
   | Online
   /** `firm`: the server named the moment, so waking up does not shorten it. */
   | { at: 'waiting'; since: number; until: number; firm: boolean; code?: Code }
-  | { at: 'stopped'; code?: Code };
+  | { at: 'stopped'; code?: Code; said?: Said };
 
 interface Online {
   at: 'online';
@@ -233,7 +233,9 @@ export class Connection {
     const state = this.#state;
     if (event.t === 'bye') {
       this.#out.push({ type: 'close', link });
-      return this.#ended(event.code, event.retry_after, now);
+      const { reason, until } = event;
+      const said = { ...(reason !== undefined && { reason }), ...(until !== undefined && { until }) };
+      return this.#ended(event.code, event.retry_after, now, said);
     }
     if (state.at === 'opening') {
       if (event.t !== 'welcome') return;
@@ -280,7 +282,7 @@ export class Connection {
   }
 
   /** The link is over, with the server's reason or without any. */
-  #ended(code: Code | undefined, retryAfter: number | undefined, now: number): void {
+  #ended(code: Code | undefined, retryAfter: number | undefined, now: number, said: Said = {}): void {
     const state = this.#state;
     const stable = state.at === 'online' && now - state.since >= STABLE_MS;
     if (stable) this.#attempts = 0;
@@ -293,7 +295,7 @@ export class Connection {
     // A code that this client does not know comes from a newer server: come back later.
     switch (COMES_BACK[code] ?? 'later') {
       case 'never':
-        return this.#enter({ at: 'stopped', code });
+        return this.#enter({ at: 'stopped', code, said });
       case 'now':
         return stable ? this.#begin(now) : this.#wait(code, undefined, now);
       case 'later':
@@ -397,13 +399,17 @@ export class Connection {
   #status(): Omit<Status, 'shared'> {
     const state = this.#state;
     if (state.at === 'idle') return { state: 'idle' };
-    if (state.at === 'stopped') return { state: 'stopped', ...(state.code && { code: state.code }) };
+    if (state.at === 'stopped')
+      return { state: 'stopped', ...(state.code && { code: state.code }), ...state.said };
     if (!this.#network) return { state: 'offline' };
     if (state.at === 'online') return { state: 'online', transport: this.transport };
     if (state.at !== 'waiting') return { state: 'connecting' };
     return { state: 'waiting', retryAt: state.until, ...(state.code && { code: state.code }) };
   }
 }
+
+/** What somebody has to say about the end. */
+type Said = Pick<Status, 'reason' | 'until'>;
 
 function pingDue(state: Online): number {
   return Math.min(state.sent + state.pingEvery, state.heard + state.silence);

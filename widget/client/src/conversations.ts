@@ -65,6 +65,8 @@ export class Conversations {
     known.active = Math.max(known.active, message.time);
     known.archived = false;
     this.typing.ends(known.key, message.from);
+    // Whoever was asked accepts by answering.
+    if (known.request === (message.from === this.me() ? 'received' : 'sent')) delete known.request;
     if (message.from === this.me()) {
       this.written.unqueue(message.id);
       // Posting moves the sender's own markers.
@@ -109,7 +111,7 @@ export class Conversations {
     this.changed.conversation(known.key);
   }
 
-  acknowledged({ id, conversation, seq, time }: Event & { t: 'ack' }): void {
+  acknowledged({ id, conversation, seq, time, request }: Event & { t: 'ack' }): void {
     const queued = this.written.queue.find(one => one.id === id);
     const key = queued?.key ?? this.keysById.get(conversation);
     if (key === undefined) {
@@ -118,6 +120,7 @@ export class Conversations {
     }
     const known = this.#adopt(key, conversation);
     known.top = Math.max(known.top, seq);
+    if (request) known.request = 'sent';
     const from = this.me();
     if (!queued || from === undefined) return this.changed.conversation(key);
     const { body, replyTo } = queued;
@@ -131,6 +134,14 @@ export class Conversations {
     if (!known) return;
     const role = now.role ?? known.room?.role;
     known.room = { ...now, ...(role && { role }) };
+    this.changed.conversation(known.key);
+  }
+
+  /** Who are contacts wait for no answer. */
+  agreed(user: string): void {
+    const known = this.byKey.get(direct(user));
+    if (!known?.request) return;
+    delete known.request;
     this.changed.conversation(known.key);
   }
 
@@ -207,6 +218,8 @@ export class Conversations {
     known.mutedUntil = record.muted_until;
     known.pinned = record.pinned;
     known.archived = record.archived;
+    if (record.request) known.request = record.request;
+    else delete known.request;
     known.active = Math.max(known.active, record.active);
     if (record.last) {
       const { seq } = record.last;

@@ -5,6 +5,7 @@ export * from './client.ts';
 export type { Environment } from './environment.ts';
 export { type ClientOptions, createClient } from './member.ts';
 export type {
+  AuditEntry,
   CallAction,
   CallOutcome,
   Code,
@@ -17,9 +18,17 @@ export type {
   Media,
   Member,
   MemberAction,
+  ModeratorAct,
+  Notice,
   Person,
   Presence,
+  Report,
+  ReportReason,
+  ReportState,
+  RequestAnswer,
+  RequestState,
   Role,
   RoomKind,
   SetPresence,
+  SiteRole,
 } from './wire.ts';

@@ -2,7 +2,7 @@
 
 import { type ConversationKey, isRoom } from './client.ts';
 import { newest, type Stretch } from './stretch.ts';
-import type { Room } from './wire.ts';
+import type { RequestState, Room } from './wire.ts';
 
 export interface Known {
   key: ConversationKey;
@@ -20,6 +20,8 @@ export interface Known {
   mutedUntil: number;
   pinned: boolean;
   archived: boolean;
+  /** It waits for an answer. */
+  request?: RequestState;
   active: number;
   /** Highest seq that is known to exist. */
   top: number;
@@ -50,6 +52,12 @@ export function blank(key: ConversationKey): Known {
     toldRead: 0,
     stretches: [],
   };
+}
+
+/** In which list it is. */
+export function listOf(known: Known): 'main' | 'archived' | 'requests' {
+  if (known.archived) return 'archived';
+  return known.request === 'received' ? 'requests' : 'main';
 }
 
 /** It belongs into the list: a room of which one is no member is only looked at. */

@@ -13,8 +13,11 @@ import {
   type Happenings,
   isRoom,
   type KnownPerson,
+  type ListName,
   type Me,
+  type ModeratorDeed,
   type PresenceView,
+  type ReportTarget,
   RequestError,
   type RoomChange,
   type Status,
@@ -45,6 +48,9 @@ import type {
   Event,
   MemberAction,
   Person,
+  ReportReason,
+  ReportState,
+  RequestAnswer,
   Role,
   RoomKind,
   Member as RoomMember,
@@ -97,6 +103,7 @@ class Member implements Client {
   #unlisten: () => void;
   #destroyed = false;
   #changedAt = 0;
+  #order = { replica: this.#replica, ask: (request: Unnumbered) => this.#ask(request) };
 
   constructor(
     private readonly options: ClientOptions,
@@ -144,7 +151,7 @@ class Member implements Client {
     return this.#views.totals();
   }
 
-  conversations(list: 'main' | 'archived' = 'main'): ConversationList {
+  conversations(list: ListName = 'main'): ConversationList {
     return this.#views.conversations(list);
   }
 
@@ -181,6 +188,10 @@ class Member implements Client {
 
   draft(key: ConversationKey): string {
     return this.#views.draft(key);
+  }
+
+  notices() {
+    return this.#replica.notices;
   }
 
   subscribe(topic: Topic, listener: () => void): () => void {
@@ -423,8 +434,9 @@ class Member implements Client {
     this.#loading.contacts();
   }
 
-  loadConversations(list: 'main' | 'archived' = 'main'): void {
-    this.#loading.conversations(list);
+  loadConversations(list: ListName = 'main'): void {
+    // Requests are among the others on the server.
+    this.#loading.conversations(list === 'requests' ? 'main' : list);
   }
 
   seen(key: ConversationKey, seq: number): void {
@@ -533,6 +545,32 @@ class Member implements Client {
     const event = await this.#ask({ t: 'call', ...action });
     if (event.t !== 'call') throw new RequestError('internal');
     return event;
+  }
+
+  // -- order --
+
+  answerRequest(key: ConversationKey, answer: RequestAnswer) {
+    return order().then(one => one.answer(this.#order, key, answer));
+  }
+
+  report(target: ReportTarget, reason: ReportReason, text?: string) {
+    return order().then(one => one.report(this.#order, target, reason, text));
+  }
+
+  noticesSeen() {
+    return order().then(one => one.noticesSeen(this.#order));
+  }
+
+  reports(state?: ReportState, after?: string) {
+    return order().then(one => one.reports(this.#order, state, after));
+  }
+
+  moderate(act: ModeratorDeed) {
+    return order().then(one => one.moderate(this.#order, act));
+  }
+
+  audit(after?: string) {
+    return order().then(one => one.audit(this.#order, after));
   }
 
   // -- rooms --
@@ -691,6 +729,12 @@ class Member implements Client {
     }
   }
 }
+
+/** Code that is needed when somebody minds something. */
+const order = () =>
+  import('./order.ts').catch(() => {
+    throw new RequestError('offline');
+  });
 
 function isThere(one: Pending, all: readonly Pending[] = []): boolean {
   return all.some(

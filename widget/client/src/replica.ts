@@ -29,7 +29,9 @@ import {
   type Left,
   type Limits,
   type Message,
+  type Notice,
   type SetPresence,
+  type SiteRole,
   type Welcome,
 } from './wire.ts';
 import { Written } from './written.ts';
@@ -40,6 +42,8 @@ export class Replica {
   position: string | undefined;
   presence: SetPresence = 'online';
   open = false;
+  role: SiteRole | undefined;
+  notices: readonly Notice[] = [];
   limits: Limits | undefined;
   guestToken: string | undefined;
   status: Status = { state: 'idle', shared: false };
@@ -100,6 +104,8 @@ export class Replica {
       ...(me && { me }),
       presence: this.presence,
       open: this.open,
+      ...(this.role && { role: this.role }),
+      notices: this.notices,
       ...(this.limits && { limits: this.limits }),
       conversations: [...conversations.byKey.values()].map(one => ({ ...one })),
       main: conversations.main,
@@ -121,6 +127,8 @@ export class Replica {
     if (from.me) this.people.byUser.set(from.me.user, from.me);
     this.presence = from.presence;
     this.open = from.open;
+    this.role = from.role;
+    this.notices = from.notices ?? [];
     this.limits = from.limits;
     this.guestToken = from.guestToken;
     for (const one of from.conversations) this.conversations.keep({ ...one });
@@ -192,6 +200,7 @@ export class Replica {
       case 'contact':
         this.position = event.position;
         people.contact(event.contact);
+        if (event.contact.state === 'contact') conversations.agreed(event.contact.user);
         if (event.re === undefined && /^(request_received|contact)$/.test(event.contact.state)) {
           this.#happened.push(['contact', event.contact]);
         }
@@ -216,6 +225,15 @@ export class Replica {
       case 'conversation':
         this.position = event.position;
         return this.#upsert(event.conversation);
+      case 'report':
+        this.#happened.push(['report', event.report]);
+        return;
+      case 'notice':
+        return this.#noticed(event.notice);
+      case 'notices':
+        this.notices = event.notices;
+        this.#changed.add('notices');
+        return;
       case 'history':
         if (request?.t !== 'history') return;
         return conversations.history(event, request);
@@ -241,6 +259,10 @@ export class Replica {
     this.people.met(welcome.me);
     this.presence = welcome.presence;
     this.open = welcome.open;
+    this.role = welcome.role;
+    // What holds is told anew after it.
+    this.notices = [];
+    this.#changed.add('notices');
     this.limits = welcome.limits;
     this.guestToken = welcome.guest_token ?? (welcome.me.guest ? this.guestToken : undefined);
     this.#changed.add('me');
@@ -292,7 +314,17 @@ export class Replica {
   #announce(message: Message): void {
     const key = this.conversations.keysById.get(message.conversation);
     if (key === undefined || message.seq <= this.known(key).read) return;
+    // What strangers write waits without a sound.
+    if (this.known(key).request === 'received') return;
     this.#happened.push(['message', { key, message: received(message), first: false }]);
+  }
+
+  #noticed(notice: Notice): void {
+    // A room's own are told by what one may do there.
+    if (notice.conversation !== undefined) return;
+    const rest = this.notices.filter(one => one.kind === 'warning' || notice.kind === 'warning');
+    this.notices = notice.kind === 'unmute' ? rest : [...rest, notice];
+    this.#changed.add('notices');
   }
 
   #refused(id: string, code: Code): void {

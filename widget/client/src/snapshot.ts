@@ -4,7 +4,7 @@ import type { Pending, Queued } from './change.ts';
 import type { ConversationKey, KnownPerson, Status } from './client.ts';
 import type { Known } from './known.ts';
 import { trim } from './stretch.ts';
-import type { ContactState, Limits, Presence, SetPresence } from './wire.ts';
+import type { ContactState, Limits, Notice, Presence, SetPresence, SiteRole } from './wire.ts';
 
 export interface Snapshot {
   v: 1;
@@ -12,6 +12,8 @@ export interface Snapshot {
   me?: KnownPerson;
   presence: SetPresence;
   open: boolean;
+  role?: SiteRole;
+  notices?: readonly Notice[];
   limits?: Limits;
   conversations: Known[];
   main: Paging;

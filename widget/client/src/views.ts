@@ -8,6 +8,7 @@ import {
   type ConversationList,
   isRoom,
   type KnownPerson,
+  type ListName,
   type Me,
   type Message,
   type PresenceView,
@@ -16,7 +17,7 @@ import {
   type Topic,
   type Totals,
 } from './client.ts';
-import { isOwn, type Known } from './known.ts';
+import { isOwn, type Known, listOf } from './known.ts';
 import { foreseen } from './pending.ts';
 import { UNKNOWN } from './people.ts';
 import type { Replica } from './replica.ts';
@@ -44,7 +45,7 @@ export class Views {
   #cache = new Map<Topic, unknown>();
   #byName: readonly Contact[] = [];
   #contactViews = new Map<string, Contact>();
-  #lists: { main?: ConversationList; archived?: ConversationList } = {};
+  #lists: Partial<Record<ListName, ConversationList>> = {};
   #messages = new WeakMap<WireMessage | Queued, Message>();
   /** What was pending on a message when its view was made. */
   #pendingOn = new WeakMap<WireMessage, readonly Pending[]>();
@@ -93,17 +94,21 @@ export class Views {
 
   me(): Me | undefined {
     return this.#built('me', () => {
-      const { me, limits, presence, open } = this.replica;
-      return me && limits && { ...me, presence, open, limits };
+      const { me, limits, presence, open, role } = this.replica;
+      return me && limits && { ...me, presence, open, limits, ...(role && { role }) };
     });
   }
 
   totals(): Totals {
     return this.#built('totals', () => {
-      const totals = { unread: 0, mentions: 0, conversations: 0, requests: 0 };
+      const totals = { unread: 0, mentions: 0, conversations: 0, requests: 0, strangers: 0 };
       const now = this.now();
       for (const one of this.replica.conversations.byKey.values()) {
         if (!isOwn(one)) continue;
+        if (one.request === 'received') {
+          if (!one.archived) totals.strangers += 1;
+          continue;
+        }
         totals.mentions += one.mentions;
         if (one.unread === 0 || one.archived || one.mutedUntil > now) continue;
         totals.unread += one.unread;
@@ -115,19 +120,21 @@ export class Views {
     });
   }
 
-  conversations(list: 'main' | 'archived'): ConversationList {
-    return this.#built(list === 'main' ? 'conversations' : 'archived', () => {
+  conversations(list: ListName): ConversationList {
+    return this.#built(list === 'main' ? 'conversations' : list, () => {
       const queuedOnly =
         list === 'main' ? this.replica.written.queue.map(one => this.replica.known(one.key)) : [];
       const known = new Map(
         [...queuedOnly, ...this.replica.conversations.byKey.values()].map(one => [one.key, one]),
       );
       const keys = [...known.values()]
-        .filter(one => one.archived === (list === 'archived') && isOwn(one))
+        .filter(one => listOf(one) === list && isOwn(one))
         .sort((a, b) => Number(b.pinned) - Number(a.pinned) || active(b) - active(a))
         .map(one => one.key);
-      const { more } = this.replica.conversations[list];
-      const loading = this.loadingLists.has(list);
+      // Requests are among the others on the server.
+      const of = list === 'requests' ? 'main' : list;
+      const { more } = this.replica.conversations[of];
+      const loading = this.loadingLists.has(of);
       // Most changes leave the order alone; whoever draws the list need not hear of those.
       const before = this.#lists[list];
       if (before?.more === more && before.loading === loading && sameKeys(before.keys, keys)) return before;
@@ -154,6 +161,7 @@ export class Views {
         mutedUntil: known.mutedUntil,
         pinned: known.pinned,
         archived: known.archived,
+        ...(known.request && { request: known.request }),
         active: known.active || (last?.time ?? 0),
         draft: this.draft(key),
       };

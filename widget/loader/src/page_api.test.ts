@@ -159,9 +159,9 @@ describe('the button', () => {
     expect(button.getAttribute('aria-label')).toBe('Open messenger');
     expect(button.getAttribute('aria-expanded')).toBe('false');
     await page.idle();
-    page.client.happen('totals', { unread: 3, mentions: 0, conversations: 1, requests: 0 });
+    page.client.happen('totals', { unread: 3, mentions: 0, conversations: 1, requests: 0, strangers: 0 });
     expect(button.getAttribute('aria-label')).toBe('Open messenger, 3 unread messages');
-    page.client.happen('totals', { unread: 120, mentions: 0, conversations: 1, requests: 0 });
+    page.client.happen('totals', { unread: 120, mentions: 0, conversations: 1, requests: 0, strangers: 0 });
     expect(button.textContent).toBe('99+');
     button.click();
     await settle();
@@ -237,7 +237,7 @@ describe('the page', () => {
     const listener = (detail: unknown) => heard.push(detail);
     page.kith.on('unread', listener);
     await page.idle();
-    const totals = { unread: 1, mentions: 0, conversations: 1, requests: 0 };
+    const totals = { unread: 1, mentions: 0, conversations: 1, requests: 0, strangers: 0 };
     page.client.happen('totals', totals);
     page.kith.off('unread', listener);
     page.client.happen('totals', totals);
@@ -349,7 +349,7 @@ class FakeClient {
   #happenings = new Map<string, (detail: never) => void>();
 
   status = () => this.#status;
-  totals = (): Totals => ({ unread: 0, mentions: 0, conversations: 0, requests: 0 });
+  totals = (): Totals => ({ unread: 0, mentions: 0, conversations: 0, requests: 0, strangers: 0 });
   subscribe = (_: string, listener: () => void) => this.#told.push(listener);
   on = (name: string, listener: (detail: never) => void) => this.#happenings.set(name, listener);
   connect = () => this.calls.push('connect');

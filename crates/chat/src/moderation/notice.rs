@@ -90,7 +90,7 @@ impl Inner {
     }
 
     /// Only moderators stay on a site that its owner has closed.
-    pub(crate) fn end_closed(&self) {
+    pub(crate) fn end_closed(self: &Arc<Self>) {
         for live in self.sites.closed() {
             let site = live.site.id;
             let leaves = |user: &UserHere| user.id.site == site && user.on_site.role < SiteRole::Moderator;

@@ -1,0 +1,67 @@
+// What is asked of the server to keep order: requests, reports, and what moderators do. Fetched when it is needed first.
+
+import { type ConversationKey, type ModeratorDeed, type ReportTarget, RequestError } from './client.ts';
+import type { Unnumbered } from './engine.ts';
+import type { Replica } from './replica.ts';
+import { page } from './rooms.ts';
+import type { AuditEntry, Event, Report, ReportReason, ReportState, RequestAnswer } from './wire.ts';
+
+export interface OrderHost {
+  replica: Replica;
+  ask(request: Unnumbered): Promise<Event>;
+}
+
+function idOf({ replica }: OrderHost, key: ConversationKey): string {
+  const { id } = replica.known(key);
+  if (id === undefined) throw new RequestError('no_such_conversation');
+  return id;
+}
+
+export async function answer(host: OrderHost, key: ConversationKey, what: RequestAnswer): Promise<void> {
+  await host.ask({ t: 'request', conversation: idOf(host, key), answer: what });
+}
+
+export async function report(
+  host: OrderHost,
+  target: ReportTarget,
+  reason: ReportReason,
+  text?: string,
+): Promise<number> {
+  const of =
+    'user' in target
+      ? target
+      : 'room' in target
+        ? { conversation: idOf(host, target.room) }
+        : { conversation: idOf(host, target.key), seq: target.seq };
+  const event = await host.ask({ t: 'report', ...of, reason, ...(text && { text }) });
+  if (event.t !== 'reported') throw new RequestError('internal');
+  return event.report;
+}
+
+export async function noticesSeen(host: OrderHost): Promise<void> {
+  await host.ask({ t: 'notices', seen: true });
+}
+
+export async function reports(
+  host: OrderHost,
+  state?: ReportState,
+  after?: string,
+): Promise<{ reports: Report[]; next?: string }> {
+  const event = await host.ask({ t: 'reports', ...(state && { state }), ...page(undefined, after) });
+  if (event.t !== 'reports') throw new RequestError('internal');
+  return { reports: event.reports, ...(event.next !== undefined && { next: event.next }) };
+}
+
+export async function moderate(host: OrderHost, act: ModeratorDeed): Promise<Report | undefined> {
+  const event = await host.ask({ t: 'moderate', ...act });
+  return event.t === 'moderated' ? event.report : undefined;
+}
+
+export async function audit(
+  host: OrderHost,
+  after?: string,
+): Promise<{ entries: AuditEntry[]; next?: string }> {
+  const event = await host.ask({ t: 'audit', ...page(undefined, after) });
+  if (event.t !== 'audit') throw new RequestError('internal');
+  return { entries: event.entries, ...(event.next !== undefined && { next: event.next }) };
+}
