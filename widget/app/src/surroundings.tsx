@@ -10,6 +10,7 @@ import {
 } from '@kith/client';
 import { type Context, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import type { Part } from './late.tsx';
 import type { MenuRequest } from './menu/menu.tsx';
 import type { Wording } from './wording/wording.ts';
 
@@ -29,6 +30,12 @@ export interface Surroundings {
   takesFocus(): boolean;
   /** Asks before something that hurts; the answer is the button. */
   confirm(question: Question): void;
+  /** Covers the panel with a part that comes late. */
+  show<P extends object>(part: Part<P & Closable>, props: P): void;
+}
+
+export interface Closable {
+  onClose(): void;
 }
 
 export interface EmojiRequest {

@@ -27,6 +27,8 @@ export class Drawing {
   readonly client: FakeClient;
   readonly said: string[] = [];
   readonly opened: string[] = [];
+  /** Of what was to cover the panel: with what. */
+  readonly covers: object[] = [];
   menu: MenuRequest | undefined;
   question: Question | undefined;
   picking: EmojiRequest | undefined;
@@ -50,6 +52,7 @@ export class Drawing {
       openMenu: async request => {
         this.menu = await request;
       },
+      show: (_, props) => this.covers.push(props),
       confirm: question => {
         this.question = question;
       },

@@ -51,7 +51,7 @@ test('what stopped for good says what would help', () => {
   expect(kind('token_expired')).toBe('signed_out');
   expect(kind('no_guests')).toBe('signed_out');
   expect(kind('bad_origin')).toBe('refused');
-  expect(kind('banned')).toBe('refused');
+  expect(kind('banned')).toBe('banned');
   expect(kindOf({ state: 'connecting', shared: false })).toBe('connecting');
   expect(kindOf({ state: 'online', shared: true })).toBeUndefined();
 });

@@ -35,18 +35,21 @@ export function useTrouble(): Trouble | undefined {
 export function Banner({ trouble: shown }: { trouble: Trouble | undefined }) {
   const client = useClient();
   const words = useWording();
+  const { until, reason } = useTopic('status', one => one.status());
   if (shown === undefined) return null;
   const texts: Record<Trouble, string> = {
     lost: words.offlineBanner,
     connecting: words.connecting,
     signed_out: `${words.signedOut} ${words.signedOutHint}`,
     replaced: words.replaced,
+    banned: words.banned(until ? words.full(until) : undefined),
+    site_closed: words.siteClosed,
     refused: words.refused,
   };
   return (
     <div class={`banner banner-${shown}`}>
       <Icon name={shown === 'connecting' ? 'retry' : 'offline'} />
-      <span class="grow">{texts[shown]}</span>
+      <span class="grow">{reason ? `${texts[shown]} ${reason}` : texts[shown]}</span>
       {shown === 'lost' && (
         <button type="button" class="button button-plain" onClick={() => client.connect()}>
           {words.tryAgain}
@@ -61,7 +64,14 @@ export function Banner({ trouble: shown }: { trouble: Trouble | undefined }) {
   );
 }
 
-export type Trouble = 'lost' | 'connecting' | 'signed_out' | 'replaced' | 'refused';
+export type Trouble =
+  | 'lost'
+  | 'connecting'
+  | 'signed_out'
+  | 'replaced'
+  | 'banned'
+  | 'site_closed'
+  | 'refused';
 
 export function kindOf(status: Status): Trouble | undefined {
   switch (status.state) {
@@ -75,7 +85,8 @@ export function kindOf(status: Status): Trouble | undefined {
       return 'lost';
     case 'stopped':
       if (status.code === undefined || status.code === 'done') return 'lost';
-      if (status.code === 'replaced') return 'replaced';
+      if (status.code === 'replaced' || status.code === 'banned' || status.code === 'site_closed')
+        return status.code;
       return SIGN_IN.has(status.code) ? 'signed_out' : 'refused';
   }
 }

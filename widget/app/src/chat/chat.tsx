@@ -93,9 +93,12 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
       {!inRoom && (!open || state === 'blocked' || state === 'request_received') && state !== 'contact' && (
         <Late part={strangerPart} props={{ conversation, state }} onFailed={failed} />
       )}
+      {conversation.request && (
+        <Late part={requestPart} props={{ conversation, onGone: onBack }} onFailed={failed} />
+      )}
       <History
         conversation={conversation}
-        linksInert={!inRoom && !open && state !== 'contact'}
+        linksInert={conversation.request === 'received' || (!inRoom && !open && state !== 'contact')}
         sends={sends}
         onReply={reply}
         onEdit={edit}
@@ -112,6 +115,7 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
 }
 
 export const chatMenu = () => import('./chat_menu.ts');
+const requestPart = late(() => import('../safety/request_bar.tsx'), 'RequestBar');
 const strangerPart = late(() => import('./stranger_banner.tsx'), 'StrangerBanner');
 export const headPart = late(() => import('../room/room.tsx'), 'RoomHead');
 export const footPart = late(() => import('../room/room.tsx'), 'RoomFoot');

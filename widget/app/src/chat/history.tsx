@@ -62,6 +62,7 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
   });
   const deeds = useMemo<MessageDeeds>(
     () => ({
+      conversation: key,
       reply: onReply,
       edit: onEdit,
       remove: message => askToDelete(surroundings, () => client.remove(key, message.seq ?? 0)),

@@ -10,7 +10,7 @@ import { useClient, useTopic, useWatch, useWording } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
 import { ChatRow } from './chat_row.tsx';
 
-type Filter = 'all' | 'unread' | 'archived';
+type Filter = 'all' | 'unread' | 'requests' | 'archived';
 
 interface Props {
   chosen: ConversationKey | undefined;
@@ -27,8 +27,8 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
   const words = useWording();
   const [filter, setFilter] = useState<Filter>('all');
   const [visible, setVisible] = useState<readonly ConversationKey[]>([]);
-  const which = filter === 'archived' ? 'archived' : 'main';
-  const list = useTopic(which === 'archived' ? 'archived' : 'conversations', one => one.conversations(which));
+  const which = filter === 'archived' || filter === 'requests' ? filter : 'main';
+  const list = useTopic(which === 'main' ? 'conversations' : which, one => one.conversations(which));
   const totals = useTopic('totals', one => one.totals());
   const keys = useMemo(
     () => (filter === 'unread' ? list.keys.filter(key => client.conversation(key).unread > 0) : list.keys),
@@ -50,6 +50,9 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
           choices={[
             { value: 'all', text: words.filterAll },
             { value: 'unread', text: words.filterUnread },
+            ...(totals.strangers > 0 || filter === 'requests'
+              ? [{ value: 'requests', text: words.filterRequests } as const]
+              : []),
             { value: 'archived', text: words.filterArchived },
           ]}
           onChange={setFilter}
@@ -80,6 +83,7 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
 function Nothing({ filter, onFindPeople }: { filter: Filter; onFindPeople: () => void }) {
   const words = useWording();
   if (filter === 'unread') return <Empty icon="check" title={words.noUnread} hint={words.noUnreadHint} />;
+  if (filter === 'requests') return <Empty icon="check" title={words.noRequests} hint="" />;
   if (filter === 'archived')
     return <Empty icon="archive" title={words.noArchived} hint={words.noArchivedHint} />;
   return (

@@ -11,6 +11,7 @@ import { peopleWords } from './words.ts';
 beforeAll(() => peopleWords.fetch(WORDING));
 
 const client = new FakeClient({ now: NOW });
+const shown: object[] = [];
 const surroundings: Surroundings = {
   client,
   wording: WORDING,
@@ -20,16 +21,22 @@ const surroundings: Surroundings = {
   pickEmoji: () => undefined,
   takesFocus: () => true,
   confirm: () => undefined,
+  show: (_, props) => shown.push(props),
 };
 const names = (user: string, state: ContactState) =>
   contactActions(surroundings, client.person(user), state).map(item => item.text);
 
 test('each state offers what leads out of it', () => {
-  expect(names('u1', 'none')).toEqual(['Message', 'Add to contacts', 'Block']);
-  expect(names('u1', 'request_sent')).toEqual(['Message', 'Take back request', 'Block']);
-  expect(names('u1', 'request_received')).toEqual(['Message', 'Accept', 'Block']);
-  expect(names('u1', 'contact')).toEqual(['Message', 'Remove from contacts', 'Block']);
+  expect(names('u1', 'none')).toEqual(['Message', 'Add to contacts', 'Block', 'Report']);
+  expect(names('u1', 'request_sent')).toEqual(['Message', 'Take back request', 'Block', 'Report']);
+  expect(names('u1', 'request_received')).toEqual(['Message', 'Accept', 'Block', 'Report']);
+  expect(names('u1', 'contact')).toEqual(['Message', 'Remove from contacts', 'Block', 'Report']);
   expect(names('u1', 'blocked')).toEqual(['Message', 'Unblock']);
+});
+
+test('whoever is reported is named', () => {
+  contactActions(surroundings, client.person('u1'), 'none').at(-1)?.run();
+  expect(shown).toEqual([{ target: { user: 'u1' }, user: 'u1' }]);
 });
 
 test('nobody blocks or befriends themselves', () => {

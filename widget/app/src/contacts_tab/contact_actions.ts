@@ -3,6 +3,7 @@
 import { type ContactAction, type ContactState, direct, type KnownPerson } from '@kith/client';
 import type { MenuItem } from '../menu/menu.tsx';
 import '../icon/late_shapes.ts';
+import { askToReport } from '../safety/ask_to_report.ts';
 import type { Surroundings } from '../surroundings.tsx';
 import { peopleWords } from './words.ts';
 
@@ -24,6 +25,11 @@ export function contactActions(
   if (state === 'request_received') items.push({ icon: 'check', text: words.accept, run: run('accept') });
   if (state === 'contact') items.push({ icon: 'remove', text: words.removeContact, run: run('remove') });
   items.push({ icon: 'block', text: words.block, danger: true, run: () => askToBlock(surroundings, person) });
+  items.push({
+    icon: 'flag',
+    text: words.report,
+    run: () => askToReport(surroundings, { user: person.user }, person.user),
+  });
   return items;
 }
 

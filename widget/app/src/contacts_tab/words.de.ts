@@ -33,4 +33,5 @@ export const de = (plural: Plural): PeopleWords => ({
   blockExplain: 'Nichts von dieser Person erreicht dich mehr. Sie erfährt es nicht.',
   results: n => plural(n, { one: '1 Person gefunden', other: `${n} Personen gefunden` }),
   hereNow: 'Gerade da',
+  report: 'Melden',
 });

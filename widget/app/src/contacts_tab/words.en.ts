@@ -32,6 +32,7 @@ export const en = (plural: Plural) => ({
   blockExplain: 'Nothing from them will reach you. They are not told.',
   results: (n: number) => plural(n, { one: '1 person found', other: `${n} people found` }),
   hereNow: 'Here now',
+  report: 'Report',
 });
 
 export type PeopleWords = ReturnType<typeof en>;

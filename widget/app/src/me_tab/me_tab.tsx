@@ -6,11 +6,12 @@ import { Avatar, PresenceMark } from '../avatar/avatar.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
+import { late } from '../late.tsx';
 import { createChime } from '../notices/chime.ts';
 import { chooseSound, soundIsOn } from '../notices/sound_choice.ts';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
-import { useClient, useTopic } from '../surroundings.tsx';
+import { useSurroundings, useTopic } from '../surroundings.tsx';
 import type { ThemeChoice } from '../theme/theme.ts';
 import { useWords } from '../wording/late_words.ts';
 import css from './me_tab.css?inline';
@@ -18,12 +19,14 @@ import { meWords } from './words.ts';
 
 export { meWords as words } from './words.ts';
 
+const moderationPart = late(() => import('../safety/queue.tsx'), 'Moderation');
+
 const CHOICES: readonly SetPresence[] = ['online', 'away', 'busy', 'invisible'];
 
 export function MeTab({ theme }: { theme: ThemeChoice }) {
   useSheet(choicesCss);
   useSheet(css);
-  const client = useClient();
+  const { client, show } = useSurroundings();
   const words = useWords(meWords);
   const me = useTopic('me', one => one.me());
   if (me === undefined) return <div class="empty">{words.connecting}</div>;
@@ -48,6 +51,19 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
           {me.guest ? words.guest : words.nameFromSite}
         </p>
       </div>
+      {me.role && (
+        <div class="choices">
+          <button type="button" class="choice" onClick={() => show(moderationPart, {})}>
+            <span class="choice-mark" aria-hidden="true">
+              <Icon name="shield" />
+            </span>
+            <span class="grow">
+              <span class="choice-name">{words.moderation}</span>
+              <span class="choice-hint">{words.moderationHint}</span>
+            </span>
+          </button>
+        </div>
+      )}
       <h3 class="section-title" id="me-presence">
         {words.presence}
       </h3>

@@ -18,4 +18,6 @@ export const de = (): MeWords => ({
   sound: 'Ton',
   soundHint: 'Bei neuen Nachrichten, außer bei „Bitte nicht stören“',
   nameFromSite: 'Name und Bild kommen von dieser Seite.',
+  moderation: 'Moderation',
+  moderationHint: 'Meldungen, und was daraus geworden ist',
 });

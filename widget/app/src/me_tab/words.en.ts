@@ -16,6 +16,8 @@ export const en = () => ({
   sound: 'Sound',
   soundHint: 'For new messages, but not on “Do not disturb”',
   nameFromSite: 'Your name and picture come from this site.',
+  moderation: 'Moderation',
+  moderationHint: 'Reports, and what was done about them',
 });
 
 export type MeWords = ReturnType<typeof en>;

@@ -1,8 +1,9 @@
 // What can be done with a message, as a menu. It comes with the first one that is opened.
 
-import type { Client, Message } from '@kith/client';
+import type { Client, ConversationKey, Message } from '@kith/client';
 import '../icon/late_shapes.ts';
 import type { MenuItem, MenuRequest, QuickItem } from '../menu/menu.tsx';
+import { askToReport } from '../safety/ask_to_report.ts';
 import type { Surroundings } from '../surroundings.tsx';
 import { mayEdit } from './may_edit.ts';
 import { messageWords } from './words.ts';
@@ -11,6 +12,7 @@ export { messageWords as words } from './words.ts';
 
 /** What a message asks of the chat that it stands in. */
 export interface MessageDeeds {
+  conversation: ConversationKey;
   reply(message: Message): void;
   edit(message: Message): void;
   remove(message: Message): void;
@@ -90,6 +92,14 @@ function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings
         text: words.delete,
         danger: true,
         run: () => deeds.remove(message),
+      },
+    stored &&
+      !message.deleted &&
+      !message.mine && {
+        icon: 'flag',
+        text: words.report,
+        run: () =>
+          askToReport(surroundings, { key: deeds.conversation, seq: message.seq ?? 0 }, message.from),
       },
     ...failedItems(message, client, words),
   ];

@@ -40,6 +40,14 @@ function reason(code: Code | undefined, words: Wording & MessageWords & RoomWord
       return words.roomBanned;
     case 'muted':
       return words.mutedHere;
+    case 'first_contact':
+      return words.firstContact;
+    case 'request_pending':
+      return words.requestPending;
+    case 'too_many_requests':
+      return words.tooManyRequests;
+    case 'site_read_only':
+      return words.siteReadOnly;
     case 'read_only':
       return words.onlyModeratorsWrite;
     case 'frozen':

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import type { Message } from '@kith/client';
+import { direct, type Message } from '@kith/client';
 import { expect, test } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../test/draw.ts';
 import { fetchPart } from '../late.tsx';
@@ -24,6 +24,7 @@ function drawn(
   const replies: Message[] = [];
   const done: string[] = [];
   const deeds: MessageDeeds = {
+    conversation: direct('ana'),
     reply: one => replies.push(one),
     edit: one => done.push(`edit ${one.id}`),
     remove: one => done.push(`remove ${one.id}`),
@@ -92,7 +93,7 @@ test('Enter opens what can be done with it', async () => {
   const { drawing, replies } = drawn({ body: 'hi' });
   drawing.press(drawing.find('article'), 'Enter');
   const { items } = await drawing.shownMenu();
-  expect(items.map(item => item.text)).toEqual(['Reply', 'Copy text']);
+  expect(items.map(item => item.text)).toEqual(['Reply', 'Copy text', 'Report']);
   items[0]?.run();
   expect(replies.map(one => one.id)).toEqual(['m1']);
 });
@@ -115,9 +116,15 @@ test('what can be done depends on whose it is', async () => {
     'Reply',
     'Show the original message',
     'Copy text',
+    'Report',
   ]);
-  expect(await items({ mine: false }, { keepsOrder: true })).toEqual(['Reply', 'Copy text', 'Delete']);
-  expect(await items({ mine: false }, { readOnly: true })).toEqual(['Copy text']);
+  expect(await items({ mine: false }, { keepsOrder: true })).toEqual([
+    'Reply',
+    'Copy text',
+    'Delete',
+    'Report',
+  ]);
+  expect(await items({ mine: false }, { readOnly: true })).toEqual(['Copy text', 'Report']);
   expect(await items({ mine: true, deleted: true, body: '' })).toEqual([]);
   expect(await items({ mine: true, seq: undefined, state: 'failed' })).toEqual([
     'Copy text',

@@ -13,4 +13,9 @@ export const de = (): MessageWords => ({
   deleteAsk: 'Diese Nachricht löschen?',
   deleteExplain: 'Sie verschwindet bei allen. Das lässt sich nicht rückgängig machen.',
   delete: 'Löschen',
+  report: 'Melden',
+  firstContact: 'Keine Links und Dateien, bis eine Antwort kommt.',
+  requestPending: 'Nicht gesendet. Warte auf eine Antwort.',
+  tooManyRequests: 'Du hast heute schon vielen neuen Leuten geschrieben. Versuch es morgen wieder.',
+  siteReadOnly: 'Gerade dürfen hier nur Moderatoren schreiben.',
 });

@@ -11,6 +11,11 @@ export const en = () => ({
   deleteAsk: 'Delete this message?',
   deleteExplain: 'It disappears for everybody. This cannot be undone.',
   delete: 'Delete',
+  report: 'Report',
+  firstContact: 'No links and files until they have answered.',
+  requestPending: 'Not sent. Wait until they answer.',
+  tooManyRequests: 'You have written to many new people today. Try again tomorrow.',
+  siteReadOnly: 'Only moderators may write here for now.',
 });
 
 export type MessageWords = ReturnType<typeof en>;

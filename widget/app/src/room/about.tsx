@@ -18,6 +18,7 @@ import { peopleWords } from '../contacts_tab/words.ts';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
 import type { MenuItem } from '../menu/menu.tsx';
+import { askToReport } from '../safety/ask_to_report.ts';
 import { SearchField } from '../search_field/search_field.tsx';
 import { useSheet } from '../sheets.ts';
 import { type Surroundings, useSurroundings, useTopic, useWatch } from '../surroundings.tsx';
@@ -44,6 +45,7 @@ interface Props {
 export function About({ conversation, onBack, corner }: Props) {
   useSheet(choicesCss);
   useSheet(css);
+  const surroundings = useSurroundings();
   const words = useWords(roomWords);
   const [part, setPart] = useState<'members' | 'settings' | 'invite'>('members');
   const back = useRef<HTMLButtonElement>(null);
@@ -103,6 +105,14 @@ export function About({ conversation, onBack, corner }: Props) {
             </div>
           )}
           {room.role !== undefined && <Members conversation={conversation} room={room} />}
+          <button
+            type="button"
+            class="button button-plain"
+            onClick={() => askToReport(surroundings, { room: conversation.key })}
+          >
+            <Icon name="flag" />
+            {words.reportRoom}
+          </button>
         </>
       )}
     </div>

@@ -71,4 +71,5 @@ export const de = (plural: Plural): RoomWords => ({
   roomBanned: 'Du bist aus diesem Raum verbannt.',
   notAMember: 'Tritt dem Raum bei, um hier zu schreiben.',
   slowDown: 'Etwas langsamer, bitte. Gleich nochmal versuchen.',
+  reportRoom: 'Diesen Raum melden',
 });

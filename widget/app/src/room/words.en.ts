@@ -67,6 +67,7 @@ export const en = (plural: Plural) => ({
   roomBanned: 'You are banned from this room.',
   notAMember: 'Join the room to write here.',
   slowDown: 'A little slower, please. Try again in a moment.',
+  reportRoom: 'Report this room',
 });
 
 export type RoomWords = ReturnType<typeof en>;

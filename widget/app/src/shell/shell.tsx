@@ -17,12 +17,14 @@ import { failedPart, messageActions } from '../message/message.tsx';
 import type { Notices } from '../notices/notices.ts';
 import { ToastPlace } from '../notices/toast_place.tsx';
 import {
+  type Closable,
   type EmojiRequest,
   type Question,
   type Surroundings,
   SurroundingsContext,
   useClient,
   useSurroundings,
+  useTopic,
   useWording,
 } from '../surroundings.tsx';
 import { type ThemeChoice, useTheme } from '../theme/theme.ts';
@@ -46,6 +48,7 @@ export function Shell({ stage, shell, notices, wording }: Props) {
   const [menu, setMenu] = useState<MenuRequest>();
   const [question, setQuestion] = useState<Question>();
   const [emoji, setEmoji] = useState<EmojiRequest>();
+  const [cover, setCover] = useState<Cover>();
   const announcement = useRef<(text: string) => void>(() => {});
   const theme = useTheme(stage.settings.theme, stage.root.host);
   const embedded = stage.settings.mode === 'embed';
@@ -67,6 +70,7 @@ export function Shell({ stage, shell, notices, wording }: Props) {
       pickEmoji: setEmoji,
       takesFocus: () => stage.settings.mode !== 'embed' || stage.root.activeElement !== null,
       confirm: asked => setQuestion({ ...asked, from: stage.root.activeElement as HTMLElement }),
+      show: (part, props) => setCover({ part: part as Part<Closable>, props }),
     }),
     [stage, wording, shell],
   );
@@ -75,6 +79,7 @@ export function Shell({ stage, shell, notices, wording }: Props) {
     setMenu(undefined);
     setEmoji(undefined);
     setQuestion(undefined);
+    setCover(undefined);
   }, []);
   const failed = () => {
     close();
@@ -105,9 +110,10 @@ export function Shell({ stage, shell, notices, wording }: Props) {
             twoColumns={full && wide}
             closable={stage.settings.mode === 'bubble'}
             {...(embedded && { home: keyOfRoom(stage.settings.room ?? '') })}
-            overlay={menu !== undefined || question !== undefined || emoji !== undefined}
+            overlay={(menu ?? question ?? emoji ?? cover) !== undefined}
             theme={theme}
           >
+            {cover && <Late part={cover.part} props={{ ...cover.props, onClose: close }} onFailed={failed} />}
             {menu && <Late part={menuPart} props={{ request: menu, onClose: close }} onFailed={failed} />}
             {emoji && (
               <Late part={picker} props={{ request: emoji, phone, onClose: close }} onFailed={failed} />
@@ -123,11 +129,18 @@ export function Shell({ stage, shell, notices, wording }: Props) {
   );
 }
 
+interface Cover {
+  part: Part<Closable>;
+  props: object;
+}
+
 const contactsTab = late(() => import('../contacts_tab/contacts_tab.tsx'), 'ContactsTab');
 const roomsTab = late(() => import('../rooms_tab/rooms_tab.tsx'), 'RoomsTab');
 const meTab = late(() => import('../me_tab/me_tab.tsx'), 'MeTab');
 const menuPart = late(() => import('../menu/menu.tsx'), 'Menu');
 const confirm = late(() => import('../confirm/confirm.tsx'), 'Confirm');
+const noticePart = late(() => import('../safety/notice_bar.tsx'), 'NoticeBar');
+const ignored = () => undefined;
 const picker = late(() => import('../emoji/picker.tsx'), 'Picker');
 
 /** One touch away. */
@@ -165,7 +178,13 @@ function Panel({
   const words = useWording();
   const panel = useRef<HTMLElement>(null);
   useEffect(() => client.watchContacts(), [client]);
-  const banner = <Banner trouble={useTrouble()} />;
+  const noticed = useTopic('notices', one => one.notices()).length > 0;
+  const banner = (
+    <>
+      <Banner trouble={useTrouble()} />
+      {noticed && <Late part={noticePart} props={{}} onFailed={ignored} />}
+    </>
+  );
   useScrollLock(phone);
   useFocusCycle(panel, shell);
   useFirstFocus(panel, state.chat, twoColumns);

@@ -20,6 +20,8 @@ export const de = (plural: Plural): Catalogue => ({
 
   filterAll: 'Alle',
   filterUnread: 'Ungelesen',
+  filterRequests: 'Anfragen',
+  noRequests: 'Keine Anfragen',
   filterArchived: 'Archiv',
   filters: 'Zeigen',
   chatList: 'Deine Chats',
@@ -116,6 +118,8 @@ export const de = (plural: Plural): Catalogue => ({
   signedOutHint: 'Melde dich auf dieser Seite an, um zu chatten.',
   replaced: 'Der Messenger ist woanders geöffnet.',
   useHere: 'Hier verwenden',
+  banned: until => (until ? `Du bist hier gesperrt bis ${until}.` : 'Du bist hier gesperrt.'),
+  siteClosed: 'Diese Seite hat ihren Messenger gerade geschlossen.',
   refused: 'Der Messenger ist hier nicht verfügbar.',
   somethingFailed: 'Das hat nicht geklappt.',
 

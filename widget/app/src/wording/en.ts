@@ -19,6 +19,8 @@ export const en = (plural: Plural) => ({
 
   filterAll: 'All',
   filterUnread: 'Unread',
+  filterRequests: 'Requests',
+  noRequests: 'No requests',
   filterArchived: 'Archived',
   filters: 'Show',
   chatList: 'Your chats',
@@ -115,6 +117,9 @@ export const en = (plural: Plural) => ({
   signedOutHint: 'Sign in on this site to chat.',
   replaced: 'The messenger is open somewhere else.',
   useHere: 'Use it here',
+  banned: (until: string | undefined) =>
+    until ? `You are banned here until ${until}.` : 'You are banned here.',
+  siteClosed: 'This site has closed its messenger for now.',
   refused: 'The messenger is not available here.',
   somethingFailed: 'That did not work.',
 

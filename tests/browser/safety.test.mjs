@@ -1,0 +1,154 @@
+// Order on a site through a real server: a stranger's request, a report, a moderator, a warning, a mute, a ban.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import { Kith } from './kith.mjs';
+import { Widget } from './widget.mjs';
+
+let browser;
+let kith;
+before(async () => {
+  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+  await kith.command('site', 'set', 'demo', 'requests.on=true');
+  await kith.command('user', 'role', '--site', 'demo', 'mei', 'moderator');
+  const token = await kith.command('token', '--site', 'demo', '--user', 'test', '--role', 'service');
+  const settings = async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${kith.url}/v1/sites/demo/settings`, { headers });
+    return (await answer.json()).requests.on;
+  };
+  await until(settings, 'the node knows the setting');
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+});
+
+async function as(members, run, options = {}) {
+  const contexts = await Promise.all(members.map(() => person(browser, { ...DESKTOP, ...options })));
+  const widgets = await Promise.all(members.map((member, i) => Widget.of(contexts[i], kith, member)));
+  await run(...widgets);
+  for (const context of contexts) {
+    assertNoTrouble(context);
+    await context.close();
+  }
+}
+
+async function openModeration(widget) {
+  await widget.tab('Me').click();
+  await widget.page.getByRole('button', { name: /^Moderation/ }).click();
+  return widget.page.getByRole('dialog', { name: 'Moderation' });
+}
+
+async function openRequest(widget, name) {
+  await widget.tab('Chats').click();
+  await widget.page.getByRole('radio', { name: /^Requests/ }).click();
+  await widget.page.locator('kith-widget .chat-row', { hasText: name }).locator('.row-main').click();
+}
+
+test("a stranger's request waits without a sound, and is accepted", async () => {
+  await as(['hamish', 'jonas'], async (hamish, jonas) => {
+    await hamish.chatWith('Jonas');
+    await hamish.say('Hello, is this about the shed?');
+    await hamish.page.getByText(/has not answered yet/).waitFor();
+    await hamish.say('see evil.com');
+    await hamish.page
+      .locator('kith-widget [data-message]', { hasText: 'evil.com' })
+      .getByText(/link/i)
+      .waitFor();
+    await openRequest(jonas, 'Hamish');
+    await jonas.page.getByText('Hamish', { exact: false }).first().waitFor();
+    await jonas.page.getByRole('button', { name: 'Accept' }).waitFor();
+    await assertAccessible(jonas.page, 'a request');
+    await jonas.page.getByRole('button', { name: 'Accept' }).click();
+    await jonas.page.getByRole('button', { name: 'Accept' }).waitFor({ state: 'detached' });
+    await jonas.say('Yes, it is.');
+    await hamish.sees('Yes, it is.');
+    await until(
+      async () => (await hamish.page.getByText(/has not answered yet/).count()) === 0,
+      'they are known',
+    );
+  });
+});
+
+test('a report, a moderator, a ban', async () => {
+  await as(['piotr', 'amara', 'mei'], async (piotr, amara, mei) => {
+    await piotr.chatWith('Amara');
+    await piotr.say('You fool');
+    await openRequest(amara, 'Piotr');
+    await amara.page.getByRole('button', { name: 'Report' }).click();
+    const form = amara.page.getByRole('dialog', { name: 'Report this message' });
+    await form.waitFor();
+    await assertAccessible(amara.page, 'a report');
+    await form.getByRole('radio', { name: 'Insults or harassment' }).check();
+    await form.getByRole('textbox').fill('He insults me');
+    await form.getByRole('button', { name: 'Send report' }).click();
+    await form.waitFor({ state: 'detached' });
+    await amara.page.getByRole('button', { name: 'Delete' }).first().click();
+    await until(
+      async () => (await amara.page.getByRole('radio', { name: /^Requests/ }).count()) === 0,
+      'it is gone',
+    );
+
+    const queue = await openModeration(mei);
+    const card = queue.locator('.report', { hasText: 'Piotr' });
+    await card.getByText('He insults me').waitFor();
+    await card.locator('.is-reported', { hasText: 'You fool' }).waitFor();
+    await assertAccessible(mei.page, "the moderators' queue");
+    await card.getByRole('button', { name: 'Delete message' }).click();
+    await card.getByRole('button', { name: /^Act on Piotr/ }).click();
+    await card.getByRole('combobox').first().selectOption('ban');
+    await card.getByRole('combobox').last().selectOption('24');
+    await card.getByRole('textbox').fill('Insults');
+    await assertAccessible(mei.page, 'an act of a moderator');
+    await card.getByRole('button', { name: 'Apply' }).click();
+    await piotr.page.locator('kith-widget .banner', { hasText: 'Insults' }).waitFor();
+    await assertAccessible(piotr.page, 'a ban');
+    await card.getByRole('button', { name: 'Take' }).click();
+    await queue.getByText('Nothing here').waitFor();
+    await queue.getByRole('radio', { name: 'In progress' }).click();
+    await queue.locator('.report', { hasText: 'Piotr' }).getByRole('button', { name: 'Close' }).click();
+    await queue.locator('.report-act').getByRole('textbox').fill('Banned for a day');
+    await queue.locator('.report-act').getByRole('button', { name: 'Close' }).click();
+    await queue.getByRole('radio', { name: 'Record' }).click();
+    await queue
+      .getByText(/banned/)
+      .first()
+      .waitFor();
+    await assertAccessible(mei.page, 'the record');
+    await mei.page.keyboard.press('Escape');
+    await queue.waitFor({ state: 'detached' });
+  });
+});
+
+test('a warning and a mute are told, on a phone too', async () => {
+  await as(
+    ['chloe'],
+    async chloe => {
+      await as(['mei'], async mei => {
+        await mei.chatWith('Chloe');
+        const token = await kith.command('token', '--site', 'demo', '--user', 'test', '--role', 'service');
+        const act = async body => {
+          const answer = await fetch(`${kith.url}/v1/sites/demo/moderate`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${token}` },
+            body: JSON.stringify(body),
+          });
+          assert.equal(answer.status, 200);
+        };
+        await act({ act: 'warn', user: 'chloe', reason: 'Please be kind' });
+        await chloe.page.getByText('Please be kind').waitFor();
+        await assertAccessible(chloe.page, 'a warning');
+        await chloe.page.getByRole('button', { name: 'Understood' }).click();
+        await chloe.page.getByText('Please be kind').waitFor({ state: 'detached' });
+        await act({ act: 'mute', user: 'chloe', until: Date.now() + 3_600_000, reason: 'Enough' });
+        await chloe.page.getByText(/has muted you until/).waitFor();
+        await assertAccessible(chloe.page, 'a mute');
+        await act({ act: 'unmute', user: 'chloe' });
+        await chloe.page.getByText(/has muted you until/).waitFor({ state: 'detached' });
+      });
+    },
+    PHONE,
+  );
+});

@@ -1,0 +1,228 @@
+// For moderators: what members have reported, what can be done about it, and what was done.
+
+import { direct, type Report, type ReportState, room } from '@kith/client';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { Avatar } from '../avatar/avatar.tsx';
+import { Empty, Skeleton } from '../chats_tab/chats_tab.tsx';
+import '../icon/late_shapes.ts';
+import { Segmented } from '../segmented/segmented.tsx';
+import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
+import { ActForm } from './act_form.tsx';
+import { failureOf } from './failure.ts';
+import { Audit } from './record.tsx';
+import { Sheet } from './sheet.tsx';
+import { safetyWords } from './words.ts';
+
+export { safetyWords as words } from './words.ts';
+
+export function Moderation({ onClose }: { onClose(): void }) {
+  const words = useWords(safetyWords);
+  const [part, setPart] = useState<ReportState | 'record'>('open');
+  return (
+    <Sheet title={words.moderation} onClose={onClose}>
+      <div class="list-tools">
+        <Segmented<ReportState | 'record'>
+          label={words.moderation}
+          look="chips"
+          value={part}
+          choices={[
+            { value: 'open', text: words.stateOpen },
+            { value: 'taken', text: words.stateTaken },
+            { value: 'closed', text: words.stateClosed },
+            { value: 'record', text: words.record },
+          ]}
+          onChange={setPart}
+        />
+      </div>
+      {part === 'record' ? <Audit /> : <Reports key={part} state={part} onLeave={onClose} />}
+    </Sheet>
+  );
+}
+
+function Reports({ state, onLeave }: { state: ReportState; onLeave(): void }) {
+  const { client } = useSurroundings();
+  const words = useWords(safetyWords);
+  const [rows, setRows] = useState<readonly Report[]>();
+  const [next, setNext] = useState<string>();
+  const load = useCallback(
+    (after?: string) =>
+      client.reports(state, after).then(
+        page => {
+          setRows(before => [...(after ? (before ?? []) : []), ...page.reports]);
+          setNext(page.next);
+        },
+        () => setRows(before => before ?? []),
+      ),
+    [client, state],
+  );
+  useEffect(() => void load(), [load]);
+  const changed = useCallback(
+    (now: Report) =>
+      setRows(before => {
+        const rest = (before ?? []).filter(one => one.report !== now.report);
+        if (now.state !== state) return rest;
+        return [...rest, now].sort((a, b) => b.report - a.report);
+      }),
+    [state],
+  );
+  useEffect(() => client.on('report', changed), [client, changed]);
+  if (rows === undefined) return <Skeleton />;
+  if (rows.length === 0) return <Empty icon="check" title={words.noReports} hint={words.noReportsHint} />;
+  return (
+    <ul class="reports" aria-label={words.reports}>
+      {rows.map(one => (
+        <ReportCard key={one.report} report={one} onChanged={changed} onLeave={onLeave} />
+      ))}
+      {next !== undefined && (
+        <li class="reports-more">
+          <button type="button" class="button" onClick={() => load(next)}>
+            {words.more}
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+interface CardProps {
+  report: Report;
+  onChanged(now: Report): void;
+  onLeave(): void;
+}
+
+function ReportCard({ report, onChanged, onLeave }: CardProps) {
+  const { client, announce, openChat } = useSurroundings();
+  const words = useWords(safetyWords);
+  const now = useNow();
+  const [acting, setActing] = useState(false);
+  const [closing, setClosing] = useState<string>();
+  const user = report.user ?? report.by;
+  const person = useTopic(`person:${user}`, one => one.person(user));
+  const by = useTopic(`person:${report.by}`, one => one.person(report.by));
+  const moderator = report.moderator;
+  const failed = (error: unknown) => announce(failureOf(error, words));
+  const act = (what: 'take_report' | 'close_report' | 'reopen_report', reason?: string) =>
+    client.moderate({ act: what, report: report.report, ...(reason && { reason }) }).then(done => {
+      if (done) onChanged(done);
+    }, failed);
+  const remove = () =>
+    client
+      .moderate({ act: 'delete', conversation: report.conversation ?? '', seq: report.seq ?? 0 })
+      .then(() => announce(words.messageDeleted), failed);
+  return (
+    <li class="report">
+      <div class="report-head">
+        <Avatar person={person} size="small" />
+        <div class="grow">
+          <p class="report-who">
+            <bdi>{report.user === undefined ? words.reportRoom : person.name}</bdi>
+            <span class="report-reason">{words.reasons[report.reason]}</span>
+          </p>
+          <p class="report-by">
+            {`${words.reportedBy(by.name)} · ${words.ago(report.time, now)}`}
+            {moderator !== undefined && ` · ${words.lookedAfterBy(client.person(moderator).name)}`}
+          </p>
+        </div>
+      </div>
+      {report.text && (
+        <blockquote class="report-text" dir="auto">
+          {report.text}
+        </blockquote>
+      )}
+      {report.lines && report.lines.length > 0 && (
+        <ol class="report-lines">
+          {report.lines.map(line => (
+            <li key={line.seq} class={line.seq === report.seq ? 'report-line is-reported' : 'report-line'}>
+              <span class="report-from">
+                <bdi>{client.person(line.from).name}</bdi>
+                <time>{words.clock(line.time)}</time>
+              </span>
+              <span dir="auto">{line.body}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+      {report.note && <p class="report-note">{report.note}</p>}
+      <div class="report-buttons">
+        {report.state === 'open' && (
+          <button type="button" class="button button-main" onClick={() => act('take_report')}>
+            {words.take}
+          </button>
+        )}
+        {report.state !== 'closed' && report.seq !== undefined && (
+          <button type="button" class="button" onClick={remove}>
+            {words.deleteMessage}
+          </button>
+        )}
+        {report.user !== undefined && (
+          <button type="button" class="button" aria-expanded={acting} onClick={() => setActing(!acting)}>
+            {words.act(person.name)}
+          </button>
+        )}
+        {report.state === 'closed' ? (
+          <button type="button" class="button" onClick={() => act('reopen_report')}>
+            {words.reopen}
+          </button>
+        ) : (
+          <button
+            type="button"
+            class="button"
+            aria-expanded={closing !== undefined}
+            onClick={() => setClosing(closing === undefined ? '' : undefined)}
+          >
+            {words.closeReport}
+          </button>
+        )}
+        {report.user === undefined && report.conversation !== undefined && (
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              onLeave();
+              openChat(room(report.conversation ?? ''));
+            }}
+          >
+            {words.toRoom}
+          </button>
+        )}
+        <button
+          type="button"
+          class="button button-plain"
+          onClick={() => {
+            onLeave();
+            openChat(direct(report.by));
+          }}
+        >
+          {words.writeToThem(by.name)}
+        </button>
+      </div>
+      {acting && report.user !== undefined && (
+        <ActForm user={report.user} name={person.name} onDone={() => setActing(false)} />
+      )}
+      {closing !== undefined && (
+        <form
+          class="report-act"
+          onSubmit={event => {
+            event.preventDefault();
+            void act('close_report', closing.trim());
+            setClosing(undefined);
+          }}
+        >
+          <label class="sheet-field">
+            {words.note}
+            <input
+              maxLength={300}
+              dir="auto"
+              value={closing}
+              onInput={event => setClosing(event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit" class="button button-main">
+            {words.closeReport}
+          </button>
+        </form>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,73 @@
+// A conversation that waits for an answer: what one may do about it, or what one waits for.
+
+import { type Conversation, direct } from '@kith/client';
+import { askToBlock } from '../contacts_tab/contact_actions.ts';
+import { peopleWords } from '../contacts_tab/words.ts';
+import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
+import css from '../chat/stranger_banner.css?inline';
+import { useSheet } from '../sheets.ts';
+import { useSurroundings, useTopic } from '../surroundings.tsx';
+import { together, useWords } from '../wording/late_words.ts';
+import { askToReport } from './ask_to_report.ts';
+import { safetyWords } from './words.ts';
+
+export const words = together(safetyWords, peopleWords);
+
+export function RequestBar({
+  conversation,
+  onGone,
+}: {
+  conversation: Conversation;
+  onGone: (() => void) | undefined;
+}) {
+  useSheet(css);
+  const surroundings = useSurroundings();
+  const { client, announce } = surroundings;
+  const words = useWords(safetyWords);
+  const blocking = useWords(peopleWords);
+  const { key } = conversation;
+  const { user } = conversation.with;
+  const person = useTopic(`person:${user}`, one => one.person(user));
+  const answer = (what: 'accept' | 'dismiss') => () =>
+    client.answerRequest(key, what).then(
+      () => {
+        if (what === 'accept') return;
+        announce(words.requestDismissed);
+        onGone?.();
+      },
+      () => announce(words.somethingFailed),
+    );
+  if (conversation.request === 'sent') {
+    return (
+      <div class="stranger stranger-low">
+        <p class="grow">{words.requestSent(person.name)}</p>
+      </div>
+    );
+  }
+  const last = conversation.last?.seq;
+  const report = () =>
+    askToReport(surroundings, last === undefined ? { user } : { key: direct(user), seq: last }, user);
+  return (
+    <div class="stranger">
+      <p class="stranger-title">{words.requestTitle(person.name)}</p>
+      <p class="stranger-hint">{words.requestHint}</p>
+      <div class="stranger-buttons">
+        <button type="button" class="button button-main" onClick={answer('accept')}>
+          {words.acceptRequest}
+        </button>
+        <button type="button" class="button" onClick={answer('dismiss')}>
+          {words.dismissRequest}
+        </button>
+        <button type="button" class="button button-plain" onClick={() => askToBlock(surroundings, person)}>
+          <Icon name="block" />
+          {blocking.block}
+        </button>
+        <button type="button" class="button button-plain" onClick={report}>
+          <Icon name="flag" />
+          {words.report}
+        </button>
+      </div>
+    </div>
+  );
+}
