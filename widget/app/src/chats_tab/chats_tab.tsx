@@ -25,11 +25,13 @@ const keyOf = (key: ConversationKey) => key;
 export function ChatsTab({ chosen, onFindPeople }: Props) {
   const client = useClient();
   const words = useWording();
-  const [filter, setFilter] = useState<Filter>('all');
+  const [chosenFilter, setFilter] = useState<Filter>('all');
   const [visible, setVisible] = useState<readonly ConversationKey[]>([]);
+  const totals = useTopic('totals', one => one.totals());
+  // Once all are answered there is nothing to choose.
+  const filter = chosenFilter === 'requests' && totals.strangers === 0 ? 'all' : chosenFilter;
   const which = filter === 'archived' || filter === 'requests' ? filter : 'main';
   const list = useTopic(which === 'main' ? 'conversations' : which, one => one.conversations(which));
-  const totals = useTopic('totals', one => one.totals());
   const keys = useMemo(
     () => (filter === 'unread' ? list.keys.filter(key => client.conversation(key).unread > 0) : list.keys),
     // `totals` changes when something is read, which no other topic of the list tells.
@@ -50,9 +52,7 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
           choices={[
             { value: 'all', text: words.filterAll },
             { value: 'unread', text: words.filterUnread },
-            ...(totals.strangers > 0 || filter === 'requests'
-              ? [{ value: 'requests', text: words.filterRequests } as const]
-              : []),
+            ...(totals.strangers > 0 ? [{ value: 'requests', text: words.filterRequests } as const] : []),
             { value: 'archived', text: words.filterArchived },
           ]}
           onChange={setFilter}
@@ -83,7 +83,6 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
 function Nothing({ filter, onFindPeople }: { filter: Filter; onFindPeople: () => void }) {
   const words = useWording();
   if (filter === 'unread') return <Empty icon="check" title={words.noUnread} hint={words.noUnreadHint} />;
-  if (filter === 'requests') return <Empty icon="check" title={words.noRequests} hint="" />;
   if (filter === 'archived')
     return <Empty icon="archive" title={words.noArchived} hint={words.noArchivedHint} />;
   return (

@@ -21,7 +21,6 @@ export const de = (plural: Plural): Catalogue => ({
   filterAll: 'Alle',
   filterUnread: 'Ungelesen',
   filterRequests: 'Anfragen',
-  noRequests: 'Keine Anfragen',
   filterArchived: 'Archiv',
   filters: 'Zeigen',
   chatList: 'Deine Chats',

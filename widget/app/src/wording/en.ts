@@ -20,7 +20,6 @@ export const en = (plural: Plural) => ({
   filterAll: 'All',
   filterUnread: 'Unread',
   filterRequests: 'Requests',
-  noRequests: 'No requests',
   filterArchived: 'Archived',
   filters: 'Show',
   chatList: 'Your chats',
