@@ -494,7 +494,8 @@ class Member implements Client {
   }
 
   setTyping(key: ConversationKey, on: boolean): void {
-    this.#do({ a: 'typing', key, on });
+    // A stranger does not see that one is at it before there is an answer.
+    if (this.#replica.known(key).request !== 'received') this.#do({ a: 'typing', key, on });
   }
 
   setPresence(set: SetPresence): void {

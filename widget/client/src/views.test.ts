@@ -31,7 +31,7 @@ test('a message changes its own conversation and the order, nothing else', () =>
   expect(views.timeline(direct('ben'))).toBe(line);
   expect(views.conversation(direct('cem'))).not.toBe(before.cem);
   expect(views.conversations('main').keys).toEqual(['@cem', '@ben', '@dan']);
-  expect(views.totals()).toEqual({ unread: 1, mentions: 0, conversations: 1, requests: 0 });
+  expect(views.totals()).toEqual({ unread: 1, mentions: 0, conversations: 1, requests: 0, strangers: 0 });
 });
 
 test('what leaves the order alone leaves the list alone', () => {
