@@ -59,6 +59,7 @@ pub(crate) fn message_event() -> Box<dyn FnMut()> {
             edited: None,
             deleted: false,
             call: None,
+            pinned: false,
             reactions: Vec::new(),
         };
         out.clear();

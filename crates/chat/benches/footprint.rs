@@ -364,7 +364,7 @@ impl Store for Blank {
         _: ConversationId,
         _: UserId,
         _: ConversationChange,
-        done: Done<Option<(ConversationRow, Position)>>,
+        done: Done<Result<(ConversationRow, Position), Refusal>>,
     ) {
         done(Err(StoreError::Overloaded));
     }
@@ -397,7 +397,14 @@ impl Store for Blank {
     fn snapshot(&self, _: UserId, _: ResumeFrom, done: Done<Snapshot>) {
         done(Err(StoreError::Overloaded));
     }
-    fn conversations(&self, _: UserId, _: bool, _: Option<String>, _: u32, done: Done<ConversationsPage>) {
+    fn conversations(
+        &self,
+        _: UserId,
+        _: ConversationList,
+        _: Option<String>,
+        _: u32,
+        done: Done<ConversationsPage>,
+    ) {
         done(Err(StoreError::Overloaded));
     }
     fn conversation(&self, _: UserId, _: ConversationId, done: Done<Option<ConversationRow>>) {
@@ -418,6 +425,9 @@ impl Store for Blank {
         done(Err(StoreError::Overloaded));
     }
     fn search(&self, _: Search, done: Done<Result<FoundPage, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn pins(&self, _: UserId, _: ConversationId, done: Done<Result<Vec<StoredMessage>, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
     fn revisions(&self, _: ConversationId, _: Seq, done: Done<Vec<Revision>>) {

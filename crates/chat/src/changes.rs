@@ -30,10 +30,15 @@ pub fn may_change(
     match change {
         MessageChange::Edit(_) if !is_own => Err(Refusal::NotAllowed),
         MessageChange::Delete if !is_own && !is_moderator => Err(Refusal::NotAllowed),
-        MessageChange::Edit(_) | MessageChange::React { on: true, .. } if is_deleted => {
+        MessageChange::Edit(_) | MessageChange::React { on: true, .. } | MessageChange::Pin(true)
+            if is_deleted =>
+        {
             Err(Refusal::NoSuchMessage)
         }
-        MessageChange::Edit(_) | MessageChange::Delete | MessageChange::React { .. } => Ok(()),
+        MessageChange::Edit(_)
+        | MessageChange::Delete
+        | MessageChange::React { .. }
+        | MessageChange::Pin(_) => Ok(()),
     }
 }
 
@@ -59,6 +64,8 @@ pub fn may_change_in_room(
     match change {
         MessageChange::Edit(_) => may(who, Act::Post, rules),
         MessageChange::React { on: true, .. } => may(who, Act::React, rules),
+        // What stands above a room is for those who keep order in it.
+        MessageChange::Pin(_) => may(who, Act::Tidy, rules),
         MessageChange::Delete | MessageChange::React { on: false, .. } => Ok(()),
     }
 }
@@ -67,10 +74,10 @@ pub fn may_change_in_room(
 /// block would keep one's words for ever.
 fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &MessageChange) -> bool {
     match change {
-        MessageChange::Edit(_) | MessageChange::React { on: true, .. } => {
+        MessageChange::Edit(_) | MessageChange::React { on: true, .. } | MessageChange::Pin(true) => {
             may_write(mode, peer_is_banned, relation)
         }
-        MessageChange::Delete | MessageChange::React { on: false, .. } => true,
+        MessageChange::Delete | MessageChange::React { on: false, .. } | MessageChange::Pin(false) => true,
     }
 }
 

@@ -68,7 +68,7 @@ pub enum Command {
     },
     Conversations {
         re: u64,
-        archived: bool,
+        list: ConversationList,
         page: PageOf,
     },
     Conversation {
@@ -87,6 +87,11 @@ pub enum Command {
         conversation: ConversationId,
         seq: Seq,
         change: MessageChange,
+    },
+    /// The pinned messages of a conversation.
+    Pins {
+        re: u64,
+        conversation: ConversationId,
     },
     History {
         re: u64,
@@ -237,6 +242,8 @@ pub enum MessageChange {
         reaction: Reaction,
         on: bool,
     },
+    /// Kept at hand above the conversation, or not any more.
+    Pin(bool),
 }
 
 impl std::fmt::Debug for MessageChange {
@@ -247,16 +254,47 @@ impl std::fmt::Debug for MessageChange {
             MessageChange::Delete => "Delete",
             MessageChange::React { on: true, .. } => "React",
             MessageChange::React { on: false, .. } => "React off",
+            MessageChange::Pin(true) => "Pin",
+            MessageChange::Pin(false) => "Unpin",
         })
     }
 }
 
 /// Fields that are None stay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct ConversationChange {
     pub muted_until: Option<Timestamp>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
+    /// Shown as unread, although all of it was read.
+    pub marked_unread: Option<bool>,
+    /// What was begun to be written; empty: nothing.
+    pub draft: Option<Box<str>>,
+}
+
+impl std::fmt::Debug for ConversationChange {
+    /// Drafts stay out of logs, as bodies do.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConversationChange")
+            .field("muted_until", &self.muted_until)
+            .field("pinned", &self.pinned)
+            .field("archived", &self.archived)
+            .field("marked_unread", &self.marked_unread)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Which of one's conversations a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ConversationList {
+    /// All that are not archived.
+    #[default]
+    Main,
+    Archived,
+    /// Of `Main` those with something unread, or marked so.
+    Unread,
+    /// Of `Main` those with an unread mention.
+    Mentions,
 }
 
 /// One page of a list: after the `next` of the page before.
@@ -307,6 +345,7 @@ impl Command {
             | Command::Conversation { re, .. }
             | Command::ChangeMessage { re, .. }
             | Command::Search { re, .. }
+            | Command::Pins { re, .. }
             | Command::History { re, .. }
             | Command::CreateRoom { re, .. }
             | Command::ChangeRoom { re, .. }
@@ -345,6 +384,7 @@ impl std::fmt::Debug for Command {
             Command::Conversation { .. } => "Conversation",
             Command::ChangeMessage { .. } => "ChangeMessage",
             Command::Search { .. } => "Search",
+            Command::Pins { .. } => "Pins",
             Command::History { .. } => "History",
             Command::CreateRoom { .. } => "CreateRoom",
             Command::ChangeRoom { .. } => "ChangeRoom",

@@ -7,10 +7,26 @@ use crate::node::{Asker, Inner, unavailable};
 use crate::peer::Peer;
 use crate::people::{Other, person, presence_shown};
 use crate::{
-    Conversation, ConversationChange, ConversationId, ConversationOf, ConversationRow, ConversationsPage,
-    Event, HistoryPage, Message, PageOf, Presence, Refusal, Seq, SessionId, StoreError, StoredMessage,
-    Timestamp, With,
+    Conversation, ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow,
+    ConversationsPage, Event, HistoryPage, Limits, Message, PageOf, Presence, Refusal, Seq, SessionId,
+    StoreError, StoredMessage, Timestamp, With,
 };
+
+/// So many conversations of a user are pinned at most, and so many messages of a conversation: more would be another list.
+pub const MOST_PINNED: usize = 50;
+
+/// Could the conversation be seen so?
+pub(crate) fn check(change: &ConversationChange, limits: &Limits) -> Result<(), Refusal> {
+    if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {
+        return Err(Refusal::BadValue);
+    }
+    match &change.draft {
+        Some(draft) if draft.len() > limits.body_bytes as usize || draft.contains('\0') => {
+            Err(Refusal::BadBody)
+        }
+        _ => Ok(()),
+    }
+}
 
 /// `presence`: of the other one of a direct conversation.
 pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> Conversation {
@@ -31,6 +47,8 @@ pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> 
         pinned: row.pinned,
         archived: row.archived,
         request: row.request,
+        marked_unread: row.marked_unread,
+        draft: row.draft,
         active: row.active,
     }
 }
@@ -59,12 +77,19 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
         version: stored.version,
         edited: stored.edited,
         deleted: stored.deleted,
+        pinned: stored.pinned,
         reactions: stored.reactions,
     })
 }
 
 impl Inner {
-    pub(crate) fn list_conversations(self: &Arc<Self>, asker: Asker, re: u64, archived: bool, page: PageOf) {
+    pub(crate) fn list_conversations(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        list: ConversationList,
+        page: PageOf,
+    ) {
         let limit = self.page_limit(page.limit);
         let user = asker.session.user;
         let node = self.clone();
@@ -82,7 +107,7 @@ impl Inner {
                 teller.outbox.deliver(handle, Event::Conversations { re, conversations, next });
             });
         };
-        self.store.conversations(user, archived, page.after, limit, Box::new(done));
+        self.store.conversations(user, list, page.after, limit, Box::new(done));
     }
 
     pub(crate) fn change_conversation(
@@ -106,20 +131,14 @@ impl Inner {
         presence: Option<Presence>,
         change: ConversationChange,
     ) {
-        if change.muted_until.is_some_and(|until| until > Timestamp::MAX) {
-            return self.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+        if let Err(refusal) = check(&change, &self.config.limits) {
+            return self.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
         let node = self.clone();
-        let done = move |outcome| {
-            let (row, position) = match outcome {
-                Ok(Some(changed)) => changed,
-                Ok(None) => {
-                    let refusal = Refusal::NoSuchConversation;
-                    return node.refuse(session.handle, AnswerTo::Request(re), refusal);
-                }
-                Err(error) => {
-                    return node.refuse(session.handle, AnswerTo::Request(re), unavailable(error));
-                }
+        let done = move |outcome: Result<_, StoreError>| {
+            let (row, position) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
+                Ok(changed) => changed,
+                Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
             let seen = Box::new(conversation(row, presence));
             let event = |re| Event::Conversation { re, conversation: seen.clone(), position };

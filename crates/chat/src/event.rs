@@ -139,6 +139,12 @@ pub enum Event {
         messages: Vec<Arc<Message>>,
         more: bool,
     },
+    /// Newest first.
+    Pins {
+        re: u64,
+        conversation: ConversationId,
+        messages: Vec<Arc<Message>>,
+    },
     Found {
         re: u64,
         hits: Vec<Arc<Message>>,
@@ -241,6 +247,7 @@ impl Event {
             | Event::Members { .. }
             | Event::Rooms { .. }
             | Event::History { .. }
+            | Event::Pins { .. }
             | Event::Found { .. }
             | Event::Changes { .. }
             | Event::TokenOk { .. }
@@ -306,6 +313,7 @@ pub struct Message {
     pub edited: Option<Timestamp>,
     /// Then the body is empty.
     pub deleted: bool,
+    pub pinned: bool,
     /// In the order in which they came first.
     pub reactions: Vec<Reactions>,
 }
@@ -402,5 +410,7 @@ pub struct Conversation {
     pub archived: bool,
     /// It waits for an answer.
     pub request: Option<Request>,
+    pub marked_unread: bool,
+    pub draft: Option<Box<str>>,
     pub active: Timestamp,
 }

@@ -24,6 +24,7 @@ mod node;
 mod owner;
 mod peer;
 mod people;
+mod pins;
 mod presence;
 mod reactions;
 mod refusal;
@@ -54,8 +55,10 @@ pub use call::{
 };
 pub use changes::{REVISIONS, may_change, may_change_in_room, may_edit};
 pub use command::{
-    Command, ContactAction, ConversationChange, Hello, MarkerSet, MessageChange, PageOf, SetPresence, To,
+    Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MessageChange, PageOf,
+    SetPresence, To,
 };
+pub use conversations::MOST_PINNED;
 pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Member, Message, Person, Presence, Reactions,
     Welcome, With,

@@ -11,9 +11,9 @@ use tables::Tables;
 
 use crate::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
-    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met, PeoplePage, Position,
-    Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq, SetPresence, Settings, Site,
-    SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
+    ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met,
+    PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq, SetPresence,
+    Settings, Site, SiteId, Snapshot, Store, StoreError, StoredMessage, Sub, Timestamp, UserId, UserRow,
 };
 
 /// Two manners. [`MemoryStore::new`] answers at once: everything a call leads to, also through further calls
@@ -294,9 +294,9 @@ impl Store for MemoryStore {
         conversation: ConversationId,
         user: UserId,
         change: ConversationChange,
-        done: Done<Option<(ConversationRow, Position)>>,
+        done: Done<Result<(ConversationRow, Position), Refusal>>,
     ) {
-        self.write(move |tables| tables.change_conversation(conversation, user, change), done);
+        self.write(move |tables| tables.change_conversation(conversation, user, &change), done);
     }
 
     fn put_relation(
@@ -351,12 +351,12 @@ impl Store for MemoryStore {
     fn conversations(
         &self,
         user: UserId,
-        archived: bool,
+        list: ConversationList,
         after: Option<String>,
         limit: u32,
         done: Done<ConversationsPage>,
     ) {
-        self.read(move |tables| tables.conversations(user, archived, after.as_deref(), limit), done);
+        self.read(move |tables| tables.conversations(user, list, after.as_deref(), limit), done);
     }
 
     fn conversation(&self, user: UserId, conversation: ConversationId, done: Done<Option<ConversationRow>>) {
@@ -377,6 +377,15 @@ impl Store for MemoryStore {
 
     fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
         self.read(move |tables| tables.search(&wanted), done);
+    }
+
+    fn pins(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        done: Done<Result<Vec<StoredMessage>, Refusal>>,
+    ) {
+        self.read(move |tables| tables.pins(reader, conversation), done);
     }
 
     fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>) {

@@ -250,9 +250,7 @@ impl Node {
             Command::Contacts { re, page } => inner.list_contacts(asker, re, page),
             Command::People { re, query, page } => inner.list_people(asker, re, query, page),
             Command::Profiles { re, users } => inner.profiles(asker, re, users),
-            Command::Conversations { re, archived, page } => {
-                inner.list_conversations(asker, re, archived, page)
-            }
+            Command::Conversations { re, list, page } => inner.list_conversations(asker, re, list, page),
             Command::Conversation { re, conversation, change } if conversation.is_room() => {
                 inner.change_view(session, re, conversation, None, change);
             }
@@ -270,6 +268,7 @@ impl Node {
                 let job = Job::ChangeMessage { re, seq, change };
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
+            Command::Pins { re, conversation } => inner.pins(&asker, re, conversation),
             Command::History { re, to, before, after, limit } => match to.room(site) {
                 Ok(room) => inner.room_history(&asker, re, room, [before, after], limit),
                 Err(to) => {

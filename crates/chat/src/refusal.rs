@@ -81,6 +81,8 @@ pub enum Refusal {
     SiteClosed,
     #[error("a moderator has ended the session")]
     Kicked,
+    #[error("as many are pinned as may be")]
+    TooManyPinned,
     #[error("the session is over")]
     NoSession,
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
@@ -89,7 +91,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 41] = [
+    pub const WORDS: [&'static str; 42] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -131,6 +133,7 @@ impl Refusal {
         "site_read_only",
         "site_closed",
         "kicked",
+        "too_many_pinned",
     ];
 
     pub fn word(self) -> &'static str {
@@ -180,6 +183,7 @@ impl Refusal {
             Refusal::SiteReadOnly => 38,
             Refusal::SiteClosed => 39,
             Refusal::Kicked => 40,
+            Refusal::TooManyPinned => 41,
         }
     }
 }

@@ -68,6 +68,7 @@ impl Inner {
             version: 0,
             edited: None,
             deleted: false,
+            pinned: false,
             reactions: Vec::new(),
         };
         let node = self.clone();

@@ -14,8 +14,8 @@ use crate::moderation::{ModerationStore, SiteStanding};
 use crate::requests::{Request, RequestStore};
 use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
-    ContactState, ConversationChange, ConversationId, MessageChange, Position, Reactions, Refusal, Secret,
-    Seq, SetPresence, Site, SiteId, Sub, Timestamp, UserId, Word,
+    ContactState, ConversationChange, ConversationId, ConversationList, MessageChange, Position, Reactions,
+    Refusal, Secret, Seq, SetPresence, Site, SiteId, Sub, Timestamp, UserId, Word,
 };
 
 /// Called exactly once with the outcome.
@@ -70,10 +70,11 @@ pub trait Store: RoomStore + RequestStore + ModerationStore {
     /// no earlier seq of the conversation is dropped.
     /// A (sender, client id) seen before changes nothing and answers as then, with `repeated`.
     fn append(&self, append: Append, done: Done<Appended>);
-    /// Edits, deletes or reacts to a message, where [`may_change`](crate::may_change), in a room
+    /// Edits, deletes, pins or reacts to a message, where [`may_change`](crate::may_change), in a room
     /// [`may_change_in_room`](crate::may_change_in_room), and [`room_for`](crate::room_for) allow it; a seq that is not there is [`Refusal::NoSuchMessage`]. It takes a
     /// position, which is the message's version from then on, and changes both members' views, but no seq, no marker
-    /// and no activity. An unread mention is counted or not by the body as it is now. The body that was there is kept
+    /// and no activity. One pin more than [`MOST_PINNED`](crate::MOST_PINNED) is [`Refusal::TooManyPinned`], and what is deleted is
+    /// pinned no more. An unread mention is counted or not by the body as it is now. The body that was there is kept
     /// as a [`Revision`]; reactions to a deleted message are not.
     ///
     /// What is so already changes nothing, and is answered as it is, with `changed` false.
@@ -88,13 +89,14 @@ pub trait Store: RoomStore + RequestStore + ModerationStore {
         read: Seq,
         done: Done<MarkerRow>,
     );
-    /// Changes how a member sees a conversation. None if there is no such conversation.
+    /// Changes how a member sees a conversation. One more than [`MOST_PINNED`](crate::MOST_PINNED) is
+    /// [`Refusal::TooManyPinned`]. Reading on takes away that it was marked unread.
     fn change_conversation(
         &self,
         conversation: ConversationId,
         user: UserId,
         change: ConversationChange,
-        done: Done<Option<(ConversationRow, Position)>>,
+        done: Done<Result<(ConversationRow, Position), Refusal>>,
     );
     /// Sets how `a` and `b` stand to each other, both sides in one transaction. `None` on a side takes it off
     /// the list; a difference since before then still tells it once, as `None`.
@@ -130,7 +132,7 @@ pub trait Store: RoomStore + RequestStore + ModerationStore {
     fn conversations(
         &self,
         user: UserId,
-        archived: bool,
+        list: ConversationList,
         after: Option<String>,
         limit: u32,
         done: Done<ConversationsPage>,
@@ -145,6 +147,13 @@ pub trait Store: RoomStore + RequestStore + ModerationStore {
         after: Option<Seq>,
         limit: u32,
         done: Done<HistoryPage>,
+    );
+    /// The pinned messages, newest first, for who may read the conversation.
+    fn pins(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        done: Done<Result<Vec<StoredMessage>, Refusal>>,
     );
     /// Messages that have all the words, newest first: of the user's conversations (of rooms a bounded number), or of one that
     /// the user may read. A message may be found some time after it was stored; one that was deleted is not found.
@@ -372,6 +381,8 @@ pub struct ConversationRow {
     pub pinned: bool,
     pub archived: bool,
     pub request: Option<Request>,
+    pub marked_unread: bool,
+    pub draft: Option<Box<str>>,
     pub active: Timestamp,
 }
 
@@ -407,6 +418,7 @@ pub struct StoredMessage {
     pub version: u64,
     pub edited: Option<Timestamp>,
     pub deleted: bool,
+    pub pinned: bool,
     pub reactions: Vec<Reactions>,
 }
 

@@ -98,7 +98,7 @@ fn a_reaction_is_mine_to_me_alone() {
     let (message, ..) = two.ask(&two.ann, 1, react(false)).unwrap();
     assert_eq!(message.reactions[0].users, [sub("bob")]);
     let row = |device: &Device| {
-        let list = Command::Conversations { re: 6, archived: false, page: PageOf::default() };
+        let list = Command::Conversations { re: 6, list: ConversationList::Main, page: PageOf::default() };
         match two.scene.ask(device, list).as_slice() {
             [Event::Conversations { conversations, .. }] => {
                 conversations[0].last.as_ref().unwrap().reactions[0].mine

@@ -32,6 +32,7 @@ fn a_message_reaches_every_device_of_both_once() {
             version: 0,
             edited: None,
             deleted: false,
+            pinned: false,
             reactions: vec![],
         };
         assert_eq!((&**message, at), (&expected, position));
@@ -256,7 +257,8 @@ fn the_conversation_list_and_how_one_sees_one() {
     scene.wait(1000);
     let list = |archived| {
         let page = PageOf { after: None, limit: Some(10) };
-        match scene.ask(&ann, Command::Conversations { re: 1, archived, page }).remove(0) {
+        let list = if archived { ConversationList::Archived } else { ConversationList::Main };
+        match scene.ask(&ann, Command::Conversations { re: 1, list, page }).remove(0) {
             Event::Conversations { re: 1, conversations, next: None } => conversations,
             other => panic!("{other:?}"),
         }
@@ -278,7 +280,7 @@ fn the_conversation_list_and_how_one_sees_one() {
         |conversation, change| scene.ask(&ann, Command::Conversation { re: 2, conversation, change });
     let pinned = ConversationChange { pinned: Some(true), ..ConversationChange::default() };
     scene.take(&ann_too);
-    let answer = change(bobs, pinned);
+    let answer = change(bobs, pinned.clone());
     let [Event::Conversation { re: Some(2), conversation, .. }] = &answer[..] else { panic!("{answer:?}") };
     assert!(conversation.pinned && !conversation.archived);
     let told = scene.take(&ann_too);
@@ -298,6 +300,18 @@ fn the_conversation_list_and_how_one_sees_one() {
     let none = ConversationId::direct(ann.session.user, UserId { num: 99, ..ann.session.user }).unwrap();
     let answer = change(none, pinned);
     assert!(matches!(answer[..], [Event::Refused { re: Some(2), refusal: Refusal::NoSuchConversation }]));
+
+    let draft = |text: &str| ConversationChange { draft: Some(text.into()), ..ConversationChange::default() };
+    scene.take(&ann_too);
+    change(bobs, draft("half a"));
+    let told = scene.take(&ann_too);
+    let [Event::Conversation { re: None, conversation, .. }] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(conversation.draft.as_deref(), Some("half a"), "the other device has it too");
+    assert!(scene.take(&friends[0]).is_empty(), "nobody else hears of it");
+    for text in ["a\0b", &"x".repeat(100_000)] {
+        let answer = change(bobs, draft(text));
+        assert!(matches!(answer[..], [Event::Refused { re: Some(2), refusal: Refusal::BadBody }]));
+    }
 }
 
 #[test]

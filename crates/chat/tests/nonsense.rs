@@ -57,6 +57,7 @@ fn answers(command: &Command, event: &Event) -> bool {
             | Event::Profiles { .. }
             | Event::Conversations { .. }
             | Event::History { .. }
+            | Event::Pins { .. }
             | Event::Changes { .. }
             | Event::TokenOk { .. },
         ) => true,
@@ -93,12 +94,19 @@ fn any_command(rng: &mut StdRng, re: u64) -> Command {
         6 => Command::Contacts { re, page: any_page(rng) },
         7 => Command::People { re, query: rng.random_bool(0.7).then(|| any_text(rng)), page: any_page(rng) },
         8 => Command::Profiles { re, users: (0..rng.random_range(0..60)).map(|_| any_user(rng)).collect() },
-        9 => Command::Conversations { re, archived: rng.random_bool(0.5), page: any_page(rng) },
+        9 => {
+            use chat::ConversationList::{Archived, Main, Mentions, Unread};
+            let list = *[Main, Archived, Unread, Mentions].choose(rng).expect("four");
+            Command::Conversations { re, list, page: any_page(rng) }
+        }
+        10 if rng.random_bool(0.2) => Command::Pins { re, conversation: any_conversation(rng) },
         10 => {
             let change = ConversationChange {
                 muted_until: rng.random_bool(0.5).then(|| Timestamp(any_number(rng))),
                 pinned: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
                 archived: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
+                marked_unread: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
+                draft: rng.random_bool(0.5).then(|| any_text(rng).into()),
             };
             Command::Conversation { re, conversation: any_conversation(rng), change }
         }

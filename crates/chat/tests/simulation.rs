@@ -310,6 +310,7 @@ impl Simulation {
         let change = match self.rng.random_range(0..10) {
             0..3 if is_own => MessageChange::Edit(format!("edit {}", self.rng.random::<u16>()).into()),
             3 if is_own => MessageChange::Delete,
+            4 => MessageChange::Pin(self.rng.random_bool(0.7)),
             _ => MessageChange::React { reaction, on: self.rng.random_bool(0.7) },
         };
         let command = Command::ChangeMessage { re: 4, conversation, seq: Seq(seq), change };
@@ -474,6 +475,7 @@ impl Simulation {
                 version: 0,
                 edited: None,
                 deleted: false,
+                pinned: false,
                 reactions: vec![],
             };
             client.take_message(&message, Nearness::Next);
@@ -550,7 +552,8 @@ impl Simulation {
     fn check_unread(&self) {
         for client in &self.clients {
             let link = client.link.as_ref().expect("all are connected");
-            let command = Command::Conversations { re: 3, archived: false, page: PageOf::default() };
+            let command =
+                Command::Conversations { re: 3, list: ConversationList::Main, page: PageOf::default() };
             self.scene.node.command(link.session.unwrap(), command, self.scene.now());
             self.scene.store.run();
             let list = self.scene.inbox.take(link.handle);

@@ -6,12 +6,13 @@
 use std::collections::BinaryHeap;
 
 use chat::{
-    ConversationChange, ConversationId, ConversationOf, ConversationRow, ConversationsPage, MarkerRow,
-    Position, Request, Seq, Timestamp, UserId,
+    ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow, ConversationsPage,
+    MarkerRow, Position, Refusal, Request, Seq, Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
+use crate::marks::{self, Marked, Marks};
 use crate::message::{self, Lines, Newest};
 use crate::writer::Batch;
 use crate::{room, user};
@@ -55,7 +56,7 @@ pub(crate) struct Side {
     pub(crate) read: u64,
     pub(crate) mentions: u64,
     pub(crate) muted_until: Timestamp,
-    pub(crate) pinned: bool,
+    pub(crate) marks: Marks,
     pub(crate) archived: bool,
     /// Position at which this view changed last.
     pub(crate) changed: u64,
@@ -71,8 +72,17 @@ impl Direct {
         self.asking.map(|asking| if asking.by == me { Request::Sent } else { Request::Received })
     }
 
+    fn is_listed(&self, side: &Side, list: ConversationList) -> bool {
+        match list {
+            ConversationList::Main => !side.archived,
+            ConversationList::Archived => side.archived,
+            ConversationList::Unread => !side.archived && (self.seq > side.read || side.marks.is_unread()),
+            ConversationList::Mentions => !side.archived && side.mentions > 0,
+        }
+    }
+
     fn place(&self, id: ConversationId, side: &Side) -> Place {
-        Place::new(side.pinned, self.active, id)
+        Place::new(side.marks.is_pinned(), self.active, id)
     }
 }
 
@@ -109,7 +119,8 @@ pub(crate) fn mark(
         };
         let number = batch.next_number();
         batch.change(id, |direct| {
-            direct.sides[me] = Side { received, read, mentions, ..before };
+            let marks = if read > before.read { before.marks.read() } else { before.marks };
+            direct.sides[me] = Side { received, read, mentions, marks, ..before };
             direct.sides.iter_mut().for_each(|side| side.changed = number);
         });
     }
@@ -127,33 +138,36 @@ pub(crate) fn change(
     batch: &mut Batch<'_>,
     id: ConversationId,
     user: UserId,
-    change: ConversationChange,
-) -> Outcome<Option<(ConversationRow, Position)>> {
-    let Some(me) = side_of(id, user) else { return Ok(None) };
-    let Some(direct) = batch.conversation(id)? else { return Ok(None) };
-    let before = direct.sides[me];
+    change: &ConversationChange,
+) -> Outcome<Result<(ConversationRow, Position), Refusal>> {
+    let Some(me) = side_of(id, user) else { return Ok(Err(Refusal::NoSuchConversation)) };
+    let Some(direct) = batch.conversation(id)? else { return Ok(Err(Refusal::NoSuchConversation)) };
+    let (mut direct, before) = (direct.clone(), direct.sides[me]);
+    let Marked { marks, is_new_draft } = match marks::change(batch.db, user, id, before.marks, change)? {
+        Ok(marked) => marked,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     let after = Side {
         muted_until: change.muted_until.unwrap_or(before.muted_until),
-        pinned: change.pinned.unwrap_or(before.pinned),
+        marks,
         archived: change.archived.unwrap_or(before.archived),
         ..before
     };
-    let mut direct = direct.clone();
-    if before != after {
+    if before != after || is_new_draft {
         let number = batch.next_number();
         direct.sides[me] = Side { changed: number, ..after };
         batch.change(id, |row| *row = direct.clone());
     }
     let row = assemble(batch.db, &mut Lines::new(batch.db, user)?, user, id, &direct)?;
-    Ok(row.map(|row| (row, batch.position())))
+    Ok(row.map(|row| (row, batch.position())).ok_or(Refusal::NoSuchConversation))
 }
 
 /// The columns of a [`Direct`].
 macro_rules! columns {
     () => {
         "seq, position, active, \
-         low_received, low_read, low_mentions, low_muted_until, low_pinned, low_archived, low_changed, \
-         high_received, high_read, high_mentions, high_muted_until, high_pinned, high_archived, high_changed, \
+         low_received, low_read, low_mentions, low_muted_until, low_marks, low_archived, low_changed, \
+         high_received, high_read, high_mentions, high_muted_until, high_marks, high_archived, high_changed, \
          request"
     };
 }
@@ -165,9 +179,9 @@ pub(crate) const INSERT: &str = concat!(
 );
 
 pub(crate) const UPDATE: &str = "UPDATE conversation SET seq = ?3, position = ?4, active = ?5, \
-     low_received = ?6, low_read = ?7, low_mentions = ?8, low_muted_until = ?9, low_pinned = ?10, \
+     low_received = ?6, low_read = ?7, low_mentions = ?8, low_muted_until = ?9, low_marks = ?10, \
      low_archived = ?11, low_changed = ?12, \
-     high_received = ?13, high_read = ?14, high_mentions = ?15, high_muted_until = ?16, high_pinned = ?17, \
+     high_received = ?13, high_read = ?14, high_mentions = ?15, high_muted_until = ?16, high_marks = ?17, \
      high_archived = ?18, high_changed = ?19, request = ?20 \
      WHERE site = ?1 AND key = ?2";
 
@@ -184,14 +198,14 @@ pub(crate) fn save(db: &Connection, sql: &str, id: ConversationId, direct: &Dire
         low.read as i64,
         low.mentions as i64,
         low.muted_until.0 as i64,
-        low.pinned,
+        low.marks.0,
         low.archived,
         low.changed as i64,
         high.received as i64,
         high.read as i64,
         high.mentions as i64,
         high.muted_until.0 as i64,
-        high.pinned,
+        high.marks.0,
         high.archived,
         high.changed as i64,
         Asking::code(direct.asking),
@@ -249,14 +263,14 @@ pub(crate) fn each(
 pub(crate) fn page(
     db: &Connection,
     user: UserId,
-    archived: bool,
+    list: ConversationList,
     after: Option<&str>,
     limit: u32,
 ) -> Outcome<ConversationsPage> {
     let after = after.and_then(Place::parse);
     let mut newest: BinaryHeap<(Place, ConversationId)> = BinaryHeap::new();
-    let mut offer = |place: Place, id, is_archived| {
-        if is_archived == archived && after.is_none_or(|after| after < place) {
+    let mut offer = |place: Place, id| {
+        if after.is_none_or(|after| after < place) {
             newest.push((place, id));
             if newest.len() > limit as usize + 1 {
                 newest.pop(); // the oldest
@@ -264,11 +278,15 @@ pub(crate) fn page(
         }
     };
     each(db, user, |id, direct, side| {
-        offer(direct.place(id, side), id, side.archived);
+        if direct.is_listed(side, list) {
+            offer(direct.place(id, side), id);
+        }
     })?;
     room::each(db, user, |id, mine| {
-        if let (room::MemberState::In(_), Some(room)) = (mine.state, room::load(db, id)?) {
-            offer(room.place(mine), id, room.is_archived_for(mine));
+        if let (room::MemberState::In(_), Some(room)) = (mine.state, room::load(db, id)?)
+            && room.is_listed(db, user, mine, list)?
+        {
+            offer(room.place(mine), id);
         }
         Ok(())
     })?;
@@ -335,9 +353,11 @@ pub(crate) fn assemble(
         unread: direct.seq - mine.read,
         mentions: mine.mentions,
         muted_until: mine.muted_until,
-        pinned: mine.pinned,
+        pinned: mine.marks.is_pinned(),
         archived: mine.archived,
         request,
+        marked_unread: mine.marks.is_unread(),
+        draft: marks::draft(db, user, id, mine.marks)?,
         active: direct.active,
     }))
 }
@@ -375,7 +395,8 @@ fn parse(row: &Row<'_>, at: usize) -> rusqlite::Result<Direct> {
             read: number(first + 1)?,
             mentions: number(first + 2)?,
             muted_until: Timestamp(number(first + 3)?),
-            pinned: number(first + 4)? != 0,
+            // A bit of a newer program is kept as it is.
+            marks: Marks(row.get(at + first + 4)?),
             archived: number(first + 5)? != 0,
             changed: number(first + 6)?,
         })

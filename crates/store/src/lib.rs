@@ -14,6 +14,7 @@ pub mod bulk;
 mod contact;
 mod conversation;
 mod fault;
+mod marks;
 mod message;
 mod message_change;
 mod meta;

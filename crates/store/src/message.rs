@@ -286,6 +286,7 @@ impl<'a> Lines<'a> {
             version: number(9)?,
             edited: None,
             deleted: false,
+            pinned: false,
             reactions: Vec::new(),
         };
         let previous = number(3)?;

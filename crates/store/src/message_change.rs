@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use chat::{
-    Act, By, ChangeMessage, ChangedMessage, ConversationId, LinkRule, MessageChange, NAMED, REVISIONS,
-    Reaction, Reactions, Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UserId,
-    first_contact, may_change, may_change_in_room, may_edit, room_for,
+    Act, By, ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, NAMED,
+    REVISIONS, Reaction, Reactions, Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage,
+    Timestamp, UserId, first_contact, may_change, may_change_in_room, may_edit, room_for,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -156,13 +156,13 @@ fn apply(
         MessageChange::Edit(body) if *body == before.body => return Ok(Ok(false)),
         MessageChange::Edit(body) => {
             replace_body(batch, wanted, ground, at, before, body)?;
-            mark_changed(batch, at, before, Some(wanted.time), false)?;
+            mark_changed(batch, at, before, State { edited: Some(wanted.time), ..State::of(before) })?;
         }
         MessageChange::Delete if before.deleted => return Ok(Ok(false)),
         MessageChange::Delete => {
             replace_body(batch, wanted, ground, at, before, "")?;
             take_all_off(batch.db, before.from.site, at)?;
-            mark_changed(batch, at, before, before.edited, true)?;
+            mark_changed(batch, at, before, State { deleted: true, pinned: false, ..State::of(before) })?;
         }
         MessageChange::React { reaction, on } => {
             let outcome = match on {
@@ -172,20 +172,35 @@ fn apply(
             if outcome != Ok(true) {
                 return Ok(outcome);
             }
-            mark_changed(batch, at, before, before.edited, before.deleted)?;
+            mark_changed(batch, at, before, State::of(before))?;
+        }
+        MessageChange::Pin(on) if before.pinned == *on => return Ok(Ok(false)),
+        MessageChange::Pin(on) => {
+            if *on && pinned(batch.db, wanted.conversation)?.len() >= MOST_PINNED {
+                return Ok(Err(Refusal::TooManyPinned));
+            }
+            mark_changed(batch, at, before, State { pinned: *on, ..State::of(before) })?;
         }
     }
     Ok(Ok(true))
 }
 
-/// Gives the message its next version, which is a change of all members' views.
-fn mark_changed(
-    batch: &mut Batch<'_>,
-    at: u64,
-    before: &StoredMessage,
+/// What a row of `message_change` says besides where it is.
+#[derive(Clone, Copy)]
+struct State {
     edited: Option<Timestamp>,
     deleted: bool,
-) -> Outcome<()> {
+    pinned: bool,
+}
+
+impl State {
+    fn of(before: &StoredMessage) -> State {
+        State { edited: before.edited, deleted: before.deleted, pinned: before.pinned }
+    }
+}
+
+/// Gives the message its next version, which is a change of all members' views.
+fn mark_changed(batch: &mut Batch<'_>, at: u64, before: &StoredMessage, now: State) -> Outcome<()> {
     let id = before.conversation;
     let number = batch.next_number();
     let (site, key, at) = (id.site.0, id.key as i64, at as i64);
@@ -193,10 +208,11 @@ fn mark_changed(
         let sql = "DELETE FROM message_change WHERE site = ?1 AND conversation = ?2 AND position = ?3";
         batch.db.prepare_cached(sql)?.execute(params![site, key, before.version as i64])?;
     }
-    let sql = "INSERT INTO message_change (site, conversation, position, message, edited, deleted) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let edited = edited.map(|time| time.0 as i64);
-    batch.db.prepare_cached(sql)?.execute(params![site, key, number as i64, at, edited, deleted])?;
+    let sql = "INSERT INTO message_change (site, conversation, position, message, edited, deleted, pinned) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let edited = now.edited.map(|time| time.0 as i64);
+    let values = params![site, key, number as i64, at, edited, now.deleted, now.pinned];
+    batch.db.prepare_cached(sql)?.execute(values)?;
     let sql = "UPDATE message SET changed = ?2 WHERE position = ?1";
     batch.db.prepare_cached(sql)?.execute([at, number as i64])?;
     if id.is_room() {
@@ -335,16 +351,16 @@ pub(crate) fn complete(
     message: &mut StoredMessage,
 ) -> Outcome<()> {
     let id = message.conversation;
-    let sql =
-        "SELECT edited, deleted FROM message_change WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+    let sql = "SELECT edited, deleted, pinned FROM message_change WHERE site = ?1 AND conversation = ?2 AND position = ?3";
     let values = params![id.site.0, id.key as i64, message.version as i64];
     let found = db
         .prepare_cached(sql)?
-        .query_row(values, |row| Ok((row.get::<_, Option<i64>>(0)?, row.get(1)?)))
+        .query_row(values, |row| Ok((row.get::<_, Option<i64>>(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
-    if let Some((edited, deleted)) = found {
+    if let Some((edited, deleted, pinned)) = found {
         message.edited = edited.map(|time| Timestamp(time as u64));
         message.deleted = deleted;
+        message.pinned = pinned;
     }
     message.reactions = reactions(db, subs, reader, at)?;
     Ok(())
@@ -388,6 +404,37 @@ fn has_put(db: &Connection, user: UserId, at: u64, reaction: &Reaction) -> Outco
     let sql = "SELECT 1 FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3 AND reaction = ?4";
     let values = params![user.site.0, at as i64, user.num, reaction.as_str()];
     Ok(db.prepare_cached(sql)?.exists(values)?)
+}
+
+/// Newest first, for who may read the conversation.
+pub(crate) fn pins(
+    db: &Connection,
+    reader: UserId,
+    id: ConversationId,
+) -> Outcome<Result<Vec<StoredMessage>, Refusal>> {
+    if id.is_room() {
+        if let Err(refusal) = room::allowed(db, id, reader, Act::Read)? {
+            return Ok(Err(refusal));
+        }
+    } else if side_of(id, reader).is_none() {
+        return Ok(Err(Refusal::NoSuchConversation));
+    }
+    let mut lines = Lines::new(db, reader)?;
+    let mut messages = Vec::new();
+    for at in pinned(db, id)? {
+        messages.extend(lines.at(at)?.map(|line| line.message));
+    }
+    Ok(Ok(messages))
+}
+
+/// Positions of the pinned messages, the newest first.
+fn pinned(db: &Connection, id: ConversationId) -> Outcome<Vec<u64>> {
+    let sql = "SELECT message FROM message_change INDEXED BY message_pinned \
+               WHERE site = ?1 AND conversation = ?2 AND pinned = 1 ORDER BY message DESC";
+    let mut statement = db.prepare_cached(sql)?;
+    let pinned =
+        statement.query_map(params![id.site.0, id.key as i64], |row| Ok(row.get::<_, i64>(0)? as u64))?;
+    Ok(pinned.collect::<Result<_, _>>()?)
 }
 
 /// Positions of messages from before `since` that have changed after it, in the order of their changes; None where they

@@ -10,6 +10,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0004_rooms.sql"),
     include_str!("../migrations/sqlite/0005_search.sql"),
     include_str!("../migrations/sqlite/0006_safety.sql"),
+    include_str!("../migrations/sqlite/0007_marks.sql"),
+    include_str!("../migrations/sqlite/0008_pins.sql"),
 ];
 
 /// The schema version that this program knows.

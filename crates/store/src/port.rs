@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
-    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, MessageChange, Met,
-    PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq, SetPresence,
-    Settings, Site, SiteId, Snapshot, Store, StoreError, Sub, Timestamp, UserId, UserRow,
+    ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow,
+    MessageChange, Met, PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search,
+    Secret, Seq, SetPresence, Settings, Site, SiteId, Snapshot, Store, StoreError, StoredMessage, Sub,
+    Timestamp, UserId, UserRow,
 };
 use rusqlite::Connection;
 
@@ -134,7 +135,7 @@ impl Store for Sqlite {
     fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
         let bytes = match &change.change {
             MessageChange::Edit(body) => body.len(),
-            MessageChange::Delete | MessageChange::React { .. } => 0,
+            MessageChange::Delete | MessageChange::React { .. } | MessageChange::Pin(_) => 0,
         };
         let job =
             writer::write(move |batch| message_change::change(batch, &change), |outcome, _| done(outcome));
@@ -158,10 +159,13 @@ impl Store for Sqlite {
         conversation: ConversationId,
         user: UserId,
         change: ConversationChange,
-        done: Done<Option<(ConversationRow, Position)>>,
+        done: Done<Result<(ConversationRow, Position), Refusal>>,
     ) {
         let set = if conversation.is_room() { room::change::change_view } else { conversation::change };
-        self.write(move |batch| set(batch, conversation, user, change), done);
+        let bytes = change.draft.as_deref().map_or(0, str::len);
+        let job =
+            writer::write(move |batch| set(batch, conversation, user, &change), |outcome, _| done(outcome));
+        self.shared.write(job, bytes);
     }
 
     fn put_relation(
@@ -224,12 +228,12 @@ impl Store for Sqlite {
     fn conversations(
         &self,
         user: UserId,
-        archived: bool,
+        list: ConversationList,
         after: Option<String>,
         limit: u32,
         done: Done<ConversationsPage>,
     ) {
-        self.read(move |db| conversation::page(db, user, archived, after.as_deref(), limit), done);
+        self.read(move |db| conversation::page(db, user, list, after.as_deref(), limit), done);
     }
 
     fn conversation(&self, user: UserId, conversation: ConversationId, done: Done<Option<ConversationRow>>) {
@@ -251,6 +255,15 @@ impl Store for Sqlite {
     fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
         // After other reads: a common word may take a while.
         self.shared.read_last(read(move |db| search::search(db, &wanted), done));
+    }
+
+    fn pins(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        done: Done<Result<Vec<StoredMessage>, Refusal>>,
+    ) {
+        self.read(move |db| message_change::pins(db, reader, conversation), done);
     }
 
     fn revisions(&self, conversation: ConversationId, seq: Seq, done: Done<Vec<Revision>>) {

@@ -1,8 +1,8 @@
 //! Everything that a device does not have yet.
 
 use chat::{
-    ContactsPage, ConversationId, ConversationsPage, Gap, LeftReason, Position, ResumeFrom, Seq, Snapshot,
-    StoredMessage, UserId,
+    ContactsPage, ConversationId, ConversationList, ConversationsPage, Gap, LeftReason, Position, ResumeFrom,
+    Seq, Snapshot, StoredMessage, UserId,
 };
 use rusqlite::Connection;
 
@@ -23,7 +23,7 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
     }
     Ok(Snapshot {
         reset: true,
-        conversations: conversation::page(db, user, false, None, from.page)?,
+        conversations: conversation::page(db, user, ConversationList::Main, None, from.page)?,
         messages: Vec::new(),
         updates: Vec::new(),
         gaps: Vec::new(),
@@ -114,7 +114,7 @@ fn changed_since(db: &Connection, user: UserId, since: u64, limit: u32) -> Outco
     let mut changed = Vec::new();
     conversation::each(db, user, |id, direct, side| {
         if side.changed > since && changed.len() <= limit as usize {
-            let place = Place::new(side.pinned, direct.active, id);
+            let place = Place::new(side.marks.is_pinned(), direct.active, id);
             changed.push(Changed::Direct(place, id, direct.clone()));
         }
     })?;

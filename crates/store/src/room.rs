@@ -10,14 +10,15 @@ pub(crate) mod post;
 use std::sync::Arc;
 
 use chat::{
-    Act, ConversationId, ConversationOf, ConversationRow, HistoryPage, LeftReason, Refusal, Role, Room,
-    RoomKind, RoomName, Rules, Seq, SiteId, SiteRole, Standing, Timestamp, UserId, may,
+    Act, ConversationId, ConversationList, ConversationOf, ConversationRow, HistoryPage, LeftReason, Refusal,
+    Role, Room, RoomKind, RoomName, Rules, Seq, SiteId, SiteRole, Standing, Timestamp, UserId, may,
     may_as_site_moderator,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::conversation::Place;
 use crate::fault::Outcome;
+use crate::marks::{self, Marks};
 use crate::message::{self, Lines, Newest};
 use crate::user;
 
@@ -39,7 +40,7 @@ pub(crate) struct Membership {
     pub(crate) read: u64,
     pub(crate) sent: Timestamp,
     pub(crate) muted_until: Timestamp,
-    pub(crate) pinned: bool,
+    pub(crate) marks: Marks,
     /// See the table.
     pub(crate) archived: u64,
     pub(crate) changed: u64,
@@ -101,8 +102,27 @@ impl RoomRow {
         membership.archived == self.newest.seq + 1
     }
 
+    pub(crate) fn is_listed(
+        &self,
+        db: &Connection,
+        user: UserId,
+        mine: &Membership,
+        list: ConversationList,
+    ) -> Outcome<bool> {
+        let is_archived = self.is_archived_for(mine);
+        let has_news = self.newest.seq > mine.read;
+        Ok(match list {
+            ConversationList::Main => !is_archived,
+            ConversationList::Archived => is_archived,
+            ConversationList::Unread => !is_archived && (has_news || mine.marks.is_unread()),
+            ConversationList::Mentions => {
+                !is_archived && has_news && mentions(db, self.id, user, mine.read)? > 0
+            }
+        })
+    }
+
     pub(crate) fn place(&self, membership: &Membership) -> Place {
-        Place::new(membership.pinned, self.active, self.id)
+        Place::new(membership.marks.is_pinned(), self.active, self.id)
     }
 }
 
@@ -138,7 +158,7 @@ pub(crate) fn membership(db: &Connection, id: ConversationId, user: UserId) -> O
     if id.site != user.site {
         return Ok(None);
     }
-    let sql = "SELECT state, received, read, sent, muted_until, pinned, archived, changed FROM membership \
+    let sql = "SELECT state, received, read, sent, muted_until, marks, archived, changed FROM membership \
                WHERE site = ?1 AND user = ?2 AND room = ?3";
     let values = params![id.site.0, user.num, id.key as i64];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| parse_membership(row, 0)).optional()?)
@@ -172,7 +192,7 @@ pub(crate) fn each(
     user: UserId,
     mut visit: impl FnMut(ConversationId, &Membership) -> Outcome<()>,
 ) -> Outcome<()> {
-    let sql = "SELECT room, state, received, read, sent, muted_until, pinned, archived, changed FROM membership \
+    let sql = "SELECT room, state, received, read, sent, muted_until, marks, archived, changed FROM membership \
                WHERE site = ?1 AND user = ?2";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([user.site.0, user.num])?;
@@ -212,9 +232,11 @@ pub(crate) fn seen(
         unread: row.newest.seq.saturating_sub(mine.read),
         mentions: mentions(db, row.id, user, mine.read)?,
         muted_until: mine.muted_until,
-        pinned: mine.pinned,
+        pinned: mine.marks.is_pinned(),
         archived: row.is_archived_for(mine),
         request: None,
+        marked_unread: mine.marks.is_unread(),
+        draft: marks::draft(db, user, row.id, mine.marks)?,
         active: row.active,
     }))
 }
@@ -290,7 +312,7 @@ fn parse_membership(row: &Row<'_>, at: usize) -> rusqlite::Result<Membership> {
         read: number(2)?,
         sent: Timestamp(number(3)?),
         muted_until: Timestamp(number(4)?),
-        pinned: number(5)? != 0,
+        marks: Marks(row.get(at + 5)?),
         archived: number(6)?,
         changed: number(7)?,
     })

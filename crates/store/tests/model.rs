@@ -5,9 +5,9 @@ mod asking;
 use asking::{Directory, NOW, ask, direct, put_named, sub};
 use chat::memory::MemoryStore;
 use chat::{
-    Append, ChangeMessage, ContactState, ConversationChange, ConversationId, MessageChange, Position,
-    Profile, Reaction, Relation, ResumeFrom, Search, Seq, SetPresence, SiteId, Store, Timestamp, UserId,
-    words,
+    Append, ChangeMessage, ContactState, ConversationChange, ConversationId, ConversationList, MessageChange,
+    Position, Profile, Reaction, Relation, ResumeFrom, Search, Seq, SetPresence, SiteId, Store, Timestamp,
+    UserId, words,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -127,8 +127,13 @@ fn seq() -> impl Strategy<Value = u64> {
 
 fn change() -> impl Strategy<Value = ConversationChange> {
     let muted = proptest::option::of(prop_oneof![Just(Timestamp(0)), Just(Timestamp(u64::MAX))]);
-    (muted, any::<Option<bool>>(), any::<Option<bool>>())
-        .prop_map(|(muted_until, pinned, archived)| ConversationChange { muted_until, pinned, archived })
+    let draft = proptest::option::of(prop_oneof![Just(""), Just("half a"), Just("half a thought")]);
+    (muted, any::<[Option<bool>; 3]>(), draft).prop_map(
+        |(muted_until, [pinned, archived, marked_unread], draft)| {
+            let draft = draft.map(Box::from);
+            ConversationChange { muted_until, pinned, archived, marked_unread, draft }
+        },
+    )
 }
 
 fn message_change() -> impl Strategy<Value = MessageChange> {
@@ -138,6 +143,7 @@ fn message_change() -> impl Strategy<Value = MessageChange> {
     prop_oneof![
         4 => body.prop_map(|body| MessageChange::Edit(body.into())),
         1 => Just(MessageChange::Delete),
+        2 => any::<bool>().prop_map(MessageChange::Pin),
         8 => (reaction, prop::bool::weighted(0.8)).prop_map(|(reaction, on)| MessageChange::React {
             reaction: Reaction::parse(reaction).expect("one of ours"),
             on,
@@ -270,8 +276,8 @@ impl Subject {
             }
             Step::Change { user, with: other, change } => {
                 let Some(conversation) = with(*user, *other) else { return Default::default() };
-                let answer = ask(|done| store.change_conversation(conversation, *user, *change, done));
-                (format!("{answer:?}"), answer.map(|(_, position)| position))
+                let answer = ask(|done| store.change_conversation(conversation, *user, change.clone(), done));
+                (format!("{answer:?}"), answer.ok().map(|(_, position)| position))
             }
             Step::ChangeMessage { user, with: other, seq, change } => {
                 let Some(conversation) = with(*user, *other) else { return Default::default() };
@@ -344,13 +350,20 @@ fn with(user: UserId, other: u32) -> Option<ConversationId> {
     (user.num != other).then(|| direct(user, UserId { site: user.site, num: other }))
 }
 
+const LISTS: [ConversationList; 4] = [
+    ConversationList::Main,
+    ConversationList::Archived,
+    ConversationList::Unread,
+    ConversationList::Mentions,
+];
+
 /// Everything that can be listed for a user, page by page.
 fn lists(store: &dyn Store, user: UserId, limit: u32, query: Option<&str>) -> String {
     let mut text = String::new();
-    for archived in [false, true] {
+    for list in LISTS {
         let mut after = None;
         loop {
-            let page = ask(|done| store.conversations(user, archived, after, limit, done));
+            let page = ask(|done| store.conversations(user, list, after, limit, done));
             text += &format!("{page:?}\n");
             after = page.next;
             if after.is_none() {
@@ -467,7 +480,7 @@ fn any_cursor_and_any_query_has_an_answer() {
     let mut runner =
         TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() });
     let outcome = runner.run(&(text.clone(), text, any::<u64>()), |(after, query, number)| {
-        ask(|done| store.conversations(a, false, after.clone(), 3, done));
+        ask(|done| store.conversations(a, ConversationList::Main, after.clone(), 3, done));
         ask(|done| store.contacts(a, after.clone(), 3, done));
         let words = words(query.as_deref().unwrap_or_default());
         if !words.is_empty() {

@@ -95,6 +95,13 @@ fn a_database_of_version_1_opens_with_everything_in_it() {
     let id = ConversationId::direct(user(1), user(2)).expect("two users");
     let row = ask(|done| store.conversation(user(1), id, done)).expect("it exists");
     assert_eq!((row.unread, &*row.last.expect("a message").body), (1, "second"));
+    let bobs = ask(|done| store.conversation(user(2), id, done)).expect("it exists");
+    assert_eq!((row.pinned, bobs.pinned), (false, true));
+    assert_eq!(
+        (bobs.marked_unread, bobs.draft),
+        (false, None),
+        "what was a yes or no is one of several marks"
+    );
     assert!(say(&store, user(1), user(2), "a", "again").repeated, "ids not in the index yet");
     let next = say(&store, user(1), user(2), "c", "third");
     assert_eq!((next.seq, next.position), (Seq(3), Position { epoch: 7, number: 5 }));

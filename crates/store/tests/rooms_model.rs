@@ -127,8 +127,13 @@ impl Pair {
                     muted_until: rng.random_bool(0.3).then_some(Timestamp(7)),
                     pinned: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
                     archived: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
+                    marked_unread: rng.random_bool(0.5).then(|| rng.random_bool(0.5)),
+                    draft: [None, Some(""), Some("half a")][rng.random_range(0..3)].map(Box::from),
                 };
-                self.both(what, |store| say(ask(|done| store.change_conversation(room, user, change, done))));
+                self.both(what, |store| {
+                    let change = change.clone();
+                    say(ask(|done| store.change_conversation(room, user, change, done)))
+                });
             }
             12 => {
                 let renamed = format!("{} {}", USERS[3], rng.random_range(0..3));
@@ -163,11 +168,13 @@ impl Pair {
     /// What can be read is the same.
     fn look(&self, rng: &mut StdRng, what: &str) {
         let (user, room, name) = (self.user(rng), self.room(rng), self.name(rng));
-        let (limit, query) = (rng.random_range(1..4), rng.random_bool(0.5).then(|| "d".to_owned()));
+        let (limit, query) = (rng.random_range(1..4u32), rng.random_bool(0.5).then(|| "d".to_owned()));
         match rng.random_range(0..6) {
-            0 => self.both(what, |store| {
-                say(ask(|done| store.conversations(user, rng_bool(limit), None, 50, done)))
-            }),
+            0 => {
+                use chat::ConversationList::{Archived, Main, Mentions, Unread};
+                let list = [Main, Archived, Unread, Mentions][limit as usize];
+                self.both(what, |store| say(ask(|done| store.conversations(user, list, None, 50, done))));
+            }
             1 => self.both(what, |store| {
                 say(ask(|done| store.room_history(name.clone(), user, None, None, limit, done)))
             }),
@@ -213,10 +220,6 @@ impl Pair {
     }
 }
 
-fn rng_bool(limit: u32) -> bool {
-    limit == 1
-}
-
 fn say(answer: impl std::fmt::Debug) -> String {
     format!("{answer:?}")
 }
@@ -252,12 +255,13 @@ fn change(rng: &mut StdRng) -> RoomChange {
 }
 
 fn message_change(rng: &mut StdRng) -> MessageChange {
-    match rng.random_range(0..5) {
+    match rng.random_range(0..6) {
         0 | 1 => MessageChange::Edit(BODIES[rng.random_range(0..BODIES.len())].into()),
         2 => MessageChange::Delete,
+        3 => MessageChange::Pin(rng.random_bool(0.7)),
         on => {
             let reaction = Reaction::parse("👍").expect("an emoji");
-            MessageChange::React { reaction, on: on == 3 }
+            MessageChange::React { reaction, on: on == 4 }
         }
     }
 }

@@ -28,6 +28,7 @@ fn main() {
             edited: None,
             deleted: false,
             call: None,
+            pinned: false,
             reactions: Vec::new(),
         },
         position: "p1.12345".into(),

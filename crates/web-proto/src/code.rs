@@ -153,6 +153,8 @@ codes! {
     SiteClosed = "site_closed", 403, 4056, Never;
     /// A moderator has ended the session.
     Kicked = "kicked", 403, 4057, Never;
+    /// As many conversations or messages are pinned as may be.
+    TooManyPinned = "too_many_pinned", 409, 4026, Never;
     /// A mistake of ours; it has been counted and logged.
     Internal = "internal", 500, 1011, Later;
 }

@@ -107,6 +107,9 @@ pub enum Command<'a> {
         /// Only archived conversations instead of only the others.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         archived: bool,
+        /// Of those that are not archived, only these.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        only: Option<Only>,
     },
     /// Change how one sees a conversation. Fields left out stay. Answered by a `conversation` event with `re`.
     Conversation {
@@ -120,6 +123,12 @@ pub enum Command<'a> {
         pinned: Option<bool>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         archived: Option<bool>,
+        /// Shown as unread, until it is read on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        marked_unread: Option<bool>,
+        /// What was begun to be written, at most `limits.body_bytes`; an empty one takes it away.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        draft: Option<Cow<'a, str>>,
     },
     /// A page of a conversation's messages, ascending by `seq`. Without `before` and `after`: the newest page.
     History {
@@ -161,6 +170,20 @@ pub enum Command<'a> {
         #[serde(borrow)]
         reaction: Cow<'a, str>,
         on: bool,
+    },
+    /// Keep a message at hand above its conversation, or not any more. Answered by `update`.
+    Pin {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+        on: bool,
+    },
+    /// The pinned messages of a conversation. Answered by `pins`.
+    Pins {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
     },
     /// Make a room, whose owner one is. Answered by `conversation`.
     CreateRoom {
@@ -384,6 +407,17 @@ pub enum SendTo<'a> {
     /// The room of a page of the site, 1 to 200 bytes, whether it exists yet or not. A message or `join` makes it.
     #[serde(borrow)]
     Page(Cow<'a, str>),
+}
+
+/// Which conversations a page has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Only {
+    /// With something unread, or marked so.
+    Unread,
+    /// With an unread mention.
+    Mentions,
 }
 
 /// Who finds a room, and who may write in it.

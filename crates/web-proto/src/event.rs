@@ -55,7 +55,7 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// A message was edited, deleted or reacted to: answer to the command, or news.
+    /// A message was edited, deleted, pinned or reacted to: answer to the command, or news.
     Update {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
@@ -225,6 +225,14 @@ pub enum Event<'a> {
         messages: Vec<Message<'a>>,
         /// More messages exist in the asked direction.
         more: bool,
+    },
+    /// Answer to `pins`, newest first.
+    Pins {
+        re: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow)]
+        messages: Vec<Message<'a>>,
     },
     /// Answer to `search`, newest first.
     Found {
@@ -476,6 +484,9 @@ pub struct Message<'a> {
     /// It is what has stayed of a call; `body` says the same in English.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallEntry>,
+    /// It is kept at hand above the conversation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
     /// In the order in which they came first.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub reactions: Vec<Reaction<'a>>,
@@ -590,6 +601,12 @@ pub struct Conversation<'a> {
     /// It waits for an answer; absent: it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestState>,
+    /// Shown as unread, although all of it was read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marked_unread: bool,
+    /// What one has begun to write, on any device.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<Cow<'a, str>>,
     /// Unix milliseconds of the last activity; the list is sorted by it.
     pub active: u64,
 }

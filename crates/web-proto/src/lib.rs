@@ -20,7 +20,7 @@ mod typescript;
 pub use call::{CallAction, CallEntry, CallNews, CallOutcome, IceAnswer, IceQuestion, IceServer, Media};
 pub use code::{Code, Return};
 pub use command::{
-    Command, ContactAction, Hello, MarkerSet, MemberAction, Moderate, ModeratorAct, ReportReason,
+    Command, ContactAction, Hello, MarkerSet, MemberAction, Moderate, ModeratorAct, Only, ReportReason,
     ReportState, RequestAnswer, Role, RoomKind, SendTo, SetPresence, SiteRole,
 };
 pub use event::{

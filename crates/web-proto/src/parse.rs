@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 36] = [
     "hello",
     "send",
     "marker",
@@ -30,6 +30,8 @@ const NAMES: [&str; 34] = [
     "edit",
     "delete",
     "react",
+    "pin",
+    "pins",
     "search",
     "create_room",
     "change_room",
@@ -317,6 +319,8 @@ struct Posted<'a> {
     #[serde(default)]
     deleted: bool,
     call: Option<CallEntry>,
+    #[serde(default)]
+    pinned: bool,
     #[serde(borrow, default)]
     reactions: Vec<Reaction<'a>>,
     #[serde(borrow)]
@@ -337,6 +341,7 @@ impl<'a> Posted<'a> {
             edited: self.edited,
             deleted: self.deleted,
             call: self.call,
+            pinned: self.pinned,
             reactions: self.reactions,
         };
         Event::Message { message, position: self.position }

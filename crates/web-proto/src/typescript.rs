@@ -33,6 +33,7 @@ fn file() -> String {
     declare::<Command<'_>>(&mut out);
     declare::<Hello<'_>>(&mut out);
     declare::<SendTo<'_>>(&mut out);
+    declare::<Only>(&mut out);
     declare::<MarkerSet>(&mut out);
     declare::<SetPresence>(&mut out);
     declare::<ContactAction>(&mut out);

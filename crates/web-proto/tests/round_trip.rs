@@ -91,17 +91,34 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             limit
         }),
         (any::<u64>(), vec(text(), 0..4)).prop_map(|(rid, users)| Command::Profiles { rid, users }),
-        (any::<u64>(), opt(), limit(), any::<bool>()).prop_map(|(rid, after, limit, archived)| {
-            Command::Conversations { rid, after, limit, archived }
-        }),
-        (any::<u64>(), text(), number(), option::of(any::<bool>()), option::of(any::<bool>())).prop_map(
-            |(rid, conversation, muted_until, pinned, archived)| {
-                Command::Conversation { rid, conversation, muted_until, pinned, archived }
+        (any::<u64>(), opt(), limit(), any::<bool>(), option::of(only())).prop_map(
+            |(rid, after, limit, archived, only)| Command::Conversations {
+                rid,
+                after,
+                limit,
+                archived,
+                only
+            }
+        ),
+        (any::<u64>(), text(), number(), any::<[Option<bool>; 3]>(), opt()).prop_map(
+            |(rid, conversation, muted_until, [pinned, archived, marked_unread], draft)| {
+                Command::Conversation {
+                    rid,
+                    conversation,
+                    muted_until,
+                    pinned,
+                    archived,
+                    marked_unread,
+                    draft,
+                }
             }
         ),
         (any::<u64>(), send_to(), number(), number(), limit()).prop_map(|(rid, to, before, after, limit)| {
             Command::History { rid, to, before, after, limit }
         }),
+        (any::<u64>(), text(), any::<u64>(), any::<bool>())
+            .prop_map(|(rid, conversation, seq, on)| Command::Pin { rid, conversation, seq, on }),
+        (any::<u64>(), text()).prop_map(|(rid, conversation)| Command::Pins { rid, conversation }),
         (any::<u64>(), text(), any::<u64>(), text())
             .prop_map(|(rid, conversation, seq, body)| Command::Edit { rid, conversation, seq, body }),
         (any::<u64>(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::Delete {
@@ -375,11 +392,15 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
     )
 }
 
+fn only() -> impl Strategy<Value = Only> {
+    prop_oneof![Just(Only::Unread), Just(Only::Mentions)]
+}
+
 fn conversation() -> impl Strategy<Value = Conversation<'static>> {
     let request = prop::sample::select(vec![RequestState::Sent, RequestState::Received]);
     let of = (option::of(person()), option::of(room()), option::of(request));
-    (text(), of, option::of(message()), any::<[u64; 8]>(), any::<[bool; 2]>()).prop_map(
-        |(conversation, (with, room, request), last, numbers, [pinned, archived])| {
+    (text(), of, option::of(message()), any::<[u64; 8]>(), any::<[bool; 3]>(), opt()).prop_map(
+        |(conversation, (with, room, request), last, numbers, [pinned, archived, marked_unread], draft)| {
             let [received, read, their_received, their_read, unread, mentions, muted_until, active] = numbers;
             Conversation {
                 conversation,
@@ -396,6 +417,8 @@ fn conversation() -> impl Strategy<Value = Conversation<'static>> {
                 pinned,
                 archived,
                 request,
+                marked_unread,
+                draft,
                 active,
             }
         },
@@ -480,9 +503,18 @@ fn site_role() -> impl Strategy<Value = SiteRole> {
 }
 
 fn message() -> impl Strategy<Value = Message<'static>> {
-    let change = (number(), number(), any::<bool>(), option::of(call_entry()), vec(reaction(), 0..3));
+    let change = (number(), number(), any::<[bool; 2]>(), option::of(call_entry()), vec(reaction(), 0..3));
     (text(), any::<u64>(), text(), text(), text(), any::<u64>(), number(), change).prop_map(
-        |(conversation, seq, from, id, body, time, reply_to, (version, edited, deleted, call, reactions))| {
+        |(
+            conversation,
+            seq,
+            from,
+            id,
+            body,
+            time,
+            reply_to,
+            (version, edited, [deleted, pinned], call, reactions),
+        )| {
             Message {
                 conversation,
                 seq,
@@ -495,6 +527,7 @@ fn message() -> impl Strategy<Value = Message<'static>> {
                 edited,
                 deleted,
                 call,
+                pinned,
                 reactions,
             }
         },

@@ -205,6 +205,11 @@ fn rare(event: &chat::Event) -> Event<'_> {
             messages: messages.iter().map(|posted| message(posted)).collect(),
             more: *more,
         },
+        chat::Event::Pins { re, conversation, messages } => Event::Pins {
+            re: *re,
+            conversation: conversation_text(*conversation),
+            messages: messages.iter().map(|pinned| message(pinned)).collect(),
+        },
         chat::Event::Found { re, hits, next } => Event::Found {
             re: *re,
             hits: hits.iter().map(|posted| message(posted)).collect(),
@@ -245,6 +250,7 @@ fn named_message<'a>(message: &'a chat::Message, conversation: Cow<'a, str>) -> 
         edited: message.edited.map(|time| time.0),
         deleted: message.deleted,
         call: call::entry(&message.client_id).filter(|_| !message.deleted),
+        pinned: message.pinned,
         reactions: message.reactions.iter().map(reaction).collect(),
     }
 }
@@ -311,6 +317,8 @@ fn conversation(conversation: &chat::Conversation) -> web_proto::Conversation<'_
             chat::Request::Sent => web_proto::RequestState::Sent,
             chat::Request::Received => web_proto::RequestState::Received,
         }),
+        marked_unread: conversation.marked_unread,
+        draft: conversation.draft.as_deref().map(Cow::Borrowed),
         active: conversation.active.0,
     }
 }
@@ -465,6 +473,7 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::SiteReadOnly => Code::SiteReadOnly,
         Refusal::SiteClosed => Code::SiteClosed,
         Refusal::Kicked => Code::Kicked,
+        Refusal::TooManyPinned => Code::TooManyPinned,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }
@@ -611,10 +620,12 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             chat::Command::People { re: rid, query: query.map(Cow::into_owned), page: page(after, limit) }
         }
         Command::Profiles { rid, users } => chat::Command::Profiles { re: rid, users: subs(&users) },
-        Command::Conversations { rid, after, limit, archived } => {
-            chat::Command::Conversations { re: rid, archived, page: page(after, limit) }
-        }
-        Command::Conversation { rid, conversation, muted_until, pinned, archived } => {
+        Command::Conversations { rid, after, limit, archived, only } => chat::Command::Conversations {
+            re: rid,
+            list: conversation_list(archived, only).ok_or_else(wrong(Code::BadValue, Some(rid)))?,
+            page: page(after, limit),
+        },
+        Command::Conversation { rid, conversation, muted_until, pinned, archived, marked_unread, draft } => {
             chat::Command::Conversation {
                 re: rid,
                 conversation: parse_conversation(site, &conversation)
@@ -623,6 +634,8 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
                     muted_until: muted_until.map(Timestamp),
                     pinned,
                     archived,
+                    marked_unread,
+                    draft: draft.map(Box::from),
                 },
             }
         }
@@ -644,6 +657,14 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             let change = chat::MessageChange::React { reaction, on };
             change_message(site, rid, &conversation, seq, change)?
         }
+        Command::Pin { rid, conversation, seq, on } => {
+            change_message(site, rid, &conversation, seq, chat::MessageChange::Pin(on))?
+        }
+        Command::Pins { rid, conversation } => chat::Command::Pins {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+        },
         Command::CreateRoom { rid, name, kind, topic } => chat::Command::CreateRoom {
             re: rid,
             name: name.into_owned(),
@@ -755,6 +776,17 @@ fn to(to: &SendTo<'_>, site: SiteId) -> Result<chat::To, Code> {
             parse_conversation(site, id).map(chat::To::Conversation).ok_or(Code::NoSuchConversation)
         }
         SendTo::Page(page) => chat::PageKey::parse(page).map(chat::To::Page).ok_or(Code::BadValue),
+    }
+}
+
+/// None: archived ones have no lists of their own.
+fn conversation_list(archived: bool, only: Option<web_proto::Only>) -> Option<chat::ConversationList> {
+    match (archived, only) {
+        (false, None) => Some(chat::ConversationList::Main),
+        (true, None) => Some(chat::ConversationList::Archived),
+        (false, Some(web_proto::Only::Unread)) => Some(chat::ConversationList::Unread),
+        (false, Some(web_proto::Only::Mentions)) => Some(chat::ConversationList::Mentions),
+        (true, Some(_)) => None,
     }
 }
 

@@ -12,9 +12,9 @@ use changes::Since;
 
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
-    ConversationOf, ConversationRow, ConversationsPage, Gap, HistoryPage, MarkerRow, PeoplePage, Position,
-    Profile, Relation, Request, ResumeFrom, Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Sub,
-    Timestamp, UserId, UserRow, directory,
+    ConversationList, ConversationOf, ConversationRow, ConversationsPage, Gap, HistoryPage, MOST_PINNED,
+    MarkerRow, PeoplePage, Position, Profile, Refusal, Relation, Request, ResumeFrom, Seq, SetPresence, Site,
+    SiteId, SiteStanding, Snapshot, Sub, Timestamp, UserId, UserRow, directory,
 };
 
 #[derive(Default)]
@@ -37,6 +37,7 @@ pub(super) struct Tables {
     /// By user: the day of their last request, and how many there were on it.
     requests: HashMap<UserId, (u64, u32)>,
     moderation: moderation::Kept,
+    drafts: BTreeMap<(UserId, ConversationId), Box<str>>,
 }
 
 struct Conversation {
@@ -66,6 +67,7 @@ struct Member {
     muted_until: Timestamp,
     pinned: bool,
     archived: bool,
+    marked_unread: bool,
     /// Commit in which this member's view changed last.
     changed: u64,
 }
@@ -251,6 +253,7 @@ impl Tables {
         if moved {
             conversation.members[me].received = received;
             conversation.members[me].read = read;
+            conversation.members[me].marked_unread &= read == before.read;
             conversation.members.iter_mut().for_each(|member| member.changed = number);
             self.number = number;
         }
@@ -268,23 +271,50 @@ impl Tables {
         &mut self,
         id: ConversationId,
         user: UserId,
-        change: ConversationChange,
-    ) -> Option<(ConversationRow, Position)> {
-        if id.is_room() {
-            return self.change_view_of_room(id, user, change);
+        change: &ConversationChange,
+    ) -> Result<(ConversationRow, Position), Refusal> {
+        let before = self.conversation(user, id).ok_or(Refusal::NoSuchConversation)?;
+        if change.pinned == Some(true) && !before.pinned && self.pinned_by(user) >= MOST_PINNED {
+            return Err(Refusal::TooManyPinned);
         }
-        let me = member_index(id, user)?;
-        let number = self.number + 1;
-        let member = &mut self.conversations.get_mut(&id)?.members[me];
-        let before = (member.muted_until, member.pinned, member.archived);
+        if let Some(draft) = change.draft.clone() {
+            match draft.is_empty() {
+                true => self.drafts.remove(&(user, id)),
+                false => self.drafts.insert((user, id), draft),
+            };
+        }
+        match id.is_room() {
+            true => self.change_view_of_room(id, user, change),
+            false => self.change_view(id, user, change),
+        }
+        let after = self.conversation(user, id).ok_or(Refusal::NoSuchConversation)?;
+        if after != before {
+            let number = self.commit();
+            self.view_changed(id, user, number);
+        }
+        Ok((after, self.position()))
+    }
+
+    fn change_view(&mut self, id: ConversationId, user: UserId, change: &ConversationChange) {
+        let Some(me) = member_index(id, user) else { return };
+        let Some(conversation) = self.conversations.get_mut(&id) else { return };
+        let member = &mut conversation.members[me];
         member.muted_until = change.muted_until.unwrap_or(member.muted_until);
         member.pinned = change.pinned.unwrap_or(member.pinned);
         member.archived = change.archived.unwrap_or(member.archived);
-        if before != (member.muted_until, member.pinned, member.archived) {
-            member.changed = number;
-            self.number = number;
+        member.marked_unread = change.marked_unread.unwrap_or(member.marked_unread);
+    }
+
+    fn view_changed(&mut self, id: ConversationId, user: UserId, number: u64) {
+        match self.conversations.get_mut(&id).zip(member_index(id, user)) {
+            Some((conversation, me)) => conversation.members[me].changed = number,
+            None => self.view_of_room_changed(id, user, number),
         }
-        Some((self.conversation(user, id)?, self.position()))
+    }
+
+    fn pinned_by(&self, user: UserId) -> usize {
+        let rows = self.conversations_of(user).filter_map(|id| self.conversation(user, id));
+        rows.filter(|row| row.pinned).count()
     }
 
     pub(super) fn conversation(&self, user: UserId, id: ConversationId) -> Option<ConversationRow> {
@@ -314,6 +344,8 @@ impl Tables {
             pinned: mine.pinned,
             archived: mine.archived,
             request,
+            marked_unread: mine.marked_unread,
+            draft: self.drafts.get(&(user, id)).cloned(),
             active: conversation.active,
         })
     }
@@ -326,14 +358,14 @@ impl Tables {
     pub(super) fn conversations(
         &self,
         user: UserId,
-        archived: bool,
+        list: ConversationList,
         after: Option<&str>,
         limit: u32,
     ) -> ConversationsPage {
         let mut rows: Vec<ConversationRow> = self
             .conversations_of(user)
             .filter_map(|id| self.conversation(user, id))
-            .filter(|row| row.archived == archived)
+            .filter(|row| is_listed(row, list))
             .collect();
         rows.sort_by_cached_key(activity_cursor);
         let next = cut(&mut rows, after, limit, activity_cursor);
@@ -433,7 +465,7 @@ impl Tables {
     pub(super) fn snapshot(&self, user: UserId, from: ResumeFrom) -> Snapshot {
         self.difference(user, from).unwrap_or_else(|| Snapshot {
             reset: true,
-            conversations: self.conversations(user, false, None, from.page),
+            conversations: self.conversations(user, ConversationList::Main, None, from.page),
             messages: Vec::new(),
             updates: Vec::new(),
             gaps: Vec::new(),
@@ -525,8 +557,18 @@ impl Tables {
         self.used_tokens.retain(|(of, _), _| *of != site);
         self.requests.retain(|user, _| user.site != site);
         self.moderation.forget(site);
+        self.drafts.retain(|(user, _), _| user.site != site);
         self.revision += u64::from(was);
         was
+    }
+}
+
+fn is_listed(row: &ConversationRow, list: ConversationList) -> bool {
+    match list {
+        ConversationList::Main => !row.archived,
+        ConversationList::Archived => row.archived,
+        ConversationList::Unread => !row.archived && (row.unread > 0 || row.marked_unread),
+        ConversationList::Mentions => !row.archived && row.mentions > 0,
     }
 }
 

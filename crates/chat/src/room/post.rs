@@ -91,6 +91,7 @@ impl Inner {
             version: 0,
             edited: None,
             deleted: false,
+            pinned: false,
             reactions: Vec::new(),
         };
         let event = Event::Message(Arc::new(message), position);

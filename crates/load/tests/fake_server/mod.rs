@@ -367,6 +367,7 @@ impl Server {
                 edited: None,
                 call: None,
                 deleted: false,
+                pinned: false,
                 reactions: vec![],
             },
             position: "p".into(),

@@ -124,7 +124,9 @@ fn anna_finds_unread_messages() {
     let site = data_dir::site(&*store, SITE).expect("the site is there");
     let anna = data_dir::wait(|done| store.user(site.id, chat::Sub::parse("anna").expect("an id"), done));
     let anna = anna.expect("the store answers").expect("she is there");
-    let page = data_dir::wait(|done| store.conversations(anna.id, false, None, 50, done)).expect("a page");
+    let page =
+        data_dir::wait(|done| store.conversations(anna.id, chat::ConversationList::Main, None, 50, done))
+            .expect("a page");
     assert_eq!(page.rows.len(), 4);
     assert_eq!(page.rows.iter().map(|row| row.unread).sum::<u64>(), 2 + 1);
     assert_eq!(page.rows[0].of.other().unwrap().profile.sub.as_str(), "tom");

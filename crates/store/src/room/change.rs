@@ -11,6 +11,7 @@ use rusqlite::{Connection, params};
 
 use super::{MemberState, RoomRow, allowed, kind_code, load, member, membership, one, standing};
 use crate::fault::{Fault, Outcome};
+use crate::marks::{self, Marked};
 use crate::message::Newest;
 use crate::moderation::audit;
 use crate::user;
@@ -184,10 +185,12 @@ pub(crate) fn mark(
     let received = received.0.min(newest).max(before.received).max(read);
     let moved = (received, read) != (before.received, before.read);
     if moved {
-        let sql = "UPDATE membership SET received = ?4, read = ?5, changed = ?6 \
+        let marks = if read > before.read { before.marks.read() } else { before.marks };
+        let sql = "UPDATE membership SET received = ?4, read = ?5, changed = ?6, marks = ?7 \
                    WHERE site = ?1 AND user = ?2 AND room = ?3";
         let changed = batch.next_number() as i64;
-        let values = params![id.site.0, user.num, id.key as i64, received as i64, read as i64, changed];
+        let key = (id.site.0, user.num, id.key as i64);
+        let values = params![key.0, key.1, key.2, received as i64, read as i64, changed, marks.0];
         batch.db.prepare_cached(sql)?.execute(values)?;
         if read > before.read {
             let sql = "DELETE FROM mention WHERE site = ?1 AND room = ?2 AND user = ?3 AND seq <= ?4";
@@ -205,23 +208,29 @@ pub(crate) fn change_view(
     batch: &mut Batch<'_>,
     id: ConversationId,
     user: UserId,
-    change: ConversationChange,
-) -> Outcome<Option<(ConversationRow, Position)>> {
-    let Ok((room, Some(before))) = allowed(batch.db, id, user, Act::List)? else { return Ok(None) };
+    change: &ConversationChange,
+) -> Outcome<Result<(ConversationRow, Position), Refusal>> {
+    let Ok((room, Some(before))) = allowed(batch.db, id, user, Act::List)? else {
+        return Ok(Err(Refusal::NoSuchConversation));
+    };
+    let Marked { marks, is_new_draft } = match marks::change(batch.db, user, id, before.marks, change)? {
+        Ok(marked) => marked,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     let archived = match change.archived {
         None => before.archived,
         Some(true) => room.newest.seq + 1,
         Some(false) => 0,
     };
-    let after =
-        (change.muted_until.unwrap_or(before.muted_until), change.pinned.unwrap_or(before.pinned), archived);
-    if after != (before.muted_until, before.pinned, before.archived) {
-        let sql = "UPDATE membership SET muted_until = ?4, pinned = ?5, archived = ?6, changed = ?7 \
+    let after = (change.muted_until.unwrap_or(before.muted_until), marks, archived);
+    if after != (before.muted_until, before.marks, before.archived) || is_new_draft {
+        let sql = "UPDATE membership SET muted_until = ?4, marks = ?5, archived = ?6, changed = ?7 \
                    WHERE site = ?1 AND user = ?2 AND room = ?3";
         let changed = batch.next_number() as i64;
         let key = (id.site.0, user.num, id.key as i64);
-        let values = params![key.0, key.1, key.2, after.0.0 as i64, after.1, after.2 as i64, changed];
+        let values = params![key.0, key.1, key.2, after.0.0 as i64, after.1.0, after.2 as i64, changed];
         batch.db.prepare_cached(sql)?.execute(values)?;
     }
-    Ok(one(batch.db, user, id)?.map(|row| (row, batch.position())))
+    let row = one(batch.db, user, id)?.map(|row| (row, batch.position()));
+    Ok(row.ok_or(Refusal::NoSuchConversation))
 }

@@ -8,6 +8,7 @@ use rusqlite::{Connection, params};
 
 use super::{MemberState, Membership, RoomRow, allowed, find, membership, one, standing};
 use crate::fault::{Fault, Outcome};
+use crate::marks::Marks;
 use crate::moderation::audit;
 use crate::user;
 use crate::writer::Batch;
@@ -211,7 +212,7 @@ pub(crate) fn put(
         read: room.newest.seq,
         sent: before.as_ref().map_or(Timestamp(0), |before| before.sent),
         muted_until: Timestamp(0),
-        pinned: false,
+        marks: Marks::default(),
         archived: 0,
         changed: number,
     };
@@ -234,11 +235,11 @@ pub(crate) fn put(
 
 /// Writes a row whole.
 fn save(db: &Connection, id: ConversationId, user: UserId, row: &Membership) -> Outcome<()> {
-    let sql = "INSERT INTO membership (site, user, room, state, received, read, sent, muted_until, pinned, archived, \
+    let sql = "INSERT INTO membership (site, user, room, state, received, read, sent, muted_until, marks, archived, \
                changed, folded, sub) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, folded, sub FROM user \
                WHERE site = ?1 AND num = ?2 \
                ON CONFLICT DO UPDATE SET state = excluded.state, received = excluded.received, read = excluded.read, \
-               sent = excluded.sent, muted_until = excluded.muted_until, pinned = excluded.pinned, \
+               sent = excluded.sent, muted_until = excluded.muted_until, marks = excluded.marks, \
                archived = excluded.archived, changed = excluded.changed";
     let rows = db.prepare_cached(sql)?.execute(params![
         id.site.0,
@@ -249,7 +250,7 @@ fn save(db: &Connection, id: ConversationId, user: UserId, row: &Membership) -> 
         row.read as i64,
         row.sent.0 as i64,
         row.muted_until.0 as i64,
-        row.pinned,
+        row.marks.0,
         row.archived as i64,
         row.changed as i64,
     ])?;

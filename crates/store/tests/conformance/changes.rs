@@ -1,8 +1,9 @@
 //! Messages that change after they were posted: bodies, deletion, reactions, and who learns of it.
 
 use chat::{
-    ChangeMessage, ChangedMessage, Gap, MessageChange, NewRoom, Post, REVISIONS, Reaction, Reactions,
-    Refusal, ResumeFrom, RoomKind, RoomLimits, RoomName, Seq, Store, StoredMessage, Timestamp, UserId,
+    ChangeMessage, ChangedMessage, Gap, MOST_PINNED, MemberAction, MessageChange, NewRoom, Post, REVISIONS,
+    Reaction, Reactions, Refusal, ResumeFrom, RoomKind, RoomLimits, RoomName, Seq, Store, StoredMessage,
+    Timestamp, UserId,
 };
 
 use crate::asking::{NOW, ask, direct, put, say, since, snapshot, sub};
@@ -284,6 +285,64 @@ pub(crate) fn in_a_room_its_rules_hold_and_all_members_are_told(store: &dyn Stor
     ask(|done| store.leave_room(id, bob, done)).expect("anybody may leave");
     assert_eq!(change(bob, 2, MessageChange::Delete), Err(Refusal::NotAMember));
     assert_eq!(told(change(ann, 2, react("👍"))), [ann.num, carl.num]);
+}
+
+pub(crate) fn pinned_messages_are_listed_until_they_are_deleted(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let id = direct(ann, bob);
+    for number in 1..=MOST_PINNED + 2 {
+        say(store, ann, bob, &number.to_string(), "x");
+    }
+    let pins = |reader| ask(|done| store.pins(reader, id, done)).map(|messages| seqs(&messages));
+    assert_eq!(pins(ann), Ok(vec![]));
+    let pinned = change(store, bob, ann, 2, MessageChange::Pin(true)).expect("both may");
+    assert!(pinned.changed && pinned.message.pinned);
+    assert_eq!(history(store, ann, bob)[1], pinned.message);
+    assert!(!change(store, ann, bob, 2, MessageChange::Pin(true)).expect("it is so").changed);
+    change(store, ann, bob, 1, MessageChange::Pin(true)).expect("both may");
+    assert_eq!((pins(ann), pins(bob)), (Ok(vec![2, 1]), Ok(vec![2, 1])), "newest first");
+    // An edit and a reaction leave it pinned.
+    change(store, ann, bob, 1, edit("y")).expect("it is hers");
+    change(store, bob, ann, 1, react("\u{1f44d}")).expect("anybody may");
+    change(store, ann, bob, 2, MessageChange::Pin(false)).expect("both may");
+    assert_eq!(pins(ann), Ok(vec![1]));
+    change(store, ann, bob, 1, MessageChange::Delete).expect("it is hers");
+    assert_eq!(pins(ann), Ok(vec![]));
+    assert_eq!(change(store, ann, bob, 1, MessageChange::Pin(true)), Err(Refusal::NoSuchMessage));
+    for seq in 2..MOST_PINNED as u64 + 2 {
+        change(store, ann, bob, seq, MessageChange::Pin(true)).expect("there is room");
+    }
+    let last = MOST_PINNED as u64 + 2;
+    assert_eq!(change(store, ann, bob, last, MessageChange::Pin(true)), Err(Refusal::TooManyPinned));
+    let eve = put(store, site, "eve");
+    assert_eq!(pins(eve), Err(Refusal::NoSuchConversation));
+}
+
+pub(crate) fn in_a_room_only_those_who_keep_order_pin(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Private, topic: None };
+    let limits = RoomLimits::default();
+    let room = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("nothing forbids it").row.id;
+    let post = Post {
+        room: RoomName::Id(room),
+        from: ann,
+        client_id: "1".into(),
+        body: "x".into(),
+        time: NOW,
+        reply_to: None,
+    };
+    ask(|done| store.post(post, limits, done)).expect("the owner may");
+    let pin = |by| {
+        let change = MessageChange::Pin(true);
+        let wanted = ChangeMessage { conversation: room, seq: Seq(1), by, change, time: NOW };
+        ask(|done| store.change_message(wanted, done)).map(|changed| changed.message.pinned)
+    };
+    let pins = |reader| ask(|done| store.pins(reader, room, done)).map(|messages| seqs(&messages));
+    assert!(pins(bob).is_err(), "a private room");
+    let invite = MemberAction::Invite;
+    ask(|done| store.change_member(room, ann, bob, invite, limits, NOW, done)).expect("the owner may");
+    assert_eq!((pin(bob), pin(ann)), (Err(Refusal::NotAllowed), Ok(true)));
+    assert_eq!(pins(bob), Ok(vec![1]));
 }
 
 fn wanted(by: UserId, other: UserId, seq: u64, change: MessageChange) -> ChangeMessage {

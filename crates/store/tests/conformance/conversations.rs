@@ -1,8 +1,11 @@
 //! Conversations as each of two members has them: markers, settings, the list.
 
-use chat::{ConversationChange, Seq, Store, Timestamp, UserId};
+use chat::{
+    ConversationChange, ConversationId, ConversationList, ConversationRow, MOST_PINNED, NewRoom, Position,
+    Refusal, RoomKind, RoomLimits, Seq, Store, Timestamp, UserId,
+};
 
-use crate::asking::{NOW, ask, direct, message, put, say};
+use crate::asking::{NOW, ask, direct, message, put, say, snapshot};
 use crate::two_users;
 
 pub(crate) fn a_message_moves_the_senders_markers_and_counts_for_the_other(store: &dyn Store) {
@@ -66,9 +69,13 @@ pub(crate) fn a_message_brings_an_archived_conversation_back_for_both(store: &dy
     let (_, ann, bob) = two_users(store);
     say(store, ann, bob, "1", "x");
     let archive = ConversationChange { archived: Some(true), ..Default::default() };
-    let listed = |user, archived| ask(|done| store.conversations(user, archived, None, 9, done)).rows.len();
+    let listed = |user, archived| {
+        let list = if archived { ConversationList::Archived } else { ConversationList::Main };
+        ask(|done| store.conversations(user, list, None, 9, done)).rows.len()
+    };
     for user in [ann, bob] {
-        ask(|done| store.change_conversation(direct(ann, bob), user, archive, done));
+        ask(|done| store.change_conversation(direct(ann, bob), user, archive.clone(), done))
+            .expect("it exists");
         assert_eq!((listed(user, false), listed(user, true)), (0, 1));
     }
     say(store, bob, ann, "2", "x");
@@ -84,20 +91,27 @@ pub(crate) fn a_change_is_of_one_member_and_none_without_a_conversation(store: &
         muted_until: Some(Timestamp(253_402_300_799_999)),
         pinned: Some(true),
         archived: Some(true),
+        marked_unread: Some(true),
+        draft: Some("half a".into()),
     };
-    assert_eq!(ask(|done| store.change_conversation(id, ann, all, done)), None);
+    let missing = Err(Refusal::NoSuchConversation);
+    assert_eq!(ask(|done| store.change_conversation(id, ann, all.clone(), done)), missing);
     say(store, ann, bob, "1", "x");
-    let (row, position) = ask(|done| store.change_conversation(id, ann, all, done)).expect("it exists");
+    let (row, position) =
+        ask(|done| store.change_conversation(id, ann, all.clone(), done)).expect("it exists");
     assert_eq!((row.muted_until, row.pinned, row.archived), (Timestamp(253_402_300_799_999), true, true));
+    assert_eq!((row.marked_unread, row.draft.as_deref()), (true, Some("half a")));
     let only_one = ConversationChange { pinned: Some(false), ..Default::default() };
     let (row, later) = ask(|done| store.change_conversation(id, ann, only_one, done)).expect("it exists");
     assert_eq!((row.muted_until, row.pinned, row.archived), (Timestamp(253_402_300_799_999), false, true));
+    assert_eq!((row.marked_unread, row.draft.as_deref()), (true, Some("half a")), "what is not named stays");
     assert!(later > position);
     assert_eq!(ask(|done| store.conversation(ann, id, done)), Some(row));
     let bobs = ask(|done| store.conversation(bob, id, done)).expect("it exists");
     assert_eq!((bobs.muted_until, bobs.pinned, bobs.archived), (Timestamp(0), false, false));
+    assert_eq!((bobs.marked_unread, bobs.draft), (false, None));
     let carl = put(store, site, "carl");
-    assert_eq!(ask(|done| store.change_conversation(id, carl, all, done)), None, "no member");
+    assert_eq!(ask(|done| store.change_conversation(id, carl, all, done)), missing, "no member");
     assert_eq!(ask(|done| store.conversation(carl, id, done)), None);
 }
 
@@ -110,21 +124,135 @@ pub(crate) fn the_list_is_pinned_first_then_by_activity_and_pages_are_stable(sto
         ask(|done| store.append(append, done));
     }
     let pin = ConversationChange { pinned: Some(true), ..Default::default() };
-    ask(|done| store.change_conversation(direct(ann, others[2]), ann, pin, done));
+    ask(|done| store.change_conversation(direct(ann, others[2]), ann, pin, done)).expect("it exists");
     let order = |rows: &[chat::ConversationRow]| {
         rows.iter()
             .map(|row| others.iter().position(|other| *other == row.of.other().expect("a direct one").id))
             .collect::<Option<Vec<_>>>()
     };
-    let first = ask(|done| store.conversations(ann, false, None, 3, done));
+    let first = ask(|done| store.conversations(ann, ConversationList::Main, None, 3, done));
     assert_eq!(order(&first.rows), Some(vec![2, 6, 5]));
     // What becomes newest meanwhile is on the first page, and pushes nobody onto the next one twice.
     let mut append = message(ann, others[1], "again", "x");
     append.time = Timestamp(NOW.0 + 99);
     ask(|done| store.append(append, done));
-    let second = ask(|done| store.conversations(ann, false, first.next, 3, done));
+    let second = ask(|done| store.conversations(ann, ConversationList::Main, first.next, 3, done));
     assert_eq!(order(&second.rows), Some(vec![4, 3, 0]));
     assert_eq!(second.next, None);
-    let whole = ask(|done| store.conversations(ann, false, None, 7, done));
+    let whole = ask(|done| store.conversations(ann, ConversationList::Main, None, 7, done));
     assert_eq!((order(&whole.rows), whole.next), (Some(vec![2, 1, 6, 5, 4, 3, 0]), None));
+}
+
+fn change(
+    store: &dyn Store,
+    id: ConversationId,
+    user: UserId,
+    change: ConversationChange,
+) -> (ConversationRow, Position) {
+    ask(|done| store.change_conversation(id, user, change, done)).expect("it exists")
+}
+
+fn room(store: &dyn Store, owner: UserId) -> ConversationId {
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let limits = RoomLimits::default();
+    ask(|done| store.create_room(owner, new, limits, NOW, done)).expect("nothing forbids it").row.id
+}
+
+pub(crate) fn what_is_marked_as_unread_is_so_until_it_is_read_on(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let id = direct(ann, bob);
+    say(store, ann, bob, "1", "x");
+    ask(|done| store.mark(id, bob, Seq(1), Seq(1), done));
+    let mark = |on| ConversationChange { marked_unread: Some(on), ..Default::default() };
+    let (row, position) = change(store, id, bob, mark(true));
+    assert_eq!((row.marked_unread, row.unread), (true, 0));
+    assert_eq!(change(store, id, bob, mark(true)), (row, position), "the same again changes nothing");
+    ask(|done| store.mark(id, bob, Seq(1), Seq(1), done));
+    let seen = |user| ask(|done| store.conversation(user, id, done)).expect("it exists").marked_unread;
+    assert!(seen(bob), "a marker that does not move says nothing");
+    say(store, ann, bob, "2", "x");
+    ask(|done| store.mark(id, bob, Seq(2), Seq(0), done));
+    assert!(seen(bob) && !seen(ann), "received is not read");
+    ask(|done| store.mark(id, bob, Seq(2), Seq(2), done));
+    assert!(!seen(bob));
+    let (row, _) = change(store, id, bob, mark(true));
+    assert!(row.marked_unread);
+    assert!(!change(store, id, bob, mark(false)).0.marked_unread);
+    let room = room(store, ann);
+    assert!(change(store, room, ann, mark(true)).0.marked_unread);
+    assert!(!change(store, room, ann, mark(false)).0.marked_unread);
+}
+
+pub(crate) fn a_draft_is_of_one_member_and_the_last_one_counts(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    say(store, ann, bob, "1", "x");
+    let draft = |text: &str| ConversationChange { draft: Some(text.into()), ..Default::default() };
+    for id in [direct(ann, bob), room(store, ann)] {
+        let before = snapshot(store, ann, None).position;
+        let (row, first) = change(store, id, ann, draft("half a"));
+        assert_eq!(row.draft.as_deref(), Some("half a"));
+        let (row, second) = change(store, id, ann, draft("half a thought"));
+        assert!(row.draft.as_deref() == Some("half a thought") && second > first && first > before);
+        assert_eq!(change(store, id, ann, draft("half a thought")), (row.clone(), second), "nothing new");
+        let news = snapshot(store, ann, Some(before)).conversations.rows;
+        assert_eq!(news, std::slice::from_ref(&row), "another device is told");
+        let listed = ask(|done| store.conversations(ann, ConversationList::Main, None, 9, done)).rows;
+        assert!(listed.contains(&row));
+        assert_eq!(change(store, id, ann, draft("")).0.draft, None);
+        assert_eq!(change(store, id, ann, draft("again")).0.draft.as_deref(), Some("again"));
+    }
+    let bobs = ask(|done| store.conversation(bob, direct(ann, bob), done)).expect("it exists");
+    assert_eq!(bobs.draft, None);
+}
+
+pub(crate) fn so_many_are_pinned_and_no_more(store: &dyn Store) {
+    let (site, ann, _) = two_users(store);
+    let pin = |on| ConversationChange { pinned: Some(on), ..Default::default() };
+    let ids: Vec<_> = (0..=MOST_PINNED)
+        .map(|number| {
+            let other = put(store, site, &format!("u{number}"));
+            say(store, ann, other, &number.to_string(), "x");
+            direct(ann, other)
+        })
+        .collect();
+    let room = room(store, ann);
+    change(store, room, ann, pin(true));
+    ids[2..].iter().for_each(|id| _ = change(store, *id, ann, pin(true)));
+    let refused = |id| ask(|done| store.change_conversation(id, ann, pin(true), done));
+    assert_eq!(refused(ids[0]), Err(Refusal::TooManyPinned));
+    assert!(refused(ids[2]).is_ok(), "it is pinned already");
+    change(store, room, ann, pin(false));
+    change(store, ids[0], ann, pin(true));
+    assert_eq!(refused(room), Err(Refusal::TooManyPinned));
+}
+
+pub(crate) fn lists_have_the_unread_ones_and_those_with_a_mention(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let [carl, dora, eve] = ["carl", "dora", "eve"].map(|name| put(store, site, name));
+    say(store, ann, bob, "1", "read");
+    say(store, carl, ann, "2", "hello");
+    say(store, dora, ann, "3", "hello @ann");
+    say(store, eve, ann, "4", "hello @ann");
+    let archive = ConversationChange { archived: Some(true), ..Default::default() };
+    change(store, direct(ann, eve), ann, archive);
+    let quiet = room(store, ann);
+    let listed = |list| {
+        let mut found: Vec<_> =
+            ask(|done| store.conversations(ann, list, None, 9, done)).rows.iter().map(|row| row.id).collect();
+        found.sort_unstable();
+        found
+    };
+    let sorted = |mut ids: Vec<ConversationId>| {
+        ids.sort_unstable();
+        ids
+    };
+    let [with_bob, with_carl, with_dora] = [bob, carl, dora].map(|other| direct(ann, other));
+    assert_eq!(listed(ConversationList::Unread), sorted(vec![with_carl, with_dora]));
+    assert_eq!(listed(ConversationList::Mentions), [with_dora]);
+    let mark = ConversationChange { marked_unread: Some(true), ..Default::default() };
+    for id in [with_bob, quiet] {
+        change(store, id, ann, mark.clone());
+    }
+    assert_eq!(listed(ConversationList::Unread), sorted(vec![with_bob, with_carl, with_dora, quiet]));
+    assert_eq!(listed(ConversationList::Archived), [direct(ann, eve)]);
 }

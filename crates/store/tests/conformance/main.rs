@@ -64,6 +64,8 @@ every_store! {
         a_difference_has_old_messages_that_changed,
         more_changes_than_are_told_make_a_conversation_forgotten,
         in_a_room_its_rules_hold_and_all_members_are_told,
+        pinned_messages_are_listed_until_they_are_deleted,
+        in_a_room_only_those_who_keep_order_pin,
     }
     conversations {
         a_message_moves_the_senders_markers_and_counts_for_the_other,
@@ -72,6 +74,10 @@ every_store! {
         a_message_brings_an_archived_conversation_back_for_both,
         a_change_is_of_one_member_and_none_without_a_conversation,
         the_list_is_pinned_first_then_by_activity_and_pages_are_stable,
+        what_is_marked_as_unread_is_so_until_it_is_read_on,
+        a_draft_is_of_one_member_and_the_last_one_counts,
+        so_many_are_pinned_and_no_more,
+        lists_have_the_unread_ones_and_those_with_a_mention,
     }
     contacts {
         a_relation_has_two_sides_and_a_limit,

@@ -269,7 +269,10 @@ pub(crate) fn an_archived_room_comes_back_with_the_next_message(store: &dyn Stor
     let change = chat::ConversationChange { archived: Some(true), ..Default::default() };
     let (row, _) = ask(|done| store.change_conversation(room, bob, change, done)).expect("a member");
     assert!(row.archived);
-    let listed = |archived| ask(|done| store.conversations(bob, archived, None, 9, done)).rows.len();
+    let listed = |archived| {
+        let list = if archived { chat::ConversationList::Archived } else { chat::ConversationList::Main };
+        ask(|done| store.conversations(bob, list, None, 9, done)).rows.len()
+    };
     assert_eq!((listed(false), listed(true)), (0, 1));
     assert!(post(store, room, ann, "1", "x").is_ok());
     assert_eq!((listed(false), listed(true)), (1, 0));

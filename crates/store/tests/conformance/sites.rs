@@ -64,7 +64,10 @@ pub(crate) fn sites_never_meet(store: &dyn Store) {
     assert_eq!(ask(|done| store.relation(other_ann, other_bob, done)), STRANGERS);
     assert!(!ask(|done| store.user(sites[1], sub("bob"), done)).expect("it exists").banned);
     assert_eq!(found(store, sites[1], "ann").len(), 1);
-    assert_eq!(ask(|done| store.conversations(other_ann, false, None, 9, done)).rows.len(), 1);
+    assert_eq!(
+        ask(|done| store.conversations(other_ann, chat::ConversationList::Main, None, 9, done)).rows.len(),
+        1
+    );
 }
 
 pub(crate) fn a_removed_site_leaves_nothing(store: &dyn Store) {

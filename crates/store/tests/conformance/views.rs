@@ -92,7 +92,7 @@ pub(crate) fn a_difference_has_what_changed_and_nothing_else(store: &dyn Store) 
 
     ask(|done| store.mark(direct(ann, carl), carl, Seq(1), Seq(1), done));
     let pin = ConversationChange { pinned: Some(true), ..Default::default() };
-    ask(|done| store.change_conversation(direct(ann, bob), bob, pin, done));
+    ask(|done| store.change_conversation(direct(ann, bob), bob, pin, done)).expect("it exists");
     let markers = snapshot(store, ann, Some(news.position));
     let rows: Vec<_> = markers
         .conversations

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::{Conversation, Line, Tables, member_index};
 use crate::reactions::{NAMED, Reaction, room_for};
+use crate::room::Act;
 use crate::{
-    ChangeMessage, ChangedMessage, ConversationId, LinkRule, MessageChange, REVISIONS, Reactions, Refusal,
-    Request, Revision, Seq, StoredMessage, Timestamp, UserId, directory, first_contact, may_change, may_edit,
+    ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, REVISIONS,
+    Reactions, Refusal, Request, Revision, Seq, StoredMessage, Timestamp, UserId, directory, first_contact,
+    may_change, may_edit,
 };
 
 /// What has become of a message since it was posted.
@@ -16,6 +18,7 @@ pub(super) struct Since {
     pub(super) version: u64,
     edited: Option<Timestamp>,
     pub(super) deleted: bool,
+    pinned: bool,
     /// In the order in which they came first, users oldest first.
     reactions: Vec<(Reaction, Vec<UserId>)>,
     revisions: Vec<Revision>,
@@ -42,6 +45,9 @@ impl Tables {
             first_contact(body, 0, LinkRule::Refused)?;
         }
         may_change(&wanted.change, line.from == by, line.since.deleted, false)?;
+        let is_full = conversation.messages.iter().filter(|line| line.since.pinned).count() >= MOST_PINNED;
+        let line = conversation.line_mut(seq).ok_or(Refusal::NoSuchMessage)?;
+        line.may_pin(&wanted.change, is_full)?;
         let changed = line.change(wanted)?;
         if changed {
             line.since.version = number;
@@ -108,6 +114,20 @@ impl Tables {
         }
     }
 
+    pub(in crate::memory) fn pins(
+        &self,
+        reader: UserId,
+        id: ConversationId,
+    ) -> Result<Vec<StoredMessage>, Refusal> {
+        match id.is_room() {
+            true => _ = self.allowed(id, reader, Act::Read)?,
+            false => _ = member_index(id, reader).ok_or(Refusal::NoSuchConversation)?,
+        }
+        let pinned = self.lines(id).iter().zip(1..).filter(|(line, _)| line.is_pinned());
+        let pinned: Vec<Seq> = pinned.map(|(_, seq)| Seq(seq)).collect();
+        Ok(pinned.into_iter().rev().filter_map(|seq| self.message(id, seq, reader)).collect())
+    }
+
     pub(in crate::memory) fn revisions(&self, id: ConversationId, seq: Seq) -> Vec<Revision> {
         let line = self.line(id, seq);
         line.map(|line| line.since.revisions.clone()).unwrap_or_default()
@@ -138,6 +158,7 @@ impl Tables {
             version: line.since.version,
             edited: line.since.edited,
             deleted: line.since.deleted,
+            pinned: line.since.pinned,
             reactions: reactions.collect(),
         })
     }
@@ -163,6 +184,16 @@ impl Conversation {
 }
 
 impl Line {
+    pub(super) fn is_pinned(&self) -> bool {
+        self.since.pinned
+    }
+
+    /// `is_full`: as many are pinned as may be.
+    pub(super) fn may_pin(&self, change: &MessageChange, is_full: bool) -> Result<(), Refusal> {
+        let is_new = matches!(change, MessageChange::Pin(true)) && !self.since.pinned;
+        if is_new && is_full { Err(Refusal::TooManyPinned) } else { Ok(()) }
+    }
+
     /// Answers whether anything is another than before.
     pub(super) fn change(&mut self, wanted: ChangeMessage) -> Result<bool, Refusal> {
         match wanted.change {
@@ -176,9 +207,11 @@ impl Line {
             MessageChange::Delete => {
                 self.replace_body("".into(), wanted.time);
                 self.since.deleted = true;
+                self.since.pinned = false;
                 self.since.reactions.clear();
                 Ok(true)
             }
+            MessageChange::Pin(on) => Ok(std::mem::replace(&mut self.since.pinned, on) != on),
             MessageChange::React { reaction, on: true } => self.put(reaction, wanted.by),
             MessageChange::React { reaction, on: false } => Ok(self.take_off(&reaction, wanted.by)),
         }

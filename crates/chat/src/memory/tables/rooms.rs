@@ -12,8 +12,8 @@ use crate::room::{
 };
 use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
-    HistoryPage, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId, SiteRole, Sub, Timestamp, UserId,
-    directory, may_change_in_room,
+    HistoryPage, MOST_PINNED, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId, SiteRole, Sub,
+    Timestamp, UserId, directory, may_change_in_room,
 };
 
 pub(super) struct Entry {
@@ -34,6 +34,7 @@ struct Mine {
     sent: Timestamp,
     muted_until: Timestamp,
     pinned: bool,
+    marked_unread: bool,
     /// How many messages there were then.
     archived: Option<usize>,
     changed: u64,
@@ -158,11 +159,15 @@ impl Tables {
                 sent: before.map_or(Timestamp(0), |before| before.sent),
                 muted_until: Timestamp(0),
                 pinned: false,
+                marked_unread: false,
                 archived: None,
                 changed,
             },
         };
         entry.members.insert(user, mine);
+        if comes {
+            self.drafts.remove(&(user, id));
+        }
     }
 
     pub(in crate::memory) fn create_room(
@@ -402,9 +407,12 @@ impl Tables {
         let number = self.number + 1;
         let at =
             usize::try_from(seq.0).ok().and_then(|seq| seq.checked_sub(1)).ok_or(Refusal::NoSuchMessage)?;
-        let line = self.entry(id).messages.get_mut(at).ok_or(Refusal::NoSuchMessage)?;
+        let messages = &mut self.entry(id).messages;
+        let is_full = messages.iter().filter(|line| line.is_pinned()).count() >= MOST_PINNED;
+        let line = messages.get_mut(at).ok_or(Refusal::NoSuchMessage)?;
         may_change_in_room(&wanted.change, line.from == by, line.since.deleted, who, rules)?;
-        let is_new_body = !matches!(wanted.change, MessageChange::React { .. });
+        line.may_pin(&wanted.change, is_full)?;
+        let is_new_body = matches!(wanted.change, MessageChange::Edit(_) | MessageChange::Delete);
         if !line.change(wanted)? {
             return Ok(false);
         }
@@ -479,6 +487,8 @@ impl Tables {
             pinned: mine.pinned,
             archived: mine.archived == Some(entry.messages.len()),
             request: None,
+            marked_unread: mine.marked_unread,
+            draft: self.drafts.get(&(user, id)).cloned(),
             active: entry.active,
         })
     }
@@ -503,6 +513,7 @@ impl Tables {
         let received = received.0.min(newest).max(mine.received).max(read);
         let moved = (received, read) != (mine.received, mine.read);
         if moved {
+            mine.marked_unread &= read == mine.read;
             (mine.received, mine.read, mine.changed) = (received, read, number);
             self.number = number;
         }
@@ -515,21 +526,21 @@ impl Tables {
         &mut self,
         id: ConversationId,
         user: UserId,
-        change: ConversationChange,
-    ) -> Option<(ConversationRow, Position)> {
-        let number = self.number + 1;
-        let entry = self.rooms.get_mut(&id)?;
+        change: &ConversationChange,
+    ) {
+        let Some(entry) = self.rooms.get_mut(&id) else { return };
         let newest = entry.messages.len();
-        let mine = entry.members.get_mut(&user).filter(|mine| mine.state.is_ok())?;
-        let before = (mine.muted_until, mine.pinned, mine.archived);
+        let Some(mine) = entry.members.get_mut(&user) else { return };
         mine.muted_until = change.muted_until.unwrap_or(mine.muted_until);
         mine.pinned = change.pinned.unwrap_or(mine.pinned);
         mine.archived = change.archived.map_or(mine.archived, |archived| archived.then_some(newest));
-        if before != (mine.muted_until, mine.pinned, mine.archived) {
+        mine.marked_unread = change.marked_unread.unwrap_or(mine.marked_unread);
+    }
+
+    pub(super) fn view_of_room_changed(&mut self, id: ConversationId, user: UserId, number: u64) {
+        if let Some(mine) = self.rooms.get_mut(&id).and_then(|entry| entry.members.get_mut(&user)) {
             mine.changed = number;
-            self.number = number;
         }
-        Some((self.room_row(user, id)?, self.position()))
     }
 
     pub(super) fn rooms_with(&self, user: UserId) -> impl Iterator<Item = ConversationId> + '_ {

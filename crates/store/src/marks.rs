@@ -1,0 +1,104 @@
+//! What a member has put on a conversation: pinned, marked as unread, a draft. Bits of a column of the view, so that who has
+//! put nothing there pays nothing; only the bit of a draft leads to its row.
+
+use chat::{ConversationChange, ConversationId, MOST_PINNED, Refusal, UserId};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::fault::Outcome;
+use crate::room::MemberState;
+use crate::{conversation, room};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Marks(pub(crate) u8);
+
+const PINNED: u8 = 1;
+const UNREAD: u8 = 2;
+const DRAFT: u8 = 4;
+
+impl Marks {
+    pub(crate) fn is_pinned(self) -> bool {
+        self.0 & PINNED != 0
+    }
+
+    pub(crate) fn is_unread(self) -> bool {
+        self.0 & UNREAD != 0
+    }
+
+    /// Reading on takes this one away.
+    pub(crate) fn read(self) -> Marks {
+        self.with(UNREAD, Some(false))
+    }
+
+    fn with(self, mark: u8, on: Option<bool>) -> Marks {
+        match on {
+            Some(true) => Marks(self.0 | mark),
+            Some(false) => Marks(self.0 & !mark),
+            None => self,
+        }
+    }
+}
+
+/// What becomes of the marks by a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Marked {
+    pub(crate) marks: Marks,
+    pub(crate) is_new_draft: bool,
+}
+
+/// Writes the draft; the marks are the caller's to write. What was pinned in the same batch is not on disk yet, so that the
+/// bound may be passed by that.
+pub(crate) fn change(
+    db: &Connection,
+    user: UserId,
+    id: ConversationId,
+    before: Marks,
+    change: &ConversationChange,
+) -> Outcome<Result<Marked, Refusal>> {
+    if change.pinned == Some(true) && !before.is_pinned() && pinned(db, user)? >= MOST_PINNED {
+        return Ok(Err(Refusal::TooManyPinned));
+    }
+    let marks = before.with(PINNED, change.pinned).with(UNREAD, change.marked_unread);
+    let Some(draft) = &change.draft else { return Ok(Ok(Marked { marks, is_new_draft: false })) };
+    let is_new_draft = self::draft(db, user, id, before)?.as_deref().unwrap_or_default() != &**draft;
+    if is_new_draft {
+        put_draft(db, user, id, draft)?;
+    }
+    Ok(Ok(Marked { marks: marks.with(DRAFT, Some(!draft.is_empty())), is_new_draft }))
+}
+
+fn pinned(db: &Connection, user: UserId) -> Outcome<usize> {
+    let mut count = 0;
+    conversation::each(db, user, |_, _, side| count += usize::from(side.marks.is_pinned()))?;
+    room::each(db, user, |_, mine| {
+        count += usize::from(mine.marks.is_pinned() && matches!(mine.state, MemberState::In(_)));
+        Ok(())
+    })?;
+    Ok(count)
+}
+
+fn put_draft(db: &Connection, user: UserId, id: ConversationId, draft: &str) -> Outcome<()> {
+    let key = params![user.site.0, user.num, id.key as i64];
+    if draft.is_empty() {
+        db.prepare_cached("DELETE FROM draft WHERE site = ?1 AND user = ?2 AND conversation = ?3")?
+            .execute(key)?;
+        return Ok(());
+    }
+    let sql = "INSERT OR REPLACE INTO draft (site, user, conversation, body) VALUES (?1, ?2, ?3, ?4)";
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, id.key as i64, draft])?;
+    Ok(())
+}
+
+/// What the member has begun to write.
+pub(crate) fn draft(
+    db: &Connection,
+    user: UserId,
+    id: ConversationId,
+    marks: Marks,
+) -> Outcome<Option<Box<str>>> {
+    if marks.0 & DRAFT == 0 {
+        return Ok(None);
+    }
+    let sql = "SELECT body FROM draft WHERE site = ?1 AND user = ?2 AND conversation = ?3";
+    let values = params![user.site.0, user.num, id.key as i64];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?)
+}
