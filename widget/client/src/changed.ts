@@ -5,11 +5,16 @@ import type { ConversationKey, Topic } from './client.ts';
 export class Changed extends Set<Topic> {
   /** Something in a conversation: it may have moved in the lists too. */
   conversation(key: ConversationKey): void {
-    this.add(`conversation:${key}`)
-      .add(`timeline:${key}`)
-      .add('conversations')
+    this.add(`conversation:${key}`).add(`timeline:${key}`);
+    this.lists();
+  }
+
+  lists(): this {
+    return this.add('conversations')
       .add('archived')
       .add('requests')
+      .add('unread')
+      .add('mentions')
       .add('totals');
   }
 

@@ -100,10 +100,12 @@ export interface Client {
   /** One's own reaction, an emoji, to a message. */
   react(key: ConversationKey, seq: number, reaction: string, on: boolean): void;
   /**
-   * Loads back to this seq, at most some thousand messages. Fulfilled with whether it is in the timeline now; the
-   * conversation must be open.
+   * Brings this message into the timeline, with those around it: from then on the timeline is that stretch, until it meets the
+   * newest one. Fulfilled with whether it is there; the conversation must be open. Without a seq: back to the newest.
    */
-  reach(key: ConversationKey, seq: number): Promise<boolean>;
+  show(key: ConversationKey, seq?: number): Promise<boolean>;
+  /** One page further down, where the timeline is not the newest stretch. */
+  loadNewer(key: ConversationKey): void;
   setDraft(key: ConversationKey, text: string): void;
   /** Call on each input; it tells the others no more often than needed. `false` when the field was emptied. */
   setTyping(key: ConversationKey, on: boolean): void;
@@ -121,6 +123,12 @@ export interface Client {
   loadConversations(list?: ListName): void;
   /** A page of the directory. `query`: start of a word of the name. */
   people(query?: string, after?: string): Promise<{ people: Person[]; next?: string }>;
+  /** Keeps a message at hand above its conversation, or not any more. */
+  pin(key: ConversationKey, seq: number, on: boolean): Promise<void>;
+  /** What is pinned in a conversation, newest first. */
+  pins(key: ConversationKey): Promise<readonly Message[]>;
+  /** Messages that have all these words, newest first; the last word may be the start of one. */
+  search(query: string, where?: { in?: ConversationKey; after?: string }): Promise<Found>;
 
   /** Says something of a call; `Calls` (calls.ts) knows what, and when. */
   call(action: CallAction): Promise<CallEvent>;
@@ -166,9 +174,6 @@ export type ReportTarget =
 
 export type ModeratorDeed = Omit<Moderate, 'rid'>;
 
-/** `requests`: begun by strangers, and not answered; they are in no other. */
-export type ListName = 'main' | 'archived' | 'requests';
-
 /** Names a conversation for good, before and after it exists on the server. */
 export type ConversationKey = string & { readonly _: 'ConversationKey' };
 
@@ -191,6 +196,21 @@ export function isRoom(key: ConversationKey): boolean {
   return key[0] !== '@';
 }
 
+/** `requests`: begun by strangers, and not answered; they are in no other. `unread` and `mentions` are of `main`. */
+export type ListName = 'main' | 'archived' | 'requests' | 'unread' | 'mentions';
+
+/** Those that the server knows: requests are among the others there. */
+export type PagedList = Exclude<ListName, 'requests'>;
+
+export function pagesOf(list: ListName): PagedList {
+  return list === 'requests' ? 'main' : list;
+}
+
+/** What changes with a list. */
+export function topicOf(list: ListName): Topic {
+  return list === 'main' ? 'conversations' : list;
+}
+
 /** What `subscribe` can watch. */
 export type Topic =
   | 'status'
@@ -200,6 +220,8 @@ export type Topic =
   | 'archived'
   | 'requests'
   | 'notices'
+  | 'unread'
+  | 'mentions'
   | 'contacts'
   | `conversation:${ConversationKey}`
   | `timeline:${ConversationKey}`
@@ -226,6 +248,8 @@ export interface Happenings {
   call: CallEvent;
   /** For moderators: a report is new, or is another one now. */
   report: Report;
+  /** A message is another one now, whether it is in a timeline here or not. */
+  changed: { key: ConversationKey; message: Message };
   /** A change of a message was refused for good, and is undone. */
   refused: { key: ConversationKey; what: 'edit' | 'delete' | 'react'; code: Code };
 }
@@ -314,6 +338,8 @@ export interface Conversation {
   archived: boolean;
   /** It waits for an answer: one's own, or the other one's. */
   request?: RequestState;
+  /** Shown as unread, until it is opened or read on. */
+  markedUnread: boolean;
   /** Unix milliseconds of the last activity. */
   active: number;
   draft: string;
@@ -349,6 +375,7 @@ export interface ConversationChange {
   mutedUntil?: number;
   pinned?: boolean;
   archived?: boolean;
+  markedUnread?: boolean;
 }
 
 /** `mutedUntil` for good. */
@@ -370,12 +397,19 @@ export interface Message {
   /** It was deleted for all; the body is empty. */
   deleted?: true;
   reactions?: readonly Reaction[];
+  /** Kept at hand above the conversation. */
+  pinned?: true;
   /** A change of it has not reached the server yet. */
   changing?: true;
   /** Of own messages: how far it came. Of others: `received`. */
   state: 'sending' | 'sent' | 'received' | 'read' | 'failed';
   /** Why it failed. */
   code?: Code;
+}
+
+export interface Found {
+  hits: readonly { key: ConversationKey; message: Message }[];
+  next?: string;
 }
 
 export interface Reaction {
@@ -392,7 +426,9 @@ export interface Timeline {
   messages: readonly Message[];
   /** Older ones exist on the server. */
   more: boolean;
-  loading: 'no' | 'newest' | 'older' | 'gap';
+  /** It ends before the newest message. */
+  later?: true;
+  loading: 'no' | 'newest' | 'older' | 'newer' | 'gap';
   /** Why the last loading failed; cleared by the next try. */
   failed?: Code;
   /** First unread seq when the conversation was opened: where the line is drawn. Stays until it is closed. */

@@ -1,9 +1,9 @@
 // All conversations that are known here, and what the server's records, messages and markers make of them.
 
 import type { Changed } from './changed.ts';
-import { type ConversationKey, direct, isRoom, pageRoom, room } from './client.ts';
+import { type ConversationKey, direct, isRoom, type PagedList, pageRoom, room } from './client.ts';
 import { blank, type Known, names, readUpTo, told } from './known.ts';
-import { FIRST_PAGE } from './snapshot.ts';
+import { FIRST_PAGE, type Paging } from './snapshot.ts';
 import { cover, covers, find, isNewer, newest, trim } from './stretch.ts';
 import type { Typing } from './typing.ts';
 import type { Conversation, Event, Message, Room, SendTo } from './wire.ts';
@@ -16,11 +16,18 @@ const MAX_AHEAD = 200;
 /** Rooms that were listed and are not one's own. */
 const MAX_LISTED = 500;
 
+export const FIRST_PAGES: Record<PagedList, Paging> = {
+  main: FIRST_PAGE,
+  archived: FIRST_PAGE,
+  unread: FIRST_PAGE,
+  mentions: FIRST_PAGE,
+};
+
 export class Conversations {
   readonly byKey = new Map<ConversationKey, Known>();
   readonly keysById = new Map<string, ConversationKey>();
-  main = FIRST_PAGE;
-  archived = FIRST_PAGE;
+  /** How far each list has been loaded. */
+  pages = { ...FIRST_PAGES };
   /** A message came of a conversation that the list does not have: its first page must be read again. */
   listIsStale = false;
   #orphans: Message[] = [];
@@ -197,7 +204,9 @@ export class Conversations {
     known.top = Math.max(known.top, last ?? 0);
     const from =
       request.after !== undefined ? request.after + 1 : event.more ? (first ?? request.before ?? 1) : 1;
-    const to = request.before !== undefined ? request.before - 1 : (last ?? request.after ?? 0);
+    // Nothing is known of what was not said yet.
+    const to =
+      request.before !== undefined ? Math.min(request.before - 1, known.top) : (last ?? request.after ?? 0);
     known.stretches = cover(known.stretches, { from, to, messages });
     if (known.stretches.length > 0 && known.active === 0) known.active = messages.at(-1)?.time ?? 0;
     for (const one of messages) if (one.from === this.me()) this.written.unqueue(one.id);
@@ -220,6 +229,9 @@ export class Conversations {
     known.archived = record.archived;
     if (record.request) known.request = record.request;
     else delete known.request;
+    known.markedUnread = record.marked_unread ?? false;
+    known.draft = record.draft ?? '';
+    this.written.heard(key, known.draft);
     known.active = Math.max(known.active, record.active);
     if (record.last) {
       const { seq } = record.last;
@@ -291,9 +303,8 @@ export class Conversations {
     this.#orphans = [];
     this.#ahead.clear();
     this.listIsStale = false;
-    this.main = FIRST_PAGE;
-    this.archived = FIRST_PAGE;
-    this.changed.add('totals').add('conversations').add('archived');
+    this.pages = { ...FIRST_PAGES };
+    this.changed.lists();
   }
 
   /** Whom a command was for. */

@@ -38,6 +38,8 @@ const RECEIVED_MS = 1_000;
 const READ_MS = 300;
 const TYPING_EVERY_MS = 4_000;
 const TYPING_LAPSES_MS = 6_000;
+/** Somebody who has stopped writing for so long may go on elsewhere. */
+const DRAFT_MS = 3_000;
 const REQUEST_MS = 20_000;
 const ACK_MS = 30_000;
 const MAX_REQUESTS = 200;
@@ -73,6 +75,8 @@ export class Engine {
   #pingedAt: number | undefined;
   #watch: Watch;
   #typed = new Map<ConversationKey, number>();
+  /** Drafts that the server is to hear of, and when. */
+  #drafts = new Map<ConversationKey, number>();
   #wantedPresence: SetPresence | undefined;
   #refreshingList = false;
   #timer: { at: number; cancel: () => void } | undefined;
@@ -148,6 +152,9 @@ export class Engine {
         this.#step({ type: 'wanted' });
         this.#pumpChanges();
         break;
+      case 'draft':
+        this.#drafts.set(action.key, this.env.now() + DRAFT_MS);
+        break;
       case 'typing':
         this.#type(action.key, action.on);
         break;
@@ -156,6 +163,12 @@ export class Engine {
         this.#send({ t: 'presence', set: action.set });
     }
     this.#schedule();
+  }
+
+  /** The page may be gone in a moment. */
+  saveDrafts(): void {
+    for (const key of this.#drafts.keys()) this.#drafts.set(key, this.env.now());
+    this.#tellDrafts(this.env.now());
   }
 
   ask(request: Unnumbered): Promise<Event> {
@@ -319,6 +332,7 @@ export class Engine {
       this.#send({ t: 'presence', set });
       this.host.apply({ c: 'action', action: { a: 'presence', set }, now: this.env.now() });
     }
+    for (const key of this.host.replica.written.unsaved) this.#drafts.set(key, this.env.now());
     this.touched(this.host.replica.conversations.byKey.keys());
   }
 
@@ -427,6 +441,27 @@ export class Engine {
     this.#send({ t: 'typing', to: addressee(key), on });
   }
 
+  #tellDrafts(now: number): void {
+    if (!this.#connection.online) return;
+    const { written, conversations } = this.host.replica;
+    for (const [key, at] of this.#drafts) {
+      if (at > now) continue;
+      this.#drafts.delete(key);
+      const conversation = conversations.byKey.get(key)?.id;
+      if (conversation === undefined || !written.unsaved.has(key)) continue;
+      const again = (wait: number) => {
+        if (written.unsaved.has(key)) this.#drafts.set(key, this.env.now() + wait);
+        this.#schedule();
+      };
+      this.ask({ t: 'conversation', conversation, draft: written.drafts.get(key) ?? '' }).then(
+        () => again(DRAFT_MS),
+        ({ code, retryAfter }: RequestError) => {
+          if (code !== 'offline' && COMES_BACK[code] !== 'never') again(Math.max(retryAfter ?? 0, DRAFT_MS));
+        },
+      );
+    }
+  }
+
   #tellMarkers(now: number): void {
     if (!this.#connection.online) return;
     for (const [key, at] of this.#unmarked) {
@@ -499,6 +534,7 @@ export class Engine {
     // Sent on a living connection and never answered: say it again, with the same id.
     for (const [id, at] of this.#flying) if (at + ACK_MS <= now) this.#flying.delete(id);
     this.#tellMarkers(now);
+    this.#tellDrafts(now);
     this.#tellWatch(now);
     this.#pump();
     this.#pumpChanges();
@@ -515,6 +551,7 @@ export class Engine {
       for (const at of this.#flying.values()) dues.push(at + ACK_MS);
       for (const { at } of this.#later.values()) if (at > now) dues.push(at);
       for (const at of this.#unmarked.values()) dues.push(at);
+      for (const at of this.#drafts.values()) dues.push(at);
       for (const at of this.#changing.values()) if (at !== undefined && at > now) dues.push(at);
       if (this.#watch.due !== undefined) dues.push(this.#watch.due);
     }

@@ -22,6 +22,9 @@ export interface Known {
   archived: boolean;
   /** It waits for an answer. */
   request?: RequestState;
+  markedUnread?: boolean;
+  /** As the server has it; what is written here may be newer. */
+  draft?: string;
   active: number;
   /** Highest seq that is known to exist. */
   top: number;
@@ -72,6 +75,7 @@ export function told(known: Known, received: number, read: number): void {
 
 /** Counts anew what is left, where all of it is here to be counted. */
 export function readUpTo(known: Known, seq: number, me: string | undefined): void {
+  if (seq > known.read) known.markedUnread = false;
   known.read = Math.max(known.read, seq);
   known.received = Math.max(known.received, known.read);
   if (known.read >= known.top) {

@@ -1,11 +1,11 @@
 // What the screen lacks, asked of the server page by page: messages of open conversations, and lists.
 
 import { addressee } from './addressee.ts';
-import type { ConversationKey, RequestError, Topic } from './client.ts';
+import { type ConversationKey, type PagedList, type RequestError, type Topic, topicOf } from './client.ts';
 import type { Unnumbered } from './engine.ts';
 import type { Replica } from './replica.ts';
-import { newest } from './stretch.ts';
-import type { OnScreen, Views } from './views.ts';
+import { covers, newest } from './stretch.ts';
+import { type OnScreen, shown, type Views } from './views.ts';
 import type { Event } from './wire.ts';
 
 export interface LoadingHost {
@@ -25,8 +25,8 @@ const PAGE = 50;
 /** What a conversation keeps in memory when it leaves the screen. */
 const KEPT_MESSAGES = 100;
 const MAX_GAP_PAGES = 5;
-/** So far back a quoted message is looked for. */
-const MAX_REACH_PAGES = 40;
+/** Of those around a message that is looked for: so many before, and so many after. */
+const AROUND = 25;
 
 export class Loading {
   constructor(private readonly host: LoadingHost) {}
@@ -54,25 +54,49 @@ export class Loading {
 
   /** One page further back. */
   older(key: ConversationKey): void {
-    const window = newest(this.host.replica.known(key).stretches);
     const screen = this.host.views.screens.get(key);
     if (screen?.loading !== 'no') return;
+    const window = shown(this.host.replica.known(key), screen);
     screen.tries = 0;
     if (!window) return this.fill(key);
-    if (window.from > 1) void this.#load(key, screen, 'older', window.from);
+    if (window.from > 1) void this.#load(key, screen, 'older', { before: window.from });
   }
 
-  /** Back to this seq, page by page. */
-  async reach(key: ConversationKey, seq: number): Promise<boolean> {
-    for (let pages = 0; pages < MAX_REACH_PAGES; pages++) {
-      const window = newest(this.host.replica.known(key).stretches);
-      const screen = this.host.views.screens.get(key);
-      if (!window || !screen || seq < 1) return false;
-      if (window.from <= seq) return true;
-      // What is being loaded already may bring it.
-      if (!this.host.online() || !(await this.#load(key, screen, 'older', window.from))) return false;
+  /** One page further down, to the newest stretch. */
+  newer(key: ConversationKey): void {
+    const screen = this.host.views.screens.get(key);
+    const known = this.host.replica.known(key);
+    const window = shown(known, screen);
+    if (screen?.loading !== 'no' || !window || window === newest(known.stretches)) return;
+    void this.#load(key, screen, 'newer', { after: window.to });
+  }
+
+  /** The stretch with this seq, or the newest one. */
+  async show(key: ConversationKey, seq?: number): Promise<boolean> {
+    const screen = this.host.views.screens.get(key);
+    const has = () => seq === undefined || covers(this.host.replica.known(key).stretches, seq);
+    if (!screen) return false;
+    if (seq === undefined) {
+      delete screen.around;
+      screen.tries = 0;
+      // What was looked at in passing is no hole to be filled.
+      this.host.replica.conversations.trim(key, Number.POSITIVE_INFINITY);
+      this.host.trimmed();
+      this.fill(key);
+      return true;
     }
-    return false;
+    const before = screen.around;
+    screen.around = seq;
+    if (!has() && this.host.online()) {
+      await this.#load(key, screen, 'older', { before: seq + 1, limit: AROUND });
+      if (has()) await this.#load(key, screen, 'newer', { after: seq, limit: AROUND });
+    }
+    if (!has()) {
+      if (before === undefined) delete screen.around;
+      else screen.around = before;
+    }
+    this.host.changed([`timeline:${key}`]);
+    return has();
   }
 
   contacts(): void {
@@ -85,13 +109,13 @@ export class Loading {
     });
   }
 
-  conversations(list: 'main' | 'archived'): void {
-    const { more, next } = this.host.replica.conversations[list];
+  conversations(list: PagedList): void {
+    const { more, next } = this.host.replica.conversations.pages[list];
     if (!more) return;
-    const archived = list === 'archived' && { archived: true };
+    const which = list === 'archived' ? { archived: true } : list === 'main' ? {} : { only: list };
     this.#loadList(list, {
       t: 'conversations',
-      ...archived,
+      ...which,
       ...this.#wholePage(),
       ...(next !== undefined && { after: next }),
     });
@@ -111,11 +135,17 @@ export class Loading {
     if (screen?.loading !== 'no' || screen.tries > MAX_GAP_PAGES || !this.host.online()) return;
     const known = this.host.replica.known(key);
     const window = newest(known.stretches);
+    if (screen.around !== undefined) {
+      // Far from the newest nothing is missing but what is asked for; there, all is as it was.
+      if (!covers(known.stretches, screen.around) || shown(known, screen) !== window) return;
+      delete screen.around;
+    }
     if (!window && screen.tries > 0) return;
     if (!window || window.to < known.top) return void this.#load(key, screen, window ? 'gap' : 'newest');
     if (window.from <= 1) return;
-    if (known.stretches.length > 1) return void this.#load(key, screen, 'gap', window.from);
-    if (window.messages.length < WINDOW) void this.#load(key, screen, 'newest', window.from);
+    const before = window.from;
+    if (known.stretches.length > 1) return void this.#load(key, screen, 'gap', { before });
+    if (window.messages.length < WINDOW) void this.#load(key, screen, 'newest', { before });
   }
 
   /** Answers whether something came. */
@@ -123,7 +153,7 @@ export class Loading {
     key: ConversationKey,
     screen: OnScreen,
     loading: OnScreen['loading'],
-    before?: number,
+    where: { before?: number; after?: number; limit?: number } = {},
   ): Promise<boolean> {
     screen.loading = loading;
     screen.failed = undefined;
@@ -131,7 +161,7 @@ export class Loading {
     this.host.changed([`timeline:${key}`]);
     const limit = Math.min(PAGE, this.host.replica.limits?.page ?? PAGE);
     const to = addressee(key);
-    return this.host.ask({ t: 'history', to, limit, ...(before !== undefined && { before }) }).then(
+    return this.host.ask({ t: 'history', to, limit, ...where }).then(
       () => {
         screen.loading = 'no';
         this.host.changed([`timeline:${key}`]);
@@ -149,9 +179,9 @@ export class Loading {
     );
   }
 
-  #loadList(list: 'main' | 'archived' | 'contacts', request: Unnumbered): void {
+  #loadList(list: PagedList | 'contacts', request: Unnumbered): void {
     if (this.host.views.loadingLists.has(list) || !this.host.online()) return;
-    const topic: Topic = list === 'main' ? 'conversations' : list;
+    const topic: Topic = list === 'contacts' ? list : topicOf(list);
     this.host.views.loadingLists.add(list);
     this.host.changed([topic]);
     const done = () => {

@@ -10,13 +10,16 @@ import {
   type ConversationChange,
   type ConversationKey,
   type ConversationList,
+  type Found,
   type Happenings,
   isRoom,
   type KnownPerson,
   type ListName,
   type Me,
+  type Message,
   type ModeratorDeed,
   type PresenceView,
+  pagesOf,
   type ReportTarget,
   RequestError,
   type RoomChange,
@@ -103,7 +106,12 @@ class Member implements Client {
   #unlisten: () => void;
   #destroyed = false;
   #changedAt = 0;
-  #order = { replica: this.#replica, ask: (request: Unnumbered) => this.#ask(request) };
+  /** For what asks the server on one's behalf. */
+  #reach = {
+    replica: this.#replica,
+    online: () => this.#online(),
+    ask: (request: Unnumbered) => this.#ask(request),
+  };
 
   constructor(
     private readonly options: ClientOptions,
@@ -111,18 +119,14 @@ class Member implements Client {
   ) {
     this.#hint = options.user;
     this.#views = new Views(this.#replica, env.compare, () => env.now());
-    const reach = {
-      online: () => this.#online(),
-      ask: (request: Unnumbered) => this.#ask(request),
-    };
+    const reach = this.#reach;
     this.#loading = new Loading({
       ...reach,
-      replica: this.#replica,
       views: this.#views,
       changed: topics => this.#changedHere(topics),
       trimmed: () => this.#changed(),
     });
-    this.#rooms = new Rooms({ replica: this.#replica, views: this.#views, ask: reach.ask });
+    this.#rooms = new Rooms({ ...reach, views: this.#views });
     this.#profiles = new Profiles({
       ...reach,
       knows: user => this.#replica.people.byUser.has(user),
@@ -410,12 +414,14 @@ class Member implements Client {
       case 'offline':
         return this.#engine?.network(what === 'online');
       case 'leaving':
+        this.#engine?.saveDrafts();
         return this.#putAway();
       case 'restored':
         if (this.#wanted && this.#tabs === undefined && this.#user !== undefined) this.#enter(this.#user);
         else this.#tabs?.wake(false);
         return;
       case 'hidden':
+        this.#engine?.saveDrafts();
         return this.#save();
     }
   }
@@ -423,6 +429,8 @@ class Member implements Client {
   // -- doing --
 
   open(key: ConversationKey): () => void {
+    if (this.#replica.known(key).markedUnread)
+      this.changeConversation(key, { markedUnread: false }).catch(() => undefined);
     return this.#loading.open(key);
   }
 
@@ -435,8 +443,7 @@ class Member implements Client {
   }
 
   loadConversations(list: ListName = 'main'): void {
-    // Requests are among the others on the server.
-    this.#loading.conversations(list === 'requests' ? 'main' : list);
+    this.#loading.conversations(pagesOf(list));
   }
 
   seen(key: ConversationKey, seq: number): void {
@@ -477,8 +484,12 @@ class Member implements Client {
     return this.#changedAt;
   }
 
-  reach(key: ConversationKey, seq: number): Promise<boolean> {
-    return this.#loading.reach(key, seq);
+  show(key: ConversationKey, seq?: number): Promise<boolean> {
+    return this.#loading.show(key, seq);
+  }
+
+  loadNewer(key: ConversationKey): void {
+    this.#loading.newer(key);
   }
 
   retry(id: string): void {
@@ -525,14 +536,14 @@ class Member implements Client {
   }
 
   async changeConversation(key: ConversationKey, change: ConversationChange): Promise<void> {
-    const { id } = this.#replica.known(key);
-    if (id === undefined) throw new RequestError('no_such_conversation');
-    const { mutedUntil, ...rest } = change;
+    const id = this.#idOf(key);
+    const { mutedUntil, markedUnread, ...rest } = change;
     await this.#ask({
       t: 'conversation',
       conversation: id,
       ...rest,
       ...(mutedUntil !== undefined && { muted_until: mutedUntil }),
+      ...(markedUnread !== undefined && { marked_unread: markedUnread }),
     });
   }
 
@@ -551,27 +562,45 @@ class Member implements Client {
   // -- order --
 
   answerRequest(key: ConversationKey, answer: RequestAnswer) {
-    return order().then(one => one.answer(this.#order, key, answer));
+    return order().then(one => one.answer(this.#reach, key, answer));
   }
 
   report(target: ReportTarget, reason: ReportReason, text?: string) {
-    return order().then(one => one.report(this.#order, target, reason, text));
+    return order().then(one => one.report(this.#reach, target, reason, text));
   }
 
   noticesSeen() {
-    return order().then(one => one.noticesSeen(this.#order));
+    return order().then(one => one.noticesSeen(this.#reach));
   }
 
   reports(state?: ReportState, after?: string) {
-    return order().then(one => one.reports(this.#order, state, after));
+    return order().then(one => one.reports(this.#reach, state, after));
   }
 
   moderate(act: ModeratorDeed) {
-    return order().then(one => one.moderate(this.#order, act));
+    return order().then(one => one.moderate(this.#reach, act));
   }
 
   audit(after?: string) {
-    return order().then(one => one.audit(this.#order, after));
+    return order().then(one => one.audit(this.#reach, after));
+  }
+
+  async search(query: string, where: { in?: ConversationKey; after?: string } = {}): Promise<Found> {
+    return (await askedMessages()).search(this.#reach, query, where);
+  }
+
+  async pins(key: ConversationKey): Promise<readonly Message[]> {
+    return (await askedMessages()).pins(this.#reach, key);
+  }
+
+  async pin(key: ConversationKey, seq: number, on: boolean): Promise<void> {
+    await this.#ask({ t: 'pin', conversation: this.#idOf(key), seq, on });
+  }
+
+  #idOf(key: ConversationKey): string {
+    const { id } = this.#replica.known(key);
+    if (id === undefined) throw new RequestError('no_such_conversation');
+    return id;
   }
 
   // -- rooms --
@@ -734,6 +763,12 @@ class Member implements Client {
 /** Code that is needed when somebody minds something. */
 const order = () =>
   import('./order.ts').catch(() => {
+    throw new RequestError('offline');
+  });
+
+/** Code that is needed when somebody looks for something. */
+const askedMessages = () =>
+  import('./asked_messages.ts').catch(() => {
     throw new RequestError('offline');
   });
 

@@ -7,15 +7,16 @@ import {
   direct,
   type Happenings,
   type KnownPerson,
-  type Message as SeenMessage,
+  type PagedList,
   type Status,
   type Topic,
+  topicOf,
 } from './client.ts';
-import { Conversations, keyOfRecord } from './conversations.ts';
+import { Conversations, FIRST_PAGES, keyOfRecord } from './conversations.ts';
 import type { Known } from './known.ts';
 import { type ChangeCommand, PendingChanges } from './pending.ts';
 import { People } from './people.ts';
-import { seenOf } from './seen.ts';
+import { drawn } from './seen.ts';
 import { paging, type Snapshot } from './snapshot.ts';
 import { Typing } from './typing.ts';
 import {
@@ -30,6 +31,7 @@ import {
   type Limits,
   type Message,
   type Notice,
+  type Only,
   type SetPresence,
   type SiteRole,
   type Welcome,
@@ -108,12 +110,13 @@ export class Replica {
       notices: this.notices,
       ...(this.limits && { limits: this.limits }),
       conversations: [...conversations.byKey.values()].map(one => ({ ...one })),
-      main: conversations.main,
-      archived: conversations.archived,
+      main: conversations.pages.main,
+      archived: conversations.pages.archived,
       ...this.people.snapshot(),
       queue: [...written.queue],
       pending: [...this.pending.all],
       drafts: [...written.drafts],
+      unsaved: [...written.unsaved],
       status: this.status,
       ...(this.guestToken !== undefined && { guestToken: this.guestToken }),
     };
@@ -132,10 +135,9 @@ export class Replica {
     this.limits = from.limits;
     this.guestToken = from.guestToken;
     for (const one of from.conversations) this.conversations.keep({ ...one });
-    this.conversations.main = from.main;
-    this.conversations.archived = from.archived;
+    this.conversations.pages = { ...FIRST_PAGES, main: from.main, archived: from.archived };
     this.people.restore(from);
-    this.written.restore(from.queue, from.drafts);
+    this.written.restore(from.queue, from.drafts, from.unsaved ?? []);
     this.pending.restore(from.pending ?? []);
     this.#status(from.status);
     this.#changed.add('me');
@@ -162,6 +164,7 @@ export class Replica {
       case 'update':
         this.position = event.position;
         if (isChange(request)) this.#answered(request);
+        this.#changedMessage(event.message);
         return conversations.updated(event.message, event.by);
       case 'room':
         this.position = event.position;
@@ -218,13 +221,18 @@ export class Replica {
       case 'conversations':
         if (request?.t !== 'conversations') return;
         for (const one of event.conversations) this.#upsert(one);
-        if (request.archived) conversations.archived = paging(event.next);
-        else conversations.main = paging(event.next);
-        this.#changed.add(request.archived ? 'archived' : 'conversations');
+        conversations.pages[listAsked(request)] = paging(event.next);
+        this.#changed.add(topicOf(listAsked(request))).add('requests');
         return;
-      case 'conversation':
+      case 'conversation': {
         this.position = event.position;
-        return this.#upsert(event.conversation);
+        const key = keyOfRecord(event.conversation);
+        const ours = request?.t === 'conversation' && request.draft !== undefined;
+        if (ours) this.written.unsaved.add(key);
+        this.#upsert(event.conversation);
+        if (ours) this.written.saved(key, event.conversation.draft ?? '');
+        return;
+      }
       case 'report':
         this.#happened.push(['report', event.report]);
         return;
@@ -275,7 +283,7 @@ export class Replica {
   }
 
   #page(first: { conversations_next?: string; contacts_next?: string }): void {
-    this.conversations.main = paging(first.conversations_next);
+    this.conversations.pages.main = paging(first.conversations_next);
     this.people.contactPages = paging(first.contacts_next);
   }
 
@@ -303,7 +311,7 @@ export class Replica {
     for (const one of from.conversations) conversations.recount(one);
     for (const one of from.contacts) this.people.contact(one);
     for (const one of announce ? fresh : []) this.#announce(one);
-    this.#changed.add('conversations').add('archived').add('totals').add('contacts');
+    this.#changed.lists().add('contacts');
   }
 
   #upsert(record: Conversation): void {
@@ -316,7 +324,12 @@ export class Replica {
     if (key === undefined || message.seq <= this.known(key).read) return;
     // What strangers write waits without a sound.
     if (this.known(key).request === 'received') return;
-    this.#happened.push(['message', { key, message: received(message), first: false }]);
+    this.#happened.push(['message', { key, message: drawn(message, this.#me), first: false }]);
+  }
+
+  #changedMessage(message: Message): void {
+    const key = this.conversations.keysById.get(message.conversation);
+    if (key !== undefined) this.#happened.push(['changed', { key, message: drawn(message, this.#me) }]);
   }
 
   #noticed(notice: Notice): void {
@@ -363,7 +376,7 @@ export class Replica {
         return this.pending.add(pending);
       }
       case 'draft':
-        return this.written.setDraft(action.key, action.text);
+        return this.written.write(action.key, action.text, this.known(action.key).draft);
       case 'seen':
         return this.conversations.seen(action.key, action.seq);
       case 'presence':
@@ -393,11 +406,10 @@ export class Replica {
   }
 }
 
-function isChange(request: Command | undefined): request is ChangeCommand {
-  return request !== undefined && /^(edit|delete|react)$/.test(request.t);
+function listAsked({ archived, only }: { archived?: boolean; only?: Only }): PagedList {
+  return archived ? 'archived' : (only ?? 'main');
 }
 
-function received(message: Message): SeenMessage {
-  const { id, seq, from, body, time } = message;
-  return { id, seq, from, mine: false, body, time, ...seenOf(message), state: 'received' };
+function isChange(request: Command | undefined): request is ChangeCommand {
+  return request !== undefined && /^(edit|delete|react)$/.test(request.t);
 }

@@ -16,13 +16,23 @@ export function roomView({ name, kind, role, members, topic, page, slow_ms, froz
   };
 }
 
+/** A message by itself, of which one knows no more than what it says. */
+export function drawn(message: WireMessage, me: string | undefined): Message {
+  const { id, seq, from, body, time } = message;
+  const mine = from === me;
+  return { id, seq, from, mine, body, time, ...seenOf(message), state: mine ? 'sent' : 'received' };
+}
+
 /** What a message has besides its text, as it is drawn. */
-export function seenOf(message: WireMessage): Pick<Message, 'replyTo' | 'edited' | 'deleted' | 'reactions'> {
-  const { reply_to, edited, deleted, reactions } = message;
+export function seenOf(
+  message: WireMessage,
+): Pick<Message, 'replyTo' | 'edited' | 'deleted' | 'pinned' | 'reactions'> {
+  const { reply_to, edited, deleted, pinned, reactions } = message;
   return {
     ...(reply_to !== undefined && { replyTo: reply_to }),
     ...(edited !== undefined && { edited }),
     ...(deleted && { deleted }),
+    ...(pinned && { pinned }),
     ...(reactions?.length && { reactions: reactions.map(one => ({ mine: false, ...one })) }),
   };
 }

@@ -26,6 +26,7 @@ export interface Snapshot {
   queue: Queued[];
   pending?: Pending[];
   drafts: [key: ConversationKey, text: string][];
+  unsaved?: ConversationKey[];
   status: Status;
   /** With it another tab goes on as the same guest. No part of the cache: it is kept for itself, if at all. */
   guestToken?: string;

@@ -33,8 +33,11 @@ export function cover(stretches: readonly Stretch[], added: Stretch): readonly S
 
 /** The one that is known of this seq. */
 export function find(stretches: readonly Stretch[], seq: number): Message | undefined {
-  const around = stretches.find(one => one.from <= seq && seq <= one.to);
-  return around?.messages.find(one => one.seq === seq);
+  return around(stretches, seq)?.messages.find(one => one.seq === seq);
+}
+
+export function around(stretches: readonly Stretch[], seq: number): Stretch | undefined {
+  return stretches.find(one => one.from <= seq && seq <= one.to);
 }
 
 /** Has `one` been changed since `other` was so? */
@@ -43,7 +46,7 @@ export function isNewer(one: Message, other: Message): boolean {
 }
 
 export function covers(stretches: readonly Stretch[], seq: number): boolean {
-  return stretches.some(one => one.from <= seq && seq <= one.to);
+  return around(stretches, seq) !== undefined;
 }
 
 /** The stretch that reaches furthest. */

@@ -11,21 +11,24 @@ import {
   type ListName,
   type Me,
   type Message,
+  type PagedList,
   type PresenceView,
+  pagesOf,
   type RoomView,
   type Timeline,
   type Topic,
   type Totals,
+  topicOf,
 } from './client.ts';
 import { isOwn, type Known, listOf } from './known.ts';
 import { foreseen } from './pending.ts';
 import { UNKNOWN } from './people.ts';
 import type { Replica } from './replica.ts';
 import { roomView, seenOf } from './seen.ts';
-import { newest } from './stretch.ts';
+import { around, newest, type Stretch } from './stretch.ts';
 import type { Code, Contact, Room, Message as WireMessage } from './wire.ts';
 
-export type Loading = 'no' | 'newest' | 'older' | 'gap';
+export type Loading = 'no' | 'newest' | 'older' | 'newer' | 'gap';
 
 /** What only this tab knows of a conversation on its screen. */
 export interface OnScreen {
@@ -35,12 +38,14 @@ export interface OnScreen {
   unreadFrom?: number;
   /** Holes that were tried to fill since the last success. */
   tries: number;
+  /** The stretch with this seq is shown, where it is another one than the newest. */
+  around?: number;
 }
 
 export class Views {
   readonly screens = new Map<ConversationKey, OnScreen>();
   /** Lists that are being loaded. */
-  readonly loadingLists = new Set<'main' | 'archived' | 'contacts'>();
+  readonly loadingLists = new Set<PagedList | 'contacts'>();
 
   #cache = new Map<Topic, unknown>();
   #byName: readonly Contact[] = [];
@@ -110,7 +115,7 @@ export class Views {
           continue;
         }
         totals.mentions += one.mentions;
-        if (one.unread === 0 || one.archived || one.mutedUntil > now) continue;
+        if ((one.unread === 0 && !one.markedUnread) || one.archived || one.mutedUntil > now) continue;
         totals.unread += one.unread;
         totals.conversations += 1;
       }
@@ -121,20 +126,18 @@ export class Views {
   }
 
   conversations(list: ListName): ConversationList {
-    return this.#built(list === 'main' ? 'conversations' : list, () => {
+    return this.#built(topicOf(list), () => {
       const queuedOnly =
         list === 'main' ? this.replica.written.queue.map(one => this.replica.known(one.key)) : [];
       const known = new Map(
         [...queuedOnly, ...this.replica.conversations.byKey.values()].map(one => [one.key, one]),
       );
       const keys = [...known.values()]
-        .filter(one => listOf(one) === list && isOwn(one))
+        .filter(one => isOwn(one) && isIn(one, list))
         .sort((a, b) => Number(b.pinned) - Number(a.pinned) || active(b) - active(a))
         .map(one => one.key);
-      // Requests are among the others on the server.
-      const of = list === 'requests' ? 'main' : list;
-      const { more } = this.replica.conversations[of];
-      const loading = this.loadingLists.has(of);
+      const { more } = this.replica.conversations.pages[pagesOf(list)];
+      const loading = this.loadingLists.has(pagesOf(list));
       // Most changes leave the order alone; whoever draws the list need not hear of those.
       const before = this.#lists[list];
       if (before?.more === more && before.loading === loading && sameKeys(before.keys, keys)) return before;
@@ -162,6 +165,7 @@ export class Views {
         pinned: known.pinned,
         archived: known.archived,
         ...(known.request && { request: known.request }),
+        markedUnread: known.markedUnread ?? false,
         active: known.active || (last?.time ?? 0),
         draft: this.draft(key),
       };
@@ -172,9 +176,11 @@ export class Views {
     return this.#built(`timeline:${key}`, () => {
       const known = this.replica.known(key);
       const screen = this.screens.get(key);
-      const window = newest(known.stretches);
+      const window = shown(known, screen);
+      const later = window !== newest(known.stretches);
       return {
-        messages: this.#messagesOf(known),
+        messages: this.#messagesOf(known, window, later),
+        ...(later && { later }),
         more: window ? window.from > 1 : known.id !== undefined,
         loading: screen?.loading ?? 'no',
         ...(screen?.failed && { failed: screen.failed }),
@@ -262,9 +268,9 @@ export class Views {
     return stored && this.#stored(stored, known);
   }
 
-  #messagesOf(known: Known): readonly Message[] {
-    const stored = newest(known.stretches)?.messages ?? [];
-    const queued = this.replica.written.queue.filter(one => one.key === known.key);
+  #messagesOf(known: Known, window: Stretch | undefined, later: boolean): readonly Message[] {
+    const stored = window?.messages ?? [];
+    const queued = later ? [] : this.replica.written.queue.filter(one => one.key === known.key);
     return [...stored.map(one => this.#stored(one, known)), ...queued.map(one => this.#queued(one))];
   }
 
@@ -317,6 +323,18 @@ export class Views {
     if (!this.#cache.has(topic)) this.#cache.set(topic, build());
     return this.#cache.get(topic) as T;
   }
+}
+
+/** What of it the screen shows. */
+export function shown(known: Known, screen: OnScreen | undefined): Stretch | undefined {
+  const wanted = screen?.around === undefined ? undefined : around(known.stretches, screen.around);
+  return wanted ?? newest(known.stretches);
+}
+
+function isIn(one: Known, list: ListName): boolean {
+  if (list !== 'unread' && list !== 'mentions') return listOf(one) === list;
+  if (listOf(one) !== 'main') return false;
+  return list === 'mentions' ? one.mentions > 0 : one.unread > 0 || one.markedUnread === true;
 }
 
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {

@@ -119,6 +119,8 @@ export type Command =
       limit?: number;
       /** Only archived conversations instead of only the others. */
       archived?: boolean;
+      /** Of those that are not archived, only these. */
+      only?: Only;
     }
   | {
       t: "conversation";
@@ -128,6 +130,10 @@ export type Command =
       muted_until?: number;
       pinned?: boolean;
       archived?: boolean;
+      /** Shown as unread, until it is read on. */
+      marked_unread?: boolean;
+      /** What was begun to be written, at most `limits.body_bytes`; an empty one takes it away. */
+      draft?: string;
     }
   | {
       t: "history";
@@ -160,6 +166,18 @@ export type Command =
       /** One emoji, or `:name:`. */
       reaction: string;
       on: boolean;
+    }
+  | {
+      t: "pin";
+      rid: number;
+      conversation: string;
+      seq: number;
+      on: boolean;
+    }
+  | {
+      t: "pins";
+      rid: number;
+      conversation: string;
     }
   | {
       t: "create_room";
@@ -320,6 +338,9 @@ export type SendTo =
   | {
       page: string
     };
+
+/** Which conversations a page has. */
+export type Only = "unread" | "mentions";
 
 /** Which marker moves, and up to where. */
 export type MarkerSet =
@@ -483,6 +504,8 @@ export type Event =
       deleted?: boolean;
       /** It is what has stayed of a call; `body` says the same in English. */
       call?: CallEntry;
+      /** It is kept at hand above the conversation. */
+      pinned?: boolean;
       /** In the order in which they came first. */
       reactions?: Array<Reaction>;
     }
@@ -660,6 +683,12 @@ export type Event =
       messages: Array<Message>;
       /** More messages exist in the asked direction. */
       more: boolean;
+    }
+  | {
+      t: "pins";
+      re: number;
+      conversation: string;
+      messages: Array<Message>;
     }
   | {
       t: "found";
@@ -848,6 +877,10 @@ export type Conversation = {
   archived: boolean;
   /** It waits for an answer; absent: it does not. */
   request?: RequestState;
+  /** Shown as unread, although all of it was read. */
+  marked_unread?: boolean;
+  /** What one has begun to write, on any device. */
+  draft?: string;
   /** Unix milliseconds of the last activity; the list is sorted by it. */
   active: number;
 };
@@ -974,6 +1007,8 @@ export type Message = {
   deleted?: boolean;
   /** It is what has stayed of a call; `body` says the same in English. */
   call?: CallEntry;
+  /** It is kept at hand above the conversation. */
+  pinned?: boolean;
   /** In the order in which they came first. */
   reactions?: Array<Reaction>;
 };
@@ -1107,7 +1142,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -1164,6 +1199,7 @@ export const COMES_BACK = {
   site_read_only: "never",
   site_closed: "never",
   kicked: "never",
+  too_many_pinned: "never",
   internal: "later",
 } as const satisfies Record<Code, Return>;
 
@@ -1219,6 +1255,7 @@ export const HTTP_STATUS = {
   site_read_only: 403,
   site_closed: 403,
   kicked: 403,
+  too_many_pinned: 409,
   internal: 500,
 } as const satisfies Record<Code, number>;
 
@@ -1274,5 +1311,6 @@ export const CLOSE_CODE = {
   site_read_only: 4055,
   site_closed: 4056,
   kicked: 4057,
+  too_many_pinned: 4026,
   internal: 1011,
 } as const satisfies Record<Code, number>;

@@ -12,6 +12,8 @@ export class Written {
   /** In the order of writing. */
   queue: readonly Queued[] = [];
   readonly drafts = new Map<ConversationKey, string>();
+  /** Of these the server does not have what is written here. */
+  readonly unsaved = new Set<ConversationKey>();
 
   constructor(private readonly changed: Changed) {}
 
@@ -46,7 +48,24 @@ export class Written {
     this.changed.conversation(queued.key);
   }
 
-  setDraft(key: ConversationKey, text: string): void {
+  /** The member writes. */
+  write(key: ConversationKey, text: string, saved = ''): void {
+    this.#setDraft(key, text);
+    this.saved(key, saved);
+  }
+
+  /** The server has this one now, and what it has is ours. */
+  saved(key: ConversationKey, text: string): void {
+    if ((this.drafts.get(key) ?? '') === text) this.unsaved.delete(key);
+    else this.unsaved.add(key);
+  }
+
+  /** What another device has written; what is written here and was not told yet is newer. */
+  heard(key: ConversationKey, text: string): void {
+    if (!this.unsaved.has(key)) this.#setDraft(key, text);
+  }
+
+  #setDraft(key: ConversationKey, text: string): void {
     const cut = text.slice(0, MAX_DRAFT_CHARS);
     if ((this.drafts.get(key) ?? '') === cut) return;
     if (cut === '') this.drafts.delete(key);
@@ -60,16 +79,23 @@ export class Written {
   }
 
   /** Takes another's instead of the own. */
-  restore(queue: readonly Queued[], drafts: Iterable<[ConversationKey, string]>): void {
+  restore(
+    queue: readonly Queued[],
+    drafts: Iterable<[ConversationKey, string]>,
+    unsaved: Iterable<ConversationKey>,
+  ): void {
     this.queue = queue;
     this.drafts.clear();
-    for (const [key, text] of drafts) this.setDraft(key, text);
+    for (const [key, text] of drafts) this.#setDraft(key, text);
+    this.unsaved.clear();
+    for (const key of unsaved) this.unsaved.add(key);
     for (const one of this.queue) this.changed.conversation(one.key);
   }
 
   /** Another member has signed in. */
   clear(): void {
     this.queue = [];
-    for (const key of [...this.drafts.keys()]) this.setDraft(key, '');
+    for (const key of [...this.drafts.keys()]) this.#setDraft(key, '');
+    this.unsaved.clear();
   }
 }

@@ -184,16 +184,54 @@ test('another tab shows it too, and sends it if the first one dies over it', asy
   expect(server.talk('ana', 'ben').messages[0]?.body).toBe('eins');
 });
 
-test('a message far back is reached page by page', async () => {
+test('a message far back is shown with those around it, and the way leads back to the newest', async () => {
   const { clock, online } = await talking(Array.from({ length: 180 }, (_, i) => `m${i + 1}`));
   const ben = (await online('ben')).client;
   ben.open(ANA);
   await clock.advance(500);
   expect(ben.timeline(ANA).messages.some(one => one.seq === 3)).toBe(false);
-  const reached = ben.reach(ANA, 3);
+  const seqs = () => ben.timeline(ANA).messages.map(one => one.seq);
+  const shown = ben.show(ANA, 40);
   await clock.advance(2_000);
-  expect(await reached).toBe(true);
-  expect(ben.timeline(ANA).messages.some(one => one.seq === 3)).toBe(true);
+  expect(await shown).toBe(true);
+  expect([seqs()[0], seqs().at(-1), ben.timeline(ANA).later, ben.timeline(ANA).more]).toEqual([
+    16,
+    65,
+    true,
+    true,
+  ]);
+  ben.send(ANA, 'meanwhile');
+  await clock.advance(2_000);
+  expect(seqs().at(-1)).toBe(65);
+  ben.loadOlder(ANA);
+  await clock.advance(2_000);
+  expect([seqs()[0], ben.timeline(ANA).more]).toEqual([1, false]);
+  for (let page = 0; page < 2; page++) {
+    ben.loadNewer(ANA);
+    await clock.advance(2_000);
+  }
+  expect([seqs().length, seqs().at(-1), ben.timeline(ANA).later]).toEqual([181, 181, undefined]);
+  const never = ben.show(ANA, 999);
+  await clock.advance(2_000);
+  expect(await never).toBe(false);
+  ben.send(ANA, 'after it');
+  await clock.advance(2_000);
+  expect(seqs().at(-1)).toBe(182);
+});
+
+test('from far back one is at the newest at once, and what was looked at is not loaded up to there', async () => {
+  const { clock, server, online } = await talking(Array.from({ length: 400 }, (_, i) => `m${i + 1}`));
+  const ben = (await online('ben')).client;
+  ben.open(ANA);
+  const shown = ben.show(ANA, 20);
+  await clock.advance(2_000);
+  expect(await shown).toBe(true);
+  const asked = () => server.log.filter(one => one.command.t === 'history' && one.user === 'ben').length;
+  const before = asked();
+  await ben.show(ANA);
+  await clock.advance(2_000);
+  expect(ben.timeline(ANA).messages.at(-1)?.seq).toBe(400);
+  expect([ben.timeline(ANA).later, asked()]).toEqual([undefined, before]);
 });
 
 test('tabs that hear of two changes in different orders agree on the later one', async () => {

@@ -56,6 +56,8 @@ export class Server {
   /** More contacts than these are not named by `watching`. */
   mostNamed = 1_000;
   readonly contacts = new Map<string, Map<string, Contact['state']>>();
+  /** How a user sees a conversation: `user id` → what was changed. */
+  readonly views = new Map<string, Partial<Conversation>>();
   /** Every command that was carried out, with its user. */
   readonly log: { user: string; command: Command }[] = [];
   hellos = 0;
@@ -294,8 +296,14 @@ export class Server {
           reply({ t: 'watching', online: online.slice(0, this.mostNamed), ...more });
         }
         return;
+      case 'pins': {
+        const messages = (this.talks.get(command.conversation)?.messages ?? []).filter(one => one.pinned);
+        const { conversation } = command;
+        return reply({ t: 'pins', re: command.rid, conversation, messages: messages.toReversed() });
+      }
       case 'edit':
       case 'delete':
+      case 'pin':
       case 'react':
         return this.#change(session, command);
       case 'ping':
@@ -306,6 +314,16 @@ export class Server {
         return;
       case 'history':
         return this.#history(session, command);
+      case 'search': {
+        const words = command.query.toLowerCase().split(/\s+/);
+        const hits = [...this.talks.values()]
+          .filter(one => one.members.includes(user))
+          .filter(one => command.conversation === undefined || one.id === command.conversation)
+          .flatMap(one => one.messages)
+          .filter(one => words.every(word => one.body.toLowerCase().includes(word)))
+          .reverse();
+        return reply({ t: 'found', re: command.rid, hits: hits.slice(0, command.limit) });
+      }
       case 'resume': {
         const since = this.#number(command.position);
         return reply({
@@ -321,18 +339,27 @@ export class Server {
         const talks = [...this.talks.values()].filter(
           one => one.members.includes(user) && one.messages.length > 0,
         );
-        return reply({
-          t: 'conversations',
-          re: command.rid,
-          conversations: talks.map(one => this.record(one, user)),
-        });
+        const records = talks.map(one => this.record(one, user));
+        const conversations = records.filter(
+          one => !command.only || (command.only === 'mentions' ? one.mentions : one.unread) > 0,
+        );
+        return reply({ t: 'conversations', re: command.rid, conversations });
       }
       case 'conversation': {
         const talk = this.talks.get(command.conversation);
         if (!talk) return reply({ t: 'error', re: command.rid, code: 'no_such_conversation', text: '' });
-        const { pinned = false, archived = false, muted_until = 0 } = command;
-        const conversation = { ...this.record(talk, user), pinned, archived, muted_until };
-        return reply({ t: 'conversation', re: command.rid, conversation, position });
+        const { t: _, rid: re, conversation: id, ...change } = command;
+        const view = `${user} ${id}`;
+        this.views.set(view, { ...this.views.get(view), ...change });
+        talk.changed = ++this.position;
+        const now = `${this.epoch}.${this.position}`;
+        const conversation = this.record(talk, user);
+        reply({ t: 'conversation', re, conversation, position: now });
+        for (const one of this.sessions) {
+          if (one !== session && one.user === user)
+            this.#deliver(one, { t: 'conversation', conversation, position: now });
+        }
+        return;
       }
       case 'contact': {
         const state =
@@ -380,7 +407,7 @@ export class Server {
   }
 
   /** Changes a message, tells all, and answers. */
-  #change(session: Session, command: Command & { t: 'edit' | 'delete' | 'react' }): void {
+  #change(session: Session, command: Command & { t: 'edit' | 'delete' | 'pin' | 'react' }): void {
     const { user } = session;
     const { rid: re, conversation, seq } = command;
     const talk = this.talks.get(conversation);
@@ -503,18 +530,23 @@ export class Server {
       pinned: false,
       archived: false,
       active: last?.time ?? 0,
+      ...this.views.get(`${user} ${talk.id}`),
     };
   }
 }
 
 function changed(
   old: Message,
-  command: Command & { t: 'edit' | 'delete' | 'react' },
+  command: Command & { t: 'edit' | 'delete' | 'pin' | 'react' },
   user: string,
   now: number,
 ): Message {
   if (command.t === 'edit')
     return old.body === command.body ? old : { ...old, body: command.body, edited: now };
+  if (command.t === 'pin') {
+    const { pinned = false, ...rest } = old;
+    return pinned === command.on ? old : { ...rest, ...(command.on && { pinned: true }) };
+  }
   const { reactions = [], ...rest } = old;
   if (command.t === 'delete') return { ...rest, body: '', deleted: true };
   const before = reactions.find(one => one.reaction === command.reaction);

@@ -1,0 +1,58 @@
+// Messages that are asked for by themselves: those that have certain words, and those that are pinned.
+
+import { type ConversationKey, type Found, type Message, RequestError } from './client.ts';
+import type { Unnumbered } from './engine.ts';
+import type { Replica } from './replica.ts';
+import { drawn } from './seen.ts';
+import type { Event } from './wire.ts';
+
+interface Host {
+  replica: Replica;
+  ask(request: Unnumbered): Promise<Event>;
+}
+
+const PAGE = 20;
+
+/** What is pinned, newest first. */
+export async function pins(host: Host, key: ConversationKey): Promise<readonly Message[]> {
+  const conversation = idOf(host, key);
+  if (conversation === undefined) return [];
+  const event = await host.ask({ t: 'pins', conversation });
+  if (event.t !== 'pins') throw new RequestError('internal');
+  return event.messages.map(one => drawn(one, host.replica.me?.user));
+}
+
+/** Undefined: nothing was said there yet. */
+function idOf({ replica }: Host, key: ConversationKey): string | undefined {
+  return replica.known(key).id ?? (key[0] === '#' ? key.slice(1) : undefined);
+}
+
+export async function search(
+  host: Host,
+  query: string,
+  { in: key, after }: { in?: ConversationKey; after?: string },
+): Promise<Found> {
+  const { keysById } = host.replica.conversations;
+  // Before it has an id there is nothing to be found in it.
+  const conversation = key && idOf(host, key);
+  if (key !== undefined && conversation === undefined) return { hits: [] };
+  const event = await host.ask({
+    t: 'search',
+    query,
+    limit: PAGE,
+    ...(conversation !== undefined && { conversation }),
+    ...(after !== undefined && { after }),
+  });
+  if (event.t !== 'found') throw new RequestError('internal');
+  // A conversation further down than the list was loaded: its record says whose it is.
+  const strange = new Set(event.hits.map(one => one.conversation).filter(id => !keysById.has(id)));
+  if (key === undefined) {
+    await Promise.allSettled(Array.from(strange, id => host.ask({ t: 'conversation', conversation: id })));
+  }
+  const me = host.replica.me?.user;
+  const hits = event.hits.flatMap(one => {
+    const where = key ?? keysById.get(one.conversation);
+    return where === undefined ? [] : [{ key: where, message: drawn(one, me) }];
+  });
+  return { hits, ...(event.next !== undefined && { next: event.next }) };
+}

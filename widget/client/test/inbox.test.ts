@@ -1,0 +1,122 @@
+// Drafts on several devices, what is marked as unread, lists, and search.
+
+import { expect, test, vi } from 'vitest';
+import { direct } from '../src/client.ts';
+import { world } from './world.ts';
+
+const ANA = direct('ana');
+const BEN = direct('ben');
+
+/** Ana has written to Ben, who is here with two browsers. */
+async function devices() {
+  const all = world();
+  all.server.says('ana', 'ben', 'hello');
+  const phone = await all.online('ben');
+  const laptop = await all.online('ben');
+  const drafts = () =>
+    all.server.log.filter(one => one.command.t === 'conversation' && 'draft' in one.command);
+  return { ...all, phone: phone.client, laptop: laptop.client, drafts };
+}
+
+test('a draft comes to the other device when one stops writing, and goes with the message', async () => {
+  const { clock, phone, laptop, drafts } = await devices();
+  for (const text of ['h', 'half', 'half a']) {
+    phone.setDraft(ANA, text);
+    await clock.advance(1_000);
+  }
+  expect([laptop.draft(ANA), drafts().length]).toEqual(['', 0]);
+  await clock.advance(3_000);
+  expect([laptop.draft(ANA), drafts().length]).toEqual(['half a', 1]);
+  phone.send(ANA, 'half a thought');
+  phone.setDraft(ANA, '');
+  await clock.advance(4_000);
+  expect([laptop.draft(ANA), drafts().length]).toEqual(['', 2]);
+});
+
+test('a message that is written at once costs no word about a draft', async () => {
+  const { clock, phone, drafts } = await devices();
+  phone.setDraft(ANA, 'ok');
+  await clock.advance(500);
+  phone.send(ANA, 'ok');
+  phone.setDraft(ANA, '');
+  await clock.advance(20_000);
+  expect(drafts().length).toBe(0);
+});
+
+test('of two drafts the one that came last counts, and nobody loses what they are writing', async () => {
+  const { clock, phone, laptop } = await devices();
+  phone.setDraft(ANA, 'from the phone');
+  await clock.advance(2_000);
+  laptop.setDraft(ANA, 'from the laptop');
+  await clock.advance(1_500);
+  expect([phone.draft(ANA), laptop.draft(ANA)]).toEqual(['from the phone', 'from the laptop']);
+  await clock.advance(5_000);
+  expect([phone.draft(ANA), laptop.draft(ANA)]).toEqual(['from the laptop', 'from the laptop']);
+});
+
+test('what was cleared while it was on its way does not come back', async () => {
+  const { clock, server, phone, laptop } = await devices();
+  server.latency = () => 1_000;
+  phone.setDraft(ANA, 'half a');
+  await clock.advance(3_500);
+  phone.send(ANA, 'half a');
+  phone.setDraft(ANA, '');
+  await clock.advance(20_000);
+  expect([phone.draft(ANA), laptop.draft(ANA)]).toEqual(['', '']);
+});
+
+test('a draft that was written without a connection is told with the next one', async () => {
+  const { clock, server, phone, laptop } = await devices();
+  server.reachable = false;
+  server.cutAll();
+  phone.setDraft(ANA, 'offline');
+  await clock.advance(10_000);
+  server.reachable = true;
+  await clock.advance(60_000);
+  expect([phone.draft(ANA), laptop.draft(ANA)]).toEqual(['offline', 'offline']);
+});
+
+test('what is marked as unread is among the unread, on all devices, until it is opened', async () => {
+  const { clock, phone, laptop } = await devices();
+  phone.seen(ANA, 1);
+  await clock.advance(2_000);
+  expect(laptop.conversations('unread').keys).toEqual([]);
+  await Promise.all([phone.changeConversation(ANA, { markedUnread: true }), clock.advance(100)]);
+  await clock.advance(100);
+  expect([laptop.conversation(ANA).markedUnread, laptop.conversations('unread').keys]).toEqual([true, [ANA]]);
+  expect(laptop.totals()).toMatchObject({ unread: 0, conversations: 1 });
+  laptop.open(ANA);
+  await clock.advance(100);
+  expect([phone.conversation(ANA).markedUnread, phone.conversations('unread').keys]).toEqual([false, []]);
+});
+
+test('lists of what is unread and of mentions are asked of the server, and follow what is read', async () => {
+  const { clock, server, phone } = await devices();
+  server.says('eve', 'ben', 'hey @ben');
+  await clock.advance(500);
+  expect(phone.conversations('unread').keys).toHaveLength(2);
+  expect(phone.conversations('mentions')).toMatchObject({ keys: [direct('eve')], more: true });
+  phone.loadConversations('mentions');
+  await clock.advance(100);
+  expect(phone.conversations('mentions').more).toBe(false);
+  expect(server.log.at(-1)?.command).toMatchObject({ t: 'conversations', only: 'mentions' });
+  phone.seen(direct('eve'), 1);
+  expect([phone.conversations('mentions').keys, phone.conversations('unread').keys]).toEqual([[], [ANA]]);
+});
+
+test('hits say where they stand, also in a conversation that was not loaded, and in one alone', async () => {
+  const { clock, server, online } = world();
+  server.says('ana', 'ben', 'motor oil');
+  server.says('eve', 'ben', 'the motor is warm');
+  const { client } = await online('ben');
+  const found = async (...args: Parameters<typeof client.search>) => {
+    const asked = client.search(...args);
+    // Its code comes first.
+    await vi.dynamicImportSettled();
+    await clock.advance(500);
+    return (await asked).hits.map(one => `${one.key} ${one.message.body}`);
+  };
+  expect(await found('motor')).toEqual(['@eve the motor is warm', '@ana motor oil']);
+  expect(await found('motor', { in: ANA })).toEqual(['@ana motor oil']);
+  expect(await found('motor', { in: BEN })).toEqual([]);
+});
