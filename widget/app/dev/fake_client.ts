@@ -222,6 +222,7 @@ export class FakeClient implements Client {
       mutedUntil: 0,
       pinned: false,
       archived: false,
+      markedUnread: false,
       active: last?.time ?? 0,
       draft: '',
     });
@@ -277,6 +278,7 @@ export class FakeClient implements Client {
       mutedUntil: rank === 6 ? this.now + 60 * MINUTE : 0,
       pinned: rank === 1,
       archived: false,
+      markedUnread: false,
       active: last,
       draft: '',
     });
@@ -335,6 +337,8 @@ export class FakeClient implements Client {
         chat =>
           (chat.request === 'received') === (list === 'requests') &&
           chat.archived === (list === 'archived') &&
+          (list !== 'unread' || chat.unread > 0 || chat.markedUnread) &&
+          (list !== 'mentions' || chat.mentions > 0) &&
           (!isRoom(chat.key) || chat.room?.role !== undefined),
       );
       chats.sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.active - a.active);
@@ -353,6 +357,7 @@ export class FakeClient implements Client {
         mutedUntil: 0,
         pinned: false,
         archived: false,
+        markedUnread: false,
         active: 0,
         draft: '',
       };
@@ -431,6 +436,7 @@ export class FakeClient implements Client {
     this.chats.set(key, { ...chat, unread: 0, mentions: 0 });
     this.change(`conversation:${key}`);
     this.change('totals');
+    this.change('unread');
   }
   send(key: ConversationKey, body: string, replyTo?: number) {
     const id = `out-${++this.serial}`;
@@ -468,7 +474,33 @@ export class FakeClient implements Client {
       return { ...one, reactions: users.length > 0 ? [...others, now] : others };
     });
   }
-  reach = () => Promise.resolve(false);
+  show = (key: ConversationKey, seq?: number) =>
+    Promise.resolve(seq === undefined || this.timeline(key).messages.some(one => one.seq === seq));
+  loadNewer = () => undefined;
+  pins = (key: ConversationKey) =>
+    Promise.resolve(
+      this.timeline(key)
+        .messages.filter(one => one.pinned)
+        .toReversed(),
+    );
+  pin(key: ConversationKey, seq: number, on: boolean) {
+    this.note(`pin ${key} ${seq} ${on}`);
+    this.put(key, seq, ({ pinned: _, ...one }) => ({ ...one, ...(on && { pinned: true }) }));
+    const message = this.timeline(key).messages.find(one => one.seq === seq);
+    if (message) this.happen('changed', { key, message });
+    return Promise.resolve();
+  }
+  search(query: string, where: { in?: ConversationKey } = {}) {
+    const wanted = query.toLowerCase();
+    const hits = Array.from(this.timelines, ([key, { messages }]) =>
+      messages.map(message => ({ key, message })),
+    )
+      .flat()
+      .filter(one => where.in === undefined || one.key === where.in)
+      .filter(one => one.message.body.toLowerCase().includes(wanted))
+      .sort((a, b) => b.message.time - a.message.time);
+    return Promise.resolve({ hits: hits.slice(0, 20) });
+  }
   private put(key: ConversationKey, seq: number, change: (one: Message) => Message) {
     const before = this.timeline(key);
     const messages = before.messages.map(one => (one.seq === seq ? change(one) : one));
@@ -518,6 +550,7 @@ export class FakeClient implements Client {
     this.change(`conversation:${key}`);
     this.change('conversations');
     this.change('archived');
+    this.change('unread');
     return Promise.resolve();
   }
   loadContacts = () => undefined;

@@ -21,7 +21,8 @@ export interface Surroundings {
   root?: ShadowRoot;
   /** Says something to screen readers, politely. */
   announce(text: string): void;
-  openChat(key: ConversationKey): void;
+  /** `at`: with this message on the screen. */
+  openChat(key: ConversationKey, at?: number): void;
   /** Shows a menu over the panel, once it is there; one at a time. */
   openMenu(request: MenuRequest | Promise<MenuRequest>): void;
   /** Lets the member choose an emoji; it is fetched when it is used first. */

@@ -2,11 +2,14 @@
 
 import { type ComponentChildren, h } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { useSheet } from '../sheets.ts';
 import { useClient } from '../surroundings.tsx';
 import type { BodyProps } from './body_text.tsx';
+import css from './formatted.css?inline';
 import { type Block, blocksOf, type Inline, textOf } from './formatting.ts';
 
 export function Formatted({ body, inert, nameOf }: BodyProps) {
+  useSheet(css);
   const me = useClient().me()?.user;
   const blocks = useMemo(() => blocksOf(body, nameOf), [body, nameOf]);
   return <>{blocks.map((block, i) => drawnBlock(block, i, { inert, me }))}</>;

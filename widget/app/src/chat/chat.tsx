@@ -14,19 +14,24 @@ import { History } from './history.tsx';
 
 interface Props {
   conversation: ConversationKey;
+  at: { seq: number } | undefined;
   /** Left out where the list stands beside the chat. */
   onBack: (() => void) | undefined;
   corner: ComponentChildren;
   banner: ComponentChildren;
 }
 
-export function Chat({ conversation: key, onBack, corner, banner }: Props) {
+export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
   const { client, announce, wording: words } = useSurroundings();
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
   const [replyTo, setReplyTo] = useState<Message>();
   const [editing, setEditing] = useState<Message>();
-  const [about, setAbout] = useState(false);
+  const [beside, setBeside] = useState<'about' | 'search'>();
+  /** Where a pin has led, until the chat is opened at another message. */
+  const [jumped, setJumped] = useState<{ seq: number; since: Props['at'] }>();
+  const wanted = jumped && jumped.since === at ? jumped : at;
+  const jump = useCallback((seq: number) => setJumped({ seq, since: at }), [at]);
   const composer = useRef<HTMLTextAreaElement>(null);
   const [sends, setSends] = useState(0);
   useEffect(() => client.open(key), [client, key]);
@@ -74,20 +79,22 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
     />
   );
   const failed = () => announce(words.loadFailed);
-  if (about && inRoom) {
-    const back = () => setAbout(false);
+  const back = () => setBeside(undefined);
+  const search = () => setBeside('search');
+  if (beside === 'about')
     return <Late part={aboutPart} props={{ conversation, onBack: back, corner }} onFailed={back} />;
-  }
+  if (beside === 'search')
+    return <Late part={chatSearch} props={{ conversation, onBack: back, corner }} onFailed={back} />;
   return (
     <>
       {inRoom ? (
         <Late
           part={headPart}
-          props={{ conversation, onBack, corner, onAbout: () => setAbout(true) }}
+          props={{ conversation, onBack, corner, onAbout: () => setBeside('about'), onSearch: search }}
           onFailed={failed}
         />
       ) : (
-        <ChatHeader conversation={conversation} onBack={onBack} corner={corner} />
+        <ChatHeader conversation={conversation} onBack={onBack} onSearch={search} corner={corner} />
       )}
       {banner}
       {!inRoom && (!open || state === 'blocked' || state === 'request_received') && state !== 'contact' && (
@@ -96,8 +103,12 @@ export function Chat({ conversation: key, onBack, corner, banner }: Props) {
       {conversation.request && (
         <Late part={requestPart} props={{ conversation, onGone: onBack }} onFailed={failed} />
       )}
+      {conversation.exists && (
+        <Late part={pinBar} props={{ conversation: key, onJump: jump }} onFailed={() => undefined} />
+      )}
       <History
         conversation={conversation}
+        at={wanted}
         linksInert={conversation.request === 'received' || (!inRoom && !open && state !== 'contact')}
         sends={sends}
         onReply={reply}
@@ -119,13 +130,16 @@ const requestPart = late(() => import('../safety/request_bar.tsx'), 'RequestBar'
 const strangerPart = late(() => import('./stranger_banner.tsx'), 'StrangerBanner');
 export const headPart = late(() => import('../room/room.tsx'), 'RoomHead');
 export const footPart = late(() => import('../room/room.tsx'), 'RoomFoot');
+const pinBar = late(() => import('./pin_bar.tsx'), 'PinBar');
 const aboutPart = late(() => import('../room/about.tsx'), 'About');
+const chatSearch = late(() => import('../search/search_pane.tsx'), 'ChatSearch');
 
 function ChatHeader({
   conversation,
   onBack,
+  onSearch,
   corner,
-}: { conversation: Conversation } & Pick<Props, 'onBack' | 'corner'>) {
+}: { conversation: Conversation; onSearch(): void } & Pick<Props, 'onBack' | 'corner'>) {
   const surroundings = useSurroundings();
   const { wording: words, client } = surroundings;
   const now = useNow();
@@ -141,7 +155,7 @@ function ChatHeader({
       : words[view.presence];
   const items = async () => {
     const menu = await fetchLate(chatMenu, words);
-    return menu.chatActions(surroundings, conversation, now);
+    return menu.chatActions(surroundings, conversation, now, onSearch);
   };
   return (
     <ChatBar name={person.name} onBack={onBack} items={items} corner={corner}>

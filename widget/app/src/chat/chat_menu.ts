@@ -11,10 +11,17 @@ import { together } from '../wording/late_words.ts';
 
 export const words = together(chatWords, peopleWords);
 
-export function chatActions(surroundings: Surroundings, one: Conversation, now: number): MenuItem[] {
-  const { client } = surroundings;
+export function chatActions(
+  surroundings: Surroundings,
+  one: Conversation,
+  now: number,
+  onSearch: () => void,
+): MenuItem[] {
+  const { client, wording } = surroundings;
   const { user } = one.with;
   // The first of a person's is to write to them.
   const [, ...withPerson] = contactActions(surroundings, client.person(user), client.contact(user));
-  return [...(one.exists ? rowActions(surroundings, one, now) : []), ...withPerson];
+  if (!one.exists) return withPerson;
+  const search: MenuItem = { icon: 'search', text: chatWords.of(wording).searchHere, run: onSearch };
+  return [search, ...rowActions(surroundings, one, now), ...withPerson];
 }

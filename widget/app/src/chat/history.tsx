@@ -16,6 +16,8 @@ import { useNames } from './use_names.ts';
 
 interface Props {
   conversation: Conversation;
+  /** The message that is wanted on the screen. */
+  at: { seq: number } | undefined;
   linksInert: boolean;
   /** Grows with each message that the member sends: then the newest is shown. */
   sends: number;
@@ -31,7 +33,16 @@ interface Props {
 const NEAR = 600;
 const REFUSED_MS = 6_000;
 
-export function History({ conversation, linksInert, sends, onReply, onEdit, readOnly, keepsOrder }: Props) {
+export function History({
+  conversation,
+  at,
+  linksInert,
+  sends,
+  onReply,
+  onEdit,
+  readOnly,
+  keepsOrder,
+}: Props) {
   const surroundings = useSurroundings();
   const { client, wording: words, announce } = surroundings;
   const key = conversation.key;
@@ -69,9 +80,12 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
       react: (message, reaction, on) => client.react(key, message.seq ?? 0, reaction, on),
       showOriginal: setQuoteWanted,
       mayRemove: () => keepsOrder,
+      pin: (message, on) =>
+        client.pin(key, message.seq ?? 0, on).catch(() => announce(words.somethingFailed)),
+      mayPin: room ? keepsOrder : !readOnly,
       readOnly,
     }),
-    [client, key, surroundings, onReply, onEdit, keepsOrder, readOnly],
+    [client, key, room, words, announce, surroundings, onReply, onEdit, keepsOrder, readOnly],
   );
   useEffect(
     () =>
@@ -90,7 +104,7 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
 
   const { scrolled, toEnd, stuck } = useAnchor(scroller, shown, {
     hasUnread: timeline.unreadFrom !== undefined,
-    endIsShown: window.below === 0,
+    endIsShown: window.below === 0 && !timeline.later,
   });
   const newest = timeline.messages.at(-1);
   const tabStop = shown.some(item => item.id === active)
@@ -142,6 +156,8 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
       }
     } else if (below < NEAR && window.below > 0) {
       setWindow(downwards(window, items.length));
+    } else if (below < NEAR && timeline.later && timeline.failed === undefined) {
+      client.loadNewer(key);
     }
   };
   const lastId = useRef(items.at(-1)?.id);
@@ -164,10 +180,14 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
   });
 
   const jump = useCallback(() => {
+    void client.show(key);
     setWindow(FIRST_WINDOW);
     setAtEnd(true);
     toEnd();
-  }, [toEnd]);
+  }, [client, key, toEnd]);
+  useEffect(() => {
+    if (at) setQuoteWanted(at.seq);
+  }, [at]);
   useEffect(() => {
     if (sends > 0) jump();
   }, [sends, jump]);
@@ -178,7 +198,7 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
     const index = items.findIndex(item => item.id === id);
     if (index === -1) {
       let wanted = true;
-      client.reach(key, quoteWanted).then(found => {
+      client.show(key, quoteWanted).then(found => {
         if (!wanted || found) return;
         setQuoteWanted(undefined);
         announce(words.notFound);
@@ -292,7 +312,7 @@ export function History({ conversation, linksInert, sends, onReply, onEdit, read
           {refused}
         </p>
       )}
-      {!atEnd && (
+      {(!atEnd || timeline.later) && (
         <button
           type="button"
           class="jump"

@@ -65,6 +65,17 @@ test('a right click or long press opens what can be done with it', async () => {
   ]);
 });
 
+test('a chat that was read can be marked as unread, and says so', async () => {
+  const drawing = row();
+  drawing.client.chats.set(KEY, { ...drawing.client.conversation(KEY), unread: 0 });
+  drawing.do(() => drawing.client.change(`conversation:${KEY}`));
+  drawing.do(() => drawing.button('Actions for Kwame Becker').click());
+  const { items } = await drawing.shownMenu();
+  drawing.do(() => items.find(item => item.text === 'Mark as unread')?.run());
+  expect(drawing.client.calls).toEqual([`change ${KEY} {"markedUnread":true}`]);
+  expect([drawing.has('.badge-dot'), drawing.has('.is-unread')]).toEqual([true, true]);
+});
+
 test('a change that does not work is said', async () => {
   const drawing = row();
   drawing.client.changeConversation = () => Promise.reject(new Error('offline'));

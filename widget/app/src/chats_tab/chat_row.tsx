@@ -29,6 +29,7 @@ export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
   const typing = useTopic(`typing:${key}`, client => client.typing(key));
   const draft = useTopic(`draft:${key}`, client => client.draft(key));
   const muted = conversation.mutedUntil > now;
+  const unread = conversation.unread > 0 || conversation.markedUnread;
 
   const showMenu = () => {
     const anchor = more.current;
@@ -43,7 +44,7 @@ export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
     );
   };
   return (
-    <div class={`row chat-row ${conversation.unread > 0 ? 'is-unread' : ''} ${chosen ? 'is-chosen' : ''}`}>
+    <div data-chat={key} class={`row chat-row ${unread ? 'is-unread' : ''} ${chosen ? 'is-chosen' : ''}`}>
       <button
         type="button"
         class="row-main"
@@ -136,7 +137,14 @@ function Preview({
 
 function Badge({ conversation, muted }: { conversation: Conversation; muted: boolean }) {
   const { wording: words } = useSurroundings();
-  if (conversation.unread === 0) return null;
+  if (conversation.unread === 0) {
+    if (!conversation.markedUnread) return null;
+    return (
+      <span class="badge badge-dot">
+        <span class="hidden-text">{words.filterUnread}</span>
+      </span>
+    );
+  }
   const mentioned = conversation.mentions > 0;
   return (
     <>

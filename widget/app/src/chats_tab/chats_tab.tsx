@@ -1,134 +1,114 @@
 // The conversation list with its filters.
 
-import { type ConversationKey, isRoom } from '@kith/client';
-import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Icon, type IconName } from '../icon/icon.tsx';
+import { type ConversationKey, isRoom, type ListName, topicOf } from '@kith/client';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Icon } from '../icon/icon.tsx';
 import { Late, late } from '../late.tsx';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useClient, useTopic, useWatch, useWording } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
 import { ChatRow } from './chat_row.tsx';
-
-type Filter = 'all' | 'unread' | 'requests' | 'archived';
+import { Empty, Skeleton } from './empty.tsx';
+import { FILTERS } from './filters.ts';
 
 interface Props {
   chosen: ConversationKey | undefined;
   onFindPeople(): void;
 }
 
+export const searchPart = late(() => import('../search/search_pane.tsx'), 'Search');
+const swipe = late(() => import('./swipe.tsx'), 'Swipe');
 const hereNow = late(() => import('./here_now.tsx'), 'HereNow');
-export const CHAT_ROW_HEIGHT = 72;
-const heightOf = () => CHAT_ROW_HEIGHT;
-const keyOf = (key: ConversationKey) => key;
+const nothing = late(() => import('./nothing.tsx'), 'Nothing');
+const ignored = () => undefined;
 
 export function ChatsTab({ chosen, onFindPeople }: Props) {
-  const client = useClient();
   const words = useWording();
-  const [chosenFilter, setFilter] = useState<Filter>('all');
-  const [visible, setVisible] = useState<readonly ConversationKey[]>([]);
+  const [searching, setSearching] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const searched = useRef(false);
+  const [wanted, setFilter] = useState('main');
   const totals = useTopic('totals', one => one.totals());
-  // Once all are answered there is nothing to choose.
-  const filter = chosenFilter === 'requests' && totals.strangers === 0 ? 'all' : chosenFilter;
-  const which = filter === 'archived' || filter === 'requests' ? filter : 'main';
-  const list = useTopic(which === 'main' ? 'conversations' : which, one => one.conversations(which));
-  const keys = useMemo(
-    () => (filter === 'unread' ? list.keys.filter(key => client.conversation(key).unread > 0) : list.keys),
-    // `totals` changes when something is read, which no other topic of the list tells.
-    [client, list, filter, totals],
-  );
-  useEffect(() => {
-    if (filter === 'archived') client.loadConversations('archived');
-  }, [client, filter]);
-  useWatch(visible.filter(key => !isRoom(key)).map(key => client.conversation(key).with.user));
-
+  const filters = FILTERS.filter(one => one.shown?.(totals) ?? true);
+  const filter = filters.find(one => one.value === wanted) ?? filters[0];
+  // Whoever closes the search is where it was opened.
+  useLayoutEffect(() => {
+    if (searched.current && !searching) opener.current?.focus({ preventScroll: true });
+    searched.current = searching;
+  }, [searching]);
+  if (searching) {
+    const close = () => setSearching(false);
+    return <Late part={searchPart} props={{ onClose: close }} onFailed={close} />;
+  }
   return (
     <>
       <div class="list-tools">
-        <Segmented<Filter>
+        <button ref={opener} type="button" class="search-open" onClick={() => setSearching(true)}>
+          <Icon name="search" />
+          {words.searchAll}
+        </button>
+        <Segmented
           label={words.filters}
           look="chips"
-          value={filter}
-          choices={[
-            { value: 'all', text: words.filterAll },
-            { value: 'unread', text: words.filterUnread },
-            ...(totals.strangers > 0 ? [{ value: 'requests', text: words.filterRequests } as const] : []),
-            { value: 'archived', text: words.filterArchived },
-          ]}
+          value={filter?.value ?? ''}
+          choices={filters.map(one => ({ value: one.value, text: one.text(words) }))}
           onChange={setFilter}
         />
       </div>
-      {keys.length === 0 && list.loading ? (
-        <Skeleton />
-      ) : keys.length === 0 ? (
-        <Nothing filter={filter} onFindPeople={onFindPeople} />
+      {filter?.part ? (
+        <Late part={filter.part} props={{}} onFailed={ignored} />
       ) : (
-        <VirtualList
-          key={filter}
-          label={words.chatList}
-          rows={keys}
-          keyOf={keyOf}
-          heightOf={heightOf}
-          draw={(key, tabIndex) => <ChatRow conversation={key} chosen={key === chosen} tabIndex={tabIndex} />}
-          onVisible={setVisible}
-          onNearEnd={() => {
-            if (list.more && !list.loading) client.loadConversations(which);
-          }}
+        <List
+          key={filter?.value}
+          list={filter?.value as ListName}
+          chosen={chosen}
+          onFindPeople={onFindPeople}
         />
       )}
     </>
   );
 }
 
-function Nothing({ filter, onFindPeople }: { filter: Filter; onFindPeople: () => void }) {
+export const CHAT_ROW_HEIGHT = 72;
+const heightOf = () => CHAT_ROW_HEIGHT;
+const keyOf = (key: ConversationKey) => key;
+
+function List({ list: name, chosen, onFindPeople }: Props & { list: ListName }) {
+  const client = useClient();
   const words = useWording();
-  if (filter === 'unread') return <Empty icon="check" title={words.noUnread} hint={words.noUnreadHint} />;
-  if (filter === 'archived')
-    return <Empty icon="archive" title={words.noArchived} hint={words.noArchivedHint} />;
+  const [visible, setVisible] = useState<readonly ConversationKey[]>([]);
+  const rows = useRef<HTMLDivElement>(null);
+  const list = useTopic(topicOf(name), one => one.conversations(name));
+  useEffect(() => {
+    if (name !== 'main') client.loadConversations(name);
+  }, [client, name]);
+  useWatch(visible.filter(key => !isRoom(key)).map(key => client.conversation(key).with.user));
+  if (list.keys.length === 0) {
+    if (list.loading) return <Skeleton />;
+    if (name !== 'main') return <Late part={nothing} props={{ list: name }} onFailed={ignored} />;
+    return (
+      <Empty icon="chat" title={words.noChats} hint={words.noChatsHint}>
+        <Late part={hereNow} props={{}} onFailed={ignored} />
+        <button type="button" class="button button-main" onClick={onFindPeople}>
+          {words.findPeople}
+        </button>
+      </Empty>
+    );
+  }
   return (
-    <Empty icon="chat" title={words.noChats} hint={words.noChatsHint}>
-      <Late part={hereNow} props={{}} onFailed={() => undefined} />
-      <button type="button" class="button button-main" onClick={onFindPeople}>
-        {words.findPeople}
-      </button>
-    </Empty>
-  );
-}
-
-interface EmptyProps {
-  icon: IconName;
-  title: string;
-  hint: string;
-  children?: ComponentChildren;
-}
-
-export function Empty({ icon, title, hint, children }: EmptyProps) {
-  return (
-    <div class="empty">
-      <span class="empty-picture">
-        <Icon name={icon} />
-      </span>
-      <h3>{title}</h3>
-      <p dir="auto">{hint}</p>
-      {children}
-    </div>
-  );
-}
-
-/** Grey rows while the first page is on its way. */
-export function Skeleton() {
-  const words = useWording();
-  return (
-    <div class="skeleton" role="img" aria-label={words.loading}>
-      {Array.from({ length: 7 }, (_, i) => (
-        <div key={i} class="skeleton-row">
-          <span class="skeleton-circle" />
-          <span class="skeleton-lines">
-            <span class="skeleton-line" />
-            <span class="skeleton-line" />
-          </span>
-        </div>
-      ))}
+    <div class="swiped" ref={rows}>
+      <VirtualList
+        label={words.chatList}
+        rows={list.keys}
+        keyOf={keyOf}
+        heightOf={heightOf}
+        draw={(key, tabIndex) => <ChatRow conversation={key} chosen={key === chosen} tabIndex={tabIndex} />}
+        onVisible={setVisible}
+        onNearEnd={() => {
+          if (list.more && !list.loading) client.loadConversations(name);
+        }}
+      />
+      {matchMedia('(hover: none)').matches && <Late part={swipe} props={{ list: rows }} onFailed={ignored} />}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // What can be done with a chat; the chat's own menu has the same.
 
-import { type Conversation, MUTED_FOR_GOOD } from '@kith/client';
+import { type Conversation, MUTED_FOR_GOOD, RequestError } from '@kith/client';
+import '../icon/late_shapes.ts';
 import type { MenuItem } from '../menu/menu.tsx';
 import type { Surroundings } from '../surroundings.tsx';
 import { chatWords } from './words.ts';
@@ -13,18 +14,19 @@ export function rowActions(surroundings: Surroundings, one: Conversation, now: n
   const { client, announce } = surroundings;
   const words = chatWords.of(surroundings.wording);
   const change = (what: Parameters<typeof client.changeConversation>[1]) =>
-    void client.changeConversation(one.key, what).catch(() => announce(words.somethingFailed));
+    void client.changeConversation(one.key, what).catch(error => {
+      const full = error instanceof RequestError && error.code === 'too_many_pinned';
+      announce(full ? words.tooManyPinned : words.somethingFailed);
+    });
+  const markRead = () => {
+    if (one.last?.seq !== undefined) client.seen(one.key, one.last.seq);
+    if (one.markedUnread) change({ markedUnread: false });
+  };
   const muted = one.mutedUntil > now;
   return [
-    ...(one.unread > 0 && one.last?.seq !== undefined
-      ? [
-          {
-            icon: 'check',
-            text: words.markRead,
-            run: () => client.seen(one.key, one.last?.seq ?? 0),
-          } as const,
-        ]
-      : []),
+    one.unread > 0 || one.markedUnread
+      ? { icon: 'check', text: words.markRead, run: markRead }
+      : { icon: 'unread', text: words.markUnread, run: () => change({ markedUnread: true }) },
     { icon: 'pin', text: one.pinned ? words.unpin : words.pin, run: () => change({ pinned: !one.pinned }) },
     ...(muted
       ? [{ icon: 'muted', text: words.unmute, run: () => change({ mutedUntil: 0 }) } as const]

@@ -12,4 +12,13 @@ export const de = (): ChatWords => ({
   archive: 'Archivieren',
   unarchive: 'Zurück zu den Chats',
   markRead: 'Als gelesen markieren',
+  markUnread: 'Als ungelesen markieren',
+  tooManyPinned: 'Mehr Chats kannst du nicht anheften. Löse zuerst einen.',
+  searchHere: 'In diesem Chat suchen',
+  noMentions: 'Niemand hat dich erwähnt',
+  noMentionsHint: 'Nachrichten mit @ und deinem Namen stehen hier, bis du sie liest.',
+  noUnread: 'Alles gelesen',
+  noUnreadHint: 'Neue Nachrichten erscheinen hier.',
+  noArchived: 'Das Archiv ist leer',
+  noArchivedHint: 'Archivierte Chats ruhen hier, bis etwas Neues kommt.',
 });

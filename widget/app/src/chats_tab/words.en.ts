@@ -10,6 +10,15 @@ export const en = () => ({
   archive: 'Archive',
   unarchive: 'Move back to chats',
   markRead: 'Mark as read',
+  markUnread: 'Mark as unread',
+  tooManyPinned: 'You have pinned as many chats as you may. Unpin one first.',
+  searchHere: 'Search in this chat',
+  noMentions: 'Nobody has mentioned you',
+  noMentionsHint: 'Messages with @ and your name show up here until you read them.',
+  noUnread: 'You are all caught up',
+  noUnreadHint: 'New messages will show up here.',
+  noArchived: 'Nothing archived',
+  noArchivedHint: 'Archived chats rest here until something new arrives.',
 });
 
 export type ChatWords = ReturnType<typeof en>;

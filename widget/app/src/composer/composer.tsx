@@ -53,7 +53,8 @@ export function Composer(props: Props) {
   // types at once would otherwise lose the first letters.
   useLayoutEffect(() => {
     if (editing) return;
-    if (document.activeElement === null || draft === '' || !isFocused(field.current)) setText(draft);
+    if (document.activeElement === null || draft === '' || text === '' || !isFocused(field.current))
+      setText(draft);
   }, [draft, field, editing]);
   useLayoutEffect(() => grow(field.current), [text, field]);
   useLayoutEffect(() => {

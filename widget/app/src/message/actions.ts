@@ -21,6 +21,8 @@ export interface MessageDeeds {
   showOriginal(seq: number): void;
   /** Others' messages may be deleted by those who keep order. */
   mayRemove(message: Message): boolean;
+  pin(message: Message, on: boolean): void;
+  mayPin: boolean;
   /** One may not write here, and so not react either. */
   readOnly: boolean;
 }
@@ -84,6 +86,13 @@ function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings
       run: () => deeds.showOriginal(message.replyTo ?? 0),
     },
     !message.deleted && { icon: 'copy', text: words.copy, run: () => copy(message, surroundings) },
+    stored &&
+      !message.deleted &&
+      deeds.mayPin && {
+        icon: 'pin',
+        text: message.pinned ? words.unpinMessage : words.pinMessage,
+        run: () => deeds.pin(message, !message.pinned),
+      },
     mayEdit(message) && !deeds.readOnly && { icon: 'edit', text: words.edit, run: () => deeds.edit(message) },
     stored &&
       !message.deleted &&

@@ -1,11 +1,13 @@
 // @vitest-environment happy-dom
 
 import { direct, type Message } from '@kith/client';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../test/draw.ts';
 import { fetchPart } from '../late.tsx';
 import type { MessageDeeds } from './actions.ts';
-import { failedPart, MessageView } from './message.tsx';
+import { failedPart, MessageView, reactionsPart } from './message.tsx';
+
+beforeAll(() => Promise.all([fetchPart(failedPart, WORDING), fetchPart(reactionsPart, WORDING)]));
 
 function drawn(
   message: { [K in keyof Message]?: Message[K] | undefined },
@@ -31,6 +33,8 @@ function drawn(
     react: (one, reaction, on) => done.push(`react ${one.id} ${reaction} ${on}`),
     showOriginal: seq => done.push(`original ${seq}`),
     mayRemove: () => more.keepsOrder ?? false,
+    pin: (one, on) => done.push(`pin ${one.id} ${on}`),
+    mayPin: more.keepsOrder ?? false,
     readOnly: more.readOnly ?? false,
   };
   const drawing = new Drawing().draw(
@@ -81,7 +85,6 @@ test('each state of an own message is told in words', () => {
 });
 
 test('a message that failed says why, and is tried again with the same id', async () => {
-  await fetchPart(failedPart, WORDING);
   const { drawing } = drawn({ id: 'm-7', mine: true, state: 'failed', code: 'not_allowed' });
   expect(drawing.text()).toContain('You cannot write to this person.');
   drawing.do(() => drawing.button('Retry').click());
@@ -121,6 +124,7 @@ test('what can be done depends on whose it is', async () => {
   expect(await items({ mine: false }, { keepsOrder: true })).toEqual([
     'Reply',
     'Copy text',
+    'Pin for all',
     'Delete',
     'Report',
   ]);

@@ -12,7 +12,6 @@ import { fetchLate, Late, late } from '../late.tsx';
 import { useSurroundings, useWording } from '../surroundings.tsx';
 import type { MessageDeeds } from './actions.ts';
 import { longPress } from './long_press.ts';
-import { Reactions } from './reactions.tsx';
 import { StateIcon } from './state_icon.tsx';
 
 export interface MessageProps {
@@ -105,13 +104,19 @@ function Bubble(props: MessageProps) {
         </div>
         <Tools message={message} deeds={deeds} more={more} showMenu={showMenu} />
       </div>
-      <Reactions
-        message={message}
-        tabIndex={tabIndex}
-        onReact={(reaction, on) => {
-          if (!deeds.readOnly) deeds.react(message, reaction, on);
-        }}
-      />
+      {message.reactions && (
+        <Late
+          part={reactionsPart}
+          props={{
+            message,
+            tabIndex,
+            onReact: (reaction: string, on: boolean) => {
+              if (!deeds.readOnly) deeds.react(message, reaction, on);
+            },
+          }}
+          onFailed={() => undefined}
+        />
+      )}
       {message.state === 'failed' && (
         <Late part={failedPart} props={{ message }} onFailed={() => undefined} />
       )}
@@ -125,6 +130,7 @@ function Bubble(props: MessageProps) {
 }
 
 export const messageActions = () => import('./actions.ts');
+export const reactionsPart = late(() => import('./reactions.tsx'), 'Reactions');
 export const failedPart = late(() => import('./failed.tsx'), 'Failed');
 
 function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
@@ -153,6 +159,12 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
         <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
       )}
       <span class="meta">
+        {message.pinned && (
+          <span class="meta-pin" title={words.pinned}>
+            <Icon name="pin" />
+            <span class="hidden-text">{words.pinned}</span>
+          </span>
+        )}
         {message.edited !== undefined && !message.deleted && (
           <span title={words.editedAt(words.full(message.edited))}>{words.edited}</span>
         )}

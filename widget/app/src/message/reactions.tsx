@@ -1,7 +1,9 @@
 // Who reacted how to a message: one chip per reaction, which one presses to do the same or to take it back.
 
 import type { Message, Reaction } from '@kith/client';
+import { useSheet } from '../sheets.ts';
 import { useSurroundings } from '../surroundings.tsx';
+import css from './reactions.css?inline';
 
 interface Props {
   message: Message;
@@ -13,6 +15,7 @@ interface Props {
 const NAMED = 8;
 
 export function Reactions({ message, tabIndex, onReact }: Props) {
+  useSheet(css);
   const { wording: words } = useSurroundings();
   if (message.reactions === undefined || message.reactions.length === 0) return null;
   return (

@@ -18,4 +18,6 @@ export const de = (): MessageWords => ({
   requestPending: 'Nicht gesendet. Warte auf eine Antwort.',
   tooManyRequests: 'Du hast heute schon vielen neuen Leuten geschrieben. Versuch es morgen wieder.',
   siteReadOnly: 'Gerade dürfen hier nur Moderatoren schreiben.',
+  pinMessage: 'Für alle anheften',
+  unpinMessage: 'Nicht mehr anheften',
 });

@@ -16,6 +16,8 @@ export const en = () => ({
   requestPending: 'Not sent. Wait until they answer.',
   tooManyRequests: 'You have written to many new people today. Try again tomorrow.',
   siteReadOnly: 'Only moderators may write here for now.',
+  pinMessage: 'Pin for all',
+  unpinMessage: 'Unpin',
 });
 
 export type MessageWords = ReturnType<typeof en>;

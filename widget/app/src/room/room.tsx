@@ -24,10 +24,11 @@ interface HeadProps {
   conversation: Conversation;
   onBack: (() => void) | undefined;
   onAbout(): void;
+  onSearch(): void;
   corner: ComponentChildren;
 }
 
-export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
+export function RoomHead({ conversation, onBack, onAbout, onSearch, corner }: HeadProps) {
   useSheet(css);
   const surroundings = useSurroundings();
   const { client, confirm, announce } = surroundings;
@@ -54,6 +55,7 @@ export function RoomHead({ conversation, onBack, onAbout, corner }: HeadProps) {
       });
     return [
       { icon: 'people', text: words.aboutRoom, run: onAbout } as const,
+      { icon: 'search', text: chatWords.of(surroundings.wording).searchHere, run: onSearch } as const,
       ...(member ? rowActions(surroundings, conversation, now) : []),
       ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
     ];

@@ -3,7 +3,7 @@
 import { direct, type Report, type ReportState, room } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { Empty, Skeleton } from '../chats_tab/chats_tab.tsx';
+import { Empty, Skeleton } from '../chats_tab/empty.tsx';
 import '../icon/late_shapes.ts';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';

@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { Skeleton } from '../chats_tab/chats_tab.tsx';
+import { Skeleton } from '../chats_tab/empty.tsx';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import { safetyWords } from './words.ts';

@@ -1,5 +1,6 @@
 // Where one types what one looks for.
 
+import type { InputHTMLAttributes, Ref } from 'preact';
 import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../sheets.ts';
 import { useWording } from '../surroundings.tsx';
@@ -9,9 +10,11 @@ interface Props {
   label: string;
   value: string;
   onChange(value: string): void;
+  /** What else the field is. */
+  field?: InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> };
 }
 
-export function SearchField({ label, value, onChange }: Props) {
+export function SearchField({ label, value, onChange, field }: Props) {
   useSheet(css);
   const words = useWording();
   return (
@@ -33,6 +36,7 @@ export function SearchField({ label, value, onChange }: Props) {
           event.preventDefault();
           onChange('');
         }}
+        {...field}
       />
       {value !== '' && (
         <button type="button" class="icon-button" aria-label={words.clearSearch} onClick={() => onChange('')}>

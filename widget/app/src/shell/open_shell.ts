@@ -10,6 +10,8 @@ export interface ShellState {
   tab: Tab;
   /** The conversation on the screen. */
   chat: ConversationKey | undefined;
+  /** The message that it was opened at; another object each time. */
+  at: { seq: number } | undefined;
   /** A bubble that the member has made as large as the page. */
   expanded: boolean;
 }
@@ -21,8 +23,8 @@ export interface OpenShell {
   hide(): void;
   toggleExpanded(): void;
   goTo(tab: Tab): void;
-  openChat(key: ConversationKey): void;
-  openWith(user: string): void;
+  openChat(key: ConversationKey, at?: number): void;
+  openWith(user: string, at?: number): void;
   /** The chat is before the member's eyes, or the list with its row. */
   shows(key: ConversationKey): boolean;
   /** From a chat to the list. */
@@ -34,7 +36,7 @@ export interface OpenShell {
 const HISTORY_KEY = 'kithDepth';
 
 export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | 'settings'>): OpenShell {
-  let state: ShellState = { open: false, tab: 'chats', chat: undefined, expanded: false };
+  let state: ShellState = { open: false, tab: 'chats', chat: undefined, at: undefined, expanded: false };
   const listeners = new Set<() => void>();
 
   const change = (next: Partial<ShellState>) => {
@@ -85,8 +87,8 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
     },
     toggleExpanded: () => change({ expanded: !state.expanded }),
     goTo: tab => change({ tab }),
-    openChat: key => go({ open: true, chat: key }),
-    openWith: user => go({ open: true, chat: direct(user) }),
+    openChat: (key, at) => go({ open: true, chat: key, at: at === undefined ? undefined : { seq: at } }),
+    openWith: (user, at) => shell.openChat(direct(user), at),
     shows(key) {
       if (!state.open) return false;
       const full = stage.settings.mode === 'inbox' || (state.expanded && !isPhone());

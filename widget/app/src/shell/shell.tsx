@@ -7,13 +7,13 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, u
 import { Banner, useTrouble } from '../banner/banner.tsx';
 import { Chat, chatMenu, footPart, headPart } from '../chat/chat.tsx';
 import { rowMenu } from '../chats_tab/chat_row.tsx';
-import { ChatsTab } from '../chats_tab/chats_tab.tsx';
+import { ChatsTab, searchPart } from '../chats_tab/chats_tab.tsx';
 import { Icon } from '../icon/icon.tsx';
 import { fetchLate, fetchPart, Late, late, type Part } from '../late.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
 import type { MenuRequest } from '../menu/menu.tsx';
 import { deleteQuestion } from '../message/asking.ts';
-import { failedPart, messageActions } from '../message/message.tsx';
+import { failedPart, messageActions, reactionsPart } from '../message/message.tsx';
 import type { Notices } from '../notices/notices.ts';
 import { ToastPlace } from '../notices/toast_place.tsx';
 import {
@@ -144,7 +144,18 @@ const ignored = () => undefined;
 const picker = late(() => import('../emoji/picker.tsx'), 'Picker');
 
 /** One touch away. */
-const PARTS = [menuPart, confirm, contactsTab, roomsTab, meTab, headPart, footPart, failedPart];
+const PARTS = [
+  menuPart,
+  confirm,
+  searchPart,
+  contactsTab,
+  roomsTab,
+  meTab,
+  headPart,
+  footPart,
+  failedPart,
+  reactionsPart,
+];
 const CODES = [rowMenu, chatMenu, messageActions, deleteQuestion];
 
 interface PanelProps {
@@ -256,7 +267,13 @@ function Panel({
       )}
       {state.chat !== undefined ? (
         <div class="pane pane-chat" inert={overlay} key={state.chat}>
-          <Chat conversation={state.chat} onBack={back} corner={corner} banner={!twoColumns && banner} />
+          <Chat
+            conversation={state.chat}
+            at={state.at}
+            onBack={back}
+            corner={corner}
+            banner={!twoColumns && banner}
+          />
         </div>
       ) : (
         twoColumns && (

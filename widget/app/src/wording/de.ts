@@ -18,9 +18,11 @@ export const de = (plural: Plural): Catalogue => ({
   mentions: n => plural(n, { one: '1 Erwähnung', other: `${n} Erwähnungen` }),
   requestsWaiting: n => plural(n, { one: '1 Anfrage', other: `${n} Anfragen` }),
 
+  searchAll: 'Suchen',
   filterAll: 'Alle',
   filterUnread: 'Ungelesen',
   filterRequests: 'Anfragen',
+  filterMentions: 'Erwähnungen',
   filterArchived: 'Archiv',
   filters: 'Zeigen',
   chatList: 'Deine Chats',
@@ -34,10 +36,6 @@ export const de = (plural: Plural): Catalogue => ({
 
   noChats: 'Noch keine Chats',
   noChatsHint: 'Sag jemandem Hallo, der gerade da ist.',
-  noUnread: 'Alles gelesen',
-  noUnreadHint: 'Neue Nachrichten erscheinen hier.',
-  noArchived: 'Das Archiv ist leer',
-  noArchivedHint: 'Archivierte Chats ruhen hier, bis etwas Neues kommt.',
   findPeople: 'Leute finden',
 
   clearSearch: 'Suche leeren',

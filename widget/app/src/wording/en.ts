@@ -17,9 +17,11 @@ export const en = (plural: Plural) => ({
   mentions: (n: number) => plural(n, { one: '1 mention of you', other: `${n} mentions of you` }),
   requestsWaiting: (n: number) => plural(n, { one: '1 request', other: `${n} requests` }),
 
+  searchAll: 'Search',
   filterAll: 'All',
   filterUnread: 'Unread',
   filterRequests: 'Requests',
+  filterMentions: 'Mentions',
   filterArchived: 'Archived',
   filters: 'Show',
   chatList: 'Your chats',
@@ -33,10 +35,6 @@ export const en = (plural: Plural) => ({
 
   noChats: 'No chats yet',
   noChatsHint: 'Say hello to somebody who is here now.',
-  noUnread: 'You are all caught up',
-  noUnreadHint: 'New messages will show up here.',
-  noArchived: 'Nothing archived',
-  noArchivedHint: 'Archived chats rest here until something new arrives.',
   findPeople: 'Find people',
 
   clearSearch: 'Clear search',

@@ -1,0 +1,79 @@
+// The messages that somebody has pinned, one at a time, above those of the chat.
+
+import type { ConversationKey, Message } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { plainOf } from '../body_text/formatting.ts';
+import { Icon } from '../icon/icon.tsx';
+import { useSheet } from '../sheets.ts';
+import { useClient, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
+import css from './pin_bar.css?inline';
+import { pinWords } from './words.ts';
+
+export { pinWords as words } from './words.ts';
+
+interface Props {
+  conversation: ConversationKey;
+  onJump(seq: number): void;
+}
+
+export function PinBar({ conversation: key, onJump }: Props) {
+  useSheet(css);
+  const words = useWords(pinWords);
+  const pins = usePins(key);
+  const [at, setAt] = useState(0);
+  const index = Math.min(at, pins.length - 1);
+  const pin = pins[index];
+  if (pin === undefined) return null;
+  const text = plainOf(pin.body).replace(/\s+/gu, ' ').slice(0, 200);
+  return (
+    <button
+      type="button"
+      class="pin-bar"
+      title={words.showPinned}
+      onClick={() => {
+        if (pin.seq !== undefined) onJump(pin.seq);
+        // The next time leads to the one before.
+        setAt((index + 1) % pins.length);
+      }}
+    >
+      <Icon name="pin" />
+      <span class="pin-words grow">
+        <span class="pin-title">{words.pinnedOf(index + 1, pins.length)}</span>
+        <span class="pin-text clip" dir="auto">
+          {text}
+        </span>
+      </span>
+    </button>
+  );
+}
+
+/** Newest first. */
+function usePins(key: ConversationKey): readonly Message[] {
+  const client = useClient();
+  const [pins, setPins] = useState<readonly Message[]>([]);
+  const online = useTopic('status', one => one.status()).state === 'online';
+  useEffect(() => {
+    if (!online) return;
+    let wanted = true;
+    // What was changed while nobody listened is in the answer.
+    client.pins(key).then(
+      all => wanted && setPins(all),
+      () => undefined,
+    );
+    const leave = client.on('changed', one => {
+      if (one.key === key) setPins(before => changed(before, one.message));
+    });
+    return () => {
+      wanted = false;
+      leave();
+    };
+  }, [client, key, online]);
+  return pins;
+}
+
+function changed(pins: readonly Message[], message: Message): readonly Message[] {
+  const others = pins.filter(one => one.seq !== message.seq);
+  if (!message.pinned) return others.length === pins.length ? pins : others;
+  return [...others, message].sort((a, b) => (b.seq ?? 0) - (a.seq ?? 0));
+}

@@ -1,0 +1,8 @@
+/** German. */
+
+import type { PinWords } from './words.en.ts';
+
+export const de = (): PinWords => ({
+  showPinned: 'Angeheftete Nachricht zeigen',
+  pinnedOf: (n, count) => (count === 1 ? 'Angeheftete Nachricht' : `Angeheftete Nachricht ${n} von ${count}`),
+});
