@@ -66,6 +66,36 @@ describe('axe finds nothing', () => {
         await page.getByText('Nobody found').waitFor();
       },
     },
+    'a search of everything': {
+      settings: { rooms: 6 },
+      act: async page => {
+        await page.getByRole('button', { name: 'Search', exact: true }).click();
+        await page.getByRole('combobox').fill('ri');
+        await page.getByRole('option').nth(3).waitFor();
+      },
+    },
+    'a search that finds nothing': {
+      act: async page => {
+        await page.getByRole('button', { name: 'Search', exact: true }).click();
+        await page.getByRole('combobox').fill('zzzz');
+        await page.getByText('Nothing found').waitFor();
+      },
+    },
+    'a search in a chat': {
+      settings: { open: 'u2' },
+      act: async page => {
+        await page.getByRole('button', { name: /^Actions for/ }).last().click();
+        await page.getByRole('menuitem', { name: 'Search in this chat' }).click();
+        await page.getByRole('combobox').fill('sunday');
+        await page.getByRole('option').first().waitFor();
+      },
+    },
+    'a list with nothing in it': {
+      act: async page => {
+        await page.getByRole('radio', { name: 'Archived' }).click();
+        await page.getByText('Nothing archived').waitFor();
+      },
+    },
     me: { act: page => tab(page, 'Me').click() },
     rooms: {
       settings: { rooms: 6 },

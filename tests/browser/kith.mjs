@@ -18,14 +18,16 @@ const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_')));
 
 export class Kith {
-  static async start() {
+  /** `settings`: variables that the binary reads. */
+  static async start(settings = {}) {
     assert.ok(existsSync(BINARY), `no binary at ${BINARY}: cargo build --package server, or KITH_BIN=…`);
-    const kith = new Kith(await freePort(), await mkdtemp(join(tmpdir(), 'kith-browser-')));
+    const kith = new Kith(await freePort(), await mkdtemp(join(tmpdir(), 'kith-browser-')), settings);
     await kith.up();
     return kith;
   }
 
-  constructor(port, data) {
+  constructor(port, data, settings = {}) {
+    this.settings = settings;
     this.url = `http://127.0.0.1:${port}`;
     this.http = `127.0.0.1:${port}`;
     this.data = data;
@@ -35,7 +37,7 @@ export class Kith {
   async up() {
     this.process = spawn(BINARY, ['demo', '--data', this.data, '--http', this.http], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env,
+      env: { ...env, ...this.settings },
     });
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream.on('data', bytes => {
