@@ -331,6 +331,16 @@ impl Command {
         }
     }
 
+    /// What it says to others in words of the sender's.
+    pub(crate) fn body(&self) -> Option<&str> {
+        match self {
+            Command::Send { body, .. } | Command::ChangeMessage { change: MessageChange::Edit(body), .. } => {
+                Some(body)
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn answer_to(&self) -> AnswerTo {
         match self {
             Command::Send { client_id, .. } => AnswerTo::Message(client_id.clone()),

@@ -15,6 +15,7 @@ mod contacts;
 mod conversations;
 mod delivery;
 mod event;
+mod filters;
 mod guest;
 mod id;
 mod limits;
@@ -63,6 +64,7 @@ pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Member, Message, Person, Presence, Reactions,
     Welcome, With,
 };
+pub use filters::{Filters, Links};
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
 };

@@ -443,6 +443,10 @@ impl Inner {
         rate.take(if is_send { &mut user.sends } else { &mut user.commands }, now)?;
         let asker =
             Asker { session, sub: user.sub.clone(), guest: user.guest, role: user.on_site.role, site };
+        drop(shard);
+        if let Some(body) = command.body().filter(|_| asker.role < SiteRole::Moderator) {
+            asker.site.site.settings.filters.check(body)?;
+        }
         Ok((asker, is_waiting))
     }
 

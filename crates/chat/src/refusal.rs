@@ -83,6 +83,8 @@ pub enum Refusal {
     Kicked,
     #[error("as many are pinned as may be")]
     TooManyPinned,
+    #[error("a word or a link in it is not wanted on this site")]
+    Filtered,
     #[error("the session is over")]
     NoSession,
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
@@ -91,7 +93,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 42] = [
+    pub const WORDS: [&'static str; 43] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -134,6 +136,7 @@ impl Refusal {
         "site_closed",
         "kicked",
         "too_many_pinned",
+        "filtered",
     ];
 
     pub fn word(self) -> &'static str {
@@ -184,6 +187,7 @@ impl Refusal {
             Refusal::SiteClosed => 39,
             Refusal::Kicked => 40,
             Refusal::TooManyPinned => 41,
+            Refusal::Filtered => 42,
         }
     }
 }

@@ -117,11 +117,23 @@ pub fn first_contact(body: &str, attachments: usize, links: LinkRule) -> Result<
 
 /// Would a reader take something in it for an address to go to? A scheme, `www.`, or a name with an ending that people know.
 pub fn has_link(body: &str) -> bool {
-    let lower = body.to_lowercase();
-    if ["://", "www.", "mailto:", "hxxp"].iter().any(|mark| lower.contains(mark)) {
-        return true;
-    }
-    lower.split(|c: char| c.is_whitespace() || "()[]<>{}\"'`,;|*_~".contains(c)).any(is_address)
+    links(&body.to_lowercase()).next().is_some()
+}
+
+/// Where the links of a text in small letters lead to: names of hosts.
+pub(crate) fn links(body: &str) -> impl Iterator<Item = &str> {
+    body.split(|c: char| c.is_whitespace() || "()[]<>{}\"'`,;|*_~".contains(c)).filter(is_link).map(host_of)
+}
+
+fn is_link(word: &&str) -> bool {
+    ["://", "www.", "mailto:", "hxxp"].iter().any(|mark| word.contains(mark)) || is_address(word)
+}
+
+fn host_of(word: &str) -> &str {
+    let word = word.split_once("://").map_or(word, |(_, rest)| rest).trim_start_matches("mailto:");
+    let end = word.find(['/', '?', '#']).unwrap_or(word.len());
+    let host = word[..end].rsplit('@').next().unwrap_or_default();
+    host.split(':').next().unwrap_or_default().trim_end_matches(['.', '!'])
 }
 
 /// Endings of names that are taken for an address without a scheme and a path.

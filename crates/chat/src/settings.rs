@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::Filters;
+
 /// Documents of an older program lack what is new, and then the default holds; what a newer one has put there is ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -14,6 +16,7 @@ pub struct Settings {
     /// Told to those who may not: at most [`TEXT_BYTES`].
     pub access_text: String,
     pub requests: Requests,
+    pub filters: Filters,
 }
 
 /// Who may come in and write.
@@ -84,9 +87,10 @@ impl Settings {
             return Err(SettingsError::NoObject);
         };
         merge(&mut now, &first, patch, "")?;
-        let settings: Settings = serde_json::from_value(Value::Object(now))
+        let mut settings: Settings = serde_json::from_value(Value::Object(now))
             .map_err(|error| SettingsError::Wrong(error.to_string()))?;
         settings.check()?;
+        settings.filters = settings.filters.tidied()?;
         Ok(settings)
     }
 

@@ -348,3 +348,24 @@ fn words_and_ends_have_bounds() {
     let nobody = sanction("nobody", SanctionKind::Mute, Timestamp::MAX.0);
     assert_eq!(moderate(&scene, &mia, nobody), Err(Refusal::NoSuchUser));
 }
+
+#[test]
+fn what_a_site_does_not_want_is_refused_wherever_it_is_written() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let mia = sign_in_as(&scene, "mia", "moderator");
+    set(&scene, &[("filters.words", r#"["Casino"]"#), ("filters.domains", r#"["evil.com"]"#)]);
+    assert_eq!(scene.post(&ann, to("bob"), "1", "A casino!"), Err(Refusal::Filtered));
+    assert_eq!(scene.post(&ann, to("bob"), "2", "https://www.evil.com/x"), Err(Refusal::Filtered));
+    let page = To::Page(PageKey::parse("/thread/1").unwrap());
+    assert_eq!(scene.post(&ann, page, "3", "casino"), Err(Refusal::Filtered));
+    scene.post(&ann, to("bob"), "4", "Hello").unwrap();
+    assert_eq!(scene.bodies(&bob), ["Hello"]);
+    let conversation = ConversationId::direct(ann.session.user, bob.session.user).unwrap();
+    let change = MessageChange::Edit("casino".into());
+    let heard = scene.ask(&ann, Command::ChangeMessage { re: 5, conversation, seq: Seq(1), change });
+    assert!(matches!(heard[..], [Event::Refused { re: Some(5), refusal: Refusal::Filtered }]), "{heard:?}");
+    scene.post(&mia, to("bob"), "1", "No casino here, please").unwrap();
+    set(&scene, &[("filters", "null")]);
+    scene.post(&ann, to("bob"), "6", "A casino!").unwrap();
+}

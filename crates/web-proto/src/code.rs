@@ -155,6 +155,8 @@ codes! {
     Kicked = "kicked", 403, 4057, Never;
     /// As many conversations or messages are pinned as may be.
     TooManyPinned = "too_many_pinned", 409, 4026, Never;
+    /// A word or a link in it is not wanted on this site.
+    Filtered = "filtered", 403, 4058, Never;
     /// A mistake of ours; it has been counted and logged.
     Internal = "internal", 500, 1011, Later;
 }

@@ -474,6 +474,7 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::SiteClosed => Code::SiteClosed,
         Refusal::Kicked => Code::Kicked,
         Refusal::TooManyPinned => Code::TooManyPinned,
+        Refusal::Filtered => Code::Filtered,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }

@@ -46,6 +46,8 @@ function reason(code: Code | undefined, words: Wording & MessageWords & RoomWord
       return words.requestPending;
     case 'too_many_requests':
       return words.tooManyRequests;
+    case 'filtered':
+      return words.filtered;
     case 'site_read_only':
       return words.siteReadOnly;
     case 'read_only':

@@ -20,4 +20,5 @@ export const de = (): MessageWords => ({
   siteReadOnly: 'Gerade dürfen hier nur Moderatoren schreiben.',
   pinMessage: 'Für alle anheften',
   unpinMessage: 'Nicht mehr anheften',
+  filtered: 'Ein Wort oder ein Link darin ist auf dieser Seite nicht erwünscht.',
 });

@@ -18,6 +18,7 @@ export const en = () => ({
   siteReadOnly: 'Only moderators may write here for now.',
   pinMessage: 'Pin for all',
   unpinMessage: 'Unpin',
+  filtered: 'A word or a link in it is not wanted on this site.',
 });
 
 export type MessageWords = ReturnType<typeof en>;
