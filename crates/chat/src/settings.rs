@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::Filters;
+use crate::{CallsFrom, Filters};
 
 /// Documents of an older program lack what is new, and then the default holds; what a newer one has put there is ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -17,6 +17,7 @@ pub struct Settings {
     pub access_text: String,
     pub requests: Requests,
     pub filters: Filters,
+    pub calls: Calls,
 }
 
 /// Who may come in and write.
@@ -40,6 +41,14 @@ pub struct Requests {
     pub messages: u32,
     /// New requests of one user in a day of UTC.
     pub per_day: u32,
+}
+
+/// Calls of its members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Calls {
+    /// None: as the node's operator has it.
+    pub from: Option<CallsFrom>,
 }
 
 impl Default for Requests {
@@ -169,6 +178,8 @@ mod tests {
         let with = |path, value| Settings::default().with(path, value);
         assert!(with("requests.on", "true").expect("it is sound").requests.on);
         assert_eq!(with("requests.messages", "5").expect("it is sound").requests.messages, 5);
+        assert_eq!(with("calls.from", "nobody").expect("it is sound").calls.from, Some(CallsFrom::Nobody));
+        assert_eq!(with("calls.from", "null").expect("it is sound").calls.from, None);
         assert_eq!(with("access", "closed").expect("it is sound").access, Access::Closed);
         assert_eq!(with("access_text", "Back at noon").expect("it is sound").access_text, "Back at noon");
         assert_eq!(with("access_text", "\"5\"").expect("it is sound").access_text, "5");
@@ -183,6 +194,7 @@ mod tests {
         assert!(why("requests.messages", "0").starts_with("requests.messages: "));
         assert!(why("requests.per_day", "0").starts_with("requests.per_day: "));
         assert!(why("requests.messages", "-1").contains("-1"));
+        assert!(why("calls.from", "friends").contains("friends"));
         assert!(why("access", "ajar").contains("ajar"));
         assert!(why("access_text", &"x".repeat(501)).starts_with("access_text: "));
         assert_eq!(Settings::default().patched(&json!([1])), Err(SettingsError::NoObject));

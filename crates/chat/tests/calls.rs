@@ -254,6 +254,22 @@ fn where_everyone_may_call_strangers_do_but_not_those_who_are_blocked() {
 }
 
 #[test]
+fn a_site_says_whose_calls_ring() {
+    let (scene, ann, _bob) = friends();
+    let set = |from| {
+        let mut site = scene.store.sites().expect("memory does not fail").remove(0);
+        site.settings = site.settings.with("calls.from", from).expect("it is sound");
+        scene.store.update_site(&site).expect("memory does not fail");
+        scene.node.refresh_sites().expect("memory does not fail");
+    };
+    set("nobody");
+    let refused = invite(&scene, &ann, "bob");
+    assert!(matches!(refused[..], [Event::Refused { refusal: Refusal::NotAllowed, .. }]), "{refused:?}");
+    set("null");
+    call(&scene, &ann, "bob");
+}
+
+#[test]
 fn a_ban_a_goodbye_and_a_lost_node_leave_no_call() {
     let (mut scene, ann, bob) = friends();
     let (call_of_ann, ticket) = call(&scene, &ann, "bob");

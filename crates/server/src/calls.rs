@@ -24,6 +24,7 @@ pub(crate) fn config(calls: &Calls) -> Outcome<CallConfig> {
     };
     Ok(CallConfig {
         from: match calls.from {
+            CallsFrom::Nobody => chat::CallsFrom::Nobody,
             CallsFrom::Contacts => chat::CallsFrom::Contacts,
             CallsFrom::Everyone => chat::CallsFrom::Everyone,
         },

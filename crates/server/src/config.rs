@@ -157,6 +157,7 @@ pub(crate) struct Calls {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CallsFrom {
+    Nobody,
     Contacts,
     Everyone,
 }

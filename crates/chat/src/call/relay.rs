@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::hmac;
+use serde::{Deserialize, Serialize};
 
 use crate::{Timestamp, UserId};
 
 /// Settings of calls.
 #[derive(Debug, Clone)]
 pub struct CallConfig {
+    /// Where the site says nothing else.
     pub from: CallsFrom,
     /// Calls at one time on this node; one more is refused.
     pub most: u32,
@@ -36,8 +38,10 @@ impl Default for CallConfig {
 }
 
 /// Whose calls ring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CallsFrom {
+    Nobody,
     /// Those who have agreed to be contacts.
     Contacts,
     /// Everybody who may write to them.

@@ -20,6 +20,7 @@ use crate::{
 /// May one call the other? Whoever may not write may not call either, and hears the same.
 pub(crate) fn may_call(from: CallsFrom, mode: Mode, peer_is_banned: bool, relation: Relation) -> bool {
     let known = match from {
+        CallsFrom::Nobody => false,
         CallsFrom::Contacts => relation.of_a == ContactState::Contact,
         CallsFrom::Everyone => true,
     };
@@ -66,7 +67,8 @@ impl Inner {
         let Invite { re, user, media, offer } = invite;
         let (session, config) = (asker.session, &self.config.calls);
         let site = &asker.site.site;
-        let allowed = may_call(config.from, site.mode, peer.is_banned, peer.relation)
+        let from = site.settings.calls.from.unwrap_or(config.from);
+        let allowed = may_call(from, site.mode, peer.is_banned, peer.relation)
             // A stranger's request waits without a sound.
             && rules(&site.settings, site.mode, peer.relation).is_none();
         let sound = check_description(&offer).and_then(|()| allowed.then_some(()).ok_or(Refusal::NotAllowed));
@@ -299,6 +301,7 @@ mod tests {
             assert_eq!(may(Mode::Open, false), open, "{relation:?}");
             assert_eq!(may(Mode::Contacts, false), contacts, "{relation:?}");
             assert_eq!(may(Mode::Open, true), [false, false], "banned: {relation:?}");
+            assert!(!may_call(CallsFrom::Nobody, Mode::Open, false, relation));
         }
     }
 }
