@@ -11,7 +11,8 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("chat", &[], &[]),
     ("edge", &[], &["edge"]), // itself, with its harness for tests
     ("load", &["edge", "web-proto"], &[]),
-    ("server", &["chat", "edge", "load", "store", "web", "web-proto"], &[]),
+    ("push", &[], &["push"]), // itself, with its service for tests
+    ("server", &["chat", "edge", "load", "push", "store", "web", "web-proto"], &["push"]),
     ("store", &["chat"], &[]),
     ("web", &["chat", "edge", "web-proto"], &[]),
     ("web-proto", &[], &[]),

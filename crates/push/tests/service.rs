@@ -1,0 +1,104 @@
+//! A push service on this machine: it checks who sends, decrypts as a browser would, and misbehaves where it is told to.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::time::Duration;
+
+use push::testing::{Browser, Service};
+use push::{Client, Endpoint, Outcome, Reach, Request, Trouble, Urgency, Vapid, seal};
+use tokio::net::TcpListener;
+use tokio_rustls::rustls::RootCertStore;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[tokio::test]
+async fn a_message_arrives_sealed_signed_and_whole() {
+    let service = Service::begin("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n").await;
+    let browser = Browser::new();
+    let vapid = Vapid::new(&Vapid::generate().unwrap()).unwrap();
+    let to = service.endpoint("/p/a-secret-path?x=1");
+    let authorization = vapid.authorization(&to, Some("mailto:ops@example.com"), 1_900_000_000).unwrap();
+    let body = seal("Grüße, Anna".as_bytes(), &browser.receiver()).unwrap();
+    let request = Request {
+        to: &to,
+        authorization: &authorization,
+        ttl: Duration::from_secs(86_400),
+        urgency: Urgency::High,
+        topic: Some("c7k2"),
+        body: &body,
+    };
+    assert_eq!(service.client(PATIENCE).send(&request).await, Ok(Outcome::Taken));
+
+    let (head, body) = service.heard().await.unwrap();
+    let lines: Vec<&str> = head.lines().collect();
+    assert_eq!(lines[0], "POST /p/a-secret-path?x=1 HTTP/1.1");
+    let field = |name: &str| lines.iter().find_map(|line| line.strip_prefix(name)).unwrap().to_owned();
+    assert_eq!(field("Host: "), format!("localhost:{}", to.origin().rsplit(':').next().unwrap()));
+    assert_eq!(
+        (field("TTL: "), field("Urgency: "), field("Topic: ")),
+        ("86400".into(), "high".into(), "c7k2".into())
+    );
+    assert_eq!(field("Content-Encoding: "), "aes128gcm");
+    assert_eq!(field("Authorization: "), authorization);
+    assert_eq!(browser.open(&body), "Grüße, Anna".as_bytes());
+}
+
+#[tokio::test]
+async fn what_the_service_says_is_what_comes_of_it() {
+    for (answer, expected) in [
+        ("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n", Ok(Outcome::Gone)),
+        ("HTTP/1.1 429 Slow\r\nRetry-After: 7\r\n\r\n", Ok(Outcome::Later(Some(Duration::from_secs(7))))),
+        // To our own machine, which a client that follows would call.
+        ("HTTP/1.1 307 Away\r\nLocation: http://127.0.0.1:1/\r\n\r\n", Ok(Outcome::Refused(307))),
+        ("220 smtp.example ESMTP\r\n", Err(Trouble::NoHttp)),
+        ("", Err(Trouble::NoHttp)),
+    ] {
+        let service = Service::begin(answer).await;
+        assert_eq!(send(&service).await, expected, "{answer}");
+    }
+    let endless = format!("HTTP/1.1 201 Created\r\nX: {}", "x".repeat(100_000));
+    let service = Service::begin(&endless).await;
+    assert_eq!(send(&service).await, Err(Trouble::NoHttp));
+}
+
+#[tokio::test]
+async fn who_says_nothing_is_given_up() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let text = format!("https://localhost:{}/x", silent.local_addr().unwrap().port());
+    let to = Endpoint::parse(&text, Reach::Anywhere).unwrap();
+    let client = Client::with(RootCertStore::empty(), Reach::Anywhere, Duration::from_millis(200));
+    assert_eq!(client.send(&request(&to)).await, Err(Trouble::Late));
+}
+
+#[tokio::test]
+async fn a_service_that_nobody_vouches_for_gets_nothing() {
+    let service = Service::begin("HTTP/1.1 201 Created\r\n\r\n").await;
+    let to = service.endpoint("/x");
+    let client = Client::with(RootCertStore::empty(), Reach::Anywhere, PATIENCE);
+    assert!(matches!(client.send(&request(&to)).await, Err(Trouble::Connection(_))));
+}
+
+/// The name is one that could be public and leads to this machine, as a name that is bound anew does.
+#[tokio::test]
+async fn a_name_that_leads_to_us_is_not_called() {
+    let service = Service::begin("HTTP/1.1 201 Created\r\n\r\n").await;
+    let to = service.endpoint("/x");
+    let public = Client::with(service.roots(), Reach::Public, PATIENCE);
+    assert_eq!(public.send(&request(&to)).await, Err(Trouble::NotPublic));
+    assert!(service.heard_nothing(), "nothing was sent");
+}
+
+async fn send(service: &Service) -> Result<Outcome, Trouble> {
+    let to = service.endpoint("/x");
+    service.client(PATIENCE).send(&request(&to)).await
+}
+
+fn request(to: &Endpoint) -> Request<'_> {
+    Request {
+        to,
+        authorization: "vapid t=x, k=y",
+        ttl: Duration::from_secs(60),
+        urgency: Urgency::Normal,
+        topic: None,
+        body: b"sealed",
+    }
+}
