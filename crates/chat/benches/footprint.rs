@@ -601,3 +601,41 @@ impl RoomStore for Blank {
         done(Err(StoreError::Overloaded));
     }
 }
+
+/// Nor has anybody a browser that takes notifications.
+impl NotifyStore for Blank {
+    fn put_push_device(&self, _: UserId, _: PushDevice, _: Timestamp, done: Done<Vec<UserId>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn remove_push_device(&self, _: UserId, _: Box<str>, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn change_notify_settings(&self, _: UserId, _: NotifyChange, done: Done<NotifyView>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn notify_view(&self, _: UserId, done: Done<NotifyView>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn notify_facts(&self, _: UserId, _: Vec<ConversationId>, done: Done<NotifyFacts>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn push_key(&self, _: SiteId, _: Vec<u8>, done: Done<Vec<u8>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn put_mail_address(&self, _: UserId, _: MailAddress, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn schedule_mail(&self, _: UserId, _: Timestamp, _: u32) {}
+    fn mail_due(&self, _: Timestamp, _: u32, done: Done<Vec<MailDue>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn settle_mail(&self, _: UserId, _: Option<Timestamp>, done: Done<()>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn mail_users(&self) -> Result<Vec<UserId>, StoreError> {
+        Ok(vec![])
+    }
+    fn push_users(&self) -> Result<Vec<UserId>, StoreError> {
+        Ok(vec![])
+    }
+}

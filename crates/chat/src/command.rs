@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
+use crate::notify::NotifyChange;
 use crate::requests::RequestAnswer;
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
 use crate::{CallAction, ConversationId, DeviceId, Position, Reaction, Seq, SiteId, Sub, Timestamp};
@@ -164,6 +165,10 @@ pub enum Command {
     Notices {
         re: u64,
         seen: bool,
+    },
+    Notifications {
+        re: u64,
+        change: Box<NotifyChange>,
     },
     Resume {
         re: u64,
@@ -370,6 +375,7 @@ impl Command {
             | Command::Moderate { re, .. }
             | Command::Audit { re, .. }
             | Command::Notices { re, .. }
+            | Command::Notifications { re, .. }
             | Command::Resume { re, .. }
             | Command::Token { re, .. } => AnswerTo::Request(*re),
         }
@@ -409,6 +415,7 @@ impl std::fmt::Debug for Command {
             Command::Moderate { .. } => "Moderate",
             Command::Audit { .. } => "Audit",
             Command::Notices { .. } => "Notices",
+            Command::Notifications { .. } => "Notifications",
             Command::Resume { .. } => "Resume",
             Command::Token { .. } => "Token",
         })

@@ -6,8 +6,8 @@ use crate::moderation::{AuditEntry, Notice, ReportRow, SiteRole};
 use crate::requests::Request;
 use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
-    CallEvent, ConversationId, Limits, Position, Reaction, Refusal, Seq, SessionId, SetPresence, Sub,
-    Timestamp, UserId,
+    CallEvent, ConversationId, Limits, NotifySettings, Position, Reaction, Refusal, Seq, SessionId,
+    SetPresence, Sub, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -178,6 +178,16 @@ pub enum Event {
     },
     /// About oneself: a warning, a sanction, or its end.
     Notice(Box<Notice>),
+    /// What one is notified of, and by what.
+    Notifications {
+        re: u64,
+        /// What browsers need to subscribe. None: this node sends no notifications, or cannot now.
+        key: Option<Arc<str>>,
+        settings: NotifySettings,
+        devices: u32,
+        /// Where digests go, and after how many minutes; 0: never. None: there are none.
+        mail: Option<(Box<str>, u32)>,
+    },
     Changes {
         re: u64,
         changes: Box<Changes>,
@@ -249,6 +259,7 @@ impl Event {
             | Event::History { .. }
             | Event::Pins { .. }
             | Event::Found { .. }
+            | Event::Notifications { .. }
             | Event::Changes { .. }
             | Event::TokenOk { .. }
             | Event::Behind => None,

@@ -81,7 +81,7 @@ fn signed(site: &Site, profile: Profile, now: Timestamp) -> (Ticket, Option<Stri
         .iter()
         .find(|secret| secret.kind == SecretKind::Hs256 && secret.expires.is_none_or(|end| now < end));
     let guest_token = secret.and_then(|secret| token::sign(&claims, secret));
-    (Ticket { profile, expires, once: None, role: None }, guest_token)
+    (Ticket { profile, expires, once: None, role: None, mail: None }, guest_token)
 }
 
 impl GuestDoor {

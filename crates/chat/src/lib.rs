@@ -22,6 +22,7 @@ mod limits;
 mod marker;
 mod moderation;
 mod node;
+mod notify;
 mod owner;
 mod peer;
 mod people;
@@ -75,6 +76,11 @@ pub use moderation::{
     SiteStanding, may_on_site,
 };
 pub use node::{Limits, Node, NodeConfig, Outbox};
+pub use notify::{
+    Digest, MAIL_EVERY_MS, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MailAddress, MailDue, MailView, Mailer, News,
+    Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, Push, PushDevice,
+    PushNotice, QuietHours, Talk,
+};
 pub use owner::{Caller, NotSet, Told};
 pub use reactions::{NAMED, Reaction, room_for};
 pub use refusal::Refusal;

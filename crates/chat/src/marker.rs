@@ -28,6 +28,9 @@ impl Inner {
             let event =
                 |unread| Event::Marker { conversation, user: user.clone(), received, read, unread, position };
             node.tell(session.user, position, Some(session.handle), event(Some(unread)));
+            if unread == 0 {
+                node.notify_read(session.user, conversation);
+            }
             if let Some(other) = other.filter(|_| told) {
                 node.tell(other, position, None, event(None));
             }

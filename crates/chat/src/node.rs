@@ -18,6 +18,7 @@
 //! | logins and messages under way, their pace | `admission.rs` | – | always |
 //! | when the next sanction ends | `moderation/notice.rs` | – | always |
 //! | randomness | `node.rs` | – | always |
+//! | notices that wait, and those that were shown | `notify/desk.rs` | – | bounded |
 //! | *telling* | `delivery.rs` | – | – |
 //!
 //! *Telling* is the exception: it is no table, it is held while an event that has a position is planned (which
@@ -39,6 +40,7 @@ use crate::contacts::PairsBusy;
 use crate::guest::GuestDoor;
 use crate::limits::Rate;
 use crate::moderation::SiteRole;
+use crate::notify::Desk;
 use crate::peer::Job;
 use crate::presence::{NewsDesk, Round};
 use crate::send::Draft;
@@ -48,8 +50,8 @@ use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
-    CallConfig, Command, Event, Hello, Ice, Refusal, RoomLimits, SessionHandle, SessionId, Stats, Store,
-    StoreError, Sub, Timestamp, To,
+    CallConfig, Command, Event, Hello, Ice, Mailer, Notifier, Refusal, RoomLimits, SessionHandle, SessionId,
+    SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -131,6 +133,7 @@ pub(crate) struct Inner {
     pub(crate) pairs_busy: PairsBusy,
     pub(crate) calls: Calls,
     pub(crate) guest_door: GuestDoor,
+    pub(crate) desk: Desk,
     pub(crate) admission: Arc<Admission>,
     /// The same for messages.
     pub(crate) posting: Arc<Admission>,
@@ -181,6 +184,7 @@ impl Node {
             pairs_busy: PairsBusy::default(),
             calls: Calls::new(),
             guest_door: GuestDoor::default(),
+            desk: Desk::new(),
             admission: Arc::new(Admission::of_logins()),
             posting: Arc::new(Admission::of_messages()),
             counters: Counters::default(),
@@ -302,6 +306,7 @@ impl Node {
             Command::Moderate { re, act } => inner.moderate(&asker, re, act, now),
             Command::Audit { re, page } => inner.audit(&asker, re, page),
             Command::Notices { re, seen } => inner.notices(&asker, re, seen),
+            Command::Notifications { re, change } => inner.notifications(&asker, re, *change, now),
             Command::Resume { re, position } => inner.resume(asker, re, position),
             Command::Token { re, token } => inner.renew_token(asker, re, &token, now),
         }
@@ -354,6 +359,8 @@ impl Node {
         self.inner.end_tokens(now);
         self.inner.end_calls(now);
         self.inner.end_sanctions(now);
+        self.inner.tell_who_is_away(now);
+        self.inner.mail_who_is_due(now);
         self.inner.tell_due(&mut round, now);
     }
 
@@ -382,6 +389,40 @@ impl Node {
         // Last: where something above failed, the next call does it all again.
         self.inner.revision.store(revision, Ordering::Release);
         Ok(())
+    }
+
+    /// From now on those who are away are told by way of this. Reads from the store who can be, and may block.
+    pub fn notify_by(&self, notifier: Arc<dyn Notifier>) -> Result<(), StoreError> {
+        let users = self.inner.store.push_users()?;
+        users.into_iter().for_each(|user| self.inner.desk.reach(user));
+        self.inner.desk.begin(notifier);
+        Ok(())
+    }
+
+    /// From now on those who have missed something get a digest by way of this. Reads the store, and may block.
+    pub fn mail_by(&self, mailer: Arc<dyn Mailer>) -> Result<(), StoreError> {
+        let users = self.inner.store.mail_users()?;
+        users.into_iter().for_each(|user| self.inner.desk.mail_may_be_due(user));
+        self.inner.desk.begin_mail(mailer);
+        Ok(())
+    }
+
+    /// A member wants no digests any more, and says so without being signed in; who may say it is the caller's to know.
+    pub fn end_mail(&self, user: UserId) {
+        let change = crate::NotifyChange { mail: Some(0), ..crate::NotifyChange::default() };
+        self.inner.desk.mail_is_not_due(user);
+        self.inner.store.change_notify_settings(user, change, Box::new(drop));
+    }
+
+    /// The site of this key, if it is here.
+    pub fn site_id(&self, site_key: &str) -> Option<SiteId> {
+        self.inner.sites.by_key(site_key).map(|live| live.site.id)
+    }
+
+    /// A push service says that there is no such browser any more.
+    pub fn push_device_is_gone(&self, user: UserId, endpoint: &str) {
+        // Where that fails, the service says it again.
+        self.inner.forget_push_device(user, endpoint.into(), drop);
     }
 
     /// May a page of this origin talk to this site at all? For CORS, before a hello. Err: no such site.

@@ -85,6 +85,8 @@ pub enum Refusal {
     TooManyPinned,
     #[error("a word or a link in it is not wanted on this site")]
     Filtered,
+    #[error("this server sends no push notifications")]
+    NoPush,
     #[error("the session is over")]
     NoSession,
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
@@ -93,7 +95,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 43] = [
+    pub const WORDS: [&'static str; 44] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -137,6 +139,7 @@ impl Refusal {
         "kicked",
         "too_many_pinned",
         "filtered",
+        "no_push",
     ];
 
     pub fn word(self) -> &'static str {
@@ -188,6 +191,7 @@ impl Refusal {
             Refusal::Kicked => 40,
             Refusal::TooManyPinned => 41,
             Refusal::Filtered => 42,
+            Refusal::NoPush => 43,
         }
     }
 }

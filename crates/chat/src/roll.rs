@@ -44,6 +44,15 @@ impl Roll {
         }
     }
 
+    pub(crate) fn has(&self, user: UserId) -> bool {
+        let (word, bit) = place(user);
+        let sites = self.read();
+        sites
+            .get(&user.site)
+            .and_then(|bits| bits.get(word))
+            .is_some_and(|bits| bits.load(Ordering::Acquire) & bit != 0)
+    }
+
     /// Whether each of these is here, all of one site.
     pub(crate) fn which(&self, users: impl Iterator<Item = UserId>) -> Vec<bool> {
         let sites = self.read();

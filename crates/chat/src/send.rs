@@ -132,6 +132,7 @@ impl Inner {
         let position = appended.position;
         if let Some(message) = self.acknowledge(session, message, *appended, false) {
             self.tell_both(session, to, position, Event::Message(message, position));
+            self.notify_away(to, appended.conversation, appended.time);
         }
     }
 
@@ -142,7 +143,10 @@ impl Inner {
         let Some(message) = self.acknowledge(session, message, appended, pending) else { return };
         let event = Event::Message(message, position);
         match told {
-            RequestTold::Message => self.tell_both(session, to, position, event),
+            RequestTold::Message => {
+                self.tell_both(session, to, position, event);
+                self.notify_away(to, appended.conversation, appended.time);
+            }
             RequestTold::Nothing => self.tell(session.user, position, Some(session.handle), event),
             RequestTold::Request(row) => {
                 self.tell(session.user, position, Some(session.handle), event);

@@ -245,6 +245,9 @@ impl Inner {
             };
             node.counters.sign_ins.add(1);
             arrival.under_way.is_done();
+            if let Some(mail) = &arrival.ticket.mail {
+                node.mail_address(row.id, mail.clone());
+            }
             node.outbox.deliver(session.handle, Event::Welcome(Box::new(welcome)));
             node.release(session);
             node.ring_late(session, arrival.now);

@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use crate::moderation::{ModerationStore, SiteStanding};
+use crate::notify::NotifyStore;
 use crate::requests::{Request, RequestStore};
 use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
@@ -37,7 +38,7 @@ pub enum StoreError {
 
 /// What must survive. One conformance suite (`store/tests/conformance/main.rs`) holds every implementation to
 /// what is written here.
-pub trait Store: RoomStore + RequestStore + ModerationStore {
+pub trait Store: RoomStore + RequestStore + ModerationStore + NotifyStore {
     // ---- writes ----
 
     /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row

@@ -12,7 +12,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
 use ring::hmac;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Profile, Refusal, Secret, SecretKind, SiteRole, Sub, Timestamp};
+use crate::{MailAddress, Profile, Refusal, Secret, SecretKind, SiteRole, Sub, Timestamp};
 
 /// Longest token that is looked at, in bytes.
 pub const MAX_BYTES: usize = 8 * 1024;
@@ -34,6 +34,12 @@ pub struct Claims {
     /// `https:`, `http:` or a path from the root of the site; anything else is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
+    /// Where what the member has missed is mailed to; anything that is no address is ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// The language of such mail: RFC 5646, as OpenID Connect Core §5.1 has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locale: Option<String>,
     #[serde(serialize_with = "numeric_date")]
     pub exp: f64,
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "numeric_date_if_any")]
@@ -136,6 +142,7 @@ pub(crate) struct Ticket {
     pub(crate) once: Option<Box<str>>,
     /// What the site says of the user's role on it, if anything.
     pub(crate) role: Option<SiteRole>,
+    pub(crate) mail: Option<MailAddress>,
 }
 
 /// Checks a token of the site with this key. `skew_ms`: how far clocks may differ.
@@ -274,7 +281,15 @@ fn ticket(claims: Claims, expires: Timestamp) -> Option<Ticket> {
     }
     let role = claims.role.as_deref().and_then(SiteRole::parse).filter(|_| !claims.guest);
     let profile = profile(sub, claims.name.as_deref(), claims.avatar, claims.guest);
-    Some(Ticket { profile, expires, once, role })
+    let mail = mail_address(claims.email, claims.locale, claims.guest);
+    Some(Ticket { profile, expires, once, role, mail })
+}
+
+fn mail_address(email: Option<String>, locale: Option<String>, guest: bool) -> Option<MailAddress> {
+    let address = email.filter(|address| !guest && crate::notify::is_address(address))?.into();
+    let is_tag =
+        |tag: &String| tag.len() <= 35 && tag.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
+    Some(MailAddress { address, language: locale.filter(is_tag).unwrap_or_default().into() })
 }
 
 /// What is shown of a user of whom a site says this: without a name the `sub`, and no avatar that is none.

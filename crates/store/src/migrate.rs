@@ -12,6 +12,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0006_safety.sql"),
     include_str!("../migrations/sqlite/0007_marks.sql"),
     include_str!("../migrations/sqlite/0008_pins.sql"),
+    include_str!("../migrations/sqlite/0009_push.sql"),
+    include_str!("../migrations/sqlite/0010_mail.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -168,6 +168,10 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("report_line", "report, seq"),
         ("report", "number"),
         ("audit", "number"),
+        ("push_device", "user, endpoint"),
+        ("notify_setting", "user"),
+        ("push_key", "site"),
+        ("mail", "user"),
         ("name_word", "rest, sub"),
         ("user", "sub"),
     ] {

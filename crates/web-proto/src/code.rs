@@ -157,6 +157,8 @@ codes! {
     TooManyPinned = "too_many_pinned", 409, 4026, Never;
     /// A word or a link in it is not wanted on this site.
     Filtered = "filtered", 403, 4058, Never;
+    /// This server sends no push notifications.
+    NoPush = "no_push", 409, 4043, Never;
     /// A mistake of ours; it has been counted and logged.
     Internal = "internal", 500, 1011, Later;
 }

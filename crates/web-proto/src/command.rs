@@ -336,6 +336,25 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         seen: bool,
     },
+    /// What one is notified of while one is away: look at it, and change it. Fields left out stay. Answered by `notifications`.
+    Notifications {
+        rid: u64,
+        /// This browser takes notifications from now on.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        subscribe: Option<PushSubscription<'a>>,
+        /// The browser of this endpoint takes none any more.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        unsubscribe: Option<Cow<'a, str>>,
+        /// The same minute twice: none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quiet: Option<QuietHours>,
+        /// Whether they show what was written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bodies: Option<bool>,
+        /// After so many minutes what was missed is mailed, at most a week; 0: never.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mail: Option<u32>,
+    },
     /// Ask for everything since a position: the answer to `behind`. Answered by `changes`.
     Resume {
         rid: u64,
@@ -561,6 +580,41 @@ pub enum SiteRole {
     Moderator,
     /// The same among moderators, and changes the site's settings.
     Admin,
+}
+
+/// What a browser's `PushSubscription` says of itself (W3C Push API), and in what language its notices are worded.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PushSubscription<'a> {
+    #[serde(borrow)]
+    pub endpoint: Cow<'a, str>,
+    /// Public key of the browser, base64url.
+    #[serde(borrow)]
+    pub p256dh: Cow<'a, str>,
+    /// Secret of the browser, base64url.
+    #[serde(borrow)]
+    pub auth: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub lang: Option<Cow<'a, str>>,
+}
+
+impl std::fmt::Debug for PushSubscription<'_> {
+    /// Whoever knows an endpoint may send to it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PushSubscription")
+    }
+}
+
+/// Hours in which nothing is shown, every day. They may pass midnight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct QuietHours {
+    /// Minute of the day by the user's clock, 0 to 1439.
+    pub from: u16,
+    /// The first minute that is not quiet any more.
+    pub to: u16,
+    /// Minutes by which the user's clock is ahead of UTC, -720 to 840.
+    pub offset: i16,
 }
 
 /// Which marker moves, and up to where.

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallEntry, CallNews, Code, IceServer, ReportReason, ReportState, Role, RoomKind, SiteRole};
+use crate::{
+    CallEntry, CallNews, Code, IceServer, QuietHours, ReportReason, ReportState, Role, RoomKind, SiteRole,
+};
 
 /// A frame from the server.
 ///
@@ -286,6 +288,22 @@ pub enum Event<'a> {
         #[serde(borrow)]
         notice: Notice<'a>,
     },
+    /// Answer to `notifications`.
+    Notifications {
+        re: u64,
+        /// `applicationServerKey` for a browser's subscription. Absent: this server sends no push notifications.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        key: Option<Cow<'a, str>>,
+        /// How many of one's browsers take them.
+        devices: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quiet: Option<QuietHours>,
+        /// They show what was written.
+        bodies: bool,
+        /// What was missed is mailed. Absent: the site has given no address, or this server sends no mail.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        mail: Option<MailDigest<'a>>,
+    },
     /// Answer to `resume`: see [`Welcome`] for the same fields.
     Changes {
         re: u64,
@@ -397,6 +415,16 @@ pub struct Welcome<'a> {
     pub conversations_next: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub position: Cow<'a, str>,
+}
+
+/// Where what was missed is mailed to, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct MailDigest<'a> {
+    #[serde(borrow)]
+    pub address: Cow<'a, str>,
+    /// After so many minutes of unread messages, and at most once a day; 0: never.
+    pub after: u32,
 }
 
 /// A hole in what a client has: it must ask `history` with `before: first` if it wants what lies before.

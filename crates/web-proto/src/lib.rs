@@ -20,12 +20,13 @@ mod typescript;
 pub use call::{CallAction, CallEntry, CallNews, CallOutcome, IceAnswer, IceQuestion, IceServer, Media};
 pub use code::{Code, Return};
 pub use command::{
-    Command, ContactAction, Hello, MarkerSet, MemberAction, Moderate, ModeratorAct, Only, ReportReason,
-    ReportState, RequestAnswer, Role, RoomKind, SendTo, SetPresence, SiteRole,
+    Command, ContactAction, Hello, MarkerSet, MemberAction, Moderate, ModeratorAct, Only, PushSubscription,
+    QuietHours, ReportReason, ReportState, RequestAnswer, Role, RoomKind, SendTo, SetPresence, SiteRole,
 };
 pub use event::{
-    AuditEntry, Contact, ContactState, Conversation, Event, Gap, Left, LeftReason, Limits, Listed, Member,
-    Message, Notice, NoticeKind, Person, Presence, Reaction, Report, ReportLine, RequestState, Room, Welcome,
+    AuditEntry, Contact, ContactState, Conversation, Event, Gap, Left, LeftReason, Limits, Listed,
+    MailDigest, Member, Message, Notice, NoticeKind, Person, Presence, Reaction, Report, ReportLine,
+    RequestState, Room, Welcome,
 };
 pub use parse::Reject;
 

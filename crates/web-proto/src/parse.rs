@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 36] = [
+const NAMES: [&str; 37] = [
     "hello",
     "send",
     "marker",
@@ -46,6 +46,7 @@ const NAMES: [&str; 36] = [
     "moderate",
     "audit",
     "notices",
+    "notifications",
     "resume",
     "token",
     "ping",

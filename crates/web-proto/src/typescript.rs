@@ -48,9 +48,12 @@ fn file() -> String {
     declare::<Moderate<'_>>(&mut out);
     declare::<ModeratorAct>(&mut out);
     declare::<SiteRole>(&mut out);
+    declare::<PushSubscription<'_>>(&mut out);
+    declare::<QuietHours>(&mut out);
     declare::<Event<'_>>(&mut out);
     declare::<Welcome<'_>>(&mut out);
     declare::<Limits>(&mut out);
+    declare::<MailDigest<'_>>(&mut out);
     declare::<Gap<'_>>(&mut out);
     declare::<Left<'_>>(&mut out);
     declare::<LeftReason>(&mut out);

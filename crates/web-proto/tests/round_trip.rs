@@ -129,6 +129,17 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         (any::<u64>(), text(), any::<u64>(), text(), any::<bool>()).prop_map(
             |(rid, conversation, seq, reaction, on)| Command::React { rid, conversation, seq, reaction, on }
         ),
+        (
+            any::<u64>(),
+            option::of(subscription()),
+            opt(),
+            option::of(quiet()),
+            option::of(any::<bool>()),
+            limit()
+        )
+            .prop_map(|(rid, subscribe, unsubscribe, quiet, bodies, mail)| {
+                Command::Notifications { rid, subscribe, unsubscribe, quiet, bodies, mail }
+            }),
         (any::<u64>(), text(), room_kind(), opt()).prop_map(|(rid, name, kind, topic)| Command::CreateRoom {
             rid,
             name,
@@ -198,6 +209,16 @@ fn event() -> impl Strategy<Value = Event<'static>> {
         (vec(conversation(), 0..3), messages(), messages(), gaps, left, vec(contact(), 0..3))
     };
     prop_oneof![
+        (any::<u64>(), opt(), any::<u32>(), option::of(quiet()), any::<bool>(), option::of(mail())).prop_map(
+            |(re, key, devices, quiet, bodies, mail)| Event::Notifications {
+                re,
+                key,
+                devices,
+                quiet,
+                bodies,
+                mail
+            }
+        ),
         (welcome(), list()).prop_map(
             |(welcome, (conversations, messages, updates, gaps, left, contacts))| {
                 let welcome = Welcome { messages, updates, gaps, left, contacts, ..welcome };
@@ -583,6 +604,23 @@ fn role() -> impl Strategy<Value = Role> {
 fn member_action() -> impl Strategy<Value = MemberAction> {
     use MemberAction::*;
     prop::sample::select(vec![Invite, Remove, Ban, Unban, SetRole])
+}
+
+fn subscription() -> impl Strategy<Value = PushSubscription<'static>> {
+    (text(), text(), text(), opt()).prop_map(|(endpoint, p256dh, auth, lang)| PushSubscription {
+        endpoint,
+        p256dh,
+        auth,
+        lang,
+    })
+}
+
+fn quiet() -> impl Strategy<Value = QuietHours> {
+    (any::<u16>(), any::<u16>(), any::<i16>()).prop_map(|(from, to, offset)| QuietHours { from, to, offset })
+}
+
+fn mail() -> impl Strategy<Value = MailDigest<'static>> {
+    (text(), any::<u32>()).prop_map(|(address, after)| MailDigest { address, after })
 }
 
 fn gap() -> impl Strategy<Value = Gap<'static>> {

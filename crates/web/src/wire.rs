@@ -215,6 +215,21 @@ fn rare(event: &chat::Event) -> Event<'_> {
             hits: hits.iter().map(|posted| message(posted)).collect(),
             next: next.as_deref().map(Cow::Borrowed),
         },
+        chat::Event::Notifications { re, key, settings, devices, mail } => Event::Notifications {
+            re: *re,
+            key: key.as_deref().map(Cow::Borrowed),
+            devices: *devices,
+            quiet: settings.quiet.map(|hours| web_proto::QuietHours {
+                from: hours.from(),
+                to: hours.to(),
+                offset: hours.offset(),
+            }),
+            bodies: settings.bodies,
+            mail: mail.as_ref().map(|(address, after)| web_proto::MailDigest {
+                address: Cow::Borrowed(address),
+                after: *after,
+            }),
+        },
         chat::Event::Changes { re, changes } => Event::Changes {
             re: *re,
             reset: changes.reset,
@@ -475,6 +490,7 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::Kicked => Code::Kicked,
         Refusal::TooManyPinned => Code::TooManyPinned,
         Refusal::Filtered => Code::Filtered,
+        Refusal::NoPush => Code::NoPush,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }
@@ -747,12 +763,40 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
         },
         Command::Audit { rid, after, limit } => chat::Command::Audit { re: rid, page: page(after, limit) },
         Command::Notices { rid, seen } => chat::Command::Notices { re: rid, seen },
+        Command::Notifications { rid, subscribe, unsubscribe, quiet, bodies, mail } => {
+            let change = notify_change(subscribe, unsubscribe, quiet);
+            let change = change.ok_or_else(wrong(Code::BadValue, Some(rid)))?;
+            let change = Box::new(chat::NotifyChange { bodies, mail, ..change });
+            chat::Command::Notifications { re: rid, change }
+        }
         Command::Resume { rid, position } => {
             chat::Command::Resume { re: rid, position: parse_position(&position) }
         }
         Command::Token { rid, token } => chat::Command::Token { re: rid, token: token.into_owned() },
     };
     Ok(Asked::Chat(command))
+}
+
+/// None: a value that cannot be.
+fn notify_change(
+    subscribe: Option<web_proto::PushSubscription<'_>>,
+    unsubscribe: Option<Cow<'_, str>>,
+    quiet: Option<web_proto::QuietHours>,
+) -> Option<chat::NotifyChange> {
+    let device = |one: web_proto::PushSubscription<'_>| {
+        let language = one.lang.as_deref().unwrap_or_default();
+        chat::PushDevice::parse(&one.endpoint, &one.p256dh, &one.auth, language).ok_or(())
+    };
+    let hours = |hours: web_proto::QuietHours| match hours.from == hours.to {
+        true => Ok(None),
+        false => chat::QuietHours::new(hours.from, hours.to, hours.offset).map(Some).ok_or(()),
+    };
+    Some(chat::NotifyChange {
+        subscribe: subscribe.map(device).transpose().ok()?,
+        unsubscribe: unsubscribe.map(Into::into),
+        quiet: quiet.map(hours).transpose().ok()?,
+        ..chat::NotifyChange::default()
+    })
 }
 
 fn change_message(

@@ -294,6 +294,20 @@ export type Command =
       seen?: boolean;
     }
   | {
+      t: "notifications";
+      rid: number;
+      /** This browser takes notifications from now on. */
+      subscribe?: PushSubscription;
+      /** The browser of this endpoint takes none any more. */
+      unsubscribe?: string;
+      /** The same minute twice: none. */
+      quiet?: QuietHours;
+      /** Whether they show what was written. */
+      bodies?: boolean;
+      /** After so many minutes what was missed is mailed, at most a week; 0: never. */
+      mail?: number;
+    }
+  | {
       t: "resume";
       rid: number;
       position: string;
@@ -453,6 +467,26 @@ export type ModeratorAct = "warn" | "mute" | "unmute" | "ban" | "unban" | "kick"
 
 /** What a user may do on the whole site, beside being a member of it. */
 export type SiteRole = "member" | "moderator" | "admin";
+
+/** What a browser's `PushSubscription` says of itself (W3C Push API), and in what language its notices are worded. */
+export type PushSubscription = {
+  endpoint: string;
+  /** Public key of the browser, base64url. */
+  p256dh: string;
+  /** Secret of the browser, base64url. */
+  auth: string;
+  lang?: string;
+};
+
+/** Hours in which nothing is shown, every day. They may pass midnight. */
+export type QuietHours = {
+  /** Minute of the day by the user's clock, 0 to 1439. */
+  from: number;
+  /** The first minute that is not quiet any more. */
+  to: number;
+  /** Minutes by which the user's clock is ahead of UTC, -720 to 840. */
+  offset: number;
+};
 
 /** A frame from the server. `re` is the `rid` of the request that an event answers. `position` is opaque: the client keeps the last one that it saw and says it in `hello` or `resume`; everything up to it has been sent to this session. */
 export type Event =
@@ -736,6 +770,19 @@ export type Event =
       notice: Notice;
     }
   | {
+      t: "notifications";
+      re: number;
+      /** `applicationServerKey` for a browser's subscription. Absent: this server sends no push notifications. */
+      key?: string;
+      /** How many of one's browsers take them. */
+      devices: number;
+      quiet?: QuietHours;
+      /** They show what was written. */
+      bodies: boolean;
+      /** What was missed is mailed. Absent: the site has given no address, or this server sends no mail. */
+      mail?: MailDigest;
+    }
+  | {
       t: "changes";
       re: number;
       /** The position was not usable: forget what is cached, this is a first page. */
@@ -832,6 +879,13 @@ export type Limits = {
   idle_ms: number;
   /** Milliseconds between heartbeats on the stream transports. */
   heartbeat_ms: number;
+};
+
+/** Where what was missed is mailed to, and when. */
+export type MailDigest = {
+  address: string;
+  /** After so many minutes of unread messages, and at most once a day; 0: never. */
+  after: number;
 };
 
 /** A hole in what a client has: it must ask `history` with `before: first` if it wants what lies before. */
@@ -1142,7 +1196,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "no_push" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -1201,6 +1255,7 @@ export const COMES_BACK = {
   kicked: "never",
   too_many_pinned: "never",
   filtered: "never",
+  no_push: "never",
   internal: "later",
 } as const satisfies Record<Code, Return>;
 
@@ -1258,6 +1313,7 @@ export const HTTP_STATUS = {
   kicked: 403,
   too_many_pinned: 409,
   filtered: 403,
+  no_push: 409,
   internal: 500,
 } as const satisfies Record<Code, number>;
 
@@ -1315,5 +1371,6 @@ export const CLOSE_CODE = {
   kicked: 4057,
   too_many_pinned: 4026,
   filtered: 4058,
+  no_push: 4043,
   internal: 1011,
 } as const satisfies Record<Code, number>;

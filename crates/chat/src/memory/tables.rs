@@ -2,6 +2,7 @@
 
 mod changes;
 mod moderation;
+mod notify;
 mod requests;
 mod rooms;
 mod search;
@@ -38,6 +39,7 @@ pub(super) struct Tables {
     requests: HashMap<UserId, (u64, u32)>,
     moderation: moderation::Kept,
     drafts: BTreeMap<(UserId, ConversationId), Box<str>>,
+    notifications: notify::Notifications,
 }
 
 struct Conversation {
@@ -558,6 +560,7 @@ impl Tables {
         self.requests.retain(|user, _| user.site != site);
         self.moderation.forget(site);
         self.drafts.retain(|(user, _), _| user.site != site);
+        self.notifications.remove_site(site);
         self.revision += u64::from(was);
         was
     }

@@ -55,7 +55,7 @@ impl Inner {
 
     /// On disk: first the sender is told, then all other devices of all members.
     fn posted(
-        &self,
+        self: &Arc<Self>,
         session: SessionId,
         unposted: Unposted,
         outcome: Result<Result<Posted, Refusal>, StoreError>,
@@ -94,8 +94,10 @@ impl Inner {
             pinned: false,
             reactions: Vec::new(),
         };
-        let event = Event::Message(Arc::new(message), position);
+        let message = Arc::new(message);
+        let event = Event::Message(Arc::clone(&message), position);
         self.tell_members(conversation.site, &members, position, Some(session.handle), event);
+        self.notify_room(conversation, session.user, &members, &message.body, time);
     }
 
     /// What was committed at `position`, for all sessions here of these members. It asks the table of users for each:

@@ -44,9 +44,12 @@ impl Inner {
         let user = asker.sub.clone();
         let done = move |outcome: Result<MarkerRow, StoreError>| match outcome {
             Ok(MarkerRow { received, read, unread, moved: true, position, .. }) => {
-                let unread = Some(unread);
-                let event = Event::Marker { conversation, user, received, read, unread, position };
+                let event =
+                    Event::Marker { conversation, user, received, read, unread: Some(unread), position };
                 node.tell(session.user, position, Some(session.handle), event);
+                if unread == 0 {
+                    node.notify_read(session.user, conversation);
+                }
             }
             Ok(_) => {}
             Err(error) => node.refuse(session.handle, AnswerTo::Session, unavailable(error)),

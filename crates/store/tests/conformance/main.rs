@@ -6,6 +6,7 @@ mod changes;
 mod contacts;
 mod conversations;
 mod messages;
+mod notify;
 mod people;
 mod rooms;
 mod safety;
@@ -130,6 +131,14 @@ every_store! {
         hits_are_paged_newest_first,
         a_message_is_found_by_its_body_of_now,
         rooms_are_searched_by_their_members,
+    }
+    notify {
+        a_browser_is_of_one_user_at_a_time,
+        only_the_newest_browsers_are_kept,
+        what_is_chosen_is_kept_and_the_rest_stays,
+        the_facts_are_of_ones_own_conversations,
+        a_sites_key_is_made_once_and_goes_with_the_site,
+        a_digest_is_due_once_a_day_at_most_and_as_late_as_is_wanted,
     }
     sites {
         sites_are_kept_whole_and_secrets_are_newest_first,

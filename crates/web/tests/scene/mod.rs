@@ -438,7 +438,9 @@ impl Client {
             if let Some(position) = event["position"].as_str() {
                 self.position = position.into();
             }
-            if let Some(key) = event["key"].as_str() {
+            if event["t"] == "welcome"
+                && let Some(key) = event["key"].as_str()
+            {
                 self.key = Some(key.into());
             }
         }

@@ -1,0 +1,162 @@
+//! Browsers that take notifications, what members have chosen of them, and the sites' keys.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Tables;
+use crate::notify::{
+    MAIL_EVERY_MS, MOST_PUSH_DEVICES, MailAddress, MailDue, MailView, NotifyChange, NotifyFacts,
+    NotifySettings, NotifyView, PushDevice, Talk,
+};
+use crate::{ConversationId, ConversationList, SetPresence, SiteId, Timestamp, UserId};
+
+/// Conversations that are looked at for a digest.
+const MOST_LOOKED_AT: u32 = 30;
+
+#[derive(Default)]
+pub(super) struct Notifications {
+    /// Oldest first.
+    devices: Vec<(UserId, Arc<PushDevice>)>,
+    settings: BTreeMap<UserId, NotifySettings>,
+    keys: BTreeMap<SiteId, Vec<u8>>,
+    mails: BTreeMap<UserId, Mail>,
+}
+
+struct Mail {
+    address: MailAddress,
+    after: Option<u32>,
+    due: Option<Timestamp>,
+    sent: Timestamp,
+}
+
+impl Notifications {
+    pub(super) fn remove_site(&mut self, site: SiteId) {
+        self.devices.retain(|(user, _)| user.site != site);
+        self.settings.retain(|user, _| user.site != site);
+        self.keys.remove(&site);
+        self.mails.retain(|user, _| user.site != site);
+    }
+
+    fn of(&self, user: UserId) -> impl Iterator<Item = &Arc<PushDevice>> {
+        self.devices.iter().filter(move |(of, _)| *of == user).map(|(_, device)| device)
+    }
+}
+
+impl Tables {
+    pub(in crate::memory) fn put_push_device(&mut self, user: UserId, device: PushDevice) -> Vec<UserId> {
+        let devices = &mut self.notifications.devices;
+        let is_same = |(of, known): &(UserId, Arc<PushDevice>)| {
+            of.site == user.site && known.endpoint == device.endpoint
+        };
+        let mut before: Vec<UserId> = devices.iter().filter(|one| is_same(one)).map(|(of, _)| *of).collect();
+        devices.retain(|one| !is_same(one));
+        while devices.iter().filter(|(of, _)| *of == user).count() >= MOST_PUSH_DEVICES {
+            let Some(oldest) = devices.iter().position(|(of, _)| *of == user) else { break };
+            devices.remove(oldest);
+        }
+        devices.push((user, Arc::new(device)));
+        before.retain(|of| *of != user && self.notifications.of(*of).next().is_none());
+        before
+    }
+
+    pub(in crate::memory) fn remove_push_device(&mut self, user: UserId, endpoint: &str) -> bool {
+        self.notifications.devices.retain(|(of, device)| *of != user || *device.endpoint != *endpoint);
+        self.notifications.of(user).next().is_some()
+    }
+
+    pub(in crate::memory) fn change_notify_settings(
+        &mut self,
+        user: UserId,
+        change: &NotifyChange,
+    ) -> NotifyView {
+        let settings = self.notifications.settings.entry(user).or_default();
+        settings.quiet = change.quiet.unwrap_or(settings.quiet);
+        settings.bodies = change.bodies.unwrap_or(settings.bodies);
+        if let Some((mail, minutes)) = self.notifications.mails.get_mut(&user).zip(change.mail) {
+            mail.after = Some(minutes);
+            mail.due = mail.due.filter(|_| minutes > 0);
+        }
+        self.notify_view(user)
+    }
+
+    pub(in crate::memory) fn notify_view(&self, user: UserId) -> NotifyView {
+        let settings = self.notifications.settings.get(&user).copied().unwrap_or_default();
+        let mail = self.notifications.mails.get(&user);
+        let mail = mail.map(|mail| MailView { address: mail.address.clone(), after: mail.after });
+        NotifyView { settings, devices: self.notifications.of(user).count() as u32, mail }
+    }
+
+    pub(in crate::memory) fn notify_facts(
+        &self,
+        user: UserId,
+        conversations: &[ConversationId],
+    ) -> NotifyFacts {
+        let talks = conversations.iter().filter_map(|id| self.conversation(user, *id)).map(|row| {
+            let from = row.last.as_ref().and_then(|last| self.user_by_id(last.from));
+            Talk { row, from }
+        });
+        NotifyFacts {
+            settings: self.notify_view(user).settings,
+            presence: self.user_by_id(user).map_or(SetPresence::Online, |row| row.presence),
+            devices: self.notifications.of(user).cloned().collect(),
+            talks: talks.collect(),
+        }
+    }
+
+    pub(in crate::memory) fn push_key(&mut self, site: SiteId, fresh: Vec<u8>) -> Vec<u8> {
+        self.notifications.keys.entry(site).or_insert(fresh).clone()
+    }
+
+    pub(in crate::memory) fn put_mail_address(&mut self, user: UserId, address: MailAddress) -> bool {
+        let new = Mail { address: address.clone(), after: None, due: None, sent: Timestamp(0) };
+        let mail = self.notifications.mails.entry(user).or_insert(new);
+        mail.address = address;
+        mail.after != Some(0) && mail.due.is_none()
+    }
+
+    pub(in crate::memory) fn schedule_mail(&mut self, user: UserId, now: Timestamp, minutes: u32) {
+        let Some(mail) = self.notifications.mails.get_mut(&user) else { return };
+        let minutes = mail.after.unwrap_or(minutes);
+        if minutes > 0 && mail.due.is_none() {
+            let soonest = Timestamp(mail.sent.0 + if mail.sent.0 > 0 { MAIL_EVERY_MS } else { 0 });
+            mail.due = Some(Timestamp(now.0 + u64::from(minutes) * 60_000).max(soonest));
+        }
+    }
+
+    pub(in crate::memory) fn mail_due(&self, now: Timestamp, limit: u32) -> Vec<MailDue> {
+        let is_due = |mail: &Mail| mail.due.is_some_and(|due| due <= now);
+        let due = self.notifications.mails.iter().filter(|(_, mail)| is_due(mail)).take(limit as usize);
+        let digest = |(user, mail): (&UserId, &Mail)| {
+            let rows = self.conversations(*user, ConversationList::Unread, None, MOST_LOOKED_AT).rows;
+            let ids: Vec<ConversationId> = rows.iter().map(|row| row.id).collect();
+            let facts = self.notify_facts(*user, &ids);
+            Some(MailDue {
+                user: *user,
+                name: self.user_by_id(*user)?.profile.name,
+                address: mail.address.clone(),
+                settings: facts.settings,
+                talks: facts.talks,
+            })
+        };
+        due.filter_map(digest).collect()
+    }
+
+    pub(in crate::memory) fn settle_mail(&mut self, user: UserId, sent: Option<Timestamp>) {
+        if let Some(mail) = self.notifications.mails.get_mut(&user) {
+            mail.due = None;
+            mail.sent = sent.unwrap_or(mail.sent);
+        }
+    }
+
+    pub(in crate::memory) fn mail_users(&self) -> Vec<UserId> {
+        let mails = self.notifications.mails.iter();
+        mails.filter(|(_, mail)| mail.after != Some(0) && mail.due.is_none()).map(|(user, _)| *user).collect()
+    }
+
+    pub(in crate::memory) fn push_users(&self) -> Vec<UserId> {
+        let mut users: Vec<UserId> = self.notifications.devices.iter().map(|(user, _)| *user).collect();
+        users.sort_unstable();
+        users.dedup();
+        users
+    }
+}

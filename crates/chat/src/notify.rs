@@ -1,0 +1,93 @@
+//! Notifications for those who are away: what is worth one, when, and to which of a user's browsers
+//! (`docs/design/push.md`).
+
+mod decide;
+mod desk;
+mod mail;
+mod port;
+mod quiet;
+mod settings;
+mod tell;
+
+use std::sync::Arc;
+
+pub(crate) use desk::Desk;
+pub(crate) use mail::is_address;
+pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
+pub use port::{
+    MAIL_EVERY_MS, MOST_PUSH_DEVICES, MailAddress, MailDue, MailView, NotifyFacts, NotifySettings,
+    NotifyStore, NotifyView, PushDevice, Talk,
+};
+pub use quiet::QuietHours;
+
+use crate::{ConversationId, Done, SiteId, Sub, UserId};
+
+/// Carries notifications to browsers without a connection. Called from any thread, often inside the store's: must not block.
+/// What it cannot carry is lost: the message is not.
+pub trait Notifier: Send + Sync + 'static {
+    /// The public half of the site's key, as browsers take it. It is made when somebody asks first.
+    fn public_key(&self, site: SiteId, done: Done<Arc<str>>);
+    /// Whether this browser's push service may be called at all.
+    fn accepts(&self, device: &PushDevice) -> bool;
+    fn push(&self, push: Push);
+}
+
+/// A notice for one browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Push {
+    pub to: UserId,
+    pub device: Arc<PushDevice>,
+    /// An address of the site, by which a push service finds who sends.
+    pub site: Option<Arc<str>>,
+    /// What the notice is about: a newer one of the same conversation takes its place.
+    pub conversation: ConversationId,
+    /// The other one; None in a room.
+    pub with: Option<Sub>,
+    pub notice: PushNotice,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub enum PushNotice {
+    Show(Arc<News>),
+    /// It was read on another device.
+    Clear,
+}
+
+/// What is new in a conversation.
+#[derive(Clone, PartialEq, Eq)]
+pub struct News {
+    /// Who wrote last: name and picture.
+    pub name: Arc<str>,
+    pub avatar: Option<Arc<str>>,
+    /// Its name, where it is one.
+    pub room: Option<Arc<str>>,
+    /// What was written last; None where the member wants no words of it on the screen.
+    pub body: Option<Box<str>>,
+    pub unread: u64,
+    /// Somebody has named the member.
+    pub mentioned: bool,
+}
+
+/// Bodies stay out of logs.
+impl std::fmt::Debug for PushNotice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            PushNotice::Show(_) => "Show",
+            PushNotice::Clear => "Clear",
+        })
+    }
+}
+
+/// What a member changes of their notifications. What is None stays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NotifyChange {
+    /// This browser wants them from now on.
+    pub subscribe: Option<PushDevice>,
+    /// The browser of this endpoint does not any more.
+    pub unsubscribe: Option<Box<str>>,
+    /// `Some(None)`: at all hours.
+    pub quiet: Option<Option<QuietHours>>,
+    pub bodies: Option<bool>,
+    /// Minutes after which a digest is mailed; 0: never.
+    pub mail: Option<u32>,
+}

@@ -1,0 +1,189 @@
+//! What is worth a notification: functions of values.
+
+use std::sync::Arc;
+
+use super::{News, NotifySettings, Talk};
+use crate::{ConversationOf, SetPresence, Timestamp, UserId};
+
+/// In rooms of more members only those are told whom a message names: nobody wants a notice for each line of a crowd.
+pub(crate) const SMALL_ROOM: usize = 20;
+
+/// So much of a body is carried; more does not fit on a lock screen, nor for sure into a message of 4 kB.
+const BODY_BYTES: usize = 600;
+
+/// Is somebody away, as far as notifications go? Who is here has the page to tell them.
+pub(crate) fn is_away(chosen: SetPresence, has_session: bool) -> bool {
+    !has_session || chosen == SetPresence::Away
+}
+
+/// May anything be shown to this member now?
+pub(crate) fn may_disturb(settings: &NotifySettings, presence: SetPresence, now: Timestamp) -> bool {
+    presence != SetPresence::Busy && !settings.quiet.is_some_and(|quiet| quiet.contain(now))
+}
+
+/// What is new in a conversation, if it is worth a notice.
+pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Timestamp) -> Option<News> {
+    let Talk { row, from } = talk;
+    let last = row.last.as_ref().filter(|last| last.from != user && !last.deleted)?;
+    let from = from.as_ref().filter(|from| !from.banned)?;
+    // What a stranger asks waits until the member looks.
+    if row.unread == 0 || row.muted_until > now || row.archived || row.request.is_some() {
+        return None;
+    }
+    let room = match &row.of {
+        ConversationOf::Direct(_) => None,
+        ConversationOf::Room { room, .. } if row.mentions == 0 && room.members as usize > SMALL_ROOM => {
+            return None;
+        }
+        ConversationOf::Room { room, .. } => Some(Arc::clone(&room.name)),
+    };
+    let body = settings.bodies.then(|| last.body[..last.body.floor_char_boundary(BODY_BYTES)].into());
+    Some(News {
+        name: Arc::clone(&from.profile.name),
+        avatar: from.profile.avatar.clone(),
+        room,
+        body,
+        unread: row.unread,
+        mentioned: row.mentions > 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ConversationId, ConversationRow, Profile, QuietHours, Role, Room, RoomKind, Seq, SiteId,
+        StoredMessage, Sub, UserRow,
+    };
+
+    const NOW: Timestamp = Timestamp(1_800_000_000_000);
+    const ME: UserId = UserId { site: SiteId(1), num: 1 };
+    const ANN: UserId = UserId { site: SiteId(1), num: 2 };
+
+    fn ann() -> UserRow {
+        let sub = Sub::parse("ann").expect("a sub");
+        UserRow {
+            id: ANN,
+            profile: Profile { sub, name: "Ann".into(), avatar: None, guest: false },
+            presence: SetPresence::Online,
+            banned: false,
+            created: NOW,
+            last_seen: NOW,
+            on_site: crate::SiteStanding::default(),
+        }
+    }
+
+    fn talk(of: ConversationOf) -> Talk {
+        let id = ConversationId::direct(ME, ANN).expect("two users");
+        let last = StoredMessage {
+            conversation: id,
+            seq: Seq(3),
+            from: ANN,
+            from_sub: ann().profile.sub,
+            client_id: "a".into(),
+            body: "ä".repeat(400).into(),
+            time: NOW,
+            reply_to: None,
+            version: 0,
+            edited: None,
+            deleted: false,
+            reactions: Vec::new(),
+            pinned: false,
+        };
+        let row = ConversationRow {
+            id,
+            of,
+            last: Some(last),
+            received: Seq(1),
+            read: Seq(1),
+            their_received: Seq(0),
+            their_read: Seq(0),
+            unread: 2,
+            mentions: 0,
+            muted_until: Timestamp(0),
+            pinned: false,
+            archived: false,
+            active: NOW,
+            request: None,
+            marked_unread: false,
+            draft: None,
+        };
+        Talk { row, from: Some(ann()) }
+    }
+
+    fn room(members: u32) -> ConversationOf {
+        let room = Room {
+            name: "Bikers".into(),
+            kind: RoomKind::Public,
+            topic: None,
+            avatar: None,
+            page: None,
+            members,
+            slow_ms: 0,
+            frozen: false,
+        };
+        ConversationOf::Room { room: Arc::new(room), role: Role::Member }
+    }
+
+    #[test]
+    fn a_message_of_somebody_else_that_is_unread_is_news() {
+        let settings = NotifySettings::default();
+        let told = news(&talk(ConversationOf::Direct(ann())), ME, &settings, NOW).expect("it is news");
+        assert_eq!((&*told.name, told.unread, told.mentioned), ("Ann", 2, false));
+        assert_eq!(told.body.expect("words").len(), 600);
+        let quiet = NotifySettings { bodies: false, ..settings };
+        assert_eq!(
+            news(&talk(ConversationOf::Direct(ann())), ME, &quiet, NOW).expect("still news").body,
+            None
+        );
+    }
+
+    #[test]
+    fn what_is_no_news() {
+        let check = |change: fn(&mut Talk)| {
+            let mut talk = talk(ConversationOf::Direct(ann()));
+            change(&mut talk);
+            news(&talk, ME, &NotifySettings::default(), NOW).is_some()
+        };
+        assert!(check(|_| ()));
+        assert!(check(|talk| talk.row.muted_until = NOW), "the end of a mute is its end");
+        assert!(!check(|talk| talk.row.unread = 0));
+        assert!(!check(|talk| talk.row.muted_until = Timestamp::MAX));
+        assert!(!check(|talk| talk.row.archived = true));
+        assert!(!check(|talk| talk.row.last = None));
+        assert!(!check(|talk| talk.row.last.iter_mut().for_each(|last| last.deleted = true)));
+        assert!(!check(|talk| talk.row.last.iter_mut().for_each(|last| last.from = ME)));
+        assert!(!check(|talk| talk.from.iter_mut().for_each(|from| from.banned = true)));
+        assert!(!check(|talk| talk.from = None));
+    }
+
+    #[test]
+    fn of_a_crowd_only_who_is_named_hears() {
+        let settings = NotifySettings::default();
+        for (members, mentions, expected) in [(20, 0, true), (21, 0, false), (10_000, 1, true)] {
+            let mut talk = talk(room(members));
+            talk.row.mentions = mentions;
+            let told = news(&talk, ME, &settings, NOW);
+            assert_eq!(told.is_some(), expected, "{members} members, {mentions} mentions");
+            assert!(told.is_none_or(|told| told.room.as_deref() == Some("Bikers")));
+        }
+    }
+
+    #[test]
+    fn who_is_away_and_who_is_not_to_be_disturbed() {
+        for (chosen, away) in [
+            (SetPresence::Online, false),
+            (SetPresence::Away, true),
+            (SetPresence::Busy, false),
+            (SetPresence::Invisible, false),
+        ] {
+            assert_eq!(is_away(chosen, true), away, "{chosen:?}");
+            assert!(is_away(chosen, false), "{chosen:?}");
+        }
+        let always = QuietHours::new(0, 1_439, 0);
+        let settings = NotifySettings { quiet: always, bodies: true };
+        assert!(!may_disturb(&settings, SetPresence::Online, NOW));
+        assert!(!may_disturb(&NotifySettings::default(), SetPresence::Busy, NOW));
+        assert!(may_disturb(&NotifySettings::default(), SetPresence::Invisible, NOW));
+    }
+}

@@ -1,0 +1,292 @@
+//! What waits to be told to who is away, and what they were told: soft, bounded, and lost with the node.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use smallvec::SmallVec;
+
+use super::mail::LOOK_MS;
+use super::{Mailer, Notifier};
+use crate::roll::Roll;
+use crate::{ConversationId, Timestamp, UserId};
+
+/// From the first message to the notice: who comes back or reads elsewhere in this time needs none, and several are one.
+pub(crate) const PAUSE_MS: u64 = 4_000;
+/// From a notice to the next one of the same conversation; what comes meanwhile is told together.
+pub(crate) const AGAIN_MS: u64 = 30_000;
+/// What was shown so long ago is not cleared any more: the services have forgotten it too.
+pub(crate) const SHOWN_MS: u64 = 24 * 3_600_000;
+/// Users who wait for a notice; more are not told.
+const MAX_WAITING: usize = 50_000;
+/// Conversations of one user that wait for a notice; more are not told, and a lock screen has no room for them.
+const MAX_CONVERSATIONS: usize = 8;
+/// Notices that can be cleared. One more and all are forgotten: then they stay until somebody looks at the screen.
+const MAX_SHOWN: usize = 200_000;
+/// Users who are looked up in one go.
+const MAX_DUE: usize = 64;
+
+pub(crate) struct Desk {
+    notifier: OnceLock<Arc<dyn Notifier>>,
+    /// Who has a browser that takes notifications, one bit each: all others cost nothing else.
+    reached: Roll,
+    mailer: OnceLock<Arc<dyn Mailer>>,
+    /// Who wants a digest and has none coming, one bit each.
+    mailable: Roll,
+    /// When it was looked whose digest is due.
+    looked: AtomicU64,
+    book: Mutex<Book>,
+}
+
+#[derive(Default)]
+struct Book {
+    waiting: HashMap<UserId, Conversations>,
+    /// When each who waits is due. An entry without one who waits means nothing.
+    due: BinaryHeap<Reverse<(Timestamp, UserId)>>,
+    shown: HashMap<(UserId, ConversationId), Timestamp>,
+}
+
+type Conversations = SmallVec<[ConversationId; 2]>;
+
+impl Desk {
+    pub(crate) fn new() -> Desk {
+        Desk {
+            notifier: OnceLock::new(),
+            reached: Roll::default(),
+            mailer: OnceLock::new(),
+            mailable: Roll::default(),
+            looked: AtomicU64::new(0),
+            book: Mutex::default(),
+        }
+    }
+
+    /// None: this node carries no notifications.
+    pub(crate) fn notifier(&self) -> Option<&Arc<dyn Notifier>> {
+        self.notifier.get()
+    }
+
+    /// For the node's whole life.
+    pub(crate) fn begin(&self, notifier: Arc<dyn Notifier>) {
+        // A second one would be a mistake of the wiring, and changes nothing.
+        let _ = self.notifier.set(notifier);
+    }
+
+    pub(crate) fn reach(&self, user: UserId) {
+        self.reached.enter(user);
+    }
+
+    pub(crate) fn lose(&self, user: UserId) {
+        self.reached.leave(user);
+    }
+
+    pub(crate) fn reaches(&self, user: UserId) -> bool {
+        self.notifier.get().is_some() && self.reached.has(user)
+    }
+
+    /// None: this node sends no mail.
+    pub(crate) fn mailer(&self) -> Option<&Arc<dyn Mailer>> {
+        self.mailer.get()
+    }
+
+    /// For the node's whole life.
+    pub(crate) fn begin_mail(&self, mailer: Arc<dyn Mailer>) {
+        let _ = self.mailer.set(mailer);
+    }
+
+    pub(crate) fn mail_may_be_due(&self, user: UserId) {
+        self.mailable.enter(user);
+    }
+
+    pub(crate) fn is_mailable(&self, user: UserId) -> bool {
+        self.mailer.get().is_some() && self.mailable.has(user)
+    }
+
+    /// None of theirs may become due until it is said again.
+    pub(crate) fn mail_is_not_due(&self, user: UserId) {
+        self.mailable.leave(user);
+    }
+
+    pub(crate) fn is_mail_time(&self, now: Timestamp) -> bool {
+        let is_time = now.0.abs_diff(self.looked.load(Ordering::Relaxed)) >= LOOK_MS;
+        if is_time {
+            self.looked.store(now.0, Ordering::Relaxed);
+        }
+        is_time
+    }
+
+    /// Of some users of one site, those who can be told.
+    pub(crate) fn reached<'a>(&self, users: impl Iterator<Item = UserId> + Clone + 'a) -> Vec<UserId> {
+        if self.notifier.get().is_none() && self.mailer.get().is_none() {
+            return Vec::new();
+        }
+        let by = self.reached.which(users.clone()).into_iter().zip(self.mailable.which(users.clone()));
+        users.zip(by).filter(|(_, (by_push, by_mail))| *by_push || *by_mail).map(|(user, _)| user).collect()
+    }
+
+    /// Something is new in a conversation of a user who is away.
+    pub(crate) fn wait(&self, user: UserId, conversation: ConversationId, now: Timestamp) {
+        self.book().wait(user, conversation, Timestamp(now.0 + PAUSE_MS));
+    }
+
+    /// Users whose notices are due, and of what.
+    pub(crate) fn due(&self, now: Timestamp) -> Vec<(UserId, Vec<ConversationId>)> {
+        self.book().due(now)
+    }
+
+    /// The notices that may be shown now; the others wait until it is long enough after the one before.
+    pub(crate) fn show(&self, user: UserId, conversation: ConversationId, now: Timestamp) -> bool {
+        self.book().show(user, conversation, now)
+    }
+
+    /// It was read: what waits is not told. True: what was shown must be cleared.
+    pub(crate) fn read(&self, user: UserId, conversation: ConversationId, now: Timestamp) -> bool {
+        self.book().read(user, conversation, now)
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // After a panic in between a notice is missing at worst.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Book {
+    fn wait(&mut self, user: UserId, conversation: ConversationId, due: Timestamp) {
+        if let Some(waiting) = self.waiting.get_mut(&user) {
+            if waiting.len() < MAX_CONVERSATIONS && !waiting.contains(&conversation) {
+                waiting.push(conversation);
+            }
+        } else if self.waiting.len() < MAX_WAITING && self.due.len() < 2 * MAX_WAITING {
+            self.waiting.insert(user, SmallVec::from_slice(&[conversation]));
+            self.due.push(Reverse((due, user)));
+        }
+    }
+
+    fn due(&mut self, now: Timestamp) -> Vec<(UserId, Vec<ConversationId>)> {
+        let mut users = Vec::new();
+        while users.len() < MAX_DUE
+            && let Some(Reverse((due, user))) = self.due.peek().copied()
+            // A clock that jumps back makes nobody wait for longer than the usual time.
+            && (due <= now || due.0 > now.0 + PAUSE_MS + AGAIN_MS)
+        {
+            self.due.pop();
+            if let Some(conversations) = self.waiting.remove(&user) {
+                users.push((user, conversations.into_vec()));
+            }
+        }
+        if self.waiting.is_empty() && self.waiting.capacity() > MAX_DUE {
+            (self.waiting, self.due) = Default::default();
+        }
+        users
+    }
+
+    fn show(&mut self, user: UserId, conversation: ConversationId, now: Timestamp) -> bool {
+        let before = self.shown.get(&(user, conversation)).copied();
+        if let Some(before) = before
+            && now >= before
+            && now.since(before) < AGAIN_MS
+        {
+            self.wait(user, conversation, Timestamp(before.0 + AGAIN_MS));
+            return false;
+        }
+        if self.shown.len() >= MAX_SHOWN {
+            self.shown = HashMap::new();
+        }
+        self.shown.insert((user, conversation), now);
+        true
+    }
+
+    fn read(&mut self, user: UserId, conversation: ConversationId, now: Timestamp) -> bool {
+        if let Some(waiting) = self.waiting.get_mut(&user) {
+            waiting.retain(|one| *one != conversation);
+            if waiting.is_empty() {
+                self.waiting.remove(&user);
+            }
+        }
+        let shown = self.shown.remove(&(user, conversation));
+        if self.shown.is_empty() {
+            self.shown = HashMap::new();
+        }
+        shown.is_some_and(|shown| now.since(shown) < SHOWN_MS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SiteId;
+
+    fn user(num: u32) -> UserId {
+        UserId { site: SiteId(1), num }
+    }
+
+    fn with(num: u32) -> ConversationId {
+        ConversationId::direct(user(1), user(num)).expect("two users")
+    }
+
+    const START: u64 = 1_800_000_000_000;
+
+    #[test]
+    fn several_messages_are_one_notice_and_the_next_one_waits() {
+        let mut book = Book::default();
+        let at = |ms| Timestamp(START + ms);
+        for ms in [0, 1_000, 3_999] {
+            book.wait(user(1), with(2), at(ms + PAUSE_MS));
+        }
+        book.wait(user(1), with(3), at(2_000 + PAUSE_MS));
+        assert!(book.due(at(PAUSE_MS - 1)).is_empty());
+        assert_eq!(book.due(at(PAUSE_MS)), [(user(1), vec![with(2), with(3)])]);
+        assert!(book.show(user(1), with(2), at(PAUSE_MS)));
+
+        book.wait(user(1), with(2), at(10_000));
+        assert_eq!(book.due(at(10_000)).len(), 1);
+        assert!(!book.show(user(1), with(2), at(10_000)), "too soon after the last one");
+        assert!(book.show(user(1), with(3), at(10_000)), "another conversation");
+        assert!(book.due(at(PAUSE_MS + AGAIN_MS - 1)).is_empty());
+        assert_eq!(book.due(at(PAUSE_MS + AGAIN_MS)), [(user(1), vec![with(2)])]);
+        assert!(book.show(user(1), with(2), at(PAUSE_MS + AGAIN_MS)));
+    }
+
+    #[test]
+    fn what_is_read_is_not_told_and_what_was_told_is_cleared_once() {
+        let mut book = Book::default();
+        let now = Timestamp(START);
+        book.wait(user(1), with(2), now);
+        book.wait(user(1), with(3), now);
+        assert!(!book.read(user(1), with(2), now), "nothing was shown");
+        assert_eq!(book.due(now), [(user(1), vec![with(3)])]);
+        assert!(book.show(user(1), with(3), now));
+        assert!(book.read(user(1), with(3), now) && !book.read(user(1), with(3), now));
+        assert!(book.show(user(1), with(3), now), "after reading, the next one is told at once");
+        assert!(!book.read(user(1), with(3), Timestamp(START + SHOWN_MS)), "too long ago");
+    }
+
+    #[test]
+    fn there_are_bounds() {
+        let mut book = Book::default();
+        let now = Timestamp(START);
+        for num in 2..100 {
+            book.wait(user(1), with(num), now);
+        }
+        assert_eq!(book.due(now)[0].1.len(), MAX_CONVERSATIONS);
+        for num in 0..MAX_WAITING as u32 + 10 {
+            book.wait(user(num), with(2), now);
+        }
+        assert_eq!((book.waiting.len(), book.due(now).len()), (MAX_WAITING, MAX_DUE));
+        // Read before they are due, they leave nothing behind but their moments, of which there are only so many.
+        for round in 0..3 {
+            for num in 0..MAX_WAITING as u32 {
+                book.wait(user(num), with(2), Timestamp(START + 1_000 + round));
+                book.read(user(num), with(2), now);
+            }
+        }
+        assert!(book.due.len() <= 2 * MAX_WAITING, "{}", book.due.len());
+    }
+
+    #[test]
+    fn a_clock_that_jumps_back_holds_nothing_up() {
+        let mut book = Book::default();
+        book.wait(user(1), with(2), Timestamp(START + 3_600_000));
+        assert_eq!(book.due(Timestamp(START)).len(), 1);
+    }
+}

@@ -1,0 +1,311 @@
+//! Who is away is told once, with what they have chosen, and reading anywhere takes it back.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use std::sync::{Arc, Mutex};
+
+use chat::*;
+use scene::*;
+
+/// Keeps what it was to carry.
+#[derive(Default)]
+struct Carrier {
+    pushes: Mutex<Vec<Push>>,
+}
+
+impl Notifier for Carrier {
+    fn public_key(&self, _: SiteId, done: Done<Arc<str>>) {
+        done(Ok("the key of the site".into()));
+    }
+
+    fn accepts(&self, device: &PushDevice) -> bool {
+        device.endpoint.starts_with("https://push.example/")
+    }
+
+    fn push(&self, push: Push) {
+        self.pushes.lock().unwrap().push(push);
+    }
+}
+
+impl Carrier {
+    fn begin(scene: &Scene) -> Arc<Carrier> {
+        let carrier = Arc::new(Carrier::default());
+        scene.node.notify_by(carrier.clone()).unwrap();
+        carrier
+    }
+
+    /// What came since: to which browser, and who wrote what, or that it was taken back.
+    fn told(&self) -> Vec<(String, String)> {
+        let said = |push: Push| match push.notice {
+            PushNotice::Clear => "cleared".to_owned(),
+            PushNotice::Show(news) => {
+                let body = news.body.as_deref().unwrap_or("-");
+                let room = news.room.as_deref().map(|room| format!(" in {room}")).unwrap_or_default();
+                format!("{}{room}: {body} ({})", news.name, news.unread)
+            }
+        };
+        let pushes = std::mem::take(&mut *self.pushes.lock().unwrap());
+        let name = |push: &Push| push.device.endpoint.rsplit('/').next().unwrap().to_owned();
+        pushes.into_iter().map(|push| (name(&push), said(push))).collect()
+    }
+}
+
+fn browser(name: &str) -> PushDevice {
+    PushDevice {
+        endpoint: format!("https://push.example/{name}").into(),
+        key: vec![4; 65].into(),
+        auth: vec![1; 16].into(),
+        language: "en".into(),
+    }
+}
+
+fn change(scene: &Scene, device: &Device, change: NotifyChange) -> Result<(NotifySettings, u32), Refusal> {
+    match scene.ask(device, Command::Notifications { re: 4, change: Box::new(change) }).as_slice() {
+        [Event::Notifications { re: 4, key, settings, devices, .. }] => {
+            assert_eq!(key.as_deref(), Some("the key of the site"));
+            Ok((*settings, *devices))
+        }
+        [Event::Refused { re: Some(4), refusal }] => Err(*refusal),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+fn subscribe(scene: &Scene, device: &Device, name: &str) {
+    let subscribe = Some(browser(name));
+    assert!(change(scene, device, NotifyChange { subscribe, ..NotifyChange::default() }).is_ok());
+}
+
+/// Ann has a phone that takes notifications, and is away; Bob is here.
+fn ann_is_away() -> (Scene, Arc<Carrier>, Device) {
+    let mut scene = Scene::new(Mode::Open);
+    let carrier = Carrier::begin(&scene);
+    let (ann, bob) = (scene.sign_in("ann", "phone"), scene.sign_in("bob", "laptop"));
+    subscribe(&scene, &ann, "phone");
+    scene.leave(&ann);
+    scene.wait(500);
+    (scene, carrier, bob)
+}
+
+fn told(name: &str, text: &str) -> (String, String) {
+    (name.into(), text.into())
+}
+
+#[test]
+fn several_messages_are_one_notice_with_the_newest_words() {
+    let (mut scene, carrier, bob) = ann_is_away();
+    scene.send(&bob, to("ann"), "1", "Hello");
+    scene.wait(2_000);
+    scene.send(&bob, to("ann"), "2", "Are you there?");
+    assert_eq!(carrier.told(), []);
+    scene.wait(4_000);
+    assert_eq!(carrier.told(), [told("phone", "The bob: Are you there? (2)")]);
+    // The next one comes when the member may want to know of it, and not with each line.
+    scene.send(&bob, to("ann"), "3", "Well");
+    scene.wait(10_000);
+    assert_eq!(carrier.told(), []);
+    scene.send(&bob, to("ann"), "4", "See you");
+    scene.wait(25_000);
+    assert_eq!(carrier.told(), [told("phone", "The bob: See you (4)")]);
+}
+
+#[test]
+fn who_is_here_or_comes_back_at_once_is_not_told() {
+    let (mut scene, carrier, bob) = ann_is_away();
+    let ann = scene.sign_in("ann", "laptop");
+    scene.send(&bob, to("ann"), "1", "Hello");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), []);
+    scene.drop_connection(&ann);
+    scene.send(&bob, to("ann"), "2", "Hello?");
+    scene.wait(2_000);
+    let ann = scene.sign_in("ann", "laptop");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), [], "it was a page that was loaded anew");
+    scene.command(&ann, Command::SetPresence(SetPresence::Away));
+    scene.send(&bob, to("ann"), "3", "Are you away?");
+    scene.wait(5_000);
+    assert_eq!(carrier.told(), [told("phone", "The bob: Are you away? (3)")]);
+}
+
+#[test]
+fn reading_anywhere_takes_it_back_once() {
+    let (mut scene, carrier, bob) = ann_is_away();
+    let (conversation, seq) = scene.post(&bob, to("ann"), "1", "Hello").unwrap();
+    scene.wait(5_000);
+    assert_eq!(carrier.told().len(), 1);
+    let ann = scene.sign_in("ann", "laptop");
+    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Received(seq) });
+    assert_eq!(carrier.told(), [], "that a device has it is not that somebody has seen it");
+    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(seq) });
+    assert_eq!(carrier.told(), [told("phone", "cleared")]);
+    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(seq) });
+    assert_eq!(carrier.told(), []);
+    // What was read before it was told is not told.
+    scene.send(&bob, to("ann"), "2", "And?");
+    scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(Seq(2)) });
+    scene.leave(&ann);
+    scene.wait(10_000);
+    assert_eq!(carrier.told(), []);
+}
+
+#[test]
+fn every_browser_is_told_until_it_is_not_wanted_any_more() {
+    let (mut scene, carrier, bob) = ann_is_away();
+    let ann = scene.sign_in("ann", "laptop");
+    subscribe(&scene, &ann, "laptop");
+    scene.leave(&ann);
+    scene.send(&bob, to("ann"), "1", "Hello");
+    scene.wait(5_000);
+    let words = "The bob: Hello (1)";
+    assert_eq!(carrier.told(), [told("phone", words), told("laptop", words)]);
+
+    let ann = scene.sign_in("ann", "laptop");
+    let unsubscribe = Some(browser("phone").endpoint);
+    let left = change(&scene, &ann, NotifyChange { unsubscribe, ..NotifyChange::default() });
+    assert_eq!(left, Ok((NotifySettings::default(), 1)));
+    scene.leave(&ann);
+    scene.node.push_device_is_gone(ann.session.user, "https://push.example/laptop");
+    scene.send(&bob, to("ann"), "2", "Hello?");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), []);
+}
+
+#[test]
+fn a_browser_tells_of_whom_it_belongs_to_now() {
+    let (mut scene, carrier, bob) = ann_is_away();
+    let cat = scene.sign_in("cat", "phone");
+    subscribe(&scene, &cat, "phone");
+    scene.leave(&cat);
+    scene.send(&bob, to("ann"), "1", "for Ann alone");
+    scene.send(&bob, to("cat"), "2", "for Cat");
+    scene.wait(5_000);
+    assert_eq!(carrier.told(), [told("phone", "The bob: for Cat (1)")]);
+}
+
+#[test]
+fn what_is_muted_quiet_or_busy_is_not_told() {
+    let (mut scene, carrier, bob) = ann_is_away();
+    let (conversation, _) = scene.post(&bob, to("ann"), "0", "Hello").unwrap();
+    let set = |scene: &mut Scene, what: NotifyChange| {
+        let ann = scene.sign_in("ann", "laptop");
+        assert!(change(scene, &ann, what).is_ok());
+        scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(Seq::MAX) });
+        scene.leave(&ann);
+        scene.wait(60_000);
+        carrier.told();
+    };
+    // Nearly all of the day.
+    set(&mut scene, NotifyChange { quiet: Some(QuietHours::new(0, 1_439, 0)), ..NotifyChange::default() });
+    scene.send(&bob, to("ann"), "1", "in the night");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), []);
+
+    set(&mut scene, NotifyChange { quiet: Some(None), bodies: Some(false), ..NotifyChange::default() });
+    scene.send(&bob, to("ann"), "2", "not for other eyes");
+    scene.wait(5_000);
+    assert_eq!(carrier.told(), [told("phone", "The bob: - (1)")]);
+
+    let ann = scene.sign_in("ann", "laptop");
+    let change = ConversationChange { muted_until: Some(Timestamp::MAX), ..ConversationChange::default() };
+    scene.command(&ann, Command::Conversation { re: 1, conversation, change });
+    scene.leave(&ann);
+    scene.send(&bob, to("ann"), "3", "muted");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), []);
+
+    let ann = scene.sign_in("ann", "laptop");
+    let change = ConversationChange { muted_until: Some(Timestamp(0)), ..ConversationChange::default() };
+    scene.command(&ann, Command::Conversation { re: 1, conversation, change });
+    scene.command(&ann, Command::SetPresence(SetPresence::Busy));
+    scene.leave(&ann);
+    scene.send(&bob, to("ann"), "4", "busy");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), []);
+}
+
+#[test]
+fn in_a_crowd_only_who_is_named_is_told() {
+    let mut scene = Scene::new(Mode::Open);
+    let carrier = Carrier::begin(&scene);
+    let bob = scene.sign_in("bob", "laptop");
+    let room = |scene: &Scene, device: &Device, name: &str| {
+        let command = Command::CreateRoom { re: 1, name: name.into(), kind: RoomKind::Public, topic: None };
+        match scene.ask(device, command).as_slice() {
+            [Event::Conversation { conversation, .. }] => conversation.id,
+            other => panic!("no room: {other:?}"),
+        }
+    };
+    let (small, large) = (room(&scene, &bob, "Bikers"), room(&scene, &bob, "Everybody"));
+    let join = |scene: &Scene, device: &Device, room| {
+        scene.command(device, Command::Join { re: 2, to: To::Conversation(room) });
+    };
+    for name in ["ann", "cat"] {
+        let device = scene.sign_in(name, "phone");
+        subscribe(&scene, &device, name);
+        join(&scene, &device, small);
+        join(&scene, &device, large);
+        scene.leave(&device);
+    }
+    for number in 0..20 {
+        let member = scene.sign_in(&format!("member{number}"), "d");
+        join(&scene, &member, large);
+        scene.leave(&member);
+    }
+    scene.send(&bob, To::Conversation(small), "1", "Who rides?");
+    scene.wait(5_000);
+    let words = "The bob in Bikers: Who rides? (1)";
+    assert_eq!(carrier.told(), [told("ann", words), told("cat", words)]);
+
+    scene.send(&bob, To::Conversation(large), "2", "Nice weather");
+    scene.send(&bob, To::Conversation(large), "3", "@member3 agrees");
+    scene.wait(5_000);
+    assert_eq!(carrier.told(), []);
+    scene.send(&bob, To::Conversation(large), "4", "Hi @cat!");
+    scene.wait(5_000);
+    assert_eq!(carrier.told(), [told("cat", "The bob in Everybody: Hi @cat! (3)")]);
+    scene.send(&bob, To::Conversation(large), "5", "@room meets at noon");
+    scene.wait(40_000);
+    let mut all = carrier.told();
+    all.sort();
+    let words = "The bob in Everybody: @room meets at noon (4)";
+    assert_eq!(all, [told("ann", words), told("cat", words)]);
+}
+
+#[test]
+fn refusals_say_why_and_change_nothing() {
+    let scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "phone");
+    let subscribe = |device: PushDevice| {
+        let change = NotifyChange { subscribe: Some(device), ..NotifyChange::default() };
+        Command::Notifications { re: 4, change: Box::new(change) }
+    };
+    let refused = |events: &[Event]| match events {
+        [Event::Refused { re: Some(4), refusal }] => *refusal,
+        other => panic!("not refused: {other:?}"),
+    };
+    assert_eq!(refused(&scene.ask(&ann, subscribe(browser("x")))), Refusal::NoPush);
+    let view = scene.ask(&ann, Command::Notifications { re: 4, change: Box::default() });
+    assert!(matches!(view[..], [Event::Notifications { key: None, devices: 0, .. }]), "{view:?}");
+
+    let carrier = Carrier::begin(&scene);
+    let elsewhere = PushDevice { endpoint: "https://evil.example/x".into(), ..browser("x") };
+    assert_eq!(refused(&scene.ask(&ann, subscribe(elsewhere))), Refusal::BadValue);
+    scene.store.fail_writes(Some(StoreError::DiskFull));
+    assert_eq!(refused(&scene.ask(&ann, subscribe(browser("x")))), Refusal::Unavailable);
+    scene.store.fail_writes(None);
+    assert_eq!(change(&scene, &ann, NotifyChange::default()), Ok((NotifySettings::default(), 0)));
+    assert_eq!(carrier.told(), []);
+}
+
+#[test]
+fn browsers_are_known_after_a_restart() {
+    let (mut scene, _, bob) = ann_is_away();
+    scene.leave(&bob);
+    scene.restart();
+    let carrier = Carrier::begin(&scene);
+    let bob = scene.sign_in("bob", "laptop");
+    scene.send(&bob, to("ann"), "1", "Still there?");
+    scene.wait(5_000);
+    assert_eq!(carrier.told(), [told("phone", "The bob: Still there? (1)")]);
+}

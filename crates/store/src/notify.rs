@@ -1,0 +1,191 @@
+//! Browsers that take notifications, what users have chosen of them, and the sites' keys for push services.
+
+use std::sync::Arc;
+
+use chat::{
+    ConversationId, ConversationRow, Done, MOST_PUSH_DEVICES, MailAddress, MailDue, NotifyChange,
+    NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, QuietHours, SetPresence, SiteId,
+    StoreError, Talk, Timestamp, UserId,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::fault::Outcome;
+use crate::sqlite::Sqlite;
+use crate::writer::{self, Batch};
+use crate::{conversation, mail, user};
+
+impl NotifyStore for Sqlite {
+    fn put_push_device(&self, user: UserId, device: PushDevice, now: Timestamp, done: Done<Vec<UserId>>) {
+        self.write(move |batch| put_device(batch.db, user, &device, now), done);
+    }
+
+    fn remove_push_device(&self, user: UserId, endpoint: Box<str>, done: Done<bool>) {
+        self.write(move |batch| remove_device(batch.db, user, &endpoint), done);
+    }
+
+    fn change_notify_settings(&self, user: UserId, change: NotifyChange, done: Done<NotifyView>) {
+        self.write(move |batch| change_settings(batch.db, user, &change), done);
+    }
+
+    fn notify_view(&self, user: UserId, done: Done<NotifyView>) {
+        self.read(move |db| view(db, user), done);
+    }
+
+    fn notify_facts(&self, user: UserId, conversations: Vec<ConversationId>, done: Done<NotifyFacts>) {
+        self.read(move |db| facts(db, user, &conversations), done);
+    }
+
+    fn push_key(&self, site: SiteId, fresh: Vec<u8>, done: Done<Vec<u8>>) {
+        self.write(move |batch| key(batch.db, site, &fresh), done);
+    }
+
+    fn put_mail_address(&self, user: UserId, address: MailAddress, done: Done<bool>) {
+        let put = move |batch: &mut Batch<'_>| mail::put_address(batch.db, user, &address);
+        self.shared.write_patiently(writer::write(put, |outcome, _| done(outcome)));
+    }
+
+    fn schedule_mail(&self, user: UserId, now: Timestamp, minutes: u32) {
+        let schedule = move |batch: &mut Batch<'_>| mail::schedule(batch.db, user, now, minutes);
+        self.shared.write_patiently(writer::write(schedule, |_, _| ()));
+    }
+
+    fn mail_due(&self, now: Timestamp, limit: u32, done: Done<Vec<MailDue>>) {
+        self.read(move |db| mail::due(db, now, limit), done);
+    }
+
+    fn settle_mail(&self, user: UserId, sent: Option<Timestamp>, done: Done<()>) {
+        self.write(move |batch| mail::settle(batch.db, user, sent), done);
+    }
+
+    fn mail_users(&self) -> Result<Vec<UserId>, StoreError> {
+        self.admin(|db| mail::users(db))
+    }
+
+    fn push_users(&self) -> Result<Vec<UserId>, StoreError> {
+        self.admin(|db| users(db))
+    }
+}
+
+// ---- writes ----
+
+fn put_device(db: &Connection, user: UserId, device: &PushDevice, now: Timestamp) -> Outcome<Vec<UserId>> {
+    let owner = "SELECT user FROM push_device WHERE site = ?1 AND endpoint = ?2";
+    let same = params![user.site.0, &*device.endpoint];
+    let before: Option<u32> = db.prepare_cached(owner)?.query_row(same, |row| row.get(0)).optional()?;
+    db.prepare_cached("DELETE FROM push_device WHERE site = ?1 AND endpoint = ?2")?.execute(same)?;
+    let oldest = "DELETE FROM push_device WHERE site = ?1 AND user = ?2 AND endpoint IN (SELECT endpoint FROM push_device \
+                  WHERE site = ?1 AND user = ?2 ORDER BY created DESC, endpoint LIMIT -1 OFFSET ?3)";
+    db.prepare_cached(oldest)?.execute(params![user.site.0, user.num, MOST_PUSH_DEVICES as u32 - 1])?;
+    db.prepare_cached("INSERT INTO push_device VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(params![
+        user.site.0,
+        user.num,
+        &*device.endpoint,
+        &*device.key,
+        &*device.auth,
+        &*device.language,
+        now.0 as i64
+    ])?;
+    let Some(num) = before.filter(|num| *num != user.num) else { return Ok(Vec::new()) };
+    let before = UserId { site: user.site, num };
+    Ok(if count(db, before)? == 0 { vec![before] } else { Vec::new() })
+}
+
+fn remove_device(db: &Connection, user: UserId, endpoint: &str) -> Outcome<bool> {
+    let sql = "DELETE FROM push_device WHERE site = ?1 AND user = ?2 AND endpoint = ?3";
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, endpoint])?;
+    Ok(count(db, user)? > 0)
+}
+
+fn change_settings(db: &Connection, user: UserId, change: &NotifyChange) -> Outcome<NotifyView> {
+    let before = settings(db, user)?;
+    let quiet = change.quiet.unwrap_or(before.quiet);
+    db.prepare_cached("INSERT OR REPLACE INTO notify_setting VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(
+        params![
+            user.site.0,
+            user.num,
+            quiet.map(|quiet| quiet.from()),
+            quiet.map(|quiet| quiet.to()),
+            quiet.map(|quiet| quiet.offset()),
+            change.bodies.unwrap_or(before.bodies)
+        ],
+    )?;
+    if let Some(minutes) = change.mail {
+        mail::set_after(db, user, minutes)?;
+    }
+    view(db, user)
+}
+
+fn key(db: &Connection, site: SiteId, fresh: &[u8]) -> Outcome<Vec<u8>> {
+    db.prepare_cached("INSERT OR IGNORE INTO push_key VALUES (?1, ?2)")?.execute(params![site.0, fresh])?;
+    let sql = "SELECT pair FROM push_key WHERE site = ?1";
+    Ok(db.prepare_cached(sql)?.query_row([site.0], |row| row.get(0))?)
+}
+
+// ---- reads ----
+
+fn view(db: &Connection, user: UserId) -> Outcome<NotifyView> {
+    Ok(NotifyView { settings: settings(db, user)?, devices: count(db, user)?, mail: mail::view(db, user)? })
+}
+
+fn facts(db: &Connection, user: UserId, conversations: &[ConversationId]) -> Outcome<NotifyFacts> {
+    let mut talks = Vec::with_capacity(conversations.len());
+    for id in conversations {
+        if let Some(row) = conversation::one(db, user, *id)? {
+            talks.push(talk(db, row)?);
+        }
+    }
+    Ok(NotifyFacts {
+        settings: settings(db, user)?,
+        presence: user::by_id(db, user)?.map_or(SetPresence::Online, |row| row.presence),
+        devices: devices(db, user)?,
+        talks,
+    })
+}
+
+pub(crate) fn talk(db: &Connection, row: ConversationRow) -> Outcome<Talk> {
+    let from = row.last.as_ref().map(|last| user::by_id(db, last.from)).transpose()?.flatten();
+    Ok(Talk { row, from })
+}
+
+pub(crate) fn settings(db: &Connection, user: UserId) -> Outcome<NotifySettings> {
+    let sql =
+        "SELECT quiet_from, quiet_to, quiet_offset, bodies FROM notify_setting WHERE site = ?1 AND user = ?2";
+    let found = db.prepare_cached(sql)?.query_row(params![user.site.0, user.num], |row| {
+        let quiet = |at| row.get::<_, Option<i16>>(at);
+        let (from, to, offset) = (quiet(0)?, quiet(1)?, quiet(2)?);
+        let minute = |minute: Option<i16>| minute.and_then(|minute| u16::try_from(minute).ok());
+        let hours = minute(from).zip(minute(to)).zip(offset);
+        Ok(NotifySettings {
+            quiet: hours.and_then(|((from, to), offset)| QuietHours::new(from, to, offset)),
+            bodies: row.get(3)?,
+        })
+    });
+    Ok(found.optional()?.unwrap_or_default())
+}
+
+fn devices(db: &Connection, user: UserId) -> Outcome<Vec<Arc<PushDevice>>> {
+    let sql = "SELECT endpoint, key, auth, language FROM push_device WHERE site = ?1 AND user = ?2 ORDER BY created, endpoint";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(params![user.site.0, user.num], |row| Ok(Arc::new(device(row)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn device(row: &Row<'_>) -> rusqlite::Result<PushDevice> {
+    Ok(PushDevice {
+        endpoint: row.get_ref(0)?.as_str()?.into(),
+        key: row.get_ref(1)?.as_blob()?.into(),
+        auth: row.get_ref(2)?.as_blob()?.into(),
+        language: row.get_ref(3)?.as_str()?.into(),
+    })
+}
+
+fn count(db: &Connection, user: UserId) -> Outcome<u32> {
+    let sql = "SELECT count(*) FROM push_device WHERE site = ?1 AND user = ?2";
+    Ok(db.prepare_cached(sql)?.query_row(params![user.site.0, user.num], |row| row.get(0))?)
+}
+
+fn users(db: &Connection) -> Outcome<Vec<UserId>> {
+    let mut statement = db.prepare_cached("SELECT DISTINCT site, user FROM push_device")?;
+    let rows = statement.query_map([], |row| Ok(UserId { site: SiteId(row.get(0)?), num: row.get(1)? }))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

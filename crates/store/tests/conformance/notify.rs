@@ -1,0 +1,148 @@
+//! Notifications: which browsers take them, what members have chosen, and what decides about a notice.
+
+use chat::{
+    MAIL_EVERY_MS, MOST_PUSH_DEVICES, MailAddress, NotifyChange, NotifySettings, PushDevice, QuietHours, Seq,
+    SetPresence, Store, Timestamp, UserId,
+};
+
+use crate::asking::{NOW, add_site, ask, direct, put, say};
+use crate::two_users;
+
+fn device(number: usize) -> PushDevice {
+    PushDevice {
+        endpoint: format!("https://push.example/{number:02}").into(),
+        key: vec![4; 65].into(),
+        auth: vec![number as u8; 16].into(),
+        language: "de".into(),
+    }
+}
+
+fn subscribe(store: &dyn Store, user: UserId, number: usize) -> Vec<UserId> {
+    let at = Timestamp(NOW.0 + number as u64);
+    ask(|done| store.put_push_device(user, device(number), at, done))
+}
+
+fn devices(store: &dyn Store, user: UserId) -> Vec<PushDevice> {
+    let facts = ask(|done| store.notify_facts(user, vec![], done));
+    facts.devices.iter().map(|device| PushDevice::clone(device)).collect()
+}
+
+pub(crate) fn a_browser_is_of_one_user_at_a_time(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    assert_eq!(store.push_users(), Ok(vec![]));
+    assert_eq!(subscribe(store, ann, 1), []);
+    assert_eq!(subscribe(store, ann, 1), [], "the same again");
+    assert_eq!(subscribe(store, ann, 2), []);
+    assert_eq!((devices(store, ann).len(), store.push_users()), (2, Ok(vec![ann])));
+    assert_eq!(subscribe(store, bob, 1), [], "Ann has another one");
+    assert_eq!(subscribe(store, bob, 2), [ann]);
+    assert_eq!((devices(store, ann), devices(store, bob)), (vec![], vec![device(1), device(2)]));
+
+    let elsewhere = add_site(store, "other");
+    let cat = put(store, elsewhere, "cat");
+    assert_eq!(subscribe(store, cat, 1), [], "another site is another world");
+    assert_eq!(store.push_users(), Ok(vec![bob, cat]));
+    let endpoint = |number| device(number).endpoint;
+    assert!(!ask(|done| store.remove_push_device(ann, endpoint(2), done)), "it is not hers");
+    assert!(ask(|done| store.remove_push_device(bob, endpoint(2), done)));
+    assert!(!ask(|done| store.remove_push_device(bob, endpoint(1), done)));
+    assert_eq!(store.push_users(), Ok(vec![cat]));
+    assert!(store.remove_site(elsewhere).expect("the store works") && site != elsewhere);
+    assert_eq!(store.push_users(), Ok(vec![]));
+}
+
+pub(crate) fn only_the_newest_browsers_are_kept(store: &dyn Store) {
+    let (_, ann, _) = two_users(store);
+    for number in 0..MOST_PUSH_DEVICES + 3 {
+        assert_eq!(subscribe(store, ann, number), []);
+    }
+    let expected: Vec<PushDevice> = (3..MOST_PUSH_DEVICES + 3).map(device).collect();
+    assert_eq!(devices(store, ann), expected);
+    let view = ask(|done| store.notify_view(ann, done));
+    assert_eq!(view.devices as usize, MOST_PUSH_DEVICES);
+}
+
+pub(crate) fn what_is_chosen_is_kept_and_the_rest_stays(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let quiet = QuietHours::new(1_320, 420, -300);
+    let change = |change| ask(|done| store.change_notify_settings(ann, change, done)).settings;
+    let given = change(NotifyChange { quiet: Some(quiet), ..NotifyChange::default() });
+    assert_eq!(given, NotifySettings { quiet, bodies: true });
+    let given = change(NotifyChange { bodies: Some(false), ..NotifyChange::default() });
+    assert_eq!(given, NotifySettings { quiet, bodies: false });
+    let given = change(NotifyChange { quiet: Some(None), ..NotifyChange::default() });
+    assert_eq!(given, NotifySettings { quiet: None, bodies: false });
+    assert_eq!(ask(|done| store.notify_view(ann, done)).settings, given);
+    assert_eq!(ask(|done| store.notify_view(bob, done)).settings, NotifySettings::default());
+}
+
+pub(crate) fn the_facts_are_of_ones_own_conversations(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let cat = put(store, site, "cat");
+    say(store, bob, ann, "1", "hello");
+    say(store, bob, ann, "2", "Are you there?");
+    say(store, bob, cat, "3", "not for Ann");
+    store.put_presence(ann, SetPresence::Busy, NOW);
+    store.flush().expect("the store works");
+    let asked = vec![direct(ann, bob), direct(bob, cat), direct(ann, cat)];
+    let facts = ask(|done| store.notify_facts(ann, asked, done));
+    assert_eq!((facts.presence, facts.settings), (SetPresence::Busy, NotifySettings::default()));
+    let [talk] = &facts.talks[..] else { panic!("one of them is hers: {:?}", facts.talks) };
+    assert_eq!((talk.row.id, talk.row.unread), (direct(ann, bob), 2));
+    assert_eq!(talk.from.as_ref().map(|from| from.id), Some(bob));
+    assert_eq!(talk.row.last.as_ref().map(|last| (last.seq, &*last.body)), Some((Seq(2), "Are you there?")));
+}
+
+pub(crate) fn a_sites_key_is_made_once_and_goes_with_the_site(store: &dyn Store) {
+    let (one, two) = (add_site(store, "one"), add_site(store, "two"));
+    let key = |site, fresh: &[u8]| ask(|done| store.push_key(site, fresh.to_vec(), done));
+    assert_eq!((key(one, b"first"), key(two, b"other")), (b"first".to_vec(), b"other".to_vec()));
+    assert_eq!(key(one, b"second"), b"first");
+    assert!(store.remove_site(one).expect("the store works"));
+    assert_eq!((key(two, b"x"), key(one, b"anew")), (b"other".to_vec(), b"anew".to_vec()));
+}
+
+pub(crate) fn a_digest_is_due_once_a_day_at_most_and_as_late_as_is_wanted(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let at = |minutes: u64| Timestamp(NOW.0 + minutes * 60_000);
+    let address = |text: &str| MailAddress { address: text.into(), language: "de".into() };
+    let put = |text: &str| ask(|done| store.put_mail_address(ann, address(text), done));
+    let schedule = |now| {
+        store.schedule_mail(ann, now, 30);
+        store.flush().expect("the store works");
+    };
+    let due = |now| -> Vec<UserId> {
+        ask(|done| store.mail_due(now, 9, done)).iter().map(|due| due.user).collect()
+    };
+    let settle = |sent| ask(|done| store.settle_mail(ann, sent, done));
+    assert_eq!((store.mail_users(), ask(|done| store.notify_view(ann, done)).mail), (Ok(vec![]), None));
+    store.schedule_mail(bob, NOW, 30);
+    assert!(put("ann@old.example") && put("ann@example.com") && put("ann@example.com"));
+    assert_eq!(store.mail_users(), Ok(vec![ann]));
+    say(store, bob, ann, "1", "hello");
+
+    schedule(NOW);
+    assert!(!put("ann@example.com"), "one is coming");
+    assert_eq!((due(at(29)), due(at(30)), store.mail_users()), (vec![], vec![ann], Ok(vec![])));
+    schedule(at(20));
+    let facts = ask(|done| store.mail_due(at(30), 9, done)).remove(0);
+    assert_eq!((&*facts.name, &facts.address), ("ann", &address("ann@example.com")));
+    assert_eq!((facts.talks.len(), facts.talks[0].row.unread), (1, 1));
+    settle(Some(at(30)));
+    assert_eq!((due(at(99)), store.mail_users()), (vec![], Ok(vec![ann])));
+    schedule(at(60));
+    let day = MAIL_EVERY_MS / 60_000;
+    assert_eq!((due(at(30 + day - 1)), due(at(30 + day))), (vec![], vec![ann]));
+    settle(None);
+
+    let wish = |minutes| {
+        let change = NotifyChange { mail: Some(minutes), ..NotifyChange::default() };
+        ask(|done| store.change_notify_settings(ann, change, done)).mail.and_then(|mail| mail.after)
+    };
+    assert_eq!(wish(120), Some(120));
+    schedule(at(2 * day));
+    assert_eq!((due(at(2 * day + 119)), due(at(2 * day + 120))), (vec![], vec![ann]));
+    assert_eq!((wish(0), due(at(9 * day)), store.mail_users()), (Some(0), vec![], Ok(vec![])));
+    schedule(at(3 * day));
+    assert!(due(at(9 * day)).is_empty() && !put("ann@new.example"));
+}
