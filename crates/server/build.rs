@@ -34,11 +34,11 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// `kith.js` and what lies under `kith/`; a compressed form belongs to the file that it was made of.
+/// `kith.js`, `kith-sw.js` and what lies under `kith/`; a compressed form belongs to the file that it was made of.
 fn is_asset(dist: &Path, file: &Path) -> bool {
     let compressed = file.extension().is_some_and(|extension| extension == "br" || extension == "gz");
     let path = address(dist, file);
-    !compressed && (path == "/kith.js" || path.starts_with("/kith/"))
+    !compressed && (path == "/kith.js" || path == "/kith-sw.js" || path.starts_with("/kith/"))
 }
 
 fn address(dist: &Path, file: &Path) -> String {

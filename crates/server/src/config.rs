@@ -31,8 +31,10 @@ pub(crate) struct Config {
     pub edge: Edge,
     pub web: Web,
     pub limits: Limits,
+    pub mail: Mail,
     pub presence: Presence,
     pub calls: Calls,
+    pub push: Push,
     pub tokens: Tokens,
     pub store: Store,
     pub stop: Stop,
@@ -135,6 +137,28 @@ pub(crate) struct Presence {
     pub coalesce: Span,
 }
 
+/// Digests of what was missed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Mail {
+    /// The mail relay, as in `smtps://user:password@smtp.example.com`; empty: no mail is sent.
+    pub relay: String,
+    pub from: String,
+    /// After so long of unread messages, where a member has not said otherwise.
+    pub after: Span,
+}
+
+/// Notifications for browsers of those who are away.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Push {
+    pub enabled: bool,
+    /// Names of the push services that are called, their subdomains too, with commas between; `*`: any public one.
+    pub services: String,
+    /// Where their people find the operator, as in `mailto:me@example.com`; empty: the address of the site.
+    pub contact: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Calls {
@@ -211,8 +235,10 @@ impl Default for Config {
             edge: Edge::default(),
             web: Web::default(),
             limits: Limits::default(),
+            mail: Mail::default(),
             presence: Presence::default(),
             calls: Calls::default(),
+            push: Push::default(),
             tokens: Tokens::default(),
             store: Store::default(),
             stop: Stop::default(),
@@ -281,6 +307,20 @@ impl Default for Calls {
             turn_secret_file: String::new(),
             turn_life: Span::seconds(12 * 3_600),
         }
+    }
+}
+
+impl Default for Mail {
+    fn default() -> Mail {
+        Mail { relay: String::new(), from: String::new(), after: Span::seconds(1_800) }
+    }
+}
+
+impl Default for Push {
+    fn default() -> Push {
+        // Those of Chromium, Firefox, Edge and Safari.
+        let services = "googleapis.com, push.services.mozilla.com, notify.windows.com, push.apple.com";
+        Push { enabled: true, services: services.into(), contact: String::new() }
     }
 }
 
@@ -517,8 +557,40 @@ fn check(config: &Config) -> Outcome {
         ))
         .remedy("0 leaves it to the system, which sizes buffers by need"));
     }
+    check_mail(config)?;
+    let contact = &config.push.contact;
+    if !(contact.is_empty() || contact.starts_with("mailto:") || contact.starts_with("https://")) {
+        return Err(Trouble::new("push.contact is no address").remedy("write it as mailto:me@example.com"));
+    }
     check_times(&config.web)?;
     crate::calls::check(&config.calls)
+}
+
+fn check_mail(config: &Config) -> Outcome {
+    let Mail { relay, from, after } = &config.mail;
+    if relay.is_empty() {
+        return Ok(());
+    }
+    // The address has a password in it, so it is not repeated.
+    if let Err(error) = crate::mail::relay(relay) {
+        return Err(Trouble::new("mail.relay is no address of a mail relay")
+            .because(error)
+            .remedy("write it as smtps://user:password@smtp.example.com"));
+    }
+    if from.parse::<lettre::message::Mailbox>().is_err() {
+        return Err(Trouble::new("mail.from is no address").remedy("write it as kith@example.com"));
+    }
+    if config.public_url.is_none() {
+        return Err(Trouble::new("mail needs public_url")
+            .because("each mail has a link that ends them")
+            .remedy("set public_url to where browsers reach this node"));
+    }
+    let (least, most) = (Span::seconds(60), Span::seconds(7 * 86_400));
+    match *after >= least && *after <= most {
+        true => Ok(()),
+        false => Err(Trouble::new(format!("mail.after may not be {after}"))
+            .remedy(format!("set it from {least} to {most}"))),
+    }
 }
 
 /// What clients can live with: `docs/protocol.md` promises it to them.
@@ -599,6 +671,11 @@ mod tests {
             assert!(said(&format!("[web]\n{setting}")).contains(range), "{setting}");
         }
         assert!(said("[web]\ntrusted_proxies = \"10.0.0.0/8, localhost\"").contains("`localhost`"));
+        assert!(said("[mail]\nrelay = \"mail.example.com\"").contains("smtps://"));
+        let relay = "relay = \"smtp://127.0.0.1:25\"";
+        assert!(said(&format!("[mail]\n{relay}\nfrom = \"kith\"")).contains("mail.from"));
+        assert!(said(&format!("[mail]\n{relay}\nfrom = \"kith@example.com\"")).contains("public_url"));
+        assert!(said("[push]\ncontact = \"me@example.com\"").contains("mailto:"));
         assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
         assert!(said("[edge]\nsocket_buffer_kib = 65537").contains("0 leaves it to the system"));
         let missing = load(Layers { file: Some("/no/such.toml".into()), ..Layers::default() });

@@ -1,6 +1,7 @@
 //! What the parts of a node have counted, named for `/metrics`: `kith_<part>_<what>`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use chat::Node;
 use edge::Counters;
@@ -8,6 +9,7 @@ use store::Sqlite;
 use web::Transport;
 
 use crate::metrics::{Sample, Source};
+use crate::{mail, push};
 
 /// Connections, bytes, and why connections ended.
 pub(crate) fn of_edge(counters: Arc<Counters>) -> Source {
@@ -112,6 +114,45 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
             Sample::counter("kith_chat_refusals", "Refusals, by their code.", count).labelled("code", word)
         }));
         samples
+    })
+}
+
+/// Notices for browsers of those who are away.
+pub(crate) fn of_push(counters: Arc<push::Counters>) -> Source {
+    Box::new(move || {
+        let outcomes = [
+            ("sent", &counters.sent),
+            ("gone", &counters.gone),
+            ("refused", &counters.refused),
+            ("failed", &counters.failed),
+            ("dropped", &counters.dropped),
+        ];
+        let sample = |(outcome, count): (&'static str, &AtomicU64)| {
+            Sample::counter(
+                "kith_push_notices",
+                "Notices, by what became of them.",
+                count.load(Ordering::Relaxed),
+            )
+            .labelled("outcome", outcome)
+        };
+        outcomes.into_iter().map(sample).collect()
+    })
+}
+
+/// Digests by e-mail.
+pub(crate) fn of_mail(counters: Arc<mail::Counters>) -> Source {
+    Box::new(move || {
+        let outcomes =
+            [("sent", &counters.sent), ("failed", &counters.failed), ("dropped", &counters.dropped)];
+        let sample = |(outcome, count): (&'static str, &AtomicU64)| {
+            Sample::counter(
+                "kith_mail_digests",
+                "Digests, by what became of them.",
+                count.load(Ordering::Relaxed),
+            )
+            .labelled("outcome", outcome)
+        };
+        outcomes.into_iter().map(sample).collect()
     })
 }
 

@@ -16,12 +16,13 @@ use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
 use crate::config::{Config, Loaded};
 use crate::housekeeping::Housekeeping;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Source};
 use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS};
+use crate::push::{Pusher, Rules};
 use crate::run_file::RunFile;
 use crate::status::{self, Status};
 use crate::trouble::{Outcome, Trouble};
-use crate::{allocator, calls, data_dir, demo, figures, logging, print_with, widget};
+use crate::{allocator, calls, data_dir, demo, figures, logging, mail, print_with, widget};
 
 /// What a node is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +115,11 @@ impl Running {
         let sqlite = data_dir::open(loaded)?;
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
         let status = Status::new(config.metrics_public);
+        let known = Arc::default();
         let mut router = status::routes(status.clone());
+        if !config.mail.relay.is_empty() {
+            router = router.merge(mail::routes(Arc::clone(&known), Arc::clone(&store)));
+        }
         if purpose != Purpose::Serve {
             demo::settle(&*store, crate::now())?;
             router = router.merge(demo::routes(Arc::clone(&store)));
@@ -130,6 +135,10 @@ impl Running {
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
         router = router.merge(web::ice_routes(Arc::clone(&node), crate::now));
         router = router.merge(web::site_api(Arc::clone(&node), crate::now));
+        let push = push(config, &node, &store, runtime.handle())?;
+        let mail = mail(config, &node, &store, runtime.handle())?;
+        // Nothing else sets it.
+        let _ = known.set(Arc::downgrade(&node));
         let counters = Arc::new(web::Counters::default());
         let shared = Arc::new(web::Shared {
             node: Arc::clone(&node),
@@ -152,12 +161,14 @@ impl Running {
         };
         let edge = Edge::start(edge_config, inboxes, move |worker| Gateway::new(worker, Arc::clone(&shared)))
             .map_err(|error| cannot_listen(config, &error))?;
-        let sources = vec![
+        let mut sources = vec![
             figures::of_edge(edge.counters()),
             figures::of_web(counters),
             figures::of_chat(Arc::clone(&node)),
             figures::of_store(sqlite),
         ];
+        sources.extend(push);
+        sources.extend(mail);
         // The edge can count only once it runs, and until here nobody knows the node to ask it.
         status.begin(Metrics::new(sources));
         let addresses =
@@ -260,9 +271,62 @@ fn workers(config: &Config) -> Outcome<usize> {
     }
 }
 
+/// Begins to tell those who are away; None where the operator does not want that.
+fn push(
+    config: &Config,
+    node: &Arc<Node>,
+    store: &Arc<dyn Store>,
+    runtime: &tokio::runtime::Handle,
+) -> Outcome<Option<Source>> {
+    if !config.push.enabled {
+        return Ok(None);
+    }
+    let counters = Arc::default();
+    let services = config.push.services.split(',').map(|name| name.trim().to_ascii_lowercase());
+    let rules = Rules {
+        services: services.filter(|name| !name.is_empty()).collect(),
+        contact: Some(config.push.contact.clone()).filter(|contact| !contact.is_empty()),
+    };
+    let known = Arc::downgrade(node);
+    let gone = move |user, endpoint: &str| {
+        if let Some(node) = known.upgrade() {
+            node.push_device_is_gone(user, endpoint);
+        }
+    };
+    let client = push::Client::public();
+    let pusher = Pusher::begin(client, rules, Arc::clone(store), Arc::clone(&counters), runtime, gone);
+    node.notify_by(Arc::new(pusher))
+        .map_err(|error| Trouble::new("cannot read who takes notifications").because(error))?;
+    Ok(Some(figures::of_push(counters)))
+}
+
+/// Begins to mail what was missed; None where the operator has named no relay.
+fn mail(
+    config: &Config,
+    node: &Arc<Node>,
+    store: &Arc<dyn Store>,
+    runtime: &tokio::runtime::Handle,
+) -> Outcome<Option<Source>> {
+    let (Some(public_url), false) = (&config.public_url, config.mail.relay.is_empty()) else {
+        return Ok(None);
+    };
+    let wrong = |what: &str, why: String| Trouble::new(format!("{what} cannot be used")).because(why);
+    let transport =
+        mail::relay(&config.mail.relay).map_err(|error| wrong("mail.relay", error.to_string()))?;
+    let from = config.mail.from.parse();
+    let from = from.map_err(|error: lettre::address::AddressError| wrong("mail.from", error.to_string()))?;
+    let after_minutes = u32::try_from(config.mail.after.as_millis() / 60_000).unwrap_or(u32::MAX);
+    let post = mail::Post { transport, from, public_url: public_url.clone(), after_minutes };
+    let counters = Arc::default();
+    let office = mail::PostOffice::begin(post, Arc::clone(store), Arc::clone(&counters), runtime);
+    let begun = node.mail_by(Arc::new(office));
+    begun.map_err(|error| Trouble::new("cannot read who gets mail").because(error))?;
+    Ok(Some(figures::of_mail(counters)))
+}
+
 /// For requests that no worker answers itself: pages and their tokens. Two threads, because one may wait for the store.
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("pages").enable_time().build()
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("pages").enable_all().build()
 }
 
 fn random() -> [u8; 32] {

@@ -25,8 +25,8 @@ pub(crate) fn assets() -> Assets {
         brotli: file.brotli.map(Bytes::from_static),
         zstd: file.zstd.map(Bytes::from_static),
         gzip: file.gzip.map(Bytes::from_static),
-        // All but the loader carry a hash of their content in the name.
-        immutable: file.path != "/kith.js",
+        // All but the loader and the service worker carry a hash of their content in the name.
+        immutable: file.path.starts_with("/kith/"),
     };
     Assets::new(FILES.iter().map(file))
 }

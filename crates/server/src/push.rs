@@ -1,0 +1,281 @@
+//! Web Push on the tokio side: notices of the domain on their way to browsers' push services.
+
+mod notice;
+#[cfg(test)]
+pub(crate) mod tests;
+mod words;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chat::{Done, Notifier, Push, PushDevice, PushNotice, SiteId, Store, StoreError, UserId};
+use push::{Client, Endpoint, Outcome, Receiver, Request, Urgency, Vapid, seal};
+use tokio::sync::{Semaphore, mpsc};
+
+/// Notices that wait to be sent; more are lost, and counted.
+const MOST_WAITING: usize = 8_192;
+/// Under way at once.
+const MOST_UNDER_WAY: usize = 64;
+/// That a service has put off; more are lost, and counted.
+const MOST_PUT_OFF: usize = 4_096;
+/// After these pauses it is tried again, and then no more: the next message brings the next notice.
+const PAUSES: [Duration; 3] = [Duration::from_secs(5), Duration::from_secs(60), Duration::from_secs(600)];
+/// A service that asks for a longer pause is not asked again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
+/// For so long a service keeps a notice for a browser that is away.
+const TTL: Duration = Duration::from_secs(24 * 3_600);
+/// Signatures live for so long (RFC 8292 §2: at most a day) and are made anew when half of it is over.
+const SIGNED_SECONDS: u64 = 12 * 3_600;
+/// Signatures that are kept; one more and all are made anew.
+const MOST_SIGNED: usize = 4_096;
+
+/// Which push services are called, and what they are told of us.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rules {
+    /// Names of services, their subdomains too; `*`: any of the public network.
+    pub(crate) services: Vec<String>,
+    /// `mailto:` or `https:`. None: the address of the site.
+    pub(crate) contact: Option<String>,
+}
+
+/// The domain's way to push services.
+pub(crate) struct Pusher {
+    inner: Arc<Inner>,
+    jobs: mpsc::Sender<Push>,
+}
+
+struct Inner {
+    client: Client,
+    rules: Rules,
+    store: Arc<dyn Store>,
+    keys: Mutex<HashMap<SiteId, Arc<Vapid>>>,
+    /// What was signed for a service, and until when it lives.
+    signed: Mutex<HashMap<(SiteId, String), Signed>>,
+    put_off: Semaphore,
+    counters: Arc<Counters>,
+    /// Called when a service says that there is no such browser any more.
+    gone: Box<Gone>,
+}
+
+type Signed = (Arc<str>, u64);
+type Gone = dyn Fn(UserId, &str) + Send + Sync;
+
+/// What became of notices.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) sent: AtomicU64,
+    pub(crate) gone: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    pub(crate) dropped: AtomicU64,
+}
+
+impl Pusher {
+    /// `gone` is called when a service says that there is no such browser any more.
+    pub(crate) fn begin(
+        client: Client,
+        rules: Rules,
+        store: Arc<dyn Store>,
+        counters: Arc<Counters>,
+        runtime: &tokio::runtime::Handle,
+        gone: impl Fn(UserId, &str) + Send + Sync + 'static,
+    ) -> Pusher {
+        let inner = Arc::new(Inner {
+            client,
+            rules,
+            store,
+            keys: Mutex::default(),
+            signed: Mutex::default(),
+            put_off: Semaphore::new(MOST_PUT_OFF),
+            counters,
+            gone: Box::new(gone),
+        });
+        let (jobs, waiting) = mpsc::channel(MOST_WAITING);
+        runtime.spawn(run(Arc::clone(&inner), waiting));
+        Pusher { inner, jobs }
+    }
+}
+
+impl Notifier for Pusher {
+    fn public_key(&self, site: SiteId, done: Done<Arc<str>>) {
+        let told = |key: Arc<Vapid>| Arc::from(key.public());
+        Arc::clone(&self.inner).with_key(site, Box::new(move |key| done(key.map(told))));
+    }
+
+    fn accepts(&self, device: &PushDevice) -> bool {
+        let endpoint = Endpoint::parse(&device.endpoint, self.inner.client.reach());
+        let is_receiver = Receiver::new(&device.key, &device.auth).is_ok();
+        is_receiver && endpoint.is_ok_and(|endpoint| self.inner.rules.allow(endpoint.host()))
+    }
+
+    fn push(&self, push: Push) {
+        if push.notice == PushNotice::Clear && punishes_silence(&push.device.endpoint) {
+            return;
+        }
+        if self.jobs.try_send(push).is_err() {
+            self.inner.counters.dropped.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+impl Rules {
+    fn allow(&self, host: &str) -> bool {
+        self.services.iter().any(|service| match host.strip_suffix(service.as_str()) {
+            Some(before) => before.is_empty() || before.ends_with('.'),
+            None => service == "*",
+        })
+    }
+}
+
+/// COMPAT(Safari, 2026): it ends a subscription whose pushes have shown nothing three times.
+fn punishes_silence(endpoint: &str) -> bool {
+    endpoint.split('/').nth(2).is_some_and(|host| host.ends_with(".push.apple.com"))
+}
+
+/// Until the node drops its end.
+async fn run(inner: Arc<Inner>, mut waiting: mpsc::Receiver<Push>) {
+    let room = Arc::new(Semaphore::new(MOST_UNDER_WAY));
+    while let Some(push) = waiting.recv().await {
+        let (inner, room) = (Arc::clone(&inner), Arc::clone(&room));
+        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+        tokio::spawn(async move {
+            let first = inner.send(&push).await;
+            drop(place);
+            inner.again(&push, first, &room).await;
+        });
+    }
+}
+
+/// What is to be done about a notice that was not taken.
+enum Sent {
+    Settled,
+    Again(Option<Duration>),
+}
+
+impl Inner {
+    /// Tries again as often as it makes sense; who waits takes none of the room of others.
+    async fn again(self: &Arc<Self>, push: &Push, first: Sent, room: &Semaphore) {
+        let Sent::Again(mut asked) = first else { return };
+        let Ok(_place) = self.put_off.try_acquire() else {
+            self.counters.dropped.fetch_add(1, Relaxed);
+            return;
+        };
+        for pause in PAUSES {
+            let pause = asked.unwrap_or(pause).max(pause);
+            if pause > LONGEST_PAUSE {
+                break;
+            }
+            tokio::time::sleep(pause).await;
+            let Ok(_place) = room.acquire().await else { return };
+            match self.send(push).await {
+                Sent::Settled => return,
+                Sent::Again(wanted) => asked = wanted,
+            }
+        }
+        self.counters.failed.fetch_add(1, Relaxed);
+    }
+
+    async fn send(self: &Arc<Self>, push: &Push) -> Sent {
+        let Some(outcome) = self.try_send(push).await else {
+            self.counters.failed.fetch_add(1, Relaxed);
+            return Sent::Settled;
+        };
+        match outcome {
+            Ok(Outcome::Taken) => {
+                self.counters.sent.fetch_add(1, Relaxed);
+                Sent::Settled
+            }
+            Ok(Outcome::Gone) => {
+                self.counters.gone.fetch_add(1, Relaxed);
+                (self.gone)(push.to, &push.device.endpoint);
+                Sent::Settled
+            }
+            Ok(Outcome::Later(wanted)) => Sent::Again(wanted),
+            Ok(Outcome::Refused(status)) => {
+                self.counters.refused.fetch_add(1, Relaxed);
+                tracing::debug!(status, "a push service refused a notice");
+                Sent::Settled
+            }
+            Err(trouble) => {
+                tracing::debug!(%trouble, "a push service could not be reached");
+                Sent::Again(None)
+            }
+        }
+    }
+
+    /// None: there is nothing to send, or nobody to send it to.
+    async fn try_send(self: &Arc<Self>, push: &Push) -> Option<Result<Outcome, push::Trouble>> {
+        let to = Endpoint::parse(&push.device.endpoint, self.client.reach()).ok()?;
+        // The operator may have taken a service off the list since the browser subscribed.
+        self.rules.allow(to.host()).then_some(())?;
+        let receiver = Receiver::new(&push.device.key, &push.device.auth).ok()?;
+        let now = crate::now();
+        let body = seal(&notice::message(push, now), &receiver).ok()?;
+        let authorization = self.authorization(push, &to, now.0 / 1000).await?;
+        let topic = format!("{:x}", push.conversation.key);
+        let request = Request {
+            to: &to,
+            authorization: &authorization,
+            ttl: TTL,
+            urgency: if push.notice == PushNotice::Clear { Urgency::Low } else { Urgency::Normal },
+            topic: Some(&topic),
+            body: &body,
+        };
+        Some(self.client.send(&request).await)
+    }
+
+    /// Signed once for all notices of a site to a service in some hours: services ask not to be sent new ones all the time.
+    async fn authorization(self: &Arc<Self>, push: &Push, to: &Endpoint, now: u64) -> Option<Arc<str>> {
+        let name = (push.to.site, to.origin());
+        if let Some((signed, until)) = lock(&self.signed).get(&name)
+            && *until > now + SIGNED_SECONDS / 2
+        {
+            return Some(Arc::clone(signed));
+        }
+        let key = self.key(push.to.site).await?;
+        let until = now + SIGNED_SECONDS;
+        let contact = self.rules.contact.as_deref().or(push.site.as_deref());
+        let signed: Arc<str> = key.authorization(to, contact, until).ok()?.into();
+        let mut kept = lock(&self.signed);
+        if kept.len() >= MOST_SIGNED {
+            *kept = HashMap::new();
+        }
+        kept.insert(name, (Arc::clone(&signed), until));
+        Some(signed)
+    }
+
+    async fn key(self: &Arc<Self>, site: SiteId) -> Option<Arc<Vapid>> {
+        let (tell, told) = tokio::sync::oneshot::channel();
+        // Who waits may be gone when the node stops.
+        Arc::clone(self).with_key(site, Box::new(move |key| drop(tell.send(key))));
+        told.await.ok()?.ok()
+    }
+
+    fn with_key(self: Arc<Self>, site: SiteId, done: Done<Arc<Vapid>>) {
+        let known = lock(&self.keys).get(&site).cloned();
+        if let Some(known) = known {
+            return done(Ok(known));
+        }
+        let broken = |error: push::WrongKey| StoreError::Failed(error.to_string().into());
+        let fresh = match Vapid::generate() {
+            Ok(fresh) => fresh,
+            Err(error) => return done(Err(broken(error))),
+        };
+        let store = Arc::clone(&self.store);
+        let stored = move |pair: Result<Vec<u8>, StoreError>| {
+            let key = pair.and_then(|pair| Vapid::new(&pair).map_err(broken)).map(Arc::new);
+            if let Ok(key) = &key {
+                lock(&self.keys).insert(site, Arc::clone(key));
+            }
+            done(key);
+        };
+        store.push_key(site, fresh, Box::new(stored));
+    }
+}
+
+fn lock<T>(table: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What a panic leaves behind is whole: each step is one insertion.
+    table.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,132 @@
+//! The message that a service worker gets: see "Notifications" in `docs/protocol.md`.
+
+use chat::{News, Push, PushNotice, Timestamp};
+use serde_json::{Map, Value};
+
+use super::words::words;
+
+/// A picture of a longer address is left out.
+const ICON_BYTES: usize = 500;
+
+/// Never longer than what a push service must take.
+pub(super) fn message(push: &Push, now: Timestamp) -> Vec<u8> {
+    let mut fields = Map::new();
+    let about = match &push.with {
+        Some(user) => format!("@{user}"),
+        None => format!("#{:x}", push.conversation.key),
+    };
+    fields.insert("kith".into(), about.into());
+    if let PushNotice::Show(news) = &push.notice {
+        show(&mut fields, news, push, now);
+    }
+    // Names and texts may double in size and more when they are written as JSON.
+    for field in ["", "icon", "body"] {
+        fields.remove(field);
+        let written = Value::Object(fields.clone()).to_string();
+        if written.len() <= push::MESSAGE_BYTES {
+            return written.into_bytes();
+        }
+    }
+    Value::Object(fields).to_string().into_bytes()
+}
+
+fn show(fields: &mut Map<String, Value>, news: &News, push: &Push, now: Timestamp) {
+    let words = words(&push.device.language);
+    let counted = match news.unread {
+        0 | 1 => words.one.to_owned(),
+        n => words.many.replace("{n}", &n.to_string()),
+    };
+    let body = match (&news.body, &news.room) {
+        (Some(body), None) => body.to_string(),
+        (Some(body), Some(_)) => format!("{}: {body}", news.name),
+        (None, Some(_)) if news.mentioned => words.mentioned.replace("{name}", &news.name),
+        (None, _) => counted,
+    };
+    let title = news.room.as_ref().unwrap_or(&news.name);
+    fields.insert("title".into(), (&**title).into());
+    fields.insert("body".into(), body.into());
+    fields.insert("count".into(), news.unread.into());
+    fields.insert("time".into(), now.0.into());
+    let icon = news.avatar.as_deref().filter(|icon| icon.len() <= ICON_BYTES);
+    if let Some(icon) = icon {
+        fields.insert("icon".into(), icon.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chat::{ConversationId, PushDevice, SiteId, Sub, UserId};
+    use serde_json::json;
+
+    use super::*;
+
+    fn user(num: u32) -> UserId {
+        UserId { site: SiteId(1), num }
+    }
+
+    fn push(notice: PushNotice, language: &str) -> Push {
+        let device = PushDevice {
+            endpoint: "https://push.example/x".into(),
+            key: vec![4; 65].into(),
+            auth: vec![0; 16].into(),
+            language: language.into(),
+        };
+        let conversation = ConversationId::direct(user(1), user(2)).expect("two users");
+        let with = Sub::parse("anna");
+        Push { to: user(1), device: Arc::new(device), site: None, conversation, with, notice }
+    }
+
+    fn news() -> News {
+        News {
+            name: "Anna".into(),
+            avatar: Some("/anna.webp".into()),
+            room: None,
+            body: Some("Hi!".into()),
+            unread: 1,
+            mentioned: false,
+        }
+    }
+
+    fn check(news: News, language: &str, title: &str, body: &str) {
+        let message = message(&push(PushNotice::Show(Arc::new(news)), language), Timestamp(5));
+        let message: Value = serde_json::from_slice(&message).expect("JSON");
+        assert_eq!((&message["title"], &message["body"]), (&title.into(), &body.into()));
+    }
+
+    #[test]
+    fn a_notice_says_who_what_and_where() {
+        let told = message(&push(PushNotice::Show(Arc::new(news())), "en"), Timestamp(5));
+        let told: Value = serde_json::from_slice(&told).expect("JSON");
+        let expected = json!({ "kith": "@anna", "title": "Anna", "body": "Hi!", "count": 1, "time": 5, "icon": "/anna.webp" });
+        assert_eq!(told, expected);
+        let cleared = message(&push(PushNotice::Clear, "en"), Timestamp(5));
+        assert_eq!(cleared, br#"{"kith":"@anna"}"#);
+    }
+
+    #[test]
+    fn without_words_of_the_message_it_says_that_there_is_one() {
+        let silent = News { body: None, ..news() };
+        check(silent.clone(), "en", "Anna", "New message");
+        check(News { unread: 3, ..silent.clone() }, "de-AT", "Anna", "3 neue Nachrichten");
+        check(News { unread: 3, ..silent.clone() }, "tlh", "Anna", "3 new messages");
+        let in_room = News { room: Some("Bikers".into()), ..silent };
+        check(News { mentioned: true, ..in_room.clone() }, "DE", "Bikers", "Anna hat dich erwähnt");
+        check(News { body: Some("Hi!".into()), ..in_room }, "en", "Bikers", "Anna: Hi!");
+    }
+
+    #[test]
+    fn the_longest_is_not_too_long() {
+        let worst = News {
+            name: "\u{1f98a}".repeat(200).into(),
+            avatar: Some(format!("/{}", "x".repeat(3_000)).into()),
+            room: Some("\u{1f98a}".repeat(50).into()),
+            body: Some("\u{1}".repeat(600).into()),
+            ..news()
+        };
+        let told = message(&push(PushNotice::Show(Arc::new(worst)), "en"), Timestamp(5));
+        assert!(told.len() <= push::MESSAGE_BYTES, "{}", told.len());
+        serde_json::from_slice::<Value>(&told).expect("JSON");
+    }
+}
