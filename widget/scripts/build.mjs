@@ -20,8 +20,12 @@ const withoutPreload = {
 };
 
 /** What each entry imports at once, for one chunk instead of one for each set of late parts that use it too. */
-const atStart = { client: new Set(), app: new Set() };
-const entries = { client: join(root, 'loader/src/session.ts'), app: join(root, 'app/src/main.ts') };
+const atStart = { client: new Set(), app: new Set(), push: new Set() };
+const entries = {
+  client: join(root, 'loader/src/session.ts'),
+  app: join(root, 'app/src/main.ts'),
+  push: join(root, 'loader/src/push/push.ts'),
+};
 const whatIsAtStart = {
   name: 'what-is-at-start',
   buildEnd() {
@@ -46,6 +50,7 @@ const shared = {
 await rm(dist, { recursive: true, force: true });
 const modules = await buildModules();
 await buildLoader(modules);
+await buildWorker();
 await compress();
 await writeFile(join(dist, 'manifest.json'), `${JSON.stringify(modules, null, 2)}\n`);
 await budget(dist, modules);
@@ -84,8 +89,9 @@ async function buildModules() {
   return {
     client: entry('client'),
     app: entry('app'),
+    push: entry('push'),
     /** Everything that must have arrived before one can chat: the entries and what they import at once. */
-    shell: [...atOnce(chunks.filter(one => one.isEntry)), largest('wording/')],
+    shell: [...atOnce(chunks.filter(one => one.isEntry && one.name !== 'push')), largest('wording/')],
   };
 
   /** These chunks and all that they import before they run. */
@@ -104,10 +110,15 @@ async function buildModules() {
 }
 
 /** The classic script, with the addresses of the modules in it. */
-async function buildLoader({ client, app }) {
+async function buildLoader({ client, app, push }) {
   await build({
     ...shared,
-    define: { ...shared.define, KITH_CLIENT: JSON.stringify(client), KITH_APP: JSON.stringify(app) },
+    define: {
+      ...shared.define,
+      KITH_CLIENT: JSON.stringify(client),
+      KITH_APP: JSON.stringify(app),
+      KITH_PUSH: JSON.stringify(push),
+    },
     build: {
       outDir: dist,
       emptyOutDir: false,
@@ -116,6 +127,23 @@ async function buildLoader({ client, app }) {
       rollupOptions: {
         input: join(root, 'loader/src/loader.ts'),
         output: { format: 'iife', entryFileNames: 'kith.js' },
+      },
+    },
+  });
+}
+
+/** What a site's service worker imports: one file, under a name that stays. */
+async function buildWorker() {
+  await build({
+    ...shared,
+    build: {
+      outDir: dist,
+      emptyOutDir: false,
+      target: 'es2020',
+      reportCompressedSize: false,
+      rollupOptions: {
+        input: join(root, 'loader/src/push/service_worker.ts'),
+        output: { format: 'iife', entryFileNames: 'kith-sw.js' },
       },
     },
   });
@@ -132,7 +160,7 @@ function tryingAgain(code) {
 
 async function compress() {
   await mkdir(join(dist, 'kith'), { recursive: true });
-  const files = ['kith.js', ...(await readdir(join(dist, 'kith'))).map(name => `kith/${name}`)];
+  const files = ['kith.js', 'kith-sw.js', ...(await readdir(join(dist, 'kith'))).map(name => `kith/${name}`)];
   for (const name of files) {
     const bytes = Buffer.from(tryingAgain(await readFile(join(dist, name), 'utf8')));
     await writeFile(join(dist, name), bytes);

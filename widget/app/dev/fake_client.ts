@@ -19,6 +19,8 @@ import {
   type Message,
   type ModeratorDeed,
   type Notice,
+  type NotificationSettings,
+  type NotificationsChange,
   type Person,
   type Presence,
   type Report,
@@ -148,6 +150,7 @@ export class FakeClient implements Client {
   readonly typers = new Map<ConversationKey, readonly string[]>();
   readonly drafts = new Map<ConversationKey, string>();
   readonly listed = new Map<ConversationKey, ListedRoom>();
+  readonly notifying: NotificationSettings = { key: 'BKey', devices: 0, bodies: true };
   watched: readonly string[] = [];
   watchesContacts = false;
   private readonly listeners = new Map<string, Set<() => void>>();
@@ -561,6 +564,18 @@ export class FakeClient implements Client {
       person.name.toLowerCase().includes(wanted),
     );
     return Promise.resolve({ people: people.slice(0, 500) });
+  }
+
+  notifications(change: NotificationsChange = {}): Promise<NotificationSettings> {
+    const { quiet, bodies, subscribe, unsubscribe, mail } = change;
+    if (mail !== undefined && this.notifying.mail)
+      this.notifying.mail = { ...this.notifying.mail, after: mail };
+    if (bodies !== undefined) this.notifying.bodies = bodies;
+    if (quiet !== undefined && quiet.from !== quiet.to) this.notifying.quiet = quiet;
+    else if (quiet !== undefined) delete this.notifying.quiet;
+    if (subscribe) this.notifying.devices += 1;
+    if (unsubscribe) this.notifying.devices -= 1;
+    return Promise.resolve({ ...this.notifying });
   }
 
   rooms(query?: string) {

@@ -1,8 +1,9 @@
 // The interface on a fake client, for looking at it.
 
-import type { Stage } from '@kith/loader/stage';
+import type { Push, Stage } from '@kith/loader/stage';
 import mount from '../src/main.ts';
 import { FakeClient } from './fake_client.ts';
+import { FakePush } from './fake_push.ts';
 
 const query = new URLSearchParams(location.search);
 const text = (name: string) => query.get(name) ?? undefined;
@@ -36,9 +37,11 @@ const stage: Stage = {
     lang: text('lang') ?? 'en',
     theme: (text('theme') as 'light' | 'dark' | undefined) ?? 'auto',
     iconDot: false,
+    worker: '/kith-sw.js',
     position: text('position') === 'left' ? 'left' : 'right',
   },
   setOpen: open => launcher.setAttribute('aria-expanded', String(open)),
+  push: () => Promise.resolve(new FakePush(text('push')) as unknown as Push),
   emit: () => undefined,
 };
 const app = await mount(stage);

@@ -8,6 +8,7 @@ import {
   type KnownPerson,
   type Topic,
 } from '@kith/client';
+import type { Stage } from '@kith/loader/stage';
 import { type Context, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { Part } from './late.tsx';
@@ -23,6 +24,8 @@ export interface Surroundings {
   announce(text: string): void;
   /** `at`: with this message on the screen. */
   openChat(key: ConversationKey, at?: number): void;
+  /** Notices while the site is closed; undefined where there is no page around this. */
+  push?: Stage['push'];
   /** Shows a menu over the panel, once it is there; one at a time. */
   openMenu(request: MenuRequest | Promise<MenuRequest>): void;
   /** Lets the member choose an emoji; it is fetched when it is used first. */

@@ -1,9 +1,11 @@
 // Draws a component on a fake client in a document without a browser.
 
+import type { Push } from '@kith/loader/stage';
 import { h, render, type VNode } from 'preact';
 import { act } from 'preact/test-utils';
 import { vi } from 'vitest';
 import { FakeClient, type FakeOptions } from '../dev/fake_client.ts';
+import { FakePush } from '../dev/fake_push.ts';
 import { formattedPart } from '../src/body_text/body_text.tsx';
 import { fetchReader } from '../src/body_text/plain.ts';
 import { fetchPart } from '../src/late.tsx';
@@ -25,6 +27,7 @@ await Promise.all([fetchReader(), fetchPart(formattedPart, WORDING)]);
 
 export class Drawing {
   readonly client: FakeClient;
+  readonly push = new FakePush(undefined);
   readonly said: string[] = [];
   readonly opened: string[] = [];
   /** Of what was to cover the panel: with what. */
@@ -42,6 +45,7 @@ export class Drawing {
   draw(component: VNode): this {
     const surroundings: Surroundings = {
       client: this.client,
+      push: () => Promise.resolve(this.push as unknown as Push),
       wording: WORDING,
       announce: text => this.said.push(text),
       openChat: key => this.opened.push(key),

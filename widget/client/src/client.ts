@@ -16,6 +16,8 @@ import type {
   Notice,
   Person,
   Presence,
+  PushSubscription as PushSubscribing,
+  QuietHours,
   Report,
   ReportReason,
   ReportState,
@@ -132,6 +134,11 @@ export interface Client {
 
   /** Says something of a call; `Calls` (calls.ts) knows what, and when. */
   call(action: CallAction): Promise<CallEvent>;
+
+  // -- notifications --
+
+  /** What the member is notified of while away, after this change of it. */
+  notifications(change?: NotificationsChange): Promise<NotificationSettings>;
 
   // -- rooms --
 
@@ -355,6 +362,30 @@ export interface RoomView {
   /** Milliseconds between two messages of a member; 0: no slow mode. */
   slowMs: number;
   frozen: boolean;
+}
+
+export interface NotificationSettings {
+  /** What a browser needs to subscribe. Undefined: the server sends no push notifications. */
+  key?: string;
+  /** How many browsers are told. */
+  devices: number;
+  quiet?: QuietHours;
+  /** Notices show what was written. */
+  bodies: boolean;
+  /** What was missed is mailed after so many minutes; 0: never. Undefined: there is no address, or no mail. */
+  mail?: { address: string; after: number };
+}
+
+/** What is left out stays. */
+export interface NotificationsChange {
+  subscribe?: PushSubscribing;
+  /** An endpoint. */
+  unsubscribe?: string;
+  /** The same minute twice: none. */
+  quiet?: QuietHours;
+  bodies?: boolean;
+  /** Minutes; 0: never. */
+  mail?: number;
 }
 
 export interface ListedRoom {

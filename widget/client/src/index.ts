@@ -22,6 +22,8 @@ export type {
   Notice,
   Person,
   Presence,
+  PushSubscription as PushSubscribing,
+  QuietHours,
   Report,
   ReportReason,
   ReportState,

@@ -18,6 +18,8 @@ import {
   type Me,
   type Message,
   type ModeratorDeed,
+  type NotificationSettings,
+  type NotificationsChange,
   type PresenceView,
   pagesOf,
   type ReportTarget,
@@ -601,6 +603,12 @@ class Member implements Client {
     const { id } = this.#replica.known(key);
     if (id === undefined) throw new RequestError('no_such_conversation');
     return id;
+  }
+
+  async notifications(change?: NotificationsChange): Promise<NotificationSettings> {
+    const event = await this.#ask({ t: 'notifications', ...change });
+    if (event.t !== 'notifications') throw new RequestError('internal');
+    return event;
   }
 
   // -- rooms --

@@ -7,6 +7,7 @@ import type { Mount } from './stage.ts';
 /** Paths of the modules, put in by the build. */
 declare const KITH_CLIENT: string;
 declare const KITH_APP: string;
+declare const KITH_PUSH: string;
 
 declare global {
   interface Window {
@@ -47,7 +48,9 @@ function embed(settings: Settings, script: HTMLScriptElement): void {
 function start(settings: Settings, place: HTMLElement): Kith {
   const fetchClient = late<typeof import('./session.ts')>(`${settings.server}/${KITH_CLIENT}`);
   const fetchApp = late<{ default: Mount }>(`${settings.server}/${KITH_APP}`);
-  return createKith(settings, { client: fetchClient, app: fetchApp, idle: whenIdle }, place);
+  const fetchPush = late<typeof import('./push/push.ts')>(`${settings.server}/${KITH_PUSH}`);
+  const parts = { client: fetchClient, app: fetchApp, push: fetchPush, idle: whenIdle };
+  return createKith(settings, parts, place);
 }
 
 /**

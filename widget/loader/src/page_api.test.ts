@@ -41,6 +41,43 @@ describe('rooms', () => {
   });
 });
 
+describe('notices while the site is closed', () => {
+  beforeEach(() => {
+    localStorage.clear();
+    pushed.length = 0;
+  });
+  afterEach(() => localStorage.clear());
+
+  test('where they are off, nothing of them is fetched', async () => {
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await page.idle();
+    expect([page.fetched, pushed]).toEqual([['client'], []]);
+  });
+
+  test('where they are on, they begin with the client, and a click opens the chat', async () => {
+    localStorage.setItem('kith.push', '{}');
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await page.idle();
+    expect(pushed).toEqual(['begin']);
+    clicked('@ana');
+    clicked('#8000000000000001');
+    await settle();
+    expect(page.app.calls).toEqual(['open ana', 'room 8000000000000001']);
+  });
+
+  test('who signs out is not notified here any more, on this page or by the next one', async () => {
+    localStorage.setItem('kith.push', '{}');
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await page.idle();
+    page.kith.setToken(null);
+    await settle();
+    expect(pushed).toEqual(['begin', 'leave']);
+    pushed.length = 0;
+    await open({ tokenUrl: '/tok' }, 401).idle();
+    expect(pushed).toContain('leave');
+  });
+});
+
 describe('who is connected, and when', () => {
   test('a signed-in member, in idle time: the client alone is fetched', async () => {
     const page = open({ tokenUrl: '/tok' }, 200);
@@ -320,6 +357,7 @@ function open(more: Partial<Settings>, status = 200) {
   const parts: Parts = {
     client: () => fetchPart('client', module as unknown as Awaited<ReturnType<Parts['client']>>),
     app: () => fetchPart('app', { default: (stage: Stage) => app.mounted(stage) }),
+    push: () => fetchPart('push', { Push: FakePush } as unknown as Awaited<ReturnType<Parts['push']>>),
     idle: call => idle.push(call),
   };
   const settings: Settings = {
@@ -330,6 +368,7 @@ function open(more: Partial<Settings>, status = 200) {
     theme: 'auto',
     position: 'right',
     iconDot: false,
+    worker: '/kith-sw.js',
     ...more,
   };
   page.kith = createKith(settings, parts, document.body);
@@ -340,6 +379,23 @@ function open(more: Partial<Settings>, status = 200) {
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
+
+/** What was asked of the part for notifications. */
+const pushed: string[] = [];
+
+class FakePush {
+  constructor({ open }: { open(kith: string): void }) {
+    clicked = open;
+  }
+  begin() {
+    pushed.push('begin');
+  }
+  leave() {
+    pushed.push('leave');
+    return Promise.resolve();
+  }
+}
+let clicked: (kith: string) => void = () => undefined;
 
 class FakeClient {
   calls: string[] = [];

@@ -3,6 +3,7 @@
 import type { Client, Happenings, Status } from '@kith/client';
 import { createIconDot } from './icon_dot.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
+import type { Push } from './push/push.ts';
 import type { Settings } from './settings.ts';
 import type { App, Mount } from './stage.ts';
 import { createTitleCounter } from './title_counter.ts';
@@ -43,6 +44,7 @@ export interface PageEvents {
 export interface Parts {
   client(): Promise<typeof import('./session.ts')>;
   app(): Promise<{ default: Mount }>;
+  push(): Promise<typeof import('./push/push.ts')>;
   /** Calls when the page has nothing better to do. */
   idle(call: () => void): void;
 }
@@ -66,6 +68,7 @@ class Page {
   #client: Promise<Client> | undefined;
   #living: Client | undefined;
   #app: Promise<App> | undefined;
+  #push: Promise<Push> | undefined;
   #open = false;
   /** Somebody has asked for a connection, not only for the client. */
   #begun = false;
@@ -135,6 +138,7 @@ class Page {
     try {
       if (this.settings.user === undefined && this.settings.tokenUrl !== undefined) {
         const token = await this.#tokens.next();
+        if (token === undefined) this.#pushEnds();
         if ((token === undefined && !guest) || this.#destroyed) return;
         return this.#connect(token);
       }
@@ -188,6 +192,7 @@ class Page {
     });
     client.subscribe('status', () => this.#statusChanged(client.status()));
     this.#setUnread(client.totals().unread);
+    if (pushIsOn()) this.#pushPart().then(push => push.begin(), ignore);
   }
 
   #setUnread(count: number): void {
@@ -216,6 +221,25 @@ class Page {
   #seemsLost(): void {
     this.#lost = true;
     this.#launcher.setState('away');
+  }
+
+  #pushPart(): Promise<Push> {
+    const { worker, lang } = this.settings;
+    const open = (kith: string) =>
+      this.#show(app => (kith[0] === '@' ? app.open(kith.slice(1)) : app.openRoom(kith.slice(1))));
+    this.#push ??= Promise.all([this.parts.push(), this.#clientWithoutConnecting()]).then(
+      ([{ Push }, client]) => new Push({ client, worker, lang, open }),
+      error => {
+        this.#push = undefined;
+        throw error;
+      },
+    );
+    return this.#push;
+  }
+
+  /** Nobody is signed in: what is for the last one who was must not be shown here. */
+  #pushEnds(): void {
+    if (pushIsOn()) this.#pushPart().then(push => push.leave(), ignore);
   }
 
   #appModule(): Promise<{ default: Mount }> {
@@ -269,6 +293,7 @@ class Page {
       root,
       launcher: button,
       settings: this.settings,
+      push: () => this.#pushPart(),
       setOpen: open => {
         this.#open = open;
         this.#launcher.setOpen(open);
@@ -290,6 +315,7 @@ class Page {
   }
 
   #signOut(): void {
+    this.#pushEnds();
     if (this.#living) this.#living.forget();
     else forgetKept(`kith:${this.settings.site}:cache:`, `kith:${this.settings.site}:guest`);
     this.#setUnread(0);
@@ -322,6 +348,17 @@ class Page {
     }
   }
 }
+
+/** The member has turned notices on in this browser: what is written there, the part itself knows. */
+function pushIsOn(): boolean {
+  try {
+    return localStorage.getItem('kith.push') !== null;
+  } catch {
+    return false;
+  }
+}
+
+const ignore = () => undefined;
 
 /** With a token that still holds: without one, they would be a new guest, and that only who opens the widget may be. */
 function guestIsBack(site: string): boolean {

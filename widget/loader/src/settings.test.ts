@@ -14,6 +14,7 @@ test('a bare tag has defaults, and the server is where the script came from', ()
     theme: 'auto',
     position: 'right',
     iconDot: true,
+    worker: '/kith-sw.js',
   });
 });
 
@@ -28,7 +29,12 @@ test('attributes are taken over', () => {
     tokenUrl: '/kith-token',
     user: 'ana',
   };
-  expect(settings(all)).toEqual({ ...all, server: 'https://other.example', iconDot: true });
+  expect(settings({ ...all, serviceWorker: '/sw.js' })).toEqual({
+    ...all,
+    server: 'https://other.example',
+    iconDot: true,
+    worker: '/sw.js',
+  });
 });
 
 test('a tag with a nonce stands on a page with a policy: its icon stays as it is, unless the tag says otherwise', () => {

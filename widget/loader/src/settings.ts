@@ -19,6 +19,8 @@ export interface Settings {
   /** The member's id, where the page knows it: saves followers of the leading tab a token. */
   user?: string;
   nonce?: string;
+  /** Address of the site's service worker for notifications. */
+  worker: string;
   /** A dot on the page's icon while something is unread. */
   iconDot: boolean;
 }
@@ -28,7 +30,8 @@ export function readSettings(
   script: HTMLScriptElement,
   page: { lang: string; dir: string; languages: readonly string[] },
 ): Settings | undefined {
-  const { site, server, mode, lang, theme, position, tokenUrl, user, icon, room, into } = script.dataset;
+  const { site, server, mode, lang, theme, position, tokenUrl, user, icon, room, into, serviceWorker } =
+    script.dataset;
   if (site === undefined || !/^[a-z0-9-]{1,64}$/.test(site)) {
     console.error('kith: the script tag needs data-site="…", the key of your site');
     return undefined;
@@ -44,6 +47,7 @@ export function readSettings(
     // A nonce means a policy, and that may forbid what a changed icon needs: `img-src data:`.
     iconDot:
       (oneOf('data-icon', icon, ['dot', 'same'] as const) ?? (script.nonce ? 'same' : 'dot')) === 'dot',
+    worker: serviceWorker || '/kith-sw.js',
     ...(room && { room }),
     ...(into && { into }),
     ...(tokenUrl && { tokenUrl }),

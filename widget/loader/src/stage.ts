@@ -1,8 +1,10 @@
 // What the loader hands to the interface, and what it wants back.
 
 import type { Client, Happenings } from '@kith/client';
+import type { Push } from './push/push.ts';
 import type { Settings } from './settings.ts';
 
+export type { Push, PushError, PushState } from './push/push.ts';
 export type { Settings } from './settings.ts';
 
 /** Default export of the app's module. Called once, when the member first opens the widget. */
@@ -15,6 +17,8 @@ export interface Stage {
   /** The loader's button: where focus returns to. In mode `inbox` it is hidden. */
   launcher: HTMLButtonElement;
   settings: Settings;
+  /** Notices while the site is closed; it comes late. */
+  push(): Promise<Push>;
   /** The app tells the loader that its panel is open, so that the button says so too. */
   setOpen(open: boolean): void;
   /** Gives an event to the page's `Kith.on` listeners. */

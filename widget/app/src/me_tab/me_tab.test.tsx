@@ -3,10 +3,9 @@
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../test/draw.ts';
 import { soundIsOn } from '../notices/sound_choice.ts';
-import { MeTab } from './me_tab.tsx';
-import { meWords } from './words.ts';
+import { MeTab, words } from './me_tab.tsx';
 
-beforeAll(() => meWords.fetch(WORDING));
+beforeAll(() => words.fetch(WORDING));
 beforeEach(() => localStorage.clear());
 
 test('presence and theme are chosen by click and by arrows', () => {

@@ -9,15 +9,17 @@ import '../icon/late_shapes.ts';
 import { late } from '../late.tsx';
 import { createChime } from '../notices/chime.ts';
 import { chooseSound, soundIsOn } from '../notices/sound_choice.ts';
+import { Notify } from '../notify/notify.tsx';
+import { notifyWords } from '../notify/words.ts';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
 import type { ThemeChoice } from '../theme/theme.ts';
-import { useWords } from '../wording/late_words.ts';
+import { together, useWords } from '../wording/late_words.ts';
 import css from './me_tab.css?inline';
 import { meWords } from './words.ts';
 
-export { meWords as words } from './words.ts';
+export const words = together(meWords, notifyWords);
 
 const moderationPart = late(() => import('../safety/queue.tsx'), 'Moderation');
 
@@ -91,6 +93,7 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
       </div>
       <h3 class="section-title">{words.notifications}</h3>
       <SoundSwitch />
+      <Notify />
       <h3 class="section-title">{words.appearance}</h3>
       <div class="me-theme">
         <Segmented

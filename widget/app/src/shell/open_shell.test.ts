@@ -31,6 +31,7 @@ function shell(mode: 'bubble' | 'inbox' = 'bubble') {
     theme: 'auto',
     position: 'right',
     iconDot: false,
+    worker: '/kith-sw.js',
   } as const;
   const stage = {
     launcher,

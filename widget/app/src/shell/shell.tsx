@@ -60,6 +60,7 @@ export function Shell({ stage, shell, notices, wording }: Props) {
   const surroundings = useMemo<Surroundings>(
     () => ({
       client: stage.client,
+      push: stage.push,
       wording,
       root: stage.root,
       announce: text => announcement.current(text),

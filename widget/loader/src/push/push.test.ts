@@ -1,0 +1,190 @@
+// @vitest-environment happy-dom
+
+import type { Client, Me, NotificationsChange } from '@kith/client';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { KEPT, Push } from './push.ts';
+
+/** A browser that can be told how to behave. */
+function browser({
+  permission = 'default' as NotificationPermission,
+  answer = 'granted' as NotificationPermission,
+} = {}) {
+  const state = {
+    permission,
+    subscription: undefined as FakeSubscription | undefined,
+    registered: [] as string[],
+    closed: [] as string[],
+    fails: undefined as 'worker' | 'subscribe' | undefined,
+    serial: 0,
+  };
+  class FakeSubscription {
+    readonly endpoint = `https://push.example/${++state.serial}`;
+    readonly options: { applicationServerKey: ArrayBuffer };
+    constructor(key: Uint8Array<ArrayBuffer>) {
+      this.options = { applicationServerKey: key.buffer };
+    }
+    toJSON() {
+      return { endpoint: this.endpoint, keys: { p256dh: 'public', auth: 'secret' } };
+    }
+    async unsubscribe() {
+      state.subscription = undefined;
+      return true;
+    }
+  }
+  const registration = {
+    active: { scriptURL: 'https://forum.example/kith-sw.js?page=%2F' },
+    waiting: null,
+    installing: null,
+    pushManager: {
+      getSubscription: async () => state.subscription ?? null,
+      subscribe: async ({ applicationServerKey }: { applicationServerKey: Uint8Array<ArrayBuffer> }) => {
+        if (state.fails === 'subscribe') throw new Error('no push service');
+        state.subscription = new FakeSubscription(applicationServerKey);
+        return state.subscription;
+      },
+    },
+    getNotifications: async () =>
+      ['kith @ana', 'kith @tom', 'news'].map(tag => ({ tag, close: () => state.closed.push(tag) })),
+  };
+  const events = new EventTarget();
+  vi.stubGlobal('Notification', {
+    get permission() {
+      return state.permission;
+    },
+    requestPermission: async () => {
+      state.permission = answer;
+      return answer;
+    },
+  });
+  vi.stubGlobal('PushManager', class {});
+  vi.stubGlobal('navigator', {
+    serviceWorker: {
+      register: async (url: URL, { scope }: { scope: string }) => {
+        if (state.fails === 'worker') throw new TypeError('404');
+        state.registered.push(`${url.pathname}${url.search} ${scope}`);
+        return registration;
+      },
+      getRegistrations: async () => (state.registered.length > 0 ? [registration] : []),
+      addEventListener: events.addEventListener.bind(events),
+      startMessages: () => undefined,
+    },
+  });
+  return {
+    state,
+    registration,
+    click: (kith: unknown) => events.dispatchEvent(new MessageEvent('message', { data: { kith } })),
+  };
+}
+
+/** The member's client, and what it was told. */
+function scene(user = 'kim', key: string | null = 'BKey') {
+  const changes: NotificationsChange[] = [];
+  const opened: string[] = [];
+  const listeners: (() => void)[] = [];
+  const unread = new Map([['@ana', 0]]);
+  const client = {
+    me: () => ({ user }) as Me,
+    status: () => ({ state: 'online' }),
+    subscribe: () => () => undefined,
+    on: (_: string, listener: () => void) => listeners.push(listener),
+    conversation: (key: string) => ({ unread: unread.get(key) ?? 1 }),
+    notifications: async (change?: NotificationsChange) => {
+      if (change) changes.push(change);
+      return { devices: 0, bodies: true, ...(key !== null && { key }) };
+    },
+  } as unknown as Client;
+  const totals = () => {
+    for (const listener of listeners) listener();
+  };
+  const push = new Push({ client, worker: '/kith-sw.js', lang: 'de', open: kith => opened.push(kith) });
+  return { push, changes, opened, totals };
+}
+
+const settle = () => new Promise(resolve => setTimeout(resolve, 0));
+
+beforeEach(() => {
+  localStorage.clear();
+  vi.stubGlobal('location', new URL('https://forum.example/threads/42'));
+});
+afterEach(() => vi.unstubAllGlobals());
+
+test('turning it on asks the browser, registers the worker and tells the server', async () => {
+  const { state } = browser();
+  const { push, changes } = scene();
+  expect(push.state()).toBe('off');
+  await push.turnOn();
+  expect(state.registered).toEqual(['/kith-sw.js?page=%2Fthreads%2F42 /kith/']);
+  const endpoint = 'https://push.example/1';
+  expect(changes).toEqual([{ subscribe: { endpoint, p256dh: 'public', auth: 'secret', lang: 'de' } }]);
+  expect(push.state()).toBe('on');
+  await push.turnOff();
+  expect(changes.at(-1)).toEqual({ unsubscribe: endpoint });
+  expect([push.state(), state.subscription, localStorage.length]).toEqual(['off', undefined, 0]);
+});
+
+test('each way in which it does not work has its name', async () => {
+  const denied = browser({ answer: 'denied' });
+  await expect(scene().push.turnOn()).rejects.toMatchObject({ why: 'blocked' });
+  expect([scene().push.state(), denied.state.registered]).toEqual(['blocked', []]);
+  const { state } = browser();
+  await expect(scene('kim', null).push.turnOn()).rejects.toMatchObject({ why: 'server' });
+  state.fails = 'worker';
+  await expect(scene().push.turnOn()).rejects.toMatchObject({ why: 'worker' });
+  state.fails = 'subscribe';
+  await expect(scene().push.turnOn()).rejects.toMatchObject({ why: 'browser' });
+  expect([scene().push.state(), localStorage.length]).toEqual(['off', 0]);
+});
+
+test('a subscription that the browser has dropped is made anew on the next page', async () => {
+  const { state } = browser();
+  await scene().push.turnOn();
+  await state.subscription?.unsubscribe();
+  const next = scene();
+  next.push.begin();
+  await settle();
+  expect(next.changes).toMatchObject([
+    { unsubscribe: 'https://push.example/1' },
+    { subscribe: { endpoint: 'https://push.example/2' } },
+  ]);
+  const third = scene();
+  third.push.begin();
+  await settle();
+  expect(third.changes).toEqual([]);
+});
+
+test('somebody else in the same browser gets nothing of what was for the first', async () => {
+  const { state } = browser();
+  await scene('kim').push.turnOn();
+  const other = scene('tom');
+  other.push.begin();
+  await settle();
+  expect([state.subscription, localStorage.getItem(KEPT), other.changes]).toEqual([undefined, null, []]);
+  expect(state.closed).toEqual(['kith @ana', 'kith @tom']);
+});
+
+test('a click opens the chat, on the page that is there or on a new one', async () => {
+  const { click } = browser();
+  const first = scene();
+  await first.push.turnOn();
+  click('@ana');
+  click(5);
+  expect(first.opened).toEqual(['@ana']);
+  vi.stubGlobal('location', new URL('https://forum.example/#kith=%40a%2Fb'));
+  const second = scene();
+  second.push.begin();
+  expect(second.opened).toEqual(['@a/b']);
+});
+
+test('what is read here goes from the screen', async () => {
+  const { state } = browser();
+  const { push, totals } = scene();
+  await push.turnOn();
+  totals();
+  await settle();
+  expect(state.closed).toEqual(['kith @ana']);
+});
+
+test('a browser that cannot do it says so', () => {
+  vi.stubGlobal('navigator', {});
+  expect(scene().push.state()).toBe('unsupported');
+});

@@ -1,0 +1,214 @@
+// Notices while the site is closed: this browser's subscription, and what a click on a notice opens.
+
+import type { Client, ConversationKey, PushSubscribing } from '@kith/client';
+import { TAG } from './worker.ts';
+
+export interface PushHost {
+  client: Client;
+  /** Address of the service worker on the page's own origin. */
+  worker: string;
+  lang: string;
+  /** `@` and a user, or `#` and a room. */
+  open(kith: string): void;
+}
+
+/** `blocked`: the browser does not allow it, and only there it can be changed. `unsupported`: it cannot do it. */
+export type PushState = 'on' | 'off' | 'blocked' | 'unsupported';
+
+/** Why turning it on did not work. `worker`: the site has no service worker for it. */
+export class PushError extends Error {
+  constructor(readonly why: 'blocked' | 'worker' | 'server' | 'browser') {
+    super(why);
+  }
+}
+
+/** Written when the member turns notices on in this browser, and read by the loader. */
+export const KEPT = 'kith.push';
+
+interface Kept {
+  user: string;
+  endpoint: string;
+}
+
+export class Push {
+  #begun = false;
+
+  constructor(private readonly host: PushHost) {}
+
+  state(): PushState {
+    if (!('serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window))
+      return 'unsupported';
+    if (Notification.permission === 'denied') return 'blocked';
+    return Notification.permission === 'granted' && kept() ? 'on' : 'off';
+  }
+
+  /** Call it in the member's own click: browsers ask for leave only then. */
+  async turnOn(): Promise<void> {
+    if ((await Notification.requestPermission()) !== 'granted') throw new PushError('blocked');
+    const user = this.host.client.me()?.user;
+    const { key } = await this.host.client.notifications();
+    if (key === undefined || user === undefined) throw new PushError('server');
+    const registration = await this.#register();
+    await this.#tell(await subscribe(registration, key), user);
+    this.#listen();
+  }
+
+  async turnOff(): Promise<void> {
+    const endpoint = kept()?.endpoint;
+    await this.leave();
+    if (endpoint !== undefined) await this.host.client.notifications({ unsubscribe: endpoint });
+  }
+
+  /** The member has signed out, or somebody else is here: nothing more is shown in this browser. */
+  async leave(): Promise<void> {
+    forget();
+    const registration = await this.#registration();
+    // Its push service tells the server that it is gone, if nobody else does.
+    await (await registration?.pushManager.getSubscription())?.unsubscribe();
+    for (const shown of (await registration?.getNotifications()) ?? [])
+      if (shown.tag.startsWith(TAG)) shown.close();
+  }
+
+  /** On each page where notices are on: keeps the subscription alive, and does what was clicked. */
+  begin(): void {
+    if (this.state() !== 'on') return;
+    this.#listen();
+    const { client } = this.host;
+    let done = false;
+    const look = () => {
+      const user = client.me()?.user;
+      if (done || user === undefined || client.status().state !== 'online') return;
+      done = true;
+      // Browsers drop subscriptions, and servers are moved: what fails now is tried on the next page.
+      this.#refresh(user).catch(() => undefined);
+    };
+    client.subscribe('status', look);
+    client.subscribe('me', look);
+    look();
+  }
+
+  async #refresh(user: string): Promise<void> {
+    const known = kept();
+    const registration = await this.#registration();
+    if (known?.user !== user || registration === undefined) return this.leave();
+    const there = await registration.pushManager.getSubscription();
+    if (there?.endpoint === known.endpoint) return;
+    const { key } = await this.host.client.notifications({ unsubscribe: known.endpoint });
+    if (key === undefined) return this.leave();
+    await this.#tell(there ?? (await subscribe(registration, key)), user);
+  }
+
+  async #tell(subscription: PushSubscription, user: string): Promise<void> {
+    const { endpoint, keys } = subscription.toJSON();
+    if (endpoint === undefined || !keys?.p256dh || !keys.auth) throw new PushError('browser');
+    const subscribing: PushSubscribing = {
+      endpoint,
+      p256dh: keys.p256dh,
+      auth: keys.auth,
+      lang: this.host.lang,
+    };
+    await this.host.client.notifications({ subscribe: subscribing });
+    keep({ user, endpoint });
+  }
+
+  #listen(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    const { client, open } = this.host;
+    navigator.serviceWorker.addEventListener('message', ({ data }: MessageEvent) => {
+      const kith: unknown = (data as { kith?: unknown } | null)?.kith;
+      if (typeof kith === 'string') open(kith);
+    });
+    navigator.serviceWorker.startMessages();
+    const clicked = /^#kith=(.+)$/.exec(location.hash)?.[1];
+    if (clicked !== undefined) {
+      history.replaceState(history.state, '', location.pathname + location.search);
+      open(decodeURIComponent(clicked));
+    }
+    client.on('totals', () => void this.#clearRead());
+  }
+
+  /** What is read in this browser needs no word of the server to go. */
+  async #clearRead(): Promise<void> {
+    const registration = await this.#registration();
+    for (const shown of (await registration?.getNotifications()) ?? []) {
+      const key = shown.tag.slice(TAG.length) as ConversationKey;
+      if (shown.tag.startsWith(TAG) && this.host.client.conversation(key).unread === 0) shown.close();
+    }
+  }
+
+  /** The worker's own, or one of the site's that serves us too. */
+  async #registration(): Promise<ServiceWorkerRegistration | undefined> {
+    const path = new URL(this.host.worker, location.href).pathname;
+    const all = await navigator.serviceWorker.getRegistrations();
+    return all.find(one => {
+      const worker = one.active ?? one.waiting ?? one.installing;
+      return worker !== null && new URL(worker.scriptURL).pathname === path;
+    });
+  }
+
+  async #register(): Promise<ServiceWorkerRegistration> {
+    const there = await this.#registration();
+    if (there) return active(there);
+    const url = new URL(this.host.worker, location.href);
+    // A scope in which there are no pages: a worker that the site has for its pages stays what it is.
+    const scope = new URL('kith/', url).pathname;
+    url.searchParams.set('page', location.pathname);
+    try {
+      return await active(await navigator.serviceWorker.register(url, { scope }));
+    } catch {
+      throw new PushError('worker');
+    }
+  }
+}
+
+async function subscribe(registration: ServiceWorkerRegistration, key: string): Promise<PushSubscription> {
+  const applicationServerKey = bytesOf(key);
+  const there = await registration.pushManager.getSubscription();
+  const theirs = there?.options.applicationServerKey;
+  if (there && theirs && String(new Uint8Array(theirs)) === String(applicationServerKey)) return there;
+  // Of another server: a browser has one at a time.
+  await there?.unsubscribe();
+  try {
+    return await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
+  } catch {
+    throw new PushError('browser');
+  }
+}
+
+/** Only an active worker can subscribe. */
+function active(registration: ServiceWorkerRegistration): Promise<ServiceWorkerRegistration> {
+  const worker = registration.installing ?? registration.waiting;
+  if (registration.active || worker === null) return Promise.resolve(registration);
+  return new Promise((resolve, reject) => {
+    worker.addEventListener('statechange', () => {
+      if (worker.state === 'activated') resolve(registration);
+      if (worker.state === 'redundant') reject(new PushError('worker'));
+    });
+  });
+}
+
+function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(text, letter => letter.charCodeAt(0));
+}
+
+function kept(): Kept | undefined {
+  try {
+    return (JSON.parse(localStorage.getItem(KEPT) ?? 'null') as Kept | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keep(what: Kept): void {
+  localStorage.setItem(KEPT, JSON.stringify(what));
+}
+
+function forget(): void {
+  try {
+    localStorage.removeItem(KEPT);
+  } catch {
+    // Forbidden: nothing is kept either.
+  }
+}

@@ -1,0 +1,105 @@
+// What a service worker does for Kith: shows what is pushed, takes away what was read, and leads a click to the chat.
+
+/** Of a service worker's global scope what is used here. TypeScript knows it only without a page. */
+export interface WorkerScope {
+  readonly location: { readonly href: string };
+  readonly registration: Pick<ServiceWorkerRegistration, 'showNotification' | 'getNotifications'>;
+  readonly clients: {
+    matchAll(options: { type: 'window'; includeUncontrolled: true }): Promise<readonly WindowTab[]>;
+    openWindow(url: string): Promise<unknown>;
+  };
+  addEventListener(type: 'push', listener: (event: Pushed) => void): void;
+  addEventListener(type: 'notificationclick', listener: (event: Clicked) => void): void;
+}
+
+export interface WindowTab {
+  readonly focused: boolean;
+  readonly visibilityState: string;
+  focus(): Promise<unknown>;
+  postMessage(message: unknown): void;
+}
+
+export interface Pushed {
+  readonly data: { text(): string } | null;
+  waitUntil(work: Promise<unknown>): void;
+}
+
+export interface Clicked {
+  readonly notification: Pick<Notification, 'tag' | 'close'>;
+  waitUntil(work: Promise<unknown>): void;
+}
+
+/** As `docs/protocol.md` says, "Notifications". */
+interface Notice {
+  /** `@` and a user, or `#` and a room. */
+  kith: string;
+  title?: string;
+  body?: string;
+  icon?: string;
+  count?: number;
+  time?: number;
+}
+
+/** Begins every tag: a site's worker may show notices of its own. */
+export const TAG = 'kith ';
+
+export function serve(scope: WorkerScope): void {
+  scope.addEventListener('push', event => {
+    const notice = read(event.data?.text());
+    if (notice) event.waitUntil(show(scope, notice));
+  });
+  scope.addEventListener('notificationclick', event => {
+    const { tag } = event.notification;
+    if (!tag.startsWith(TAG)) return;
+    event.notification.close();
+    event.waitUntil(lead(scope, tag.slice(TAG.length)));
+  });
+}
+
+/** Undefined: it is no notice of ours, and somebody else's to look at. */
+function read(text: string | undefined): Notice | undefined {
+  try {
+    const notice = JSON.parse(text ?? '') as Partial<Notice> | null;
+    return typeof notice?.kith === 'string' ? (notice as Notice) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function show({ registration }: WorkerScope, notice: Notice): Promise<void> {
+  const tag = TAG + notice.kith;
+  if (notice.title === undefined) {
+    for (const shown of await registration.getNotifications({ tag })) shown.close();
+    return;
+  }
+  const { title, body, icon, count = 1, time } = notice;
+  const options = {
+    tag,
+    renotify: true,
+    ...(body !== undefined && { body }),
+    ...(icon !== undefined && { icon }),
+    ...(time !== undefined && { timestamp: time }),
+  };
+  await registration.showNotification(
+    count > 1 ? `${title} (${count})` : title,
+    options as NotificationOptions,
+  );
+}
+
+/** To a tab that is open, the one that is looked at before others; else to a new one. */
+async function lead({ clients, location }: WorkerScope, kith: string): Promise<void> {
+  const tabs = await clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const tab = tabs.find(one => one.focused) ?? tabs.find(one => one.visibilityState === 'visible') ?? tabs[0];
+  if (tab === undefined) {
+    await clients.openWindow(`${pageOf(location.href)}#kith=${encodeURIComponent(kith)}`);
+    return;
+  }
+  tab.postMessage({ kith });
+  await tab.focus();
+}
+
+/** The page on which notices were turned on; a path of the own site and nothing else. */
+function pageOf(worker: string): string {
+  const page = new URL(worker).searchParams.get('page') ?? '/';
+  return /^\/(?![/\\])/.test(page) ? page : '/';
+}
