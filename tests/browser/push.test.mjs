@@ -1,0 +1,163 @@
+// Notices while the site is closed: turned on by the member, shown by the service worker, led to the chat by a click.
+// A push service is nothing that a test can have: the browser's subscription stands in for itself, and the browser is
+// handed what the service would have brought.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertNoTrouble, DESKTOP, launch, person, until } from './browser.mjs';
+import { Kith } from './kith.mjs';
+import { Widget } from './widget.mjs';
+
+let browser;
+let kith;
+before(async () => {
+  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+});
+
+/** A browser that allows notices, and whose subscription comes from nowhere. */
+async function member(name, { allows = true } = {}) {
+  // The demo's pages forbid Trusted Types altogether, and with them to register a worker (docs/embed.md).
+  const context = await person(browser, { ...DESKTOP, bypassCSP: true });
+  if (allows) await context.grantPermissions(['notifications'], { origin: kith.url });
+  await context.addInitScript(() => {
+    let there = null;
+    const subscribe = async ({ applicationServerKey }) => {
+      const pair = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-256' }, true, [
+        'deriveBits',
+      ]);
+      const base64url = bytes =>
+        btoa(String.fromCharCode(...new Uint8Array(bytes)))
+          .replaceAll('+', '-')
+          .replaceAll('/', '_')
+          .replaceAll('=', '');
+      const endpoint = `https://fcm.googleapis.com/fcm/send/${crypto.randomUUID()}`;
+      const keys = {
+        p256dh: base64url(await crypto.subtle.exportKey('raw', pair.publicKey)),
+        auth: base64url(crypto.getRandomValues(new Uint8Array(16))),
+      };
+      there = {
+        endpoint,
+        options: { applicationServerKey: applicationServerKey.buffer },
+        toJSON: () => ({ endpoint, keys }),
+        unsubscribe: async () => {
+          there = null;
+          return true;
+        },
+      };
+      return there;
+    };
+    PushManager.prototype.subscribe = subscribe;
+    PushManager.prototype.getSubscription = async () => there;
+  });
+  const widget = await Widget.of(context, kith, name);
+  await widget.tab('Me').click();
+  return {
+    context,
+    widget,
+    page: widget.page,
+    here: widget.page.getByRole('switch', { name: 'Notify me in this browser' }),
+  };
+}
+
+const notices = page =>
+  page.evaluate(async () => {
+    const [registration] = await navigator.serviceWorker.getRegistrations();
+    const all = (await registration?.getNotifications()) ?? [];
+    return all.map(({ title, body, tag }) => ({ title, body, tag }));
+  });
+
+/** Hands the browser a push for the page's worker. */
+async function deliver(page, data) {
+  const session = await page.context().newCDPSession(page);
+  const registered = new Promise(resolve => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const ours = registrations.find(one => one.scopeURL.endsWith('/kith/'));
+      if (ours) resolve(ours.registrationId);
+    });
+  });
+  await session.send('ServiceWorker.enable');
+  const registrationId = await registered;
+  await session.send('ServiceWorker.deliverPushMessage', {
+    origin: kith.url,
+    registrationId,
+    data: JSON.stringify(data),
+  });
+  await session.detach();
+}
+
+test('a member turns notices on, chooses, and turns them off; the server knows', async () => {
+  const { context, page, here } = await member('anna');
+  assert.equal(await here.getAttribute('aria-checked'), 'false');
+  assert.deepEqual(
+    await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length),
+    0,
+  );
+  await here.click();
+  await until(async () => (await here.getAttribute('aria-checked')) === 'true', 'it is on');
+  const settings = () => page.evaluate(async () => (await globalThis.Kith.client()).notifications());
+  assert.equal((await settings()).devices, 1);
+
+  await page.getByRole('switch', { name: 'Quiet hours' }).click();
+  await page.getByLabel('From').fill('21:30');
+  await page.getByRole('switch', { name: 'Show what was written' }).click();
+  await until(async () => {
+    const { quiet, bodies } = await settings();
+    return quiet?.from === 21 * 60 + 30 && quiet.to === 7 * 60 && bodies === false;
+  }, 'the server has it');
+  await assertAccessible(page, 'settings of notifications');
+
+  await here.click();
+  await until(async () => (await here.getAttribute('aria-checked')) === 'false', 'it is off');
+  assert.equal((await settings()).devices, 0);
+  assert.equal(await page.evaluate(() => localStorage.getItem('kith.push')), null);
+  assertNoTrouble(context);
+  await context.close();
+});
+
+test('what is pushed is shown, replaced, and taken away when it was read', async () => {
+  const { context, page, here } = await member('ingrid');
+  await here.click();
+  await until(async () => (await here.getAttribute('aria-checked')) === 'true', 'it is on');
+  await deliver(page, { kith: '@ana', title: 'Ana', body: 'Hello', count: 1 });
+  await until(async () => (await notices(page)).length === 1, 'it is shown');
+  await deliver(page, { kith: '@ana', title: 'Ana', body: 'Are you there?', count: 2 });
+  await until(async () => (await notices(page))[0]?.title === 'Ana (2)', 'the newer one takes its place');
+  assert.deepEqual(await notices(page), [{ title: 'Ana (2)', body: 'Are you there?', tag: 'kith @ana' }]);
+  await deliver(page, { kith: '@ana' });
+  await until(async () => (await notices(page)).length === 0, 'it is gone');
+  assertNoTrouble(context);
+  await context.close();
+});
+
+test('a click on a notice opens the chat on the page to which it led', async () => {
+  const { context, page } = await member('tom');
+  await page.getByRole('switch', { name: 'Notify me in this browser' }).click();
+  await until(() => page.evaluate(() => localStorage.getItem('kith.push') !== null), 'it is on');
+  await page.goto(`${kith.url}/as/tom/#kith=%40anna`);
+  await page.reload();
+  const widget = new Widget(page);
+  await widget.field.waitFor();
+  assert.equal(await page.evaluate(() => location.hash), '');
+  assertNoTrouble(context);
+  await context.close();
+});
+
+test('a browser that does not allow it is told of, and nothing is registered', async () => {
+  const { context, page, here } = await member('mei', { allows: false });
+  await here.click();
+  await page.getByText(/Your browser (did not allow it|blocks notifications)/).waitFor();
+  assert.equal(await here.getAttribute('aria-checked'), 'false');
+  assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 0);
+  assertNoTrouble(context);
+  await context.close();
+});
+
+test('the worker is served as a script of its own', async () => {
+  const answer = await fetch(`${kith.url}/kith-sw.js`);
+  assert.equal(answer.headers.get('content-type'), 'text/javascript; charset=utf-8');
+  assert.doesNotMatch(answer.headers.get('cache-control') ?? '', /immutable/);
+});
