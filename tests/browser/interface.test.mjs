@@ -84,7 +84,10 @@ describe('axe finds nothing', () => {
     'a search in a chat': {
       settings: { open: 'u2' },
       act: async page => {
-        await page.getByRole('button', { name: /^Actions for/ }).last().click();
+        await page
+          .getByRole('button', { name: /^Actions for/ })
+          .last()
+          .click();
         await page.getByRole('menuitem', { name: 'Search in this chat' }).click();
         await page.getByRole('combobox').fill('sunday');
         await page.getByRole('option').first().waitFor();
