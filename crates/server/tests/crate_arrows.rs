@@ -11,8 +11,9 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("chat", &[], &[]),
     ("edge", &[], &["edge"]), // itself, with its harness for tests
     ("load", &["edge", "web-proto"], &[]),
+    ("picture", &[], &[]),
     ("push", &[], &["push"]), // itself, with its service for tests
-    ("server", &["chat", "edge", "load", "push", "store", "web", "web-proto"], &["push"]),
+    ("server", &["chat", "edge", "load", "picture", "push", "store", "web", "web-proto"], &["push"]),
     ("store", &["chat"], &[]),
     ("web", &["chat", "edge", "web-proto"], &[]),
     ("web-proto", &[], &[]),

@@ -1,0 +1,298 @@
+//! Pictures of strangers, made anew.
+//!
+//! What comes out was decoded, turned upright, scaled, and encoded by us: metadata, trailing archives and broken headers
+//! are gone. A decoder is where bytes of strangers become indices, so this runs in a process of its own that may be
+//! ended (`kith picture`); nothing here reads a file, a clock or a network.
+//!
+//! Read first: [`remake`].
+
+mod blurhash;
+
+use std::io::Cursor;
+
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits};
+
+/// Longest file that is looked at, and most bytes of a decoded picture.
+pub const MOST_BYTES: usize = 64 << 20;
+/// Longest side of a picture, and of its thumbnail.
+pub const LONGEST_SIDE: u32 = 2_560;
+pub const THUMBNAIL_SIDE: u32 = 480;
+
+const QUALITY: u8 = 85;
+const THUMBNAIL_QUALITY: u8 = 75;
+
+/// A picture that was made anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remade {
+    /// Of both.
+    pub media_type: &'static str,
+    pub width: u32,
+    pub height: u32,
+    pub blurhash: String,
+    pub bytes: Vec<u8>,
+    /// Empty where the picture is not larger than its thumbnail would be.
+    pub thumbnail: Vec<u8>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    #[error("no picture that is known here")]
+    Unknown,
+    #[error("the picture has more than {MOST_BYTES} bytes, as a file or in memory")]
+    TooLarge,
+    #[error("the picture cannot be read: {0}")]
+    Broken(image::ImageError),
+}
+
+/// Decodes, turns upright, scales and encodes. Of an animation the first picture is taken.
+pub fn remake(file: &[u8]) -> Result<Remade, Refused> {
+    if file.len() > MOST_BYTES {
+        return Err(Refused::TooLarge);
+    }
+    let format = image::guess_format(file).map_err(|_| Refused::Unknown)?;
+    let known = [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::Gif, ImageFormat::WebP];
+    if !known.contains(&format) {
+        return Err(Refused::Unknown);
+    }
+    let upright = decode(file, format)?;
+    let (width, height) = fitted(&upright, LONGEST_SIDE);
+    let picture = match (width, height) == (upright.width(), upright.height()) {
+        true => upright,
+        // Averages what falls on a pixel: quick, without a copy in floating point.
+        false => upright.thumbnail_exact(width, height),
+    };
+    let (width, height) = fitted(&picture, THUMBNAIL_SIDE);
+    let small = picture.thumbnail_exact(width, height);
+    let is_drawing = format != ImageFormat::Jpeg;
+    let (bytes, media_type) = encode(&picture, is_drawing, QUALITY).map_err(Refused::Broken)?;
+    let has_thumbnail = (width, height) != (picture.width(), picture.height());
+    let thumbnail = match has_thumbnail {
+        true => encode_as(&small, media_type, THUMBNAIL_QUALITY).map_err(Refused::Broken)?,
+        false => Vec::new(),
+    };
+    Ok(Remade {
+        media_type,
+        width: picture.width(),
+        height: picture.height(),
+        blurhash: blurhash::of(&small.thumbnail_exact(32, 32).to_rgb8()),
+        bytes,
+        thumbnail,
+    })
+}
+
+/// Width and height are looked at before anything is taken for the pixels.
+fn decode(file: &[u8], format: ImageFormat) -> Result<DynamicImage, Refused> {
+    let mut decoder =
+        ImageReader::with_format(Cursor::new(file), format).into_decoder().map_err(Refused::Broken)?;
+    let (width, height) = decoder.dimensions();
+    if u64::from(width) * u64::from(height) * 4 > MOST_BYTES as u64 * 2
+        || decoder.total_bytes() > MOST_BYTES as u64 * 2
+        || width == 0
+        || height == 0
+    {
+        return Err(Refused::TooLarge);
+    }
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MOST_BYTES as u64 * 4);
+    decoder.set_limits(limits).map_err(Refused::Broken)?;
+    // What cannot be read of the metadata says nothing.
+    let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(Refused::Broken)?;
+    picture.apply_orientation(orientation);
+    Ok(picture)
+}
+
+/// The largest size of the same shape in which no side is longer; never larger than it is.
+fn fitted(picture: &DynamicImage, longest: u32) -> (u32, u32) {
+    let (width, height) = (picture.width(), picture.height());
+    if width.max(height) <= longest {
+        return (width, height);
+    }
+    let scaled = |side: u32| {
+        let scaled = u64::from(side) * u64::from(longest) / u64::from(width.max(height));
+        u32::try_from(scaled).unwrap_or(longest).max(1)
+    };
+    (scaled(width), scaled(height))
+}
+
+/// What one can see through stays so. A drawing or a picture of a screen is smaller, and sharper, without loss.
+fn encode(
+    picture: &DynamicImage,
+    is_drawing: bool,
+    quality: u8,
+) -> image::ImageResult<(Vec<u8>, &'static str)> {
+    if is_translucent(picture) {
+        return Ok((encode_as(picture, PNG, quality)?, PNG));
+    }
+    let jpeg = encode_as(picture, JPEG, quality)?;
+    if is_drawing {
+        let png = encode_as(picture, PNG, quality)?;
+        if png.len() <= jpeg.len() * 2 {
+            return Ok((png, PNG));
+        }
+    }
+    Ok((jpeg, JPEG))
+}
+
+const PNG: &str = "image/png";
+const JPEG: &str = "image/jpeg";
+
+fn encode_as(picture: &DynamicImage, media_type: &str, quality: u8) -> image::ImageResult<Vec<u8>> {
+    let mut out = Vec::new();
+    if media_type == JPEG {
+        JpegEncoder::new_with_quality(&mut out, quality).encode_image(&picture.to_rgb8())?;
+        return Ok(out);
+    }
+    let encoder = PngEncoder::new_with_quality(&mut out, CompressionType::Default, FilterType::Adaptive);
+    let (width, height) = (picture.width(), picture.height());
+    match is_translucent(picture) {
+        true => encoder.write_image(&picture.to_rgba8(), width, height, image::ExtendedColorType::Rgba8)?,
+        false => encoder.write_image(&picture.to_rgb8(), width, height, image::ExtendedColorType::Rgb8)?,
+    }
+    Ok(out)
+}
+
+fn is_translucent(picture: &DynamicImage) -> bool {
+    picture.color().has_alpha() && picture.to_rgba8().pixels().any(|pixel| pixel.0[3] < 255)
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{Rgb, RgbImage, Rgba, RgbaImage};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Colours that change from place to place, as those of a photo do.
+    fn photo(width: u32, height: u32) -> DynamicImage {
+        let pixel = |x: u32, y: u32| {
+            let noise =
+                (x.wrapping_mul(2_654_435_761) ^ y.wrapping_mul(2_246_822_519)).wrapping_mul(3_266_489_917);
+            let grain = |shift: u32| (noise >> shift) as u8 % 32;
+            Rgb([(x * 200 / width) as u8 + grain(9), (y * 200 / height) as u8 + grain(16), 100 + grain(24)])
+        };
+        RgbImage::from_fn(width, height, pixel).into()
+    }
+
+    fn jpeg(picture: &DynamicImage) -> Vec<u8> {
+        encode_as(picture, JPEG, 90).unwrap()
+    }
+
+    fn sides(bytes: &[u8]) -> (u32, u32) {
+        let picture = image::load_from_memory(bytes).unwrap();
+        (picture.width(), picture.height())
+    }
+
+    /// A JPEG with this EXIF orientation (EXIF 2.32 §4.6.4, tag 0x112), a comment, and an archive behind its end.
+    fn dressed(picture: &DynamicImage, orientation: u8) -> Vec<u8> {
+        let plain = jpeg(picture);
+        let mut exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
+        exif.extend([orientation, 0, 0, 0, 0, 0, 0, 0]);
+        let mut out = plain[..2].to_vec();
+        for (marker, body) in [(0xe1, &exif[..]), (0xfe, b"52.5200 N 13.4050 E")] {
+            out.extend([0xff, marker]);
+            out.extend((body.len() as u16 + 2).to_be_bytes());
+            out.extend(body);
+        }
+        out.extend(&plain[2..]);
+        out.extend(b"PK\x03\x04 <script>alert(1)</script>");
+        out
+    }
+
+    #[test]
+    fn a_photo_is_turned_upright_and_loses_what_it_says_of_its_place() {
+        let remade = remake(&dressed(&photo(600, 400), 6)).unwrap();
+        assert_eq!((remade.width, remade.height, remade.media_type), (400, 600, "image/jpeg"));
+        assert_eq!((sides(&remade.bytes), sides(&remade.thumbnail)), ((400, 600), (320, 480)));
+        for part in [&b"Exif"[..], b"52.5200", b"PK\x03\x04", b"<script>"] {
+            for bytes in [&remade.bytes, &remade.thumbnail] {
+                assert!(!bytes.windows(part.len()).any(|window| window == part), "{part:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_one_is_scaled_and_a_small_one_stays() {
+        let large = remake(&jpeg(&photo(4_000, 1_000))).unwrap();
+        assert_eq!((large.width, large.height), (2_560, 640));
+        assert_eq!((sides(&large.bytes), sides(&large.thumbnail)), ((2_560, 640), (480, 120)));
+        let small = remake(&jpeg(&photo(30, 20))).unwrap();
+        assert_eq!((sides(&small.bytes), small.thumbnail.len()), ((30, 20), 0));
+        let thin = remake(&jpeg(&photo(6_000, 2))).unwrap();
+        assert_eq!(sides(&thin.thumbnail), (480, 1), "no side vanishes");
+    }
+
+    #[test]
+    fn drawings_keep_their_edges_and_what_can_be_seen_through_stays_so() {
+        let drawing =
+            RgbImage::from_fn(200, 100, |x, _| if x < 100 { Rgb([255, 0, 0]) } else { Rgb([9, 9, 9]) });
+        let png = encode_as(&drawing.clone().into(), PNG, 0).unwrap();
+        let remade = remake(&png).unwrap();
+        assert_eq!(remade.media_type, "image/png");
+        assert_eq!(image::load_from_memory(&remade.bytes).unwrap().to_rgb8(), drawing);
+        let glass = RgbaImage::from_pixel(10, 10, Rgba([1, 2, 3, 100]));
+        let remade = remake(&encode_as(&glass.clone().into(), PNG, 0).unwrap()).unwrap();
+        assert_eq!(image::load_from_memory(&remade.bytes).unwrap().to_rgba8(), glass);
+        let noise = remake(&encode_as(&photo(800, 800), PNG, 0).unwrap()).unwrap();
+        assert_eq!(noise.media_type, "image/jpeg", "a photo that somebody has saved without loss");
+    }
+
+    /// IHDR says 60,000 × 60,000, and no pixel follows: nothing may be taken for it.
+    #[test]
+    fn a_bomb_of_pixels_is_refused_by_its_header() {
+        let mut png = encode_as(&photo(4, 4), PNG, 0).unwrap();
+        png[16..20].copy_from_slice(&60_000_u32.to_be_bytes());
+        png[20..24].copy_from_slice(&60_000_u32.to_be_bytes());
+        let crc = crc(&png[12..29]);
+        png[29..33].copy_from_slice(&crc.to_be_bytes());
+        assert!(matches!(remake(&png), Err(Refused::TooLarge)), "{:?}", remake(&png).map(|_| ()));
+        let mut gif = b"GIF89a".to_vec();
+        gif.extend([0xff, 0xff, 0xff, 0xff, 0, 0, 0]);
+        assert!(remake(&gif).is_err());
+        assert!(matches!(remake(&vec![0; MOST_BYTES + 1]), Err(Refused::TooLarge)));
+    }
+
+    #[test]
+    fn what_is_no_picture_is_refused() {
+        for bytes in [
+            &b""[..],
+            b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
+            b"BM______________",
+            b"II*\0",
+            b"\xff\xd8\xff",
+            b"GIF89a",
+            b"\x89PNG\r\n\x1a\n",
+            b"RIFF\x04\0\0\0WEBP",
+        ] {
+            assert!(remake(bytes).is_err(), "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn damage_is_refused_or_shown(at in 0_usize..600, with: u8, cut in 0_usize..600) {
+            for whole in [jpeg(&photo(40, 30)), encode_as(&photo(10, 10), PNG, 0).unwrap()] {
+                let mut damaged = whole.clone();
+                let at = at % damaged.len();
+                damaged[at] = with;
+                damaged.truncate(damaged.len() - cut % damaged.len());
+                if let Ok(remade) = remake(&damaged) {
+                    prop_assert!(remade.width <= LONGEST_SIDE && remade.height <= LONGEST_SIDE);
+                    prop_assert!(image::load_from_memory(&remade.bytes).is_ok());
+                }
+            }
+        }
+    }
+
+    /// PNG's CRC (ISO 3309).
+    fn crc(bytes: &[u8]) -> u32 {
+        let step = |crc: u32, byte: &u8| {
+            (0..8)
+                .fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
+        };
+        !bytes.iter().fold(!0, step)
+    }
+}
