@@ -40,6 +40,7 @@ fn main() {
             to: To::User(sub(to)),
             body: "x".repeat(100).into(),
             reply_to: None,
+            files: Vec::new(),
         };
         node.command(session(from), command, NOW);
     }
@@ -599,6 +600,35 @@ impl RoomStore for Blank {
     }
     fn rooms(&self, _: SiteId, _: Option<String>, _: Option<String>, _: u32, done: Done<RoomsPage>) {
         done(Err(StoreError::Overloaded));
+    }
+}
+
+impl FileStore for Blank {
+    fn create_file(&self, _: NewFile, _: FileLimits, done: Done<Result<(), Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn file(&self, _: FileId, done: Done<Option<FileRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn complete_file(&self, _: FileId, _: FileFound, done: Done<Option<FileRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn remove_files(&self, _: Vec<FileId>, done: Done<Vec<FileId>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn append_with_files(
+        &self,
+        _: Append,
+        _: Vec<FileId>,
+        done: Done<Result<(Appended, Vec<File>), Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn stale_files(&self, _: Timestamp, _: u32) -> Result<Vec<FileId>, StoreError> {
+        Err(StoreError::Overloaded)
+    }
+    fn forget_files(&self, _: &[FileId]) -> Result<(), StoreError> {
+        Err(StoreError::Overloaded)
     }
 }
 

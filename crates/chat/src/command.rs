@@ -6,7 +6,7 @@ use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
 use crate::notify::NotifyChange;
 use crate::requests::RequestAnswer;
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
-use crate::{CallAction, ConversationId, DeviceId, Position, Reaction, Seq, SiteId, Sub, Timestamp};
+use crate::{CallAction, ConversationId, DeviceId, FileId, Position, Reaction, Seq, SiteId, Sub, Timestamp};
 
 /// What a client says first.
 pub struct Hello<'a> {
@@ -29,6 +29,8 @@ pub enum Command {
         to: To,
         body: Box<str>,
         reply_to: Option<Seq>,
+        /// With some the body may be empty.
+        files: Vec<FileId>,
     },
     Marker {
         conversation: ConversationId,

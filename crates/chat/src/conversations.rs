@@ -79,6 +79,7 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
         deleted: stored.deleted,
         pinned: stored.pinned,
         reactions: stored.reactions,
+        files: stored.files,
     })
 }
 

@@ -6,7 +6,7 @@ use crate::moderation::{AuditEntry, Notice, ReportRow, SiteRole};
 use crate::requests::Request;
 use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
-    CallEvent, ConversationId, Limits, NotifySettings, Position, Reaction, Refusal, Seq, SessionId,
+    CallEvent, ConversationId, File, Limits, NotifySettings, Position, Reaction, Refusal, Seq, SessionId,
     SetPresence, Sub, Timestamp, UserId,
 };
 
@@ -327,6 +327,7 @@ pub struct Message {
     pub pinned: bool,
     /// In the order in which they came first.
     pub reactions: Vec<Reactions>,
+    pub files: Vec<File>,
 }
 
 /// One reaction to a message, and who put it there.

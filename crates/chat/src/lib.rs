@@ -15,6 +15,7 @@ mod contacts;
 mod conversations;
 mod delivery;
 mod event;
+mod files;
 mod filters;
 mod guest;
 mod id;
@@ -64,6 +65,11 @@ pub use conversations::MOST_PINNED;
 pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Member, Message, Person, Presence, Reactions,
     Welcome, With,
+};
+pub use files::{
+    ANSWER_WITHIN, Blob, Blobs, File, FileFound, FileId, FileLimits, FilePlace, FileRow, FileStore, FileType,
+    Identified, MOST_FILES, MOST_LOOSE, NewFile, Picture, Rendition, Wish, file_name, has_room,
+    may_send_files,
 };
 pub use filters::{Filters, Links};
 pub use id::{

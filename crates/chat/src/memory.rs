@@ -1,5 +1,6 @@
 //! The memory store: the whole [`Store`] contract without a disk, for tests.
 
+mod files;
 mod notify;
 mod rooms;
 mod safety;

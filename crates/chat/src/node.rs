@@ -224,14 +224,14 @@ impl Node {
         };
         let site = session.user.site;
         match command {
-            Command::Send { client_id, to, body, reply_to } => {
+            Command::Send { client_id, to, body, reply_to, files } => {
                 let under_way = match inner.posting.enter(now) {
                     Ok(under_way) => under_way,
                     Err(refusal) => {
                         return inner.refuse(session.handle, AnswerTo::Message(client_id), refusal);
                     }
                 };
-                let draft = Draft { client_id, body, reply_to, under_way };
+                let draft = Draft { client_id, body, reply_to, files, under_way };
                 match to.room(site) {
                     Ok(room) => inner.post(&asker, room, draft, now),
                     Err(to) => inner.for_peer(asker, is_waiting, to, Job::Send(draft), now),

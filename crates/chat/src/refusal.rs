@@ -87,6 +87,14 @@ pub enum Refusal {
     Filtered,
     #[error("this server sends no push notifications")]
     NoPush,
+    #[error("no such file, or it is in another message or not all there")]
+    NoSuchFile,
+    #[error("the file is larger than this server takes")]
+    FileTooLarge,
+    #[error("the user or the site has as many bytes of files as it may")]
+    NoRoomForFile,
+    #[error("too many files in one message, or waiting to be posted")]
+    TooManyFiles,
     #[error("the session is over")]
     NoSession,
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
@@ -95,7 +103,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 44] = [
+    pub const WORDS: [&'static str; 48] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -140,6 +148,10 @@ impl Refusal {
         "too_many_pinned",
         "filtered",
         "no_push",
+        "no_such_file",
+        "file_too_large",
+        "no_room_for_file",
+        "too_many_files",
     ];
 
     pub fn word(self) -> &'static str {
@@ -192,6 +204,10 @@ impl Refusal {
             Refusal::TooManyPinned => 41,
             Refusal::Filtered => 42,
             Refusal::NoPush => 43,
+            Refusal::NoSuchFile => 44,
+            Refusal::FileTooLarge => 45,
+            Refusal::NoRoomForFile => 46,
+            Refusal::TooManyFiles => 47,
         }
     }
 }

@@ -8,20 +8,23 @@ use crate::limits::Rate;
 use crate::moderation::SiteRole;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
-use crate::requests::{self, RequestRules, RequestTold, Requested};
+use crate::requests::{self, RequestAnswer, RequestRules, RequestTold, Requested};
 use crate::{
-    Append, Appended, ConversationId, Event, Limits, Message, Refusal, Seq, SessionId, StoreError, Timestamp,
-    UserId,
+    Append, Appended, ConversationId, Event, File, FileId, Limits, MOST_FILES, Message, Refusal, Seq,
+    SessionId, StoreError, Timestamp, UserId,
 };
 
 /// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
 /// text functions nor PostgreSQL can hold it.
-pub(crate) fn check(client_id: &str, body: &str, limits: &Limits) -> Result<(), Refusal> {
+pub(crate) fn check(client_id: &str, body: &str, files: usize, limits: &Limits) -> Result<(), Refusal> {
     let id_byte = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     if !(1..=64).contains(&client_id.len()) || !client_id.bytes().all(id_byte) {
         return Err(Refusal::BadValue);
     }
-    check_body(body, limits)
+    if files > MOST_FILES {
+        return Err(Refusal::TooManyFiles);
+    }
+    if files > 0 && body.is_empty() { Ok(()) } else { check_body(body, limits) }
 }
 
 pub(crate) fn check_body(body: &str, limits: &Limits) -> Result<(), Refusal> {
@@ -36,14 +39,15 @@ pub(crate) struct Draft {
     pub(crate) client_id: Box<str>,
     pub(crate) body: Box<str>,
     pub(crate) reply_to: Option<Seq>,
+    pub(crate) files: Vec<FileId>,
     pub(crate) under_way: UnderWay,
 }
 
 impl Inner {
     pub(crate) fn send(self: &Arc<Self>, asker: &Asker, peer: &Peer, draft: Draft, now: Timestamp) {
         let session = asker.session;
-        let Draft { client_id, body, reply_to, under_way } = draft;
-        let conversation = match self.accept(asker, peer, &client_id, &body, now) {
+        let Draft { client_id, body, reply_to, files, under_way } = draft;
+        let conversation = match self.accept(asker, peer, &client_id, &body, files.len(), now) {
             Ok(conversation) => conversation,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
         };
@@ -70,9 +74,32 @@ impl Inner {
             deleted: false,
             pinned: false,
             reactions: Vec::new(),
+            files: Vec::new(),
         };
         let node = self.clone();
         let to = peer.id;
+        if !files.is_empty() {
+            // Strangers bring files once they were answered; who was asked accepts by answering, whatever the answer is.
+            if self.request_rules(asker, peer).is_some() {
+                self.store.answer_request(
+                    conversation,
+                    session.user,
+                    RequestAnswer::Accept,
+                    Box::new(|_| ()),
+                );
+            }
+            let done = move |outcome: Result<Result<(Appended, Vec<File>), Refusal>, StoreError>| {
+                under_way.answered(&outcome);
+                let (appended, files) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
+                    Ok(appended) => appended,
+                    Err(refusal) => {
+                        return node.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
+                    }
+                };
+                node.appended(session, to, Message { files, ..message }, &Ok(appended));
+            };
+            return self.store.append_with_files(append, files, Box::new(done));
+        }
         if let Some(rules) = self.request_rules(asker, peer) {
             let done = move |outcome: Result<Result<Requested, Refusal>, StoreError>| {
                 under_way.answered(&outcome);
@@ -105,9 +132,10 @@ impl Inner {
         peer: &Peer,
         client_id: &str,
         body: &str,
+        files: usize,
         now: Timestamp,
     ) -> Result<ConversationId, Refusal> {
-        check(client_id, body, &self.config.limits)?;
+        check(client_id, body, files, &self.config.limits)?;
         if !may_write(asker.site.site.mode, peer.is_banned, peer.relation) {
             return Err(Refusal::NotAllowed);
         }
@@ -217,7 +245,11 @@ mod tests {
             (&format!("{long_id}a"), "x", Err(Refusal::BadValue)),
         ];
         for (id, body, expected) in table {
-            assert_eq!(check(id, body, &limits), expected, "{id:?} {body:?}");
+            assert_eq!(check(id, body, 0, &limits), expected, "{id:?} {body:?}");
         }
+        assert_eq!(check("i", "", 1, &limits), Ok(()), "files speak for themselves");
+        assert_eq!(check("i", "123456789", 1, &limits), Err(Refusal::BadBody));
+        assert_eq!(check("i", "", MOST_FILES, &limits), Ok(()));
+        assert_eq!(check("i", "", MOST_FILES + 1, &limits), Err(Refusal::TooManyFiles));
     }
 }

@@ -109,7 +109,7 @@ impl Inner {
         Ok(ticket)
     }
 
-    fn use_token(
+    pub(crate) fn use_token(
         &self,
         site: SiteId,
         jti: &str,

@@ -15,8 +15,8 @@ use crate::notify::NotifyStore;
 use crate::requests::{Request, RequestStore};
 use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
-    ContactState, ConversationChange, ConversationId, ConversationList, MessageChange, Position, Reactions,
-    Refusal, Secret, Seq, SetPresence, Site, SiteId, Sub, Timestamp, UserId, Word,
+    ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
+    Position, Reactions, Refusal, Secret, Seq, SetPresence, Site, SiteId, Sub, Timestamp, UserId, Word,
 };
 
 /// Called exactly once with the outcome.
@@ -38,7 +38,7 @@ pub enum StoreError {
 
 /// What must survive. One conformance suite (`store/tests/conformance/main.rs`) holds every implementation to
 /// what is written here.
-pub trait Store: RoomStore + RequestStore + ModerationStore + NotifyStore {
+pub trait Store: RoomStore + RequestStore + ModerationStore + FileStore + NotifyStore {
     // ---- writes ----
 
     /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row
@@ -421,6 +421,7 @@ pub struct StoredMessage {
     pub deleted: bool,
     pub pinned: bool,
     pub reactions: Vec<Reactions>,
+    pub files: Vec<File>,
 }
 
 #[derive(Debug, Clone)]

@@ -34,6 +34,7 @@ fn a_message_reaches_every_device_of_both_once() {
             deleted: false,
             pinned: false,
             reactions: vec![],
+            files: vec![],
         };
         assert_eq!((&**message, at), (&expected, position));
     }

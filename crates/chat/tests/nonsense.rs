@@ -72,6 +72,9 @@ fn any_command(rng: &mut StdRng, re: u64) -> Command {
             to: any_to(rng),
             body: any_text(rng).into(),
             reply_to: rng.random_bool(0.3).then(|| any_seq(rng)),
+            files: (0..rng.random_range(0..20_u64).saturating_sub(8))
+                .map(|number| FileId { site: SiteId(1), number })
+                .collect(),
         },
         1 => {
             let seq = any_seq(rng);

@@ -128,7 +128,8 @@ impl Play {
         self.sent += 1;
         let body = format!("{} {}", USERS[who], self.sent);
         let client_id = format!("m{}", self.sent).into();
-        let command = Command::Send { client_id, to: self.to(), body: body.into(), reply_to: None };
+        let command =
+            Command::Send { client_id, to: self.to(), body: body.into(), reply_to: None, files: Vec::new() };
         self.command(who, command);
     }
 

@@ -279,8 +279,13 @@ impl Simulation {
         let client = &self.clients[who];
         let (id, to_user, body) = client.outbox[at].clone();
         let Some(session) = client.ready() else { return };
-        let command =
-            Command::Send { client_id: id.into(), to: to(USERS[to_user]), body: body.into(), reply_to: None };
+        let command = Command::Send {
+            client_id: id.into(),
+            to: to(USERS[to_user]),
+            body: body.into(),
+            reply_to: None,
+            files: Vec::new(),
+        };
         self.scene.node.command(session, command, self.scene.now());
     }
 
@@ -477,6 +482,7 @@ impl Simulation {
                 deleted: false,
                 pinned: false,
                 reactions: vec![],
+                files: vec![],
             };
             client.take_message(&message, Nearness::Next);
         }

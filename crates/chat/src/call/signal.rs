@@ -224,6 +224,7 @@ impl Inner {
                     deleted: false,
                     pinned: false,
                     reactions: Vec::new(),
+                    files: Vec::new(),
                 };
                 let event = Event::Message(Arc::new(message), appended.position);
                 node.tell(caller, appended.position, None, event.clone());

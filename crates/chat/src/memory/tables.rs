@@ -1,6 +1,7 @@
 //! What the memory store keeps, and every operation of the port as a plain function on it.
 
 mod changes;
+mod files;
 mod moderation;
 mod notify;
 mod requests;
@@ -13,9 +14,9 @@ use changes::Since;
 
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
-    ConversationList, ConversationOf, ConversationRow, ConversationsPage, Gap, HistoryPage, MOST_PINNED,
-    MarkerRow, PeoplePage, Position, Profile, Refusal, Relation, Request, ResumeFrom, Seq, SetPresence, Site,
-    SiteId, SiteStanding, Snapshot, Sub, Timestamp, UserId, UserRow, directory,
+    ConversationList, ConversationOf, ConversationRow, ConversationsPage, FileId, Gap, HistoryPage,
+    MOST_PINNED, MarkerRow, PeoplePage, Position, Profile, Refusal, Relation, Request, ResumeFrom, Seq,
+    SetPresence, Site, SiteId, SiteStanding, Snapshot, Sub, Timestamp, UserId, UserRow, directory,
 };
 
 #[derive(Default)]
@@ -39,6 +40,7 @@ pub(super) struct Tables {
     requests: HashMap<UserId, (u64, u32)>,
     moderation: moderation::Kept,
     drafts: BTreeMap<(UserId, ConversationId), Box<str>>,
+    files: BTreeMap<FileId, files::Entry>,
     notifications: notify::Notifications,
 }
 
@@ -560,6 +562,7 @@ impl Tables {
         self.requests.retain(|user, _| user.site != site);
         self.moderation.forget(site);
         self.drafts.retain(|(user, _), _| user.site != site);
+        self.remove_files_of_site(site);
         self.notifications.remove_site(site);
         self.revision += u64::from(was);
         was

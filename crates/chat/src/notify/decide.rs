@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{News, NotifySettings, Talk};
-use crate::{ConversationOf, SetPresence, Timestamp, UserId};
+use crate::{ConversationOf, File, SetPresence, StoredMessage, Timestamp, UserId};
 
 /// In rooms of more members only those are told whom a message names: nobody wants a notice for each line of a crowd.
 pub(crate) const SMALL_ROOM: usize = 20;
@@ -37,7 +37,7 @@ pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Ti
         }
         ConversationOf::Room { room, .. } => Some(Arc::clone(&room.name)),
     };
-    let body = settings.bodies.then(|| last.body[..last.body.floor_char_boundary(BODY_BYTES)].into());
+    let body = settings.bodies.then(|| shown(last));
     Some(News {
         name: Arc::clone(&from.profile.name),
         avatar: from.profile.avatar.clone(),
@@ -48,12 +48,25 @@ pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Ti
     })
 }
 
+/// The body, or where there is none the names of the files that came instead.
+fn shown(last: &StoredMessage) -> Box<str> {
+    if !last.body.is_empty() {
+        return last.body[..last.body.floor_char_boundary(BODY_BYTES)].into();
+    }
+    let name = |file: &File| match file.voice {
+        true => "🎤".to_owned(),
+        false => format!("📎 {}", file.name),
+    };
+    let names: Vec<String> = last.files.iter().map(name).collect();
+    let names = names.join(", ");
+    names[..names.floor_char_boundary(BODY_BYTES)].into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        ConversationId, ConversationRow, Profile, QuietHours, Role, Room, RoomKind, Seq, SiteId,
-        StoredMessage, Sub, UserRow,
+        ConversationId, ConversationRow, Profile, QuietHours, Role, Room, RoomKind, Seq, SiteId, Sub, UserRow,
     };
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
@@ -89,6 +102,7 @@ mod tests {
             deleted: false,
             reactions: Vec::new(),
             pinned: false,
+            files: Vec::new(),
         };
         let row = ConversationRow {
             id,
@@ -136,6 +150,25 @@ mod tests {
             news(&talk(ConversationOf::Direct(ann())), ME, &quiet, NOW).expect("still news").body,
             None
         );
+    }
+
+    #[test]
+    fn a_file_without_words_is_told_by_its_name() {
+        let mut talk = talk(ConversationOf::Direct(ann()));
+        let last = talk.row.last.as_mut().expect("a message");
+        let file = |name: &str, voice| File {
+            id: crate::FileId { site: SiteId(1), number: 1 },
+            name: name.into(),
+            kind: crate::FileType::OTHER,
+            bytes: 1,
+            picture: None,
+            duration_ms: None,
+            voice,
+        };
+        last.body = "".into();
+        last.files = vec![file("plan.pdf", false), file("voice.webm", true)];
+        let told = news(&talk, ME, &NotifySettings::default(), NOW).expect("it is news");
+        assert_eq!(told.body.as_deref(), Some("📎 plan.pdf, 🎤"));
     }
 
     #[test]

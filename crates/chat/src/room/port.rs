@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::{LeftReason, MemberAction, Room, RoomChange, RoomKind, RoomLimits, RoomName, Standing};
 use crate::{
-    ConversationId, ConversationRow, Done, HistoryPage, Position, Refusal, Seq, SiteId, Timestamp, UserId,
-    UserRow,
+    ConversationId, ConversationRow, Done, File, FileId, HistoryPage, Position, Refusal, Seq, SiteId,
+    Timestamp, UserId, UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
@@ -152,6 +152,8 @@ pub struct Post {
     pub body: Box<str>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
+    /// As in [`append_with_files`](crate::FileStore::append_with_files).
+    pub files: Vec<FileId>,
 }
 
 #[derive(Debug, Clone)]
@@ -161,4 +163,5 @@ pub struct Posted {
     pub joined: Option<Joined>,
     /// Who is a member at that moment of the order of commits: numbers of users, the sender among them. Empty where it was repeated.
     pub members: Arc<Vec<u32>>,
+    pub files: Vec<File>,
 }

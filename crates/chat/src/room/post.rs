@@ -27,8 +27,8 @@ struct Unposted {
 impl Inner {
     pub(crate) fn post(self: &Arc<Self>, asker: &Asker, room: RoomName, draft: Draft, now: Timestamp) {
         let session = asker.session;
-        let Draft { client_id, body, reply_to, under_way } = draft;
-        let sound = crate::send::check(&client_id, &body, &self.config.limits).and_then(|()| {
+        let Draft { client_id, body, reply_to, files, under_way } = draft;
+        let sound = crate::send::check(&client_id, &body, files.len(), &self.config.limits).and_then(|()| {
             let rate = Rate::per_second(self.config.limits.site_sends_per_second);
             rate.take_shared(&asker.site.counters.sends, now)
         });
@@ -43,6 +43,7 @@ impl Inner {
             body: body.clone(),
             time: now,
             reply_to,
+            files,
         };
         let unposted = Unposted { from: asker.sub.clone(), client_id, body, reply_to };
         let node = self.clone();
@@ -61,7 +62,7 @@ impl Inner {
         outcome: Result<Result<Posted, Refusal>, StoreError>,
     ) {
         let Unposted { from, client_id, body, reply_to } = unposted;
-        let Posted { appended, joined, members } = match outcome {
+        let Posted { appended, joined, members, files } = match outcome {
             Ok(Ok(posted)) => posted,
             Ok(Err(refusal)) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
             Err(_) => {
@@ -93,6 +94,7 @@ impl Inner {
             deleted: false,
             pinned: false,
             reactions: Vec::new(),
+            files,
         };
         let message = Arc::new(message);
         let event = Event::Message(Arc::clone(&message), position);

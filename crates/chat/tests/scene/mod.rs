@@ -201,7 +201,8 @@ impl Scene {
     }
 
     pub fn send(&self, from: &Device, to: To, id: &str, body: &str) {
-        let command = Command::Send { client_id: id.into(), to, body: body.into(), reply_to: None };
+        let command =
+            Command::Send { client_id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new() };
         self.command(from, command);
     }
 

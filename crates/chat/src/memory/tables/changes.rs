@@ -30,8 +30,12 @@ impl Tables {
         wanted: ChangeMessage,
     ) -> Result<ChangedMessage, Refusal> {
         let ChangeMessage { conversation: id, seq, by, .. } = wanted;
+        let is_deletion = wanted.change == MessageChange::Delete;
         if id.is_room() {
             let changed = self.change_in_room(wanted)?;
+            if is_deletion {
+                self.remove_files_of(id, seq);
+            }
             let members = if changed { self.member_numbers(id) } else { Arc::default() };
             return self.changed_message(id, seq, by, changed, members);
         }
@@ -54,6 +58,9 @@ impl Tables {
             conversation.members.iter_mut().for_each(|member| member.changed = number);
             self.number = number;
             self.count_mention(id, seq);
+            if is_deletion {
+                self.remove_files_of(id, seq);
+            }
         }
         self.changed_message(id, seq, by, changed, Arc::default())
     }
@@ -160,6 +167,7 @@ impl Tables {
             deleted: line.since.deleted,
             pinned: line.since.pinned,
             reactions: reactions.collect(),
+            files: self.files_of(id, seq),
         })
     }
 

@@ -73,7 +73,7 @@ impl Entry {
 }
 
 impl Tables {
-    fn room_id(&self, name: &RoomName) -> Option<ConversationId> {
+    pub(super) fn room_id(&self, name: &RoomName) -> Option<ConversationId> {
         match name {
             RoomName::Id(id) => self.rooms.contains_key(id).then_some(*id),
             RoomName::Page(site, page) => {
@@ -98,6 +98,12 @@ impl Tables {
             _ => as_member,
         };
         allowed.map(|()| entry)
+    }
+
+    /// How a user stands to a room that is there.
+    pub(super) fn standing_in(&self, id: ConversationId, user: UserId) -> (Standing, &Room) {
+        let entry = &self.rooms[&id];
+        (entry.standing(user), &entry.room)
     }
 
     fn entry(&mut self, id: ConversationId) -> &mut Entry {
@@ -351,9 +357,12 @@ impl Tables {
         let key = (post.from, post.client_id.clone());
         if let Some(&(conversation, seq)) = self.message_by_client_id.get(&key) {
             let appended = self.repeated(conversation, seq);
-            return Ok(Posted { appended, joined: None, members: Arc::default() });
+            return Ok(Posted { appended, joined: None, members: Arc::default(), files: Vec::new() });
         }
         let found = self.room_id(&post.room).filter(|id| id.site == post.from.site);
+        if !post.files.is_empty() {
+            self.check_files(post.from, found.ok_or(Refusal::NoSuchFile)?, &post.files)?;
+        }
         let entry = found.map(|id| &self.rooms[&id]);
         let is_page = match entry {
             Some(entry) => entry.room.page.is_some(),
@@ -396,7 +405,8 @@ impl Tables {
         let position = self.position();
         let appended =
             Appended { conversation: id, seq: Seq(seq), time: post.time, position, repeated: false };
-        Ok(Posted { appended, joined, members })
+        let files = self.post_files(id, Seq(seq), &post.files);
+        Ok(Posted { appended, joined, members, files })
     }
 
     /// Answers whether anything is another than before.

@@ -1,0 +1,182 @@
+//! Files: what one is, who may bring one, and how it gets into a message. Its bytes lie behind a port of their own.
+//!
+//! Why it is so: `docs/design/files.md`.
+
+mod bring;
+mod kind;
+mod port;
+mod remove;
+
+pub use bring::{Identified, Wish};
+pub use kind::FileType;
+pub use port::{Blob, Blobs, FileFound, FilePlace, FileRow, FileStore, NewFile, Rendition};
+
+use crate::{ContactState, Refusal, Relation, SiteId};
+
+/// Most files of one message.
+pub const MOST_FILES: usize = 10;
+
+/// Most files of one user that are in no message yet: nobody needs more than some messages' worth.
+pub const MOST_LOOSE: u32 = 50;
+
+/// So many of the newest messages of a conversation are looked at to see whether the other one has ever answered.
+pub const ANSWER_WITHIN: u32 = 500;
+
+/// A file of one site. Random, so that nobody learns from it how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId {
+    pub site: SiteId,
+    pub number: u64,
+}
+
+/// A file as a message shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    pub id: FileId,
+    /// The last part of what the sender called it: for people, never a path.
+    pub name: Box<str>,
+    pub kind: FileType,
+    pub bytes: u64,
+    /// Of a picture.
+    pub picture: Option<Picture>,
+    /// Of a sound or video, as the sender says.
+    pub duration_ms: Option<u32>,
+    /// Said into a microphone for this message.
+    pub voice: bool,
+}
+
+/// What is known of a picture that was made anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    pub blurhash: Box<str>,
+    /// It is larger than its thumbnail, so there is one.
+    pub has_thumbnail: bool,
+}
+
+/// How much may be kept; 0: no limit, but for `file_bytes`, where it is: no files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileLimits {
+    pub file_bytes: u64,
+    pub user_bytes: u64,
+    pub site_bytes: u64,
+}
+
+/// May one send files to the other in a direct conversation, where one may write to them at all? Not to a stranger: who
+/// has neither agreed to be a contact nor ever answered is sent no pictures.
+pub fn may_send_files(relation: Relation, has_answered: bool) -> Result<(), Refusal> {
+    match relation.of_a {
+        ContactState::Contact => Ok(()),
+        _ if has_answered => Ok(()),
+        _ => Err(Refusal::FirstContact),
+    }
+}
+
+/// Is there room for so much more, beside what the user and the site have?
+pub fn has_room(limits: FileLimits, of_user: u64, of_site: u64, bytes: u64) -> Result<(), Refusal> {
+    if bytes > limits.file_bytes {
+        return Err(Refusal::FileTooLarge);
+    }
+    let fits = |limit: u64, kept: u64| limit == 0 || kept.saturating_add(bytes) <= limit;
+    match fits(limits.user_bytes, of_user) && fits(limits.site_bytes, of_site) {
+        true => Ok(()),
+        false => Err(Refusal::NoRoomForFile),
+    }
+}
+
+/// Longest name, in bytes.
+const MAX_NAME_BYTES: usize = 200;
+
+/// What is left of a name: its last part, without what could mislead a reader or a file system.
+pub fn file_name(told: &str) -> Box<str> {
+    let last = told.rsplit(['/', '\\']).next().unwrap_or_default();
+    let misleading = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '"' | '<' | '>' | '|' | ':' | '*' | '?')
+    };
+    let mut name = String::new();
+    for c in last.chars().filter(|c| !misleading(*c)) {
+        if name.len() + c.len_utf8() > MAX_NAME_BYTES {
+            break;
+        }
+        name.push(c);
+    }
+    let name = name.trim().trim_start_matches('.').trim();
+    if name.is_empty() { "file".into() } else { name.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn strangers_are_sent_no_files() {
+        use ContactState::{Contact, None as Nothing, RequestReceived, RequestSent};
+        let stranger = Err(Refusal::FirstContact);
+        let table = [
+            // how the two stand; has never answered, has
+            (Nothing, stranger, Ok(())),
+            (RequestSent, stranger, Ok(())),
+            (RequestReceived, stranger, Ok(())),
+            (Contact, Ok(()), Ok(())),
+        ];
+        for (of_a, silent, answered) in table {
+            let relation = Relation { of_a, of_b: of_a };
+            assert_eq!(may_send_files(relation, false), silent, "{of_a:?}");
+            assert_eq!(may_send_files(relation, true), answered, "{of_a:?}");
+        }
+    }
+
+    #[test]
+    fn room_for_a_file() {
+        let limits = FileLimits { file_bytes: 10, user_bytes: 15, site_bytes: 100 };
+        let full = Err(Refusal::NoRoomForFile);
+        for (user, site, bytes, expected) in [
+            (0, 0, 10, Ok(())),
+            (0, 0, 11, Err(Refusal::FileTooLarge)),
+            (5, 5, 10, Ok(())),
+            (6, 6, 10, full),
+            (0, 91, 10, full),
+            (u64::MAX, 0, 1, full),
+        ] {
+            assert_eq!(has_room(limits, user, site, bytes), expected, "{user} {site} {bytes}");
+        }
+        let free = FileLimits { user_bytes: 0, site_bytes: 0, ..limits };
+        assert_eq!(has_room(free, u64::MAX, u64::MAX, 10), Ok(()));
+    }
+
+    #[test]
+    fn a_name_is_no_path() {
+        for (told, name) in [
+            ("cat.jpg", "cat.jpg"),
+            ("../../etc/passwd", "passwd"),
+            (r"C:\Windows\win.ini", "win.ini"),
+            ("..", "file"),
+            (".htaccess", "htaccess"),
+            ("a/b/", "file"),
+            ("", "file"),
+            (" \u{7}\0 ", "file"),
+            ("in\u{202e}gpj.exe", "ingpj.exe"),
+            ("a\r\nb\".txt", "ab.txt"),
+            ("Sonnenuntergang am See.png", "Sonnenuntergang am See.png"),
+            ("日本.png", "日本.png"),
+        ] {
+            assert_eq!(&*file_name(told), name, "{told:?}");
+        }
+        assert!(file_name(&"ä".repeat(500)).len() <= MAX_NAME_BYTES);
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_leads_anywhere(told in any::<String>()) {
+            let name = file_name(&told);
+            prop_assert!(!name.is_empty() && name.len() <= MAX_NAME_BYTES);
+            prop_assert!(!name.contains(['/', '\\', '\0', '\n', '\r', '"']) && &*name != "." && &*name != "..");
+            prop_assert_eq!(&file_name(&name), &name, "what is clean stays");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a file is: what its first bytes say, by a short table. What the sender claims decides nothing.
+
+/// A media type of the table (RFC 9110 §8.3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileType(&'static str);
+
+/// So many bytes are looked at.
+pub(crate) const HEAD_BYTES: usize = 64;
+
+impl FileType {
+    /// All else: only for download.
+    pub const OTHER: FileType = FileType("application/octet-stream");
+
+    /// So many of a file's first bytes are enough for [`of`](Self::of).
+    pub const HEAD_BYTES: usize = HEAD_BYTES;
+
+    /// By the first bytes of a file. `is_voice`: where a container may hold sound or video, it is sound.
+    pub fn of(head: &[u8], is_voice: bool) -> FileType {
+        let found = match head {
+            [0xff, 0xd8, 0xff, ..] => "image/jpeg",
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => "image/gif",
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => "audio/wav",
+            [b'I', b'D', b'3', ..] | [0xff, 0xfb | 0xf3 | 0xf2, ..] => "audio/mpeg",
+            [0xff, 0xf1 | 0xf9, ..] => "audio/aac",
+            [b'f', b'L', b'a', b'C', ..] => "audio/flac",
+            [b'O', b'g', b'g', b'S', ..] => "audio/ogg",
+            [0x1a, 0x45, 0xdf, 0xa3, ..] if is_webm(head) => match is_voice {
+                true => "audio/webm",
+                false => "video/webm",
+            },
+            [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] if brand.len() >= 4 => match &brand[..4] {
+                b"M4A " => "audio/mp4",
+                b"isom" | b"iso2" | b"iso4" | b"iso5" | b"iso6" | b"mp41" | b"mp42" | b"avc1" | b"M4V " => {
+                    if is_voice {
+                        "audio/mp4"
+                    } else {
+                        "video/mp4"
+                    }
+                }
+                _ => return FileType::OTHER,
+            },
+            _ => return FileType::OTHER,
+        };
+        FileType(found)
+    }
+
+    /// What was written down; what is not of the table is [`OTHER`](Self::OTHER).
+    pub fn named(name: &str) -> FileType {
+        NAMES.iter().find(|known| **known == name).map_or(FileType::OTHER, |known| FileType(known))
+    }
+
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+
+    /// It is shown after it was made anew.
+    pub fn is_picture(self) -> bool {
+        self.0.starts_with("image/")
+    }
+
+    /// Browsers play it.
+    pub fn is_played(self) -> bool {
+        self.0.starts_with("audio/") || self.0.starts_with("video/")
+    }
+}
+
+const NAMES: [&str; 13] = [
+    "image/jpeg",
+    "image/png",
+    "image/gif",
+    "image/webp",
+    "audio/wav",
+    "audio/mpeg",
+    "audio/aac",
+    "audio/flac",
+    "audio/ogg",
+    "audio/webm",
+    "audio/mp4",
+    "video/webm",
+    "video/mp4",
+];
+
+/// The DocType element of the EBML header (RFC 8794 §11.2.4) says `webm`; else it is some other Matroska.
+fn is_webm(head: &[u8]) -> bool {
+    head.windows(7).any(|window| window == [0x42, 0x82, 0x84, b'w', b'e', b'b', b'm'])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_first_bytes_decide() {
+        let webm = b"\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84webm\x42\x87";
+        for (head, is_voice, name) in [
+            (&b"\xff\xd8\xff\xe0\0\x10JFIF"[..], false, "image/jpeg"),
+            (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", false, "image/png"),
+            (b"GIF89a", false, "image/gif"),
+            (b"RIFF\0\0\0\0WEBPVP8 ", false, "image/webp"),
+            (b"RIFF\0\0\0\0WAVEfmt ", false, "audio/wav"),
+            (b"ID3\x04", false, "audio/mpeg"),
+            (b"OggS\0", true, "audio/ogg"),
+            (webm, false, "video/webm"),
+            (webm, true, "audio/webm"),
+            (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x88matroska", false, "application/octet-stream"),
+            (b"\0\0\0\x20ftypisom", false, "video/mp4"),
+            (b"\0\0\0\x20ftypM4A ", false, "audio/mp4"),
+            (b"\0\0\0\x20ftypheic", false, "application/octet-stream"),
+            (b"\0\0\0\x20ftyp", false, "application/octet-stream"),
+            // What a browser would run or open by itself is a download.
+            (
+                b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'>",
+                false,
+                "application/octet-stream",
+            ),
+            (b"<!doctype html><script>", false, "application/octet-stream"),
+            (b"%PDF-1.7", false, "application/octet-stream"),
+            (b"PK\x03\x04", false, "application/octet-stream"),
+            (b"GIF", false, "application/octet-stream"),
+            (b"", true, "application/octet-stream"),
+        ] {
+            assert_eq!(FileType::of(head, is_voice).name(), name, "{head:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_found_is_of_the_table(head in prop::collection::vec(any::<u8>(), 0..HEAD_BYTES), voice: bool) {
+            let found = FileType::of(&head, voice);
+            prop_assert_eq!(FileType::named(found.name()), found);
+        }
+    }
+}

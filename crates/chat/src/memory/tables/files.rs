@@ -1,0 +1,173 @@
+//! Files in memory: the plain reading of what `FileStore` promises.
+
+use super::Tables;
+use crate::room::{Act, Role, Standing, may};
+use crate::{
+    ANSWER_WITHIN, Append, Appended, ConversationId, File, FileFound, FileId, FileLimits, FilePlace, FileRow,
+    FileType, MOST_LOOSE, NewFile, Refusal, Seq, SiteId, Timestamp, UserId, has_room, may_send_files,
+};
+
+pub(super) struct Entry {
+    row: FileRow,
+    created: Timestamp,
+    kept_bytes: u64,
+    message: Option<(ConversationId, Seq)>,
+    place: usize,
+    removed: bool,
+}
+
+impl Tables {
+    pub(in crate::memory) fn create_file(&mut self, new: NewFile, limits: FileLimits) -> Result<(), Refusal> {
+        let conversation = self.ground_for_file(&new)?;
+        let kept = |of: &dyn Fn(&Entry) -> bool| {
+            let there = self.files.values().filter(|entry| !entry.removed && of(entry));
+            there.map(|entry| entry.kept_bytes).sum::<u64>()
+        };
+        let of_user = kept(&|entry| entry.row.owner == new.owner);
+        let of_site = kept(&|entry| entry.row.owner.site == new.owner.site);
+        has_room(limits, of_user, of_site, new.bytes)?;
+        let loose = self
+            .files
+            .values()
+            .filter(|entry| entry.row.owner == new.owner && entry.message.is_none() && !entry.removed);
+        if loose.count() >= MOST_LOOSE as usize {
+            return Err(Refusal::TooManyFiles);
+        }
+        let file = File {
+            id: new.id,
+            name: new.name,
+            kind: FileType::OTHER,
+            bytes: new.bytes,
+            picture: None,
+            duration_ms: new.duration_ms,
+            voice: new.voice,
+        };
+        let row = FileRow { file, owner: new.owner, conversation, is_complete: false, is_posted: false };
+        let entry =
+            Entry { row, created: new.time, kept_bytes: new.bytes, message: None, place: 0, removed: false };
+        self.files.insert(new.id, entry);
+        Ok(())
+    }
+
+    /// The conversation in which one may post it.
+    fn ground_for_file(&self, new: &NewFile) -> Result<ConversationId, Refusal> {
+        match &new.place {
+            FilePlace::Direct(id) => {
+                let other = id.other(new.owner).ok_or(Refusal::NoSuchConversation)?;
+                let newest = self.lines(*id).iter().rev().take(ANSWER_WITHIN as usize);
+                let has_answered = newest.into_iter().any(|line| line.from == other);
+                may_send_files(self.relation(new.owner, other), has_answered)?;
+                Ok(*id)
+            }
+            FilePlace::Room(name) => {
+                let id = self.room_id(name).filter(|id| id.site == new.owner.site);
+                let id = id.ok_or(Refusal::NoSuchConversation)?;
+                let (who, room) = self.standing_in(id, new.owner);
+                // Who writes in a page's room becomes a member by it.
+                let who = match who {
+                    Standing::Out if room.page.is_some() => Standing::In(Role::Member),
+                    who => who,
+                };
+                may(who, Act::Post, room.rules(Timestamp(0), Timestamp(0)))?;
+                Ok(id)
+            }
+        }
+    }
+
+    pub(in crate::memory) fn file(&self, id: FileId) -> Option<FileRow> {
+        self.files.get(&id).filter(|entry| !entry.removed).map(|entry| entry.row.clone())
+    }
+
+    pub(in crate::memory) fn complete_file(&mut self, id: FileId, found: FileFound) -> Option<FileRow> {
+        let entry = self.files.get_mut(&id).filter(|entry| !entry.removed)?;
+        if !entry.row.is_complete {
+            entry.row.is_complete = true;
+            entry.row.file = File {
+                kind: found.kind,
+                bytes: found.bytes,
+                picture: found.picture,
+                ..entry.row.file.clone()
+            };
+            entry.kept_bytes = found.kept_bytes;
+        }
+        Some(entry.row.clone())
+    }
+
+    pub(in crate::memory) fn remove_file(&mut self, id: FileId) -> bool {
+        let entry = self.files.get_mut(&id).filter(|entry| !entry.removed && entry.message.is_none());
+        entry.map(|entry| entry.removed = true).is_some()
+    }
+
+    pub(in crate::memory) fn append_with_files(
+        &mut self,
+        append: Append,
+        files: &[FileId],
+    ) -> Result<(Appended, Vec<File>), Refusal> {
+        let (from, conversation) = (append.from, append.conversation);
+        if !self.message_by_client_id.contains_key(&(from, append.client_id.clone())) {
+            self.check_files(from, conversation, files)?;
+        }
+        let appended = self.append(append);
+        let told =
+            if appended.repeated { Vec::new() } else { self.post_files(conversation, appended.seq, files) };
+        Ok((appended, told))
+    }
+
+    /// Can these be posted there?
+    pub(super) fn check_files(
+        &self,
+        from: UserId,
+        conversation: ConversationId,
+        files: &[FileId],
+    ) -> Result<(), Refusal> {
+        let ready = |(at, id): (usize, &FileId)| {
+            let entry = self.files.get(id).filter(|entry| !entry.removed && entry.row.is_complete);
+            let entry =
+                entry.filter(|entry| entry.row.owner == from && entry.row.conversation == conversation);
+            entry.is_some_and(|entry| entry.message.is_none()) && !files[..at].contains(id)
+        };
+        if files.iter().enumerate().all(ready) { Ok(()) } else { Err(Refusal::NoSuchFile) }
+    }
+
+    pub(super) fn post_files(
+        &mut self,
+        conversation: ConversationId,
+        seq: Seq,
+        files: &[FileId],
+    ) -> Vec<File> {
+        for (place, id) in files.iter().enumerate() {
+            if let Some(entry) = self.files.get_mut(id) {
+                (entry.message, entry.place, entry.row.is_posted) = (Some((conversation, seq)), place, true);
+            }
+        }
+        self.files_of(conversation, seq)
+    }
+
+    pub(super) fn files_of(&self, conversation: ConversationId, seq: Seq) -> Vec<File> {
+        let of_message = |entry: &&Entry| entry.message == Some((conversation, seq)) && !entry.removed;
+        let mut entries: Vec<&Entry> = self.files.values().filter(of_message).collect();
+        entries.sort_by_key(|entry| entry.place);
+        entries.into_iter().map(|entry| entry.row.file.clone()).collect()
+    }
+
+    /// With a message that was deleted.
+    pub(super) fn remove_files_of(&mut self, conversation: ConversationId, seq: Seq) {
+        let posted = self.files.values_mut().filter(|entry| entry.message == Some((conversation, seq)));
+        posted.for_each(|entry| entry.removed = true);
+    }
+
+    pub(in crate::memory) fn stale_files(&self, before: Timestamp, limit: u32) -> Vec<FileId> {
+        let stale = |(_, entry): &(&FileId, &Entry)| {
+            entry.removed || (entry.message.is_none() && entry.created < before)
+        };
+        self.files.iter().filter(stale).map(|(id, _)| *id).take(limit as usize).collect()
+    }
+
+    pub(in crate::memory) fn forget_files(&mut self, files: &[FileId]) {
+        self.files.retain(|id, entry| !(entry.removed && files.contains(id)));
+    }
+
+    pub(super) fn remove_files_of_site(&mut self, site: SiteId) {
+        self.files.retain(|id, _| id.site != site);
+    }
+}

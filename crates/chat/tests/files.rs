@@ -1,0 +1,145 @@
+//! Files in the domain: who may bring one, who may see one, and what a message with files tells whom.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use std::sync::mpsc;
+
+use chat::*;
+use scene::*;
+
+const LIMITS: FileLimits = FileLimits { file_bytes: 100, user_bytes: 0, site_bytes: 0 };
+
+fn answer<T: Send + 'static>(ask: impl FnOnce(Box<dyn FnOnce(T) + Send>)) -> T {
+    let (tell, told) = mpsc::channel();
+    ask(Box::new(move |outcome| tell.send(outcome).unwrap()));
+    told.try_recv().expect("a store that answers at once")
+}
+
+fn identify(scene: &Scene, token: &str, origin: Option<&str>) -> Result<Identified, Refusal> {
+    let site = scene.node.site_id(SITE).unwrap();
+    answer(|then| scene.node.identify(site, token, origin, scene.now(), then))
+}
+
+fn wish(to: To, bytes: u64) -> Wish {
+    Wish { to, name: "../cat.png".into(), bytes, voice: false, duration_ms: None }
+}
+
+fn create(scene: &Scene, who: &Identified, to: To) -> Result<FileId, Refusal> {
+    answer(|then| scene.node.create_file(who, wish(to, 10), LIMITS, scene.now(), then))
+}
+
+fn complete(scene: &Scene, id: FileId) -> FileRow {
+    let found = FileFound { kind: FileType::OTHER, bytes: 10, kept_bytes: 10, picture: None };
+    answer(|then| scene.node.complete_file(id, found, then)).unwrap()
+}
+
+fn send(scene: &Scene, from: &Device, to: To, id: &str, files: Vec<FileId>) -> Vec<Event> {
+    let command = Command::Send { client_id: id.into(), to, body: "".into(), reply_to: None, files };
+    scene.ask(from, command)
+}
+
+#[test]
+fn a_file_goes_from_one_member_to_all_devices_of_both() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, phone, bob) = (scene.sign_in("ann", "a"), scene.sign_in("ann", "p"), scene.sign_in("bob", "b"));
+    scene.post(&bob, to("ann"), "b-1", "hello").unwrap();
+    let who = identify(&scene, &scene.token("ann"), None).unwrap();
+    let file = create(&scene, &who, to("bob")).unwrap();
+    assert_eq!(&*complete(&scene, file).file.name, "cat.png");
+    for device in [&phone, &bob] {
+        scene.take(device);
+    }
+    assert!(matches!(
+        &send(&scene, &ann, to("bob"), "a-1", vec![file])[..],
+        [Event::Ack { seq: Seq(2), .. }]
+    ));
+    for device in [&phone, &bob] {
+        let [Event::Message(message, _)] = &scene.take(device)[..] else { panic!("one message each") };
+        assert_eq!((&*message.body, message.files.len(), message.files[0].id), ("", 1, file));
+    }
+    let again = send(&scene, &ann, to("bob"), "a-1", vec![file]);
+    assert!(matches!(&again[..], [Event::Ack { seq: Seq(2), .. }]), "{again:?}");
+    assert!(scene.take(&bob).is_empty());
+}
+
+#[test]
+fn who_may_bring_a_file_and_to_whom() {
+    let scene = Scene::new(Mode::Open);
+    let (_ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let token = scene.token("ann");
+    let page = Some("https://forum.example");
+    assert!(identify(&scene, &token, page).is_ok());
+    assert_eq!(identify(&scene, &token, Some("https://evil.example")).err(), Some(Refusal::BadOrigin));
+    assert_eq!(identify(&scene, "x.y.z", None).err(), Some(Refusal::BadToken));
+    assert_eq!(
+        identify(&scene, &scene.token("eve"), None).err(),
+        Some(Refusal::NoSession),
+        "nobody has met her"
+    );
+    let who = identify(&scene, &token, None).unwrap();
+    for (place, why) in [
+        (to("bob"), Refusal::FirstContact),
+        (to("nobody"), Refusal::NoSuchUser),
+        (to("ann"), Refusal::NotAllowed),
+    ] {
+        assert_eq!(create(&scene, &who, place), Err(why));
+    }
+    let sized = |bytes| {
+        answer(|then| scene.node.create_file(&who, wish(to("bob"), bytes), LIMITS, scene.now(), then))
+    };
+    assert_eq!((sized(0), sized(101)), (Err(Refusal::BadValue), Err(Refusal::FileTooLarge)));
+    scene.contact(&bob, ContactAction::Block, "ann").unwrap();
+    assert_eq!(create(&scene, &who, to("bob")), Err(Refusal::NotAllowed), "a block looks like any other no");
+    let banned = who.user();
+    scene.store.set_banned(banned, true, Box::new(|_| ()));
+    scene.node.refresh_sites().unwrap();
+    assert_eq!(identify(&scene, &token, None).err(), Some(Refusal::Banned));
+}
+
+#[test]
+fn a_file_is_seen_by_its_owner_and_by_those_who_read_its_message() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, _carl] = ["ann", "bob", "carl"].map(|name| scene.sign_in(name, "d"));
+    let [as_ann, as_bob, as_carl] =
+        ["ann", "bob", "carl"].map(|name| identify(&scene, &scene.token(name), None).unwrap());
+    let see = |who: &Identified, file| {
+        let row = answer(|then| scene.node.file(file, then)).unwrap();
+        answer(|then| scene.node.may_see_file(who, &row, then))
+    };
+    scene.post(&bob, to("ann"), "b-1", "hello").unwrap();
+    let file = create(&scene, &as_ann, to("bob")).unwrap();
+    complete(&scene, file);
+    assert_eq!((see(&as_ann, file), see(&as_bob, file)), (Ok(()), Err(Refusal::NoSuchFile)), "not sent yet");
+    send(&scene, &ann, to("bob"), "a-1", vec![file]);
+    assert_eq!((see(&as_bob, file), see(&as_carl, file)), (Ok(()), Err(Refusal::NoSuchFile)));
+
+    let made = Command::CreateRoom { re: 1, name: "Quiet".into(), kind: RoomKind::Private, topic: None };
+    let events = scene.ask(&ann, made);
+    let room = events.iter().find_map(|event| match event {
+        Event::Conversation { conversation, .. } => Some(conversation.id),
+        _ => None,
+    });
+    let room = room.unwrap();
+    assert_eq!(create(&scene, &as_bob, To::Conversation(room)), Err(Refusal::NoSuchConversation));
+    let file = create(&scene, &as_ann, To::Conversation(room)).unwrap();
+    complete(&scene, file);
+    send(&scene, &ann, To::Conversation(room), "a-2", vec![file]);
+    assert_eq!(see(&as_bob, file), Err(Refusal::NoSuchFile), "it is none of his rooms");
+}
+
+#[test]
+fn a_message_with_files_that_are_none_is_refused_whole() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.post(&bob, to("ann"), "b-1", "hello").unwrap();
+    scene.take(&bob);
+    let site = scene.node.site_id(SITE).unwrap();
+    let none = FileId { site, number: 7 };
+    for (files, why) in [(vec![none], Refusal::NoSuchFile), (vec![none; 11], Refusal::TooManyFiles)] {
+        let heard = send(&scene, &ann, to("bob"), "a-1", files);
+        assert!(matches!(&heard[..], [Event::SendRefused { refusal, .. }] if *refusal == why), "{heard:?}");
+    }
+    assert!(scene.take(&bob).is_empty());
+    assert_eq!(scene.post(&ann, to("bob"), "a-1", "words").map(|(_, seq)| seq), Ok(Seq(2)), "the id is free");
+}
