@@ -14,6 +14,8 @@ pub mod bulk;
 mod contact;
 mod conversation;
 mod fault;
+mod file;
+mod folder;
 mod mail;
 mod marks;
 mod message;
@@ -40,6 +42,7 @@ mod user;
 mod writer;
 
 pub use backup::{backup, restore};
+pub use folder::Folder;
 pub use open::OpenError;
 pub use options::{Options, Synchronous};
 pub use sqlite::Sqlite;

@@ -12,6 +12,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::conversation::{self, Side, side_of};
 use crate::fault::{Fault, Outcome};
+use crate::file;
 use crate::message_change;
 use crate::sent;
 use crate::user::{self, Subs};
@@ -261,8 +262,8 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(db: &'a Connection, reader: UserId) -> Outcome<Lines<'a>> {
-        let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed \
-                   FROM message WHERE position = ?1";
+        let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed, \
+                   files FROM message WHERE position = ?1";
         Ok(Lines { db, reader, statement: db.prepare_cached(sql)?, subs: Subs::new(db) })
     }
 
@@ -288,10 +289,14 @@ impl<'a> Lines<'a> {
             deleted: false,
             pinned: false,
             reactions: Vec::new(),
+            files: Vec::new(),
         };
         let previous = number(3)?;
         if message.version > 0 {
             message_change::complete(self.db, &mut self.subs, self.reader, position, &mut message)?;
+        }
+        if number(10)? > 0 {
+            message.files = file::of_message(self.db, site, position)?;
         }
         Ok(Some(Line { message, previous }))
     }

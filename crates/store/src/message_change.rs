@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
+use crate::file;
 use crate::message::{self, Lines, Newest};
 use crate::moderation::audit;
 use crate::room::{self, RoomRow};
@@ -162,6 +163,9 @@ fn apply(
         MessageChange::Delete => {
             replace_body(batch, wanted, ground, at, before, "")?;
             take_all_off(batch.db, before.from.site, at)?;
+            if !before.files.is_empty() {
+                file::remove_of_message(batch.db, before.from, at)?;
+            }
             mark_changed(batch, at, before, State { deleted: true, pinned: false, ..State::of(before) })?;
         }
         MessageChange::React { reaction, on } => {

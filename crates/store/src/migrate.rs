@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0008_pins.sql"),
     include_str!("../migrations/sqlite/0009_push.sql"),
     include_str!("../migrations/sqlite/0010_mail.sql"),
+    include_str!("../migrations/sqlite/0011_files.sql"),
 ];
 
 /// The schema version that this program knows.

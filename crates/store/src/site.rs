@@ -156,6 +156,8 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("message_revision", "message, number"),
         ("reaction", "message, user, reaction"),
         ("reaction_count", "message, first"),
+        ("file", "id"),
+        ("file_bytes", "user"),
         ("draft", "user, conversation"),
         ("conversation", "key"),
         ("mention", "room, user, seq"),

@@ -112,6 +112,7 @@ impl Pair {
                     body: BODIES[rng.random_range(0..BODIES.len())].into(),
                     time: now,
                     reply_to: rng.random_bool(0.3).then(|| Seq(rng.random_range(0..20))),
+                    files: Vec::new(),
                 };
                 self.both(what, |store| {
                     let posted = ask(|done| store.post(post.clone(), LIMITS, done));

@@ -10,6 +10,7 @@ use rusqlite::{Connection, params};
 
 use super::{ALL, MemberState, RoomRow, find, load, member, membership, standing};
 use crate::fault::{Fault, Outcome};
+use crate::file;
 use crate::message;
 use crate::user;
 use crate::writer::Batch;
@@ -20,7 +21,14 @@ pub(crate) fn post(
     limits: RoomLimits,
 ) -> Outcome<Result<Posted, Refusal>> {
     if let Some(appended) = message::sent_before(batch, post.from, &post.client_id)? {
-        return Ok(Ok(Posted { appended, joined: None, members: Default::default() }));
+        return Ok(Ok(Posted { appended, joined: None, members: Default::default(), files: Vec::new() }));
+    }
+    if !post.files.is_empty() {
+        let found = find(batch.db, &post.room)?;
+        let Some(room) = found else { return Ok(Err(Refusal::NoSuchFile)) };
+        if !file::are_ready(batch.db, post.from, room.id, &post.files)? {
+            return Ok(Err(Refusal::NoSuchFile));
+        }
     }
     let (room, joined) = match entered(batch, post, limits)? {
         Ok(entered) => entered,
@@ -35,7 +43,11 @@ pub(crate) fn post(
     let appended = append(batch, post, &room)?;
     mention(batch.db, &room, post.from, &post.body, who, appended.seq)?;
     let members = batch.members.of(batch.db, room.id)?;
-    Ok(Ok(Posted { appended, joined, members }))
+    let files = match post.files.is_empty() {
+        true => Vec::new(),
+        false => file::post(batch.db, appended.position.number, &post.files)?,
+    };
+    Ok(Ok(Posted { appended, joined, members, files }))
 }
 
 /// The room in which it is posted; a page's room is made, and who writes there becomes a member.

@@ -244,6 +244,7 @@ pub(crate) fn in_a_room_its_rules_hold_and_all_members_are_told(store: &dyn Stor
             body: body.into(),
             time: NOW,
             reply_to: None,
+            files: Vec::new(),
         };
         ask(|done| store.post(post, limits, done)).expect("a member may").appended
     };
@@ -330,6 +331,7 @@ pub(crate) fn in_a_room_only_those_who_keep_order_pin(store: &dyn Store) {
         body: "x".into(),
         time: NOW,
         reply_to: None,
+        files: Vec::new(),
     };
     ask(|done| store.post(post, limits, done)).expect("the owner may");
     let pin = |by| {

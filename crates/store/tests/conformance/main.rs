@@ -5,6 +5,7 @@ mod asking;
 mod changes;
 mod contacts;
 mod conversations;
+mod files;
 mod messages;
 mod notify;
 mod people;
@@ -131,6 +132,17 @@ every_store! {
         hits_are_paged_newest_first,
         a_message_is_found_by_its_body_of_now,
         rooms_are_searched_by_their_members,
+    }
+    files {
+        a_file_goes_out_with_a_message_and_is_read_with_it,
+        a_repeated_message_finds_its_files_linked_to_itself,
+        only_ones_own_for_this_conversation_go_out,
+        strangers_send_files_once_they_were_answered,
+        bytes_are_counted_until_a_file_goes,
+        nobody_has_any_number_of_files_that_wait,
+        a_deleted_message_takes_its_files_with_it,
+        what_is_in_no_message_grows_stale,
+        a_room_takes_files_of_those_who_may_write,
     }
     notify {
         a_browser_is_of_one_user_at_a_time,

@@ -23,7 +23,15 @@ fn join(store: &dyn Store, room: ConversationId, user: UserId) -> Result<Joined,
 }
 
 fn post_in(store: &dyn Store, room: RoomName, from: UserId, id: &str, body: &str) -> Result<Posted, Refusal> {
-    let post = Post { room, from, client_id: id.into(), body: body.into(), time: NOW, reply_to: None };
+    let post = Post {
+        room,
+        from,
+        client_id: id.into(),
+        body: body.into(),
+        time: NOW,
+        reply_to: None,
+        files: Vec::new(),
+    };
     ask(|done| store.post(post, LIMITS, done))
 }
 
@@ -129,8 +137,15 @@ pub(crate) fn roles_slow_mode_and_freeze_hold_from_the_next_message_on(store: &d
     let change = |change| ask(|done| store.change_room(room, ann, change, NOW, done)).expect("an owner may");
     let try_post = |id: &str, time| {
         let (room, body) = (RoomName::Id(room), "x".into());
-        let post =
-            Post { room, from: bob, client_id: id.into(), body, time: Timestamp(time), reply_to: None };
+        let post = Post {
+            room,
+            from: bob,
+            client_id: id.into(),
+            body,
+            time: Timestamp(time),
+            reply_to: None,
+            files: Vec::new(),
+        };
         ask(|done| store.post(post, LIMITS, done)).map(|posted| posted.appended.seq.0)
     };
     change(RoomChange { slow_ms: Some(1_000), ..RoomChange::default() });

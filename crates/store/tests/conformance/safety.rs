@@ -73,6 +73,7 @@ fn post(store: &dyn Store, room: chat::ConversationId, from: UserId, id: &str) -
         body: "hello".into(),
         time: NOW,
         reply_to: None,
+        files: Vec::new(),
     };
     ask(|done| store.post(post, RoomLimits::default(), done)).map(|posted| posted.appended.seq)
 }

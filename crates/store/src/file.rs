@@ -1,0 +1,319 @@
+//! Files: their rows, what they take of the quotas, and their place in a message. Bytes lie in a [`Folder`](crate::Folder).
+
+use chat::{
+    ANSWER_WITHIN, Act, Append, Appended, ConversationId, Done, File, FileFound, FileId, FileLimits,
+    FilePlace, FileRow, FileStore, FileType, MOST_LOOSE, NewFile, Picture, Refusal, Role, SiteId, Standing,
+    StoreError, Timestamp, UserId, has_room, may, may_send_files,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::contact;
+use crate::conversation;
+use crate::fault::Outcome;
+use crate::message;
+use crate::room;
+use crate::sqlite::Sqlite;
+use crate::writer::{self, Batch};
+
+macro_rules! columns {
+    () => {
+        "id, owner, message, complete, bytes, name, type, width, height, blurhash, thumbnail, duration, voice, \
+         conversation"
+    };
+}
+impl FileStore for Sqlite {
+    fn create_file(&self, file: NewFile, limits: FileLimits, done: Done<Result<(), Refusal>>) {
+        self.write(move |batch| create(batch.db, &file, limits), done);
+    }
+
+    fn file(&self, id: FileId, done: Done<Option<FileRow>>) {
+        self.read(move |db| load(db, id), done);
+    }
+
+    fn complete_file(&self, id: FileId, found: FileFound, done: Done<Option<FileRow>>) {
+        self.write(move |batch| complete(batch.db, id, &found), done);
+    }
+
+    fn remove_files(&self, files: Vec<FileId>, done: Done<Vec<FileId>>) {
+        let remove = move |batch: &mut Batch<'_>| {
+            let mut removed = Vec::new();
+            for id in &files {
+                if remove_loose(batch.db, *id)? {
+                    removed.push(*id);
+                }
+            }
+            Ok(removed)
+        };
+        self.write(remove, done);
+    }
+
+    fn append_with_files(
+        &self,
+        append: Append,
+        files: Vec<FileId>,
+        done: Done<Result<(Appended, Vec<File>), Refusal>>,
+    ) {
+        let bytes = append.body.len();
+        let job = move |batch: &mut Batch<'_>| append_with(batch, &append, &files);
+        self.shared.write(writer::write(job, |outcome, _| done(outcome)), bytes);
+    }
+
+    fn stale_files(&self, before: Timestamp, limit: u32) -> Result<Vec<FileId>, StoreError> {
+        self.admin(|db| stale(db, before, limit))
+    }
+
+    fn forget_files(&self, files: &[FileId]) -> Result<(), StoreError> {
+        self.admin(|db| {
+            let transaction = db.transaction()?;
+            for id in files {
+                transaction
+                    .prepare_cached("DELETE FROM file WHERE site = ?1 AND id = ?2 AND message < 0")?
+                    .execute(key(*id))?;
+            }
+            Ok(transaction.commit()?)
+        })
+    }
+}
+
+// ---- writes ----
+
+fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<(), Refusal>> {
+    let conversation = match ground(db, new)? {
+        Ok(conversation) => conversation,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let of_user = bytes_of(db, new.owner.site, new.owner.num)?;
+    if let Err(refusal) = has_room(limits, of_user, bytes_of(db, new.owner.site, ALL)?, new.bytes) {
+        return Ok(Err(refusal));
+    }
+    let sql = "SELECT count(*) FROM file WHERE site = ?1 AND owner = ?2 AND message = 0";
+    let loose: u32 =
+        db.prepare_cached(sql)?.query_row([new.owner.site.0, new.owner.num], |row| row.get(0))?;
+    if loose >= MOST_LOOSE {
+        return Ok(Err(Refusal::TooManyFiles));
+    }
+    let sql = "INSERT INTO file (site, id, owner, conversation, message, place, created, complete, kept_bytes, bytes, \
+               name, type, thumbnail, duration, voice) VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, 0, ?6, ?6, ?7, ?8, 0, ?9, ?10)";
+    db.prepare_cached(sql)?.execute(params![
+        new.id.site.0,
+        new.id.number as i64,
+        new.owner.num,
+        conversation.key as i64,
+        new.time.0 as i64,
+        new.bytes as i64,
+        &*new.name,
+        FileType::OTHER.name(),
+        new.duration_ms,
+        new.voice,
+    ])?;
+    count(db, new.owner, new.bytes as i64)?;
+    Ok(Ok(()))
+}
+
+/// The conversation in which one may post it.
+fn ground(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refusal>> {
+    match &new.place {
+        FilePlace::Direct(id) => {
+            let Some(other) = id.other(new.owner) else { return Ok(Err(Refusal::NoSuchConversation)) };
+            let relation = contact::relation(db, new.owner, other)?;
+            // Among contacts nobody needs to look.
+            if may_send_files(relation, false).is_ok() {
+                return Ok(Ok(*id));
+            }
+            let has_answered = has_answered(db, *id, other)?;
+            Ok(may_send_files(relation, has_answered).map(|()| *id))
+        }
+        FilePlace::Room(name) => {
+            let found = room::find(db, name)?.filter(|room| room.id.site == new.owner.site);
+            let Some(room) = found else { return Ok(Err(Refusal::NoSuchConversation)) };
+            let who = match room::standing(room::membership(db, room.id, new.owner)?.as_ref()) {
+                // Who writes in a page's room becomes a member by it.
+                Standing::Out if room.room.page.is_some() => Standing::In(Role::Member),
+                who => who,
+            };
+            Ok(may(who, Act::Post, room.rules()).map(|()| room.id))
+        }
+    }
+}
+
+/// Among the newest messages, back from the newest.
+fn has_answered(db: &Connection, id: ConversationId, other: UserId) -> Outcome<bool> {
+    let Some(direct) = conversation::load(db, id)? else { return Ok(false) };
+    let mut hop = db.prepare_cached("SELECT previous, sender FROM message WHERE position = ?1")?;
+    let mut position = direct.position as i64;
+    for _ in 0..ANSWER_WITHIN {
+        let found = hop.query_row([position], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?)));
+        let Some((previous, sender)) = found.optional()? else { return Ok(false) };
+        if sender == other.num {
+            return Ok(true);
+        }
+        position = previous;
+    }
+    Ok(false)
+}
+
+fn complete(db: &Connection, id: FileId, found: &FileFound) -> Outcome<Option<FileRow>> {
+    let Some(row) = load(db, id)? else { return Ok(None) };
+    if row.is_complete {
+        return Ok(Some(row));
+    }
+    let picture = found.picture.as_ref();
+    let sql = "UPDATE file SET complete = 1, kept_bytes = ?3, bytes = ?4, type = ?5, width = ?6, height = ?7, \
+               blurhash = ?8, thumbnail = ?9 WHERE site = ?1 AND id = ?2";
+    db.prepare_cached(sql)?.execute(params![
+        id.site.0,
+        id.number as i64,
+        found.kept_bytes as i64,
+        found.bytes as i64,
+        found.kind.name(),
+        picture.map(|picture| picture.width),
+        picture.map(|picture| picture.height),
+        picture.map(|picture| &*picture.blurhash),
+        picture.is_some_and(|picture| picture.has_thumbnail),
+    ])?;
+    count(db, row.owner, found.kept_bytes as i64 - row.file.bytes as i64)?;
+    load(db, id)
+}
+
+/// One that is in no message.
+fn remove_loose(db: &Connection, id: FileId) -> Outcome<bool> {
+    let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND id = ?2 AND message = 0 \
+               RETURNING owner, kept_bytes";
+    let owner = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?));
+    let Some((owner, kept)) = db.prepare_cached(sql)?.query_row(key(id), owner).optional()? else {
+        return Ok(false);
+    };
+    count(db, UserId { site: id.site, num: owner }, -kept)?;
+    Ok(true)
+}
+
+/// With the message at this position, which was deleted.
+pub(crate) fn remove_of_message(db: &Connection, owner: UserId, message: u64) -> Outcome<()> {
+    let sql = "SELECT coalesce(sum(kept_bytes), 0) FROM file WHERE site = ?1 AND message = ?2";
+    let values = [owner.site.0 as i64, message as i64];
+    let kept: i64 = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND message = ?2";
+    db.prepare_cached(sql)?.execute(values)?;
+    db.prepare_cached("UPDATE message SET files = 0 WHERE position = ?1")?.execute([message as i64])?;
+    count(db, owner, -kept)
+}
+
+fn append_with(
+    batch: &mut Batch<'_>,
+    append: &Append,
+    files: &[FileId],
+) -> Outcome<Result<(Appended, Vec<File>), Refusal>> {
+    if let Some(repeated) = message::sent_before(batch, append.from, &append.client_id)? {
+        return Ok(Ok((repeated, Vec::new())));
+    }
+    if !are_ready(batch.db, append.from, append.conversation, files)? {
+        return Ok(Err(Refusal::NoSuchFile));
+    }
+    let appended = message::append(batch, append)?;
+    let told = post(batch.db, appended.position.number, files)?;
+    Ok(Ok((appended, told)))
+}
+
+/// Can all of these be posted there?
+pub(crate) fn are_ready(
+    db: &Connection,
+    from: UserId,
+    conversation: ConversationId,
+    files: &[FileId],
+) -> Outcome<bool> {
+    let sql = "SELECT 1 FROM file WHERE site = ?1 AND id = ?2 AND owner = ?3 AND conversation = ?4 AND message = 0 \
+               AND complete";
+    let mut statement = db.prepare_cached(sql)?;
+    for (at, id) in files.iter().enumerate() {
+        let values = params![id.site.0, id.number as i64, from.num, conversation.key as i64];
+        if id.site != from.site || files[..at].contains(id) || !statement.exists(values)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Puts files that [`are_ready`] into a message.
+pub(crate) fn post(db: &Connection, message: u64, files: &[FileId]) -> Outcome<Vec<File>> {
+    let sql = "UPDATE file SET message = ?3, place = ?4 WHERE site = ?1 AND id = ?2";
+    for (place, id) in files.iter().enumerate() {
+        let values = params![id.site.0, id.number as i64, message as i64, place as i64];
+        db.prepare_cached(sql)?.execute(values)?;
+    }
+    let sql = "UPDATE message SET files = ?2 WHERE position = ?1";
+    db.prepare_cached(sql)?.execute([message as i64, files.len() as i64])?;
+    match files.first() {
+        Some(first) => of_message(db, first.site, message),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// User 0: all of the site.
+const ALL: u32 = 0;
+
+fn count(db: &Connection, user: UserId, difference: i64) -> Outcome<()> {
+    let sql = "INSERT INTO file_bytes (site, user, bytes) VALUES (?1, ?2, max(?3, 0)) \
+               ON CONFLICT (site, user) DO UPDATE SET bytes = max(bytes + ?3, 0)";
+    for num in [user.num, ALL] {
+        db.prepare_cached(sql)?.execute(params![user.site.0, num, difference])?;
+    }
+    Ok(())
+}
+
+// ---- reads ----
+
+/// In the order in which they were put there.
+pub(crate) fn of_message(db: &Connection, site: SiteId, message: u64) -> Outcome<Vec<File>> {
+    let sql = concat!("SELECT ", columns!(), " FROM file WHERE site = ?1 AND message = ?2 ORDER BY place");
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([site.0 as i64, message as i64], |row| Ok(parse(site, row)?.file))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn load(db: &Connection, id: FileId) -> Outcome<Option<FileRow>> {
+    let sql = concat!("SELECT ", columns!(), " FROM file WHERE site = ?1 AND id = ?2 AND message >= 0");
+    Ok(db.prepare_cached(sql)?.query_row(key(id), |row| parse(id.site, row)).optional()?)
+}
+
+fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<FileRow> {
+    let picture = match (row.get(7)?, row.get(8)?, row.get::<_, Option<Box<str>>>(9)?) {
+        (Some(width), Some(height), Some(blurhash)) => {
+            Some(Picture { width, height, blurhash, has_thumbnail: row.get(10)? })
+        }
+        _ => None,
+    };
+    Ok(FileRow {
+        file: File {
+            id: FileId { site, number: row.get::<_, i64>(0)? as u64 },
+            name: row.get(5)?,
+            kind: FileType::named(row.get_ref(6)?.as_str()?),
+            bytes: row.get::<_, i64>(4)? as u64,
+            picture,
+            duration_ms: row.get(11)?,
+            voice: row.get(12)?,
+        },
+        owner: UserId { site, num: row.get(1)? },
+        conversation: ConversationId { site, key: row.get::<_, i64>(13)? as u64 },
+        is_complete: row.get(3)?,
+        is_posted: row.get::<_, i64>(2)? > 0,
+    })
+}
+
+fn stale(db: &Connection, before: Timestamp, limit: u32) -> Outcome<Vec<FileId>> {
+    let sql = "SELECT site, id FROM file WHERE message <= 0 AND created < ?1 ORDER BY created LIMIT ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(params![before.0 as i64, limit], |row| {
+        Ok(FileId { site: SiteId(row.get(0)?), number: row.get::<_, i64>(1)? as u64 })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn bytes_of(db: &Connection, site: SiteId, user: u32) -> Outcome<u64> {
+    let sql = "SELECT bytes FROM file_bytes WHERE site = ?1 AND user = ?2";
+    let bytes = db.prepare_cached(sql)?.query_row([site.0, user], |row| row.get::<_, i64>(0)).optional()?;
+    Ok(bytes.unwrap_or(0) as u64)
+}
+
+fn key(id: FileId) -> [i64; 2] {
+    [id.site.0.into(), id.number as i64]
+}

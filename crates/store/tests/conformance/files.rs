@@ -1,0 +1,236 @@
+//! Files: who may bring one and how many bytes, how they get into a message, and when they go.
+
+use chat::{
+    Append, Appended, File, FileFound, FileId, FileLimits, FilePlace, FileRow, FileType, MOST_LOOSE,
+    MessageChange, NewFile, NewRoom, Picture, Post, Refusal, RoomKind, RoomLimits, RoomName, Seq, SiteId,
+    Store, Timestamp, UserId,
+};
+
+use crate::asking::{NOW, add_site, ask, direct, message, put, say, snapshot};
+use crate::{FRIENDS, relate, two_users};
+
+const LIMITS: FileLimits = FileLimits { file_bytes: 100, user_bytes: 250, site_bytes: 1_000 };
+
+fn new_file(owner: UserId, number: u64, place: FilePlace, bytes: u64) -> NewFile {
+    let id = FileId { site: owner.site, number };
+    NewFile { id, owner, place, name: "cat.png".into(), bytes, voice: false, duration_ms: None, time: NOW }
+}
+
+fn create(store: &dyn Store, owner: UserId, number: u64, to: UserId, bytes: u64) -> Result<FileId, Refusal> {
+    let file = new_file(owner, number, FilePlace::Direct(direct(owner, to)), bytes);
+    let id = file.id;
+    ask(|done| store.create_file(file, LIMITS, done)).map(|()| id)
+}
+
+fn complete(store: &dyn Store, id: FileId, bytes: u64) -> FileRow {
+    let picture = Picture { width: 640, height: 480, blurhash: "LEHV6n".into(), has_thumbnail: true };
+    let found = FileFound {
+        kind: FileType::named("image/png"),
+        bytes,
+        kept_bytes: bytes + 10,
+        picture: Some(picture),
+    };
+    ask(|done| store.complete_file(id, found, done)).expect("it is there")
+}
+
+fn ready(store: &dyn Store, owner: UserId, number: u64, to: UserId) -> FileId {
+    let id = create(store, owner, number, to, 50).expect("it may");
+    complete(store, id, 20);
+    id
+}
+
+fn send(
+    store: &dyn Store,
+    from: UserId,
+    to: UserId,
+    client_id: &str,
+    files: &[FileId],
+) -> Result<(Appended, Vec<File>), Refusal> {
+    let append: Append = message(from, to, client_id, "");
+    ask(|done| store.append_with_files(append, files.to_vec(), done))
+}
+
+fn names(files: &[File]) -> Vec<u64> {
+    files.iter().map(|file| file.id.number).collect()
+}
+
+fn friends(store: &dyn Store) -> (SiteId, UserId, UserId) {
+    let (site, ann, bob) = two_users(store);
+    relate(store, ann, bob, FRIENDS);
+    (site, ann, bob)
+}
+
+pub(crate) fn a_file_goes_out_with_a_message_and_is_read_with_it(store: &dyn Store) {
+    let (_, ann, bob) = friends(store);
+    say(store, bob, ann, "b-1", "hello");
+    let first = create(store, ann, 1, bob, 50).expect("she may");
+    let row = ask(|done| store.file(first, done)).expect("it is there");
+    assert_eq!((row.is_complete, row.is_posted, row.owner, row.file.bytes), (false, false, ann, 50));
+    assert_eq!(send(store, ann, bob, "a-1", &[first]), Err(Refusal::NoSuchFile), "not all has come");
+    let row = complete(store, first, 20);
+    assert_eq!((row.is_complete, row.file.bytes, row.file.kind.name()), (true, 20, "image/png"));
+    assert_eq!(complete(store, first, 99), row, "what is complete stays as it is");
+    let second = ready(store, ann, 2, bob);
+
+    let (appended, files) = send(store, ann, bob, "a-1", &[second, first]).expect("she may");
+    assert_eq!((appended.seq, names(&files)), (Seq(2), vec![2, 1]));
+    assert_eq!(files[1], row.file);
+    let page = ask(|done| store.history(bob, direct(ann, bob), None, None, 9, done));
+    assert_eq!(
+        page.messages.iter().map(|message| names(&message.files)).collect::<Vec<_>>(),
+        [vec![], vec![2, 1]]
+    );
+    let view = snapshot(store, bob, None);
+    let last = view.conversations.rows[0].last.as_ref().expect("there is one");
+    assert_eq!(last.files, files);
+    assert!(ask(|done| store.file(first, done)).expect("it is there").is_posted);
+}
+
+pub(crate) fn a_repeated_message_finds_its_files_linked_to_itself(store: &dyn Store) {
+    let (_, ann, bob) = friends(store);
+    let file = ready(store, ann, 1, bob);
+    let (first, _) = send(store, ann, bob, "a-1", &[file]).expect("she may");
+    let (again, _) = send(store, ann, bob, "a-1", &[file]).expect("it is the same");
+    assert_eq!(again, Appended { repeated: true, ..first });
+    assert_eq!(send(store, ann, bob, "a-2", &[file]), Err(Refusal::NoSuchFile), "it is in a message");
+    let page = ask(|done| store.history(bob, direct(ann, bob), None, None, 9, done));
+    assert_eq!(page.messages.len(), 1);
+}
+
+pub(crate) fn only_ones_own_for_this_conversation_go_out(store: &dyn Store) {
+    let (site, ann, bob) = friends(store);
+    let carl = put(store, site, "carl");
+    relate(store, ann, carl, FRIENDS);
+    let other_site = add_site(store, "garden");
+    let stranger = put(store, other_site, "ann");
+    let mine = ready(store, ann, 1, bob);
+    let his = ready(store, bob, 2, ann);
+    let missing = FileId { site, number: 9 };
+    let elsewhere = FileId { site: other_site, number: 1 };
+    for files in [&[his][..], &[missing], &[elsewhere], &[mine, mine], &[mine, his]] {
+        assert_eq!(send(store, ann, bob, "a-1", files), Err(Refusal::NoSuchFile), "{files:?}");
+    }
+    assert_eq!(send(store, ann, carl, "a-1", &[mine]), Err(Refusal::NoSuchFile), "it was made for bob");
+    assert!(
+        stranger.num > 0 && send(store, ann, bob, "a-1", &[mine]).is_ok(),
+        "nothing was changed by all that"
+    );
+}
+
+pub(crate) fn strangers_send_files_once_they_were_answered(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    say(store, ann, bob, "a-1", "hello?");
+    assert_eq!(create(store, ann, 1, bob, 10), Err(Refusal::FirstContact));
+    say(store, bob, ann, "b-1", "hi");
+    (2..20).for_each(|number| _ = say(store, ann, bob, &format!("a-{number}"), "…"));
+    assert!(create(store, ann, 1, bob, 10).is_ok() && create(store, bob, 2, ann, 10).is_ok());
+}
+
+pub(crate) fn bytes_are_counted_until_a_file_goes(store: &dyn Store) {
+    let (site, ann, bob) = friends(store);
+    assert_eq!(create(store, ann, 1, bob, 101), Err(Refusal::FileTooLarge));
+    let files: Vec<FileId> = (1..=2).map(|n| create(store, ann, n, bob, 100).expect("it fits")).collect();
+    assert_eq!(create(store, ann, 3, bob, 51), Err(Refusal::NoRoomForFile), "250 of one user");
+    complete(store, files[0], 40);
+    assert!(create(store, ann, 3, bob, 100).is_ok(), "50 are kept of the first");
+    assert_eq!(create(store, ann, 4, bob, 1), Err(Refusal::NoRoomForFile));
+    assert_eq!(ask(|done| store.remove_files(vec![files[1], files[1]], done)), [files[1]]);
+    assert_eq!(ask(|done| store.file(files[1], done)), None);
+    assert!(create(store, ann, 4, bob, 100).is_ok());
+    let site_of = FileLimits { user_bytes: 0, site_bytes: 300, ..LIMITS };
+    let file = new_file(bob, 5, FilePlace::Direct(direct(ann, bob)), 51);
+    assert_eq!(
+        ask(|done| store.create_file(file, site_of, done)),
+        Err(Refusal::NoRoomForFile),
+        "all of the site"
+    );
+    assert_eq!(site, bob.site);
+}
+
+pub(crate) fn nobody_has_any_number_of_files_that_wait(store: &dyn Store) {
+    let (_, ann, bob) = friends(store);
+    for number in 0..u64::from(MOST_LOOSE) {
+        assert!(create(store, ann, number, bob, 1).is_ok());
+    }
+    assert_eq!(create(store, ann, 99, bob, 1), Err(Refusal::TooManyFiles));
+    assert!(create(store, bob, 100, ann, 1).is_ok(), "others may");
+}
+
+pub(crate) fn a_deleted_message_takes_its_files_with_it(store: &dyn Store) {
+    let (_, ann, bob) = friends(store);
+    let file = ready(store, ann, 1, bob);
+    send(store, ann, bob, "a-1", &[file]).expect("she may");
+    assert_eq!(ask(|done| store.remove_files(vec![file], done)), [], "it goes with its message only");
+    let wanted = chat::ChangeMessage {
+        conversation: direct(ann, bob),
+        seq: Seq(1),
+        by: ann,
+        change: MessageChange::Delete,
+        time: NOW,
+    };
+    let deleted = ask(|done| store.change_message(wanted, done)).expect("it is hers");
+    assert!(deleted.message.deleted && deleted.message.files.is_empty());
+    assert_eq!(ask(|done| store.file(file, done)), None);
+    assert_eq!(store.stale_files(Timestamp(1), 9), Ok(vec![file]), "its bytes are still to be removed");
+    store.forget_files(&[file]).expect("the store works");
+    assert_eq!(store.stale_files(Timestamp(1), 9), Ok(vec![]));
+    assert!(
+        create(store, ann, 1, bob, 100).is_ok() && create(store, ann, 2, bob, 100).is_ok(),
+        "there is room again"
+    );
+}
+
+pub(crate) fn what_is_in_no_message_grows_stale(store: &dyn Store) {
+    let (_, ann, bob) = friends(store);
+    let (posted, complete, arriving) = (
+        ready(store, ann, 1, bob),
+        ready(store, ann, 2, bob),
+        create(store, ann, 3, bob, 9).expect("it may"),
+    );
+    send(store, ann, bob, "a-1", &[posted]).expect("she may");
+    assert_eq!(store.stale_files(NOW, 9), Ok(vec![]));
+    let mut stale = store.stale_files(Timestamp(NOW.0 + 1), 9).expect("the store works");
+    stale.sort_unstable();
+    assert_eq!(stale, [complete, arriving]);
+    assert_eq!(store.stale_files(Timestamp(NOW.0 + 1), 1).map(|files| files.len()), Ok(1));
+    store.forget_files(&stale).expect("the store works");
+    assert!(ask(|done| store.file(complete, done)).is_some(), "first nobody may post them any more");
+    assert_eq!(ask(|done| store.remove_files(stale.clone(), done)).len(), 2);
+    assert_eq!(send(store, ann, bob, "a-2", &[complete]), Err(Refusal::NoSuchFile));
+}
+
+pub(crate) fn a_room_takes_files_of_those_who_may_write(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let limits = RoomLimits::default();
+    let room = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("it is allowed").row.id;
+    ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).expect("it is public");
+    let create = |owner: UserId, number| {
+        let file = new_file(owner, number, FilePlace::Room(RoomName::Id(room)), 10);
+        let id = file.id;
+        ask(|done| store.create_file(file, LIMITS, done)).map(|()| id)
+    };
+    assert_eq!(create(carl, 1), Err(Refusal::NotAMember));
+    let file = create(bob, 2).expect("a member may");
+    complete(store, file, 10);
+    let post = |from, files: &[FileId], client_id: &str| {
+        let post = Post {
+            room: RoomName::Id(room),
+            from,
+            client_id: client_id.into(),
+            body: "".into(),
+            time: NOW,
+            reply_to: None,
+            files: files.to_vec(),
+        };
+        ask(|done| store.post(post, limits, done))
+    };
+    assert_eq!(post(ann, &[file], "a-1").map(|_| ()), Err(Refusal::NoSuchFile));
+    let posted = post(bob, &[file], "b-1").expect("it is his");
+    assert_eq!(names(&posted.files), [2]);
+    let again = post(bob, &[file], "b-1").expect("it is the same");
+    assert!(again.appended.repeated && again.files.is_empty());
+    let page = ask(|done| store.room_history(RoomName::Id(room), ann, None, None, 9, done)).expect("she may");
+    assert_eq!(names(&page.1.messages[0].files), [2]);
+}
