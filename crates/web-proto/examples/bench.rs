@@ -14,6 +14,7 @@ fn main() {
         to: SendTo::Conversation("c_7Jw2pQ".into()),
         body: body.as_str().into(),
         reply_to: None,
+        files: Vec::new(),
     };
     let message = Event::Message {
         message: Message {
@@ -30,6 +31,7 @@ fn main() {
             call: None,
             pinned: false,
             reactions: Vec::new(),
+            files: Vec::new(),
         },
         position: "p1.12345".into(),
     };

@@ -137,7 +137,7 @@ codes! {
     NoSuchCall = "no_such_call", 404, 4040, Never;
     /// One is in a call already.
     InCall = "in_call", 409, 4041, Never;
-    /// A message of a request has a link or something attached.
+    /// A message of a request has a link or something attached; or a file for somebody who is no contact and has not answered.
     FirstContact = "first_contact", 403, 4050, Never;
     /// One has written as much in a request as one may before it is accepted.
     RequestPending = "request_pending", 403, 4051, Never;
@@ -159,6 +159,22 @@ codes! {
     Filtered = "filtered", 403, 4058, Never;
     /// This server sends no push notifications.
     NoPush = "no_push", 409, 4043, Never;
+    /// No file of this id, it is in another message, or not all of it has come.
+    NoSuchFile = "no_such_file", 404, 4070, Never;
+    /// The file is larger than `limits.file_bytes`.
+    FileTooLarge = "file_too_large", 413, 4071, Never;
+    /// The user or the site has as many bytes of files as it may.
+    NoRoomForFile = "no_room_for_file", 409, 4072, Never;
+    /// More than 10 files in one message, or too many that wait to be posted.
+    TooManyFiles = "too_many_files", 409, 4073, Never;
+    /// The picture cannot be read, or is larger than can be made anew.
+    BadPicture = "bad_picture", 422, 4074, Never;
+    /// The upload stands at another offset: ask where, and go on there.
+    WrongOffset = "wrong_offset", 409, 4075, Now;
+    /// Another request goes on with this upload.
+    UploadReplaced = "upload_replaced", 409, 4076, Never;
+    /// The link to a file is wrong or too old; `history` has a new one.
+    BadLink = "bad_link", 403, 4077, Now;
     /// A mistake of ours; it has been counted and logged.
     Internal = "internal", 500, 1011, Later;
 }

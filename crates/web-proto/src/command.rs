@@ -30,6 +30,9 @@ pub enum Command<'a> {
         /// The `seq` of the message in the same conversation that this one answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply_to: Option<u64>,
+        /// Ids of one's files that were brought for this conversation and are complete, at most 10. With some, `body` may be `""`.
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<Cow<'a, str>>,
     },
     /// How far this user has received or read a conversation. Only ever moves forward.
     Marker {

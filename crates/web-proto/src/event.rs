@@ -478,6 +478,9 @@ pub struct Limits {
     pub idle_ms: u32,
     /// Milliseconds between heartbeats on the stream transports.
     pub heartbeat_ms: u32,
+    /// Longest file, in bytes; absent: no files can be sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub file_bytes: u64,
 }
 
 /// A message as stored.
@@ -518,6 +521,46 @@ pub struct Message<'a> {
     /// In the order in which they came first.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub reactions: Vec<Reaction<'a>>,
+    /// In the order in which the sender put them.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<File<'a>>,
+}
+
+/// A file of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "SentFile"))]
+pub struct File<'a> {
+    #[serde(borrow)]
+    pub id: Cow<'a, str>,
+    /// For people; never a path.
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    /// Media type, as the server has found it. `image/…` is a picture that was made anew, `audio/…` and `video/…` can be played, all
+    /// else is for download.
+    #[serde(borrow, rename = "type")]
+    pub kind: Cow<'a, str>,
+    /// Bytes.
+    pub size: u64,
+    /// Where it is, from the server's root or absolute. It opens for some hours; `history` has newer ones.
+    #[serde(borrow)]
+    pub url: Cow<'a, str>,
+    /// Of a picture that is larger than its thumbnail: where that is.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub thumb: Option<Cow<'a, str>>,
+    /// Of a picture, in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<u32>,
+    /// Of a picture: what to show until it is there (<https://blurha.sh>).
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub blurhash: Option<Cow<'a, str>>,
+    /// Of a sound or video, in milliseconds, as its sender says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<u32>,
+    /// Said into a microphone for this message.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub voice: bool,
 }
 
 /// One emoji or `:name:` on a message, and who put it there.

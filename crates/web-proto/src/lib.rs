@@ -24,7 +24,7 @@ pub use command::{
     QuietHours, ReportReason, ReportState, RequestAnswer, Role, RoomKind, SendTo, SetPresence, SiteRole,
 };
 pub use event::{
-    AuditEntry, Contact, ContactState, Conversation, Event, Gap, Left, LeftReason, Limits, Listed,
+    AuditEntry, Contact, ContactState, Conversation, Event, File, Gap, Left, LeftReason, Limits, Listed,
     MailDigest, Member, Message, Notice, NoticeKind, Person, Presence, Reaction, Report, ReportLine,
     RequestState, Room, Welcome,
 };

@@ -7,8 +7,8 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::{
-    CallAction, CallEntry, Code, Command, Event, Hello, MarkerSet, Media, Message, Reaction, SendTo, VERSION,
-    Welcome,
+    CallAction, CallEntry, Code, Command, Event, File, Hello, MarkerSet, Media, Message, Reaction, SendTo,
+    VERSION, Welcome,
 };
 
 /// Every `t` of a command.
@@ -127,6 +127,13 @@ impl<'a> Event<'a> {
     }
 }
 
+impl File<'_> {
+    /// Appends it as JSON, as it stands in a message.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        serde_json::to_writer(out, self).expect("a file has string keys only, and memory takes all bytes");
+    }
+}
+
 /// What can be said of any frame before its command is known.
 #[derive(Deserialize)]
 struct Envelope<'a> {
@@ -190,11 +197,14 @@ struct Send<'a> {
     #[serde(borrow)]
     body: Cow<'a, str>,
     reply_to: Option<u64>,
+    #[serde(borrow, default)]
+    files: Option<Vec<Cow<'a, str>>>,
 }
 
 impl<'a> Send<'a> {
     fn command(self) -> Command<'a> {
-        Command::Send { id: self.id, to: self.to, body: self.body, reply_to: self.reply_to }
+        let files = self.files.unwrap_or_default();
+        Command::Send { id: self.id, to: self.to, body: self.body, reply_to: self.reply_to, files }
     }
 }
 
@@ -324,6 +334,8 @@ struct Posted<'a> {
     pinned: bool,
     #[serde(borrow, default)]
     reactions: Vec<Reaction<'a>>,
+    #[serde(borrow, default)]
+    files: Vec<File<'a>>,
     #[serde(borrow)]
     position: Cow<'a, str>,
 }
@@ -344,6 +356,7 @@ impl<'a> Posted<'a> {
             call: self.call,
             pinned: self.pinned,
             reactions: self.reactions,
+            files: self.files,
         };
         Event::Message { message, position: self.position }
     }
@@ -525,6 +538,7 @@ mod tests {
             to: SendTo::User("u".into()),
             body: "b".into(),
             reply_to: Some(3),
+            files: Vec::new(),
         };
         for frame in [
             r#"{"t":"send","id":"a","to":{"user":"u"},"body":"b","reply_to":3}"#,

@@ -73,6 +73,7 @@ fn file() -> String {
     declare::<CallOutcome>(&mut out);
     declare::<CallEntry>(&mut out);
     declare::<IceServer<'_>>(&mut out);
+    declare::<File<'_>>(&mut out);
     declare::<Person<'_>>(&mut out);
     declare::<Presence>(&mut out);
     declare::<Contact<'_>>(&mut out);

@@ -50,7 +50,7 @@ proptest! {
             format!("\"body\":{}", quoted(&body)),
         ];
         let frame = format!("{{{}}}", order.map(|at| fields[at].as_str()).join(","));
-        let send = Command::Send { id: id.into(), to: SendTo::User("ben".into()), body: body.into(), reply_to: None };
+        let send = Command::Send { id: id.into(), to: SendTo::User("ben".into()), body: body.into(), reply_to: None, files: Vec::new() };
         prop_assert_eq!(Command::parse(frame.as_bytes()), Ok(send));
     }
 }
@@ -60,12 +60,8 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         (text(), opt(), text(), opt(), opt()).prop_map(|(site, token, device, position, client)| {
             Command::Hello(Box::new(Hello { v: VERSION, site, token, device, position, client }))
         }),
-        (text(), send_to(), text(), number()).prop_map(|(id, to, body, reply_to)| Command::Send {
-            id,
-            to,
-            body,
-            reply_to
-        }),
+        (text(), send_to(), text(), number(), vec(text(), 0..3))
+            .prop_map(|(id, to, body, reply_to, files)| Command::Send { id, to, body, reply_to, files }),
         (text(), any::<bool>(), any::<u64>()).prop_map(|(conversation, read, seq)| {
             let set = if read { MarkerSet::Read(seq) } else { MarkerSet::Received(seq) };
             Command::Marker { conversation, set }
@@ -381,6 +377,7 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
             watch,
             idle_ms,
             heartbeat_ms,
+            file_bytes: u64::from(idle_ms),
         });
     let texts = (text(), opt(), opt(), opt(), opt(), text());
     let said = (set_presence(), option::of(site_role()));
@@ -524,7 +521,14 @@ fn site_role() -> impl Strategy<Value = SiteRole> {
 }
 
 fn message() -> impl Strategy<Value = Message<'static>> {
-    let change = (number(), number(), any::<[bool; 2]>(), option::of(call_entry()), vec(reaction(), 0..3));
+    let change = (
+        number(),
+        number(),
+        any::<[bool; 2]>(),
+        option::of(call_entry()),
+        vec(reaction(), 0..3),
+        vec(file(), 0..3),
+    );
     (text(), any::<u64>(), text(), text(), text(), any::<u64>(), number(), change).prop_map(
         |(
             conversation,
@@ -534,7 +538,7 @@ fn message() -> impl Strategy<Value = Message<'static>> {
             body,
             time,
             reply_to,
-            (version, edited, [deleted, pinned], call, reactions),
+            (version, edited, [deleted, pinned], call, reactions, files),
         )| {
             Message {
                 conversation,
@@ -550,7 +554,28 @@ fn message() -> impl Strategy<Value = Message<'static>> {
                 call,
                 pinned,
                 reactions,
+                files,
             }
+        },
+    )
+}
+
+fn file() -> impl Strategy<Value = File<'static>> {
+    let shown =
+        (option::of(any::<u32>()), option::of(any::<u32>()), opt(), option::of(any::<u32>()), any::<bool>());
+    (text(), text(), text(), any::<u64>(), text(), opt(), shown).prop_map(
+        |(id, name, kind, size, url, thumb, (width, height, blurhash, duration, voice))| File {
+            id,
+            name,
+            kind,
+            size,
+            url,
+            thumb,
+            width,
+            height,
+            blurhash,
+            duration,
+            voice,
         },
     )
 }

@@ -16,6 +16,8 @@ export type Command =
       body: string;
       /** The `seq` of the message in the same conversation that this one answers. */
       reply_to?: number;
+      /** Ids of one's files that were brought for this conversation and are complete, at most 10. With some, `body` may be `""`. */
+      files?: Array<string>;
     }
   | {
       t: "marker";
@@ -542,6 +544,8 @@ export type Event =
       pinned?: boolean;
       /** In the order in which they came first. */
       reactions?: Array<Reaction>;
+      /** In the order in which the sender put them. */
+      files?: Array<SentFile>;
     }
   | {
       t: "update";
@@ -879,6 +883,8 @@ export type Limits = {
   idle_ms: number;
   /** Milliseconds between heartbeats on the stream transports. */
   heartbeat_ms: number;
+  /** Longest file, in bytes; absent: no files can be sent. */
+  file_bytes?: number;
 };
 
 /** Where what was missed is mailed to, and when. */
@@ -1065,6 +1071,8 @@ export type Message = {
   pinned?: boolean;
   /** In the order in which they came first. */
   reactions?: Array<Reaction>;
+  /** In the order in which the sender put them. */
+  files?: Array<SentFile>;
 };
 
 /** One emoji or `:name:` on a message, and who put it there. */
@@ -1164,6 +1172,30 @@ export type IceServer = {
   credential?: string;
 };
 
+/** A file of a message. */
+export type SentFile = {
+  id: string;
+  /** For people; never a path. */
+  name: string;
+  /** Media type, as the server has found it. `image/…` is a picture that was made anew, `audio/…` and `video/…` can be played, all else is for download. */
+  type: string;
+  /** Bytes. */
+  size: number;
+  /** Where it is, from the server's root or absolute. It opens for some hours; `history` has newer ones. */
+  url: string;
+  /** Of a picture that is larger than its thumbnail: where that is. */
+  thumb?: string;
+  /** Of a picture, in pixels. */
+  width?: number;
+  height?: number;
+  /** Of a picture: what to show until it is there (<https://blurha.sh>). */
+  blurhash?: string;
+  /** Of a sound or video, in milliseconds, as its sender says. */
+  duration?: number;
+  /** Said into a microphone for this message. */
+  voice?: boolean;
+};
+
 /** A user as others see it. */
 export type Person = {
   /** The site's id of the user (`sub` of the token). */
@@ -1196,7 +1228,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "no_push" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -1256,6 +1288,14 @@ export const COMES_BACK = {
   too_many_pinned: "never",
   filtered: "never",
   no_push: "never",
+  no_such_file: "never",
+  file_too_large: "never",
+  no_room_for_file: "never",
+  too_many_files: "never",
+  bad_picture: "never",
+  wrong_offset: "now",
+  upload_replaced: "never",
+  bad_link: "now",
   internal: "later",
 } as const satisfies Record<Code, Return>;
 
@@ -1314,6 +1354,14 @@ export const HTTP_STATUS = {
   too_many_pinned: 409,
   filtered: 403,
   no_push: 409,
+  no_such_file: 404,
+  file_too_large: 413,
+  no_room_for_file: 409,
+  too_many_files: 409,
+  bad_picture: 422,
+  wrong_offset: 409,
+  upload_replaced: 409,
+  bad_link: 403,
   internal: 500,
 } as const satisfies Record<Code, number>;
 
@@ -1372,5 +1420,13 @@ export const CLOSE_CODE = {
   too_many_pinned: 4026,
   filtered: 4058,
   no_push: 4043,
+  no_such_file: 4070,
+  file_too_large: 4071,
+  no_room_for_file: 4072,
+  too_many_files: 4073,
+  bad_picture: 4074,
+  wrong_offset: 4075,
+  upload_replaced: 4076,
+  bad_link: 4077,
   internal: 1011,
 } as const satisfies Record<Code, number>;
