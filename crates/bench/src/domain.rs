@@ -43,6 +43,7 @@ pub(crate) fn message() -> Box<dyn FnMut()> {
             to: To::User(tom.sub()),
             body: "x".repeat(100).into(),
             reply_to: None,
+            files: Vec::new(),
         };
         node.command(anna.session(), black_box(command), NOW);
         assert_eq!(heard.take(), 2, "an acknowledgement and a message");

@@ -61,6 +61,7 @@ pub(crate) fn message_event() -> Box<dyn FnMut()> {
             call: None,
             pinned: false,
             reactions: Vec::new(),
+            files: Vec::new(),
         };
         out.clear();
         Event::Message { message, position: "p1.12345".into() }.write(&mut out);
@@ -71,7 +72,8 @@ pub(crate) fn message_event() -> Box<dyn FnMut()> {
 fn send_frame() -> Vec<u8> {
     let to = SendTo::Conversation(CONVERSATION.into());
     let mut frame = Vec::new();
-    Command::Send { id: ID.into(), to, body: "x".repeat(BODY).into(), reply_to: None }.write(&mut frame);
+    Command::Send { id: ID.into(), to, body: "x".repeat(BODY).into(), reply_to: None, files: Vec::new() }
+        .write(&mut frame);
     frame
 }
 

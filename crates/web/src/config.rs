@@ -9,6 +9,7 @@ use edge::Mailboxes;
 
 use crate::assets::Assets;
 use crate::counters::Counters;
+use crate::files::Links;
 use crate::gateway::Mail;
 use crate::key::SessionKeys;
 use crate::visitor::TrustedProxies;
@@ -46,6 +47,10 @@ pub struct WebConfig {
     /// `GET /v1/echo` is a plain WebSocket echo, for conformance suites. The connection layer's output limit
     /// must have room for [`ECHO_BYTES`](crate::ECHO_BYTES). Default off.
     pub echo: bool,
+    /// Longest file that members may send; 0: none.
+    pub file_bytes: u64,
+    /// How files are reached.
+    pub links: Links,
 }
 
 impl Default for WebConfig {
@@ -66,6 +71,8 @@ impl Default for WebConfig {
             soft_limit: 64 * 1024,
             hard_limit: 256 * 1024,
             echo: false,
+            file_bytes: 0,
+            links: Links::default(),
         }
     }
 }
@@ -81,6 +88,7 @@ impl WebConfig {
             watch: limits.watch,
             idle_ms: ms(self.idle),
             heartbeat_ms: ms(self.heartbeat),
+            file_bytes: self.file_bytes,
         }
     }
 }

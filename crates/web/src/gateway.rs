@@ -10,7 +10,9 @@ use web_proto::Code;
 
 use crate::answer::{DateLine, Pending, send_piece};
 use crate::config::{Shared, WebConfig};
+use crate::files::Links;
 use crate::live::{Down, Echo, Socket};
+use crate::pieces::{Incoming, Outgoing};
 use crate::poll::Polls;
 use crate::request::{Upload, Waiting};
 use crate::rest::Answer;
@@ -27,10 +29,14 @@ pub(crate) enum State {
     Idle { head_began: bool },
     /// The body of a request is arriving.
     Upload(Box<Upload>),
+    /// The same for a body that is passed on as it comes.
+    Incoming(Box<Incoming>),
     /// A request is complete and its answer is being made.
     Waiting(Box<Waiting>),
     /// The rest of a large answer follows as fast as it is read.
     Sending(Box<Sending>),
+    /// The same for an answer that is read as it goes.
+    Outgoing(Box<Outgoing>),
     /// A WebSocket that speaks our protocol.
     Socket(Socket),
     /// A session on an answer that does not end: stream or SSE.
@@ -48,7 +54,7 @@ pub(crate) struct Sending {
 }
 
 /// Who takes nothing of a large answer for so long is gone.
-const PIECE_TIME: Duration = Duration::from_secs(30);
+pub(crate) const PIECE_TIME: Duration = Duration::from_secs(30);
 
 /// What workers are told: by the domain, by each other, and by the tokio side.
 pub enum Mail {
@@ -90,6 +96,15 @@ pub enum Mail {
         to: Handle,
         answer: Box<Answer>,
     },
+    /// The router has taken a piece of the body that comes on this connection.
+    ReadOn {
+        to: Handle,
+    },
+    /// The next piece of an answer; None: there is none, and it breaks off.
+    Piece {
+        to: Handle,
+        piece: Option<Bytes>,
+    },
 }
 
 /// An event and its frame.
@@ -105,6 +120,7 @@ pub struct Written {
 pub struct WebOutbox {
     mailboxes: Mailboxes<Mail>,
     limits: web_proto::Limits,
+    links: Links,
     clock: fn() -> Timestamp,
 }
 
@@ -116,11 +132,11 @@ impl WebOutbox {
         config: &WebConfig,
         clock: fn() -> Timestamp,
     ) -> WebOutbox {
-        WebOutbox { mailboxes, limits: config.told(limits), clock }
+        WebOutbox { mailboxes, limits: config.told(limits), links: config.links.clone(), clock }
     }
 
     fn welcome(&self, welcome: &Welcome) {
-        let frame = crate::wire::welcome(welcome, self.limits, (self.clock)());
+        let frame = crate::wire::welcome(welcome, self.limits, &self.links, (self.clock)());
         let worker = Handle::from_bits(welcome.session.handle.0).worker();
         self.mailboxes.send(worker, Mail::Welcome(welcome.session, frame));
     }
@@ -177,7 +193,7 @@ impl Outbox for WebOutbox {
     fn deliver_each(&self, to: &[(SessionHandle, usize)], events: Vec<Event>) {
         let written = events.into_iter().map(|event| {
             let mut frame = Vec::new();
-            crate::wire::write(&event, &mut frame);
+            crate::wire::write(&event, &self.links, &mut frame);
             Written { event, frame }
         });
         let written: Arc<[Written]> = written.collect();
@@ -213,7 +229,7 @@ impl Gateway {
     /// The frame of an event, in the scratch buffer; give it back with `put_back`.
     pub(crate) fn encode(&mut self, event: &Event) -> Vec<u8> {
         let mut json = std::mem::take(&mut self.scratch);
-        crate::wire::write(event, &mut json);
+        crate::wire::write(event, &self.shared.config.links, &mut json);
         json
     }
 
@@ -310,10 +326,11 @@ impl Protocol for Gateway {
             let rest = &mut input[used..];
             let step = match &mut conn.state {
                 State::Idle { .. } | State::Upload(_) => self.request(conn, rest, io),
+                State::Incoming(_) => self.read_pieces(&mut conn.state, rest, io),
                 State::Socket(_) => self.socket(&mut conn.state, rest, io),
                 State::Echo(echo) => echo.input(rest, io),
                 // What follows a request waits until that is answered, up to the connection layer's input limit.
-                State::Waiting(_) | State::Sending(_) => Step::Wait(0),
+                State::Waiting(_) | State::Sending(_) | State::Outgoing(_) => Step::Wait(0),
                 State::Down(_) | State::Closing => Step::Wait(rest.len()),
             };
             match step {
@@ -325,7 +342,7 @@ impl Protocol for Gateway {
 
     fn eof(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         // Who has closed his half may still wait for an answer (`curl` and scripts do that).
-        if !matches!(conn.state, State::Waiting(_) | State::Sending(_)) {
+        if !matches!(conn.state, State::Waiting(_) | State::Sending(_) | State::Outgoing(_)) {
             io.close();
         }
     }
@@ -334,7 +351,8 @@ impl Protocol for Gateway {
         match &mut conn.state {
             State::Idle { .. } | State::Upload(_) => self.request_is_late(conn, io),
             State::Waiting(_) => self.answer_is_late(conn, io),
-            State::Sending(_) => io.abort(),
+            State::Incoming(_) => self.body_is_late(conn, io),
+            State::Sending(_) | State::Outgoing(_) => io.abort(),
             State::Socket(_) => self.socket_is_silent(&mut conn.state, io),
             State::Down(down) => down.heartbeat(&self.shared.config, io),
             State::Echo(_) | State::Closing => io.close(),
@@ -346,6 +364,7 @@ impl Protocol for Gateway {
             State::Socket(socket) => socket.drained(&self.shared.node, io),
             State::Down(down) => down.drained(&self.shared.node, io),
             State::Echo(_) => io.set_reading(true),
+            State::Outgoing(outgoing) => outgoing.ask(),
             State::Sending(_) => {
                 if let State::Sending(sending) = std::mem::replace(&mut conn.state, State::Closing) {
                     let Sending { pending, rest } = *sending;
@@ -396,6 +415,8 @@ impl Protocol for Gateway {
             Mail::PollAnswer { to, session, answer } => self.answer_poll(to, session, answer, conns),
             Mail::PollUndelivered { session, events } => self.polls.take_back(session, events),
             Mail::Rest { to, answer } => self.answer_rest(to, &answer, conns),
+            Mail::ReadOn { to } => self.take_more(to, conns),
+            Mail::Piece { to, piece } => self.send_next(to, piece, conns),
         }
     }
 

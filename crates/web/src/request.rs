@@ -8,13 +8,15 @@ use web_proto::{Code, Command, Event, Hello, VERSION};
 
 use crate::answer::{Awaited, JSON, Pending, TEXT, refuse};
 use crate::body::Reader;
+use crate::config::Shared;
 use crate::gateway::{Conn, Gateway, Mail, State, Step, after_answer, next_request, read_on, timestamp};
 use crate::http::{Fields, Framing, Head, NO_FIELDS, Offence, parse};
+use crate::pieces::Incoming;
 use crate::rest::Forward;
 use crate::visitor::Visitor;
 
 /// How long a page, REST or another worker may take to answer.
-const ANSWER_TIME: Duration = Duration::from_secs(30);
+pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 /// A request whose body is arriving.
 pub(crate) struct Upload {
@@ -48,6 +50,8 @@ enum Route {
     Asset,
     /// A realtime path with another method.
     WrongMethod(&'static str),
+    /// The bytes of a file: the router gets them as they come.
+    Pieces,
     /// Everything else: pages, REST, health, metrics.
     Rest,
 }
@@ -65,6 +69,7 @@ impl Gateway {
             ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send", "OPTIONS") => Route::Preflight,
             ("/v1/websocket", _) => Route::WrongMethod("GET"),
             ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send", _) => Route::WrongMethod("POST, OPTIONS"),
+            (path, "PATCH") if path.starts_with("/v1/files/") => Route::Pieces,
             (path, method) if self.shared.assets.get(path).is_some() => match method {
                 "GET" | "HEAD" => Route::Asset,
                 _ => Route::WrongMethod("GET, HEAD"),
@@ -100,6 +105,8 @@ impl Gateway {
     fn begin_request(&mut self, state: &mut State, head: &Head<'_>, is_local: bool, io: &mut Io<'_>) -> Step {
         let route = self.route(head);
         let limit = match route {
+            // The router counts them.
+            Route::Pieces => usize::MAX,
             Route::Rest | Route::Asset | Route::Preflight => self.shared.config.rest_body_bytes,
             _ => self.shared.config.frame_bytes as usize,
         };
@@ -109,6 +116,16 @@ impl Gateway {
         };
         io.set_timer(None);
         self.count(route);
+        if route == Route::Pieces {
+            if head.expects_continue {
+                io.send(b"HTTP/1.1 100 Continue\r\n\r\n");
+            }
+            io.set_timer(Some(self.shared.config.body));
+            let (forward, pending) = (Forward::of(head, is_local), Pending::of(head, Awaited::Rest));
+            let incoming = Incoming::begin(reader, forward, pending, &self.shared, self.worker, io.handle());
+            *state = State::Incoming(Box::new(incoming));
+            return Step::Again(head.bytes);
+        }
         let upload = || Upload {
             reader,
             body: Vec::new(),
@@ -116,7 +133,7 @@ impl Gateway {
             pending: Pending::of(head, Awaited::Rest),
             authorization: head.authorization.map(Into::into),
             visitor: Visitor::of(head, &self.shared, io),
-            forward: (route == Route::Rest).then(|| Box::new(Forward::of(head, is_local))),
+            forward: matches!(route, Route::Rest).then(|| Box::new(Forward::of(head, is_local))),
         };
         match route {
             Route::Socket => self.open_socket(state, head, io),
@@ -209,10 +226,10 @@ impl Gateway {
                 );
                 next_request(state, &pending, &self.shared.config, io);
             }
-            Route::Rest | Route::Asset | Route::Socket | Route::Echo => {
+            Route::Rest | Route::Asset | Route::Socket | Route::Echo | Route::Pieces => {
                 let Some(forward) = forward else { return io.close() };
                 io.set_timer(Some(ANSWER_TIME));
-                forward.begin(&self.shared, self.worker, io.handle(), body);
+                forward.begin(&self.shared, self.worker, io.handle(), body.into());
                 *state = State::Waiting(Box::new(Waiting { pending, session: None }));
             }
         }
@@ -347,10 +364,7 @@ impl Gateway {
     }
 
     fn refuse_request(&mut self, state: &mut State, offence: Offence, io: &mut Io<'_>) -> Step {
-        self.shared.counters.offence(offence);
-        *state = State::Closing;
-        refuse(io, offence);
-        Step::Wait(0)
+        refuse_request(&self.shared, state, offence, io)
     }
 
     /// An origin that some site allows: pages of it may read what is said before the site is known.
@@ -361,11 +375,18 @@ impl Gateway {
     fn count(&self, route: Route) {
         let counters = &self.shared.counters;
         match route {
-            Route::Rest => counters.requests_rest.add(1),
+            Route::Rest | Route::Pieces => counters.requests_rest.add(1),
             Route::Asset => counters.requests_assets.add(1),
             _ => counters.requests_realtime.add(1),
         }
     }
+}
+
+pub(crate) fn refuse_request(shared: &Shared, state: &mut State, offence: Offence, io: &mut Io<'_>) -> Step {
+    shared.counters.offence(offence);
+    *state = State::Closing;
+    refuse(io, offence);
+    Step::Wait(0)
 }
 
 /// Leaves `Closing` in its place, so that whoever takes it must say what comes next.

@@ -4,15 +4,18 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
+use axum::http::response::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Request, Response, Uri, header};
 use bytes::Bytes;
-use edge::{Conns, Handle, Mailboxes};
+use edge::{Conns, Handle, Io, Mailboxes};
+use tokio::sync::mpsc;
 use tower::ServiceExt;
 
-use crate::answer::TEXT;
+use crate::answer::{Pending, TEXT};
 use crate::config::Shared;
-use crate::gateway::{Conn, Gateway, Mail, after_answer, read_on};
+use crate::gateway::{Conn, Gateway, Mail, PIECE_TIME, State, after_answer, read_on};
 use crate::http::Head;
+use crate::pieces::{Outgoing, is_streamed, pass_on};
 use crate::request::take_waiting;
 
 /// Who asks, as an extension of requests that reach the router.
@@ -34,6 +37,8 @@ pub struct Answer {
     body: Bytes,
     /// Of the body, or of the one that a HEAD does without.
     length: usize,
+    /// The body is asked for piece by piece.
+    asks: Option<mpsc::Sender<()>>,
 }
 
 impl Forward {
@@ -43,19 +48,26 @@ impl Forward {
     }
 
     /// The answer will come to `to` as [`Mail::Rest`].
-    pub(crate) fn begin(self, shared: &Arc<Shared>, worker: usize, to: Handle, body: Vec<u8>) {
+    pub(crate) fn begin(self, shared: &Arc<Shared>, worker: usize, to: Handle, body: Body) {
         let Some(request) = self.request else {
             let answer = Answer::plain(400, "this request cannot be understood\n");
             return shared.mailboxes.send(worker, Mail::Rest { to, answer: Box::new(answer) });
         };
-        let request = request.map(|()| Body::from(body));
+        let request = request.map(|()| body);
         let router = shared.router.clone();
         let reply = Reply { mailboxes: shared.mailboxes.clone(), worker, to, is_sent: false };
         let limit = shared.config.rest_answer_bytes;
         shared.runtime.spawn(async move {
             // The router's error type has no values.
             let response = router.oneshot(request).await.unwrap_or_else(|never| match never {});
-            reply.send(Answer::collect(response, limit).await);
+            if !is_streamed(&response) {
+                return reply.send(Answer::collect(response, limit).await);
+            }
+            let (head, body) = response.into_parts();
+            let (asks, asked) = mpsc::channel(1);
+            let mailboxes = reply.mailboxes.clone();
+            reply.send(Answer { asks: Some(asks), ..Answer::of(&head, Bytes::new()) });
+            pass_on(body, asked, mailboxes, worker, to).await;
         });
     }
 }
@@ -103,7 +115,7 @@ fn request(head: &Head<'_>, client: Client) -> Option<Request<()>> {
 impl Answer {
     fn plain(status: u16, text: &'static str) -> Answer {
         let body = Bytes::from_static(text.as_bytes());
-        Answer { status, fields: TEXT.into(), length: body.len(), body }
+        Answer { status, fields: TEXT.into(), length: body.len(), body, asks: None }
     }
 
     async fn collect(response: Response<Body>, limit: usize) -> Answer {
@@ -112,6 +124,10 @@ impl Answer {
             tracing::error!("an answer broke off or was larger than {limit} bytes");
             return Answer::plain(500, "the answer could not be made\n");
         };
+        Answer::of(&head, body)
+    }
+
+    fn of(head: &Parts, body: Bytes) -> Answer {
         let told = head.headers.get(header::CONTENT_LENGTH).and_then(|told| told.to_str().ok()?.parse().ok());
         let length = told.filter(|_| body.is_empty()).unwrap_or(body.len());
         let mut fields = String::new();
@@ -126,19 +142,36 @@ impl Answer {
                 write!(fields, "{name}: {value}\r\n").expect("a String takes all");
             }
         }
-        Answer { status: head.status.as_u16(), fields, body, length }
+        Answer { status: head.status.as_u16(), fields, body, length, asks: None }
+    }
+
+    /// As a whole: for answers that are not large.
+    pub(crate) fn send_small(&self, pending: &Pending, io: &mut Io<'_>) {
+        pending.send(io, self.status, &self.fields, &self.body);
     }
 }
 
 impl Gateway {
     pub(crate) fn answer_rest(&mut self, to: Handle, answer: &Answer, conns: &mut Conns<'_, Conn>) {
         let Some((conn, mut io)) = conns.get(to) else { return };
+        if matches!(conn.state, State::Incoming(_)) {
+            return self.answer_early(conn, answer, &mut io);
+        }
         let Some(waiting) = take_waiting(&mut conn.state) else { return };
         let pending = waiting.pending;
-        // Only a HEAD may announce what does not come.
-        let length = if pending.is_head { answer.length } else { answer.body.len() };
+        // Only a HEAD may announce what does not come, and what is asked for comes later.
+        let is_told = pending.is_head || answer.asks.is_some();
+        let length = if is_told { answer.length } else { answer.body.len() };
         let rest = pending.send_shared(&mut io, answer.status, &answer.fields, Some(&answer.body), length);
-        after_answer(&mut conn.state, pending, rest, &self.shared.config, &mut io);
-        read_on(&mut io);
+        match answer.asks.clone().filter(|_| !pending.is_head && length > 0) {
+            Some(asks) => {
+                io.set_timer(Some(PIECE_TIME));
+                conn.state = State::Outgoing(Box::new(Outgoing::begin(pending, asks, length)));
+            }
+            None => {
+                after_answer(&mut conn.state, pending, rest, &self.shared.config, &mut io);
+                read_on(&mut io);
+            }
+        }
     }
 }

@@ -9,9 +9,15 @@ use chat::{ConversationId, Position, Refusal, Seq, SiteId, Sub, Timestamp, UserI
 use web_proto::{Code, Command, Event, MarkerSet, SendTo};
 
 use crate::call_wire as call;
+use crate::files::Links;
 
 /// The frame of a welcome.
-pub(crate) fn welcome(welcome: &chat::Welcome, limits: web_proto::Limits, now: Timestamp) -> Vec<u8> {
+pub(crate) fn welcome(
+    welcome: &chat::Welcome,
+    limits: web_proto::Limits,
+    links: &Links,
+    now: Timestamp,
+) -> Vec<u8> {
     let changes = &welcome.changes;
     let welcome = web_proto::Welcome {
         session: format!("{:016x}", welcome.session.handle.0).into(),
@@ -30,9 +36,9 @@ pub(crate) fn welcome(welcome: &chat::Welcome, limits: web_proto::Limits, now: T
         time: now.0,
         expires: welcome.expires.0,
         resumed: !changes.reset,
-        conversations: changes.conversations.iter().map(conversation).collect(),
-        messages: changes.messages.iter().map(|posted| message(posted)).collect(),
-        updates: changes.updates.iter().map(|posted| message(posted)).collect(),
+        conversations: changes.conversations.iter().map(|row| conversation(row, links)).collect(),
+        messages: changes.messages.iter().map(|posted| message(posted, links)).collect(),
+        updates: changes.updates.iter().map(|posted| message(posted, links)).collect(),
         gaps: changes.gaps.iter().map(gap).collect(),
         left: changes.left.iter().map(left).collect(),
         contacts: changes.contacts.iter().map(contact).collect(),
@@ -60,13 +66,13 @@ pub(crate) fn add_key(welcome: &mut Vec<u8>, key: &str) {
 }
 
 /// Appends the frame of an event.
-pub(crate) fn write(event: &chat::Event, out: &mut Vec<u8>) {
+pub(crate) fn write(event: &chat::Event, links: &Links, out: &mut Vec<u8>) {
     match event {
         // These two are written a million times while the others are written once: without an allocation.
         chat::Event::Message(message, position) => {
             let (conversation, position) =
                 (Name::conversation(message.conversation), Name::position(*position));
-            let message = named_message(message, conversation.as_str().into());
+            let message = named_message(message, links, conversation.as_str().into());
             Event::Message { message, position: position.as_str().into() }.write(out);
         }
         chat::Event::Ack { client_id, conversation, seq, time, request, position } => {
@@ -81,12 +87,12 @@ pub(crate) fn write(event: &chat::Event, out: &mut Vec<u8>) {
             };
             ack.write(out);
         }
-        other => rare(other).write(out),
+        other => rare(other, links).write(out),
     }
 }
 
 /// Everything that is not said all the time.
-fn rare(event: &chat::Event) -> Event<'_> {
+fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
     match event {
         chat::Event::Welcome(_) => unreachable!("written by `welcome`, in the outbox"),
         chat::Event::Bye(refusal) => bye(*refusal),
@@ -116,7 +122,7 @@ fn rare(event: &chat::Event) -> Event<'_> {
         chat::Event::Refused { re, refusal } => error(*refusal, *re, None),
         chat::Event::Update { re, message: now, by, position } => Event::Update {
             re: *re,
-            message: message(now),
+            message: message(now, links),
             by: by.as_str().into(),
             position: position_text(*position),
         },
@@ -169,12 +175,12 @@ fn rare(event: &chat::Event) -> Event<'_> {
         }
         chat::Event::Conversations { re, conversations, next } => Event::Conversations {
             re: *re,
-            conversations: conversations.iter().map(conversation).collect(),
+            conversations: conversations.iter().map(|row| conversation(row, links)).collect(),
             next: next.as_deref().map(Cow::Borrowed),
         },
         chat::Event::Conversation { re, conversation: changed, position } => Event::Conversation {
             re: *re,
-            conversation: Box::new(conversation(changed)),
+            conversation: Box::new(conversation(changed, links)),
             position: position_text(*position),
         },
         chat::Event::Room { conversation, room, position } => Event::Room {
@@ -202,17 +208,17 @@ fn rare(event: &chat::Event) -> Event<'_> {
         chat::Event::History { re, conversation, messages, more } => Event::History {
             re: *re,
             conversation: conversation.map(conversation_text).unwrap_or_default(),
-            messages: messages.iter().map(|posted| message(posted)).collect(),
+            messages: messages.iter().map(|posted| message(posted, links)).collect(),
             more: *more,
         },
         chat::Event::Pins { re, conversation, messages } => Event::Pins {
             re: *re,
             conversation: conversation_text(*conversation),
-            messages: messages.iter().map(|pinned| message(pinned)).collect(),
+            messages: messages.iter().map(|pinned| message(pinned, links)).collect(),
         },
         chat::Event::Found { re, hits, next } => Event::Found {
             re: *re,
-            hits: hits.iter().map(|posted| message(posted)).collect(),
+            hits: hits.iter().map(|posted| message(posted, links)).collect(),
             next: next.as_deref().map(Cow::Borrowed),
         },
         chat::Event::Notifications { re, key, settings, devices, mail } => Event::Notifications {
@@ -233,9 +239,9 @@ fn rare(event: &chat::Event) -> Event<'_> {
         chat::Event::Changes { re, changes } => Event::Changes {
             re: *re,
             reset: changes.reset,
-            conversations: changes.conversations.iter().map(conversation).collect(),
-            messages: changes.messages.iter().map(|posted| message(posted)).collect(),
-            updates: changes.updates.iter().map(|posted| message(posted)).collect(),
+            conversations: changes.conversations.iter().map(|row| conversation(row, links)).collect(),
+            messages: changes.messages.iter().map(|posted| message(posted, links)).collect(),
+            updates: changes.updates.iter().map(|posted| message(posted, links)).collect(),
             gaps: changes.gaps.iter().map(gap).collect(),
             left: changes.left.iter().map(left).collect(),
             contacts: changes.contacts.iter().map(contact).collect(),
@@ -248,11 +254,15 @@ fn rare(event: &chat::Event) -> Event<'_> {
     }
 }
 
-fn message(message: &chat::Message) -> web_proto::Message<'_> {
-    named_message(message, conversation_text(message.conversation))
+fn message<'a>(message: &'a chat::Message, links: &Links) -> web_proto::Message<'a> {
+    named_message(message, links, conversation_text(message.conversation))
 }
 
-fn named_message<'a>(message: &'a chat::Message, conversation: Cow<'a, str>) -> web_proto::Message<'a> {
+fn named_message<'a>(
+    message: &'a chat::Message,
+    links: &Links,
+    conversation: Cow<'a, str>,
+) -> web_proto::Message<'a> {
     web_proto::Message {
         conversation,
         seq: message.seq.0,
@@ -267,6 +277,25 @@ fn named_message<'a>(message: &'a chat::Message, conversation: Cow<'a, str>) -> 
         call: call::entry(&message.client_id).filter(|_| !message.deleted),
         pinned: message.pinned,
         reactions: message.reactions.iter().map(reaction).collect(),
+        files: message.files.iter().map(|posted| file(posted, links)).collect(),
+    }
+}
+
+pub(crate) fn file<'a>(file: &'a chat::File, links: &Links) -> web_proto::File<'a> {
+    let picture = file.picture.as_ref();
+    let has_thumbnail = picture.is_some_and(|picture| picture.has_thumbnail);
+    web_proto::File {
+        id: crate::files::id_text(file.id).into(),
+        name: Cow::Borrowed(&file.name),
+        kind: file.kind.name().into(),
+        size: file.bytes,
+        url: links.of(file, false).into(),
+        thumb: has_thumbnail.then(|| links.of(file, true).into()),
+        width: picture.map(|picture| picture.width),
+        height: picture.map(|picture| picture.height),
+        blurhash: picture.map(|picture| Cow::Borrowed(&*picture.blurhash)),
+        duration: file.duration_ms,
+        voice: file.voice,
     }
 }
 
@@ -310,7 +339,7 @@ fn contact(contact: &chat::Contact) -> web_proto::Contact<'_> {
     web_proto::Contact { person: person(&contact.person), state }
 }
 
-fn conversation(conversation: &chat::Conversation) -> web_proto::Conversation<'_> {
+fn conversation<'a>(conversation: &'a chat::Conversation, links: &Links) -> web_proto::Conversation<'a> {
     web_proto::Conversation {
         conversation: conversation_text(conversation.id),
         with: conversation.with.person().map(person),
@@ -318,7 +347,7 @@ fn conversation(conversation: &chat::Conversation) -> web_proto::Conversation<'_
             chat::With::Person(_) => None,
             chat::With::Room(room, role) => Some(self::room(room, Some(*role))),
         },
-        last: conversation.last.as_deref().map(message),
+        last: conversation.last.as_deref().map(|last| message(last, links)),
         received: conversation.received.0,
         read: conversation.read.0,
         their_received: conversation.their_received.0,
@@ -491,6 +520,10 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::TooManyPinned => Code::TooManyPinned,
         Refusal::Filtered => Code::Filtered,
         Refusal::NoPush => Code::NoPush,
+        Refusal::NoSuchFile => Code::NoSuchFile,
+        Refusal::FileTooLarge => Code::FileTooLarge,
+        Refusal::NoRoomForFile => Code::NoRoomForFile,
+        Refusal::TooManyFiles => Code::TooManyFiles,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }
@@ -542,7 +575,7 @@ fn position_text(position: Position) -> Cow<'static, str> {
 }
 
 /// Only what `conversation_text` writes: one conversation has one name.
-fn parse_conversation(site: SiteId, text: &str) -> Option<ConversationId> {
+pub(crate) fn parse_conversation(site: SiteId, text: &str) -> Option<ConversationId> {
     parse_hex(text, 16).map(|key| ConversationId { site, key })
 }
 
@@ -585,15 +618,21 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
         Command::Hello(_) => return Err(Asked::NotNow),
         Command::Ping { rid } => return Ok(Asked::Pong(rid)),
         Command::Bye => return Ok(Asked::Bye),
-        Command::Send { id, to, body, reply_to } => match self::to(&to, site) {
-            Ok(to) => chat::Command::Send {
-                client_id: id.into(),
-                to,
-                body: body.into(),
-                reply_to: reply_to.map(Seq),
-            },
-            Err(code) => return Err(Asked::Error { code, re: None, id: Some(id.into()) }),
-        },
+        Command::Send { id, to, body, reply_to, files } => {
+            let files: Option<Vec<_>> = files.iter().map(|file| crate::files::parse_id(site, file)).collect();
+            match (self::to(&to, site), files.ok_or(Code::NoSuchFile)) {
+                (Ok(to), Ok(files)) => chat::Command::Send {
+                    client_id: id.into(),
+                    to,
+                    body: body.into(),
+                    reply_to: reply_to.map(Seq),
+                    files,
+                },
+                (Err(code), _) | (_, Err(code)) => {
+                    return Err(Asked::Error { code, re: None, id: Some(id.into()) });
+                }
+            }
+        }
         Command::Marker { conversation, set } => chat::Command::Marker {
             conversation: parse_conversation(site, &conversation)
                 .ok_or_else(wrong(Code::NoSuchConversation, None))?,

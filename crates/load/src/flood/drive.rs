@@ -172,6 +172,7 @@ impl Exchanging {
             to: SendTo::User(token::user(member ^ 1).into()),
             body: self.body.to_string().into(),
             reply_to: None,
+            files: Vec::new(),
         }
     }
 

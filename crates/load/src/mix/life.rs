@@ -142,6 +142,7 @@ impl Life {
             to: SendTo::User(token::user(member_at(to)).into()),
             body: "Shall we meet at seven, or is that too early for you?".into(),
             reply_to: None,
+            files: Vec::new(),
         };
         says.say(member, &command);
         add(&self.traffic.sent, 1);

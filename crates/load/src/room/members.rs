@@ -118,7 +118,10 @@ impl Members {
     fn write(&self, member: u32, to: SendTo<'_>, kind: Kind, number: u64, due: Instant, says: &mut Says) {
         add(&self.table.traffic.sent, self.table.hearers(kind));
         let id = self.table.marks.write(number << 2 | kind as u64, due);
-        says.say(member, &Command::Send { id: id.into(), to, body: BODY.into(), reply_to: None });
+        says.say(
+            member,
+            &Command::Send { id: id.into(), to, body: BODY.into(), reply_to: None, files: Vec::new() },
+        );
     }
 
     fn write_beside(&self, due: Due, kind: Kind, says: &mut Says) {

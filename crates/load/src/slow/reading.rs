@@ -153,7 +153,7 @@ impl Members {
         };
         let id = marks.write(number, due).into();
         let to = SendTo::User(token::user(to).into());
-        let command = Command::Send { id, to, body: body.as_str().into(), reply_to: None };
+        let command = Command::Send { id, to, body: body.as_str().into(), reply_to: None, files: Vec::new() };
         says.say(slow + writer, &command);
         add(&traffic.sent, 1);
     }

@@ -137,7 +137,13 @@ impl Weather {
         let to = (number.wrapping_mul(7919) % u64::from(self.members)) as u32;
         let id = self.marks.write(number, due);
         let to = SendTo::User(token::user(to).into());
-        Command::Send { id: id.into(), to, body: "Are you still there?".into(), reply_to: None }
+        Command::Send {
+            id: id.into(),
+            to,
+            body: "Are you still there?".into(),
+            reply_to: None,
+            files: Vec::new(),
+        }
     }
 
     fn watched(&self, watcher: u32) -> std::ops::Range<u32> {

@@ -295,6 +295,7 @@ impl Server {
                 watch: 1,
                 idle_ms: 75_000,
                 heartbeat_ms: 1,
+                file_bytes: 0,
             },
             time: 0,
             expires: 0,
@@ -369,6 +370,7 @@ impl Server {
                 deleted: false,
                 pinned: false,
                 reactions: vec![],
+                files: Vec::new(),
             },
             position: "p".into(),
         });

@@ -100,6 +100,7 @@ impl Browsers {
             to: SendTo::User(to.into()),
             body: "Did you see the new thread? I would not have thought so.".into(),
             reply_to: None,
+            files: Vec::new(),
         };
         self.say(socket, &command, &mut io);
     }

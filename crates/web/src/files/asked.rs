@@ -1,0 +1,104 @@
+//! What a request about files says of who asks, and how it is refused.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use chat::{Identified, Node, Refusal, SiteId, Timestamp};
+use tokio::sync::oneshot;
+use web_proto::{Code, Event};
+
+use crate::request::is_own_origin;
+
+/// Why not, as it is told.
+#[derive(Debug)]
+pub(super) struct Refused {
+    status: u16,
+    code: Code,
+    text: String,
+}
+
+impl Refused {
+    pub(super) fn of(code: Code) -> Refused {
+        Refused { status: code.http_status(), code, text: code.meaning().trim().to_owned() }
+    }
+
+    pub(super) fn because(code: Code, text: &str) -> Refused {
+        Refused { text: text.to_owned(), ..Refused::of(code) }
+    }
+
+    pub(super) fn with_status(self, status: u16) -> Refused {
+        Refused { status, ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn code(&self) -> Code {
+        self.code
+    }
+
+    pub(super) fn response(&self) -> Response<Body> {
+        let mut json = Vec::new();
+        let retry_after = (self.code == Code::Unavailable).then_some(3_000);
+        let text = self.text.as_str().into();
+        Event::Error { code: self.code, text, re: None, id: None, retry_after }.write(&mut json);
+        let mut response = Response::new(Body::from(json));
+        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_REQUEST);
+        let fields = response.headers_mut();
+        fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        fields.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        response
+    }
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Refused {
+        Refused::because(crate::wire::code(refusal), &refusal.to_string())
+    }
+}
+
+/// The disk failed.
+impl From<std::io::Error> for Refused {
+    fn from(error: std::io::Error) -> Refused {
+        tracing::error!(%error, "the bytes of a file cannot be kept or read");
+        Refused::of(Code::Unavailable)
+    }
+}
+
+/// Waits for an answer of the domain.
+pub(super) async fn answer<T: Send + 'static>(
+    ask: impl FnOnce(Box<dyn FnOnce(Result<T, Refusal>) + Send>),
+) -> Result<T, Refused> {
+    let (tell, told) = oneshot::channel();
+    ask(Box::new(move |outcome| _ = tell.send(outcome)));
+    Ok(told.await.unwrap_or(Err(Refusal::Unavailable))?)
+}
+
+/// Does what may block where that harms nobody.
+pub(super) async fn blocking<T: Send + 'static>(
+    act: impl FnOnce() -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
+    let done = tokio::task::spawn_blocking(act).await;
+    done.unwrap_or_else(|_| Err(Refused::of(Code::Internal)))
+}
+
+/// The origin of the page that asks, where it is none of ours.
+pub(super) fn origin(fields: &HeaderMap) -> Option<&str> {
+    let text = |name| fields.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let host = text(header::HOST).unwrap_or_default();
+    text(header::ORIGIN).filter(|origin| !is_own_origin(origin, host))
+}
+
+/// The user whose token comes with the request, as `Authorization: Bearer`.
+pub(super) async fn identify(
+    node: &Node,
+    site: SiteId,
+    fields: &HeaderMap,
+    now: Timestamp,
+) -> Result<Identified, Refused> {
+    let told = fields.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token =
+        told.and_then(|told| told.split_once(' ')).filter(|(how, _)| how.eq_ignore_ascii_case("bearer"));
+    let Some((_, token)) = token else {
+        return Err(Refused::because(Code::BadToken, "a token is needed, as `authorization: Bearer …`"));
+    };
+    answer(|then| node.identify(site, token.trim(), origin(fields), now, then)).await
+}

@@ -1,0 +1,102 @@
+//! Files over HTTP: uploads as tus 1.0.0 says, downloads by signed links. Why it is so: `docs/design/files.md`.
+//!
+//! Handlers run on the tokio side. What touches the disk runs on threads that may block; no more of a file than a piece is
+//! ever in memory.
+
+mod asked;
+mod download;
+mod finish;
+mod link;
+mod tus;
+mod upload;
+mod writers;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{any, get};
+use chat::{Blobs, FileId, FileLimits, Node, SiteId, Timestamp};
+use tokio::sync::Semaphore;
+
+pub use finish::{PictureFault, Pictures, Remade};
+pub use link::Links;
+
+/// Everything that files need.
+pub struct Files {
+    pub node: Arc<Node>,
+    pub blobs: Arc<dyn Blobs>,
+    pub pictures: Arc<dyn Pictures>,
+    pub links: Links,
+    pub limits: FileLimits,
+    pub clock: fn() -> Timestamp,
+    /// Pictures that are made anew at the same time; others wait.
+    pub picture_makers: usize,
+}
+
+/// What the handlers share.
+struct Desk {
+    files: Files,
+    writers: writers::Writers,
+    makers: Semaphore,
+}
+
+/// The routes of files, to be merged into those of the node.
+pub fn routes(files: Files) -> Router {
+    let makers = Semaphore::new(files.picture_makers.max(1));
+    let desk = Arc::new(Desk { files, writers: writers::Writers::default(), makers });
+    Router::new()
+        .route("/v1/files", any(upload::collection))
+        .route("/v1/files/{site}/{id}", any(upload::one))
+        .route("/v1/files/{site}/{id}/{name}", get(download::download))
+        .with_state(desk)
+}
+
+/// An id as it is on the wire; its site is told beside it.
+pub(crate) fn id_text(id: FileId) -> String {
+    format!("{:016x}", id.number)
+}
+
+pub(crate) fn parse_id(site: SiteId, text: &str) -> Option<FileId> {
+    let is_id = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let number = u64::from_str_radix(text, 16).ok().filter(|_| is_id)?;
+    Some(FileId { site, number })
+}
+
+/// Site and id of `/v1/files/SITE/ID` and of what lies below.
+fn named(path: &str) -> Option<FileId> {
+    let mut parts = path.strip_prefix("/v1/files/")?.splitn(3, '/');
+    let site = parts.next()?;
+    let is_site = site.bytes().all(|byte| byte.is_ascii_digit()) && !site.starts_with('0');
+    let site = SiteId(site.parse().ok().filter(|_| is_site)?);
+    parse_id(site, parts.next()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_name_one_file_or_none() {
+        let id = FileId { site: SiteId(3), number: 0x1f };
+        for path in ["/v1/files/3/000000000000001f", "/v1/files/3/000000000000001f/cat.jpg"] {
+            assert_eq!(named(path), Some(id), "{path}");
+        }
+        for path in [
+            "/v1/files/3/1f",
+            "/v1/files/3/000000000000001F",
+            "/v1/files/03/000000000000001f",
+            "/v1/files/+3/000000000000001f",
+            "/v1/files/-3/000000000000001f",
+            "/v1/files/3/+00000000000001f",
+            "/v1/files//000000000000001f",
+            "/v1/files/99999999999/000000000000001f",
+            "/v1/files/3/../../../etc/passwd",
+            "/v1/files/3/%2e%2e/000000000000001f",
+            "/v1/files/3",
+            "/v1/files/",
+        ] {
+            assert_eq!(named(path), None, "{path}");
+        }
+        assert_eq!(id_text(id), "000000000000001f");
+    }
+}

@@ -1,0 +1,235 @@
+//! Uploads: made, gone on with in pieces, asked after, given up.
+
+use std::io::Write;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::State;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
+use bytes::Bytes;
+use chat::{FileId, FileRow, Sub, To, Wish};
+use web_proto::Code;
+
+use super::asked::{Refused, answer, blocking, identify, origin};
+use super::writers::Turn;
+use super::{Desk, id_text, named, tus};
+
+/// `/v1/files`.
+pub(super) async fn collection(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
+    let (head, _) = request.into_parts();
+    let outcome = match head.method {
+        Method::POST => create(&desk, &head.headers).await,
+        Method::OPTIONS => Ok(abilities(&desk)),
+        _ => Ok(tus::answer(StatusCode::METHOD_NOT_ALLOWED, &[])),
+    };
+    told(&desk, &head.headers, outcome)
+}
+
+/// `/v1/files/SITE/ID`.
+pub(super) async fn one(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let outcome = match head.method {
+        Method::OPTIONS => Ok(abilities(&desk)),
+        Method::HEAD | Method::GET | Method::PATCH | Method::DELETE => match named(head.uri.path()) {
+            Some(id) => go_on(&desk, &head.method, id, &head.headers, body).await,
+            None => Err(Refused::of(Code::NoSuchFile)),
+        },
+        _ => Ok(tus::answer(StatusCode::METHOD_NOT_ALLOWED, &[])),
+    };
+    told(&desk, &head.headers, outcome)
+}
+
+async fn create(desk: &Desk, fields: &HeaderMap) -> Result<Response<Body>, Refused> {
+    tus::check_version(fields)?;
+    let node = &desk.files.node;
+    let now = (desk.files.clock)();
+    let told = tus::metadata(fields)?;
+    let site = told.get("site").and_then(|key| node.site_id(key)).ok_or(Refused::of(Code::NoSuchSite))?;
+    let bytes = tus::number(fields, &tus::LENGTH)?;
+    let place = (told.get("user"), told.get("conversation"), told.get("page"));
+    let to = match place {
+        (Some(user), None, None) => To::User(Sub::parse(user).ok_or(Refused::of(Code::NoSuchUser))?),
+        (None, Some(id), None) => {
+            let id = crate::wire::parse_conversation(site, id);
+            To::Conversation(id.ok_or(Refused::of(Code::NoSuchConversation))?)
+        }
+        (None, None, Some(page)) => To::Page(chat::PageKey::parse(page).ok_or(Refused::of(Code::BadValue))?),
+        _ => {
+            let text = "upload-metadata: one of user, conversation and page is needed";
+            return Err(Refused::because(Code::BadValue, text));
+        }
+    };
+    let wish = Wish {
+        to,
+        name: told.get("filename").cloned().unwrap_or_default(),
+        bytes,
+        voice: told.contains_key("voice"),
+        duration_ms: told.get("duration").and_then(|ms| ms.parse().ok()),
+    };
+    let who = identify(node, site, fields, now).await?;
+    let id = answer(|then| node.create_file(&who, wish, desk.files.limits, now, then)).await?;
+    let location = format!("/v1/files/{}/{}", site.0, id_text(id));
+    Ok(tus::answer(StatusCode::CREATED, &[(LOCATION, location), (tus::OFFSET, "0".into())]))
+}
+
+/// With an upload of who asks.
+async fn go_on(
+    desk: &Desk,
+    method: &Method,
+    id: FileId,
+    fields: &HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Refused> {
+    tus::check_version(fields)?;
+    let node = &desk.files.node;
+    let who = identify(node, id.site, fields, (desk.files.clock)()).await?;
+    let row = answer(|then| node.file(id, then)).await?;
+    if *method == Method::GET {
+        answer(|then| node.may_see_file(&who, &row, then)).await?;
+        return described(desk, &row);
+    }
+    // Whose it is, is nobody else's business.
+    if row.owner != who.user() {
+        return Err(Refused::of(Code::NoSuchFile));
+    }
+    let mut turn = desk.writers.take(id).await;
+    match *method {
+        Method::DELETE => {
+            answer(|then| node.remove_file(id, then)).await?;
+            let blobs = Arc::clone(&desk.files.blobs);
+            blocking(move || Ok(blobs.remove(id)?)).await?;
+            Ok(tus::answer(StatusCode::NO_CONTENT, &[]))
+        }
+        Method::HEAD => {
+            let (offset, length) = standing(desk, &row).await?;
+            let told = [(tus::OFFSET, offset.to_string()), (tus::LENGTH, length.to_string())];
+            Ok(tus::answer(StatusCode::OK, &told))
+        }
+        _ => {
+            let offset = append(desk, &row, &mut turn, fields, body).await?;
+            Ok(tus::answer(StatusCode::NO_CONTENT, &[(tus::OFFSET, offset.to_string())]))
+        }
+    }
+}
+
+/// A file that is complete, as messages will show it.
+fn described(desk: &Desk, row: &FileRow) -> Result<Response<Body>, Refused> {
+    if !row.is_complete {
+        return Err(Refused::of(Code::NoSuchFile));
+    }
+    let mut json = Vec::new();
+    crate::wire::file(&row.file, &desk.files.links).write(&mut json);
+    let mut response = Response::new(Body::from(json));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}
+
+/// How far it came, of how much. Where all is there and a crash or a lost connection came in between, it is finished now.
+async fn standing(desk: &Desk, row: &FileRow) -> Result<(u64, u64), Refused> {
+    if row.is_complete {
+        return Ok((row.file.bytes, row.file.bytes));
+    }
+    let (blobs, id) = (Arc::clone(&desk.files.blobs), row.file.id);
+    let arrived = blocking(move || Ok(blobs.arrived(id)?)).await?;
+    if arrived == row.file.bytes {
+        desk.finish(row).await?;
+    }
+    Ok((arrived, row.file.bytes))
+}
+
+/// Writes what comes; answers the new offset.
+async fn append(
+    desk: &Desk,
+    row: &FileRow,
+    turn: &mut Turn,
+    fields: &HeaderMap,
+    mut body: Body,
+) -> Result<u64, Refused> {
+    if fields.get(CONTENT_TYPE).is_none_or(|kind| kind != "application/offset+octet-stream") {
+        let text = "content-type: application/offset+octet-stream is needed";
+        return Err(Refused::because(Code::BadValue, text).with_status(415));
+    }
+    let wanted = tus::number(fields, &tus::OFFSET)?;
+    let (mut offset, length) = standing(desk, row).await?;
+    if wanted != offset {
+        return Err(Refused::because(Code::WrongOffset, &format!("this upload stands at {offset}")));
+    }
+    if offset == length {
+        return Ok(offset);
+    }
+    let (blobs, id) = (Arc::clone(&desk.files.blobs), row.file.id);
+    let mut file = blocking(move || Ok(blobs.upload(id)?)).await?;
+    loop {
+        let piece = tokio::select! {
+            piece = next_piece(&mut body) => piece,
+            () = turn.is_over() => return Err(Refused::of(Code::UploadReplaced)),
+        };
+        let Some(piece) = piece else { break };
+        let after = offset + piece.len() as u64;
+        if after > length {
+            return Err(Refused::because(Code::BadValue, "more comes than was announced"));
+        }
+        file = blocking(move || {
+            file.write_all(&piece)?;
+            Ok(file)
+        })
+        .await?;
+        offset = after;
+    }
+    if offset == length {
+        blocking(move || Ok(file.sync_all()?)).await?;
+        desk.finish(row).await?;
+    }
+    Ok(offset)
+}
+
+/// None at the end, which a broken connection is too: what has come is kept.
+async fn next_piece(body: &mut Body) -> Option<Bytes> {
+    let frame = std::future::poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await;
+    frame?.ok()?.into_data().ok()
+}
+
+/// What `OPTIONS` says, and a page needs to hear before it may ask from elsewhere.
+fn abilities(desk: &Desk) -> Response<Body> {
+    let name = HeaderName::from_static;
+    tus::answer(
+        StatusCode::NO_CONTENT,
+        &[
+            (name("tus-version"), tus::VERSION.into()),
+            (name("tus-extension"), "creation,termination".into()),
+            (name("tus-max-size"), desk.files.limits.file_bytes.to_string()),
+            (name("access-control-allow-methods"), "POST, GET, HEAD, PATCH, DELETE".into()),
+            (
+                name("access-control-allow-headers"),
+                "authorization, content-type, tus-resumable, upload-length, upload-metadata, upload-offset"
+                    .into(),
+            ),
+            (name("access-control-max-age"), "7200".into()),
+        ],
+    )
+}
+
+/// The fields that all answers have.
+fn told(desk: &Desk, asked: &HeaderMap, outcome: Result<Response<Body>, Refused>) -> Response<Body> {
+    let mut response = outcome.unwrap_or_else(|refused| refused.response());
+    let fields = response.headers_mut();
+    fields.insert(tus::RESUMABLE, HeaderValue::from_static(tus::VERSION));
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    fields.insert(VARY, HeaderValue::from_static("origin"));
+    fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // As elsewhere: pages of an origin that some site allows may read what is said; the token says the rest.
+    if let Some(origin) = origin(asked).filter(|origin| desk.files.node.origin_known(origin))
+        && let Ok(origin) = HeaderValue::from_str(origin)
+    {
+        let name = HeaderName::from_static;
+        fields.insert(name("access-control-allow-origin"), origin);
+        let exposed =
+            "location, upload-offset, upload-length, tus-resumable, tus-version, tus-extension, tus-max-size";
+        fields.insert(name("access-control-expose-headers"), HeaderValue::from_static(exposed));
+    }
+    response
+}
