@@ -86,6 +86,9 @@ pub(crate) enum Command {
     /// Exit code 1 where something fails. A node that runs is looked at as it runs, with its own limits.
     #[command(verbatim_doc_comment)]
     Doctor(DoctorArgs),
+    /// Read a picture from stdin and write it anew to stdout: what a node starts for each that members send.
+    #[command(hide = true)]
+    Picture,
 }
 
 /// Settings of a node as flags; each wins over its `KITH_*` variable and the file.

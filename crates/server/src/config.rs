@@ -37,6 +37,7 @@ pub(crate) struct Config {
     pub push: Push,
     pub tokens: Tokens,
     pub store: Store,
+    pub files: Files,
     pub stop: Stop,
 }
 
@@ -211,6 +212,23 @@ pub(crate) enum Sync {
     Normal,
 }
 
+/// Files that members send; see `chat::FileLimits`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Files {
+    /// Longest file; 0: no files can be sent.
+    pub file_bytes: u64,
+    /// All files of a user, and of a site; 0: no limit.
+    pub user_bytes: u64,
+    pub site_bytes: u64,
+    /// Another origin from which they are delivered, that leads to this node too; empty: this one.
+    pub url: String,
+    /// How long a link to a file opens it.
+    pub link_life: Span,
+    /// What was not sent for so long is removed.
+    pub unsent_life: Span,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Stop {
@@ -241,6 +259,7 @@ impl Default for Config {
             push: Push::default(),
             tokens: Tokens::default(),
             store: Store::default(),
+            files: Files::default(),
             stop: Stop::default(),
         }
     }
@@ -333,6 +352,19 @@ impl Default for Tokens {
 impl Default for Store {
     fn default() -> Store {
         Store { sync: Sync::Full, readers: 4 }
+    }
+}
+
+impl Default for Files {
+    fn default() -> Files {
+        Files {
+            file_bytes: 104_857_600,
+            user_bytes: 1_073_741_824,
+            site_bytes: 53_687_091_200,
+            url: String::new(),
+            link_life: Span::seconds(12 * 3_600),
+            unsent_life: Span::seconds(24 * 3_600),
+        }
     }
 }
 
@@ -557,6 +589,7 @@ fn check(config: &Config) -> Outcome {
         ))
         .remedy("0 leaves it to the system, which sizes buffers by need"));
     }
+    check_files(&config.files)?;
     check_mail(config)?;
     let contact = &config.push.contact;
     if !(contact.is_empty() || contact.starts_with("mailto:") || contact.starts_with("https://")) {
@@ -564,6 +597,22 @@ fn check(config: &Config) -> Outcome {
     }
     check_times(&config.web)?;
     crate::calls::check(&config.calls)
+}
+
+fn check_files(files: &Files) -> Outcome {
+    let is_origin = files.url.starts_with("https://") || files.url.starts_with("http://");
+    if !files.url.is_empty() && !is_origin {
+        return Err(Trouble::new(format!("files.url may not be {}", files.url))
+            .remedy("say an origin, as in https://files.example, or leave it out"));
+    }
+    let (hour, month) = (Span::seconds(3_600), Span::seconds(30 * 24 * 3_600));
+    for (key, value) in [("files.link_life", files.link_life), ("files.unsent_life", files.unsent_life)] {
+        if value < hour || value > month {
+            return Err(Trouble::new(format!("{key} may not be {value}"))
+                .remedy(format!("set {key} between {hour} and {month}, or leave it out")));
+        }
+    }
+    Ok(())
 }
 
 fn check_mail(config: &Config) -> Outcome {
@@ -678,6 +727,9 @@ mod tests {
         assert!(said("[push]\ncontact = \"me@example.com\"").contains("mailto:"));
         assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
         assert!(said("[edge]\nsocket_buffer_kib = 65537").contains("0 leaves it to the system"));
+        assert!(said("[files]\nurl = \"files.example\"").contains("https://files.example"));
+        assert!(said("[files]\nlink_life = \"10s\"").contains("files.link_life"));
+        assert!(said("[files]\nunsent_life = \"90d\"").contains("files.unsent_life"));
         let missing = load(Layers { file: Some("/no/such.toml".into()), ..Layers::default() });
         assert!(missing.expect_err("no file").to_string().contains("--config"));
     }

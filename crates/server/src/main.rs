@@ -14,6 +14,7 @@ mod data_dir;
 mod demo;
 mod doctor;
 mod figures;
+mod files;
 mod housekeeping;
 mod import;
 mod load_command;
@@ -22,6 +23,7 @@ mod mail;
 mod memory;
 mod metrics;
 mod need;
+mod pictures;
 mod process;
 mod push;
 mod question;
@@ -69,6 +71,7 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
             return serve::run(&load(flags.settings())?, Purpose::Throwaway);
         }
         Command::Demo(flags) => return serve::run(&load(flags.settings())?, Purpose::Demo),
+        Command::Picture => return Ok(pictures::run()),
         Command::Load(command) => {
             let flags = command.target().map(|target| target.data.settings()).unwrap_or_default();
             load_command::run(command, &load(flags)?)?;

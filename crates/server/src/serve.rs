@@ -15,6 +15,7 @@ use signal_hook::iterator::Signals;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
 use crate::config::{Config, Loaded};
+use crate::files::Sweeper;
 use crate::housekeeping::Housekeeping;
 use crate::metrics::{Metrics, Source};
 use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS};
@@ -22,7 +23,7 @@ use crate::push::{Pusher, Rules};
 use crate::run_file::RunFile;
 use crate::status::{self, Status};
 use crate::trouble::{Outcome, Trouble};
-use crate::{allocator, calls, data_dir, demo, figures, logging, mail, print_with, widget};
+use crate::{allocator, calls, data_dir, demo, figures, files, logging, mail, print_with, widget};
 
 /// What a node is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +93,7 @@ struct Running {
     addresses: Addresses,
     status: Status,
     house: Housekeeping,
+    sweeper: Sweeper,
     runtime: tokio::runtime::Runtime,
     _run_file: Option<RunFile>,
 }
@@ -129,12 +131,14 @@ impl Running {
         let runtime = runtime().map_err(unstarted)?;
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
-        let (node_config, web_config) = (node_config(config)?, web_config(config));
+        let files = files::open(config)?;
+        let (node_config, web_config) = (node_config(config)?, web_config(config, &files));
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Arc::new(outbox);
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
         router = router.merge(web::ice_routes(Arc::clone(&node), crate::now));
         router = router.merge(web::site_api(Arc::clone(&node), crate::now));
+        router = router.merge(files::routes(&node, &files, config));
         let push = push(config, &node, &store, runtime.handle())?;
         let mail = mail(config, &node, &store, runtime.handle())?;
         // Nothing else sets it.
@@ -174,8 +178,9 @@ impl Running {
         let addresses =
             Addresses { http: edge.local_addrs()[HTTP], https: edge.local_addrs().get(HTTPS).copied() };
         let house = Housekeeping::begin(Arc::clone(&node), edge.counters()).map_err(unstarted)?;
+        let sweeper = Sweeper::begin(Arc::clone(&node), files.blobs, config).map_err(unstarted)?;
         let run_file = write_run_file(addresses, config);
-        Ok(Running { edge, node, store, addresses, status, house, runtime, _run_file: run_file })
+        Ok(Running { edge, node, store, addresses, status, house, sweeper, runtime, _run_file: run_file })
     }
 
     /// Says goodbye to everybody, lets what was taken reach the disk and the answers reach the clients.
@@ -184,6 +189,7 @@ impl Running {
         self.status.end();
         self.edge.stop_accepting();
         self.house.stop();
+        self.sweeper.stop();
         // Answers to what was sent until now come before the goodbye, those to the rest with it.
         flush(&*self.store);
         self.node.goodbye(u32::try_from(config.stop.spread.as_millis()).unwrap_or(u32::MAX));
@@ -271,6 +277,9 @@ fn workers(config: &Config) -> Outcome<usize> {
     }
 }
 
+/// For what touches the disk; more requests wait for one of them.
+const BLOCKING_THREADS: usize = 16;
+
 /// Begins to tell those who are away; None where the operator does not want that.
 fn push(
     config: &Config,
@@ -326,7 +335,12 @@ fn mail(
 
 /// For requests that no worker answers itself: pages and their tokens. Two threads, because one may wait for the store.
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("pages").enable_all().build()
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(BLOCKING_THREADS)
+        .thread_name("pages")
+        .enable_all()
+        .build()
 }
 
 fn random() -> [u8; 32] {
@@ -345,8 +359,10 @@ fn write_run_file(addresses: Addresses, config: &Config) -> Option<RunFile> {
 /// Room for the largest answer, a page of the longest messages, and for an echo.
 const OUTPUT_LIMIT: usize = web::ECHO_BYTES + (1 << 20);
 
-fn web_config(config: &Config) -> WebConfig {
+fn web_config(config: &Config, files: &files::Place) -> WebConfig {
     WebConfig {
+        file_bytes: config.files.file_bytes,
+        links: files.links.clone(),
         frame_bytes: config.web.frame_bytes,
         idle: config.web.idle.into(),
         heartbeat: config.web.heartbeat.into(),

@@ -168,8 +168,13 @@ impl Core for InProcess {
         let (Some(session), Some(to)) = (session, Sub::parse(to)) else {
             return self.sessions.ear.hear(member, Heard::Refused(Refusal::NoSession.word()));
         };
-        let send =
-            Command::Send { client_id: id.into(), to: To::User(to), body: body.into(), reply_to: None };
+        let send = Command::Send {
+            client_id: id.into(),
+            to: To::User(to),
+            body: body.into(),
+            reply_to: None,
+            files: Vec::new(),
+        };
         self.node.command(*session, send, crate::now());
     }
 }

@@ -175,7 +175,8 @@ impl Scene {
 
     fn write(&self, from: SessionId, id: &str, body: &str) {
         let to = To::User(Sub::parse("anna").unwrap());
-        let send = Command::Send { client_id: id.into(), to, body: body.into(), reply_to: None };
+        let send =
+            Command::Send { client_id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new() };
         self.node.command(from, send, Timestamp(self.now));
     }
 

@@ -135,7 +135,10 @@ impl Scene {
     fn ben_writes(&self, body: &str) {
         let ben = self.enter("ben", 2);
         let to = To::User(Sub::parse("anna").unwrap());
-        self.say(ben, Command::Send { client_id: "1".into(), to, body: body.into(), reply_to: None });
+        self.say(
+            ben,
+            Command::Send { client_id: "1".into(), to, body: body.into(), reply_to: None, files: Vec::new() },
+        );
         self.node.tick(Timestamp(self.now + 5_000));
     }
 
