@@ -51,7 +51,7 @@ export class Widget {
     return this.page.evaluate(() => {
       const root = document.querySelector('kith-widget').shadowRoot;
       return Array.from(root.querySelectorAll('[data-message]'), one => ({
-        text: one.querySelector('.body-text').textContent,
+        text: one.querySelector('.body-text')?.textContent ?? '',
         mine: one.classList.contains('own'),
         state: one.querySelector('.state')?.dataset.state,
       }));

@@ -139,6 +139,7 @@ function roomOf(i: number): RoomView {
 
 /** Pictures the state that a test or the page wants; `change` redraws a topic. */
 export class FakeClient implements Client {
+  readonly server = '';
   readonly calls: string[] = [];
   state: Status = { state: 'online', transport: 'websocket', shared: false };
   myself: Me;
@@ -441,6 +442,10 @@ export class FakeClient implements Client {
     this.change('totals');
     this.change('unread');
   }
+  async access() {
+    return { site: 'fake', token: 'fake' };
+  }
+
   send(key: ConversationKey, body: string, replyTo?: number) {
     const id = `out-${++this.serial}`;
     this.note(`send ${key} ${body}`);

@@ -11,6 +11,7 @@ export function browserEnvironment(server: string): Environment {
   const locks = ownLocks();
   const collator = new Intl.Collator(undefined, { sensitivity: 'base', numeric: true });
   return {
+    server,
     now: () => Date.now(),
     timer: (ms, call) => {
       // Longer ones would overflow and fire at once; whoever set it looks at the clock and sets it again.

@@ -1,7 +1,7 @@
 // What changes a replica. The leader applies changes in an order and tells the other tabs, which apply the same.
 
 import type { ConversationKey, Status } from './client.ts';
-import type { Code, Command, Event, SetPresence } from './wire.ts';
+import type { Code, Command, Event, SentFile, SetPresence } from './wire.ts';
 
 export type Change =
   /** The server said something; `request` is what it answers. */
@@ -20,7 +20,7 @@ export type Change =
  * hears it again from the leader, and says it again to the next leader if the first one died over it.
  */
 export type Action =
-  | { a: 'queue'; id: string; key: ConversationKey; body: string; replyTo?: number; time: number }
+  | ({ a: 'queue' } & Omit<Queued, 'failed'>)
   | { a: 'retry'; id: string }
   | { a: 'discard'; id: string }
   | ({ a: 'change' } & Pending)
@@ -42,6 +42,7 @@ export interface Queued {
   key: ConversationKey;
   body: string;
   replyTo?: number;
+  files?: readonly SentFile[];
   time: number;
   /** Set: it was refused for good, and waits for the member. */
   failed?: Code;

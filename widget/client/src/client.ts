@@ -25,6 +25,7 @@ import type {
   RequestState,
   Role,
   RoomKind,
+  SentFile,
   SetPresence,
   SiteRole,
 } from './wire.ts';
@@ -37,6 +38,8 @@ import type {
  * state, and promises of requests reject with a `RequestError`.
  */
 export interface Client {
+  /** Origin and path prefix of the server, without a slash at the end. */
+  readonly server: string;
   // -- reading --
 
   status(): Status;
@@ -86,8 +89,13 @@ export interface Client {
   loadOlder(key: ConversationKey): void;
   /** The member has seen everything up to this seq (visible, page in front). Debounced; only moves forward. */
   seen(key: ConversationKey, seq: number): void;
-  /** Queues a message, also while offline, and returns its id. The body is sent trimmed at its end. */
-  send(key: ConversationKey, body: string, replyTo?: number): string;
+  /**
+   * Queues a message, also while offline, and returns its id. The body is sent trimmed at its end. `files` were brought
+   * for this conversation (`upload.ts`); with some the body may be empty.
+   */
+  send(key: ConversationKey, body: string, replyTo?: number, files?: readonly SentFile[]): string;
+  /** What a request beside the session needs. `fresh`: the server did not like the token of last time. */
+  access(fresh?: boolean): Promise<Access>;
   /** Tries a failed message again, with the same id. */
   retry(id: string): void;
   /** Takes a failed or still waiting message out of the queue. */
@@ -180,6 +188,11 @@ export type ReportTarget =
   | { room: ConversationKey };
 
 export type ModeratorDeed = Omit<Moderate, 'rid'>;
+
+export interface Access {
+  site: string;
+  token: string;
+}
 
 /** Names a conversation for good, before and after it exists on the server. */
 export type ConversationKey = string & { readonly _: 'ConversationKey' };
@@ -428,6 +441,7 @@ export interface Message {
   /** It was deleted for all; the body is empty. */
   deleted?: true;
   reactions?: readonly Reaction[];
+  files?: readonly SentFile[];
   /** Kept at hand above the conversation. */
   pinned?: true;
   /** A change of it has not reached the server yet. */

@@ -130,8 +130,9 @@ export class Conversations {
     if (request) known.request = 'sent';
     const from = this.me();
     if (!queued || from === undefined) return this.changed.conversation(key);
-    const { body, replyTo } = queued;
-    this.message({ conversation, seq, from, id, body, time, ...(replyTo && { reply_to: replyTo }) }, 'live');
+    const { body, replyTo, files } = queued;
+    const more = { ...(replyTo && { reply_to: replyTo }), ...(files && { files: [...files] }) };
+    this.message({ conversation, seq, from, id, body, time, ...more }, 'live');
   }
 
   /** The room itself changed; one's own role in it did not. */

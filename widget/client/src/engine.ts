@@ -373,13 +373,14 @@ export class Engine {
       if (this.#flying.has(one.id) || (this.#later.get(one.id)?.at ?? 0) > now) continue;
       if (this.#flying.size >= MAX_FLYING) return;
       this.#flying.set(one.id, now);
-      const { id, body, replyTo } = one;
+      const { id, body, replyTo, files } = one;
       this.#send({
         t: 'send',
         id,
         to: addressee(one.key),
         body,
         ...(replyTo !== undefined && { reply_to: replyTo }),
+        ...(files && { files: files.map(file => file.id) }),
       });
     }
   }

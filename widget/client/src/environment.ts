@@ -4,6 +4,8 @@ import type { TransportName } from './client.ts';
 import type { Code, Event } from './wire.ts';
 
 export interface Environment {
+  /** Origin and path prefix of the Kith server, without a slash at the end. */
+  server: string;
   /** Unix milliseconds. */
   now(): number;
   /** Calls once after `ms`; returns the way to call it off. */

@@ -31,6 +31,7 @@ export type {
   RequestState,
   Role,
   RoomKind,
+  SentFile,
   SetPresence,
   SiteRole,
 } from './wire.ts';

@@ -3,6 +3,7 @@
 import { backoff } from './backoff.ts';
 import type { Action, Change, Pending } from './change.ts';
 import {
+  type Access,
   type CallEvent,
   type Client,
   type ContactList,
@@ -59,6 +60,7 @@ import type {
   Role,
   RoomKind,
   Member as RoomMember,
+  SentFile,
   SetPresence,
 } from './wire.ts';
 
@@ -76,6 +78,8 @@ export function createClient(options: ClientOptions, env: Environment): Client {
 }
 
 const SAVE_MS = 2_000;
+/** A token that ends sooner is not used again. */
+const HELD_MS = 60_000;
 /** In place of a `sub`: whoever it is, the tabs of this browser are the same guest. */
 const GUEST = 'guest';
 
@@ -91,6 +95,8 @@ class Member implements Client {
   #hint: string | undefined;
   /** Fetched to learn who is here, or pushed by the page, and not used yet. */
   #freshToken: string | undefined;
+  /** The one of last time, for requests beside the session. */
+  #held: string | undefined;
   #wanted = false;
   #identifying = 0;
   #callOff: (() => void) | undefined;
@@ -141,6 +147,10 @@ class Member implements Client {
   }
 
   // -- reading --
+
+  get server(): string {
+    return this.env.server;
+  }
 
   status(): Status {
     const { status } = this.#replica;
@@ -237,6 +247,7 @@ class Member implements Client {
     if (this.#user !== undefined && sub !== undefined && sub !== this.#user) return this.#switch();
     if (this.#engine) {
       this.#freshToken = undefined;
+      this.#held = token;
       this.#engine.token(token);
     }
   }
@@ -373,8 +384,12 @@ class Member implements Client {
   async #token(): Promise<string | undefined> {
     const fresh = this.#freshToken;
     this.#freshToken = undefined;
-    if (fresh !== undefined) return fresh;
+    if (fresh !== undefined) {
+      this.#held = fresh;
+      return fresh;
+    }
     const token = await this.options.token();
+    this.#held = token;
     const sub = token === undefined ? GUEST : (claims(token).sub ?? 'unreadable');
     if (this.#user === undefined || sub === this.#user) return token;
     // Somebody else has signed in on the site, or nobody is any more: nothing of the former member may stay.
@@ -397,6 +412,7 @@ class Member implements Client {
     if (this.#user !== undefined) this.#cupboard.forget(this.#user);
     this.#cupboard.forgetGuest();
     this.#user = undefined;
+    this.#held = undefined;
     this.#hint = undefined;
     this.#identifying += 1;
     const { status } = this.#replica;
@@ -452,7 +468,7 @@ class Member implements Client {
     if (seq > this.#replica.known(key).read) this.#do({ a: 'seen', key, seq });
   }
 
-  send(key: ConversationKey, body: string, replyTo?: number): string {
+  send(key: ConversationKey, body: string, replyTo?: number, files?: readonly SentFile[]): string {
     const id = uuid7(this.env.now(), this.env.bytes(16));
     const text = body.trimEnd();
     const screen = this.#views.screens.get(key);
@@ -464,6 +480,7 @@ class Member implements Client {
       body: text,
       time: this.env.now(),
       ...(replyTo !== undefined && { replyTo }),
+      ...(files && { files }),
     });
     return id;
   }
@@ -642,6 +659,16 @@ class Member implements Client {
   }
 
   // -- asking --
+
+  async access(fresh = false): Promise<Access> {
+    const { site } = this.options;
+    const guest = this.#replica.guestToken;
+    const held = this.#user === GUEST ? guest : fresh ? undefined : this.#held;
+    const isOver = (claims(held ?? '').exp ?? 0) < this.env.now() + HELD_MS;
+    const token = held === undefined || (isOver && held !== guest) ? await this.#token() : held;
+    if (token === undefined) throw new RequestError('no_guests');
+    return { site, token };
+  }
 
   #online(): boolean {
     return this.#replica.status.state === 'online' && this.#tabs !== undefined;

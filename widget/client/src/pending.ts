@@ -64,7 +64,7 @@ export function foreseen(message: Message, pending: readonly Pending[], me: stri
   return seen;
 }
 
-function without({ edited: _, reactions: __, reply_to: ___, ...rest }: Message): Message {
+function without({ edited: _, reactions: __, reply_to: ___, files: ____, ...rest }: Message): Message {
   return { ...rest, body: '', deleted: true };
 }
 

@@ -306,6 +306,7 @@ export class Views {
       body: queued.body,
       time: queued.time,
       ...(queued.replyTo !== undefined && { replyTo: queued.replyTo }),
+      ...(queued.files && { files: queued.files }),
       state: queued.failed ? 'failed' : 'sending',
       ...(queued.failed && { code: queued.failed }),
     });

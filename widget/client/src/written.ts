@@ -18,19 +18,19 @@ export class Written {
   constructor(private readonly changed: Changed) {}
 
   /** `bodyBytes`: what the server takes, where it is known. */
-  enqueue({ id, key, body, replyTo, time }: Action & { a: 'queue' }, bodyBytes: number | undefined): void {
-    if (this.queue.some(one => one.id === id)) return;
-    const code = this.#unsendable(body, bodyBytes);
-    this.queue = [
-      ...this.queue,
-      { id, key, body, time, ...(replyTo && { replyTo }), ...(code && { failed: code }) },
-    ];
+  enqueue({ a: _, ...one }: Action & { a: 'queue' }, bodyBytes: number | undefined): void {
+    const { id, key } = one;
+    if (this.queue.some(old => old.id === id)) return;
+    const code = this.#unsendable(one, bodyBytes);
+    this.queue = [...this.queue, { ...one, ...(code && { failed: code }) }];
     this.changed.conversation(key);
   }
 
-  #unsendable(body: string, bodyBytes = Number.POSITIVE_INFINITY): Code | undefined {
+  #unsendable({ body, files }: Queued, bodyBytes = Number.POSITIVE_INFINITY): Code | undefined {
     if (this.queue.length >= MAX_QUEUED) return 'full';
-    return body === '' || new TextEncoder().encode(body).length > bodyBytes ? 'bad_body' : undefined;
+    return (body === '' && !files) || new TextEncoder().encode(body).length > bodyBytes
+      ? 'bad_body'
+      : undefined;
   }
 
   unqueue(id: string): void {

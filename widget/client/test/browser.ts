@@ -147,6 +147,7 @@ export class Tab {
       random: this.random,
       bytes: count => Uint8Array.from({ length: count }, () => Math.floor(this.random() * 256)),
       compare: (a, b) => (a < b ? -1 : a > b ? 1 : 0),
+      server: 'https://im.example',
       transports: { websocket: open },
       storage: browser.keyValues(this),
       ...(!browser.old && { locks: browser.locks(this) }),

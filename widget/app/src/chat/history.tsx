@@ -3,7 +3,7 @@
 import { type Conversation, isRoom, type Message } from '@kith/client';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { plainOf } from '../body_text/plain.ts';
+import { gistOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
 import type { MessageDeeds } from '../message/actions.ts';
 import { askToDelete } from '../message/asking.ts';
@@ -69,7 +69,7 @@ export function History({
   const nameOf = (message: Message) => (message.mine ? words.you : client.person(message.from).name);
   const quoted = (message: Message) => ({
     name: nameOf(message),
-    body: message.deleted ? words.deletedMessage : plainOf(message.body, nameForMention),
+    body: message.deleted ? words.deletedMessage : gistOf(message, nameForMention),
   });
   const deeds = useMemo<MessageDeeds>(
     () => ({
@@ -79,6 +79,7 @@ export function History({
       remove: message => askToDelete(surroundings, () => client.remove(key, message.seq ?? 0)),
       react: (message, reaction, on) => client.react(key, message.seq ?? 0, reaction, on),
       showOriginal: setQuoteWanted,
+      messages: () => client.timeline(key).messages,
       mayRemove: () => keepsOrder,
       pin: (message, on) =>
         client.pin(key, message.seq ?? 0, on).catch(() => announce(words.somethingFailed)),

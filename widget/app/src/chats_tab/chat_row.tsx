@@ -3,7 +3,7 @@
 import { type Client, type Conversation, type ConversationKey, isRoom, type RoomView } from '@kith/client';
 import { useRef } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { plainOf } from '../body_text/plain.ts';
+import { gistOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
 import { fetchLate } from '../late.tsx';
 import { StateIcon } from '../message/state_icon.tsx';
@@ -121,9 +121,7 @@ function Preview({
     );
   }
   if (last === undefined) return <span class="row-preview clip">{conversation.room?.topic}</span>;
-  const text = last.deleted
-    ? words.deletedMessage
-    : oneLine(plainOf(last.body, user => nameKnown(client, user)));
+  const text = last.deleted ? words.deletedMessage : oneLine(gistOf(last, user => nameKnown(client, user)));
   return (
     <>
       {last.mine && !last.deleted && <StateIcon state={last.state} />}

@@ -2,7 +2,8 @@
 
 import type { Conversation, Message } from '@kith/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { plainOf } from '../body_text/plain.ts';
+import { gistOf } from '../body_text/plain.ts';
+import type { AttachHandle } from '../files/attach.tsx';
 import { Icon } from '../icon/icon.tsx';
 import { Late, late } from '../late.tsx';
 import { askToDelete } from '../message/asking.ts';
@@ -25,6 +26,7 @@ interface Props {
 }
 
 const MOST_HEIGHT = 132;
+const attachPart = late(() => import('../files/attach.tsx'), 'Attach');
 const suggestions = late(() => import('../suggest/suggest.tsx'), 'Suggest');
 /** The counter shows from here on. */
 const NEAR_LIMIT = 200;
@@ -46,8 +48,10 @@ export function Composer(props: Props) {
   const [listed, setListed] = useState<string>();
   const nameOf = (message: Message | undefined) =>
     message === undefined ? '' : message.mine ? words.you : client.person(message.from).name;
+  const attach = useRef<AttachHandle | null>(null);
+  const [files, setFiles] = useState(0);
   const over = bytesOver(text.trimEnd(), me?.limits.body_bytes);
-  const sendable = text.trim() !== '' && !(over !== undefined && over > 0);
+  const sendable = (text.trim() !== '' || files > 0) && !(over !== undefined && over > 0);
 
   // The draft may have been written, or sent, in another tab. Before anything is painted, as the focus is set: whoever
   // types at once would otherwise lose the first letters.
@@ -99,7 +103,7 @@ export function Composer(props: Props) {
   const send = () => {
     if (editing) return save(editing);
     if (!sendable) return;
-    client.send(key, text, replyTo?.seq);
+    if (!attach.current?.(text, replyTo?.seq)) client.send(key, text, replyTo?.seq);
     setText('');
     client.setDraft(key, '');
     onSent();
@@ -155,7 +159,7 @@ export function Composer(props: Props) {
               {editing ? words.editing : words.replyingTo(nameOf(replyTo))}
             </span>
             <span class="composer-reply-body clip">
-              <bdi>{plainOf((editing ?? replyTo)?.body ?? '').slice(0, 200)}</bdi>
+              <bdi>{gistOf(editing ?? replyTo ?? { body: '' }).slice(0, 200)}</bdi>
             </span>
           </span>
           <button
@@ -169,6 +173,13 @@ export function Composer(props: Props) {
         </div>
       )}
       <div class="composer-line">
+        {!editing && me?.limits.file_bytes && (
+          <Late
+            part={attachPart}
+            props={{ handle: attach, field, conversation, replyTo: replyTo?.seq, onChange: setFiles, onSent }}
+            onFailed={() => undefined}
+          />
+        )}
         <textarea
           ref={field}
           class="composer-field"

@@ -2,7 +2,7 @@
 
 import { type ConversationKey, isRoom } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { plainOf } from '../body_text/plain.ts';
+import { gistOf } from '../body_text/plain.ts';
 import { useClient, useWording } from '../surroundings.tsx';
 import { Announcer } from './announcer.ts';
 
@@ -30,7 +30,7 @@ export function LiveRegion({ announcement, chat }: Props) {
       if (key !== onScreen.current && conversation.mutedUntil > Date.now()) return;
       const { name } = client.person(message.from);
       const where = isRoom(key) ? words.inRoom(name, conversation.with.name) : name;
-      const heard = { chat: key, name: where, text: plainOf(message.body) };
+      const heard = { chat: key, name: where, text: gistOf(message) };
       const now = Date.now();
       const answer = announcer.hear(heard, now);
       if ('say' in answer) return say(answer.say);

@@ -19,6 +19,8 @@ export interface MessageDeeds {
   react(message: Message, reaction: string, on: boolean): void;
   /** To the message that this one answers. */
   showOriginal(seq: number): void;
+  /** All that are loaded in the conversation. */
+  messages?(): readonly Message[];
   /** Others' messages may be deleted by those who keep order. */
   mayRemove(message: Message): boolean;
   pin(message: Message, on: boolean): void;

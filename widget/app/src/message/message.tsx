@@ -9,7 +9,7 @@ import { BodyText } from '../body_text/body_text.tsx';
 import type { NameOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
 import { fetchLate, Late, late } from '../late.tsx';
-import { useSurroundings, useWording } from '../surroundings.tsx';
+import { useSurroundings } from '../surroundings.tsx';
 import type { MessageDeeds } from './actions.ts';
 import { longPress } from './long_press.ts';
 import { StateIcon } from './state_icon.tsx';
@@ -132,9 +132,10 @@ function Bubble(props: MessageProps) {
 export const messageActions = () => import('./actions.ts');
 export const reactionsPart = late(() => import('./reactions.tsx'), 'Reactions');
 export const failedPart = late(() => import('./failed.tsx'), 'Failed');
+const filesPart = late(() => import('../files/shown.tsx'), 'Files');
 
 function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
-  const words = useWording();
+  const { wording: words, announce } = useSurroundings();
   return (
     <>
       {message.replyTo !== undefined && (
@@ -150,13 +151,16 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
           {quoted && <span class="quote-body clip">{quoted.body.slice(0, 200)}</span>}
         </button>
       )}
+      {message.files && (
+        <Late part={filesPart} props={{ message, deeds }} onFailed={() => announce(words.loadFailed)} />
+      )}
       {message.deleted ? (
         <span class="body-text body-deleted">
           <Icon name="trash" />
           {words.deletedMessage}
         </span>
       ) : (
-        <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
+        message.body !== '' && <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
       )}
       <span class="meta">
         {message.pinned && (

@@ -3,7 +3,7 @@
 import { isRoom } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { plainOf } from '../body_text/plain.ts';
+import { gistOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
@@ -43,7 +43,7 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
     // A newer message begins anew.
   }, [held, message.id]);
   useEffect(() => {
-    if (unheard) announce(words.announceOne(client.person(message.from).name, plainOf(message.body)));
+    if (unheard) announce(words.announceOne(client.person(message.from).name, gistOf(message)));
   }, [unheard, message.id]);
 
   return (
@@ -78,7 +78,7 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
           </span>
           {/* Cut where its own direction ends, not where the widget's does. */}
           <span class="toast-text" dir="auto">
-            {plainOf(message.body)}
+            {gistOf(message)}
           </span>
         </span>
         {count > 1 && (

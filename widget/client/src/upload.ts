@@ -1,0 +1,233 @@
+// Brings a file to the server: in pieces, at offsets, as tus 1.0.0 says. What breaks goes on where it was.
+
+import { addressee } from './addressee.ts';
+import { backoff } from './backoff.ts';
+import { type Access, type ConversationKey, RequestError } from './client.ts';
+import type { Fetch } from './http.ts';
+import { COMES_BACK, type Code, type SentFile } from './wire.ts';
+
+/** What an upload needs of the world around it. */
+export interface UploadHost {
+  server: string;
+  access(fresh?: boolean): Promise<Access>;
+  fetch: Fetch;
+  /** Unix milliseconds. */
+  now(): number;
+  /** Calls once after `ms`; returns the way to call it off. */
+  timer(ms: number, call: () => void): () => void;
+  random(): number;
+}
+
+export interface UploadOf {
+  to: ConversationKey;
+  name: string;
+  bytes: Blob;
+  /** Milliseconds, of what was said into a microphone. */
+  voice?: number;
+}
+
+export type UploadState =
+  | { at: 'sending'; sent: number }
+  /** The connection broke, or the server is busy: it goes on by itself. */
+  | { at: 'waiting'; sent: number }
+  | { at: 'done'; file: SentFile }
+  | { at: 'failed'; code: Code }
+  | { at: 'cancelled' };
+
+const TUS = { 'tus-resumable': '1.0.0' };
+const FIRST_PIECE = 256 * 1024;
+const MOST_PIECE = 8 * 1024 * 1024;
+/** A piece that takes less makes the next one larger, one that takes more a smaller one. */
+const QUICK_MS = 1_000;
+const SLOW_MS = 5_000;
+/** Then the connection is dead. */
+const PATIENCE_MS = 60_000;
+
+/** One file on its way. It begins at once, and goes on until it is done, failed or cancelled. */
+export class Upload {
+  state: UploadState = { at: 'sending', sent: 0 };
+
+  #location: string | undefined;
+  #piece = FIRST_PIECE;
+  #token: Access | undefined;
+  #abort: AbortController | undefined;
+  #waiting: (() => void) | undefined;
+  #failures = 0;
+
+  constructor(
+    private readonly host: UploadHost,
+    readonly what: UploadOf,
+    private readonly changed: () => void,
+  ) {
+    void this.#run();
+  }
+
+  /** Tries again what has failed; wakes what waits. */
+  retry(): void {
+    if (this.state.at === 'waiting') return this.#waiting?.();
+    if (this.state.at !== 'failed') return;
+    this.#tell({ at: 'sending', sent: 0 });
+    void this.#run();
+  }
+
+  /** Gives it up; what has come is removed. */
+  cancel(): void {
+    if (this.state.at === 'cancelled') return;
+    const location = this.#location;
+    this.#tell({ at: 'cancelled' });
+    this.#abort?.abort();
+    this.#waiting?.();
+    // What the server does not hear it finds by itself a day later.
+    if (location !== undefined) this.#ask('DELETE', location).catch(() => undefined);
+  }
+
+  async #run(): Promise<void> {
+    let offset: number | undefined;
+    while (!this.#isOver()) {
+      try {
+        this.#location ??= await this.#create();
+        offset ??= await this.#offset(this.#location);
+        while (offset < this.what.bytes.size && !this.#isOver()) {
+          offset = await this.#send(this.#location, offset);
+          this.#failures = 0;
+          this.#tell({ at: 'sending', sent: offset });
+        }
+        if (!this.#isOver()) this.#tell({ at: 'done', file: await this.#result(this.#location) });
+      } catch (error) {
+        offset = undefined;
+        await this.#failed(error);
+      }
+    }
+  }
+
+  async #create(): Promise<string> {
+    const { site } = await this.#access();
+    const { to, name, bytes, voice } = this.what;
+    const told = {
+      site,
+      ...addressee(to),
+      filename: name,
+      ...(voice !== undefined && { voice: '', duration: String(Math.round(voice)) }),
+    };
+    const pairs = Object.entries(told).map(([key, value]) => `${key} ${base64(value)}`.trim());
+    const response = await this.#ask('POST', '/v1/files', {
+      'upload-length': String(bytes.size),
+      'upload-metadata': pairs.join(','),
+    });
+    const location = response.headers.get('location');
+    if (location === null) throw new RequestError('internal');
+    return location;
+  }
+
+  async #offset(location: string): Promise<number> {
+    const response = await this.#ask('HEAD', location);
+    // A file that is complete is as long as what was made of it.
+    const [offset, length] = [at(response, 'upload-offset'), at(response, 'upload-length')];
+    return offset === length ? this.what.bytes.size : offset;
+  }
+
+  async #send(location: string, offset: number): Promise<number> {
+    const began = this.host.now();
+    const piece = this.what.bytes.slice(offset, offset + this.#piece);
+    const more = { 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset) };
+    const response = await this.#ask('PATCH', location, more, piece);
+    const took = this.host.now() - began;
+    if (took < QUICK_MS) this.#piece = Math.min(this.#piece * 2, MOST_PIECE);
+    if (took > SLOW_MS) this.#piece = Math.max(Math.floor(this.#piece / 2), FIRST_PIECE / 4);
+    return at(response, 'upload-offset');
+  }
+
+  async #result(location: string): Promise<SentFile> {
+    return (await this.#ask('GET', location)).json() as Promise<SentFile>;
+  }
+
+  async #access(fresh = false): Promise<Access> {
+    if (fresh) this.#token = undefined;
+    this.#token ??= await this.host.access(fresh);
+    return this.#token;
+  }
+
+  async #ask(
+    method: string,
+    path: string,
+    headers: Record<string, string> = {},
+    body?: Blob,
+    again = false,
+  ): Promise<Response> {
+    const { token } = await this.#access(again);
+    const abort = new AbortController();
+    this.#abort = abort;
+    const late = this.host.timer(PATIENCE_MS, () => abort.abort());
+    try {
+      const response = await this.host.fetch(this.host.server + path, {
+        method,
+        headers: { ...TUS, authorization: `Bearer ${token}`, ...headers },
+        ...(body && { body }),
+        credentials: 'omit',
+        cache: 'no-store',
+        signal: abort.signal,
+      });
+      if (response.ok) return response;
+      const code = await codeOf(response);
+      // An old token, or a one-time token that was used.
+      if (COMES_BACK[code] === 'with_new_token' && !again)
+        return await this.#ask(method, path, headers, body, true);
+      throw new RequestError(code);
+    } finally {
+      late();
+    }
+  }
+
+  /** Waits where trying again makes sense. */
+  async #failed(error: unknown): Promise<void> {
+    if (this.#isOver()) return;
+    const code = error instanceof RequestError ? error.code : 'offline';
+    const back = code === 'offline' ? 'later' : (COMES_BACK[code] ?? 'later');
+    if (code !== 'offline' && (back === 'never' || back === 'with_new_token')) {
+      // What is left of it on the server goes with a sweep; a picture that is none has gone already.
+      this.#location = undefined;
+      return this.#tell({ at: 'failed', code });
+    }
+    this.#failures += 1;
+    const sent = this.state.at === 'sending' || this.state.at === 'waiting' ? this.state.sent : 0;
+    if (back === 'later') this.#tell({ at: 'waiting', sent });
+    await new Promise<void>(resolve => {
+      const cancel = this.host.timer(250 + backoff(this.#failures, this.host.random()), resolve);
+      this.#waiting = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#waiting = undefined;
+  }
+
+  #isOver(): boolean {
+    return this.state.at !== 'sending' && this.state.at !== 'waiting';
+  }
+
+  #tell(state: UploadState): void {
+    if (this.state.at === 'cancelled') return;
+    this.state = state;
+    this.changed();
+  }
+}
+
+function at(response: Response, name: string): number {
+  const number = Number.parseInt(response.headers.get(name) ?? '', 10);
+  if (!Number.isFinite(number)) throw new RequestError('internal');
+  return number;
+}
+
+/** The server says why; to `HEAD` by the status alone. */
+async function codeOf(response: Response): Promise<Code> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { code } = (typeof body === 'object' && body !== null ? body : {}) as { code?: unknown };
+  if (typeof code === 'string') return code as Code;
+  if (response.status === 401) return 'token_expired';
+  if (response.status === 404) return 'no_such_file';
+  return response.status === 422 ? 'bad_picture' : 'unavailable';
+}
+
+function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
