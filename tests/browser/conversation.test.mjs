@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
 import { Kith } from './kith.mjs';
-import { Widget } from './widget.mjs';
+import { asMembers, Widget } from './widget.mjs';
 
 let browser;
 let kith;
@@ -17,15 +17,7 @@ after(async () => {
 });
 
 /** A new browser of a member; closed, and checked for trouble, after `run`. */
-async function as(members, run, options = {}) {
-  const contexts = await Promise.all(members.map(() => person(browser, { ...DESKTOP, ...options })));
-  const widgets = await Promise.all(members.map((member, i) => Widget.of(contexts[i], kith, member)));
-  await run(...widgets, ...contexts);
-  for (const context of contexts) {
-    assertNoTrouble(context);
-    await context.close();
-  }
-}
+const as = (...asked) => asMembers(browser, kith, ...asked);
 
 test('two members see each other online, write, receive and read', async () => {
   await as(['ingrid', 'raj'], async (ingrid, raj) => {

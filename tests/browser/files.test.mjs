@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
 import { hostPage } from './host_page.mjs';
 import { Kith } from './kith.mjs';
-import { Widget } from './widget.mjs';
+import { asMembers, Widget } from './widget.mjs';
 
 let browser;
 let kith;
@@ -20,15 +20,7 @@ after(async () => {
 /** What the browser itself says of a server that is not there. */
 const WITHOUT_SERVER = /WebSocket|ERR_CONNECTION|ERR_EMPTY|Failed to (load|fetch)/;
 
-async function as(members, run, { except, ...options } = {}) {
-  const contexts = await Promise.all(members.map(() => person(browser, { ...DESKTOP, ...options })));
-  const widgets = await Promise.all(members.map((member, i) => Widget.of(contexts[i], kith, member)));
-  await run(...widgets);
-  for (const context of contexts) {
-    assertNoTrouble(context, except);
-    await context.close();
-  }
-}
+const as = (...asked) => asMembers(browser, kith, ...asked);
 
 /** Two who know each other; the first has the chat open, and the second too. */
 async function acquainted(one, two, nameOfOne, nameOfTwo) {

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import { assertAccessible, launch, PHONE, until } from './browser.mjs';
 import { Kith } from './kith.mjs';
-import { Widget } from './widget.mjs';
+import { asMembers } from './widget.mjs';
 
 let browser;
 let kith;
@@ -17,15 +17,7 @@ after(async () => {
 });
 
 /** A browser for each member; closed, and checked for trouble, after `run`. */
-async function as(members, run, { except, ...options } = {}) {
-  const contexts = await Promise.all(members.map(() => person(browser, { ...DESKTOP, ...options })));
-  const widgets = await Promise.all(members.map((member, i) => Widget.of(contexts[i], kith, member)));
-  await run(...widgets);
-  for (const context of contexts) {
-    assertNoTrouble(context, except);
-    await context.close();
-  }
-}
+const as = (...asked) => asMembers(browser, kith, ...asked);
 
 /** What the browser itself says of a server that is not there. */
 const WITHOUT_SERVER = /WebSocket|ERR_CONNECTION|Failed to (load|fetch)/;

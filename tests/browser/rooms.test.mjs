@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import { assertAccessible, launch, PHONE, until } from './browser.mjs';
 import { Kith } from './kith.mjs';
-import { Widget } from './widget.mjs';
+import { asMembers } from './widget.mjs';
 
 let browser;
 let kith;
@@ -16,15 +16,7 @@ after(async () => {
   await kith.stop();
 });
 
-async function as(members, run, options = {}) {
-  const contexts = await Promise.all(members.map(() => person(browser, { ...DESKTOP, ...options })));
-  const widgets = await Promise.all(members.map((member, i) => Widget.of(contexts[i], kith, member)));
-  await run(...widgets);
-  for (const context of contexts) {
-    assertNoTrouble(context);
-    await context.close();
-  }
-}
+const as = (...asked) => asMembers(browser, kith, ...asked);
 
 async function createRoom(widget, name, kind = 'Open room', topic = '') {
   await widget.tab('Rooms').click();

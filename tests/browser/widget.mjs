@@ -1,6 +1,6 @@
 // What a member does with the widget on a page, and what they see there.
 
-import { until } from './browser.mjs';
+import { assertNoTrouble, DESKTOP, person, until } from './browser.mjs';
 
 export class Widget {
   constructor(page) {
@@ -84,5 +84,16 @@ export class Widget {
 
   unread() {
     return this.launcher.getAttribute('aria-label');
+  }
+}
+
+/** Each member in a browser of their own; `run` gets their widgets, then their contexts. None of them may have had any trouble but `except`. */
+export async function asMembers(browser, kith, members, run, { except, ...options } = {}) {
+  const contexts = await Promise.all(members.map(() => person(browser, { ...DESKTOP, ...options })));
+  const widgets = await Promise.all(members.map((member, i) => Widget.of(contexts[i], kith, member)));
+  await run(...widgets, ...contexts);
+  for (const context of contexts) {
+    assertNoTrouble(context, except);
+    await context.close();
   }
 }

@@ -152,6 +152,20 @@ impl RoomChange {
         rename.into_iter().chain(configure)
     }
 
+    /// The names of what it changes, for the record.
+    pub fn names(&self) -> String {
+        let names = [
+            (self.name.is_some(), "name"),
+            (self.topic.is_some(), "topic"),
+            (self.avatar.is_some(), "avatar"),
+            (self.kind.is_some(), "kind"),
+            (self.slow_ms.is_some(), "slow_ms"),
+            (self.frozen.is_some(), "frozen"),
+        ];
+        let names: Vec<&str> = names.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
+        names.join(" ")
+    }
+
     /// The room after it.
     pub fn apply(self, room: &Room) -> Room {
         let text = |new: Option<String>, old: &Option<Arc<str>>| match new {

@@ -9,7 +9,7 @@ pub(crate) mod sanction;
 
 use chat::{
     AuditPage, By, Done, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice, Refusal,
-    ReportRow, ReportState, ReportsPage, SiteId, SiteRole, Timestamp, UserId, UserRow,
+    ReportRow, ReportState, ReportsPage, SiteAct, SiteId, SiteRole, Timestamp, UserId, UserRow, may_on_site,
 };
 use rusqlite::Connection;
 
@@ -81,6 +81,12 @@ fn role_of(db: &Connection, site: SiteId, by: By) -> Outcome<Result<Option<SiteR
         Some(UserRow { banned: false, on_site, .. }) => Ok(Some(on_site.role)),
         Some(_) | None => Err(Refusal::NotAllowed),
     })
+}
+
+/// May somebody look at reports and at the record?
+fn may_look(db: &Connection, site: SiteId, asker: By) -> Outcome<Result<(), Refusal>> {
+    let role = role_of(db, site, asker)?;
+    Ok(role.and_then(|role| role.map_or(Ok(()), |role| may_on_site(role, SiteAct::Look, SiteRole::Member))))
 }
 
 /// The number of who acts in a row; 0 is nobody's.

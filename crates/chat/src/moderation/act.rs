@@ -10,7 +10,7 @@ use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::{
     ChangedMessage, ConversationId, Event, MemberChanged, PageOf, Refusal, Seq, SiteId, StoreError, Sub,
-    Timestamp, UserRow,
+    Timestamp, UserId, UserRow,
 };
 
 /// What is asked for, with users by the site's names.
@@ -89,6 +89,25 @@ fn is_room(site: SiteId, room: Option<ConversationId>) -> bool {
 }
 
 impl ModeratorAct {
+    /// As the record has it: a word, whom and which conversation it concerns, and the rest in words. For stores.
+    pub fn recorded(&self) -> (&'static str, Option<UserId>, Option<ConversationId>, String) {
+        match self {
+            ModeratorAct::Sanction(Sanction { user, room, kind, until, reason }) => {
+                let end = if *until < Timestamp::MAX { format!("until {} ", until.0) } else { String::new() };
+                (kind.word(), Some(*user), *room, format!("{end}{reason}").trim_end().to_owned())
+            }
+            ModeratorAct::Lift { user, room, kind } => (kind.lifted(), Some(*user), *room, String::new()),
+            ModeratorAct::Kick(user) => ("kick", Some(*user), None, String::new()),
+            ModeratorAct::SetRole(user, role) => ("set_role", Some(*user), None, role.word().to_owned()),
+            ModeratorAct::DeleteMessage(id, seq) => ("delete", None, Some(*id), seq.0.to_string()),
+            ModeratorAct::TakeReport(report) => ("take_report", None, None, report.to_string()),
+            ModeratorAct::CloseReport(report, note) => {
+                ("close_report", None, None, format!("{report} {note}").trim_end().to_owned())
+            }
+            ModeratorAct::ReopenReport(report) => ("reopen_report", None, None, report.to_string()),
+        }
+    }
+
     fn room(&self) -> Option<ConversationId> {
         match self {
             ModeratorAct::Sanction(Sanction { room, .. }) | ModeratorAct::Lift { room, .. } => *room,

@@ -113,22 +113,7 @@ fn may_see(batch: &Batch<'_>, id: ConversationId, seq: Seq) -> Outcome<Result<()
 }
 
 fn record(batch: &Batch<'_>, site: SiteId, by: By, act: &ModeratorAct, time: Timestamp) -> Outcome<()> {
-    let number = |number: &u64| number.to_string();
-    let (word, user, conversation, detail) = match act {
-        ModeratorAct::Sanction(Sanction { user, room, kind, until, reason }) => {
-            let end = if *until < Timestamp::MAX { format!("until {} ", until.0) } else { String::new() };
-            (kind.word(), Some(*user), *room, format!("{end}{reason}").trim_end().to_owned())
-        }
-        ModeratorAct::Lift { user, room, kind } => (kind.lifted(), Some(*user), *room, String::new()),
-        ModeratorAct::Kick(user) => ("kick", Some(*user), None, String::new()),
-        ModeratorAct::SetRole(user, role) => ("set_role", Some(*user), None, role.word().to_owned()),
-        ModeratorAct::DeleteMessage(id, seq) => ("delete", None, Some(*id), seq.0.to_string()),
-        ModeratorAct::TakeReport(report) => ("take_report", None, None, number(report)),
-        ModeratorAct::CloseReport(report, note) => {
-            ("close_report", None, None, format!("{report} {note}").trim_end().to_owned())
-        }
-        ModeratorAct::ReopenReport(report) => ("reopen_report", None, None, number(report)),
-    };
+    let (word, user, conversation, detail) = act.recorded();
     let entry = audit::Entry { site, by, act: word, user, conversation, detail: &detail, time };
     audit::note(batch.db, &entry)
 }

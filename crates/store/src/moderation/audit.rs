@@ -1,12 +1,9 @@
 //! The record of what moderators did. Nothing in it is ever changed.
 
-use chat::{
-    AuditEntry, AuditPage, By, ConversationId, Refusal, SiteAct, SiteId, SiteRole, Timestamp, UserId,
-    may_on_site,
-};
+use chat::{AuditEntry, AuditPage, By, ConversationId, Refusal, SiteId, Timestamp, UserId};
 use rusqlite::{Connection, params};
 
-use super::{number_of, role_of};
+use super::{may_look, number_of};
 use crate::fault::Outcome;
 use crate::user::{Subs, text};
 
@@ -44,14 +41,8 @@ pub(super) fn page(
     after: Option<&str>,
     limit: u32,
 ) -> Outcome<Result<AuditPage, Refusal>> {
-    match role_of(db, site, asker)? {
-        Ok(None) => {}
-        Ok(Some(role)) => {
-            if let Err(refusal) = may_on_site(role, SiteAct::Look, SiteRole::Member) {
-                return Ok(Err(refusal));
-            }
-        }
-        Err(refusal) => return Ok(Err(refusal)),
+    if let Err(refusal) = may_look(db, site, asker)? {
+        return Ok(Err(refusal));
     }
     let before = after.and_then(|after| after.parse::<i64>().ok()).unwrap_or(i64::MAX);
     let sql = "SELECT number, time, moderator, act, user, conversation, detail FROM audit \

@@ -2,12 +2,12 @@
 
 use chat::{
     Act, By, ConversationId, LINES_AROUND, MOST_OPEN_REPORTS, Moderated, NewReport, Refusal, ReportAbout,
-    ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Seq, SiteAct, SiteId, SiteRole,
-    StoredMessage, Timestamp, UserId, may_on_site,
+    ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Seq, SiteId, StoredMessage, Timestamp,
+    UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::role_of;
+use super::may_look;
 use crate::conversation::side_of;
 use crate::fault::{Fault, Outcome};
 use crate::user::{self, Subs};
@@ -143,14 +143,8 @@ pub(super) fn page(
     after: Option<&str>,
     limit: u32,
 ) -> Outcome<Result<ReportsPage, Refusal>> {
-    match role_of(db, site, asker)? {
-        Ok(None) => {}
-        Ok(Some(role)) => {
-            if let Err(refusal) = may_on_site(role, SiteAct::Look, SiteRole::Member) {
-                return Ok(Err(refusal));
-            }
-        }
-        Err(refusal) => return Ok(Err(refusal)),
+    if let Err(refusal) = may_look(db, site, asker)? {
+        return Ok(Err(refusal));
     }
     let before = after.and_then(|after| after.parse::<i64>().ok()).unwrap_or(i64::MAX);
     let limit = limit as usize;

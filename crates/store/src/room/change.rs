@@ -131,16 +131,7 @@ fn record(
     change: &RoomChange,
     time: Timestamp,
 ) -> Outcome<()> {
-    let named = [
-        (change.name.is_some(), "name"),
-        (change.topic.is_some(), "topic"),
-        (change.avatar.is_some(), "avatar"),
-        (change.kind.is_some(), "kind"),
-        (change.slow_ms.is_some(), "slow_ms"),
-        (change.frozen.is_some(), "frozen"),
-    ];
-    let detail: Vec<&str> = named.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
-    let (by, detail, conversation) = (By::User(by), detail.join(" "), Some(id));
+    let (by, detail, conversation) = (By::User(by), change.names(), Some(id));
     let act = "change_room";
     audit::note(db, &audit::Entry { site: id.site, by, act, user: None, conversation, detail: &detail, time })
 }

@@ -269,21 +269,7 @@ impl Tables {
     }
 
     fn record(&mut self, site: SiteId, by: By, act: &ModeratorAct, time: Timestamp) {
-        let (word, user, conversation, detail) = match act {
-            ModeratorAct::Sanction(Sanction { user, room, kind, until, reason }) => {
-                let end = if *until < Timestamp::MAX { format!("until {} ", until.0) } else { String::new() };
-                (kind.word(), Some(*user), *room, format!("{end}{reason}").trim_end().to_owned())
-            }
-            ModeratorAct::Lift { user, room, kind } => (kind.lifted(), Some(*user), *room, String::new()),
-            ModeratorAct::Kick(user) => ("kick", Some(*user), None, String::new()),
-            ModeratorAct::SetRole(user, role) => ("set_role", Some(*user), None, role.word().to_owned()),
-            ModeratorAct::DeleteMessage(id, seq) => ("delete", None, Some(*id), seq.0.to_string()),
-            ModeratorAct::TakeReport(report) => ("take_report", None, None, report.to_string()),
-            ModeratorAct::CloseReport(report, note) => {
-                ("close_report", None, None, format!("{report} {note}").trim_end().to_owned())
-            }
-            ModeratorAct::ReopenReport(report) => ("reopen_report", None, None, report.to_string()),
-        };
+        let (word, user, conversation, detail) = act.recorded();
         self.note(site, by, word, user, conversation, &detail, time);
     }
 

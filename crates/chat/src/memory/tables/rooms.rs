@@ -212,15 +212,7 @@ impl Tables {
             let entry = self.allowed(id, by, act)?;
             entry.standing(by).role().map(drop).ok_or(Refusal::NotAMember)
         })?;
-        let detail = [
-            (change.name.is_some(), "name"),
-            (change.topic.is_some(), "topic"),
-            (change.avatar.is_some(), "avatar"),
-            (change.kind.is_some(), "kind"),
-            (change.slow_ms.is_some(), "slow_ms"),
-            (change.frozen.is_some(), "frozen"),
-        ];
-        let detail: Vec<&str> = detail.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
+        let detail = change.names();
         let before = self.rooms[&id].room.clone();
         let after = change.apply(&before);
         let mut members = Arc::default();
@@ -229,7 +221,7 @@ impl Tables {
             let entry = self.entry(id);
             (entry.room, entry.changed) = (after, changed);
             members = entry.numbers();
-            self.note(id.site, By::User(by), "change_room", None, Some(id), &detail.join(" "), now);
+            self.note(id.site, By::User(by), "change_room", None, Some(id), &detail, now);
         }
         let row = self.room_row(by, id).expect("only members change a room");
         Ok(RoomChanged { row, position: self.position(), members })
