@@ -83,6 +83,14 @@ impl Admission {
         Ok(UnderWay(self.clone()))
     }
 
+    /// Somebody was promised a moment that is to come, or was not more than so long ago.
+    pub(crate) fn awaits_somebody(&self, late_ms: u64, now: Timestamp) -> bool {
+        let promised = self.pace().promised;
+        // Beyond that the clock went back.
+        let last = (now.0 + LONGEST_MS + SOON_MS) as f64;
+        promised + late_ms as f64 > now.0 as f64 && promised <= last
+    }
+
     fn pace(&self) -> MutexGuard<'_, Pace> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -227,6 +235,20 @@ mod tests {
             }
             self.now - begin
         }
+    }
+
+    #[test]
+    fn who_was_promised_a_moment_is_awaited_until_after_it() {
+        let mut crowd = Crowd::new(500.0);
+        let awaits = |crowd: &Crowd, at: u64| crowd.admission.awaits_somebody(10_000, Timestamp(START + at));
+        assert!(!awaits(&crowd, 0));
+        crowd.comes(2_001, 1);
+        crowd.run(1);
+        assert_eq!(crowd.refusals, 1);
+        let last = crowd.coming.keys().max().unwrap() - START;
+        assert!(awaits(&crowd, 1) && awaits(&crowd, last + 9_999));
+        assert!(!awaits(&crowd, last + 10_001));
+        assert!(!crowd.admission.awaits_somebody(10_000, Timestamp(START - 3_600_000)), "the clock went back");
     }
 
     #[test]

@@ -30,6 +30,10 @@ pub(crate) fn shown(chosen: SetPresence, is_here: bool) -> Presence {
     }
 }
 
+/// While a crowd comes back one after the other (`admission.rs`), who dropped is kept for here so long: who was told when to
+/// come has not left, and to say so of all of them, and take it back, would be the greatest wave of all.
+const GRACE_IN_LINE_MS: u64 = 300_000;
+
 /// Users whose contacts are read in one go.
 const READ_TOGETHER: usize = 64;
 /// As many pieces of news as sessions may hear in a second, all together, before what changes is collected for longer:
@@ -196,11 +200,15 @@ impl Inner {
     }
 
     pub(crate) fn end_grace(&self, now: Timestamp) {
+        let mut grace_ms = self.config.presence_grace_ms;
+        if self.admission.awaits_somebody(grace_ms, now) {
+            grace_ms = grace_ms.max(GRACE_IN_LINE_MS);
+        }
         for mut shard in self.here.each() {
             if shard.leaving.is_empty() {
                 continue;
             }
-            let left = shard.end_grace(self.config.presence_grace_ms, now);
+            let left = shard.end_grace(grace_ms, now);
             drop(shard);
             for (user, chosen, last_seen) in left {
                 self.remember_leaving(user, chosen, last_seen);

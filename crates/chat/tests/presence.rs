@@ -2,6 +2,7 @@
 
 mod scene;
 
+use chat::memory::MemoryStore;
 use chat::*;
 use scene::*;
 
@@ -112,6 +113,39 @@ fn a_mass_reconnect_shows_nobody_anything() {
     devices.iter().for_each(|device| scene.leave(device));
     scene.wait(600);
     assert_eq!(told(&scene, &ann).len(), 100, "when they do leave, each is told once");
+}
+
+#[test]
+fn while_a_crowd_stands_in_line_nobody_in_it_has_left() {
+    let mut scene = Scene::with(Mode::Open, config(), MemoryStore::by_turns());
+    let enter = |scene: &Scene, user: &str| {
+        let handle = scene.hello(Some(&scene.token(user)), "d", None);
+        scene.store.run();
+        scene.welcomed(handle)
+    };
+    let [ann, bob, zoe] = ["ann", "bob", "zoe"].map(|user| enter(&scene, user));
+    scene.command(&ann, Command::Watch { contacts: false, users: vec![sub("bob"), sub("zoe")] });
+    scene.store.run();
+    scene.wait(600);
+    scene.take(&ann);
+    [&bob, &zoe].into_iter().for_each(|device| scene.drop_connection(device));
+    let heard = |scene: &Scene| {
+        scene.store.run();
+        told(scene, &ann)
+    };
+
+    // All of these come at once, and the last are told when to come back.
+    let crowd: Vec<String> = (0..2_100).map(|n| scene.token(&format!("u{n}"))).collect();
+    let crowd: Vec<_> = crowd.iter().map(|token| scene.hello(Some(token), "d", None)).collect();
+    let refused = scene.inbox.take(*crowd.last().unwrap());
+    assert!(matches!(refused[..], [Event::Bye(Refusal::Overloaded { .. })]), "{refused:?}");
+    scene.store.run();
+    scene.wait(10_500);
+    assert_eq!(heard(&scene), [], "their grace time is over, but it is not their fault");
+    enter(&scene, "bob");
+    // The line has been walked to its end, and a grace time after it is over, too.
+    scene.wait(1_500);
+    assert_eq!(heard(&scene), of("zoe", Presence::Offline));
 }
 
 #[test]
