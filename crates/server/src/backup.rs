@@ -1,4 +1,6 @@
-//! `kith backup` and `kith restore`: the database to a file and back.
+//! `kith backup` and `kith restore`: the database to a file and back, and the bytes of members' files to a directory and back.
+
+mod copy;
 
 use std::path::Path;
 
@@ -28,7 +30,18 @@ pub(crate) fn take(args: &BackupArgs, loaded: &Loaded) -> Outcome {
         Trouble::new(what()).because(error).remedy("name the node's data directory with --data DIR")
     })?;
     let bytes = std::fs::metadata(to).map_or(0, |file| file.len());
-    crate::print_line(&format!("{} ({bytes} bytes) is a copy of {}", to.display(), dir.display()))
+    crate::print_line(&format!("{} ({bytes} bytes) is a copy of {}", to.display(), dir.display()))?;
+    // After the database: what it names is there then, or was deleted meanwhile.
+    args.files.as_deref().map_or(Ok(()), |files| copy_files(&dir, files))
+}
+
+fn copy_files(from: &Path, to: &Path) -> Outcome {
+    let copied = copy::files(from, to).map_err(|error| {
+        Trouble::new(format!("cannot copy members' files from {} to {}", from.display(), to.display()))
+            .because(error)
+            .remedy("say it again: what was copied is not copied twice")
+    })?;
+    crate::print_line(&format!("{copied}, in {}", to.display()))
 }
 
 /// While no node runs.
@@ -51,6 +64,9 @@ pub(crate) fn restore(args: &RestoreArgs, loaded: &Loaded) -> Outcome {
     crate::print_line(&format!("{} is restored from {}", database.display(), from.display()))?;
     if let Some(replaced) = replaced {
         crate::print_line(&format!("what was there before is {}", replaced.display()))?;
+    }
+    if let Some(files) = &args.files {
+        copy_files(files, dir)?;
     }
     crate::print_line("Start the node now. Clients will load afresh.")
 }

@@ -397,6 +397,9 @@ pub(crate) struct BackupArgs {
     /// The file to write. It holds secrets and messages, so only its owner may read it.
     #[arg(value_name = "TO")]
     pub to: PathBuf,
+    /// A directory for the bytes of members' files too. What an earlier backup has put there is not copied again, and nothing is removed.
+    #[arg(long, value_name = "DIR")]
+    pub files: Option<PathBuf>,
     /// Replace the file if it is there.
     #[arg(long)]
     pub force: bool,
@@ -409,6 +412,9 @@ pub(crate) struct RestoreArgs {
     /// What `kith backup` has written, or the kith.db of a copied data directory.
     #[arg(value_name = "FROM")]
     pub from: PathBuf,
+    /// The directory that was named to `kith backup --files`: what is missing of members' files comes back from there.
+    #[arg(long, value_name = "DIR")]
+    pub files: Option<PathBuf>,
     /// Also where there is a database already; that one is kept beside it as kith.db.replaced.
     #[arg(long)]
     pub force: bool,

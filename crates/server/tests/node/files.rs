@@ -204,6 +204,42 @@ fn a_picture_goes_from_one_member_to_the_other() {
     poll("the bytes to go", || sizes(&folder).is_empty().then_some(()));
 }
 
+#[test]
+fn a_backup_with_files_brings_them_back() {
+    let scratch = Scratch::new("files-backup");
+    let mut node = Running::demo(&scratch);
+    let [mut anna, mut ben] = acquainted(&scratch, &node);
+    let file = member(&scratch, &node, "u-anna").bring("u-ben", "letter.txt", b"Dear Ben");
+    assert_eq!(send(&mut anna, "a-1", "u-ben", &[&file])["t"], "ack");
+    let heard = ben.expect("the letter", |event| event["t"] == "message" && event["id"] == "a-1");
+    let url = heard["files"][0]["url"].as_str().unwrap().to_owned();
+
+    let (data, kept) = (scratch.data(), scratch.path().join("kept"));
+    let backup = format!(
+        "backup {}/copy.db --files {} --data {} --force",
+        scratch.path().display(),
+        kept.display(),
+        data.display()
+    );
+    assert!(scratch.say(&backup).contains("1 files (8 bytes) were copied, 0 were there"));
+    assert!(scratch.say(&backup).contains("0 files (0 bytes) were copied, 1 were there"));
+    node.signal("TERM");
+    node.wait();
+    drop(node);
+    fs::remove_dir_all(&data).unwrap();
+    scratch.say(&format!(
+        "restore {}/copy.db --files {} --data {}",
+        scratch.path().display(),
+        kept.display(),
+        data.display()
+    ));
+
+    let node = Running::demo(&scratch);
+    let reader = Member { node: &node, token: String::new() };
+    let got = reader.get(&url, &[]);
+    assert_eq!((got.status, &got.body[..]), (200, &b"Dear Ben"[..]), "links of before hold, too");
+}
+
 /// Of all files below a folder.
 fn sizes(folder: &Path) -> Vec<u64> {
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());

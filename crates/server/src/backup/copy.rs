@@ -1,0 +1,98 @@
+//! The bytes of members' files from one directory to another: only what is not there yet.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::files::{FOLDER, SECRET};
+
+/// A line is said so often while it lasts.
+const SAY_EVERY: Duration = Duration::from_secs(5);
+
+/// What was done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Copied {
+    files: u64,
+    bytes: u64,
+    there_already: u64,
+}
+
+impl fmt::Display for Copied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} files ({} bytes) were copied, {} were there",
+            self.files, self.bytes, self.there_already
+        )
+    }
+}
+
+/// Copies the folder of files, and the secret of their links, from one data directory to another or to what is kept like one. What has
+/// the same name and length is taken for the same: a file is not written again once it is complete. Nothing is removed.
+pub(super) fn files(from: &Path, to: &Path) -> io::Result<Copied> {
+    let mut copied = Copied::default();
+    let mut said = Instant::now();
+    if from.join(FOLDER).try_exists()? {
+        directory(&from.join(FOLDER), &to.join(FOLDER), &mut copied, &mut |copied| {
+            if said.elapsed() >= SAY_EVERY {
+                said = Instant::now();
+                eprintln!("{copied} until now");
+            }
+        })?;
+    }
+    if from.join(SECRET).try_exists()? {
+        make_directory(to)?;
+        one(&from.join(SECRET), &to.join(SECRET))?;
+    }
+    Ok(copied)
+}
+
+fn directory(from: &Path, to: &Path, copied: &mut Copied, say: &mut dyn FnMut(&Copied)) -> io::Result<()> {
+    make_directory(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            directory(&source, &target, copied, say)?;
+        } else if kind.is_file() {
+            match one(&source, &target) {
+                Ok(Some(bytes)) => (copied.files, copied.bytes) = (copied.files + 1, copied.bytes + bytes),
+                Ok(None) => copied.there_already += 1,
+                // Deleted since the directory was read.
+                Err(error) if error.kind() == ErrorKind::NotFound && !source.try_exists()? => {}
+                Err(error) => return Err(error),
+            }
+            say(copied);
+        }
+    }
+    Ok(())
+}
+
+/// How many bytes; none where it was there.
+fn one(from: &Path, to: &Path) -> io::Result<Option<u64>> {
+    let bytes = fs::metadata(from)?.len();
+    if fs::metadata(to).is_ok_and(|there| there.len() == bytes) {
+        return Ok(None);
+    }
+    // Only a whole one gets the name.
+    let mut part = to.as_os_str().to_owned();
+    part.push(".part");
+    fs::copy(from, &part)?;
+    fs::rename(&part, to)?;
+    Ok(Some(bytes))
+}
+
+/// For its owner alone: members' files are in it.
+fn make_directory(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
