@@ -248,7 +248,10 @@ mod tests {
         let last = crowd.coming.keys().max().unwrap() - START;
         assert!(awaits(&crowd, 1) && awaits(&crowd, last + 9_999));
         assert!(!awaits(&crowd, last + 10_001));
-        assert!(!crowd.admission.awaits_somebody(10_000, Timestamp(START - 3_600_000)), "the clock went back");
+        assert!(
+            !crowd.admission.awaits_somebody(10_000, Timestamp(START - 3_600_000)),
+            "the clock went back"
+        );
     }
 
     #[test]

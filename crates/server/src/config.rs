@@ -227,6 +227,17 @@ pub(crate) struct Files {
     pub link_life: Span,
     /// What was not sent for so long is removed.
     pub unsent_life: Span,
+    /// Where they lie, of S3 or what speaks its language; empty: in the data directory.
+    pub bucket: String,
+    /// As in `https://s3.eu-west-1.amazonaws.com`.
+    pub bucket_endpoint: String,
+    pub bucket_region: String,
+    /// The bucket is named in the path, not in the host's name.
+    pub bucket_in_path: bool,
+    /// Of the names of all objects, as in `kith/`.
+    pub bucket_prefix: String,
+    /// Two lines: the key's id, and its secret.
+    pub bucket_key_file: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -364,6 +375,12 @@ impl Default for Files {
             url: String::new(),
             link_life: Span::seconds(12 * 3_600),
             unsent_life: Span::seconds(24 * 3_600),
+            bucket: String::new(),
+            bucket_endpoint: String::new(),
+            bucket_region: "us-east-1".into(),
+            bucket_in_path: false,
+            bucket_prefix: String::new(),
+            bucket_key_file: String::new(),
         }
     }
 }
@@ -612,7 +629,7 @@ fn check_files(files: &Files) -> Outcome {
                 .remedy(format!("set {key} between {hour} and {month}, or leave it out")));
         }
     }
-    Ok(())
+    crate::files::check(files)
 }
 
 fn check_mail(config: &Config) -> Outcome {

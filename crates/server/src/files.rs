@@ -11,20 +11,23 @@ use std::time::Duration;
 use axum::Router;
 use chat::{Blobs, FileLimits, Node};
 use rand::RngCore;
-use store::Folder;
+use store::{Bucket, BucketPlace, Folder, KeyPair};
 use web::files::{Files, Links};
 
+use crate::config;
 use crate::config::Config;
 use crate::pictures::Maker;
 use crate::trouble::{Outcome, Trouble};
 
 /// Inside of the data directory.
-const FOLDER: &str = "files";
-const SECRET: &str = "files.secret";
+pub(crate) const FOLDER: &str = "files";
+pub(crate) const SECRET: &str = "files.secret";
 
-/// The folder and the links of a node.
+/// Where the bytes of a node's files are, and its links.
 pub(crate) struct Place {
     pub(crate) blobs: Arc<dyn Blobs>,
+    /// The same, where it is one.
+    pub(crate) bucket: Option<Arc<Bucket>>,
     pub(crate) links: Links,
 }
 
@@ -35,10 +38,79 @@ pub(crate) fn open(config: &Config) -> Outcome<Place> {
             .because(error)
             .remedy("give the user that runs kith the right to write there, or say files.file_bytes = 0")
     };
-    let folder = Folder::open(&config.data.join(FOLDER)).map_err(trouble)?;
+    let root = config.data.join(FOLDER);
+    let bucket = match config.files.bucket.is_empty() {
+        true => None,
+        false => Some(Arc::new(bucket(&config.files, &root)?)),
+    };
+    let blobs: Arc<dyn Blobs> = match &bucket {
+        Some(bucket) => Arc::clone(bucket) as Arc<dyn Blobs>,
+        None => Arc::new(Folder::open(&root).map_err(trouble)?),
+    };
     let secret = secret(&config.data.join(SECRET)).map_err(trouble)?;
     let links = Links::new(secret, &config.files.url, config.files.link_life.as_millis(), crate::now);
-    Ok(Place { blobs: Arc::new(folder), links })
+    Ok(Place { blobs, bucket, links })
+}
+
+fn bucket(files: &config::Files, root: &Path) -> Outcome<Bucket> {
+    let place = BucketPlace {
+        endpoint: files.bucket_endpoint.clone(),
+        name: files.bucket.clone(),
+        region: files.bucket_region.clone(),
+        in_path: files.bucket_in_path,
+        prefix: files.bucket_prefix.clone(),
+    };
+    let told = || format!("cannot keep files in the bucket {} at {}", place.name, place.endpoint);
+    let bucket = Bucket::open(root, &place, key_pair(Path::new(&files.bucket_key_file))?)
+        .map_err(|error| Trouble::new(told()).because(error).remedy(LOOK_AT))?;
+    bucket.try_it().map_err(|error| Trouble::new(told()).because(error).remedy(LOOK_AT))?;
+    Ok(bucket)
+}
+
+const LOOK_AT: &str = "look at files.bucket, files.bucket_endpoint, files.bucket_region, files.bucket_in_path and the key in \
+                       files.bucket_key_file: it needs to put, get, delete and list";
+
+fn key_pair(path: &Path) -> Outcome<KeyPair> {
+    let told = || format!("cannot use the bucket's key in {}", path.display());
+    let text = fs::read_to_string(path)
+        .map_err(|error| Trouble::new(told()).because(error).remedy("files.bucket_key_file names it"))?;
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    match (lines.next(), lines.next(), lines.next()) {
+        (Some(id), Some(secret), None) => Ok(KeyPair { id: id.into(), secret: secret.into() }),
+        _ => Err(Trouble::new(told()).remedy("write two lines: the key's id, and its secret")),
+    }
+}
+
+/// What can be known of a bucket without asking it.
+pub(crate) fn check(files: &config::Files) -> Outcome {
+    let endpoint = &files.bucket_endpoint;
+    let is_origin = endpoint.starts_with("https://") || endpoint.starts_with("http://");
+    match (files.bucket.is_empty(), is_origin, files.bucket_key_file.is_empty()) {
+        (true, _, _) if endpoint.is_empty() => Ok(()),
+        (true, _, _) => Err(Trouble::new("files.bucket_endpoint is set, but files.bucket names no bucket")
+            .remedy("set files.bucket to its name")),
+        (false, false, _) => Err(Trouble::new(format!("files.bucket_endpoint may not be {endpoint:?}"))
+            .remedy("say where the bucket is, as in https://s3.eu-west-1.amazonaws.com")),
+        (false, true, true) => Err(Trouble::new("files.bucket needs a key")
+            .remedy("set files.bucket_key_file to a file with two lines: the key's id, and its secret")),
+        (false, true, false) => Ok(()),
+    }
+}
+
+/// Moves what is complete into the bucket, from time to time. The thread ends with the process: what it is at then is done
+/// again by the next one.
+pub(crate) fn begin_moving(bucket: Arc<Bucket>) -> io::Result<()> {
+    let go_on = move || {
+        loop {
+            match bucket.move_settled() {
+                Ok(0) => {}
+                Ok(moved) => tracing::debug!(moved, "files are in the bucket"),
+                Err(error) => tracing::warn!(%error, "files stay on this disk until the bucket takes them"),
+            }
+            thread::sleep(EVERY);
+        }
+    };
+    thread::Builder::new().name("bucket".into()).spawn(go_on).map(drop)
 }
 
 /// The same after a restart, so that open pages keep their pictures.

@@ -178,6 +178,9 @@ impl Running {
         let addresses =
             Addresses { http: edge.local_addrs()[HTTP], https: edge.local_addrs().get(HTTPS).copied() };
         let house = Housekeeping::begin(Arc::clone(&node), edge.counters()).map_err(unstarted)?;
+        if let Some(bucket) = files.bucket {
+            files::begin_moving(bucket).map_err(unstarted)?;
+        }
         let sweeper = Sweeper::begin(Arc::clone(&node), files.blobs, config).map_err(unstarted)?;
         let run_file = write_run_file(addresses, config);
         Ok(Running { edge, node, store, addresses, status, house, sweeper, runtime, _run_file: run_file })

@@ -23,15 +23,19 @@ impl Folder {
 
     /// Names are numbers only: nothing that a client says gets into a path.
     fn path(&self, file: FileId, rendition: Rendition) -> PathBuf {
-        let ending = match rendition {
-            Rendition::Upload => "",
-            Rendition::Picture => ".picture",
-            Rendition::Thumbnail => ".thumbnail",
-        };
         let mut path = self.root.join(file.site.0.to_string());
         path.push(format!("{:02x}", file.number & 0xff));
-        path.push(format!("{:016x}{ending}", file.number));
+        path.push(name(file, rendition));
         path
+    }
+
+    /// What lies here of these bytes.
+    pub(crate) fn find(&self, file: FileId, rendition: Rendition) -> io::Result<Option<File>> {
+        match File::open(self.path(file, rendition)) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn write(&self, file: FileId, rendition: Rendition, options: &mut OpenOptions) -> io::Result<File> {
@@ -74,12 +78,17 @@ impl Blobs for Folder {
         Ok(Box::new(Opened { file: opened, bytes }))
     }
 
+    /// Nothing more to do: an upload is written where it stays.
+    fn settle(&self, _: FileId) -> io::Result<()> {
+        Ok(())
+    }
+
     fn drop_upload(&self, file: FileId) -> io::Result<()> {
         remove_if_there(&self.path(file, Rendition::Upload))
     }
 
     fn remove(&self, file: FileId) -> io::Result<()> {
-        for rendition in [Rendition::Upload, Rendition::Picture, Rendition::Thumbnail] {
+        for rendition in Rendition::ALL {
             remove_if_there(&self.path(file, rendition))?;
         }
         Ok(())
@@ -122,7 +131,17 @@ impl Blob for Opened {
     }
 }
 
-fn create_directory(path: &Path) -> io::Result<()> {
+/// The last part of a path, and of a key in a bucket.
+pub(crate) fn name(file: FileId, rendition: Rendition) -> String {
+    let ending = match rendition {
+        Rendition::Upload => "",
+        Rendition::Picture => ".picture",
+        Rendition::Thumbnail => ".thumbnail",
+    };
+    format!("{:016x}{ending}", file.number)
+}
+
+pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -133,7 +152,7 @@ fn create_directory(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-fn remove_if_there(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -10,6 +10,7 @@
 //! Read first: [`Sqlite`], [`Options`], then `writer.rs`.
 
 mod backup;
+mod bucket;
 pub mod bulk;
 mod contact;
 mod conversation;
@@ -42,6 +43,7 @@ mod user;
 mod writer;
 
 pub use backup::{backup, restore};
+pub use bucket::{Bucket, BucketPlace, KeyPair};
 pub use folder::Folder;
 pub use open::OpenError;
 pub use options::{Options, Synchronous};

@@ -89,6 +89,10 @@ pub enum Rendition {
     Thumbnail,
 }
 
+impl Rendition {
+    pub const ALL: [Rendition; 3] = [Rendition::Upload, Rendition::Picture, Rendition::Thumbnail];
+}
+
 /// The port to where bytes lie. Everything may block; never called on a worker.
 pub trait Blobs: Send + Sync + 'static {
     /// How much has come of an upload.
@@ -98,6 +102,8 @@ pub trait Blobs: Send + Sync + 'static {
     /// A rendition, empty, to be written anew.
     fn create(&self, file: FileId, rendition: Rendition) -> io::Result<std::fs::File>;
     fn open(&self, file: FileId, rendition: Rendition) -> io::Result<Box<dyn Blob>>;
+    /// All that is kept of the file is written and on the disk: from now on it is only read. May be said again.
+    fn settle(&self, file: FileId) -> io::Result<()>;
     /// The upload is not needed any more, its renditions are.
     fn drop_upload(&self, file: FileId) -> io::Result<()>;
     /// Everything of the file. It is no error where nothing is there.

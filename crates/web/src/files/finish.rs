@@ -56,11 +56,14 @@ impl Desk {
         };
         let is_picture = found.picture.is_some();
         answer(|then| self.files.node.complete_file(id, found, then)).await?;
-        if is_picture {
-            let blobs = Arc::clone(&self.files.blobs);
-            blocking(move || Ok(blobs.drop_upload(id)?)).await?;
-        }
-        Ok(())
+        let blobs = Arc::clone(&self.files.blobs);
+        blocking(move || {
+            if is_picture {
+                blobs.drop_upload(id)?;
+            }
+            Ok(blobs.settle(id)?)
+        })
+        .await
     }
 
     async fn remake(&self, id: FileId, file: File, kind: FileType) -> Result<FileFound, Refused> {
