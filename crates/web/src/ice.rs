@@ -6,7 +6,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN, VARY,
+};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -29,7 +31,20 @@ pub fn ice_routes(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
 }
 
 async fn ice(State(ice): State<Ice>, headers: HeaderMap, body: Bytes) -> Response {
-    let Some(question) = IceQuestion::parse(&body) else {
+    let mut response = answer(&ice, &headers, &body).await;
+    let fields = response.headers_mut();
+    fields.insert(VARY, HeaderValue::from_static("origin"));
+    // As elsewhere: pages of an origin that some site allows may read what is said; the token says the rest.
+    let origin =
+        headers.get(ORIGIN).filter(|origin| origin.to_str().is_ok_and(|one| ice.node.origin_known(one)));
+    if let Some(origin) = origin {
+        fields.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    }
+    response
+}
+
+async fn answer(ice: &Ice, headers: &HeaderMap, body: &[u8]) -> Response {
+    let Some(question) = IceQuestion::parse(body) else {
         return refused(Code::BadFrame, &code_only(Code::BadFrame));
     };
     let token = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));

@@ -66,7 +66,7 @@ impl Gateway {
             ("/v1/sse", "POST") => Route::Sse,
             ("/v1/poll", "POST") => Route::Poll,
             ("/v1/send", "POST") => Route::Send,
-            ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send", "OPTIONS") => Route::Preflight,
+            ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send" | "/v1/ice", "OPTIONS") => Route::Preflight,
             ("/v1/websocket", _) => Route::WrongMethod("GET"),
             ("/v1/stream" | "/v1/sse" | "/v1/poll" | "/v1/send", _) => Route::WrongMethod("POST, OPTIONS"),
             (path, "PATCH") if path.starts_with("/v1/files/") => Route::Pieces,

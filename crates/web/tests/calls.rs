@@ -3,7 +3,7 @@
 
 mod scene;
 
-use scene::{CARRIERS, Carrier, Client, SITE, Scene, post, response};
+use scene::{CARRIERS, Carrier, Client, PAGE, SITE, Scene, post, response};
 use serde_json::{Value, json};
 
 fn befriend(scene: &mut Scene, anna: &mut Client, ben: &mut Client) {
@@ -144,6 +144,13 @@ fn servers_by_rest() {
     assert_eq!(answer["ice"][0]["urls"][0], "stun:im.example:3478");
     let username = answer["ice"][1]["username"].as_str().unwrap();
     assert!(username.starts_with(&format!("{}:", answer["expires"].as_u64().unwrap() / 1000)), "{answer}");
+    for (origin, may) in [(PAGE, true), ("https://evil.example", false)] {
+        let fields = format!("Authorization: Bearer {token}\r\nOrigin: {origin}\r\n");
+        let answer = scene.ask(&post("/v1/ice", &fields, &question));
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        let (_, head, ..) = response(answer.as_bytes()).unwrap();
+        assert_eq!(head.to_lowercase().contains("access-control-allow-origin"), may, "{head}");
+    }
     let stranger = scene.token("nobody");
     for (token, body, status, code) in [
         (None, question.as_str(), 401, "bad_token"),

@@ -259,7 +259,7 @@ fn cors_lets_pages_of_a_site_read_and_nobody_else() {
                  Access-Control-Request-Method: POST\r\n\r\n"
         )
     };
-    for path in ["/v1/stream", "/v1/sse", "/v1/poll", "/v1/send"] {
+    for path in ["/v1/stream", "/v1/sse", "/v1/poll", "/v1/send", "/v1/ice"] {
         let answer = scene.ask(&preflight(path, PAGE));
         assert_eq!(field(&answer, "access-control-allow-origin"), Some(PAGE), "{path}");
         assert_eq!(field(&answer, "access-control-allow-headers"), Some("authorization, content-type"));
