@@ -94,7 +94,7 @@ export class Calls {
       this.#take(await this.host.client.call({ action: 'hang_up', call: call.id }));
     } catch {
       // It is over here in any case; the server ends it when nobody comes back.
-      if (this.#call?.id === call.id) this.#end(undefined);
+      if (this.#call?.id === call.id) this.#end(call.phase === 'calling' ? 'cancelled' : 'ended');
     }
   }
 
@@ -118,9 +118,14 @@ export class Calls {
     try {
       this.#take(await this.host.client.call({ action: 'rejoin', call: call.id, ticket: this.#ticket, sdp }));
     } catch (error) {
-      if ((error as { code?: string }).code === 'no_such_call') this.#end(undefined);
+      if ((error as { code?: string }).code === 'no_such_call') this.#end('lost');
       throw error;
     }
+  }
+
+  /** It is nothing of this tab any more: another one has it, or it rings no more. */
+  forget(): void {
+    this.#end(undefined);
   }
 
   destroy(): void {

@@ -3,6 +3,7 @@
 import type {
   AuditEntry,
   CallAction,
+  CallEntry,
   Code,
   Contact,
   ContactAction,
@@ -64,6 +65,8 @@ export interface Client {
   draft(key: ConversationKey): string;
   /** What a moderator has to say to the member: warnings, and that they are muted. */
   notices(): readonly Notice[];
+  /** Of all tabs of this browser it is this one where the member is, or was last. */
+  inFront(): boolean;
 
   /** Calls `listener` after the topic has changed, at most once per turn of the event loop. Returns the way out. */
   subscribe(topic: Topic, listener: () => void): () => void;
@@ -444,6 +447,8 @@ export interface Message {
   files?: readonly SentFile[];
   /** Kept at hand above the conversation. */
   pinned?: true;
+  /** It is what has stayed of a call; the body says it in English. */
+  call?: CallEntry;
   /** A change of it has not reached the server yet. */
   changing?: true;
   /** Of own messages: how far it came. Of others: `received`. */

@@ -7,6 +7,7 @@ export { type ClientOptions, createClient } from './member.ts';
 export type {
   AuditEntry,
   CallAction,
+  CallEntry,
   CallOutcome,
   Code,
   Contact,

@@ -210,6 +210,10 @@ class Member implements Client {
     return this.#replica.notices;
   }
 
+  inFront(): boolean {
+    return this.#tabs?.inFront ?? true;
+  }
+
   subscribe(topic: Topic, listener: () => void): () => void {
     return this.#views.subscribe(topic, listener);
   }

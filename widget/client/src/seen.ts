@@ -26,13 +26,14 @@ export function drawn(message: WireMessage, me: string | undefined): Message {
 /** What a message has besides its text, as it is drawn. */
 export function seenOf(
   message: WireMessage,
-): Pick<Message, 'replyTo' | 'edited' | 'deleted' | 'pinned' | 'reactions' | 'files'> {
-  const { reply_to, edited, deleted, pinned, reactions, files } = message;
+): Pick<Message, 'replyTo' | 'edited' | 'deleted' | 'pinned' | 'call' | 'reactions' | 'files'> {
+  const { reply_to, edited, deleted, pinned, call, reactions, files } = message;
   return {
     ...(reply_to !== undefined && { replyTo: reply_to }),
     ...(edited !== undefined && { edited }),
     ...(deleted && { deleted }),
     ...(pinned && { pinned }),
+    ...(call && { call }),
     ...(reactions?.length && { reactions: reactions.map(one => ({ mine: false, ...one })) }),
     ...(files?.length && { files }),
   };
