@@ -5,14 +5,17 @@ import { join } from 'node:path';
 
 const LOADER = 10_000;
 const SHELL = 60_000;
+/** What the first call fetches. */
+const CALL = 40_000;
 
-export async function budget(dist, { shell }) {
+export async function budget(dist, { shell, call }) {
   const size = async names => {
     const sizes = await Promise.all(names.map(name => stat(join(dist, `${name}.gz`))));
     return sizes.reduce((sum, one) => sum + one.size, 0);
   };
   check('loader', await size(['kith.js']), LOADER);
   check('interactive shell', await size(shell), SHELL);
+  check('call', await size(call), CALL);
 }
 
 function check(what, bytes, limit) {

@@ -86,12 +86,16 @@ async function buildModules() {
   const output = [result].flat().flatMap(one => one.output);
   const chunks = output.filter(one => one.type === 'chunk');
   const entry = name => chunks.find(one => one.isEntry && one.name === name)?.fileName;
+  const shell = atOnce(chunks.filter(one => one.isEntry && one.name !== 'push'));
+  const calls = chunks.filter(one => one.facadeModuleId?.match(/\/call\/(call|check)\.tsx$/));
   return {
     client: entry('client'),
     app: entry('app'),
     push: entry('push'),
     /** Everything that must have arrived before one can chat: the entries and what they import at once. */
-    shell: [...atOnce(chunks.filter(one => one.isEntry && one.name !== 'push')), largest('wording/')],
+    shell: [...shell, largest('wording/')],
+    /** The call and the check before it, and what only they bring. */
+    call: [...atOnce(calls), largest('/call/words.')].filter(name => !shell.has(name)),
   };
 
   /** These chunks and all that they import before they run. */

@@ -1,6 +1,8 @@
 // A client without a server: for looking at the interface and for tests of its components.
 
 import {
+  type CallAction,
+  type CallEvent,
   type Client,
   type Contact,
   type ContactState,
@@ -617,8 +619,13 @@ export class FakeClient implements Client {
     this.setRoom(key, { role: undefined });
     return Promise.resolve();
   }
-  call(): Promise<never> {
-    return Promise.reject(new Error('offline'));
+  inFront = () => true;
+  /** What is said of calls, and what the server answers: nothing, unless a test has something. */
+  readonly callActions: CallAction[] = [];
+  answerCall: (action: CallAction) => Promise<CallEvent> = () => Promise.reject(new Error('offline'));
+  call(action: CallAction) {
+    this.callActions.push(action);
+    return this.answerCall(action);
   }
 
   members(_: ConversationKey, query?: string) {

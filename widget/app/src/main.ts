@@ -4,6 +4,7 @@ import type { App, Stage } from '@kith/loader/stage';
 import { h, render } from 'preact';
 import { formattedPart } from './body_text/body_text.tsx';
 import { fetchReader } from './body_text/plain.ts';
+import { createLine } from './call/line.ts';
 import { fetchPart } from './late.tsx';
 import { Notices } from './notices/notices.ts';
 import { soundIsOn } from './notices/sound_choice.ts';
@@ -31,13 +32,15 @@ export default async function mount(stage: Stage): Promise<App> {
     soundIsOn,
     onScreen: shell.shows,
   });
-  render(h(Shell, { stage, shell, notices, wording }), place);
+  const line = createLine();
+  render(h(Shell, { stage, shell, notices, line, wording }), place);
   return {
     show: shell.show,
     hide: shell.hide,
     open: shell.openWith,
     openRoom: name => shell.openChat(keyOfRoom(name)),
     notify: happened => notices.hear(happened),
+    call: event => line.say(event ? { do: 'hear', event } : { do: 'rejoin' }),
     destroy() {
       render(null, place);
       notices.destroy();

@@ -11,6 +11,7 @@ import {
 import type { Stage } from '@kith/loader/stage';
 import { type Context, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import type { CallDeed } from './call/line.ts';
 import type { Part } from './late.tsx';
 import type { MenuRequest } from './menu/menu.tsx';
 import type { Wording } from './wording/wording.ts';
@@ -32,6 +33,8 @@ export interface Surroundings {
   pickEmoji(request: EmojiRequest): void;
   /** What is embedded in a page leaves the focus where it is, until somebody has come to it. */
   takesFocus(): boolean;
+  /** Of calls; what does it comes with the first of it. */
+  call(deed: CallDeed): void;
   /** Asks before something that hurts; the answer is the button. */
   confirm(question: Question): void;
   /** Covers the panel with a part that comes late. */

@@ -8,6 +8,7 @@ import { FakeClient, type FakeOptions } from '../dev/fake_client.ts';
 import { FakePush } from '../dev/fake_push.ts';
 import { formattedPart } from '../src/body_text/body_text.tsx';
 import { fetchReader } from '../src/body_text/plain.ts';
+import type { CallDeed } from '../src/call/line.ts';
 import { fetchPart } from '../src/late.tsx';
 import type { MenuRequest } from '../src/menu/menu.tsx';
 import {
@@ -32,6 +33,7 @@ export class Drawing {
   readonly opened: string[] = [];
   /** Of what was to cover the panel: with what. */
   readonly covers: object[] = [];
+  readonly calls: CallDeed[] = [];
   menu: MenuRequest | undefined;
   question: Question | undefined;
   picking: EmojiRequest | undefined;
@@ -57,6 +59,7 @@ export class Drawing {
         this.menu = await request;
       },
       show: (_, props) => this.covers.push(props),
+      call: deed => this.calls.push(deed),
       confirm: question => {
         this.question = question;
       },

@@ -1,6 +1,6 @@
 // `window.Kith`: what the page may call and hear, and the widget's life from the tag to the open panel.
 
-import type { Client, Happenings, Status } from '@kith/client';
+import type { Client, Status } from '@kith/client';
 import { createIconDot } from './icon_dot.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
 import type { Push } from './push/push.ts';
@@ -91,6 +91,8 @@ class Page {
     if (mode === 'inbox') this.#show(app => app.show());
     else if (mode === 'embed' && room) parts.idle(() => this.#show(app => app.openRoom(room)));
     else parts.idle(() => this.#quietly());
+    // The place in a call is kept for seconds only.
+    if (callIsKept()) this.#behind(app => app.call(undefined));
   }
 
   #api(): Kith {
@@ -188,7 +190,11 @@ class Page {
     client.on('message', happened => {
       const { from, body, time } = happened.message;
       this.#emit('message', { from, body, time, first: happened.first });
-      if (happened.first) this.#notify(happened);
+      if (happened.first) this.#behind(app => app.notify(happened));
+    });
+    client.on('call', event => {
+      // Who is called needs the interface, and whoever has it hears the rest too.
+      if (event.news === 'ring' || this.#app) this.#behind(app => app.call(event));
     });
     client.subscribe('status', () => this.#statusChanged(client.status()));
     this.#setUnread(client.totals().unread);
@@ -267,12 +273,12 @@ class Page {
     );
   }
 
-  /** Fetches the interface if need be; where it cannot be had, the badge says it too. */
-  #notify(happened: Happenings['message']): void {
+  /** Nobody has asked for it: fetches the interface if need be, and where it cannot be had, nobody is told. */
+  #behind(act: (app: App) => void): void {
     this.#app ??= this.#mount();
     this.#app.then(
       app => {
-        if (!this.#destroyed) app.notify(happened);
+        if (!this.#destroyed) act(app);
       },
       () => {
         this.#app = undefined;
@@ -353,6 +359,15 @@ class Page {
 function pushIsOn(): boolean {
   try {
     return localStorage.getItem('kith.push') !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** This tab was in a call before the page was loaded; the ticket is the interface's to read. */
+function callIsKept(): boolean {
+  try {
+    return sessionStorage.getItem('kith:call') !== null;
   } catch {
     return false;
   }

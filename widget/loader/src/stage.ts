@@ -34,5 +34,7 @@ export interface App {
   openRoom(room: string): void;
   /** A message has come, and of all tabs this is the one to say so. */
   notify(happened: Happenings['message']): void;
+  /** Something is said of a call; `undefined`: this tab was in one before a reload. */
+  call(event: Happenings['call'] | undefined): void;
   destroy(): void;
 }

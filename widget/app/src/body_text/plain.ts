@@ -1,6 +1,6 @@
 // What a message says in one line, without its marks.
 
-import type { Message } from '@kith/client';
+import type { CallEntry, Message } from '@kith/client';
 import type { NameOf } from './formatting.ts';
 
 type PlainOf = (body: string, nameOf?: NameOf) => string;
@@ -12,11 +12,22 @@ export function plainOf(body: string, nameOf?: NameOf): string {
   return read(body, nameOf);
 }
 
-/** The same of a message, or the files that it brings. */
-export function gistOf({ body, files }: Pick<Message, 'body' | 'files'>, nameOf?: NameOf): string {
+/** The same of a message, or the files that it brings, or the call that it tells of. */
+export function gistOf(
+  { body, files, call, mine = false }: Pick<Message, 'body' | 'files' | 'call'> & { mine?: boolean },
+  nameOf?: NameOf,
+): string {
+  if (call && readCall) return readCall(call, mine);
   return (
     plainOf(body, nameOf) || (files ?? []).map(file => (file.voice ? '🎤' : `📎 ${file.name}`)).join(', ')
   );
+}
+
+let readCall: ((call: CallEntry, mine: boolean) => string) | undefined;
+
+/** Until then the server's English stands there. */
+export function readCallsWith(read: typeof readCall): void {
+  readCall = read;
 }
 
 export async function fetchReader(): Promise<void> {

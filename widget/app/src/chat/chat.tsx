@@ -132,6 +132,7 @@ export const headPart = late(() => import('../room/room.tsx'), 'RoomHead');
 export const footPart = late(() => import('../room/room.tsx'), 'RoomFoot');
 const pinBar = late(() => import('./pin_bar.tsx'), 'PinBar');
 const aboutPart = late(() => import('../room/about.tsx'), 'About');
+const callButtons = late(() => import('../call_log/buttons.tsx'), 'Buttons');
 const chatSearch = late(() => import('../search/search_pane.tsx'), 'ChatSearch');
 
 function ChatHeader({
@@ -168,6 +169,7 @@ function ChatHeader({
           {typing ? words.typing : where}
         </p>
       </div>
+      <Late part={callButtons} props={{ user }} onFailed={() => undefined} />
     </ChatBar>
   );
 }

@@ -3,13 +3,12 @@
 import type { Conversation } from '@kith/client';
 import { rowActions } from '../chats_tab/row_menu.ts';
 import { chatWords } from '../chats_tab/words.ts';
-import { contactActions } from '../contacts_tab/contact_actions.ts';
-import { peopleWords } from '../contacts_tab/words.ts';
+import { contactActions, words as contactWords } from '../contacts_tab/contact_actions.ts';
 import type { MenuItem } from '../menu/menu.tsx';
 import type { Surroundings } from '../surroundings.tsx';
 import { together } from '../wording/late_words.ts';
 
-export const words = together(chatWords, peopleWords);
+export const words = together(chatWords, contactWords);
 
 export function chatActions(
   surroundings: Surroundings,

@@ -5,7 +5,7 @@ import { useRef } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { gistOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
-import { fetchLate } from '../late.tsx';
+import { fetchLate, Late, late } from '../late.tsx';
 import { StateIcon } from '../message/state_icon.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
@@ -16,6 +16,7 @@ interface Props {
   tabIndex: 0 | -1;
 }
 
+const callGist = late(() => import('../call_log/entry.tsx'), 'Gist');
 export const rowMenu = () => import('./row_menu.ts');
 
 export function ChatRow({ conversation: key, chosen, tabIndex }: Props) {
@@ -124,10 +125,23 @@ function Preview({
   const text = last.deleted ? words.deletedMessage : oneLine(gistOf(last, user => nameKnown(client, user)));
   return (
     <>
-      {last.mine && !last.deleted && <StateIcon state={last.state} />}
+      {last.mine && !last.deleted && !last.call && <StateIcon state={last.state} />}
       {/* Cut where its own direction ends, not where the list's does. */}
       <span class="row-preview clip" dir="auto">
-        {last.mine ? words.youSaid(text) : room && sender ? words.said(sender.name, text) : text}
+        {last.call && !last.deleted ? (
+          <Late
+            part={callGist}
+            props={{ message: last }}
+            meanwhile={<span>{text}</span>}
+            onFailed={() => undefined}
+          />
+        ) : last.mine ? (
+          words.youSaid(text)
+        ) : room && sender ? (
+          words.said(sender.name, text)
+        ) : (
+          text
+        )}
       </span>
     </>
   );

@@ -5,10 +5,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { FakeClient } from '../../dev/fake_client.ts';
 import { NOW, WORDING } from '../../test/draw.ts';
 import type { Surroundings } from '../surroundings.tsx';
-import { contactActions } from './contact_actions.ts';
-import { peopleWords } from './words.ts';
+import { contactActions, words } from './contact_actions.ts';
 
-beforeAll(() => peopleWords.fetch(WORDING));
+beforeAll(() => words.fetch(WORDING));
 
 const client = new FakeClient({ now: NOW });
 const shown: object[] = [];
@@ -21,6 +20,7 @@ const surroundings: Surroundings = {
   pickEmoji: () => undefined,
   takesFocus: () => true,
   confirm: () => undefined,
+  call: () => undefined,
   show: (_, props) => shown.push(props),
 };
 const names = (user: string, state: ContactState) =>
@@ -30,7 +30,14 @@ test('each state offers what leads out of it', () => {
   expect(names('u1', 'none')).toEqual(['Message', 'Add to contacts', 'Block', 'Report']);
   expect(names('u1', 'request_sent')).toEqual(['Message', 'Take back request', 'Block', 'Report']);
   expect(names('u1', 'request_received')).toEqual(['Message', 'Accept', 'Block', 'Report']);
-  expect(names('u1', 'contact')).toEqual(['Message', 'Remove from contacts', 'Block', 'Report']);
+  expect(names('u2', 'contact')).toEqual([
+    'Message',
+    'Audio call',
+    'Video call',
+    'Remove from contacts',
+    'Block',
+    'Report',
+  ]);
   expect(names('u1', 'blocked')).toEqual(['Message', 'Unblock']);
 });
 

@@ -1,13 +1,16 @@
 // What can be done with a person.
 
 import { type ContactAction, type ContactState, direct, type KnownPerson } from '@kith/client';
+import { callItems, mayCall } from '../call_log/call_items.ts';
+import { callLogWords } from '../call_log/words.ts';
 import type { MenuItem } from '../menu/menu.tsx';
 import '../icon/late_shapes.ts';
 import { askToReport } from '../safety/ask_to_report.ts';
 import type { Surroundings } from '../surroundings.tsx';
+import { together } from '../wording/late_words.ts';
 import { peopleWords } from './words.ts';
 
-export { peopleWords as words } from './words.ts';
+export const words = together(peopleWords, callLogWords);
 
 export function contactActions(
   surroundings: Surroundings,
@@ -19,6 +22,7 @@ export function contactActions(
   const run = (action: ContactAction) => () => changeContact(surroundings, action, person.user);
   const items: MenuItem[] = [{ icon: 'chat', text: words.message, run: () => openChat(direct(person.user)) }];
   if (person.user === client.me()?.user) return items;
+  if (mayCall(client, person.user)) items.push(...callItems(surroundings, person.user));
   if (state === 'blocked') return [...items, { icon: 'check', text: words.unblock, run: run('unblock') }];
   if (state === 'none') items.push({ icon: 'add', text: words.addContact, run: run('request') });
   if (state === 'request_sent') items.push({ icon: 'remove', text: words.takeBack, run: run('remove') });

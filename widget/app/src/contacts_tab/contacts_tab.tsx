@@ -16,7 +16,7 @@ import { useDirectory, useSearch } from './use_directory.ts';
 import { usePresences } from './use_presences.ts';
 import { peopleWords } from './words.ts';
 
-export { peopleWords as words } from './words.ts';
+export { words } from './contact_actions.ts';
 
 const HEIGHTS: Record<Row['kind'], number> = { heading: 38, request: 104, person: 60 };
 const heightOf = (row: Row) => HEIGHTS[row.kind];

@@ -1,5 +1,6 @@
 /** Line icons, drawn in place so that no request, no font and no id of the page is involved. */
 
+import type { CallIconName } from './call_shapes.ts';
 import type { LateIconName } from './late_shapes.ts';
 
 const SHAPES = {
@@ -36,7 +37,7 @@ const SHAPES = {
 
 const shapes: Partial<Record<IconName, string>> = { ...SHAPES };
 
-export type IconName = keyof typeof SHAPES | LateIconName;
+export type IconName = keyof typeof SHAPES | LateIconName | CallIconName;
 
 /** Those that only late parts draw come with them. */
 export function addShapes(more: Partial<Record<IconName, string>>): void {

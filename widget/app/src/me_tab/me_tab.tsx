@@ -3,6 +3,8 @@
 import type { SetPresence } from '@kith/client';
 import { useMemo, useState } from 'preact/hooks';
 import { Avatar, PresenceMark } from '../avatar/avatar.tsx';
+import { CallSettings } from '../call_log/settings.tsx';
+import { callLogWords } from '../call_log/words.ts';
 import choicesCss from '../choices/choices.css?inline';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
@@ -19,7 +21,7 @@ import { together, useWords } from '../wording/late_words.ts';
 import css from './me_tab.css?inline';
 import { meWords } from './words.ts';
 
-export const words = together(meWords, notifyWords);
+export const words = together(meWords, notifyWords, callLogWords);
 
 const moderationPart = late(() => import('../safety/queue.tsx'), 'Moderation');
 
@@ -30,6 +32,7 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
   useSheet(css);
   const { client, show } = useSurroundings();
   const words = useWords(meWords);
+  const calls = useWords(callLogWords);
   const me = useTopic('me', one => one.me());
   if (me === undefined) return <div class="empty">{words.connecting}</div>;
 
@@ -94,6 +97,8 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
       <h3 class="section-title">{words.notifications}</h3>
       <SoundSwitch />
       <Notify />
+      <h3 class="section-title">{calls.callsTitle}</h3>
+      <CallSettings />
       <h3 class="section-title">{words.appearance}</h3>
       <div class="me-theme">
         <Segmented

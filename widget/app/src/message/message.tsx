@@ -132,6 +132,7 @@ function Bubble(props: MessageProps) {
 export const messageActions = () => import('./actions.ts');
 export const reactionsPart = late(() => import('./reactions.tsx'), 'Reactions');
 export const failedPart = late(() => import('./failed.tsx'), 'Failed');
+const callPart = late(() => import('../call_log/entry.tsx'), 'Entry');
 const filesPart = late(() => import('../files/shown.tsx'), 'Files');
 
 function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
@@ -159,6 +160,13 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
           <Icon name="trash" />
           {words.deletedMessage}
         </span>
+      ) : message.call ? (
+        <Late
+          part={callPart}
+          props={{ message, user: deeds.conversation.slice(1) }}
+          meanwhile={<span>{message.body}</span>}
+          onFailed={() => undefined}
+        />
       ) : (
         message.body !== '' && <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
       )}

@@ -53,6 +53,8 @@ export class Notices {
 
   /** Call for each message in the one tab that the client says is first to hear it. */
   hear({ key, message }: Pick<Happenings['message'], 'key' | 'message'>): void {
+    // Who has been in a call, or did not want it, knows of it.
+    if (/ended|lost|declined/.test(message.call?.outcome ?? '')) return;
     const before = this.#waiting?.key === key ? this.#waiting.count : 0;
     this.#waiting = { key, message, count: before + 1, unheard: !this.#reading };
     this.#timer ??= setTimeout(() => {

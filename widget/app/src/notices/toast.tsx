@@ -4,15 +4,17 @@ import { isRoom } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { gistOf } from '../body_text/plain.ts';
+import { words as callWords } from '../call_log/call_text.ts';
 import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
-import { useWords } from '../wording/late_words.ts';
+import { together, useWords } from '../wording/late_words.ts';
 import type { Toast } from './notices.ts';
 import css from './toast.css?inline';
 import { noticeWords } from './words.ts';
 
-export { noticeWords as words } from './words.ts';
+/** Also of calls that one has missed. */
+export const words = together(noticeWords, callWords);
 
 export const SHOWN_MS = 7_000;
 

@@ -5,6 +5,7 @@ import type { Stage } from '@kith/loader/stage';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Banner, useTrouble } from '../banner/banner.tsx';
+import type { Line } from '../call/line.ts';
 import { Chat, chatMenu, footPart, headPart } from '../chat/chat.tsx';
 import { rowMenu } from '../chats_tab/chat_row.tsx';
 import { ChatsTab, searchPart } from '../chats_tab/chats_tab.tsx';
@@ -38,12 +39,16 @@ interface Props {
   stage: Stage;
   shell: OpenShell;
   notices: Notices;
+  line: Line;
   wording: Wording;
 }
 
-export function Shell({ stage, shell, notices, wording }: Props) {
+export function Shell({ stage, shell, notices, line, wording }: Props) {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
-  useLayoutEffect(() => shell.subscribe(() => redraw(undefined)), [shell]);
+  useLayoutEffect(() => {
+    line.listen(() => redraw(undefined));
+    return shell.subscribe(() => redraw(undefined));
+  }, [shell]);
   const state = shell.state();
   const [menu, setMenu] = useState<MenuRequest>();
   const [question, setQuestion] = useState<Question>();
@@ -72,6 +77,7 @@ export function Shell({ stage, shell, notices, wording }: Props) {
       takesFocus: () => stage.settings.mode !== 'embed' || stage.root.activeElement !== null,
       confirm: asked => setQuestion({ ...asked, from: stage.root.activeElement as HTMLElement }),
       show: (part, props) => setCover({ part: part as Part<Closable>, props }),
+      call: line.say,
     }),
     [stage, wording, shell],
   );
@@ -124,6 +130,16 @@ export function Shell({ stage, shell, notices, wording }: Props) {
           </Panel>
         )}
         {!state.open && toast}
+        {line.wanted() && (
+          <Late
+            part={callPart}
+            props={{ line, beside: state.open }}
+            onFailed={() => {
+              line.giveUp();
+              failed();
+            }}
+          />
+        )}
         <LiveRegion announcement={announcement} chat={state.open ? state.chat : undefined} />
       </div>
     </SurroundingsContext.Provider>
@@ -141,6 +157,7 @@ const meTab = late(() => import('../me_tab/me_tab.tsx'), 'MeTab');
 const menuPart = late(() => import('../menu/menu.tsx'), 'Menu');
 const confirm = late(() => import('../confirm/confirm.tsx'), 'Confirm');
 const noticePart = late(() => import('../safety/notice_bar.tsx'), 'NoticeBar');
+const callPart = late(() => import('../call/call.tsx'), 'CallPlace');
 const ignored = () => undefined;
 const picker = late(() => import('../emoji/picker.tsx'), 'Picker');
 

@@ -1,0 +1,122 @@
+// Where calls are drawn: the card while it rings, the window while it lasts, and the check before it.
+
+import { type Client, direct, type Happenings } from '@kith/client';
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { Late, late } from '../late.tsx';
+import { soundIsOn } from '../notices/sound_choice.ts';
+import { useSheet } from '../sheets.ts';
+import { useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
+import css from './call.css?inline';
+import { Calling } from './calling.ts';
+import { tabStorage } from './kept.ts';
+import type { Line } from './line.ts';
+import '../icon/call_shapes.ts';
+import { isQuiet } from './quiet.ts';
+import { RingCard, type RingDeeds } from './ring_card.tsx';
+import { ring } from './ringtone.ts';
+import type { Shown } from './shown.ts';
+import { trouble } from './status_line.ts';
+import { CallWindow } from './window.tsx';
+import { callWords } from './words.ts';
+
+export { callWords as words } from './words.ts';
+
+const checkPart = late(() => import('./check.tsx'), 'Check');
+
+/** `beside`: the panel is open, and the card lies next to it. */
+export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
+  useSheet(css);
+  const { client, openChat, announce, wording } = useSurroundings();
+  const calling = useMemo(
+    () => new Calling({ client, storage: tabStorage(), now: () => Date.now() }),
+    [client],
+  );
+  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
+  const [checks, setChecks] = useState(false);
+  const [silent, setSilent] = useState(false);
+  useEffect(() => calling.subscribe(() => redraw(undefined)), [calling]);
+  useEffect(() => {
+    const leave = line.take(deed => (deed.do === 'check' ? setChecks(true) : calling.do(deed)));
+    return () => {
+      leave();
+      calling.destroy();
+    };
+  }, [calling]);
+  useEffect(() => client.on('message', message => knows(client, message)), [client]);
+
+  const shown = calling.shown();
+  const stage = shown?.stage;
+  useEffect(() => setSilent(false), [stage]);
+  useEffect(() => {
+    if (stage === 'calling') return ring('waits', soundIsOn);
+    if (stage !== 'ringing' || silent) return;
+    let stop: (() => void) | undefined;
+    let over = false;
+    void isQuiet(client).then(quiet => {
+      // The member may go to another tab while it rings, and the sound goes with them.
+      if (!over && !quiet) stop = ring('rings', () => client.inFront() && soundIsOn());
+    });
+    return () => {
+      over = true;
+      stop?.();
+    };
+  }, [stage, silent]);
+
+  const deeds: RingDeeds = {
+    accept: media => void calling.accept(media),
+    decline: () => calling.decline(),
+    write() {
+      const user = shown?.user;
+      calling.decline();
+      if (user) openChat(direct(user));
+    },
+    silence: () => setSilent(true),
+  };
+  const check = () => setChecks(true);
+  return (
+    <div class={beside ? 'calls calls-beside' : 'calls'}>
+      <Spoken shown={shown} />
+      {shown &&
+        (stage === 'ringing' ? (
+          <RingCard shown={shown} deeds={deeds} />
+        ) : (
+          <CallWindow key={shown.user} calling={calling} shown={shown} onCheck={check} />
+        ))}
+      {checks && (
+        <Late
+          part={checkPart}
+          props={{ onClose: () => setChecks(false) }}
+          onFailed={() => {
+            setChecks(false);
+            announce(wording.loadFailed);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Who has been in a call needs not be told that there was one. */
+function knows(client: Client, { key, message }: Happenings['message']): void {
+  const { outcome } = message.call ?? {};
+  const known = outcome === 'ended' || outcome === 'lost' || outcome === 'declined';
+  if (known && message.seq !== undefined && client.conversation(key).unread === 1)
+    client.seen(key, message.seq);
+}
+
+/** Said to screen readers at once, whatever they are reading. */
+function Spoken({ shown }: { shown: Shown | undefined }) {
+  const words = useWords(callWords);
+  const person = useTopic(`person:${shown?.user ?? ''}`, one => (shown ? one.person(shown.user) : undefined));
+  const said = useRef('');
+  const name = person?.name ?? '';
+  if (shown === undefined) said.current = '';
+  else if (shown.stage === 'ringing') said.current = words.isCalling[shown.media](name);
+  else said.current = trouble(shown, name, words) ?? words.isInCall(name);
+  return (
+    <div class="hidden-text" role="alert" aria-live="assertive" aria-atomic="true" data-call-live>
+      {said.current}
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+// What a tab in a call knows again after a reload, and no other tab.
+
+export type TabStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+
+export interface Kept {
+  mic: boolean;
+  camera: boolean;
+  since?: number;
+}
+
+const KEY = 'kith:call:own';
+
+export function keep(storage: TabStorage, kept: Kept): void {
+  storage.setItem(KEY, JSON.stringify(kept));
+}
+
+export function forget(storage: TabStorage): void {
+  storage.removeItem(KEY);
+}
+
+export function remembered(storage: TabStorage): Kept {
+  try {
+    const { mic = true, camera = false, since } = JSON.parse(storage.getItem(KEY) ?? '{}');
+    return { mic: mic === true, camera: camera === true, ...(typeof since === 'number' && { since }) };
+  } catch {
+    return { mic: true, camera: false };
+  }
+}
+
+/** `sessionStorage`, which a browser may refuse or have full: then a reload ends the call, and nothing else is different. */
+export function tabStorage(): TabStorage {
+  const all = <T>(use: (storage: Storage) => T) => {
+    try {
+      return use(window.sessionStorage);
+    } catch {
+      return null;
+    }
+  };
+  return {
+    getItem: key => all(storage => storage.getItem(key)),
+    setItem: (key, value) => void all(storage => storage.setItem(key, value)),
+    removeItem: key => void all(storage => storage.removeItem(key)),
+  };
+}
+
+/**
+ * Whether this tab is the one that is in the call: a tab that was made as a copy of another knows the same ticket. The lock is
+ * held for as long as the page lives.
+ */
+export function claim(call: string): Promise<boolean> {
+  const { locks } = navigator as { locks?: LockManager };
+  if (locks === undefined) return Promise.resolve(true);
+  return new Promise(resolve => {
+    locks
+      .request(`kith:call:${call}`, { ifAvailable: true }, lock => {
+        resolve(lock !== null);
+        return lock === null ? undefined : new Promise(() => undefined);
+      })
+      .catch(() => resolve(true));
+  });
+}

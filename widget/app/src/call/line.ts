@@ -1,0 +1,55 @@
+// The way to the calls: what shall be done is kept until the part that does it has come, with the first of it.
+
+import type { CallEvent, Media } from '@kith/client';
+
+export type CallDeed =
+  /** Call somebody. */
+  | { do: 'call'; user: string; media: Media }
+  /** The server has said something of a call. */
+  | { do: 'hear'; event: CallEvent }
+  /** Before a reload this tab was in a call. */
+  | { do: 'rejoin' }
+  /** Try microphone, camera and network. */
+  | { do: 'check' };
+
+export interface Line {
+  /** From here on the part is wanted. */
+  wanted(): boolean;
+  /** Calls once it is wanted, or not any more. */
+  listen(listener: () => void): void;
+  say(deed: CallDeed): void;
+  /** The part has come; the returned function says that it is gone. */
+  take(taker: (deed: CallDeed) => void): () => void;
+  /** It could not be fetched. */
+  giveUp(): void;
+}
+
+export function createLine(): Line {
+  let changed = () => {};
+  let waiting: CallDeed[] = [];
+  let taker: ((deed: CallDeed) => void) | undefined;
+  return {
+    wanted: () => taker !== undefined || waiting.length > 0,
+    listen(listener) {
+      changed = listener;
+    },
+    say(deed) {
+      if (taker) return taker(deed);
+      // Without a ring before it, it is of a call that another tab has.
+      if (waiting.length === 0 && deed.do === 'hear' && deed.event.news !== 'ring') return;
+      waiting.push(deed);
+      changed();
+    },
+    take(next) {
+      taker = next;
+      for (const deed of waiting.splice(0)) next(deed);
+      return () => {
+        taker = undefined;
+      };
+    },
+    giveUp() {
+      waiting = [];
+      changed();
+    },
+  };
+}

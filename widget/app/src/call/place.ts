@@ -1,0 +1,31 @@
+// Where the call window lies: dragged or moved by keys, and never out of sight.
+
+export interface Spot {
+  left: number;
+  top: number;
+}
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+const MARGIN = 8;
+const STEP = 32;
+
+/** As near to where it is wanted as keeps all of it on the page. */
+export function within(page: Size, size: Size, wanted: Spot): Spot {
+  const clamp = (value: number, most: number) => Math.max(MARGIN, Math.min(value, most - MARGIN));
+  return {
+    left: clamp(wanted.left, Math.max(2 * MARGIN, page.width - size.width)),
+    top: clamp(wanted.top, Math.max(2 * MARGIN, page.height - size.height)),
+  };
+}
+
+/** One step of an arrow key; undefined: another key. */
+export function stepped(from: Spot, key: string): Spot | undefined {
+  const step = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] }[
+    key
+  ];
+  return step && { left: from.left + (step[0] ?? 0), top: from.top + (step[1] ?? 0) };
+}

@@ -1,0 +1,44 @@
+// A device that the browser does not give: why, and what to do about it.
+
+import { Icon } from '../icon/icon.tsx';
+import { useWords } from '../wording/late_words.ts';
+import type { Problem } from './own_media.ts';
+import { mend } from './status_line.ts';
+import { callWords } from './words.ts';
+
+interface Props {
+  problem: Problem;
+  onAgain(): void;
+  onClose(): void;
+  /** Left out where one is in the check. */
+  onCheck?(): void;
+}
+
+export function Trouble({ problem: { of, why }, onAgain, onClose, onCheck }: Props) {
+  const words = useWords(callWords);
+  return (
+    <div class="call-trouble" role="alert">
+      <p class="call-trouble-what">{words.problems[of][why]}</p>
+      <p>{mend(why, navigator.userAgent, words)}</p>
+      <div class="call-trouble-deeds">
+        <button type="button" class="button button-main" onClick={onAgain}>
+          {words.tryAgain}
+        </button>
+        {onCheck && (
+          <button type="button" class="button" onClick={onCheck}>
+            {words.checkSetup}
+          </button>
+        )}
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={words.close}
+          title={words.close}
+          onClick={onClose}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,146 @@
+/** German. */
+
+import type { CallWords } from './words.en.ts';
+
+export const de = (): CallWords => ({
+  incoming: { audio: 'Sprachanruf', video: 'Videoanruf' },
+  isCalling: {
+    audio: name => `${name} ruft an`,
+    video: name => `${name} ruft mit Video an`,
+  },
+  acceptAudio: 'Mit Sprache annehmen',
+  acceptVideo: 'Mit Video annehmen',
+  declineCall: 'Ablehnen',
+  declineAndWrite: 'Ablehnen und eine Nachricht schreiben',
+  writeInstead: 'Nachricht',
+  voice: 'Sprache',
+  video: 'Video',
+  exposedTo: name =>
+    `${name} ist nicht in deinen Kontakten. Wenn du annimmst, wird deine Netzadresse dort sichtbar.`,
+
+  callWith: name => `Anruf mit ${name}`,
+  asking: 'Erlaube das Mikrofon in deinem Browser …',
+  callingThem: 'Es klingelt …',
+  joining: 'Verbinden …',
+  comingBack: 'Zurück ins Gespräch …',
+  theyAreAway: name => `${name} hat die Verbindung verloren, bitte warten …`,
+  onHold: name => `${name} hört gerade nicht zu`,
+  reconnecting: 'Ein anderer Weg wird gesucht …',
+  isInCall: name => `Du sprichst mit ${name}`,
+  theirMicOff: name => `${name} ist stumm`,
+  theirVideoWeak: name => `Schwaches Netz: Video von ${name} ist aus`,
+  theirScreen: name => `Bildschirm von ${name}`,
+  theirVideo: name => `Video von ${name}`,
+  ownVideo: 'Dein eigenes Bild',
+
+  micOff: 'Mikrofon stumm schalten',
+  micOn: 'Mikrofon einschalten',
+  cameraOn: 'Kamera einschalten',
+  cameraOff: 'Kamera ausschalten',
+  screenOn: 'Bildschirm zeigen',
+  screenOff: 'Bildschirm nicht mehr zeigen',
+  flipCamera: 'Andere Kamera benutzen',
+  hangUp: 'Auflegen',
+  callOptions: 'Geräte und mehr',
+  larger: 'Anruf vergrößern',
+  smaller: 'Anruf verkleinern',
+  moveCall: 'Anruffenster mit den Pfeiltasten verschieben',
+  pictureApart: 'Bild im Bild',
+  hearThem: 'Tippen, um den Anruf zu hören',
+  device: { mic: 'Mikrofon', camera: 'Kamera', speaker: 'Lautsprecher' },
+  asTheSystem: 'Wie im System gewählt',
+
+  direct: 'direkt',
+  relayed: 'über Relais',
+  weakVideoOff: 'schwaches Netz: Video aus',
+  weakNetwork: 'schwaches Netz',
+  lossAndRate: (loss, rate) => `${loss} verloren · ${rate}`,
+  kbits: n => `${n} kbit/s`,
+  addressHidden: 'Deine Netzadresse bleibt verborgen.',
+
+  ends: {
+    ended: () => 'Anruf beendet',
+    declined: name => `${name} hat abgelehnt.`,
+    busy: name => `${name} spricht gerade.`,
+    missed: name => `${name} ist nicht drangegangen.`,
+    cancelled: () => 'Anruf beendet',
+    lost: name => `Die Verbindung zu ${name} ging verloren.`,
+    elsewhere: () => 'Der Anruf geht in einem anderen Tab oder auf einem anderen Gerät weiter.',
+    unreachable: name =>
+      `Eure Browser konnten sich nicht erreichen: Eines eurer Netze sperrt Anrufe. Ein anderes Netz hilft dir oder ${name} vielleicht.`,
+    noRelay: () =>
+      'Du verbirgst deine Netzadresse, aber dieser Server hat dafür kein Relais. Schalte das unter „Ich“ aus, um anzurufen.',
+    contactsOnly: name => `${name} nimmt nur Anrufe von Kontakten an.`,
+    inCall: () => 'Du bist schon in einem Anruf, hier oder auf einem anderen Gerät.',
+    tooMany: () => 'Das waren viele Anrufe. Versuche es gleich noch einmal.',
+    offline: () => 'Keine Verbindung zum Server. Versuche es, wenn du wieder verbunden bist.',
+    failed: () => 'Der Anruf hat nicht geklappt. Versuche es noch einmal.',
+  },
+  endedAfter: time => `Anruf nach ${time} beendet`,
+  callAgain: 'Noch einmal anrufen',
+  checkSetup: 'Mikrofon und Netz prüfen',
+
+  problems: {
+    mic: {
+      denied: 'Dein Browser lässt diese Seite nicht ans Mikrofon.',
+      none: 'Kein Mikrofon gefunden.',
+      inUse: 'Ein anderes Programm benutzt das Mikrofon.',
+      policy: 'Diese Seite erlaubt keine Anrufe.',
+      insecure: 'Anrufe gehen nur auf sicheren Seiten (https).',
+      other: 'Das Mikrofon geht nicht.',
+    },
+    camera: {
+      denied: 'Dein Browser lässt diese Seite nicht an die Kamera.',
+      none: 'Keine Kamera gefunden.',
+      inUse: 'Ein anderes Programm benutzt die Kamera.',
+      policy: 'Diese Seite erlaubt die Kamera nicht.',
+      insecure: 'Anrufe gehen nur auf sicheren Seiten (https).',
+      other: 'Die Kamera geht nicht.',
+    },
+    screen: {
+      denied: 'Dein Browser lässt diese Seite deinen Bildschirm nicht zeigen.',
+      none: 'Es gibt keinen Bildschirm zu zeigen.',
+      inUse: 'Der Bildschirm lässt sich gerade nicht zeigen.',
+      policy: 'Diese Seite erlaubt das Zeigen des Bildschirms nicht.',
+      insecure: 'Zeigen geht nur auf sicheren Seiten (https).',
+      other: 'Dieser Browser kann den Bildschirm nicht zeigen.',
+    },
+  },
+  mends: {
+    chromium: 'Klicke auf das Zeichen links in der Adresszeile, erlaube es dort und versuche es noch einmal.',
+    firefox:
+      'Klicke auf das durchgestrichene Zeichen links neben der Adresse, nimm die Sperre weg und versuche es noch einmal.',
+    safari:
+      'Wähle Safari › Einstellungen für diese Website, stelle auf „Erlauben“ und versuche es noch einmal.',
+    phone:
+      'Öffne die Einstellungen deines Browsers für diese Seite, erlaube es dort und versuche es noch einmal.',
+    none: 'Schließe eines an oder schalte es ein und versuche es noch einmal.',
+    inUse: 'Schließe andere Programme und Tabs, die es benutzen, und versuche es noch einmal.',
+    policy: 'Wer diese Seite betreibt, kann es erlauben.',
+    insecure: 'Wer diese Seite betreibt, kann das ändern.',
+    other: 'Stecke es neu an oder wähle ein anderes und versuche es noch einmal.',
+  },
+
+  checkTitle: 'Mikrofon, Kamera und Netz',
+  checkMic: 'Sag etwas: Der Balken bewegt sich',
+  micLevel: 'Pegel des Mikrofons',
+  checkCamera: 'Kamera zeigen',
+  checkReach: 'Können andere dich erreichen?',
+  checking: 'Wird versucht …',
+  reach: {
+    direct: 'Direkt: ja',
+    noDirect: 'Direkt: nein',
+    relayed: ways => `Über das Relais: ja (${ways})`,
+    noRelayed: 'Über das Relais: nein',
+    noServers: 'Dieser Server hat kein Relais',
+  },
+  reachSays: {
+    good: 'Anrufe werden gehen.',
+    relayed: 'Anrufe werden über das Relais dieses Servers gehen.',
+    near: 'Anrufe gehen innerhalb eines Netzes, und wo die anderen erreichbar sind. Wer diese Seite betreibt, kann ein Relais einrichten.',
+    blocked:
+      'Dein Netz sperrt Anrufe. Versuche ein anderes Netz oder schalte das VPN aus; bei der Arbeit kann die IT UDP und TCP zum Relais durchlassen.',
+    unknown: 'Der Server ließ sich nicht fragen. Versuche es, wenn du verbunden bist.',
+  },
+  done: 'Fertig',
+});

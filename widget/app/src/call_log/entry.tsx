@@ -1,0 +1,41 @@
+// A call among the messages: what became of it, and the way to call again.
+
+import type { Message } from '@kith/client';
+import { Icon } from '../icon/icon.tsx';
+import '../icon/call_shapes.ts';
+import { useSheet } from '../sheets.ts';
+import { useSurroundings } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
+import { callText, isMissed } from './call_text.ts';
+import css from './entry.css?inline';
+import { callLogWords } from './words.ts';
+
+export { words } from './call_text.ts';
+
+/** `user`: the other one. */
+export function Entry({ message, user }: { message: Message; user: string }) {
+  useSheet(css);
+  const { call } = useSurroundings();
+  const words = useWords(callLogWords);
+  const { mine, call: entry } = message;
+  if (entry === undefined) return null;
+  const { media } = entry;
+  const missed = isMissed(message);
+  return (
+    <span class={missed ? 'call-entry call-missed' : 'call-entry'}>
+      <Icon name={missed ? 'missed' : media === 'video' ? 'camera' : 'phone'} />
+      <span class="call-entry-text" dir={words.direction}>
+        {callText(words, entry, mine)}
+      </span>
+      <button type="button" class="call-entry-again" onClick={() => call({ do: 'call', user, media })}>
+        {mine ? words.callOnceMore : words.callBack}
+      </button>
+    </span>
+  );
+}
+
+/** In the list of chats. */
+export function Gist({ message }: { message: Message }) {
+  const words = useWords(callLogWords);
+  return <>{message.call && callText(words, message.call, message.mine)}</>;
+}

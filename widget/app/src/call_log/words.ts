@@ -1,0 +1,8 @@
+// What is said of calls that are over, and where one begins.
+
+import { LateWords } from '../wording/late_words.ts';
+
+export const callLogWords = new LateWords({
+  en: () => import('./words.en.ts').then(one => one.en),
+  de: () => import('./words.de.ts').then(one => one.de),
+});
