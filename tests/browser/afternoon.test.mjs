@@ -1,0 +1,215 @@
+// An afternoon on a site of their own: the owner makes it, colours it and pastes the snippet; two members and a moderator live there,
+// one of them on two devices, one on a phone in Arabic, and a stranger comes. Whatever happens, no console complains.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import { hostPage } from './host_page.mjs';
+import { Kith } from './kith.mjs';
+import { Widget } from './widget.mjs';
+
+const SITE = 'allotment';
+const STYLE = `
+  kith-widget { --kith-accent: #7a1fa2; --kith-accent-hover: #62148a; --kith-accent-text: #ffffff; --kith-accent-soft: #f3e5f9; }
+  @media (prefers-color-scheme: dark) {
+    kith-widget { --kith-accent: #d7a6ee; --kith-accent-hover: #e4c1f5; --kith-accent-text: #2b0b3a; --kith-accent-soft: #3a2148; }
+  }`;
+
+let browser;
+let kith;
+let host;
+before(async () => {
+  const devices = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
+  [browser, kith] = await Promise.all([launch(...devices), Kith.start()]);
+  host = await hostPage(kith, SITE, { style: STYLE, body: '<h1>The allotments</h1>' });
+  await kith.addSite(SITE, '--origin', host.origin);
+  await kith.command('site', 'set', SITE, 'requests.on=true');
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+  await host.close();
+});
+
+/** Somebody on the owner's page, with the panel open. */
+async function comes(user, options = DESKTOP) {
+  const context = await person(browser, options);
+  await context.grantPermissions(['microphone'], { origin: host.origin });
+  return { context, widget: await visit(context, user) };
+}
+
+async function visit(context, user) {
+  const page = await context.newPage();
+  await page.goto(`${host.origin}/?as=${user}`);
+  const widget = new Widget(page);
+  await widget.show();
+  return widget;
+}
+
+const row = (widget, name) => widget.page.locator('kith-widget .chat-row', { hasText: name });
+const message = (widget, text) => widget.page.locator('kith-widget [data-message]', { hasText: text }).last();
+const token = role => kith.command('token', '--site', SITE, '--user', 'owner', '--role', role);
+
+async function paste(widget) {
+  await widget.field.evaluate(async field => {
+    const canvas = new OffscreenCanvas(640, 480);
+    const context = canvas.getContext('2d');
+    context.fillStyle = '#2a9d8f';
+    context.fillRect(0, 0, 640, 480);
+    const data = new DataTransfer();
+    data.items.add(new File([await canvas.convertToBlob()], 'beds.png', { type: 'image/png' }));
+    field.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
+    );
+  });
+  await widget.page.locator('kith-widget .attach-item[data-state="done"]').waitFor();
+}
+
+test('an afternoon', async t => {
+  const nora = await comes('nora');
+  await kith.command('user', 'role', '--site', SITE, 'nora', 'moderator');
+  await nora.widget.page.reload();
+  await nora.widget.show();
+  const lena = await comes('lena');
+  const omar = await comes('omar');
+  const all = [nora, lena, omar];
+
+  await t.test("the button has the owner's colour", async () => {
+    await lena.widget.page.mouse.move(2, 2);
+    const colour = () => lena.widget.launcher.evaluate(button => getComputedStyle(button).backgroundColor);
+    await until(async () => (await colour()) === 'rgb(122, 31, 162)', 'it has faded from the hover colour');
+  });
+
+  await t.test('a room is made, and talked in', async () => {
+    const { page } = lena.widget;
+    await lena.widget.tab('Rooms').click();
+    await page.getByRole('button', { name: 'Create a room' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Plot holders');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await lena.widget.field.waitFor();
+    await lena.widget.say('Who has seen the **wheelbarrow**?');
+    for (const { widget } of [omar, nora]) {
+      await widget.tab('Rooms').click();
+      await widget.page.locator('kith-widget .room-row .row-main', { hasText: 'Plot holders' }).click();
+      await widget.page.getByRole('button', { name: 'Join' }).click();
+      await widget.field.waitFor();
+    }
+    await omar.widget.say('Behind the shed');
+    await lena.widget.sees('Behind the shed');
+    await message(lena.widget, 'Behind the shed').press('Enter');
+    await page.getByRole('menuitemcheckbox', { name: '🎉' }).click();
+    await omar.widget.page.locator('kith-widget .reaction').waitFor();
+  });
+
+  await t.test('a picture and a voice message', async () => {
+    await paste(lena.widget);
+    await lena.widget.say('The beds as they are now');
+    await until(
+      async () => (await omar.widget.page.locator('kith-widget .shot .picture.is-here').count()) === 1,
+      'the picture is drawn',
+    );
+    const { page } = omar.widget;
+    await page.getByRole('button', { name: 'Record a voice message' }).click();
+    const recorder = page.getByRole('group', { name: 'Voice message' });
+    await recorder.getByText(/0:01/).waitFor();
+    await recorder.getByRole('button', { name: 'Send' }).click();
+    await lena.widget.page.getByRole('button', { name: 'Play voice message' }).waitFor();
+    await assertAccessible(lena.widget.page, 'a room with a picture and a voice message');
+  });
+
+  await t.test('a stranger asks, is reported and banned', async () => {
+    const vik = await comes('vik');
+    await vik.widget.chatWith('lena of the host');
+    await vik.widget.say('You all are fools');
+    const { widget } = lena;
+    await widget.back();
+    await widget.tab('Chats').click();
+    await widget.page.getByRole('radio', { name: /^Requests/ }).click();
+    await row(widget, 'vik').locator('.row-main').click();
+    await widget.page.getByRole('button', { name: 'Report' }).click();
+    const form = widget.page.getByRole('dialog', { name: 'Report this message' });
+    await form.getByRole('radio', { name: 'Insults or harassment' }).check();
+    await form.getByRole('button', { name: 'Send report' }).click();
+    await form.waitFor({ state: 'detached' });
+    await widget.page.getByRole('button', { name: 'Delete' }).first().click();
+
+    await nora.widget.back();
+    await nora.widget.tab('Me').click();
+    await nora.widget.page.getByRole('button', { name: /^Moderation/ }).click();
+    const queue = nora.widget.page.getByRole('dialog', { name: 'Moderation' });
+    const card = queue.locator('.report', { hasText: 'vik' });
+    await card.getByRole('button', { name: /^Act on vik/ }).click();
+    await card.getByRole('combobox').first().selectOption('ban');
+    await card.getByRole('textbox').fill('Insults');
+    await card.getByRole('button', { name: 'Apply' }).click();
+    await vik.widget.page.locator('kith-widget .banner', { hasText: 'Insults' }).waitFor();
+    await nora.widget.page.keyboard.press('Escape');
+    assertNoTrouble(vik.context);
+    await vik.context.close();
+  });
+
+  await t.test('a message of before is found again', async () => {
+    const { widget } = lena;
+    await widget.tab('Chats').click();
+    await widget.page.getByRole('button', { name: 'Search', exact: true }).click();
+    const field = widget.page.getByRole('combobox', { name: 'Search people, rooms, messages' });
+    const hit = widget.page.locator('kith-widget [role=option]', { hasText: 'Behind the shed' }).first();
+    await until(async () => {
+      await field.fill('she');
+      await field.fill('shed');
+      await widget.page.waitForTimeout(300);
+      return (await hit.count()) > 0;
+    }, 'the message is found');
+    await field.press('Enter');
+    await message(widget, 'Behind the shed').waitFor();
+  });
+
+  await t.test('on a second device all is the same, and read in one place is read in both', async () => {
+    const second = await comes('omar');
+    await row(second.widget, 'Plot holders').waitFor();
+    await omar.widget.back();
+    await omar.widget.tab('Chats').click();
+    await lena.widget.say('Found it, thank you');
+    await row(second.widget, 'Plot holders').getByText('Found it, thank you').waitFor();
+    await until(async () => /1/.test(await second.widget.unread()), 'it is unread there');
+    await row(omar.widget, 'Plot holders').locator('.row-main').click();
+    await omar.widget.sees('Found it, thank you');
+    await until(async () => !/\d/.test(await second.widget.unread()), 'it is read there, too');
+    assertNoTrouble(second.context);
+    await second.context.close();
+  });
+
+  await t.test('on a phone, dark, in Arabic; by keys alone', async () => {
+    const phone = await person(browser, { ...PHONE, locale: 'ar', colorScheme: 'dark' });
+    const page = await phone.newPage();
+    await page.goto(`${host.origin}/?as=samira`);
+    const widget = new Widget(page);
+    await widget.show();
+    await assertAccessible(page, 'the list on a phone, in Arabic');
+    assertNoTrouble(phone);
+    await phone.close();
+
+    const keys = await comes('omar');
+    await keys.widget.page.keyboard.press('Tab');
+    await row(keys.widget, 'Plot holders').locator('.row-main').focus();
+    await keys.widget.page.keyboard.press('Enter');
+    await keys.widget.field.waitFor();
+    await keys.widget.page.keyboard.type('Written with keys');
+    await keys.widget.page.keyboard.press('Enter');
+    await lena.widget.sees('Written with keys');
+    await keys.widget.page.keyboard.press('Escape');
+    assertNoTrouble(keys.context);
+    await keys.context.close();
+  });
+
+  await t.test("the owner's server has it in the record", async () => {
+    const headers = { authorization: `Bearer ${await token('service')}` };
+    const audit = await (await fetch(`${kith.url}/v1/sites/${SITE}/audit`, { headers })).json();
+    assert.match(JSON.stringify(audit), /"ban"/);
+  });
+
+  for (const { context } of all) {
+    assertNoTrouble(context);
+    await context.close();
+  }
+});
