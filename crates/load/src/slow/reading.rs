@@ -1,4 +1,5 @@
-//! What the members do: the others write and read, the slow ones read late, resume, and fetch what they were not sent.
+//! What the members do: the others write and read, the slow ones read late; whoever falls behind resumes, fetches what was not sent, and says
+//! again what was not answered.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -36,10 +37,12 @@ pub(crate) struct Members {
     play: Arc<Play>,
     worker: u32,
     workers: u32,
-    /// Of the slow ones: up to where each has everything, and its newest seq in each conversation.
+    /// Up to where each has everything, and its newest seq in each conversation. On a busy machine anybody may fall behind.
     positions: HashMap<u32, Box<str>>,
     newest: HashMap<(u32, Box<str>), u64>,
-    /// By slow member and conversation: after which seq something is missing that is still to be fetched.
+    /// By member: what was not answered yet, as it is said again. The answer may be in a queue that is dropped.
+    unanswered: HashMap<u32, BTreeMap<Box<str>, u32>>,
+    /// By member and conversation: after which seq something is missing that is still to be fetched.
     holes: HashMap<u32, BTreeMap<Box<str>, u64>>,
     /// By number of the message: its seq, so that a second one is noticed.
     received: HashMap<u64, u64>,
@@ -86,6 +89,7 @@ impl Members {
             workers: workers as u32,
             positions: HashMap::new(),
             newest: HashMap::new(),
+            unanswered: HashMap::new(),
             holes: HashMap::new(),
             received: HashMap::new(),
             paused: false,
@@ -94,10 +98,8 @@ impl Members {
     }
 
     fn receive(&mut self, member: u32, message: &Message<'_>, now: Instant) {
-        if member < self.play.slow {
-            let newest = self.newest.entry((member, (&*message.conversation).into())).or_default();
-            *newest = message.seq.max(*newest);
-        }
+        let newest = self.newest.entry((member, (&*message.conversation).into())).or_default();
+        *newest = message.seq.max(*newest);
         let Some(Postmark { number, due }) = self.play.marks.read(&message.id) else { return };
         match self.received.insert(number, message.seq) {
             None => add(&self.play.traffic.delivered, 1),
@@ -113,9 +115,7 @@ impl Members {
     }
 
     fn note_position(&mut self, member: u32, position: &str) {
-        if member < self.play.slow {
-            self.positions.insert(member, position.into());
-        }
+        self.positions.insert(member, position.into());
     }
 
     /// Asks for what is missing, one page at a time: an answer may be in a queue that is dropped, and is asked for again
@@ -151,12 +151,27 @@ impl Members {
         } else {
             slow + (writer + 1 + (number.wrapping_mul(31) % (others - 1)) as u32) % self.play.others
         };
-        let id = marks.write(number, due).into();
-        let to = SendTo::User(token::user(to).into());
-        let command = Command::Send { id, to, body: body.as_str().into(), reply_to: None, files: Vec::new() };
-        says.say(slow + writer, &command);
+        let id: Box<str> = marks.write(number, due).into();
+        says.say(slow + writer, &sending(&id, to, body));
+        self.unanswered.entry(slow + writer).or_default().insert(id, to);
         add(&traffic.sent, 1);
     }
+
+    /// True the first time.
+    fn is_answered(&mut self, member: u32, id: &str) -> bool {
+        self.unanswered.get_mut(&member).is_some_and(|waiting| waiting.remove(id).is_some())
+    }
+
+    fn say_again(&self, member: u32, says: &mut Says) {
+        for (id, to) in self.unanswered.get(&member).into_iter().flatten() {
+            says.say(member, &sending(id, *to, &self.play.body));
+        }
+    }
+}
+
+fn sending<'a>(id: &'a str, to: u32, body: &'a str) -> Command<'a> {
+    let to = SendTo::User(token::user(to).into());
+    Command::Send { id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new() }
 }
 
 impl Script for Members {
@@ -169,8 +184,10 @@ impl Script for Members {
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
         match event {
-            Event::Ack { id, .. } if self.play.marks.read(id).is_some() => {
-                add(&self.play.traffic.acknowledged, 1);
+            Event::Ack { id, .. } => {
+                if self.is_answered(member, id) {
+                    add(&self.play.traffic.acknowledged, 1);
+                }
             }
             Event::Message { message, position } => {
                 self.receive(member, message, now);
@@ -191,6 +208,7 @@ impl Script for Members {
                 }
                 messages.iter().for_each(|message| self.receive(member, message, now));
                 self.note_position(member, position);
+                self.say_again(member, says);
                 self.fetch(member, says);
             }
             Event::History { conversation, messages, more, .. } => {
@@ -199,7 +217,10 @@ impl Script for Members {
                 self.fill(member, conversation, messages.last().filter(|_| *more).map(|last| last.seq));
                 self.fetch(member, says);
             }
-            Event::Error { code, .. } => {
+            Event::Error { code, id, .. } => {
+                if let Some(id) = id {
+                    self.is_answered(member, id);
+                }
                 add(&self.play.traffic.refused, 1);
                 *self.found.refusals.entry(code.word().to_owned()).or_default() += 1;
             }
