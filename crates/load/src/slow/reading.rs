@@ -184,10 +184,8 @@ impl Script for Members {
 
     fn event(&mut self, member: u32, event: &Event<'_>, now: Instant, says: &mut Says) {
         match event {
-            Event::Ack { id, .. } => {
-                if self.is_answered(member, id) {
-                    add(&self.play.traffic.acknowledged, 1);
-                }
+            Event::Ack { id, .. } if self.is_answered(member, id) => {
+                add(&self.play.traffic.acknowledged, 1);
             }
             Event::Message { message, position } => {
                 self.receive(member, message, now);
