@@ -44,6 +44,7 @@ pub(crate) fn message() -> Box<dyn FnMut()> {
             body: "x".repeat(100).into(),
             reply_to: None,
             files: Vec::new(),
+            rich: None,
         };
         node.command(anna.session(), black_box(command), NOW);
         assert_eq!(heard.take(), 2, "an acknowledgement and a message");

@@ -62,6 +62,11 @@ pub(crate) fn message_event() -> Box<dyn FnMut()> {
             pinned: false,
             reactions: Vec::new(),
             files: Vec::new(),
+            poll: None,
+            forwarded: None,
+            thread: None,
+            number: None,
+            replies: None,
         };
         out.clear();
         Event::Message { message, position: "p1.12345".into() }.write(&mut out);
@@ -72,8 +77,15 @@ pub(crate) fn message_event() -> Box<dyn FnMut()> {
 fn send_frame() -> Vec<u8> {
     let to = SendTo::Conversation(CONVERSATION.into());
     let mut frame = Vec::new();
-    Command::Send { id: ID.into(), to, body: "x".repeat(BODY).into(), reply_to: None, files: Vec::new() }
-        .write(&mut frame);
+    Command::Send {
+        id: ID.into(),
+        to,
+        body: "x".repeat(BODY).into(),
+        reply_to: None,
+        files: Vec::new(),
+        thread: None,
+    }
+    .write(&mut frame);
     frame
 }
 

@@ -82,6 +82,7 @@ impl Writer {
             body: "x".repeat(100).into(),
             time: NOW,
             reply_to: None,
+            rich: None,
         };
         let told = move |outcome: Result<Appended, _>| {
             assert!(outcome.is_ok_and(|appended| !appended.repeated));

@@ -15,6 +15,7 @@ fn main() {
         body: body.as_str().into(),
         reply_to: None,
         files: Vec::new(),
+        thread: None,
     };
     let message = Event::Message {
         message: Message {
@@ -32,6 +33,11 @@ fn main() {
             pinned: false,
             reactions: Vec::new(),
             files: Vec::new(),
+            poll: None,
+            forwarded: None,
+            thread: None,
+            number: None,
+            replies: None,
         },
         position: "p1.12345".into(),
     };

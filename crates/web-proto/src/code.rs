@@ -157,6 +157,8 @@ codes! {
     TooManyPinned = "too_many_pinned", 409, 4026, Never;
     /// A word or a link in it is not wanted on this site.
     Filtered = "filtered", 403, 4058, Never;
+    /// The poll is over: it has ended, or was closed.
+    PollClosed = "poll_closed", 409, 4080, Never;
     /// This server sends no push notifications.
     NoPush = "no_push", 409, 4043, Never;
     /// No file of this id, it is in another message, or not all of it has come.

@@ -33,6 +33,56 @@ pub enum Command<'a> {
         /// Ids of one's files that were brought for this conversation and are complete, at most 10. With some, `body` may be `""`.
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<Cow<'a, str>>,
+        /// In a room: the `seq` of the message below whose thread this is a reply.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thread: Option<u64>,
+    },
+    /// Post a poll: a message whose `body` is the question. Answered as `send`, and its `id` is one of the same.
+    Poll {
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow)]
+        to: SendTo<'a>,
+        #[serde(borrow)]
+        body: Cow<'a, str>,
+        /// 2 to 10 different ones of 1 to 200 bytes, no control characters.
+        #[serde(borrow)]
+        choices: Vec<Cow<'a, str>>,
+        /// One may vote for several.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        multiple: bool,
+        /// Nobody learns who has voted for what.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        anonymous: bool,
+        /// Unix milliseconds from which on nobody votes any more, at most a year ahead.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ends: Option<u64>,
+    },
+    /// Vote in a poll. It takes the place of one's vote of before. Answered by `update`.
+    Vote {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+        /// Numbers of choices, from 0; none takes one's vote back.
+        choices: Vec<u8>,
+    },
+    /// End one's own poll, or as a moderator anybody's. Answered by `update`.
+    ClosePoll {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+    },
+    /// Post a message that one can read as one's own in another conversation, with its files. Answered as `send`.
+    Forward {
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow)]
+        to: SendTo<'a>,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
     },
     /// How far this user has received or read a conversation. Only ever moves forward.
     Marker {
@@ -144,8 +194,29 @@ pub enum Command<'a> {
         /// Only messages with a larger `seq`, nearest first taken.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<u64>,
+        /// Only the replies in the thread below this `seq` of a room.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thread: Option<u64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
+    },
+    /// How one stands to the thread below a message of a room; or change that. Answered by `thread`.
+    Thread {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        follow: Option<bool>,
+        /// One has read as many replies; never back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        read: Option<u64>,
+    },
+    /// The threads of a room that one follows. Answered by `threads`.
+    Threads {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
     },
     /// Put another body in the place of the one of one's own message. Answered by `update`.
     Edit {

@@ -236,6 +236,20 @@ pub enum Event<'a> {
         #[serde(borrow)]
         messages: Vec<Message<'a>>,
     },
+    /// Answer to `thread`.
+    Thread {
+        re: u64,
+        #[serde(borrow)]
+        thread: Thread<'a>,
+    },
+    /// Answer to `threads`: at most 50, newest reply first.
+    Threads {
+        re: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow)]
+        threads: Vec<Thread<'a>>,
+    },
     /// Answer to `search`, newest first.
     Found {
         re: u64,
@@ -524,6 +538,88 @@ pub struct Message<'a> {
     /// In the order in which the sender put them.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<File<'a>>,
+    /// `body` is its question.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub poll: Option<Poll<'a>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub forwarded: Option<Forwarded<'a>>,
+    /// It is a reply in the thread below this `seq`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<u64>,
+    /// With `thread`: its number among the replies, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+    /// A thread hangs below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replies: Option<Replies>,
+}
+
+/// A poll of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Poll<'a> {
+    #[serde(borrow)]
+    pub choices: Vec<Choice<'a>>,
+    /// One may vote for several.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub multiple: bool,
+    /// Nobody learns who has voted for what.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anonymous: bool,
+    /// Unix milliseconds; from then on nobody votes any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<u64>,
+    /// Its author or a moderator has ended it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
+    /// How many users have voted.
+    pub voters: u64,
+}
+
+/// One choice of a poll.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Choice<'a> {
+    #[serde(borrow)]
+    pub text: Cow<'a, str>,
+    pub votes: u64,
+    /// Ids of the first who voted for it, at most 20, oldest first; nobody where the poll is anonymous.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<Cow<'a, str>>,
+    /// Oneself has; only in what is made for one user.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mine: bool,
+}
+
+/// Where a forwarded message comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Forwarded<'a> {
+    /// Id of the user who has said it first; absent where those who read it here may not know them.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Cow<'a, str>>,
+}
+
+/// The thread below a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Replies {
+    pub count: u64,
+    /// Unix milliseconds of the newest.
+    pub last: u64,
+}
+
+/// A thread of a room as this user sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Thread<'a> {
+    #[serde(borrow)]
+    pub root: Message<'a>,
+    /// One has written in it, or below one's own message, or was named there, or wants to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows: bool,
+    /// Replies that one has not read; 0 where one does not follow it.
+    pub unread: u64,
 }
 
 /// A file of a message.

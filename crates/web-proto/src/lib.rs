@@ -24,9 +24,9 @@ pub use command::{
     QuietHours, ReportReason, ReportState, RequestAnswer, Role, RoomKind, SendTo, SetPresence, SiteRole,
 };
 pub use event::{
-    AuditEntry, Contact, ContactState, Conversation, Event, File, Gap, Left, LeftReason, Limits, Listed,
-    MailDigest, Member, Message, Notice, NoticeKind, Person, Presence, Reaction, Report, ReportLine,
-    RequestState, Room, Welcome,
+    AuditEntry, Choice, Contact, ContactState, Conversation, Event, File, Forwarded, Gap, Left, LeftReason,
+    Limits, Listed, MailDigest, Member, Message, Notice, NoticeKind, Person, Poll, Presence, Reaction,
+    Replies, Report, ReportLine, RequestState, Room, Thread, Welcome,
 };
 pub use parse::Reject;
 

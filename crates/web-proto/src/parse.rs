@@ -7,14 +7,18 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::{
-    CallAction, CallEntry, Code, Command, Event, File, Hello, MarkerSet, Media, Message, Reaction, SendTo,
-    VERSION, Welcome,
+    CallAction, CallEntry, Code, Command, Event, File, Forwarded, Hello, MarkerSet, Media, Message, Poll,
+    Reaction, Replies, SendTo, VERSION, Welcome,
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 37] = [
+const NAMES: [&str; 43] = [
     "hello",
     "send",
+    "poll",
+    "vote",
+    "close_poll",
+    "forward",
     "marker",
     "typing",
     "call",
@@ -27,6 +31,8 @@ const NAMES: [&str; 37] = [
     "conversations",
     "conversation",
     "history",
+    "thread",
+    "threads",
     "edit",
     "delete",
     "react",
@@ -199,12 +205,14 @@ struct Send<'a> {
     reply_to: Option<u64>,
     #[serde(borrow, default)]
     files: Option<Vec<Cow<'a, str>>>,
+    thread: Option<u64>,
 }
 
 impl<'a> Send<'a> {
     fn command(self) -> Command<'a> {
-        let files = self.files.unwrap_or_default();
-        Command::Send { id: self.id, to: self.to, body: self.body, reply_to: self.reply_to, files }
+        let Send { id, to, body, reply_to, files, thread, .. } = self;
+        let files = files.unwrap_or_default();
+        Command::Send { id, to, body, reply_to, files, thread }
     }
 }
 
@@ -337,6 +345,13 @@ struct Posted<'a> {
     #[serde(borrow, default)]
     files: Vec<File<'a>>,
     #[serde(borrow)]
+    poll: Option<Poll<'a>>,
+    #[serde(borrow)]
+    forwarded: Option<Forwarded<'a>>,
+    thread: Option<u64>,
+    number: Option<u64>,
+    replies: Option<Replies>,
+    #[serde(borrow)]
     position: Cow<'a, str>,
 }
 
@@ -357,6 +372,11 @@ impl<'a> Posted<'a> {
             pinned: self.pinned,
             reactions: self.reactions,
             files: self.files,
+            poll: self.poll,
+            forwarded: self.forwarded,
+            thread: self.thread,
+            number: self.number,
+            replies: self.replies,
         };
         Event::Message { message, position: self.position }
     }
@@ -539,6 +559,7 @@ mod tests {
             body: "b".into(),
             reply_to: Some(3),
             files: Vec::new(),
+            thread: None,
         };
         for frame in [
             r#"{"t":"send","id":"a","to":{"user":"u"},"body":"b","reply_to":3}"#,

@@ -69,6 +69,11 @@ fn file() -> String {
     declare::<Listed<'_>>(&mut out);
     declare::<Message<'_>>(&mut out);
     declare::<Reaction<'_>>(&mut out);
+    declare::<Poll<'_>>(&mut out);
+    declare::<Choice<'_>>(&mut out);
+    declare::<Forwarded<'_>>(&mut out);
+    declare::<Replies>(&mut out);
+    declare::<Thread<'_>>(&mut out);
     declare::<CallNews<'_>>(&mut out);
     declare::<CallOutcome>(&mut out);
     declare::<CallEntry>(&mut out);

@@ -50,7 +50,7 @@ proptest! {
             format!("\"body\":{}", quoted(&body)),
         ];
         let frame = format!("{{{}}}", order.map(|at| fields[at].as_str()).join(","));
-        let send = Command::Send { id: id.into(), to: SendTo::User("ben".into()), body: body.into(), reply_to: None, files: Vec::new() };
+        let send = Command::Send { id: id.into(), to: SendTo::User("ben".into()), body: body.into(), reply_to: None, files: Vec::new(), thread: None };
         prop_assert_eq!(Command::parse(frame.as_bytes()), Ok(send));
     }
 }
@@ -60,8 +60,37 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         (text(), opt(), text(), opt(), opt()).prop_map(|(site, token, device, position, client)| {
             Command::Hello(Box::new(Hello { v: VERSION, site, token, device, position, client }))
         }),
-        (text(), send_to(), text(), number(), vec(text(), 0..3))
-            .prop_map(|(id, to, body, reply_to, files)| Command::Send { id, to, body, reply_to, files }),
+        (text(), send_to(), text(), number(), vec(text(), 0..3), number()).prop_map(
+            |(id, to, body, reply_to, files, thread)| Command::Send { id, to, body, reply_to, files, thread }
+        ),
+        (text(), send_to(), text(), vec(text(), 0..3), any::<[bool; 2]>(), number()).prop_map(
+            |(id, to, body, choices, [multiple, anonymous], ends)| Command::Poll {
+                id,
+                to,
+                body,
+                choices,
+                multiple,
+                anonymous,
+                ends
+            }
+        ),
+        (any::<u64>(), text(), any::<u64>(), vec(any::<u8>(), 0..4))
+            .prop_map(|(rid, conversation, seq, choices)| Command::Vote { rid, conversation, seq, choices }),
+        (any::<u64>(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::ClosePoll {
+            rid,
+            conversation,
+            seq
+        }),
+        (text(), send_to(), text(), any::<u64>()).prop_map(|(id, to, conversation, seq)| Command::Forward {
+            id,
+            to,
+            conversation,
+            seq
+        }),
+        (any::<u64>(), text(), any::<u64>(), option::of(any::<bool>()), number()).prop_map(
+            |(rid, conversation, seq, follow, read)| Command::Thread { rid, conversation, seq, follow, read }
+        ),
+        (any::<u64>(), text()).prop_map(|(rid, conversation)| Command::Threads { rid, conversation }),
         (text(), any::<bool>(), any::<u64>()).prop_map(|(conversation, read, seq)| {
             let set = if read { MarkerSet::Read(seq) } else { MarkerSet::Received(seq) };
             Command::Marker { conversation, set }
@@ -109,9 +138,16 @@ fn command() -> impl Strategy<Value = Command<'static>> {
                 }
             }
         ),
-        (any::<u64>(), send_to(), number(), number(), limit()).prop_map(|(rid, to, before, after, limit)| {
-            Command::History { rid, to, before, after, limit }
-        }),
+        (any::<u64>(), send_to(), number(), number(), number(), limit()).prop_map(
+            |(rid, to, before, after, thread, limit)| Command::History {
+                rid,
+                to,
+                before,
+                after,
+                thread,
+                limit
+            }
+        ),
         (any::<u64>(), text(), any::<u64>(), any::<bool>())
             .prop_map(|(rid, conversation, seq, on)| Command::Pin { rid, conversation, seq, on }),
         (any::<u64>(), text()).prop_map(|(rid, conversation)| Command::Pins { rid, conversation }),
@@ -353,6 +389,12 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                 position
             }
         ),
+        (any::<u64>(), thread()).prop_map(|(re, thread)| Event::Thread { re, thread }),
+        (any::<u64>(), text(), vec(thread(), 0..3)).prop_map(|(re, conversation, threads)| Event::Threads {
+            re,
+            conversation,
+            threads
+        }),
         (any::<u64>(), vec(message(), 0..3), opt()).prop_map(|(re, hits, next)| Event::Found {
             re,
             hits,
@@ -528,6 +570,7 @@ fn message() -> impl Strategy<Value = Message<'static>> {
         option::of(call_entry()),
         vec(reaction(), 0..3),
         vec(file(), 0..3),
+        rich(),
     );
     (text(), any::<u64>(), text(), text(), text(), any::<u64>(), number(), change).prop_map(
         |(
@@ -538,8 +581,9 @@ fn message() -> impl Strategy<Value = Message<'static>> {
             body,
             time,
             reply_to,
-            (version, edited, [deleted, pinned], call, reactions, files),
+            (version, edited, [deleted, pinned], call, reactions, files, rich),
         )| {
+            let (poll, forwarded, thread, number, replies) = rich;
             Message {
                 conversation,
                 seq,
@@ -555,9 +599,46 @@ fn message() -> impl Strategy<Value = Message<'static>> {
                 pinned,
                 reactions,
                 files,
+                poll,
+                forwarded,
+                thread,
+                number,
+                replies,
             }
         },
     )
+}
+
+type RichParts =
+    (Option<Poll<'static>>, Option<Forwarded<'static>>, Option<u64>, Option<u64>, Option<Replies>);
+
+fn rich() -> impl Strategy<Value = RichParts> {
+    let replies = (any::<u64>(), any::<u64>()).prop_map(|(count, last)| Replies { count, last });
+    let forwarded = opt().prop_map(|from| Forwarded { from });
+    (option::of(poll()), option::of(forwarded), number(), number(), option::of(replies))
+}
+
+fn poll() -> impl Strategy<Value = Poll<'static>> {
+    let choice = (text(), any::<u64>(), vec(text(), 0..3), any::<bool>())
+        .prop_map(|(text, votes, users, mine)| Choice { text, votes, users, mine });
+    (vec(choice, 0..4), any::<[bool; 3]>(), number(), any::<u64>()).prop_map(
+        |(choices, [multiple, anonymous, closed], ends, voters)| Poll {
+            choices,
+            multiple,
+            anonymous,
+            ends,
+            closed,
+            voters,
+        },
+    )
+}
+
+fn thread() -> impl Strategy<Value = Thread<'static>> {
+    (message(), any::<bool>(), any::<u64>()).prop_map(|(root, follows, unread)| Thread {
+        root,
+        follows,
+        unread,
+    })
 }
 
 fn file() -> impl Strategy<Value = File<'static>> {

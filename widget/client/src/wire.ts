@@ -18,6 +18,43 @@ export type Command =
       reply_to?: number;
       /** Ids of one's files that were brought for this conversation and are complete, at most 10. With some, `body` may be `""`. */
       files?: Array<string>;
+      /** In a room: the `seq` of the message below whose thread this is a reply. */
+      thread?: number;
+    }
+  | {
+      t: "poll";
+      id: string;
+      to: SendTo;
+      body: string;
+      /** 2 to 10 different ones of 1 to 200 bytes, no control characters. */
+      choices: Array<string>;
+      /** One may vote for several. */
+      multiple?: boolean;
+      /** Nobody learns who has voted for what. */
+      anonymous?: boolean;
+      /** Unix milliseconds from which on nobody votes any more, at most a year ahead. */
+      ends?: number;
+    }
+  | {
+      t: "vote";
+      rid: number;
+      conversation: string;
+      seq: number;
+      /** Numbers of choices, from 0; none takes one's vote back. */
+      choices: Array<number>;
+    }
+  | {
+      t: "close_poll";
+      rid: number;
+      conversation: string;
+      seq: number;
+    }
+  | {
+      t: "forward";
+      id: string;
+      to: SendTo;
+      conversation: string;
+      seq: number;
     }
   | {
       t: "marker";
@@ -145,7 +182,23 @@ export type Command =
       before?: number;
       /** Only messages with a larger `seq`, nearest first taken. */
       after?: number;
+      /** Only the replies in the thread below this `seq` of a room. */
+      thread?: number;
       limit?: number;
+    }
+  | {
+      t: "thread";
+      rid: number;
+      conversation: string;
+      seq: number;
+      follow?: boolean;
+      /** One has read as many replies; never back. */
+      read?: number;
+    }
+  | {
+      t: "threads";
+      rid: number;
+      conversation: string;
     }
   | {
       t: "edit";
@@ -546,6 +599,15 @@ export type Event =
       reactions?: Array<Reaction>;
       /** In the order in which the sender put them. */
       files?: Array<SentFile>;
+      /** `body` is its question. */
+      poll?: Poll;
+      forwarded?: Forwarded;
+      /** It is a reply in the thread below this `seq`. */
+      thread?: number;
+      /** With `thread`: its number among the replies, from 1. */
+      number?: number;
+      /** A thread hangs below it. */
+      replies?: Replies;
     }
   | {
       t: "update";
@@ -727,6 +789,17 @@ export type Event =
       re: number;
       conversation: string;
       messages: Array<Message>;
+    }
+  | {
+      t: "thread";
+      re: number;
+      thread: Thread;
+    }
+  | {
+      t: "threads";
+      re: number;
+      conversation: string;
+      threads: Array<Thread>;
     }
   | {
       t: "found";
@@ -1073,6 +1146,15 @@ export type Message = {
   reactions?: Array<Reaction>;
   /** In the order in which the sender put them. */
   files?: Array<SentFile>;
+  /** `body` is its question. */
+  poll?: Poll;
+  forwarded?: Forwarded;
+  /** It is a reply in the thread below this `seq`. */
+  thread?: number;
+  /** With `thread`: its number among the replies, from 1. */
+  number?: number;
+  /** A thread hangs below it. */
+  replies?: Replies;
 };
 
 /** One emoji or `:name:` on a message, and who put it there. */
@@ -1083,6 +1165,53 @@ export type Reaction = {
   users: Array<string>;
   /** Oneself is among them; only in what is made for one user. */
   mine?: boolean;
+};
+
+/** A poll of a message. */
+export type Poll = {
+  choices: Array<Choice>;
+  /** One may vote for several. */
+  multiple?: boolean;
+  /** Nobody learns who has voted for what. */
+  anonymous?: boolean;
+  /** Unix milliseconds; from then on nobody votes any more. */
+  ends?: number;
+  /** Its author or a moderator has ended it. */
+  closed?: boolean;
+  /** How many users have voted. */
+  voters: number;
+};
+
+/** One choice of a poll. */
+export type Choice = {
+  text: string;
+  votes: number;
+  /** Ids of the first who voted for it, at most 20, oldest first; nobody where the poll is anonymous. */
+  users?: Array<string>;
+  /** Oneself has; only in what is made for one user. */
+  mine?: boolean;
+};
+
+/** Where a forwarded message comes from. */
+export type Forwarded = {
+  /** Id of the user who has said it first; absent where those who read it here may not know them. */
+  from?: string;
+};
+
+/** The thread below a message. */
+export type Replies = {
+  count: number;
+  /** Unix milliseconds of the newest. */
+  last: number;
+};
+
+/** A thread of a room as this user sees it. */
+export type Thread = {
+  root: Message;
+  /** One has written in it, or below one's own message, or was named there, or wants to. */
+  follows?: boolean;
+  /** Replies that one has not read; 0 where one does not follow it. */
+  unread: number;
 };
 
 /** What a session hears of a call. */
@@ -1228,7 +1357,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -1287,6 +1416,7 @@ export const COMES_BACK = {
   kicked: "never",
   too_many_pinned: "never",
   filtered: "never",
+  poll_closed: "never",
   no_push: "never",
   no_such_file: "never",
   file_too_large: "never",
@@ -1353,6 +1483,7 @@ export const HTTP_STATUS = {
   kicked: 403,
   too_many_pinned: 409,
   filtered: 403,
+  poll_closed: 409,
   no_push: 409,
   no_such_file: 404,
   file_too_large: 413,
@@ -1419,6 +1550,7 @@ export const CLOSE_CODE = {
   kicked: 4057,
   too_many_pinned: 4026,
   filtered: 4058,
+  poll_closed: 4080,
   no_push: 4043,
   no_such_file: 4070,
   file_too_large: 4071,

@@ -145,7 +145,7 @@ impl Life {
         let nth = (letter.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % u64::from(people.online());
         let to = SendTo::User(Contact::Online(people.online_contact(member, nth as u32)).name().into());
         let id = marks.write(letter.number, letter.due).into();
-        Command::Send { id, to, body: BODY.into(), reply_to: None, files: Vec::new() }
+        Command::Send { id, to, body: BODY.into(), reply_to: None, files: Vec::new(), thread: None }
     }
 
     fn change(&mut self, moment: Moment, now: Instant, says: &mut Says) {

@@ -173,6 +173,7 @@ impl Exchanging {
             body: self.body.to_string().into(),
             reply_to: None,
             files: Vec::new(),
+            thread: None,
         }
     }
 

@@ -143,6 +143,7 @@ impl Life {
             body: "Shall we meet at seven, or is that too early for you?".into(),
             reply_to: None,
             files: Vec::new(),
+            thread: None,
         };
         says.say(member, &command);
         add(&self.traffic.sent, 1);

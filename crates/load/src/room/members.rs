@@ -120,7 +120,14 @@ impl Members {
         let id = self.table.marks.write(number << 2 | kind as u64, due);
         says.say(
             member,
-            &Command::Send { id: id.into(), to, body: BODY.into(), reply_to: None, files: Vec::new() },
+            &Command::Send {
+                id: id.into(),
+                to,
+                body: BODY.into(),
+                reply_to: None,
+                files: Vec::new(),
+                thread: None,
+            },
         );
     }
 

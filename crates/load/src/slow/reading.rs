@@ -125,7 +125,7 @@ impl Members {
         if let Some((conversation, after)) = hole {
             let to = SendTo::Conversation((&**conversation).into());
             let (before, after, limit) = (None, Some(*after), Some(PAGE));
-            says.say(member, &Command::History { rid: 1, to, before, after, limit });
+            says.say(member, &Command::History { rid: 1, to, before, after, thread: None, limit });
         }
     }
 
@@ -171,7 +171,7 @@ impl Members {
 
 fn sending<'a>(id: &'a str, to: u32, body: &'a str) -> Command<'a> {
     let to = SendTo::User(token::user(to).into());
-    Command::Send { id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new() }
+    Command::Send { id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new(), thread: None }
 }
 
 impl Script for Members {

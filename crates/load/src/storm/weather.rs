@@ -143,6 +143,7 @@ impl Weather {
             body: "Are you still there?".into(),
             reply_to: None,
             files: Vec::new(),
+            thread: None,
         }
     }
 

@@ -146,7 +146,10 @@ impl Writers {
         let (id, to) = self.compose(member, due);
         let body = self.shared.body.as_str().into();
         let to = SendTo::User(token::user(to).into());
-        says.say(member, &Command::Send { id: id.into(), to, body, reply_to: None, files: Vec::new() });
+        says.say(
+            member,
+            &Command::Send { id: id.into(), to, body, reply_to: None, files: Vec::new(), thread: None },
+        );
     }
 
     /// The next member whose turn has come, and when after the begin it was.

@@ -371,6 +371,11 @@ impl Server {
                 pinned: false,
                 reactions: vec![],
                 files: Vec::new(),
+                poll: None,
+                forwarded: None,
+                thread: None,
+                number: None,
+                replies: None,
             },
             position: "p".into(),
         });

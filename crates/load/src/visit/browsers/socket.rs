@@ -101,6 +101,7 @@ impl Browsers {
             body: "Did you see the new thread? I would not have thought so.".into(),
             reply_to: None,
             files: Vec::new(),
+            thread: None,
         };
         self.say(socket, &command, &mut io);
     }
@@ -178,6 +179,7 @@ impl Browsers {
                 to: SendTo::User(to.into()),
                 before: None,
                 after: None,
+                thread: None,
                 limit: Some(30),
             };
             self.say(socket, &history, io);
