@@ -41,6 +41,7 @@ fn main() {
             body: "x".repeat(100).into(),
             reply_to: None,
             files: Vec::new(),
+            rich: None,
         };
         node.command(session(from), command, NOW);
     }
@@ -428,6 +429,9 @@ impl Store for Blank {
     fn search(&self, _: Search, done: Done<Result<FoundPage, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
+    fn message(&self, _: UserId, _: ConversationId, _: Seq, done: Done<Result<StoredMessage, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
     fn pins(&self, _: UserId, _: ConversationId, done: Done<Result<Vec<StoredMessage>, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
@@ -629,6 +633,35 @@ impl FileStore for Blank {
     }
     fn forget_files(&self, _: &[FileId]) -> Result<(), StoreError> {
         Err(StoreError::Overloaded)
+    }
+}
+
+/// Nor is there a room with threads.
+impl ThreadStore for Blank {
+    fn thread_history(
+        &self,
+        _: UserId,
+        _: ConversationId,
+        _: Seq,
+        _: Option<Seq>,
+        _: Option<Seq>,
+        _: u32,
+        done: Done<Result<HistoryPage, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn change_thread(
+        &self,
+        _: UserId,
+        _: ConversationId,
+        _: Seq,
+        _: ThreadChange,
+        done: Done<Result<ThreadRow, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn threads(&self, _: UserId, _: ConversationId, _: u32, done: Done<Result<Vec<ThreadRow>, Refusal>>) {
+        done(Err(StoreError::Overloaded));
     }
 }
 

@@ -29,8 +29,15 @@ pub fn may_change(
 ) -> Result<(), Refusal> {
     match change {
         MessageChange::Edit(_) if !is_own => Err(Refusal::NotAllowed),
-        MessageChange::Delete if !is_own && !is_moderator => Err(Refusal::NotAllowed),
-        MessageChange::Edit(_) | MessageChange::React { on: true, .. } | MessageChange::Pin(true)
+        MessageChange::Delete | MessageChange::ClosePoll if !is_own && !is_moderator => {
+            Err(Refusal::NotAllowed)
+        }
+        MessageChange::Edit(_)
+        | MessageChange::React { on: true, .. }
+        | MessageChange::Pin(true)
+        | MessageChange::Vote(_)
+        | MessageChange::ClosePoll
+        | MessageChange::Tally
             if is_deleted =>
         {
             Err(Refusal::NoSuchMessage)
@@ -38,14 +45,28 @@ pub fn may_change(
         MessageChange::Edit(_)
         | MessageChange::Delete
         | MessageChange::React { .. }
-        | MessageChange::Pin(_) => Ok(()),
+        | MessageChange::Pin(_)
+        | MessageChange::Vote(_)
+        | MessageChange::ClosePoll
+        | MessageChange::Tally => Ok(()),
     }
 }
 
-/// What is left of a call says how it went, and nobody writes it anew. Stores ask, who know the message's id.
-pub fn may_edit(change: &MessageChange, client_id: &str) -> Result<(), Refusal> {
+/// What is left of a call says how it went, a question was answered as it was asked, and what was forwarded is another's: nobody
+/// writes them anew. Stores ask, who know the message.
+pub fn may_edit(
+    change: &MessageChange,
+    client_id: &str,
+    has_poll: bool,
+    is_forwarded: bool,
+) -> Result<(), Refusal> {
     match change {
-        MessageChange::Edit(_) if is_call_entry(client_id) => Err(Refusal::NotAllowed),
+        MessageChange::Edit(_) if is_call_entry(client_id) || has_poll || is_forwarded => {
+            Err(Refusal::NotAllowed)
+        }
+        MessageChange::Vote(_) | MessageChange::ClosePoll | MessageChange::Tally if !has_poll => {
+            Err(Refusal::BadValue)
+        }
         _ => Ok(()),
     }
 }
@@ -63,10 +84,13 @@ pub fn may_change_in_room(
     may_change(change, is_own, is_deleted, may(who, Act::Tidy, rules).is_ok())?;
     match change {
         MessageChange::Edit(_) => may(who, Act::Post, rules),
-        MessageChange::React { on: true, .. } => may(who, Act::React, rules),
+        MessageChange::React { on: true, .. } | MessageChange::Vote(_) => may(who, Act::React, rules),
         // What stands above a room is for those who keep order in it.
         MessageChange::Pin(_) => may(who, Act::Tidy, rules),
-        MessageChange::Delete | MessageChange::React { on: false, .. } => Ok(()),
+        MessageChange::Delete
+        | MessageChange::React { on: false, .. }
+        | MessageChange::ClosePoll
+        | MessageChange::Tally => Ok(()),
     }
 }
 
@@ -74,10 +98,15 @@ pub fn may_change_in_room(
 /// block would keep one's words for ever.
 fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &MessageChange) -> bool {
     match change {
-        MessageChange::Edit(_) | MessageChange::React { on: true, .. } | MessageChange::Pin(true) => {
-            may_write(mode, peer_is_banned, relation)
-        }
-        MessageChange::Delete | MessageChange::React { on: false, .. } | MessageChange::Pin(false) => true,
+        MessageChange::Edit(_)
+        | MessageChange::React { on: true, .. }
+        | MessageChange::Pin(true)
+        | MessageChange::Vote(_) => may_write(mode, peer_is_banned, relation),
+        MessageChange::Delete
+        | MessageChange::React { on: false, .. }
+        | MessageChange::Pin(false)
+        | MessageChange::ClosePoll
+        | MessageChange::Tally => true,
     }
 }
 
@@ -134,11 +163,22 @@ impl Inner {
         };
         let wanted =
             ChangeMessage { conversation, seq: seq.min(Seq::MAX), by: session.user, change, time: now };
+        let is_vote = matches!(wanted.change, MessageChange::Vote(_));
         let (node, by) = (self.clone(), asker.sub.clone());
         let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
-            Ok(changed) => node.changed(session, &by, to, re, changed),
+            Ok(changed) => {
+                let is_gathered = is_vote
+                    && changed.changed
+                    && node.tallies.gather(
+                        (changed.message.conversation, changed.message.seq),
+                        (session.user, by.clone()),
+                        changed.members.len(),
+                        now,
+                    );
+                node.changed(session, &by, to, re, changed, is_gathered);
+            }
             Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
         self.store.change_message(wanted, Box::new(done));
@@ -151,7 +191,8 @@ impl Inner {
             .take_shared(&asker.site.counters.sends, now)
     }
 
-    /// On disk: the session that asked gets an answer in any case, all others are told where something changed.
+    /// On disk: the session that asked gets an answer in any case, all others are told where something changed. `is_gathered`:
+    /// the other members will be told later.
     fn changed(
         &self,
         session: SessionId,
@@ -159,6 +200,7 @@ impl Inner {
         to: Option<UserId>,
         re: u64,
         ChangedMessage { message: stored, changed, position, members }: ChangedMessage,
+        is_gathered: bool,
     ) {
         let mine = message(stored);
         let event = |re, message: &Arc<Message>| Event::Update {
@@ -174,6 +216,9 @@ impl Inner {
         self.counters.changes.add(1);
         // First one's own devices: what was told them at this position is not told again among all members.
         self.tell(session.user, position, Some(session.handle), event(None, &mine));
+        if is_gathered {
+            return;
+        }
         let of_all = event(None, &for_all(mine));
         match to {
             Some(to) => self.tell(to, position, None, of_all),
@@ -186,12 +231,16 @@ impl Inner {
 }
 
 /// Without what is true for one user only.
-fn for_all(message: Arc<Message>) -> Arc<Message> {
-    if message.reactions.iter().all(|reaction| !reaction.mine) {
+pub(crate) fn for_all(message: Arc<Message>) -> Arc<Message> {
+    let has_poll = message.rich.as_ref().is_some_and(|rich| rich.poll.is_some());
+    if !has_poll && message.reactions.iter().all(|reaction| !reaction.mine) {
         return message;
     }
     let mut message = Arc::unwrap_or_clone(message);
     message.reactions.iter_mut().for_each(|reaction| reaction.mine = false);
+    if let Some(poll) = message.rich.as_mut().and_then(|rich| rich.poll.as_mut()) {
+        poll.choices.iter_mut().for_each(|choice| choice.mine = false);
+    }
     Arc::new(message)
 }
 

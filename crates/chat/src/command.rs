@@ -6,7 +6,10 @@ use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
 use crate::notify::NotifyChange;
 use crate::requests::RequestAnswer;
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
-use crate::{CallAction, ConversationId, DeviceId, FileId, Position, Reaction, Seq, SiteId, Sub, Timestamp};
+use crate::{
+    CallAction, ConversationId, DeviceId, FileId, NewRich, Position, Reaction, Seq, SiteId, Sub,
+    ThreadChange, Timestamp,
+};
 
 /// What a client says first.
 pub struct Hello<'a> {
@@ -31,6 +34,15 @@ pub enum Command {
         reply_to: Option<Seq>,
         /// With some the body may be empty.
         files: Vec<FileId>,
+        /// None: nothing.
+        rich: Option<Box<NewRich>>,
+    },
+    /// A message that one can read, as one of one's own in another conversation.
+    Forward {
+        client_id: Box<str>,
+        to: To,
+        conversation: ConversationId,
+        seq: Seq,
     },
     Marker {
         conversation: ConversationId,
@@ -101,7 +113,21 @@ pub enum Command {
         to: To,
         before: Option<Seq>,
         after: Option<Seq>,
+        /// Only the replies below this message.
+        thread: Option<Seq>,
         limit: Option<u32>,
+    },
+    /// How one stands to a thread of a room.
+    Thread {
+        re: u64,
+        conversation: ConversationId,
+        root: Seq,
+        change: ThreadChange,
+    },
+    /// The threads of a room that one follows.
+    Threads {
+        re: u64,
+        conversation: ConversationId,
     },
     CreateRoom {
         re: u64,
@@ -251,6 +277,12 @@ pub enum MessageChange {
     },
     /// Kept at hand above the conversation, or not any more.
     Pin(bool),
+    /// In a poll, for these choices instead of those of before; none: for nothing any more.
+    Vote(Vec<u8>),
+    /// A poll ends.
+    ClosePoll,
+    /// Nobody's: how the votes stand is about to be told to all.
+    Tally,
 }
 
 impl std::fmt::Debug for MessageChange {
@@ -263,6 +295,9 @@ impl std::fmt::Debug for MessageChange {
             MessageChange::React { on: false, .. } => "React off",
             MessageChange::Pin(true) => "Pin",
             MessageChange::Pin(false) => "Unpin",
+            MessageChange::Vote(_) => "Vote",
+            MessageChange::ClosePoll => "ClosePoll",
+            MessageChange::Tally => "Tally",
         })
     }
 }
@@ -325,13 +360,19 @@ pub(crate) enum AnswerTo {
 impl Command {
     /// It brings words to others, and is counted so.
     pub(crate) fn is_send(&self) -> bool {
-        matches!(self, Command::Send { .. } | Command::ChangeMessage { change: MessageChange::Edit(_), .. })
+        matches!(
+            self,
+            Command::Send { .. }
+                | Command::Forward { .. }
+                | Command::ChangeMessage { change: MessageChange::Edit(_), .. }
+        )
     }
 
     /// It puts something new before others: what who is muted on the site may not.
     pub(crate) fn speaks(&self) -> bool {
         match self {
             Command::ChangeMessage { change: MessageChange::React { on, .. }, .. } => *on,
+            Command::ChangeMessage { change: MessageChange::Vote(choices), .. } => !choices.is_empty(),
             Command::Call { action, .. } => matches!(action, CallAction::Invite { .. }),
             Command::CreateRoom { .. } | Command::ChangeRoom { .. } => true,
             _ => self.is_send(),
@@ -348,9 +389,21 @@ impl Command {
         }
     }
 
+    /// And in the choices of a poll.
+    pub(crate) fn choices(&self) -> &[Box<str>] {
+        match self {
+            Command::Send { rich: Some(rich), .. } => {
+                rich.poll.as_ref().map_or(&[], |poll| poll.choices.as_slice())
+            }
+            _ => &[],
+        }
+    }
+
     pub(crate) fn answer_to(&self) -> AnswerTo {
         match self {
-            Command::Send { client_id, .. } => AnswerTo::Message(client_id.clone()),
+            Command::Send { client_id, .. } | Command::Forward { client_id, .. } => {
+                AnswerTo::Message(client_id.clone())
+            }
             Command::Typing { .. } => AnswerTo::Nobody,
             Command::Call { re, .. } => re.map_or(AnswerTo::Session, AnswerTo::Request),
             Command::Marker { .. } | Command::SetPresence(_) | Command::Watch { .. } => AnswerTo::Session,
@@ -364,6 +417,8 @@ impl Command {
             | Command::Search { re, .. }
             | Command::Pins { re, .. }
             | Command::History { re, .. }
+            | Command::Thread { re, .. }
+            | Command::Threads { re, .. }
             | Command::CreateRoom { re, .. }
             | Command::ChangeRoom { re, .. }
             | Command::Join { re, .. }
@@ -389,6 +444,7 @@ impl std::fmt::Debug for Command {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Command::Send { .. } => "Send",
+            Command::Forward { .. } => "Forward",
             Command::Marker { .. } => "Marker",
             Command::Typing { .. } => "Typing",
             Command::Call { .. } => "Call",
@@ -404,6 +460,8 @@ impl std::fmt::Debug for Command {
             Command::Search { .. } => "Search",
             Command::Pins { .. } => "Pins",
             Command::History { .. } => "History",
+            Command::Thread { .. } => "Thread",
+            Command::Threads { .. } => "Threads",
             Command::CreateRoom { .. } => "CreateRoom",
             Command::ChangeRoom { .. } => "ChangeRoom",
             Command::Join { .. } => "Join",

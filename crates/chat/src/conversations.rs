@@ -80,6 +80,7 @@ pub(crate) fn message(stored: StoredMessage) -> Arc<Message> {
         pinned: stored.pinned,
         reactions: stored.reactions,
         files: stored.files,
+        rich: stored.rich,
     })
 }
 

@@ -6,8 +6,8 @@ use crate::moderation::{AuditEntry, Notice, ReportRow, SiteRole};
 use crate::requests::Request;
 use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
-    CallEvent, ConversationId, File, Limits, NotifySettings, Position, Reaction, Refusal, Seq, SessionId,
-    SetPresence, Sub, Timestamp, UserId,
+    CallEvent, ConversationId, File, Limits, NotifySettings, Position, Reaction, Refusal, Rich, Seq,
+    SessionId, SetPresence, Sub, Thread, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -145,6 +145,17 @@ pub enum Event {
         conversation: ConversationId,
         messages: Vec<Arc<Message>>,
     },
+    /// How one stands to a thread.
+    Thread {
+        re: u64,
+        thread: Thread,
+    },
+    /// The threads that one follows, newest reply first.
+    Threads {
+        re: u64,
+        conversation: ConversationId,
+        threads: Vec<Thread>,
+    },
     Found {
         re: u64,
         hits: Vec<Arc<Message>>,
@@ -258,6 +269,8 @@ impl Event {
             | Event::Rooms { .. }
             | Event::History { .. }
             | Event::Pins { .. }
+            | Event::Thread { .. }
+            | Event::Threads { .. }
             | Event::Found { .. }
             | Event::Notifications { .. }
             | Event::Changes { .. }
@@ -328,6 +341,8 @@ pub struct Message {
     /// In the order in which they came first.
     pub reactions: Vec<Reactions>,
     pub files: Vec<File>,
+    /// None: nothing.
+    pub rich: Option<Box<Rich>>,
 }
 
 /// One reaction to a message, and who put it there.

@@ -17,6 +17,7 @@ mod delivery;
 mod event;
 mod files;
 mod filters;
+mod forward;
 mod guest;
 mod id;
 mod limits;
@@ -28,11 +29,13 @@ mod owner;
 mod peer;
 mod people;
 mod pins;
+mod poll;
 mod presence;
 mod reactions;
 mod refusal;
 mod requests;
 mod resume;
+mod rich;
 mod roll;
 mod room;
 mod search;
@@ -43,6 +46,7 @@ mod site;
 mod sites;
 mod stats;
 mod store;
+mod thread;
 mod typing;
 mod watch;
 mod watch_contacts;
@@ -72,6 +76,7 @@ pub use files::{
     may_send_files,
 };
 pub use filters::{Filters, Links};
+pub use forward::{Forwarded, NewForward};
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
 };
@@ -88,12 +93,14 @@ pub use notify::{
     PushNotice, QuietHours, Talk,
 };
 pub use owner::{Caller, NotSet, Told};
+pub use poll::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};
 pub use reactions::{NAMED, Reaction, room_for};
 pub use refusal::Refusal;
 pub use requests::{
     LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
     first_contact, has_link, is_stranger,
 };
+pub use rich::{InThread, NewRich, Replies, Rich};
 pub use room::{
     Act, EVERYBODY, Joined, LeftReason, MOST_MENTIONED, MemberAction, MemberChanged, MemberRow, MembersPage,
     NewRoom, PageKey, Post, Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomName,
@@ -108,3 +115,4 @@ pub use store::{
     ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met, PeoplePage, Profile,
     Relation, ResumeFrom, Revision, Search, Snapshot, Store, StoreError, StoredMessage, UserRow,
 };
+pub use thread::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};

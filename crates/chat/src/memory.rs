@@ -5,6 +5,7 @@ mod notify;
 mod rooms;
 mod safety;
 mod tables;
+mod threads;
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
@@ -379,6 +380,16 @@ impl Store for MemoryStore {
 
     fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
         self.read(move |tables| tables.search(&wanted), done);
+    }
+
+    fn message(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        seq: Seq,
+        done: Done<Result<StoredMessage, Refusal>>,
+    ) {
+        self.read(move |tables| tables.one_message(reader, conversation, seq), done);
     }
 
     fn pins(

@@ -19,6 +19,7 @@
 //! | when the next sanction ends | `moderation/notice.rs` | – | always |
 //! | randomness | `node.rs` | – | always |
 //! | notices that wait, and those that were shown | `notify/desk.rs` | – | bounded |
+//! | votes of large rooms that wait to be told | `poll/tally.rs` | – | bounded |
 //! | *telling* | `delivery.rs` | – | – |
 //!
 //! *Telling* is the exception: it is no table, it is held while an event that has a position is planned (which
@@ -42,6 +43,7 @@ use crate::limits::Rate;
 use crate::moderation::SiteRole;
 use crate::notify::Desk;
 use crate::peer::Job;
+use crate::poll::Tallies;
 use crate::presence::{NewsDesk, Round};
 use crate::send::Draft;
 use crate::session::{State, UsersHere};
@@ -134,6 +136,7 @@ pub(crate) struct Inner {
     pub(crate) calls: Calls,
     pub(crate) guest_door: GuestDoor,
     pub(crate) desk: Desk,
+    pub(crate) tallies: Tallies,
     pub(crate) admission: Arc<Admission>,
     /// The same for messages.
     pub(crate) posting: Arc<Admission>,
@@ -185,6 +188,7 @@ impl Node {
             calls: Calls::new(),
             guest_door: GuestDoor::default(),
             desk: Desk::new(),
+            tallies: Tallies::default(),
             admission: Arc::new(Admission::of_logins()),
             posting: Arc::new(Admission::of_messages()),
             counters: Counters::default(),
@@ -224,19 +228,26 @@ impl Node {
         };
         let site = session.user.site;
         match command {
-            Command::Send { client_id, to, body, reply_to, files } => {
+            Command::Send { client_id, to, body, reply_to, files, rich } => {
                 let under_way = match inner.posting.enter(now) {
                     Ok(under_way) => under_way,
                     Err(refusal) => {
                         return inner.refuse(session.handle, AnswerTo::Message(client_id), refusal);
                     }
                 };
-                let draft = Draft { client_id, body, reply_to, files, under_way };
+                let draft = Draft { client_id, body, reply_to, files, rich, under_way };
                 match to.room(site) {
                     Ok(room) => inner.post(&asker, room, draft, now),
                     Err(to) => inner.for_peer(asker, is_waiting, to, Job::Send(draft), now),
                 }
             }
+            Command::Forward { client_id, to, conversation, seq } => match inner.posting.enter(now) {
+                Ok(under_way) => {
+                    let from = (conversation, seq);
+                    inner.forward(asker, is_waiting, client_id, to, from, under_way, now);
+                }
+                Err(refusal) => inner.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+            },
             Command::Marker { conversation, set } if conversation.is_room() => {
                 inner.mark_room(&asker, conversation, set);
             }
@@ -273,13 +284,23 @@ impl Node {
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
             Command::Pins { re, conversation } => inner.pins(&asker, re, conversation),
-            Command::History { re, to, before, after, limit } => match to.room(site) {
+            Command::History { re, to, before, after, thread: Some(root), limit } => match to {
+                To::Conversation(room) if room.is_room() => {
+                    inner.thread_history(&asker, re, room, root, before, after, limit);
+                }
+                _ => inner.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue),
+            },
+            Command::History { re, to, before, after, thread: None, limit } => match to.room(site) {
                 Ok(room) => inner.room_history(&asker, re, room, [before, after], limit),
                 Err(to) => {
                     let job = Job::History { re, before, after, limit };
                     inner.for_peer(asker, is_waiting, to, job, now);
                 }
             },
+            Command::Thread { re, conversation, root, change } => {
+                inner.thread(&asker, re, conversation, root, change);
+            }
+            Command::Threads { re, conversation } => inner.threads(&asker, re, conversation),
             Command::CreateRoom { re, name, kind, topic } => {
                 inner.create_room(&asker, re, name, kind, topic, now);
             }
@@ -361,6 +382,7 @@ impl Node {
         self.inner.end_sanctions(now);
         self.inner.tell_who_is_away(now);
         self.inner.mail_who_is_due(now);
+        self.inner.tell_tallies(now);
         self.inner.tell_due(&mut round, now);
     }
 
@@ -486,7 +508,9 @@ impl Inner {
             Asker { session, sub: user.sub.clone(), guest: user.guest, role: user.on_site.role, site };
         drop(shard);
         if let Some(body) = command.body().filter(|_| asker.role < SiteRole::Moderator) {
-            asker.site.site.settings.filters.check(body)?;
+            let filters = &asker.site.site.settings.filters;
+            filters.check(body)?;
+            command.choices().iter().try_for_each(|choice| filters.check(choice))?;
         }
         Ok((asker, is_waiting))
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::call::Invite;
 use crate::command::AnswerTo;
+use crate::forward::Forward;
 use crate::node::{Asker, Inner, unavailable};
 use crate::send::Draft;
 use crate::{
@@ -19,6 +20,7 @@ const MAX_WAITING: usize = 64;
 /// A command that needs to know the other one.
 pub(crate) enum Job {
     Send(Draft),
+    Forward(Forward),
     Mark(MarkerSet),
     Typing(bool),
     Change { re: u64, change: ConversationChange },
@@ -132,6 +134,7 @@ impl Inner {
         };
         match job {
             Job::Send(draft) => self.send(asker, &peer, draft, now),
+            Job::Forward(forward) => self.forward_to(asker, &peer, forward, now),
             Job::Mark(set) => self.mark(asker, &peer, set),
             Job::Typing(on) => self.typing(asker, &peer, on),
             Job::Change { re, change } => self.change_conversation(asker, &peer, re, change),
@@ -236,7 +239,9 @@ impl Inner {
 impl Job {
     fn answer_to(&self) -> AnswerTo {
         match self {
-            Job::Send(draft) => AnswerTo::Message(draft.client_id.clone()),
+            Job::Send(draft) | Job::Forward(Forward { draft, .. }) => {
+                AnswerTo::Message(draft.client_id.clone())
+            }
             Job::Mark(_) => AnswerTo::Session,
             Job::Typing(_) => AnswerTo::Nobody,
             Job::Invite(invite) => invite.re.map_or(AnswerTo::Session, AnswerTo::Request),

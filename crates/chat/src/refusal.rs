@@ -83,6 +83,8 @@ pub enum Refusal {
     Kicked,
     #[error("as many are pinned as may be")]
     TooManyPinned,
+    #[error("the poll is over")]
+    PollClosed,
     #[error("a word or a link in it is not wanted on this site")]
     Filtered,
     #[error("this server sends no push notifications")]
@@ -103,7 +105,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 48] = [
+    pub const WORDS: [&'static str; 49] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -152,6 +154,7 @@ impl Refusal {
         "file_too_large",
         "no_room_for_file",
         "too_many_files",
+        "poll_closed",
     ];
 
     pub fn word(self) -> &'static str {
@@ -208,6 +211,7 @@ impl Refusal {
             Refusal::FileTooLarge => 45,
             Refusal::NoRoomForFile => 46,
             Refusal::TooManyFiles => 47,
+            Refusal::PollClosed => 48,
         }
     }
 }

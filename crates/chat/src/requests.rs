@@ -12,8 +12,8 @@ use crate::node::{Asker, Inner, unavailable};
 use crate::people::presence_shown;
 use crate::settings::Settings;
 use crate::{
-    Append, Appended, ContactState, ConversationId, ConversationRow, Done, Event, Mode, Position, Refusal,
-    Relation, StoreError, To, UserId,
+    Append, Appended, ContactState, ConversationId, ConversationRow, Done, Event, File, Mode, Position,
+    Refusal, Relation, StoreError, To, UserId,
 };
 
 /// The part of the port to storage that is about requests. See [`Store`](crate::Store), of which it is a part.
@@ -69,6 +69,8 @@ pub struct Requested {
     /// It waits for an answer.
     pub pending: bool,
     pub told: RequestTold,
+    /// Those that came along with what was forwarded.
+    pub files: Vec<File>,
 }
 
 /// How the other one hears of a message between strangers.

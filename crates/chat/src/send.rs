@@ -10,8 +10,8 @@ use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
 use crate::requests::{self, RequestAnswer, RequestRules, RequestTold, Requested};
 use crate::{
-    Append, Appended, ConversationId, Event, File, FileId, Limits, MOST_FILES, Message, Refusal, Seq,
-    SessionId, StoreError, Timestamp, UserId,
+    Append, Appended, ConversationId, Event, File, FileId, Limits, MOST_FILES, Message, NewRich, Refusal,
+    Seq, SessionId, StoreError, Timestamp, UserId,
 };
 
 /// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
@@ -40,14 +40,18 @@ pub(crate) struct Draft {
     pub(crate) body: Box<str>,
     pub(crate) reply_to: Option<Seq>,
     pub(crate) files: Vec<FileId>,
+    pub(crate) rich: Option<Box<NewRich>>,
     pub(crate) under_way: UnderWay,
 }
 
 impl Inner {
     pub(crate) fn send(self: &Arc<Self>, asker: &Asker, peer: &Peer, draft: Draft, now: Timestamp) {
         let session = asker.session;
-        let Draft { client_id, body, reply_to, files, under_way } = draft;
-        let conversation = match self.accept(asker, peer, &client_id, &body, files.len(), now) {
+        let Draft { client_id, body, reply_to, files, rich, under_way } = draft;
+        let beside = files.len() + rich.as_ref().map_or(0, |rich| rich.files());
+        let sound = rich.as_ref().map_or(Ok(()), |rich| rich.check(false, now));
+        let accepted = sound.and_then(|()| self.accept(asker, peer, &client_id, &body, beside, now));
+        let conversation = match accepted {
             Ok(conversation) => conversation,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
         };
@@ -59,6 +63,7 @@ impl Inner {
             body: body.clone(),
             time: now,
             reply_to,
+            rich: rich.clone(),
         };
         let message = Message {
             conversation,
@@ -75,12 +80,14 @@ impl Inner {
             pinned: false,
             reactions: Vec::new(),
             files: Vec::new(),
+            rich: None,
         };
         let node = self.clone();
         let to = peer.id;
-        if !files.is_empty() {
+        let is_request = self.request_rules(asker, peer);
+        if !files.is_empty() || rich.is_some() && is_request.is_none() {
             // Strangers bring files once they were answered; who was asked accepts by answering, whatever the answer is.
-            if self.request_rules(asker, peer).is_some() {
+            if is_request.is_some() {
                 self.store.answer_request(
                     conversation,
                     session.user,
@@ -96,15 +103,20 @@ impl Inner {
                         return node.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
                     }
                 };
-                node.appended(session, to, Message { files, ..message }, &Ok(appended));
+                let rich = rich.and_then(|rich| rich.told(None));
+                node.appended(session, to, Message { files, rich, ..message }, &Ok(appended));
             };
             return self.store.append_with_files(append, files, Box::new(done));
         }
-        if let Some(rules) = self.request_rules(asker, peer) {
+        if let Some(rules) = is_request {
             let done = move |outcome: Result<Result<Requested, Refusal>, StoreError>| {
                 under_way.answered(&outcome);
                 match outcome.map_err(unavailable).flatten() {
-                    Ok(requested) => node.requested(session, to, message, requested),
+                    Ok(requested) => {
+                        let files = requested.files.clone();
+                        let rich = rich.and_then(|rich| rich.told(None));
+                        node.requested(session, to, Message { files, rich, ..message }, requested);
+                    }
                     Err(refusal) => {
                         node.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
                     }
@@ -166,7 +178,7 @@ impl Inner {
 
     /// The same between strangers.
     fn requested(&self, session: SessionId, to: UserId, message: Message, requested: Requested) {
-        let Requested { appended, pending, told } = requested;
+        let Requested { appended, pending, told, .. } = requested;
         let position = appended.position;
         let Some(message) = self.acknowledge(session, message, appended, pending) else { return };
         let event = Event::Message(message, position);

@@ -16,7 +16,8 @@ use crate::requests::{Request, RequestStore};
 use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
     ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
-    Position, Reactions, Refusal, Secret, Seq, SetPresence, Site, SiteId, Sub, Timestamp, UserId, Word,
+    NewRich, Position, Reactions, Refusal, Rich, Secret, Seq, SetPresence, Site, SiteId, Sub, ThreadStore,
+    Timestamp, UserId, Word,
 };
 
 /// Called exactly once with the outcome.
@@ -38,7 +39,7 @@ pub enum StoreError {
 
 /// What must survive. One conformance suite (`store/tests/conformance/main.rs`) holds every implementation to
 /// what is written here.
-pub trait Store: RoomStore + RequestStore + ModerationStore + FileStore + NotifyStore {
+pub trait Store: RoomStore + RequestStore + ModerationStore + FileStore + NotifyStore + ThreadStore {
     // ---- writes ----
 
     /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row
@@ -77,6 +78,8 @@ pub trait Store: RoomStore + RequestStore + ModerationStore + FileStore + Notify
     /// and no activity. One pin more than [`MOST_PINNED`](crate::MOST_PINNED) is [`Refusal::TooManyPinned`], and what is deleted is
     /// pinned no more. An unread mention is counted or not by the body as it is now. The body that was there is kept
     /// as a [`Revision`]; reactions to a deleted message are not.
+    ///
+    /// Votes go by [`Poll::may_vote`](crate::Poll::may_vote); what has no poll is [`Refusal::BadValue`].
     ///
     /// What is so already changes nothing, and is answered as it is, with `changed` false.
     fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>);
@@ -148,6 +151,14 @@ pub trait Store: RoomStore + RequestStore + ModerationStore + FileStore + Notify
         after: Option<Seq>,
         limit: u32,
         done: Done<HistoryPage>,
+    );
+    /// One message, for who may read the conversation.
+    fn message(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        seq: Seq,
+        done: Done<Result<StoredMessage, Refusal>>,
     );
     /// The pinned messages, newest first, for who may read the conversation.
     fn pins(
@@ -254,6 +265,8 @@ pub struct Append {
     pub body: Box<str>,
     pub time: Timestamp,
     pub reply_to: Option<Seq>,
+    /// What [`FileStore::append_with_files`] and [`RequestStore::append_request`](crate::RequestStore::append_request) put there too; [`Store::append`] does not look.
+    pub rich: Option<Box<NewRich>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -422,6 +435,7 @@ pub struct StoredMessage {
     pub pinned: bool,
     pub reactions: Vec<Reactions>,
     pub files: Vec<File>,
+    pub rich: Option<Box<Rich>>,
 }
 
 #[derive(Debug, Clone)]

@@ -107,7 +107,8 @@ fn what_stays_is_a_message_in_history_resume_and_unread() {
     let entry = CallEntry::of(&changes.messages[0].client_id).expect("it is one");
     assert_eq!((entry.media, entry.outcome, entry.ms), (Media::Audio, Outcome::Missed, 0));
     assert_eq!(changes.conversations[0].unread, 1);
-    let history = Command::History { re: 4, to: to("ann"), before: None, after: None, limit: None };
+    let history =
+        Command::History { re: 4, to: to("ann"), before: None, after: None, thread: None, limit: None };
     let [Event::History { messages, .. }] = &scene.ask(&back, history)[..] else { panic!("a page") };
     assert_eq!((messages.len(), messages[0].seq), (1, Seq(1)));
     let conversation = messages[0].conversation;

@@ -35,7 +35,8 @@ fn complete(scene: &Scene, id: FileId) -> FileRow {
 }
 
 fn send(scene: &Scene, from: &Device, to: To, id: &str, files: Vec<FileId>) -> Vec<Event> {
-    let command = Command::Send { client_id: id.into(), to, body: "".into(), reply_to: None, files };
+    let command =
+        Command::Send { client_id: id.into(), to, body: "".into(), reply_to: None, files, rich: None };
     scene.ask(from, command)
 }
 

@@ -35,6 +35,7 @@ fn a_message_reaches_every_device_of_both_once() {
             pinned: false,
             reactions: vec![],
             files: vec![],
+            rich: None,
         };
         assert_eq!((&**message, at), (&expected, position));
     }
@@ -221,7 +222,7 @@ fn history_by_pages() {
     }
     let page = |before: Option<u64>, after: Option<u64>| {
         let (before, after) = (before.map(Seq), after.map(Seq));
-        let command = Command::History { re: 3, to: to("ann"), before, after, limit: Some(3) };
+        let command = Command::History { re: 3, to: to("ann"), before, after, thread: None, limit: Some(3) };
         match scene.ask(&bob, command).remove(0) {
             Event::History { re: 3, messages, more, .. } => {
                 Ok((messages.iter().map(|message| message.seq.0).collect::<Vec<_>>(), more))
@@ -241,7 +242,8 @@ fn history_by_pages() {
 
     let ours = ConversationId::direct(ann.session.user, bob.session.user).unwrap();
     let to = To::Conversation(ours);
-    let answer = scene.ask(&eve, Command::History { re: 4, to, before: None, after: None, limit: None });
+    let answer =
+        scene.ask(&eve, Command::History { re: 4, to, before: None, after: None, thread: None, limit: None });
     assert!(matches!(answer[..], [Event::Refused { re: Some(4), refusal: Refusal::NoSuchConversation }]));
 }
 
@@ -374,7 +376,7 @@ fn a_site_has_its_pace() {
 }
 
 fn history(scene: &Scene, device: &Device, to: To) -> Vec<String> {
-    let command = Command::History { re: 1, to, before: None, after: None, limit: None };
+    let command = Command::History { re: 1, to, before: None, after: None, thread: None, limit: None };
     match scene.ask(device, command).remove(0) {
         Event::History { messages, .. } => messages.iter().map(|message| message.body.to_string()).collect(),
         other => panic!("{other:?}"),

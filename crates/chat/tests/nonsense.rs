@@ -46,7 +46,10 @@ fn expected(command: &Command) -> usize {
 fn answers(command: &Command, event: &Event) -> bool {
     match (command, event) {
         (Command::Send { client_id, .. }, Event::Ack { client_id: id, .. })
-        | (Command::Send { client_id, .. }, Event::SendRefused { client_id: id, .. }) => client_id == id,
+        | (Command::Send { client_id, .. }, Event::SendRefused { client_id: id, .. })
+        | (Command::Forward { client_id, .. }, Event::Ack { client_id: id, .. })
+        | (Command::Forward { client_id, .. }, Event::SendRefused { client_id: id, .. }) => client_id == id,
+        (Command::ChangeMessage { .. }, Event::Update { re, .. }) => re.is_some(),
         (_, Event::Refused { re, .. }) => re.is_some(),
         (_, Event::Call(event)) => event.re.is_some(),
         (_, Event::Contact { re, .. } | Event::Conversation { re, .. }) => re.is_some(),
@@ -58,6 +61,8 @@ fn answers(command: &Command, event: &Event) -> bool {
             | Event::Conversations { .. }
             | Event::History { .. }
             | Event::Pins { .. }
+            | Event::Thread { .. }
+            | Event::Threads { .. }
             | Event::Changes { .. }
             | Event::TokenOk { .. },
         ) => true,
@@ -66,7 +71,8 @@ fn answers(command: &Command, event: &Event) -> bool {
 }
 
 fn any_command(rng: &mut StdRng, re: u64) -> Command {
-    match rng.random_range(0..16) {
+    match rng.random_range(0..18) {
+        16 | 17 => any_rich(rng, re),
         0 => Command::Send {
             client_id: any_text(rng).into(),
             to: any_to(rng),
@@ -75,6 +81,7 @@ fn any_command(rng: &mut StdRng, re: u64) -> Command {
             files: (0..rng.random_range(0..20_u64).saturating_sub(8))
                 .map(|number| FileId { site: SiteId(1), number })
                 .collect(),
+            rich: None,
         },
         1 => {
             let seq = any_seq(rng);
@@ -118,6 +125,7 @@ fn any_command(rng: &mut StdRng, re: u64) -> Command {
             to: any_to(rng),
             before: rng.random_bool(0.4).then(|| any_seq(rng)),
             after: rng.random_bool(0.4).then(|| any_seq(rng)),
+            thread: None,
             limit: rng.random_bool(0.5).then(|| any_number(rng) as u32),
         },
         12 => {
@@ -131,6 +139,39 @@ fn any_command(rng: &mut StdRng, re: u64) -> Command {
         }
         14 => Command::Call { re: Some(re), action: CallAction::Of(CallId(any_number(rng)), any_step(rng)) },
         _ => Command::Token { re, token: any_text(rng) },
+    }
+}
+
+/// Polls, votes, forwarded messages and threads, most of them of what is not there.
+fn any_rich(rng: &mut StdRng, re: u64) -> Command {
+    let (conversation, seq) = (any_conversation(rng), any_seq(rng));
+    let bytes = |rng: &mut StdRng| (0..rng.random_range(0..4)).map(|_| any_number(rng) as u8).collect();
+    let change = |change| Command::ChangeMessage { re, conversation, seq, change };
+    match rng.random_range(0..7) {
+        0 => change(MessageChange::Vote(bytes(rng))),
+        1 => change(MessageChange::ClosePoll),
+        2 => Command::Forward { client_id: any_text(rng).into(), to: any_to(rng), conversation, seq },
+        3 => {
+            let read = rng.random_bool(0.5).then(|| any_number(rng));
+            let change = ThreadChange { follow: rng.random_bool(0.5).then(|| rng.random_bool(0.5)), read };
+            Command::Thread { re, conversation, root: seq, change }
+        }
+        4 => Command::Threads { re, conversation },
+        _ => {
+            let choices = (0..rng.random_range(0..13)).map(|_| any_text(rng).into()).collect();
+            let ends = rng.random_bool(0.5).then(|| Timestamp(any_number(rng)));
+            let (multiple, anonymous) = (rng.random_bool(0.5), rng.random_bool(0.5));
+            let poll = rng.random_bool(0.7).then_some(NewPoll { choices, multiple, anonymous, ends });
+            let thread = rng.random_bool(0.3).then_some(seq);
+            Command::Send {
+                client_id: any_text(rng).into(),
+                to: any_to(rng),
+                body: any_text(rng).into(),
+                reply_to: None,
+                files: Vec::new(),
+                rich: NewRich { poll, forwarded: None, thread }.boxed(),
+            }
+        }
     }
 }
 

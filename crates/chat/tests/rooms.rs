@@ -128,8 +128,14 @@ impl Play {
         self.sent += 1;
         let body = format!("{} {}", USERS[who], self.sent);
         let client_id = format!("m{}", self.sent).into();
-        let command =
-            Command::Send { client_id, to: self.to(), body: body.into(), reply_to: None, files: Vec::new() };
+        let command = Command::Send {
+            client_id,
+            to: self.to(),
+            body: body.into(),
+            reply_to: None,
+            files: Vec::new(),
+            rich: None,
+        };
         self.command(who, command);
     }
 
@@ -219,8 +225,14 @@ impl Play {
         let mut after = 0;
         loop {
             let to = self.to();
-            let command =
-                Command::History { re: 9_999, to, before: None, after: Some(Seq(after)), limit: None };
+            let command = Command::History {
+                re: 9_999,
+                to,
+                before: None,
+                after: Some(Seq(after)),
+                thread: None,
+                limit: None,
+            };
             self.scene.node.command(session, command, self.scene.now());
             self.scene.store.run();
             let page = self.scene.inbox.take(session.handle);

@@ -285,6 +285,7 @@ impl Simulation {
             body: body.into(),
             reply_to: None,
             files: Vec::new(),
+            rich: None,
         };
         self.scene.node.command(session, command, self.scene.now());
     }
@@ -483,6 +484,7 @@ impl Simulation {
                 pinned: false,
                 reactions: vec![],
                 files: vec![],
+                rich: None,
             };
             client.take_message(&message, Nearness::Next);
         }
@@ -610,6 +612,7 @@ impl Simulation {
                         to: to(other),
                         before: None,
                         after: Some(Seq(after)),
+                        thread: None,
                         limit: None,
                     };
                     self.scene.node.command(session, command, self.scene.now());

@@ -206,6 +206,7 @@ impl Inner {
             body: body.clone(),
             time: now,
             reply_to: None,
+            rich: None,
         };
         let node = self.clone();
         let done = move |outcome: Result<Appended, StoreError>| match outcome {
@@ -225,6 +226,7 @@ impl Inner {
                     pinned: false,
                     reactions: Vec::new(),
                     files: Vec::new(),
+                    rich: None,
                 };
                 let event = Event::Message(Arc::new(message), appended.position);
                 node.tell(caller, appended.position, None, event.clone());

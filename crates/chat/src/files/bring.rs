@@ -168,18 +168,12 @@ impl Node {
         if !row.is_posted || row.conversation.site != me.site {
             return then(Err(Refusal::NoSuchFile));
         }
-        if !row.conversation.is_room() {
-            let is_member = row.conversation.other(me).is_some();
-            return then(if is_member { Ok(()) } else { Err(Refusal::NoSuchFile) });
+        let places = row.copies.iter().chain([&row.conversation]);
+        let (rooms, direct): (Vec<_>, Vec<_>) = places.copied().partition(|id| id.is_room());
+        if direct.iter().any(|id| id.other(me).is_some()) {
+            return then(Ok(()));
         }
-        let done = move |page: Result<Result<_, Refusal>, StoreError>| {
-            let page = page.unwrap_or_else(|error| Err(unavailable(error)));
-            then(page.map(drop).map_err(|refusal| match refusal {
-                Refusal::Unavailable => refusal,
-                _ => Refusal::NoSuchFile,
-            }));
-        };
-        self.inner().store.room_history(RoomName::Id(row.conversation), me, None, None, 1, Box::new(done));
+        self.inner().may_read_one_of(me, rooms, Box::new(then));
     }
 
     /// All bytes of a file have come, and this is what they are.
@@ -206,6 +200,25 @@ impl Node {
 }
 
 impl Inner {
+    /// [`Refusal::NoSuchFile`] where it is none of these rooms.
+    fn may_read_one_of(
+        self: &Arc<Self>,
+        me: UserId,
+        mut rooms: Vec<ConversationId>,
+        then: Box<dyn FnOnce(Result<(), Refusal>) + Send>,
+    ) {
+        let Some(room) = rooms.pop() else { return then(Err(Refusal::NoSuchFile)) };
+        let node = self.clone();
+        let done = move |page: Result<Result<_, Refusal>, StoreError>| match page
+            .unwrap_or_else(|error| Err(unavailable(error)))
+        {
+            Ok(_) => then(Ok(())),
+            Err(Refusal::Unavailable) => then(Err(Refusal::Unavailable)),
+            Err(_) => node.may_read_one_of(me, rooms, then),
+        };
+        self.store.room_history(RoomName::Id(room), me, None, None, 1, Box::new(done));
+    }
+
     fn take_room(
         &self,
         asker: &Asker,

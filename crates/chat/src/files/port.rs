@@ -22,7 +22,9 @@ pub trait FileStore: Send + Sync + 'static {
     /// Removes files that are in no message; answers those that it has removed.
     fn remove_files(&self, files: Vec<FileId>, done: Done<Vec<FileId>>);
     /// As [`Store::append`](crate::Store::append), with files: 1 to [`MOST_FILES`](super::MOST_FILES) complete ones of the sender, which
-    /// were made for this conversation and are in no message; else [`Refusal::NoSuchFile`].
+    /// were made for this conversation and are in no message; else [`Refusal::NoSuchFile`]. With what else the message bears they may be
+    /// none. Files of what is forwarded stay where they are and are in both messages from then on; where one is gone, it is
+    /// [`Refusal::NoSuchMessage`], and where [`may_send_files`](super::may_send_files) says no, that.
     fn append_with_files(
         &self,
         append: Append,
@@ -66,6 +68,8 @@ pub struct FileRow {
     pub is_complete: bool,
     /// It is in a message.
     pub is_posted: bool,
+    /// Where it is in forwarded messages too; of very many, some.
+    pub copies: Vec<ConversationId>,
 }
 
 /// What an upload turned out to be.

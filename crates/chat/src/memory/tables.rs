@@ -5,12 +5,14 @@ mod files;
 mod moderation;
 mod notify;
 mod requests;
+mod rich;
 mod rooms;
 mod search;
 
 use std::collections::{BTreeMap, HashMap};
 
 use changes::Since;
+use rich::Bears;
 
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
@@ -42,6 +44,8 @@ pub(super) struct Tables {
     drafts: BTreeMap<(UserId, ConversationId), Box<str>>,
     files: BTreeMap<FileId, files::Entry>,
     notifications: notify::Notifications,
+    /// How far who follows a thread has read it, by user, room and root.
+    follows: BTreeMap<(UserId, ConversationId, Seq), u64>,
 }
 
 struct Conversation {
@@ -62,6 +66,7 @@ struct Line {
     number: u64,
     mentions_other: bool,
     since: Since,
+    bears: Option<Box<Bears>>,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -208,6 +213,7 @@ impl Tables {
             reply_to: append.reply_to.filter(|to| (1..seq).contains(&to.0)),
             number,
             since: Since::default(),
+            bears: None,
         });
         conversation.active = append.time;
         for member in &mut conversation.members {

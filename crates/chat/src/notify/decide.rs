@@ -103,6 +103,7 @@ mod tests {
             reactions: Vec::new(),
             pinned: false,
             files: Vec::new(),
+            rich: None,
         };
         let row = ConversationRow {
             id,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::{LeftReason, MemberAction, Room, RoomChange, RoomKind, RoomLimits, RoomName, Standing};
 use crate::{
-    ConversationId, ConversationRow, Done, File, FileId, HistoryPage, Position, Refusal, Seq, SiteId,
-    Timestamp, UserId, UserRow,
+    ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, NewRich, Position, Refusal,
+    Seq, SiteId, Timestamp, UserId, UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
@@ -154,6 +154,7 @@ pub struct Post {
     pub reply_to: Option<Seq>,
     /// As in [`append_with_files`](crate::FileStore::append_with_files).
     pub files: Vec<FileId>,
+    pub rich: Option<Box<NewRich>>,
 }
 
 #[derive(Debug, Clone)]
@@ -164,4 +165,6 @@ pub struct Posted {
     /// Who is a member at that moment of the order of commits: numbers of users, the sender among them. Empty where it was repeated.
     pub members: Arc<Vec<u32>>,
     pub files: Vec<File>,
+    /// Where in its thread it is.
+    pub thread: Option<InThread>,
 }

@@ -9,8 +9,8 @@ use crate::node::{Asker, Inner};
 use crate::send::Draft;
 use crate::session::Handles;
 use crate::{
-    ConversationId, Event, Message, Position, Refusal, Seq, SessionHandle, SessionId, SiteId, StoreError,
-    Sub, Timestamp, UserId,
+    ConversationId, Event, Message, NewRich, Position, Refusal, Seq, SessionHandle, SessionId, SiteId,
+    StoreError, Sub, Timestamp, UserId,
 };
 
 /// In larger rooms nobody is told who is writing.
@@ -22,13 +22,17 @@ struct Unposted {
     client_id: Box<str>,
     body: Box<str>,
     reply_to: Option<Seq>,
+    rich: Option<Box<NewRich>>,
 }
 
 impl Inner {
     pub(crate) fn post(self: &Arc<Self>, asker: &Asker, room: RoomName, draft: Draft, now: Timestamp) {
         let session = asker.session;
-        let Draft { client_id, body, reply_to, files, under_way } = draft;
-        let sound = crate::send::check(&client_id, &body, files.len(), &self.config.limits).and_then(|()| {
+        let Draft { client_id, body, reply_to, files, rich, under_way } = draft;
+        let beside = files.len() + rich.as_ref().map_or(0, |rich| rich.files());
+        let sound = rich.as_ref().map_or(Ok(()), |rich| rich.check(true, now));
+        let sound = sound.and_then(|()| crate::send::check(&client_id, &body, beside, &self.config.limits));
+        let sound = sound.and_then(|()| {
             let rate = Rate::per_second(self.config.limits.site_sends_per_second);
             rate.take_shared(&asker.site.counters.sends, now)
         });
@@ -44,8 +48,9 @@ impl Inner {
             time: now,
             reply_to,
             files,
+            rich: rich.clone(),
         };
-        let unposted = Unposted { from: asker.sub.clone(), client_id, body, reply_to };
+        let unposted = Unposted { from: asker.sub.clone(), client_id, body, reply_to, rich };
         let node = self.clone();
         let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
             under_way.answered(&outcome);
@@ -61,8 +66,8 @@ impl Inner {
         unposted: Unposted,
         outcome: Result<Result<Posted, Refusal>, StoreError>,
     ) {
-        let Unposted { from, client_id, body, reply_to } = unposted;
-        let Posted { appended, joined, members, files } = match outcome {
+        let Unposted { from, client_id, body, reply_to, rich } = unposted;
+        let Posted { appended, joined, members, files, thread } = match outcome {
             Ok(Ok(posted)) => posted,
             Ok(Err(refusal)) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
             Err(_) => {
@@ -95,6 +100,7 @@ impl Inner {
             pinned: false,
             reactions: Vec::new(),
             files,
+            rich: rich.and_then(|rich| rich.told(thread)),
         };
         let message = Arc::new(message);
         let event = Event::Message(Arc::clone(&message), position);

@@ -201,8 +201,14 @@ impl Scene {
     }
 
     pub fn send(&self, from: &Device, to: To, id: &str, body: &str) {
-        let command =
-            Command::Send { client_id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new() };
+        let command = Command::Send {
+            client_id: id.into(),
+            to,
+            body: body.into(),
+            reply_to: None,
+            files: Vec::new(),
+            rich: None,
+        };
         self.command(from, command);
     }
 

@@ -44,11 +44,11 @@ impl Tables {
         let conversation = self.conversations.get_mut(&id).ok_or(Refusal::NoSuchMessage)?;
         let asks = conversation.request(me) == Some(Request::Sent);
         let line = conversation.line_mut(seq).ok_or(Refusal::NoSuchMessage)?;
-        may_edit(&wanted.change, &line.client_id)?;
         if asks && let MessageChange::Edit(body) = &wanted.change {
             first_contact(body, 0, LinkRule::Refused)?;
         }
         may_change(&wanted.change, line.from == by, line.since.deleted, false)?;
+        line.may_edit(&wanted.change)?;
         let is_full = conversation.messages.iter().filter(|line| line.since.pinned).count() >= MOST_PINNED;
         let line = conversation.line_mut(seq).ok_or(Refusal::NoSuchMessage)?;
         line.may_pin(&wanted.change, is_full)?;
@@ -140,7 +140,7 @@ impl Tables {
         line.map(|line| line.since.revisions.clone()).unwrap_or_default()
     }
 
-    fn line(&self, id: ConversationId, seq: Seq) -> Option<&Line> {
+    pub(super) fn line(&self, id: ConversationId, seq: Seq) -> Option<&Line> {
         self.lines(id).get(usize::try_from(seq.0).ok()?.checked_sub(1)?)
     }
 
@@ -168,6 +168,7 @@ impl Tables {
             pinned: line.since.pinned,
             reactions: reactions.collect(),
             files: self.files_of(id, seq),
+            rich: self.rich_of(line, reader),
         })
     }
 
@@ -196,6 +197,11 @@ impl Line {
         self.since.pinned
     }
 
+    /// See [`may_edit`].
+    pub(super) fn may_edit(&self, change: &MessageChange) -> Result<(), Refusal> {
+        may_edit(change, &self.client_id, self.has_poll(), self.is_forwarded())
+    }
+
     /// `is_full`: as many are pinned as may be.
     pub(super) fn may_pin(&self, change: &MessageChange, is_full: bool) -> Result<(), Refusal> {
         let is_new = matches!(change, MessageChange::Pin(true)) && !self.since.pinned;
@@ -217,9 +223,13 @@ impl Line {
                 self.since.deleted = true;
                 self.since.pinned = false;
                 self.since.reactions.clear();
+                self.bear_nothing();
                 Ok(true)
             }
             MessageChange::Pin(on) => Ok(std::mem::replace(&mut self.since.pinned, on) != on),
+            MessageChange::Vote(choices) => self.vote(&choices, wanted.by, wanted.time),
+            MessageChange::ClosePoll => self.close_poll(),
+            MessageChange::Tally => Ok(true),
             MessageChange::React { reaction, on: true } => self.put(reaction, wanted.by),
             MessageChange::React { reaction, on: false } => Ok(self.take_off(&reaction, wanted.by)),
         }

@@ -13,6 +13,8 @@ pub(super) struct Entry {
     kept_bytes: u64,
     message: Option<(ConversationId, Seq)>,
     place: usize,
+    /// Forwarded messages in which it is too, and its place there.
+    copies: Vec<(ConversationId, Seq, usize)>,
     removed: bool,
 }
 
@@ -42,9 +44,23 @@ impl Tables {
             duration_ms: new.duration_ms,
             voice: new.voice,
         };
-        let row = FileRow { file, owner: new.owner, conversation, is_complete: false, is_posted: false };
-        let entry =
-            Entry { row, created: new.time, kept_bytes: new.bytes, message: None, place: 0, removed: false };
+        let row = FileRow {
+            file,
+            owner: new.owner,
+            conversation,
+            is_complete: false,
+            is_posted: false,
+            copies: Vec::new(),
+        };
+        let entry = Entry {
+            row,
+            created: new.time,
+            kept_bytes: new.bytes,
+            message: None,
+            place: 0,
+            copies: Vec::new(),
+            removed: false,
+        };
         self.files.insert(new.id, entry);
         Ok(())
     }
@@ -75,7 +91,9 @@ impl Tables {
     }
 
     pub(in crate::memory) fn file(&self, id: FileId) -> Option<FileRow> {
-        self.files.get(&id).filter(|entry| !entry.removed).map(|entry| entry.row.clone())
+        let entry = self.files.get(&id).filter(|entry| !entry.removed)?;
+        let copies = entry.copies.iter().map(|(conversation, ..)| *conversation).collect();
+        Some(FileRow { copies, ..entry.row.clone() })
     }
 
     pub(in crate::memory) fn complete_file(&mut self, id: FileId, found: FileFound) -> Option<FileRow> {
@@ -106,11 +124,16 @@ impl Tables {
         let (from, conversation) = (append.from, append.conversation);
         if !self.message_by_client_id.contains_key(&(from, append.client_id.clone())) {
             self.check_files(from, conversation, files)?;
+            self.check_rich(conversation, from, append.rich.as_deref())?;
         }
+        let rich = append.rich.clone();
         let appended = self.append(append);
-        let told =
-            if appended.repeated { Vec::new() } else { self.post_files(conversation, appended.seq, files) };
-        Ok((appended, told))
+        if appended.repeated {
+            return Ok((appended, Vec::new()));
+        }
+        self.post_files(conversation, appended.seq, files);
+        self.put_rich(conversation, appended.seq, rich, &[]);
+        Ok((appended, self.files_of(conversation, appended.seq)))
     }
 
     /// Can these be posted there?
@@ -144,16 +167,47 @@ impl Tables {
     }
 
     pub(super) fn files_of(&self, conversation: ConversationId, seq: Seq) -> Vec<File> {
-        let of_message = |entry: &&Entry| entry.message == Some((conversation, seq)) && !entry.removed;
-        let mut entries: Vec<&Entry> = self.files.values().filter(of_message).collect();
-        entries.sort_by_key(|entry| entry.place);
-        entries.into_iter().map(|entry| entry.row.file.clone()).collect()
+        let place = |entry: &Entry| {
+            let own = (entry.message == Some((conversation, seq))).then_some(entry.place);
+            let copies = &entry.copies;
+            let copy = copies.iter().find(|(of, at, _)| (*of, *at) == (conversation, seq));
+            own.or(copy.map(|(.., place)| *place)).filter(|_| !entry.removed)
+        };
+        let mut entries: Vec<(usize, &Entry)> =
+            self.files.values().filter_map(|entry| Some((place(entry)?, entry))).collect();
+        entries.sort_by_key(|(place, _)| *place);
+        entries.into_iter().map(|(_, entry)| entry.row.file.clone()).collect()
+    }
+
+    pub(super) fn is_posted(&self, id: FileId) -> bool {
+        self.files.get(&id).is_some_and(|entry| !entry.removed && entry.message.is_some())
+    }
+
+    /// Files that are in a message are in one more.
+    pub(super) fn copy_files(&mut self, conversation: ConversationId, seq: Seq, files: &[FileId]) {
+        for (place, id) in files.iter().enumerate() {
+            if let Some(entry) = self.files.get_mut(id) {
+                entry.copies.push((conversation, seq, place));
+            }
+        }
     }
 
     /// With a message that was deleted.
     pub(super) fn remove_files_of(&mut self, conversation: ConversationId, seq: Seq) {
-        let posted = self.files.values_mut().filter(|entry| entry.message == Some((conversation, seq)));
-        posted.for_each(|entry| entry.removed = true);
+        for entry in self.files.values_mut() {
+            entry.copies.retain(|(of, at, _)| (*of, *at) != (conversation, seq));
+            if entry.message != Some((conversation, seq)) {
+                continue;
+            }
+            // The first message to which it was forwarded has it from now on.
+            match entry.copies.is_empty() {
+                true => entry.removed = true,
+                false => {
+                    let (of, at, place) = entry.copies.remove(0);
+                    (entry.message, entry.place, entry.row.conversation) = (Some((of, at)), place, of);
+                }
+            }
+        }
     }
 
     pub(in crate::memory) fn stale_files(&self, before: Timestamp, limit: u32) -> Vec<FileId> {

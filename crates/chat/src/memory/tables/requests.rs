@@ -18,7 +18,7 @@ impl Tables {
         if self.message_by_client_id.contains_key(&(from, append.client_id.clone())) {
             let appended = self.append(append);
             let pending = self.asks(appended.conversation, from);
-            return Ok(Requested { appended, pending, told: RequestTold::Message });
+            return Ok(Requested { appended, pending, told: RequestTold::Message, files: Vec::new() });
         }
         let me = member_index(id, from).expect("the sender is a member");
         let (seq, asking) = match self.conversations.get(&id) {
@@ -36,12 +36,16 @@ impl Tables {
             if seq == 0 && today >= rules.per_day {
                 return Err(Refusal::TooManyRequests);
             }
-            first_contact(&append.body, 0, rules.links)?;
+            let attachments = append.rich.as_ref().map_or(0, |rich| rich.attachments());
+            first_contact(&append.body, attachments, rules.links)?;
             if seq == 0 {
                 self.requests.insert(from, (day, today + 1));
             }
         }
+        self.check_rich(id, from, append.rich.as_deref())?;
+        let rich = append.rich.clone();
         let appended = self.append(append);
+        let (files, _) = self.put_rich(id, appended.seq, rich, &[]);
         let conversation = self.conversations.get_mut(&id).expect("it was just written to");
         conversation.asking = asking;
         let is_put_away = asking.is_some_and(|(_, dismissed)| dismissed);
@@ -55,7 +59,7 @@ impl Tables {
             Some(_) if is_put_away => RequestTold::Nothing,
             Some(_) | None => RequestTold::Message,
         };
-        Ok(Requested { appended, pending: asking.is_some(), told })
+        Ok(Requested { appended, pending: asking.is_some(), told, files })
     }
 
     fn asks(&self, id: ConversationId, user: UserId) -> bool {

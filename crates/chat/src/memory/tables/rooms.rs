@@ -349,7 +349,13 @@ impl Tables {
         let key = (post.from, post.client_id.clone());
         if let Some(&(conversation, seq)) = self.message_by_client_id.get(&key) {
             let appended = self.repeated(conversation, seq);
-            return Ok(Posted { appended, joined: None, members: Arc::default(), files: Vec::new() });
+            return Ok(Posted {
+                appended,
+                joined: None,
+                members: Arc::default(),
+                files: Vec::new(),
+                thread: None,
+            });
         }
         let found = self.room_id(&post.room).filter(|id| id.site == post.from.site);
         if !post.files.is_empty() {
@@ -374,6 +380,7 @@ impl Tables {
             }
         };
         self.rooms[&id].may(post.from, Act::Post, post.time)?;
+        self.check_rich(id, post.from, post.rich.as_deref())?;
         let named = self.named_in(id, post.from, &post.body);
         let number = self.commit();
         let entry = self.entry(id);
@@ -387,8 +394,9 @@ impl Tables {
             number,
             mentions_other: false,
             since: Since::default(),
+            bears: None,
         });
-        entry.named.push(named);
+        entry.named.push(named.clone());
         entry.active = post.time;
         let mine = entry.members.get_mut(&post.from).expect("only members write");
         (mine.received, mine.read, mine.sent) = (seq, seq, post.time);
@@ -397,8 +405,12 @@ impl Tables {
         let position = self.position();
         let appended =
             Appended { conversation: id, seq: Seq(seq), time: post.time, position, repeated: false };
-        let files = self.post_files(id, Seq(seq), &post.files);
-        Ok(Posted { appended, joined, members, files })
+        let mut files = self.post_files(id, Seq(seq), &post.files);
+        let mut thread = None;
+        if post.rich.is_some() {
+            (files, thread) = self.put_rich(id, Seq(seq), post.rich, &named);
+        }
+        Ok(Posted { appended, joined, members, files, thread })
     }
 
     /// Answers whether anything is another than before.
@@ -413,6 +425,7 @@ impl Tables {
         let is_full = messages.iter().filter(|line| line.is_pinned()).count() >= MOST_PINNED;
         let line = messages.get_mut(at).ok_or(Refusal::NoSuchMessage)?;
         may_change_in_room(&wanted.change, line.from == by, line.since.deleted, who, rules)?;
+        line.may_edit(&wanted.change)?;
         line.may_pin(&wanted.change, is_full)?;
         let is_new_body = matches!(wanted.change, MessageChange::Edit(_) | MessageChange::Delete);
         if !line.change(wanted)? {

@@ -1,0 +1,75 @@
+//! What a message may bear besides its body and its files. Nearly none bears anything: that is one empty pointer, and no row.
+
+use crate::{Forwarded, NewForward, NewPoll, Poll, Refusal, Seq, Timestamp};
+
+/// As a reader sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rich {
+    /// The body is its question.
+    pub poll: Option<Poll>,
+    pub forwarded: Option<Forwarded>,
+    /// It is a reply in a thread.
+    pub thread: Option<InThread>,
+    /// A thread hangs below it.
+    pub replies: Option<Replies>,
+}
+
+/// The place of a message in a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InThread {
+    pub root: Seq,
+    /// Among the replies, from 1.
+    pub number: u64,
+}
+
+/// The thread below a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replies {
+    pub count: u64,
+    pub last: Timestamp,
+}
+
+/// What a message is posted with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NewRich {
+    pub poll: Option<NewPoll>,
+    pub forwarded: Option<NewForward>,
+    /// The root of the thread in which it is a reply.
+    pub thread: Option<Seq>,
+}
+
+impl NewRich {
+    /// Nothing is nothing, and costs what nothing costs.
+    pub fn boxed(self) -> Option<Box<NewRich>> {
+        (self != NewRich::default()).then(|| Box::new(self))
+    }
+
+    /// What is looked at before anybody is asked. `is_room`: where it is to go.
+    pub(crate) fn check(&self, is_room: bool, now: Timestamp) -> Result<(), Refusal> {
+        if self.thread.is_some() && !is_room {
+            return Err(Refusal::BadValue);
+        }
+        self.poll.as_ref().map_or(Ok(()), |poll| poll.check(now))
+    }
+
+    /// What a first message to a stranger must not bear.
+    pub fn attachments(&self) -> usize {
+        usize::from(self.poll.is_some()) + self.files()
+    }
+
+    /// Files that come along with what is forwarded.
+    pub fn files(&self) -> usize {
+        self.forwarded.as_ref().map_or(0, |forward| forward.files.len())
+    }
+
+    /// As it is told when it has just been posted. `thread`: where in it the store has put it.
+    pub(crate) fn told(self, thread: Option<InThread>) -> Option<Box<Rich>> {
+        let rich = Rich {
+            poll: self.poll.map(NewPoll::begun),
+            forwarded: self.forwarded.map(|forward| Forwarded { from: forward.author }),
+            thread,
+            replies: None,
+        };
+        Some(Box::new(rich))
+    }
+}

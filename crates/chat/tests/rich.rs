@@ -1,0 +1,249 @@
+//! Polls, forwarded messages and threads in the domain: who hears what, and what strangers of an author learn of them.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use chat::*;
+use scene::*;
+
+fn ask_poll(
+    scene: &Scene,
+    from: &Device,
+    to: To,
+    id: &str,
+    choices: &[&str],
+) -> Result<(ConversationId, Seq), Refusal> {
+    let choices = choices.iter().map(|text| (*text).into()).collect();
+    let poll = NewPoll { choices, multiple: false, anonymous: false, ends: None };
+    let rich = NewRich { poll: Some(poll), ..NewRich::default() }.boxed();
+    let body = "Where?".into();
+    let command = Command::Send { client_id: id.into(), to, body, reply_to: None, files: Vec::new(), rich };
+    acknowledged(scene.ask(from, command))
+}
+
+fn acknowledged(events: Vec<Event>) -> Result<(ConversationId, Seq), Refusal> {
+    match events.as_slice() {
+        [Event::Ack { conversation, seq, .. }] => Ok((*conversation, *seq)),
+        [Event::SendRefused { refusal, .. }] => Err(*refusal),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+fn vote(scene: &Scene, who: &Device, conversation: ConversationId, seq: Seq, choice: u8) -> Vec<Event> {
+    let change = MessageChange::Vote(vec![choice]);
+    scene.ask(who, Command::ChangeMessage { re: 7, conversation, seq, change })
+}
+
+fn poll_in(event: &Event) -> (Vec<u64>, Vec<u8>, String) {
+    match event {
+        Event::Update { message, by, .. } => {
+            let poll = message.rich.as_ref().unwrap().poll.as_ref().unwrap();
+            (poll.choices.iter().map(|choice| choice.votes).collect(), poll.mine(), by.to_string())
+        }
+        other => panic!("no update: {other:?}"),
+    }
+}
+
+fn room(scene: &Scene, owner: &Device) -> ConversationId {
+    let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    match scene.ask(owner, command).as_slice() {
+        [Event::Conversation { conversation, .. }] => conversation.id,
+        other => panic!("no room: {other:?}"),
+    }
+}
+
+fn join(scene: &Scene, who: &Device, room: ConversationId) {
+    let joined = scene.ask(who, Command::Join { re: 2, to: To::Conversation(room) });
+    assert!(matches!(joined.as_slice(), [Event::Conversation { .. }]), "{joined:?}");
+}
+
+#[test]
+fn a_vote_is_told_to_all_and_what_is_ones_own_to_oneself() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob, phone) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("bob", "p"));
+    let (id, seq) = ask_poll(&scene, &ann, to("bob"), "a-1", &["lake", "town"]).unwrap();
+    let [Event::Message(message, _)] = &scene.take(&bob)[..] else { panic!("one message") };
+    assert_eq!((&*message.body, message.rich.as_ref().unwrap().poll.as_ref().unwrap().voters), ("Where?", 0));
+    scene.take(&phone);
+    let answer = vote(&scene, &bob, id, seq, 1);
+    assert_eq!(poll_in(&answer[0]), (vec![0, 1], vec![1], "bob".into()));
+    assert_eq!(poll_in(&scene.take(&phone)[0]), (vec![0, 1], vec![1], "bob".into()));
+    assert_eq!(poll_in(&scene.take(&ann)[0]), (vec![0, 1], vec![], "bob".into()));
+    let close = Command::ChangeMessage { re: 8, conversation: id, seq, change: MessageChange::ClosePoll };
+    assert!(matches!(scene.ask(&ann, close)[..], [Event::Update { re: Some(8), .. }]));
+    let late = vote(&scene, &bob, id, seq, 0);
+    assert!(
+        matches!(late[..], [.., Event::Refused { re: Some(7), refusal: Refusal::PollClosed }]),
+        "{late:?}"
+    );
+}
+
+#[test]
+fn what_is_no_poll_is_refused() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, _bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let many: Vec<String> = (0..11).map(|number| number.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    for choices in [&[][..], &["one"], &["a", "a"], &["a", "b\n"], &many] {
+        assert_eq!(ask_poll(&scene, &ann, to("bob"), "a-1", choices), Err(Refusal::BadValue), "{choices:?}");
+    }
+    let rich = NewRich { thread: Some(Seq(1)), ..NewRich::default() }.boxed();
+    let body = "x".into();
+    let command =
+        Command::Send { client_id: "a-2".into(), to: to("bob"), body, reply_to: None, files: vec![], rich };
+    assert_eq!(acknowledged(scene.ask(&ann, command)), Err(Refusal::BadValue), "threads are of rooms");
+}
+
+#[test]
+fn votes_in_a_large_room_are_gathered() {
+    let mut scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let room = room(&scene, &ann);
+    let crowd: Vec<Device> = (0..60).map(|number| scene.sign_in(&format!("m{number}"), "d")).collect();
+    crowd.iter().for_each(|member| join(&scene, member, room));
+    let (_, seq) = ask_poll(&scene, &ann, To::Conversation(room), "a-1", &["lake", "town"]).unwrap();
+    crowd.iter().for_each(|member| _ = scene.take(member));
+    for (at, member) in crowd.iter().take(10).enumerate() {
+        let answer = vote(&scene, member, room, seq, 0);
+        assert_eq!(poll_in(&answer[0]).0, [at as u64 + 1, 0], "who votes hears of it at once");
+    }
+    assert!(scene.take(&ann).is_empty() && scene.take(&crowd[30]).is_empty(), "all others later");
+    scene.wait(1_200);
+    let told = scene.take(&ann);
+    assert_eq!(told.len(), 1, "once for ten votes");
+    assert_eq!(poll_in(&told[0]), (vec![10, 0], vec![], "m9".into()));
+    assert_eq!(poll_in(&scene.take(&crowd[30])[0]).0, [10, 0]);
+    assert_eq!(
+        poll_in(&scene.take(&crowd[9])[0]),
+        (vec![10, 0], vec![0], "m9".into()),
+        "and their own is kept"
+    );
+    scene.wait(3_000);
+    assert!(scene.take(&ann).is_empty());
+}
+
+fn forward(
+    scene: &Scene,
+    who: &Device,
+    from: (ConversationId, Seq),
+    to: To,
+    id: &str,
+) -> Result<(ConversationId, Seq), Refusal> {
+    let (conversation, seq) = from;
+    acknowledged(scene.ask(who, Command::Forward { client_id: id.into(), to, conversation, seq }))
+}
+
+/// Who has said first what this device has just heard; None: it is not told.
+fn origin(scene: &Scene, device: &Device) -> Option<String> {
+    let events = scene.take(device);
+    let Some(Event::Message(message, _)) = events.last() else { panic!("no message: {events:?}") };
+    let forwarded = message.rich.as_ref().unwrap().forwarded.clone().unwrap();
+    forwarded.from.map(|(_, sub)| sub.to_string())
+}
+
+#[test]
+fn a_forwarded_message_names_whom_its_readers_may_see() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob, carl) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("carl", "c"));
+    let said = scene.post(&ann, to("bob"), "a-1", "secret of ann").unwrap();
+    let there = forward(&scene, &bob, said, to("carl"), "b-1").unwrap();
+    assert_eq!(origin(&scene, &carl).as_deref(), Some("ann"));
+    assert_eq!(forward(&scene, &bob, said, to("carl"), "b-1"), Ok(there), "the same once more");
+    assert!(scene.take(&carl).is_empty());
+    let own = scene.post(&carl, to("bob"), "c-1", "mine").unwrap();
+    scene.take(&bob);
+    forward(&scene, &carl, own, to("ann"), "c-2").unwrap();
+    assert_eq!(origin(&scene, &ann).as_deref(), Some("carl"), "one's own");
+    // Who was blocked by the author learns of no author.
+    scene.contact(&ann, ContactAction::Block, "carl").unwrap();
+    scene.take(&carl);
+    forward(&scene, &bob, said, to("carl"), "b-2").unwrap();
+    assert_eq!(origin(&scene, &carl), None);
+    let dora = scene.sign_in("dora", "d");
+    let hidden = scene.take(&carl);
+    assert!(hidden.is_empty());
+    let again = (there.0, Seq(there.1.0 + 2));
+    forward(&scene, &carl, again, to("dora"), "c-3").unwrap();
+    assert_eq!(origin(&scene, &dora), None, "what was hidden stays hidden");
+    assert_eq!(forward(&scene, &dora, said, to("carl"), "d-1"), Err(Refusal::NoSuchConversation));
+}
+
+#[test]
+fn where_only_contacts_meet_a_room_does_not_name_others() {
+    let scene = Scene::new(Mode::Contacts);
+    let (ann, bob, carl) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("carl", "c"));
+    scene.befriend(&ann, &bob);
+    scene.befriend(&bob, &carl);
+    let said = scene.post(&ann, to("bob"), "a-1", "secret of ann").unwrap();
+    scene.take(&bob);
+    forward(&scene, &bob, said, to("carl"), "b-1").unwrap();
+    assert_eq!(origin(&scene, &carl), None, "they are no contacts");
+    let room = room(&scene, &bob);
+    join(&scene, &carl, room);
+    scene.take(&carl);
+    forward(&scene, &bob, said, To::Conversation(room), "b-2").unwrap();
+    assert_eq!(origin(&scene, &carl), None);
+}
+
+#[test]
+fn what_is_not_forwarded() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob, _carl) =
+        (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("carl", "c"));
+    let (id, seq) = ask_poll(&scene, &ann, to("bob"), "a-1", &["lake", "town"]).unwrap();
+    assert_eq!(forward(&scene, &ann, (id, seq), to("carl"), "a-2"), Err(Refusal::NotAllowed), "a poll");
+    assert_eq!(forward(&scene, &ann, (id, Seq(9)), to("carl"), "a-3"), Err(Refusal::NoSuchMessage));
+    assert_eq!(forward(&scene, &ann, (id, Seq(u64::MAX)), to("carl"), "a-3"), Err(Refusal::NoSuchMessage));
+    let said = scene.post(&ann, to("bob"), "a-4", "mine").unwrap();
+    scene.ask(
+        &ann,
+        Command::ChangeMessage { re: 1, conversation: said.0, seq: said.1, change: MessageChange::Delete },
+    );
+    assert_eq!(forward(&scene, &ann, said, to("carl"), "a-5"), Err(Refusal::NoSuchMessage));
+    let said = scene.post(&bob, to("ann"), "b-1", "his").unwrap();
+    assert_eq!(forward(&scene, &bob, said, to("nobody"), "b-2"), Err(Refusal::NoSuchUser));
+    assert_eq!(forward(&scene, &bob, said, to("bob"), "b-3"), Err(Refusal::NotAllowed), "oneself");
+}
+
+#[test]
+fn a_reply_in_a_thread_is_told_once_to_all_members() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob, carl) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("carl", "c"));
+    let room = room(&scene, &ann);
+    join(&scene, &bob, room);
+    join(&scene, &carl, room);
+    scene.post(&ann, To::Conversation(room), "a-1", "A new lake?").unwrap();
+    for device in [&bob, &carl] {
+        scene.take(device);
+    }
+    let rich = NewRich { thread: Some(Seq(1)), ..NewRich::default() }.boxed();
+    let (client_id, body) = ("b-1".into(), "Where?".into());
+    let command =
+        Command::Send { client_id, to: To::Conversation(room), body, reply_to: None, files: vec![], rich };
+    acknowledged(scene.ask(&bob, command)).unwrap();
+    for device in [&ann, &carl] {
+        let [Event::Message(message, _)] = &scene.take(device)[..] else { panic!("one event each") };
+        let place = message.rich.as_ref().unwrap().thread.unwrap();
+        assert_eq!((message.seq, place.root, place.number), (Seq(2), Seq(1), 1));
+    }
+    let threads = |who: &Device| match &scene.ask(who, Command::Threads { re: 4, conversation: room })[..] {
+        [Event::Threads { re: 4, threads, .. }] => {
+            threads.iter().map(|one| (one.root.seq.0, one.follows, one.unread)).collect::<Vec<_>>()
+        }
+        other => panic!("no threads: {other:?}"),
+    };
+    assert_eq!(
+        (threads(&ann), threads(&bob), threads(&carl)),
+        (vec![(1, true, 1)], vec![(1, true, 0)], vec![])
+    );
+    let change = ThreadChange { read: Some(1), ..ThreadChange::default() };
+    let read = scene.ask(&ann, Command::Thread { re: 5, conversation: room, root: Seq(1), change });
+    assert!(matches!(&read[..], [Event::Thread { re: 5, thread }] if thread.unread == 0), "{read:?}");
+    let page = |thread, to| Command::History { re: 6, to, before: None, after: None, thread, limit: None };
+    match &scene.ask(&carl, page(Some(Seq(1)), To::Conversation(room)))[..] {
+        [Event::History { messages, more: false, .. }] => assert_eq!(&*messages[0].body, "Where?"),
+        other => panic!("no page: {other:?}"),
+    }
+    let direct = scene.ask(&carl, page(Some(Seq(1)), to("ann")));
+    assert!(matches!(direct[..], [Event::Refused { re: Some(6), refusal: Refusal::BadValue }]), "{direct:?}");
+}
