@@ -166,6 +166,7 @@ fn append(
         body: "x".repeat(100).into(),
         time: Timestamp(time),
         reply_to: None,
+        rich: None,
     };
     store.append(append, done);
 }

@@ -1,5 +1,7 @@
 //! Files: their rows, what they take of the quotas, and their place in a message. Bytes lie in a [`Folder`](crate::Folder).
 
+use std::collections::HashSet;
+
 use chat::{
     ANSWER_WITHIN, Act, Append, Appended, ConversationId, Done, File, FileFound, FileId, FileLimits,
     FilePlace, FileRow, FileStore, FileType, MOST_LOOSE, NewFile, Picture, Refusal, Role, SiteId, Standing,
@@ -10,7 +12,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::contact;
 use crate::conversation;
 use crate::fault::Outcome;
+use crate::forward;
 use crate::message;
+use crate::rich;
 use crate::room;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
@@ -27,7 +31,11 @@ impl FileStore for Sqlite {
     }
 
     fn file(&self, id: FileId, done: Done<Option<FileRow>>) {
-        self.read(move |db| load(db, id), done);
+        let read = move |db: &Connection| {
+            let Some(row) = load(db, id)? else { return Ok(None) };
+            Ok(Some(FileRow { copies: forward::places(db, id)?, ..row }))
+        };
+        self.read(read, done);
     }
 
     fn complete_file(&self, id: FileId, found: FileFound, done: Done<Option<FileRow>>) {
@@ -137,7 +145,7 @@ fn ground(db: &Connection, new: &NewFile) -> Outcome<Result<ConversationId, Refu
 }
 
 /// Among the newest messages, back from the newest.
-fn has_answered(db: &Connection, id: ConversationId, other: UserId) -> Outcome<bool> {
+pub(crate) fn has_answered(db: &Connection, id: ConversationId, other: UserId) -> Outcome<bool> {
     let Some(direct) = conversation::load(db, id)? else { return Ok(false) };
     let mut hop = db.prepare_cached("SELECT previous, sender FROM message WHERE position = ?1")?;
     let mut position = direct.position as i64;
@@ -187,15 +195,18 @@ fn remove_loose(db: &Connection, id: FileId) -> Outcome<bool> {
     Ok(true)
 }
 
-/// With the message at this position, which was deleted.
-pub(crate) fn remove_of_message(db: &Connection, owner: UserId, message: u64) -> Outcome<()> {
-    let sql = "SELECT coalesce(sum(kept_bytes), 0) FROM file WHERE site = ?1 AND message = ?2";
-    let values = [owner.site.0 as i64, message as i64];
-    let kept: i64 = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+/// With the message at this position, which was deleted; those that others have too stay.
+pub(crate) fn remove_of_message(db: &Connection, site: SiteId, message: u64) -> Outcome<()> {
+    forward::hand_over(db, site, message)?;
+    let sql = "SELECT owner, sum(kept_bytes) FROM file WHERE site = ?1 AND message = ?2 GROUP BY owner";
+    let values = [i64::from(site.0), message as i64];
+    let mut statement = db.prepare_cached(sql)?;
+    let kept: Vec<(u32, i64)> =
+        statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
     let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND message = ?2";
     db.prepare_cached(sql)?.execute(values)?;
     db.prepare_cached("UPDATE message SET files = 0 WHERE position = ?1")?.execute([message as i64])?;
-    count(db, owner, -kept)
+    kept.into_iter().try_for_each(|(num, bytes)| count(db, UserId { site, num }, -bytes))
 }
 
 fn append_with(
@@ -209,8 +220,20 @@ fn append_with(
     if !are_ready(batch.db, append.from, append.conversation, files)? {
         return Ok(Err(Refusal::NoSuchFile));
     }
+    let rich = append.rich.as_deref();
+    let checked = match rich::check(batch, append.conversation, append.from, None, rich)? {
+        Ok(checked) => checked,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     let appended = message::append(batch, append)?;
-    let told = post(batch.db, appended.position.number, files)?;
+    let mut told = Vec::new();
+    if !files.is_empty() {
+        told = post(batch.db, appended.position.number, files)?;
+    }
+    if let Some(rich) = rich {
+        let place = rich::Place::of(append.from, &appended);
+        told.extend(rich::put(batch, &place, rich, &checked, &HashSet::new())?.0);
+    }
     Ok(Ok((appended, told)))
 }
 
@@ -270,7 +293,7 @@ pub(crate) fn of_message(db: &Connection, site: SiteId, message: u64) -> Outcome
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn load(db: &Connection, id: FileId) -> Outcome<Option<FileRow>> {
+pub(crate) fn load(db: &Connection, id: FileId) -> Outcome<Option<FileRow>> {
     let sql = concat!("SELECT ", columns!(), " FROM file WHERE site = ?1 AND id = ?2 AND message >= 0");
     Ok(db.prepare_cached(sql)?.query_row(key(id), |row| parse(id.site, row)).optional()?)
 }
@@ -296,6 +319,7 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<FileRow> {
         conversation: ConversationId { site, key: row.get::<_, i64>(13)? as u64 },
         is_complete: row.get(3)?,
         is_posted: row.get::<_, i64>(2)? > 0,
+        copies: Vec::new(),
     })
 }
 

@@ -5,15 +5,18 @@
 //! (about 1 µs), entered at the newest message or at a milestone near the wanted seq.
 
 use chat::{
-    Append, Appended, ConversationId, HistoryPage, Position, Seq, SiteId, StoredMessage, Timestamp, UserId,
-    directory::mentions,
+    Act, Append, Appended, ConversationId, HistoryPage, Position, Refusal, Seq, SiteId, StoredMessage,
+    Timestamp, UserId, directory::mentions,
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use crate::conversation::{self, Side, side_of};
 use crate::fault::{Fault, Outcome};
 use crate::file;
+use crate::forward;
 use crate::message_change;
+use crate::rich;
+use crate::room;
 use crate::sent;
 use crate::user::{self, Subs};
 use crate::writer::Batch;
@@ -222,6 +225,31 @@ fn range(
     Ok(messages)
 }
 
+/// One message, for who may read the conversation.
+pub(crate) fn one(
+    db: &Connection,
+    reader: UserId,
+    id: ConversationId,
+    seq: Seq,
+) -> Outcome<Result<StoredMessage, Refusal>> {
+    let newest = if id.is_room() {
+        match room::allowed(db, id, reader, Act::Read)? {
+            Ok((room, _)) => room.newest,
+            Err(refusal) => return Ok(Err(refusal)),
+        }
+    } else if side_of(id, reader).is_none() {
+        return Ok(Err(Refusal::NoSuchConversation));
+    } else {
+        match conversation::load(db, id)? {
+            Some(direct) => direct.newest(),
+            None => return Ok(Err(Refusal::NoSuchMessage)),
+        }
+    };
+    let Some(position) = position_of(db, id, newest, seq.0)? else { return Ok(Err(Refusal::NoSuchMessage)) };
+    let line = Lines::new(db, reader)?.at(position)?;
+    Ok(line.map(|line| line.message).ok_or(Refusal::NoSuchMessage))
+}
+
 /// None where there is no message of this seq.
 pub(crate) fn position_of(
     db: &Connection,
@@ -263,7 +291,7 @@ pub(crate) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub(crate) fn new(db: &'a Connection, reader: UserId) -> Outcome<Lines<'a>> {
         let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed, \
-                   files FROM message WHERE position = ?1";
+                   files, rich FROM message WHERE position = ?1";
         Ok(Lines { db, reader, statement: db.prepare_cached(sql)?, subs: Subs::new(db) })
     }
 
@@ -290,13 +318,21 @@ impl<'a> Lines<'a> {
             pinned: false,
             reactions: Vec::new(),
             files: Vec::new(),
+            rich: None,
         };
         let previous = number(3)?;
         if message.version > 0 {
             message_change::complete(self.db, &mut self.subs, self.reader, position, &mut message)?;
         }
+        let bits: i64 = row.get(11)?;
+        if bits != 0 {
+            message.rich = rich::load(self.db, &mut self.subs, self.reader, position, &message, bits)?;
+        }
         if number(10)? > 0 {
-            message.files = file::of_message(self.db, site, position)?;
+            message.files = match bits & rich::FORWARDED {
+                0 => file::of_message(self.db, site, position)?,
+                _ => forward::files(self.db, site, position)?,
+            };
         }
         Ok(Some(Line { message, previous }))
     }

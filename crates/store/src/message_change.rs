@@ -17,6 +17,8 @@ use crate::fault::Outcome;
 use crate::file;
 use crate::message::{self, Lines, Newest};
 use crate::moderation::audit;
+use crate::poll;
+use crate::rich;
 use crate::room::{self, RoomRow};
 use crate::search;
 use crate::user::Subs;
@@ -135,13 +137,16 @@ fn ground(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Result<Groun
 impl Ground {
     fn allows(&self, wanted: &ChangeMessage, before: &StoredMessage) -> Result<(), Refusal> {
         let is_own = before.from == wanted.by;
-        may_edit(&wanted.change, &before.client_id)?;
+        let rich = before.rich.as_ref();
+        let has_poll = rich.is_some_and(|rich| rich.poll.is_some());
+        let is_forwarded = rich.is_some_and(|rich| rich.forwarded.is_some());
         match &self.room {
             Some((room, who)) => {
-                may_change_in_room(&wanted.change, is_own, before.deleted, *who, room.rules())
+                may_change_in_room(&wanted.change, is_own, before.deleted, *who, room.rules())?;
             }
-            None => may_change(&wanted.change, is_own, before.deleted, false),
+            None => may_change(&wanted.change, is_own, before.deleted, false)?,
         }
+        may_edit(&wanted.change, &before.client_id, has_poll, is_forwarded)
     }
 }
 
@@ -164,8 +169,9 @@ fn apply(
             replace_body(batch, wanted, ground, at, before, "")?;
             take_all_off(batch.db, before.from.site, at)?;
             if !before.files.is_empty() {
-                file::remove_of_message(batch.db, before.from, at)?;
+                file::remove_of_message(batch.db, before.from.site, at)?;
             }
+            rich::remove(batch.db, before, at)?;
             mark_changed(batch, at, before, State { deleted: true, pinned: false, ..State::of(before) })?;
         }
         MessageChange::React { reaction, on } => {
@@ -176,6 +182,17 @@ fn apply(
             if outcome != Ok(true) {
                 return Ok(outcome);
             }
+            mark_changed(batch, at, before, State::of(before))?;
+        }
+        MessageChange::Vote(choices) => {
+            let outcome = poll::vote(batch, wanted.by, at, before, choices, wanted.time)?;
+            if outcome != Ok(true) {
+                return Ok(outcome);
+            }
+            mark_changed(batch, at, before, State::of(before))?;
+        }
+        MessageChange::ClosePoll if !poll::close(batch.db, before.from.site, at)? => return Ok(Ok(false)),
+        MessageChange::ClosePoll | MessageChange::Tally => {
             mark_changed(batch, at, before, State::of(before))?;
         }
         MessageChange::Pin(on) if before.pinned == *on => return Ok(Ok(false)),

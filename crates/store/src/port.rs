@@ -135,7 +135,12 @@ impl Store for Sqlite {
     fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
         let bytes = match &change.change {
             MessageChange::Edit(body) => body.len(),
-            MessageChange::Delete | MessageChange::React { .. } | MessageChange::Pin(_) => 0,
+            MessageChange::Delete
+            | MessageChange::React { .. }
+            | MessageChange::Pin(_)
+            | MessageChange::Vote(_)
+            | MessageChange::ClosePoll
+            | MessageChange::Tally => 0,
         };
         let job =
             writer::write(move |batch| message_change::change(batch, &change), |outcome, _| done(outcome));
@@ -255,6 +260,16 @@ impl Store for Sqlite {
     fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
         // After other reads: a common word may take a while.
         self.shared.read_last(read(move |db| search::search(db, &wanted), done));
+    }
+
+    fn message(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        seq: Seq,
+        done: Done<Result<StoredMessage, Refusal>>,
+    ) {
+        self.read(move |db| message::one(db, reader, conversation, seq), done);
     }
 
     fn pins(

@@ -1,5 +1,7 @@
 //! Message requests: the conversation's row says whose it is, so a message between strangers reads nothing more than any other.
 
+use std::collections::HashSet;
+
 use chat::{
     Append, ConversationId, Done, Refusal, Request, RequestAnswer, RequestAnswered, RequestRules,
     RequestStore, RequestTold, Requested, Timestamp, UserId, first_contact,
@@ -9,6 +11,7 @@ use rusqlite::{OptionalExtension, params};
 use crate::conversation::{self, Asking, side_of};
 use crate::fault::{Fault, Outcome};
 use crate::message::{self, Lines};
+use crate::rich;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
 
@@ -41,7 +44,7 @@ fn append(
         let direct = batch.conversation(appended.conversation)?;
         let mine = side_of(appended.conversation, append.from);
         let pending = mine.zip(direct).is_some_and(|(me, direct)| direct.request(me) == Some(Request::Sent));
-        return Ok(Ok(Requested { appended, pending, told: RequestTold::Message }));
+        return Ok(Ok(Requested { appended, pending, told: RequestTold::Message, files: Vec::new() }));
     }
     let before = batch.conversation(id)?.map(|direct| (direct.seq, direct.asking));
     let is_new = before.is_none();
@@ -55,7 +58,17 @@ fn append(
     {
         return Ok(Err(refusal));
     }
+    let rich = append.rich.as_deref();
+    let checked = match rich::check(batch, id, append.from, None, rich)? {
+        Ok(checked) => checked,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     let appended = message::append(batch, append)?;
+    let mut files = Vec::new();
+    if let Some(rich) = rich {
+        let place = rich::Place::of(append.from, &appended);
+        files = rich::put(batch, &place, rich, &checked, &HashSet::new())?.0;
+    }
     batch.change(id, |direct| {
         direct.asking = asking;
         let theirs = &mut direct.sides[1 - me];
@@ -69,7 +82,7 @@ fn append(
         Some(Asking { dismissed: true, .. }) => RequestTold::Nothing,
         Some(_) | None => RequestTold::Message,
     };
-    Ok(Ok(Requested { appended, pending: asking.is_some(), told }))
+    Ok(Ok(Requested { appended, pending: asking.is_some(), told, files }))
 }
 
 /// `seq`: of the newest message, where there is one; all of them are the asker's.
@@ -85,7 +98,8 @@ fn may_ask(
     if seq.is_none() && begun_today(batch, append.from, append.time)? >= rules.per_day {
         return Ok(Err(Refusal::TooManyRequests));
     }
-    Ok(first_contact(&append.body, 0, rules.links))
+    let attachments = append.rich.as_ref().map_or(0, |rich| rich.attachments());
+    Ok(first_contact(&append.body, attachments, rules.links))
 }
 
 /// The conversation as the other one sees it.

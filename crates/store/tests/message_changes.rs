@@ -85,7 +85,8 @@ fn write_in_a_room(store: &Sqlite, ann: UserId, bob: UserId) {
     let room = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("she may").row.id;
     assert!(ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).is_ok());
     let (room, client_id, body) = (RoomName::Id(room), "in a room".into(), "@bob @room".into());
-    let post = Post { room, from: ann, client_id, body, time: NOW, reply_to: None, files: Vec::new() };
+    let post =
+        Post { room, from: ann, client_id, body, time: NOW, reply_to: None, files: Vec::new(), rich: None };
     assert!(ask(|done| store.post(post, limits, done)).is_ok());
 }
 

@@ -265,6 +265,7 @@ impl Subject {
                     body: body.into(),
                     time: Timestamp(NOW.0 + time),
                     reply_to: reply_to.map(Seq),
+                    rich: None,
                 };
                 let answer = ask(|done| store.append(append, done));
                 (format!("{answer:?}"), Some(answer.position))

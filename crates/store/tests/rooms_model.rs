@@ -113,6 +113,7 @@ impl Pair {
                     time: now,
                     reply_to: rng.random_bool(0.3).then(|| Seq(rng.random_range(0..20))),
                     files: Vec::new(),
+                    rich: None,
                 };
                 self.both(what, |store| {
                     let posted = ask(|done| store.post(post.clone(), LIMITS, done));

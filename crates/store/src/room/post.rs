@@ -12,6 +12,7 @@ use super::{ALL, MemberState, RoomRow, find, load, member, membership, standing}
 use crate::fault::{Fault, Outcome};
 use crate::file;
 use crate::message;
+use crate::rich;
 use crate::user;
 use crate::writer::Batch;
 
@@ -21,7 +22,13 @@ pub(crate) fn post(
     limits: RoomLimits,
 ) -> Outcome<Result<Posted, Refusal>> {
     if let Some(appended) = message::sent_before(batch, post.from, &post.client_id)? {
-        return Ok(Ok(Posted { appended, joined: None, members: Default::default(), files: Vec::new() }));
+        return Ok(Ok(Posted {
+            appended,
+            joined: None,
+            members: Default::default(),
+            files: Vec::new(),
+            thread: None,
+        }));
     }
     if !post.files.is_empty() {
         let found = find(batch.db, &post.room)?;
@@ -40,14 +47,26 @@ pub(crate) fn post(
     if let Err(refusal) = may(who, Act::Post, room.room.rules(last, post.time)) {
         return Ok(Err(refusal));
     }
+    let rich = post.rich.as_deref();
+    let checked = match rich::check(batch, room.id, post.from, Some(room.newest), rich)? {
+        Ok(checked) => checked,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     let appended = append(batch, post, &room)?;
-    mention(batch.db, &room, post.from, &post.body, who, appended.seq)?;
+    let named = mention(batch.db, &room, post.from, &post.body, who, appended.seq)?;
     let members = batch.members.of(batch.db, room.id)?;
-    let files = match post.files.is_empty() {
+    let mut thread = None;
+    let mut files = match post.files.is_empty() {
         true => Vec::new(),
         false => file::post(batch.db, appended.position.number, &post.files)?,
     };
-    Ok(Ok(Posted { appended, joined, members, files }))
+    if let Some(rich) = rich {
+        let place = rich::Place::of(post.from, &appended);
+        let (came_along, in_thread) = rich::put(batch, &place, rich, &checked, &named)?;
+        files.extend(came_along);
+        thread = in_thread;
+    }
+    Ok(Ok(Posted { appended, joined, members, files, thread }))
 }
 
 /// The room in which it is posted; a page's room is made, and who writes there becomes a member.
@@ -98,6 +117,7 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
         body: post.body.clone(),
         time: post.time,
         reply_to: post.reply_to,
+        rich: None,
     };
     message::insert(batch.db, &append, number, seq, room.newest.position, false)?;
     batch.sent.note(post.from, &post.client_id, number);
@@ -113,7 +133,7 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
     Ok(Appended { conversation: id, seq: Seq(seq), time: post.time, position, repeated: false })
 }
 
-/// Notes whom a body names.
+/// Notes whom a body names, and answers them.
 pub(crate) fn mention(
     db: &Connection,
     room: &RoomRow,
@@ -121,12 +141,12 @@ pub(crate) fn mention(
     body: &str,
     who: Standing,
     seq: Seq,
-) -> Outcome<()> {
+) -> Outcome<HashSet<u32>> {
+    let mut named = HashSet::new();
     if !body.contains('@') {
-        return Ok(());
+        return Ok(named);
     }
     let may_call_all = may(who, Act::CallAll, room.rules()).is_ok();
-    let mut named = HashSet::new();
     for tries in mentioned(body) {
         if may_call_all && tries.contains(&EVERYBODY) {
             named.insert(ALL);
@@ -135,10 +155,11 @@ pub(crate) fn mention(
         }
     }
     let sql = "INSERT OR IGNORE INTO mention (site, room, user, seq) VALUES (?1, ?2, ?3, ?4)";
-    for user in named.into_iter().filter(|user| *user != from.num) {
+    named.remove(&from.num);
+    for user in &named {
         db.prepare_cached(sql)?.execute(params![room.id.site.0, room.id.key as i64, user, seq.0 as i64])?;
     }
-    Ok(())
+    Ok(named)
 }
 
 /// The first of these that is the id of a member.

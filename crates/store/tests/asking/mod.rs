@@ -77,6 +77,7 @@ pub(crate) fn message(from: UserId, to: UserId, client_id: &str, body: &str) -> 
         body: body.into(),
         time: NOW,
         reply_to: None,
+        rich: None,
     }
 }
 

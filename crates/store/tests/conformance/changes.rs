@@ -245,6 +245,7 @@ pub(crate) fn in_a_room_its_rules_hold_and_all_members_are_told(store: &dyn Stor
             time: NOW,
             reply_to: None,
             files: Vec::new(),
+            rich: None,
         };
         ask(|done| store.post(post, limits, done)).expect("a member may").appended
     };
@@ -332,6 +333,7 @@ pub(crate) fn in_a_room_only_those_who_keep_order_pin(store: &dyn Store) {
         time: NOW,
         reply_to: None,
         files: Vec::new(),
+        rich: None,
     };
     ask(|done| store.post(post, limits, done)).expect("the owner may");
     let pin = |by| {

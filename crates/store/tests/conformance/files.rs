@@ -33,7 +33,7 @@ fn complete(store: &dyn Store, id: FileId, bytes: u64) -> FileRow {
     ask(|done| store.complete_file(id, found, done)).expect("it is there")
 }
 
-fn ready(store: &dyn Store, owner: UserId, number: u64, to: UserId) -> FileId {
+pub(crate) fn ready(store: &dyn Store, owner: UserId, number: u64, to: UserId) -> FileId {
     let id = create(store, owner, number, to, 50).expect("it may");
     complete(store, id, 20);
     id
@@ -223,6 +223,7 @@ pub(crate) fn a_room_takes_files_of_those_who_may_write(store: &dyn Store) {
             time: NOW,
             reply_to: None,
             files: files.to_vec(),
+            rich: None,
         };
         ask(|done| store.post(post, limits, done))
     };

@@ -9,6 +9,7 @@ mod files;
 mod messages;
 mod notify;
 mod people;
+mod rich;
 mod rooms;
 mod safety;
 mod search;
@@ -151,6 +152,18 @@ every_store! {
         the_facts_are_of_ones_own_conversations,
         a_sites_key_is_made_once_and_goes_with_the_site,
         a_digest_is_due_once_a_day_at_most_and_as_late_as_is_wanted,
+    }
+    rich {
+        a_vote_takes_the_place_of_the_one_before,
+        a_poll_ends_and_is_closed,
+        nobody_learns_who_voted_in_an_anonymous_poll,
+        a_first_message_to_a_stranger_bears_nothing,
+        a_forwarded_message_has_its_files_and_its_author,
+        files_are_not_forwarded_to_strangers,
+        a_reply_is_a_message_of_the_room,
+        a_thread_is_read_page_by_page,
+        who_follows_a_thread_sees_what_is_unread,
+        one_message_is_for_who_may_read_it,
     }
     sites {
         sites_are_kept_whole_and_secrets_are_newest_first,

@@ -31,6 +31,7 @@ fn post_in(store: &dyn Store, room: RoomName, from: UserId, id: &str, body: &str
         time: NOW,
         reply_to: None,
         files: Vec::new(),
+        rich: None,
     };
     ask(|done| store.post(post, LIMITS, done))
 }
@@ -145,6 +146,7 @@ pub(crate) fn roles_slow_mode_and_freeze_hold_from_the_next_message_on(store: &d
             time: Timestamp(time),
             reply_to: None,
             files: Vec::new(),
+            rich: None,
         };
         ask(|done| store.post(post, LIMITS, done)).map(|posted| posted.appended.seq.0)
     };

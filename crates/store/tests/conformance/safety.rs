@@ -74,6 +74,7 @@ fn post(store: &dyn Store, room: chat::ConversationId, from: UserId, id: &str) -
         time: NOW,
         reply_to: None,
         files: Vec::new(),
+        rich: None,
     };
     ask(|done| store.post(post, RoomLimits::default(), done)).map(|posted| posted.appended.seq)
 }

@@ -121,7 +121,16 @@ pub(crate) fn rooms_are_searched_by_their_members(store: &dyn Store) {
     ask(|done| store.join_room(RoomName::Id(public), bob, limits, NOW, done)).expect("it is public");
     for (room, client_id, body) in [(public, "1", "open secret"), (private, "2", "closed secret")] {
         let (room, client_id, body) = (RoomName::Id(room), client_id.into(), body.into());
-        let post = Post { room, from: ann, client_id, body, time: NOW, reply_to: None, files: Vec::new() };
+        let post = Post {
+            room,
+            from: ann,
+            client_id,
+            body,
+            time: NOW,
+            reply_to: None,
+            files: Vec::new(),
+            rich: None,
+        };
         ask(|done| store.post(post, limits, done)).expect("it is hers");
     }
     comes(store, ann, "closed", &[1]);

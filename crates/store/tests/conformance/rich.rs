@@ -1,0 +1,365 @@
+//! What messages bear besides body and files: polls, what was forwarded, threads.
+
+use chat::{
+    Append, Appended, ChangeMessage, ChangedMessage, ConversationId, FileId, FileLimits, MessageChange,
+    NewForward, NewPoll, NewRich, NewRoom, Poll, Post, Posted, Refusal, RequestRules, RoomKind, RoomLimits,
+    RoomName, Seq, Store, StoredMessage, ThreadChange, ThreadRow, Timestamp, UserId,
+};
+
+use crate::asking::{NOW, ask, direct, message, put, say, snapshot};
+use crate::files::ready;
+use crate::{FRIENDS, relate, two_users};
+
+const LIMITS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
+
+fn poll(choices: &[&str], multiple: bool) -> NewPoll {
+    let choices = choices.iter().map(|text| (*text).into()).collect();
+    NewPoll { choices, multiple, anonymous: false, ends: Some(Timestamp(NOW.0 + 1_000)) }
+}
+
+fn with(rich: NewRich, append: Append) -> Append {
+    Append { rich: rich.boxed(), ..append }
+}
+
+fn send(store: &dyn Store, append: Append) -> Result<Appended, Refusal> {
+    ask(|done| store.append_with_files(append, Vec::new(), done)).map(|(appended, _)| appended)
+}
+
+fn asked(store: &dyn Store, from: UserId, to: UserId, id: &str, poll: NewPoll) -> Seq {
+    let rich = NewRich { poll: Some(poll), ..NewRich::default() };
+    send(store, with(rich, message(from, to, id, "Where?"))).expect("one may").seq
+}
+
+fn change(
+    store: &dyn Store,
+    conversation: ConversationId,
+    seq: Seq,
+    by: UserId,
+    change: MessageChange,
+    ms: u64,
+) -> Result<ChangedMessage, Refusal> {
+    let wanted = ChangeMessage { conversation, seq, by, change, time: Timestamp(NOW.0 + ms) };
+    ask(|done| store.change_message(wanted, done))
+}
+
+fn read(store: &dyn Store, reader: UserId, id: ConversationId, seq: Seq) -> StoredMessage {
+    ask(|done| store.message(reader, id, seq, done)).expect("one may read it")
+}
+
+fn poll_of(message: &StoredMessage) -> &Poll {
+    message.rich.as_ref().and_then(|rich| rich.poll.as_ref()).expect("it has one")
+}
+
+fn counts(message: &StoredMessage) -> (Vec<u64>, Vec<u8>, u64) {
+    let poll = poll_of(message);
+    (poll.choices.iter().map(|choice| choice.votes).collect(), poll.mine(), poll.voters)
+}
+
+pub(crate) fn a_vote_takes_the_place_of_the_one_before(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let id = direct(ann, bob);
+    let seq = asked(store, ann, bob, "a-1", poll(&["lake", "town", "hill"], true));
+    assert_eq!(counts(&read(store, bob, id, seq)), (vec![0, 0, 0], vec![], 0));
+    let vote = |by, choices: &[u8], ms| change(store, id, seq, by, MessageChange::Vote(choices.to_vec()), ms);
+
+    let first = vote(bob, &[2, 0], 1).expect("it is open");
+    assert!(first.changed && first.message.version > 0);
+    assert_eq!(counts(&first.message), (vec![1, 0, 1], vec![0, 2], 1));
+    let again = vote(bob, &[0, 2], 2).expect("it is the same");
+    assert!(!again.changed && again.message.version == first.message.version);
+    vote(ann, &[0], 3).expect("her own");
+    let other = vote(bob, &[1, 0], 4).expect("another one");
+    assert_eq!(counts(&other.message), (vec![2, 1, 0], vec![0, 1], 2));
+    let users = |message: &StoredMessage, at: usize| {
+        poll_of(message).choices[at].users.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(users(&other.message, 0), ["bob", "ann"], "who stayed keeps their place");
+    let none = vote(bob, &[], 5).expect("taken back");
+    assert_eq!(counts(&none.message), (vec![1, 0, 0], vec![], 1));
+    let page = ask(|done| store.history(ann, id, None, None, 9, done));
+    assert_eq!(counts(&page.messages[0]), (vec![1, 0, 0], vec![0], 1));
+    let before = none.position;
+    vote(bob, &[1], 6).expect("open");
+    let view = snapshot(store, ann, Some(before));
+    assert_eq!(view.updates.len(), 1, "who was away learns it");
+    assert_eq!(counts(&view.updates[0]).0, [1, 1, 0]);
+}
+
+pub(crate) fn a_poll_ends_and_is_closed(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let id = direct(ann, bob);
+    let seq = asked(store, ann, bob, "a-1", poll(&["lake", "town"], false));
+    let vote = |choices: &[u8], ms| change(store, id, seq, bob, MessageChange::Vote(choices.to_vec()), ms);
+    assert_eq!(vote(&[0, 1], 1).err(), Some(Refusal::BadValue), "one only");
+    assert_eq!(vote(&[2], 1).err(), Some(Refusal::BadValue));
+    assert_eq!(vote(&[1], 1_000).err(), Some(Refusal::PollClosed));
+    vote(&[1], 999).expect("in time");
+    let close = |by| change(store, id, seq, by, MessageChange::ClosePoll, 1);
+    assert_eq!(close(bob).err(), Some(Refusal::NotAllowed));
+    assert!(close(ann).expect("her own").changed);
+    assert!(!close(ann).expect("again").changed);
+    assert_eq!(vote(&[], 2).err(), Some(Refusal::PollClosed));
+    let edit = change(store, id, seq, ann, MessageChange::Edit("Whom?".into()), 3);
+    assert_eq!(edit.err(), Some(Refusal::NotAllowed), "it was answered as it was asked");
+
+    say(store, ann, bob, "a-2", "no question");
+    let plain = |what| change(store, id, Seq(2), ann, what, 4).err();
+    assert_eq!(plain(MessageChange::Vote(vec![0])), Some(Refusal::BadValue));
+    assert_eq!(plain(MessageChange::ClosePoll), Some(Refusal::BadValue));
+    change(store, id, seq, ann, MessageChange::Delete, 5).expect("her own");
+    assert!(read(store, bob, id, seq).rich.is_none());
+    assert_eq!(vote(&[0], 6).err(), Some(Refusal::NoSuchMessage));
+}
+
+pub(crate) fn nobody_learns_who_voted_in_an_anonymous_poll(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let secret = NewPoll { anonymous: true, ..poll(&["yes", "no"], false) };
+    let seq = asked(store, ann, bob, "a-1", secret);
+    let id = direct(ann, bob);
+    change(store, id, seq, bob, MessageChange::Vote(vec![1]), 1).expect("open");
+    let seen = read(store, ann, id, seq);
+    assert_eq!(counts(&seen), (vec![0, 1], vec![], 1));
+    assert!(poll_of(&seen).choices.iter().all(|choice| choice.users.is_empty()));
+    assert_eq!(poll_of(&read(store, bob, id, seq)).mine(), [1], "but oneself");
+}
+
+pub(crate) fn a_first_message_to_a_stranger_bears_nothing(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let rules = RequestRules { messages: 3, per_day: 9, links: chat::LinkRule::Refused };
+    let rich = NewRich { poll: Some(poll(&["yes", "no"], false)), ..NewRich::default() };
+    let append = with(rich, message(ann, bob, "a-1", "Marry me?"));
+    assert_eq!(ask(|done| store.append_request(append, rules, done)).err(), Some(Refusal::FirstContact));
+    let words =
+        NewRich { forwarded: Some(NewForward { author: None, files: Vec::new() }), ..NewRich::default() };
+    let append = with(words, message(ann, bob, "a-2", "somebody's words"));
+    let requested = ask(|done| store.append_request(append, rules, done)).expect("words may");
+    assert!(requested.pending);
+    let seen = read(store, bob, direct(ann, bob), Seq(1));
+    assert!(seen.rich.is_some_and(|rich| rich.forwarded.is_some_and(|forwarded| forwarded.from.is_none())));
+}
+
+fn forwarded(store: &dyn Store, author: UserId, files: Vec<FileId>) -> NewRich {
+    let sub = ask(|done| store.users_by_id(vec![author], done))[0].profile.sub.clone();
+    let forwarded = NewForward { author: Some((author, sub)), files };
+    NewRich { forwarded: Some(forwarded), ..NewRich::default() }
+}
+
+pub(crate) fn a_forwarded_message_has_its_files_and_its_author(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    relate(store, ann, bob, FRIENDS);
+    relate(store, bob, carl, FRIENDS);
+    let (one, two) = (ready(store, ann, 1, bob), ready(store, ann, 2, bob));
+    let append = message(ann, bob, "a-1", "look");
+    ask(|done| store.append_with_files(append, vec![one, two], done)).expect("friends");
+    let rich = forwarded(store, ann, vec![one, two]);
+    let append = with(rich.clone(), message(bob, carl, "b-1", "look"));
+    let (appended, files) = ask(|done| store.append_with_files(append, Vec::new(), done)).expect("friends");
+    assert_eq!(files.iter().map(|file| file.id).collect::<Vec<_>>(), [one, two]);
+    let id = direct(bob, carl);
+    let seen = read(store, carl, id, appended.seq);
+    assert_eq!(seen.files, files);
+    let from = seen.rich.and_then(|rich| rich.forwarded).and_then(|forwarded| forwarded.from);
+    assert_eq!(from.map(|(user, _)| user), Some(ann));
+    let row = ask(|done| store.file(one, done)).expect("it is there");
+    assert_eq!((row.conversation, row.copies), (direct(ann, bob), vec![id]));
+    let edit = change(store, id, appended.seq, bob, MessageChange::Edit("x".into()), 1);
+    assert_eq!(edit.err(), Some(Refusal::NotAllowed));
+
+    // The first message goes, and the files stay where they were forwarded to.
+    change(store, direct(ann, bob), Seq(1), ann, MessageChange::Delete, 2).expect("her own");
+    assert!(read(store, bob, direct(ann, bob), Seq(1)).files.is_empty());
+    assert_eq!(read(store, carl, id, appended.seq).files, files);
+    let row = ask(|done| store.file(one, done)).expect("it is there");
+    assert_eq!((row.owner, row.conversation, row.copies), (ann, id, vec![]));
+    assert_eq!(stale(store), []);
+    change(store, id, appended.seq, bob, MessageChange::Delete, 3).expect("his own");
+    assert_eq!(ask(|done| store.file(one, done)), None);
+    assert_eq!(stale(store), [one, two]);
+    let append = with(rich, message(bob, carl, "b-2", "look"));
+    assert_eq!(send(store, append), Err(Refusal::NoSuchMessage), "they are gone");
+    // Nothing is counted twice: as many bytes fit as before.
+    let limits = FileLimits { file_bytes: 100, user_bytes: 50, site_bytes: 50 };
+    let new = chat::NewFile {
+        id: FileId { site, number: 9 },
+        owner: ann,
+        place: chat::FilePlace::Direct(direct(ann, bob)),
+        name: "a".into(),
+        bytes: 50,
+        voice: false,
+        duration_ms: None,
+        time: NOW,
+    };
+    assert_eq!(ask(|done| store.create_file(new, limits, done)), Ok(()));
+}
+
+fn stale(store: &dyn Store) -> Vec<FileId> {
+    let mut stale = store.stale_files(NOW, 9).expect("the store works");
+    stale.sort_unstable();
+    stale
+}
+
+pub(crate) fn files_are_not_forwarded_to_strangers(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    relate(store, ann, bob, FRIENDS);
+    let file = ready(store, ann, 1, bob);
+    let append = message(ann, bob, "a-1", "look");
+    ask(|done| store.append_with_files(append, vec![file], done)).expect("friends");
+    let rich = || forwarded(store, ann, vec![file]);
+    let to_carl = |id: &str| send(store, with(rich(), message(bob, carl, id, "look")));
+    assert_eq!(to_carl("b-1"), Err(Refusal::FirstContact));
+    say(store, carl, bob, "c-1", "hello");
+    assert_eq!(to_carl("b-2").map(|appended| appended.seq), Ok(Seq(2)), "he has answered");
+    assert_eq!(to_carl("b-2").map(|appended| appended.repeated), Ok(true));
+}
+
+fn room(store: &dyn Store, owner: UserId, others: &[UserId]) -> ConversationId {
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let room = ask(|done| store.create_room(owner, new, LIMITS, NOW, done)).expect("it is allowed").row.id;
+    for user in others {
+        ask(|done| store.join_room(RoomName::Id(room), *user, LIMITS, NOW, done)).expect("it is public");
+    }
+    room
+}
+
+fn post(
+    store: &dyn Store,
+    room: ConversationId,
+    from: UserId,
+    id: &str,
+    body: &str,
+    thread: Option<u64>,
+) -> Result<Posted, Refusal> {
+    let rich = NewRich { thread: thread.map(Seq), ..NewRich::default() }.boxed();
+    let post = Post {
+        room: RoomName::Id(room),
+        from,
+        client_id: id.into(),
+        body: body.into(),
+        time: NOW,
+        reply_to: None,
+        files: Vec::new(),
+        rich,
+    };
+    ask(|done| store.post(post, LIMITS, done))
+}
+
+fn stands(store: &dyn Store, user: UserId, room: ConversationId, change: ThreadChange) -> Option<u64> {
+    let row: Result<ThreadRow, Refusal> = ask(|done| store.change_thread(user, room, Seq(1), change, done));
+    row.expect("one may read it").read
+}
+
+pub(crate) fn a_reply_is_a_message_of_the_room(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let (carl, dora) = (put(store, site, "carl"), put(store, site, "dora"));
+    let room = room(store, ann, &[bob, carl]);
+    post(store, room, ann, "a-1", "A new lake?", None).expect("hers");
+    let first = post(store, room, bob, "b-1", "Where, @carl?", Some(1)).expect("a member");
+    assert_eq!((first.appended.seq, first.thread.map(|at| at.number)), (Seq(2), Some(1)));
+    post(store, room, ann, "a-2", "Off topic", None).expect("hers");
+    let second = post(store, room, bob, "b-2", "There", Some(1)).expect("a member");
+    assert_eq!(
+        (second.appended.seq, second.thread.map(|at| (at.root, at.number))),
+        (Seq(4), Some((Seq(1), 2)))
+    );
+    let again = post(store, room, bob, "b-2", "There", Some(1)).expect("it is the same");
+    assert!(again.appended.repeated);
+
+    let root = read(store, ann, room, Seq(1)).rich.and_then(|rich| rich.replies).expect("it has a thread");
+    assert_eq!((root.count, root.last), (2, NOW));
+    let reply = read(store, dora, room, Seq(4)).rich.and_then(|rich| rich.thread).expect("it is in one");
+    assert_eq!((reply.root, reply.number), (Seq(1), 2), "who may read the room may read it");
+    let none = ThreadChange::default();
+    assert_eq!(stands(store, ann, room, none), Some(0), "it is below her message");
+    assert_eq!(stands(store, bob, room, none), Some(2), "he has written it");
+    assert_eq!(stands(store, carl, room, none), Some(0), "he is named");
+    assert_eq!(stands(store, dora, room, none), None);
+    for (root, id) in [(2, "b-3"), (9, "b-4"), (0, "b-5"), (u64::MAX >> 1, "b-6")] {
+        let refused = post(store, room, bob, id, "x", Some(root));
+        assert_eq!(refused.err(), Some(Refusal::NoSuchMessage), "{root}");
+    }
+    change(store, room, Seq(1), ann, MessageChange::Delete, 1).expect("her own");
+    assert_eq!(post(store, room, bob, "b-7", "x", Some(1)).err(), Some(Refusal::NoSuchMessage));
+    assert_eq!(
+        read(store, bob, room, Seq(1)).rich.and_then(|rich| rich.replies).map(|all| all.count),
+        Some(2)
+    );
+}
+
+pub(crate) fn a_thread_is_read_page_by_page(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let room = room(store, ann, &[bob]);
+    post(store, room, ann, "a-1", "root", None).expect("hers");
+    post(store, room, ann, "a-2", "another root", None).expect("hers");
+    for number in 0..10_u64 {
+        let root = 1 + number % 2;
+        post(store, room, bob, &format!("b-{number}"), "x", Some(root)).expect("a member");
+    }
+    let page = |before: Option<u64>, after: Option<u64>, limit| {
+        let (before, after) = (before.map(Seq), after.map(Seq));
+        let page = ask(|done| store.thread_history(ann, room, Seq(1), before, after, limit, done));
+        let page = page.expect("she may");
+        (page.messages.iter().map(|message| message.seq.0).collect::<Vec<_>>(), page.more)
+    };
+    assert_eq!(page(None, None, 3), (vec![7, 9, 11], true));
+    assert_eq!(page(Some(7), None, 3), (vec![3, 5], false));
+    assert_eq!(page(None, Some(3), 2), (vec![5, 7], true));
+    assert_eq!(page(None, Some(7), 9), (vec![9, 11], false));
+    let nothing = ask(|done| store.thread_history(ann, room, Seq(3), None, None, 9, done)).expect("she may");
+    assert!(nothing.messages.is_empty() && !nothing.more);
+    let missing = ask(|done| store.thread_history(ann, room, Seq(99), None, None, 9, done));
+    assert_eq!(missing.err(), Some(Refusal::NoSuchMessage));
+    let in_direct = ask(|done| store.thread_history(ann, direct(ann, bob), Seq(1), None, None, 9, done));
+    assert!(matches!(in_direct, Err(Refusal::NoSuchConversation | Refusal::NoSuchMessage)));
+}
+
+pub(crate) fn who_follows_a_thread_sees_what_is_unread(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let dora = put(store, site, "dora");
+    let room = room(store, ann, &[bob]);
+    for (id, body) in [("a-1", "one"), ("a-2", "two")] {
+        post(store, room, ann, id, body, None).expect("hers");
+    }
+    post(store, room, bob, "b-1", "x", Some(1)).expect("a member");
+    post(store, room, bob, "b-2", "x", Some(2)).expect("a member");
+    post(store, room, bob, "b-3", "x", Some(1)).expect("a member");
+    let followed = |user| {
+        let rows = ask(|done| store.threads(user, room, 9, done)).expect("one may read");
+        let row = |row: &ThreadRow| (row.root.seq.0, row.read);
+        rows.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(followed(ann), [(2, Some(0)), (1, Some(0))]);
+    assert_eq!(followed(bob), [(2, Some(1)), (1, Some(2))]);
+    assert_eq!(followed(dora), []);
+    let read = |read| ThreadChange { read: Some(read), ..ThreadChange::default() };
+    assert_eq!(stands(store, ann, room, read(9)), Some(2), "clipped");
+    assert_eq!(stands(store, ann, room, read(1)), Some(2), "never back");
+    let follow = |on| ThreadChange { follow: Some(on), ..ThreadChange::default() };
+    assert_eq!(stands(store, ann, room, follow(false)), None);
+    assert_eq!(followed(ann), [(2, Some(0))]);
+    assert_eq!(stands(store, ann, room, follow(true)), Some(2), "all of before is read");
+    let outside = ask(|done| store.change_thread(dora, room, Seq(1), follow(true), done));
+    assert_eq!(outside.err(), Some(Refusal::NotAMember));
+    let position = snapshot(store, ann, None).position;
+    stands(store, ann, room, follow(false));
+    assert_eq!(snapshot(store, ann, None).position, position, "it concerns nobody else");
+}
+
+pub(crate) fn one_message_is_for_who_may_read_it(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let eve = put(store, site, "eve");
+    say(store, ann, bob, "a-1", "secret");
+    let id = direct(ann, bob);
+    let one = |reader, id, seq| ask(|done| store.message(reader, id, Seq(seq), done)).map(|one| one.body);
+    assert_eq!(one(bob, id, 1).as_deref(), Ok("secret"));
+    assert_eq!(one(eve, id, 1), Err(Refusal::NoSuchConversation));
+    for seq in [0, 2, u64::MAX >> 1] {
+        assert_eq!(one(bob, id, seq), Err(Refusal::NoSuchMessage));
+    }
+    let new = NewRoom { name: "Ours".into(), kind: RoomKind::Private, topic: None };
+    let room = ask(|done| store.create_room(ann, new, LIMITS, NOW, done)).expect("it is allowed").row.id;
+    post(store, room, ann, "a-2", "inside", None).expect("hers");
+    assert_eq!(one(ann, room, 1).as_deref(), Ok("inside"));
+    assert_eq!(one(eve, room, 1), Err(Refusal::NoSuchConversation));
+}
