@@ -1,6 +1,7 @@
 //! Between the domain's words and those of the web protocol, in both directions.
 
 pub(crate) mod moderation;
+mod rich;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -216,6 +217,12 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
             conversation: conversation_text(*conversation),
             messages: messages.iter().map(|pinned| message(pinned, links)).collect(),
         },
+        chat::Event::Thread { re, thread } => Event::Thread { re: *re, thread: rich::thread(thread, links) },
+        chat::Event::Threads { re, conversation, threads } => Event::Threads {
+            re: *re,
+            conversation: conversation_text(*conversation),
+            threads: threads.iter().map(|thread| rich::thread(thread, links)).collect(),
+        },
         chat::Event::Found { re, hits, next } => Event::Found {
             re: *re,
             hits: hits.iter().map(|posted| message(posted, links)).collect(),
@@ -263,6 +270,8 @@ fn named_message<'a>(
     links: &Links,
     conversation: Cow<'a, str>,
 ) -> web_proto::Message<'a> {
+    let rich = message.rich.as_deref();
+    let thread = rich.and_then(|rich| rich.thread);
     web_proto::Message {
         conversation,
         seq: message.seq.0,
@@ -278,6 +287,11 @@ fn named_message<'a>(
         pinned: message.pinned,
         reactions: message.reactions.iter().map(reaction).collect(),
         files: message.files.iter().map(|posted| file(posted, links)).collect(),
+        poll: rich.and_then(|rich| rich.poll.as_ref()).map(rich::poll),
+        forwarded: rich.and_then(|rich| rich.forwarded.as_ref()).map(rich::forwarded),
+        thread: thread.map(|thread| thread.root.0),
+        number: thread.map(|thread| thread.number),
+        replies: rich.and_then(|rich| rich.replies).map(rich::replies),
     }
 }
 
@@ -518,6 +532,7 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::SiteClosed => Code::SiteClosed,
         Refusal::Kicked => Code::Kicked,
         Refusal::TooManyPinned => Code::TooManyPinned,
+        Refusal::PollClosed => Code::PollClosed,
         Refusal::Filtered => Code::Filtered,
         Refusal::NoPush => Code::NoPush,
         Refusal::NoSuchFile => Code::NoSuchFile,
@@ -618,7 +633,18 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
         Command::Hello(_) => return Err(Asked::NotNow),
         Command::Ping { rid } => return Ok(Asked::Pong(rid)),
         Command::Bye => return Ok(Asked::Bye),
-        Command::Send { id, to, body, reply_to, files } => {
+        Command::Poll { id, to, body, choices, multiple, anonymous, ends } => {
+            let poll = rich::choices(choices, multiple, anonymous, ends);
+            rich::new_poll(site, id, &to, body, poll)?
+        }
+        Command::Vote { rid, conversation, seq, choices } => {
+            change_message(site, rid, &conversation, seq, chat::MessageChange::Vote(choices))?
+        }
+        Command::ClosePoll { rid, conversation, seq } => {
+            change_message(site, rid, &conversation, seq, chat::MessageChange::ClosePoll)?
+        }
+        Command::Forward { id, to, conversation, seq } => rich::forward(site, id, &to, &conversation, seq)?,
+        Command::Send { id, to, body, reply_to, files, thread } => {
             let files: Option<Vec<_>> = files.iter().map(|file| crate::files::parse_id(site, file)).collect();
             match (self::to(&to, site), files.ok_or(Code::NoSuchFile)) {
                 (Ok(to), Ok(files)) => chat::Command::Send {
@@ -627,6 +653,7 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
                     body: body.into(),
                     reply_to: reply_to.map(Seq),
                     files,
+                    rich: rich::in_thread(thread),
                 },
                 (Err(code), _) | (_, Err(code)) => {
                     return Err(Asked::Error { code, re: None, id: Some(id.into()) });
@@ -695,11 +722,24 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
                 },
             }
         }
-        Command::History { rid, to, before, after, limit } => chat::Command::History {
+        Command::Thread { rid, conversation, seq, follow, read } => chat::Command::Thread {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+            root: Seq(seq),
+            change: chat::ThreadChange { follow, read },
+        },
+        Command::Threads { rid, conversation } => chat::Command::Threads {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+        },
+        Command::History { rid, to, before, after, thread, limit } => chat::Command::History {
             re: rid,
             to: self::to(&to, site).map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
             before: before.map(Seq),
             after: after.map(Seq),
+            thread: thread.map(Seq),
             limit,
         },
         Command::Edit { rid, conversation, seq, body } => {

@@ -76,6 +76,7 @@ fn tell(store: &dyn Store, site: SiteId, talk: &Talk, now: Timestamp) -> Outcome
             body: (*body).into(),
             time: Timestamp(now.0.saturating_sub(talk.minutes_ago * 60_000 + later_lines * PACE_MS)),
             reply_to: None,
+            rich: None,
         };
         let appended = wait(|done| store.append(message, done))?;
         last = Some((conversation, to, from, appended.seq));

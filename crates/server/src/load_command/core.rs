@@ -174,6 +174,7 @@ impl Core for InProcess {
             body: body.into(),
             reply_to: None,
             files: Vec::new(),
+            rich: None,
         };
         self.node.command(*session, send, crate::now());
     }

@@ -175,8 +175,14 @@ impl Scene {
 
     fn write(&self, from: SessionId, id: &str, body: &str) {
         let to = To::User(Sub::parse("anna").unwrap());
-        let send =
-            Command::Send { client_id: id.into(), to, body: body.into(), reply_to: None, files: Vec::new() };
+        let send = Command::Send {
+            client_id: id.into(),
+            to,
+            body: body.into(),
+            reply_to: None,
+            files: Vec::new(),
+            rich: None,
+        };
         self.node.command(from, send, Timestamp(self.now));
     }
 

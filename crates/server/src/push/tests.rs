@@ -137,7 +137,14 @@ impl Scene {
         let to = To::User(Sub::parse("anna").unwrap());
         self.say(
             ben,
-            Command::Send { client_id: "1".into(), to, body: body.into(), reply_to: None, files: Vec::new() },
+            Command::Send {
+                client_id: "1".into(),
+                to,
+                body: body.into(),
+                reply_to: None,
+                files: Vec::new(),
+                rich: None,
+            },
         );
         self.node.tick(Timestamp(self.now + 5_000));
     }

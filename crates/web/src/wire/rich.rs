@@ -1,0 +1,95 @@
+//! Polls, forwarded messages and threads, between the domain's words and those of the wire.
+
+use std::borrow::Cow;
+
+use chat::{Seq, SiteId, Timestamp};
+use web_proto::{Code, SendTo};
+
+use super::{Asked, message, parse_conversation, to};
+use crate::files::Links;
+
+pub(crate) fn poll(poll: &chat::Poll) -> web_proto::Poll<'_> {
+    web_proto::Poll {
+        choices: poll.choices.iter().map(choice).collect(),
+        multiple: poll.multiple,
+        anonymous: poll.anonymous,
+        ends: poll.ends.map(|time| time.0),
+        closed: poll.closed,
+        voters: poll.voters,
+    }
+}
+
+fn choice(choice: &chat::Choice) -> web_proto::Choice<'_> {
+    web_proto::Choice {
+        text: Cow::Borrowed(&choice.text),
+        votes: choice.votes,
+        users: choice.users.iter().map(|user| user.as_str().into()).collect(),
+        mine: choice.mine,
+    }
+}
+
+pub(crate) fn forwarded(forwarded: &chat::Forwarded) -> web_proto::Forwarded<'_> {
+    web_proto::Forwarded { from: forwarded.from.as_ref().map(|(_, sub)| sub.as_str().into()) }
+}
+
+pub(crate) fn replies(replies: chat::Replies) -> web_proto::Replies {
+    web_proto::Replies { count: replies.count, last: replies.last.0 }
+}
+
+pub(crate) fn thread<'a>(thread: &'a chat::Thread, links: &Links) -> web_proto::Thread<'a> {
+    web_proto::Thread { root: message(&thread.root, links), follows: thread.follows, unread: thread.unread }
+}
+
+/// A poll that somebody posts.
+pub(super) fn new_poll(
+    site: SiteId,
+    id: Cow<'_, str>,
+    to: &SendTo<'_>,
+    body: Cow<'_, str>,
+    poll: chat::NewPoll,
+) -> Result<chat::Command, Asked> {
+    let to = self::to(to, site).map_err(refused(&id))?;
+    let rich = chat::NewRich { poll: Some(poll), ..chat::NewRich::default() }.boxed();
+    Ok(chat::Command::Send {
+        client_id: id.into(),
+        to,
+        body: body.into(),
+        reply_to: None,
+        files: Vec::new(),
+        rich,
+    })
+}
+
+/// Its choices, as they were asked.
+pub(super) fn choices(
+    choices: Vec<Cow<'_, str>>,
+    multiple: bool,
+    anonymous: bool,
+    ends: Option<u64>,
+) -> chat::NewPoll {
+    let choices = choices.into_iter().map(Into::into).collect();
+    chat::NewPoll { choices, multiple, anonymous, ends: ends.map(Timestamp) }
+}
+
+pub(super) fn forward(
+    site: SiteId,
+    id: Cow<'_, str>,
+    to: &SendTo<'_>,
+    conversation: &str,
+    seq: u64,
+) -> Result<chat::Command, Asked> {
+    let to = self::to(to, site).map_err(refused(&id))?;
+    let conversation = parse_conversation(site, conversation).ok_or(Code::NoSuchConversation);
+    let conversation = conversation.map_err(refused(&id))?;
+    Ok(chat::Command::Forward { client_id: id.into(), to, conversation, seq: Seq(seq) })
+}
+
+fn refused(id: &str) -> impl Fn(Code) -> Asked + use<> {
+    let id: Box<str> = id.into();
+    move |code| Asked::Error { code, re: None, id: Some(id.clone()) }
+}
+
+/// What a plain message bears: only its thread.
+pub(super) fn in_thread(thread: Option<u64>) -> Option<Box<chat::NewRich>> {
+    thread.and_then(|root| chat::NewRich { thread: Some(Seq(root)), ..chat::NewRich::default() }.boxed())
+}
