@@ -29,12 +29,15 @@ import {
   type ReportReason,
   type ReportTarget,
   type RequestAnswer,
+  RequestError,
+  type Rich,
   type Role,
   type RoomChange,
   type RoomKind,
   type RoomView,
   room,
   type Status,
+  type ThreadView,
   type Timeline,
   type Topic,
   type Totals,
@@ -499,6 +502,37 @@ export class FakeClient implements Client {
     const message = this.timeline(key).messages.find(one => one.seq === seq);
     if (message) this.happen('changed', { key, message });
     return Promise.resolve();
+  }
+  rich(): Promise<Rich> {
+    const thread = (key: ConversationKey, seq: number): ThreadView => {
+      const root = this.timeline(key).messages.find(one => one.seq === seq);
+      if (root === undefined) throw new RequestError('no_such_message');
+      return { key, root, follows: true, unread: 0 };
+    };
+    const noted = (call: string) => {
+      this.note(call);
+      return call;
+    };
+    return Promise.resolve({
+      idOf: key => key.slice(1),
+      keyOf: id => Promise.resolve(room(id)),
+      poll: (key, question, poll) => noted(`poll ${key} ${question}: ${poll.choices.join(', ')}`),
+      forward: (from, message, to) => noted(`forward ${from} ${message.seq} ${to}`),
+      reply: (key, root, body) => noted(`reply ${key} ${root} ${body}`),
+      vote: async (key, seq, choices) => {
+        this.note(`vote ${key} ${seq} ${choices.join(',')}`);
+      },
+      closePoll: async (key, seq) => {
+        this.note(`close ${key} ${seq}`);
+      },
+      thread: async (key, seq) => thread(key, seq),
+      threads: async key =>
+        this.timeline(key).messages.flatMap(one => (one.replies ? [thread(key, one.seq ?? 0)] : [])),
+      replies: async (key, seq) => ({
+        messages: this.timeline(key).messages.filter(one => one.thread === seq),
+        more: false,
+      }),
+    });
   }
   search(query: string, where: { in?: ConversationKey } = {}) {
     const wanted = query.toLowerCase();

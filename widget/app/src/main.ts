@@ -39,6 +39,7 @@ export default async function mount(stage: Stage): Promise<App> {
     hide: shell.hide,
     open: shell.openWith,
     openRoom: name => shell.openChat(keyOfRoom(name)),
+    follow: shell.follow,
     notify: happened => notices.hear(happened),
     call: event => line.say(event ? { do: 'hear', event } : { do: 'rejoin' }),
     destroy() {

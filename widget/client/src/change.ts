@@ -1,6 +1,7 @@
 // What changes a replica. The leader applies changes in an order and tells the other tabs, which apply the same.
 
 import type { ConversationKey, Status } from './client.ts';
+import type { Bears } from './rich.ts';
 import type { Code, Command, Event, SentFile, SetPresence } from './wire.ts';
 
 export type Change =
@@ -43,6 +44,8 @@ export interface Queued {
   body: string;
   replyTo?: number;
   files?: readonly SentFile[];
+  /** What it bears besides: a poll, its thread, where it was forwarded from. */
+  bears?: Bears;
   time: number;
   /** Set: it was refused for good, and waits for the member. */
   failed?: Code;

@@ -1,5 +1,6 @@
 // What an interface sees of Kith: values to read, topics to watch, things to do.
 
+import type { Bears } from './rich.ts';
 import type {
   AuditEntry,
   CallAction,
@@ -9,6 +10,7 @@ import type {
   ContactAction,
   ContactState,
   Event,
+  Forwarded,
   LeftReason,
   Limits,
   Member,
@@ -16,9 +18,11 @@ import type {
   Moderate,
   Notice,
   Person,
+  Poll,
   Presence,
   PushSubscription as PushSubscribing,
   QuietHours,
+  Replies,
   Report,
   ReportReason,
   ReportState,
@@ -96,7 +100,15 @@ export interface Client {
    * Queues a message, also while offline, and returns its id. The body is sent trimmed at its end. `files` were brought
    * for this conversation (`upload.ts`); with some the body may be empty.
    */
-  send(key: ConversationKey, body: string, replyTo?: number, files?: readonly SentFile[]): string;
+  send(
+    key: ConversationKey,
+    body: string,
+    replyTo?: number,
+    files?: readonly SentFile[],
+    bears?: Bears,
+  ): string;
+  /** Votes, and what is asked about threads; fetched when it is used first. */
+  rich(): Promise<Rich>;
   /** What a request beside the session needs. `fresh`: the server did not like the token of last time. */
   access(fresh?: boolean): Promise<Access>;
   /** Tries a failed message again, with the same id. */
@@ -449,12 +461,64 @@ export interface Message {
   pinned?: true;
   /** It is what has stayed of a call; the body says it in English. */
   call?: CallEntry;
+  /** The body is its question. */
+  poll?: Poll;
+  /** Somebody else has said it first: `from`, if one may know who. */
+  forwarded?: Forwarded;
+  /** It is a reply in the thread below this seq. */
+  thread?: number;
+  /** A thread hangs below it. */
+  replies?: Replies;
   /** A change of it has not reached the server yet. */
   changing?: true;
   /** Of own messages: how far it came. Of others: `received`. */
   state: 'sending' | 'sent' | 'received' | 'read' | 'failed';
   /** Why it failed. */
   code?: Code;
+}
+
+/** A question to post. */
+export interface NewPoll {
+  choices: readonly string[];
+  multiple?: boolean;
+  anonymous?: boolean;
+  /** Unix milliseconds. */
+  ends?: number;
+}
+
+export interface ThreadView {
+  key: ConversationKey;
+  root: Message;
+  follows: boolean;
+  unread: number;
+}
+
+export interface Rich {
+  /** The conversation's id on the wire, as it stands in links. */
+  idOf(key: ConversationKey): string;
+  /** Of whom or which room a link speaks; refused where one is no member. */
+  keyOf(id: string): Promise<ConversationKey>;
+  /** Posts a poll. It and the next two are queued as `send` does it, and return the id. */
+  poll(key: ConversationKey, question: string, poll: NewPoll): string;
+  /** Posts a message of `from` in `to`. */
+  forward(from: ConversationKey, message: Message, to: ConversationKey): string;
+  /** Posts in the thread below this seq. */
+  reply(key: ConversationKey, root: number, body: string): string;
+  /** Takes the place of one's vote of before; no choices take it back. */
+  vote(key: ConversationKey, seq: number, choices: readonly number[]): Promise<void>;
+  closePoll(key: ConversationKey, seq: number): Promise<void>;
+  thread(
+    key: ConversationKey,
+    seq: number,
+    change?: { follow?: boolean; read?: number },
+  ): Promise<ThreadView>;
+  /** Those that one follows, newest reply first. */
+  threads(key: ConversationKey): Promise<readonly ThreadView[]>;
+  replies(
+    key: ConversationKey,
+    seq: number,
+    before?: number,
+  ): Promise<{ messages: readonly Message[]; more: boolean }>;
 }
 
 export interface Found {

@@ -68,6 +68,7 @@ export class Conversations {
       return false;
     }
     known.stretches = cover(known.stretches, { from: message.seq, to: message.seq, messages: [message] });
+    if (message.thread) countReply(known, message);
     known.top = Math.max(known.top, message.seq);
     known.active = Math.max(known.active, message.time);
     known.archived = false;
@@ -130,8 +131,12 @@ export class Conversations {
     if (request) known.request = 'sent';
     const from = this.me();
     if (!queued || from === undefined) return this.changed.conversation(key);
-    const { body, replyTo, files } = queued;
-    const more = { ...(replyTo && { reply_to: replyTo }), ...(files && { files: [...files] }) };
+    const { body, replyTo, files, bears } = queued;
+    const more = {
+      ...(replyTo && { reply_to: replyTo }),
+      ...(files && { files: [...files] }),
+      ...bears?.shows,
+    };
     this.message({ conversation, seq, from, id, body, time, ...more }, 'live');
   }
 
@@ -210,7 +215,10 @@ export class Conversations {
       request.before !== undefined ? Math.min(request.before - 1, known.top) : (last ?? request.after ?? 0);
     known.stretches = cover(known.stretches, { from, to, messages });
     if (known.stretches.length > 0 && known.active === 0) known.active = messages.at(-1)?.time ?? 0;
-    for (const one of messages) if (one.from === this.me()) this.written.unqueue(one.id);
+    for (const one of messages) {
+      if (one.from === this.me()) this.written.unqueue(one.id);
+      if (one.thread) countReply(known, one);
+    }
     this.changed.conversation(key);
   }
 
@@ -368,7 +376,25 @@ function withMine(message: Message, before: Message | undefined, me: string | un
       (me !== undefined && one.users.includes(me));
     return mine ? { ...one, mine } : one;
   });
-  return reactions ? { ...message, reactions } : message;
+  const votes = before?.poll;
+  const poll = message.poll && {
+    ...message.poll,
+    choices: message.poll.choices.map((one, at) => (votes?.choices[at]?.mine ? { ...one, mine: true } : one)),
+  };
+  return { ...message, ...(reactions && { reactions }), ...(poll && { poll }) };
+}
+
+/** Of one's own the server has not said its number: it is the next, for all before it were heard of. */
+function countReply(known: Known, { thread = 0, number, time }: Message): void {
+  const root = find(known.stretches, thread);
+  const before = root?.replies?.count ?? 0;
+  const count = number ?? before + 1;
+  if (!root || count <= before) return;
+  const now = { ...root, replies: { count, last: time } };
+  known.stretches = known.stretches.map(one => ({
+    ...one,
+    messages: one.messages.map(old => (old === root ? now : old)),
+  }));
 }
 
 /** Names a conversation as the server's record has it. */

@@ -373,7 +373,7 @@ export class Engine {
       if (this.#flying.has(one.id) || (this.#later.get(one.id)?.at ?? 0) > now) continue;
       if (this.#flying.size >= MAX_FLYING) return;
       this.#flying.set(one.id, now);
-      const { id, body, replyTo, files } = one;
+      const { id, body, replyTo, files, bears } = one;
       this.#send({
         t: 'send',
         id,
@@ -381,6 +381,8 @@ export class Engine {
         body,
         ...(replyTo !== undefined && { reply_to: replyTo }),
         ...(files && { files: files.map(file => file.id) }),
+        // It may be another command: what that does not know is ignored.
+        ...(bears?.say as object),
       });
     }
   }

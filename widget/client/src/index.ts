@@ -4,6 +4,7 @@ export { browserEnvironment } from './browser.ts';
 export * from './client.ts';
 export type { Environment } from './environment.ts';
 export { type ClientOptions, createClient } from './member.ts';
+export type { Bears } from './rich.ts';
 export type {
   AuditEntry,
   CallAction,
@@ -13,6 +14,7 @@ export type {
   Contact,
   ContactAction,
   ContactState,
+  Forwarded,
   IceServer,
   LeftReason,
   Limits,
@@ -22,9 +24,11 @@ export type {
   ModeratorAct,
   Notice,
   Person,
+  Poll,
   Presence,
   PushSubscription as PushSubscribing,
   QuietHours,
+  Replies,
   Report,
   ReportReason,
   ReportState,

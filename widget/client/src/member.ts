@@ -25,6 +25,7 @@ import {
   pagesOf,
   type ReportTarget,
   RequestError,
+  type Rich,
   type RoomChange,
   type Status,
   type Timeline,
@@ -40,6 +41,7 @@ import { uuid7 } from './id.ts';
 import { Loading } from './loading.ts';
 import { Profiles } from './profiles.ts';
 import { Replica } from './replica.ts';
+import type { Bears } from './rich.ts';
 import { page, Rooms } from './rooms.ts';
 import { cached } from './snapshot.ts';
 import { Tabs } from './tabs.ts';
@@ -472,7 +474,13 @@ class Member implements Client {
     if (seq > this.#replica.known(key).read) this.#do({ a: 'seen', key, seq });
   }
 
-  send(key: ConversationKey, body: string, replyTo?: number, files?: readonly SentFile[]): string {
+  send(
+    key: ConversationKey,
+    body: string,
+    replyTo?: number,
+    files?: readonly SentFile[],
+    bears?: Bears,
+  ): string {
     const id = uuid7(this.env.now(), this.env.bytes(16));
     const text = body.trimEnd();
     const screen = this.#views.screens.get(key);
@@ -485,6 +493,7 @@ class Member implements Client {
       time: this.env.now(),
       ...(replyTo !== undefined && { replyTo }),
       ...(files && { files }),
+      ...(bears && { bears }),
     });
     return id;
   }
@@ -610,6 +619,10 @@ class Member implements Client {
 
   async search(query: string, where: { in?: ConversationKey; after?: string } = {}): Promise<Found> {
     return (await askedMessages()).search(this.#reach, query, where);
+  }
+
+  async rich(): Promise<Rich> {
+    return (await import('./rich.ts')).richOf({ ...this.#reach, send: (...one) => this.send(...one) });
   }
 
   async pins(key: ConversationKey): Promise<readonly Message[]> {

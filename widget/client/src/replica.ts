@@ -243,7 +243,8 @@ export class Replica {
         this.#changed.add('notices');
         return;
       case 'history':
-        if (request?.t !== 'history') return;
+        // A page of a thread has holes.
+        if (request?.t !== 'history' || request.thread) return;
         return conversations.history(event, request);
       case 'changes':
         if (event.reset) this.#forgetAll();

@@ -25,9 +25,23 @@ export function drawn(message: WireMessage, me: string | undefined): Message {
 
 /** What a message has besides its text, as it is drawn. */
 export function seenOf(
-  message: WireMessage,
-): Pick<Message, 'replyTo' | 'edited' | 'deleted' | 'pinned' | 'call' | 'reactions' | 'files'> {
-  const { reply_to, edited, deleted, pinned, call, reactions, files } = message;
+  message: Partial<WireMessage>,
+): Pick<
+  Message,
+  | 'replyTo'
+  | 'edited'
+  | 'deleted'
+  | 'pinned'
+  | 'call'
+  | 'reactions'
+  | 'files'
+  | 'poll'
+  | 'forwarded'
+  | 'thread'
+  | 'replies'
+> {
+  const { reply_to, edited, deleted, pinned, call, reactions, files, poll, forwarded, thread, replies } =
+    message;
   return {
     ...(reply_to !== undefined && { replyTo: reply_to }),
     ...(edited !== undefined && { edited }),
@@ -36,5 +50,9 @@ export function seenOf(
     ...(call && { call }),
     ...(reactions?.length && { reactions: reactions.map(one => ({ mine: false, ...one })) }),
     ...(files?.length && { files }),
+    ...(poll && { poll }),
+    ...(forwarded && { forwarded }),
+    ...(thread && { thread }),
+    ...(replies && { replies }),
   };
 }

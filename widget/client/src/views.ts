@@ -307,6 +307,7 @@ export class Views {
       time: queued.time,
       ...(queued.replyTo !== undefined && { replyTo: queued.replyTo }),
       ...(queued.files && { files: queued.files }),
+      ...(queued.bears && seenOf(queued.bears.shows)),
       state: queued.failed ? 'failed' : 'sending',
       ...(queued.failed && { code: queued.failed }),
     });

@@ -439,6 +439,7 @@ class FakeApp {
       },
       open: user => this.calls.push(`open ${user}`),
       openRoom: room => this.calls.push(`room ${room}`),
+      follow: link => this.calls.push(`link ${link}`),
       notify: ({ message }) => this.calls.push(`notify ${message.body}`),
       call: event => this.calls.push(`call ${event?.news ?? 'again'}`),
       destroy: () => this.calls.push('destroy'),

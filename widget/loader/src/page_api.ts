@@ -93,7 +93,17 @@ class Page {
     else parts.idle(() => this.#quietly());
     // The place in a call is kept for seconds only.
     if (callIsKept()) this.#behind(app => app.call(undefined));
+    if (mode !== 'embed') {
+      this.#followLink();
+      addEventListener('hashchange', this.#followLink);
+    }
   }
+
+  /** A link to a message opens it. */
+  #followLink = (): void => {
+    const { hash } = location;
+    if (hash.startsWith('#kith=')) this.#show(app => app.follow(hash));
+  };
 
   #api(): Kith {
     const kith: Omit<Kith, 'ready'> & { ready: Promise<Kith> } = {
@@ -332,6 +342,7 @@ class Page {
     if (this.#destroyed) return;
     this.#destroyed = true;
     clearTimeout(this.#away);
+    removeEventListener('hashchange', this.#followLink);
     void this.#app?.then(
       app => app.destroy(),
       () => undefined,

@@ -32,6 +32,8 @@ export interface App {
   open(user: string): void;
   /** Opens a room: by its id, or that of a page of the site, which begins with a slash. */
   openRoom(room: string): void;
+  /** Leads to the message that this fragment of an address names. */
+  follow(link: string): void;
   /** A message has come, and of all tabs this is the one to say so. */
   notify(happened: Happenings['message']): void;
   /** Something is said of a call; `undefined`: this tab was in one before a reload. */

@@ -6,6 +6,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { fetchLate, Late, late } from '../late.tsx';
+import type { MessageDeeds } from '../message/actions.ts';
 import { mayEdit } from '../message/may_edit.ts';
 import { keepsOrder, silenced } from '../room/may_write.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
@@ -27,11 +28,12 @@ export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
   const [replyTo, setReplyTo] = useState<Message>();
   const [editing, setEditing] = useState<Message>();
-  const [beside, setBeside] = useState<'about' | 'search'>();
+  const [beside, setBeside] = useState<'about' | 'search' | 'threads' | number>();
   /** Where a pin has led, until the chat is opened at another message. */
   const [jumped, setJumped] = useState<{ seq: number; since: Props['at'] }>();
   const wanted = jumped && jumped.since === at ? jumped : at;
   const jump = useCallback((seq: number) => setJumped({ seq, since: at }), [at]);
+  const deeds = useRef<MessageDeeds | undefined>(undefined);
   const composer = useRef<HTMLTextAreaElement>(null);
   const [sends, setSends] = useState(0);
   useEffect(() => client.open(key), [client, key]);
@@ -85,12 +87,35 @@ export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
     return <Late part={aboutPart} props={{ conversation, onBack: back, corner }} onFailed={back} />;
   if (beside === 'search')
     return <Late part={chatSearch} props={{ conversation, onBack: back, corner }} onFailed={back} />;
+  if (beside === 'threads')
+    return (
+      <Late
+        part={threadsPart}
+        props={{ conversation, onOpen: setBeside, onBack: back, corner }}
+        onFailed={back}
+      />
+    );
+  if (beside && deeds.current)
+    return (
+      <Late
+        part={threadPart}
+        props={{ conversation, root: beside, deeds: deeds.current, onBack: back, corner }}
+        onFailed={back}
+      />
+    );
   return (
     <>
       {inRoom ? (
         <Late
           part={headPart}
-          props={{ conversation, onBack, corner, onAbout: () => setBeside('about'), onSearch: search }}
+          props={{
+            conversation,
+            onBack,
+            corner,
+            onAbout: () => setBeside('about'),
+            onSearch: search,
+            onThreads: () => setBeside('threads'),
+          }}
           onFailed={failed}
         />
       ) : (
@@ -115,6 +140,8 @@ export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
         onEdit={edit}
         readOnly={!mayWrite}
         keepsOrder={keepsOrder(room)}
+        onThread={setBeside}
+        does={deeds}
       />
       {inRoom ? (
         <Late part={footPart} props={{ conversation, composer: composing }} onFailed={failed} />
@@ -133,6 +160,9 @@ export const footPart = late(() => import('../room/room.tsx'), 'RoomFoot');
 const pinBar = late(() => import('./pin_bar.tsx'), 'PinBar');
 const aboutPart = late(() => import('../room/about.tsx'), 'About');
 const callButtons = late(() => import('../call_log/buttons.tsx'), 'Buttons');
+const threads = () => import('../thread/thread.tsx');
+const threadPart = late(threads, 'Thread');
+const threadsPart = late(threads, 'Threads');
 const chatSearch = late(() => import('../search/search_pane.tsx'), 'ChatSearch');
 
 function ChatHeader({

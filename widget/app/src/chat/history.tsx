@@ -27,6 +27,10 @@ interface Props {
   readOnly: boolean;
   /** Others' messages may be deleted. */
   keepsOrder: boolean;
+  /** Shows a thread in the place of the chat. */
+  onThread(root: number): void;
+  /** What one may do with its messages, for whoever shows some of them elsewhere. */
+  does: { current: MessageDeeds | undefined };
 }
 
 /** So near to an edge that the next ones are fetched. */
@@ -42,6 +46,8 @@ export function History({
   onEdit,
   readOnly,
   keepsOrder,
+  onThread,
+  does,
 }: Props) {
   const surroundings = useSurroundings();
   const { client, wording: words, announce } = surroundings;
@@ -85,9 +91,12 @@ export function History({
         client.pin(key, message.seq ?? 0, on).catch(() => announce(words.somethingFailed)),
       mayPin: room ? keepsOrder : !readOnly,
       readOnly,
+      openThread: onThread,
+      hasThreads: room,
     }),
-    [client, key, room, words, announce, surroundings, onReply, onEdit, keepsOrder, readOnly],
+    [client, key, room, words, announce, surroundings, onReply, onEdit, keepsOrder, readOnly, onThread],
   );
+  does.current = deeds;
   useEffect(
     () =>
       client.on('refused', one => {

@@ -173,7 +173,7 @@ export function Composer(props: Props) {
         </div>
       )}
       <div class="composer-line">
-        {!editing && me?.limits.file_bytes && (
+        {!editing && (
           <Late
             part={attachPart}
             props={{ handle: attach, field, conversation, replyTo: replyTo?.seq, onChange: setFiles, onSent }}

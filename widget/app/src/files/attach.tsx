@@ -5,13 +5,17 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
 import { Late, late } from '../late.tsx';
+import type { MenuItem } from '../menu/menu.tsx';
+import { askPoll } from '../rich/deeds.ts';
+import { richWords } from '../rich/words.ts';
 import { useSheet } from '../sheets.ts';
-import { useClient, useTopic } from '../surroundings.tsx';
+import { useSurroundings, useTopic } from '../surroundings.tsx';
+import { together, useWords } from '../wording/late_words.ts';
 import css from './attach.css?inline';
 import { hasTray } from './trays.ts';
-import { useFileWords } from './words.ts';
+import { catalogues, useFileWords } from './words.ts';
 
-export { catalogues as words } from './words.ts';
+export const words = together(catalogues, richWords);
 
 /** Sends the text with the files, if there are some; true where it took it. */
 export type AttachHandle = (text: string, replyTo: number | undefined) => boolean;
@@ -30,8 +34,11 @@ const recorderPart = late(() => import('./recorder.tsx'), 'Recorder');
 
 export function Attach({ handle, field, conversation, replyTo, onChange, onSent }: Props) {
   useSheet(css);
-  const client = useClient();
-  const words = useFileWords();
+  const surroundings = useSurroundings();
+  const { client, openMenu } = surroundings;
+  const fileWords = useFileWords();
+  const words = { ...fileWords, ...useWords(richWords) };
+  const takesFiles = useTopic('me', one => one.me())?.limits.file_bytes !== undefined;
   const { key } = conversation;
   const isEmpty = useTopic(`draft:${key}`, one => one.draft(key)) === '';
   const input = useRef<HTMLInputElement>(null);
@@ -46,7 +53,7 @@ export function Attach({ handle, field, conversation, replyTo, onChange, onSent 
     const stop = new AbortController();
     const { signal } = stop;
     const take = (event: Event, data: DataTransfer | null) => {
-      if (!data?.types.includes('Files')) return;
+      if (!takesFiles || !data?.types.includes('Files')) return;
       event.preventDefault();
       if (data.files.length > 0) setPicked([...data.files]);
     };
@@ -60,16 +67,20 @@ export function Attach({ handle, field, conversation, replyTo, onChange, onSent 
     };
     for (const type of ['dragover', 'dragleave', 'drop']) place?.addEventListener(type, dragged, { signal });
     return () => stop.abort();
-  }, [field]);
+  }, [field, takesFiles]);
 
+  const items: MenuItem[] = [{ icon: 'poll', text: words.pollNew, run: () => askPoll(key, surroundings) }];
+  if (takesFiles) items.unshift({ icon: 'file', text: words.attachFile, run: () => input.current?.click() });
   return (
     <>
       <button
         type="button"
         class="icon-button attach-add"
-        aria-label={words.attach}
-        title={words.attach}
-        onClick={() => input.current?.click()}
+        aria-label={words.attachMenu}
+        title={words.attachMenu}
+        aria-haspopup="menu"
+        aria-expanded="false"
+        onClick={event => openMenu({ anchor: event.currentTarget, label: words.attachMenu, items })}
       >
         <Icon name="plus" />
       </button>
@@ -83,7 +94,7 @@ export function Attach({ handle, field, conversation, replyTo, onChange, onSent 
           currentTarget.value = '';
         }}
       />
-      {isEmpty && count === 0 && 'mediaDevices' in navigator && (
+      {takesFiles && isEmpty && count === 0 && 'mediaDevices' in navigator && (
         <button
           type="button"
           class="icon-button attach-mic"

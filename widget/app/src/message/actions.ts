@@ -3,12 +3,16 @@
 import type { Client, ConversationKey, Message } from '@kith/client';
 import '../icon/late_shapes.ts';
 import type { MenuItem, MenuRequest, QuickItem } from '../menu/menu.tsx';
+import { askToClose, copyLink, forward } from '../rich/deeds.ts';
+import { isOpen } from '../rich/result.ts';
+import { richWords } from '../rich/words.ts';
 import { askToReport } from '../safety/ask_to_report.ts';
 import type { Surroundings } from '../surroundings.tsx';
+import { together } from '../wording/late_words.ts';
 import { mayEdit } from './may_edit.ts';
 import { messageWords } from './words.ts';
 
-export { messageWords as words } from './words.ts';
+export const words = together(messageWords, richWords);
 
 /** What a message asks of the chat that it stands in. */
 export interface MessageDeeds {
@@ -27,6 +31,12 @@ export interface MessageDeeds {
   mayPin: boolean;
   /** One may not write here, and so not react either. */
   readOnly: boolean;
+  /** Shows the thread below this seq. */
+  openThread(root: number): void;
+  /** It is a room: messages may have threads. */
+  hasThreads: boolean;
+  /** It is drawn in its thread. */
+  inThread?: boolean;
 }
 
 const QUICK = ['👍', '❤️', '😂', '😮', '😢', '🎉'] as const;
@@ -87,7 +97,9 @@ function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings
       text: words.showOriginal,
       run: () => deeds.showOriginal(message.replyTo ?? 0),
     },
+    ...threadItems(message, deeds, surroundings),
     !message.deleted && { icon: 'copy', text: words.copy, run: () => copy(message, surroundings) },
+    ...richItems(message, deeds, surroundings),
     stored &&
       !message.deleted &&
       deeds.mayPin && {
@@ -115,6 +127,38 @@ function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings
     ...failedItems(message, client, words),
   ];
   return all.filter(one => one !== false);
+}
+
+function threadItems(message: Message, deeds: MessageDeeds, { wording }: Surroundings): MenuItem[] {
+  const { seq, thread } = message;
+  if (!deeds.hasThreads || deeds.inThread || seq === undefined || message.deleted) return [];
+  const words = richWords.of(wording);
+  const is = thread !== undefined || message.replies !== undefined;
+  if (!is && deeds.readOnly) return [];
+  const text = is ? words.openThread : words.replyInThread;
+  return [{ icon: 'thread', text, run: () => deeds.openThread(thread ?? seq) }];
+}
+
+function richItems(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
+  const { seq, poll } = message;
+  if (seq === undefined || message.deleted) return [];
+  const words = richWords.of(surroundings.wording);
+  const mayClose = poll && isOpen(poll, Date.now()) && (message.mine || deeds.mayRemove(message));
+  const all: (MenuItem | false | undefined)[] = [
+    { icon: 'link', text: words.copyLink, run: () => copyLink(message, deeds.conversation, surroundings) },
+    !poll &&
+      !message.id.startsWith('call:') && {
+        icon: 'forward',
+        text: words.forward,
+        run: () => forward(message, deeds.conversation, surroundings),
+      },
+    mayClose && {
+      icon: 'check',
+      text: words.pollClose,
+      run: () => askToClose(message, deeds.conversation, surroundings),
+    },
+  ];
+  return all.filter(one => typeof one === 'object');
 }
 
 function failedItems(message: Message, client: Client, words: Surroundings['wording']): MenuItem[] {

@@ -3,5 +3,6 @@
 import type { Message } from '@kith/client';
 
 export function mayEdit(message: Message): boolean {
-  return message.mine && message.seq !== undefined && !message.deleted;
+  const { mine, seq, deleted, poll, forwarded } = message;
+  return mine && seq !== undefined && !deleted && !poll && !forwarded;
 }

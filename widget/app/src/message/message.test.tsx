@@ -35,6 +35,8 @@ function drawn(
     mayRemove: () => more.keepsOrder ?? false,
     pin: (one, on) => done.push(`pin ${one.id} ${on}`),
     mayPin: more.keepsOrder ?? false,
+    openThread: () => undefined,
+    hasThreads: false,
     readOnly: more.readOnly ?? false,
   };
   const drawing = new Drawing().draw(
@@ -96,7 +98,7 @@ test('Enter opens what can be done with it', async () => {
   const { drawing, replies } = drawn({ body: 'hi' });
   drawing.press(drawing.find('article'), 'Enter');
   const { items } = await drawing.shownMenu();
-  expect(items.map(item => item.text)).toEqual(['Reply', 'Copy text', 'Report']);
+  expect(items.map(item => item.text)).toEqual(['Reply', 'Copy text', 'Copy link', 'Forward', 'Report']);
   items[0]?.run();
   expect(replies.map(one => one.id)).toEqual(['m1']);
 });
@@ -114,21 +116,37 @@ test('what can be done depends on whose it is', async () => {
     drawing.press(drawing.find('article'), 'Enter');
     return (await drawing.shownMenu()).items.map(item => item.text);
   };
-  expect(await items({ mine: true })).toEqual(['Reply', 'Copy text', 'Edit', 'Delete']);
+  expect(await items({ mine: true })).toEqual([
+    'Reply',
+    'Copy text',
+    'Copy link',
+    'Forward',
+    'Edit',
+    'Delete',
+  ]);
   expect(await items({ mine: false, replyTo: 3 })).toEqual([
     'Reply',
     'Show the original message',
     'Copy text',
+    'Copy link',
+    'Forward',
     'Report',
   ]);
   expect(await items({ mine: false }, { keepsOrder: true })).toEqual([
     'Reply',
     'Copy text',
+    'Copy link',
+    'Forward',
     'Pin for all',
     'Delete',
     'Report',
   ]);
-  expect(await items({ mine: false }, { readOnly: true })).toEqual(['Copy text', 'Report']);
+  expect(await items({ mine: false }, { readOnly: true })).toEqual([
+    'Copy text',
+    'Copy link',
+    'Forward',
+    'Report',
+  ]);
   expect(await items({ mine: true, deleted: true, body: '' })).toEqual([]);
   expect(await items({ mine: true, seq: undefined, state: 'failed' })).toEqual([
     'Copy text',

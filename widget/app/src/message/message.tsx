@@ -134,11 +134,16 @@ export const reactionsPart = late(() => import('./reactions.tsx'), 'Reactions');
 export const failedPart = late(() => import('./failed.tsx'), 'Failed');
 const callPart = late(() => import('../call_log/entry.tsx'), 'Entry');
 const filesPart = late(() => import('../files/shown.tsx'), 'Files');
+const shown = () => import('../rich/shown.tsx');
+const abovePart = late(shown, 'Above');
+const belowPart = late(shown, 'Below');
 
 function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
   const { wording: words, announce } = useSurroundings();
+  const rich = { props: { message, deeds }, onFailed: () => undefined };
   return (
     <>
+      {(message.forwarded || message.thread) && <Late part={abovePart} {...rich} />}
       {message.replyTo !== undefined && (
         <button
           type="button"
@@ -170,6 +175,7 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
       ) : (
         message.body !== '' && <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
       )}
+      {(message.poll || message.replies) && <Late part={belowPart} {...rich} />}
       <span class="meta">
         {message.pinned && (
           <span class="meta-pin" title={words.pinned}>

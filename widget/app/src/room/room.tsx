@@ -25,10 +25,11 @@ interface HeadProps {
   onBack: (() => void) | undefined;
   onAbout(): void;
   onSearch(): void;
+  onThreads(): void;
   corner: ComponentChildren;
 }
 
-export function RoomHead({ conversation, onBack, onAbout, onSearch, corner }: HeadProps) {
+export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, corner }: HeadProps) {
   useSheet(css);
   const surroundings = useSurroundings();
   const { client, confirm, announce } = surroundings;
@@ -56,6 +57,7 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, corner }: He
     return [
       { icon: 'people', text: words.aboutRoom, run: onAbout } as const,
       { icon: 'search', text: chatWords.of(surroundings.wording).searchHere, run: onSearch } as const,
+      ...(member ? [{ icon: 'thread', text: words.threads, run: onThreads } as const] : []),
       ...(member ? rowActions(surroundings, conversation, now) : []),
       ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
     ];

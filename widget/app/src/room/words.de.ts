@@ -33,6 +33,7 @@ export const de = (plural: Plural): RoomWords => ({
     removed: 'Jemand hat dich aus dem Raum entfernt.',
     banned: 'Du wurdest aus dem Raum verbannt.',
   },
+  threads: 'Threads',
   aboutRoom: 'Über diesen Raum',
   backToChat: 'Zurück zum Chat',
   members: 'Mitglieder',

@@ -32,6 +32,7 @@ export const en = (plural: Plural) => ({
     removed: 'Somebody has removed you from the room.',
     banned: 'You were banned from the room.',
   },
+  threads: 'Threads',
   aboutRoom: 'About this room',
   backToChat: 'Back to the chat',
   members: 'Members',

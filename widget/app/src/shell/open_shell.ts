@@ -12,6 +12,8 @@ export interface ShellState {
   chat: ConversationKey | undefined;
   /** The message that it was opened at; another object each time. */
   at: { seq: number } | undefined;
+  /** The fragment of a link to a message that is followed. */
+  link?: string;
   /** A bubble that the member has made as large as the page. */
   expanded: boolean;
 }
@@ -25,6 +27,8 @@ export interface OpenShell {
   goTo(tab: Tab): void;
   openChat(key: ConversationKey, at?: number): void;
   openWith(user: string, at?: number): void;
+  /** Leads to the message that a link names; without one, it was. */
+  follow(link?: string): void;
   /** The chat is before the member's eyes, or the list with its row. */
   shows(key: ConversationKey): boolean;
   /** From a chat to the list. */
@@ -89,6 +93,7 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
     goTo: tab => change({ tab }),
     openChat: (key, at) => go({ open: true, chat: key, at: at === undefined ? undefined : { seq: at } }),
     openWith: (user, at) => shell.openChat(direct(user), at),
+    follow: link => (link ? go({ open: true, link }) : change({ link: '' })),
     shows(key) {
       if (!state.open) return false;
       const full = stage.settings.mode === 'inbox' || (state.expanded && !isPhone());

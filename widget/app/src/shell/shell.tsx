@@ -120,6 +120,13 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
             overlay={(menu ?? question ?? emoji ?? cover) !== undefined}
             theme={theme}
           >
+            {state.link && (
+              <Late
+                part={linkPart}
+                props={{ hash: state.link, onDone: () => shell.follow() }}
+                onFailed={() => shell.follow()}
+              />
+            )}
             {cover && <Late part={cover.part} props={{ ...cover.props, onClose: close }} onFailed={failed} />}
             {menu && <Late part={menuPart} props={{ request: menu, onClose: close }} onFailed={failed} />}
             {emoji && (
@@ -155,6 +162,7 @@ const contactsTab = late(() => import('../contacts_tab/contacts_tab.tsx'), 'Cont
 const roomsTab = late(() => import('../rooms_tab/rooms_tab.tsx'), 'RoomsTab');
 const meTab = late(() => import('../me_tab/me_tab.tsx'), 'MeTab');
 const menuPart = late(() => import('../menu/menu.tsx'), 'Menu');
+const linkPart = late(() => import('../rich/link.tsx'), 'Follow');
 const confirm = late(() => import('../confirm/confirm.tsx'), 'Confirm');
 const noticePart = late(() => import('../safety/notice_bar.tsx'), 'NoticeBar');
 const callPart = late(() => import('../call/call.tsx'), 'CallPlace');

@@ -1,0 +1,83 @@
+// What a message bears, in its bubble: above the text where it comes from, below it the poll and the thread.
+
+import type { Message } from '@kith/client';
+import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
+import type { MessageDeeds } from '../message/actions.ts';
+import { useSheet } from '../sheets.ts';
+import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
+import { PollView } from './poll.tsx';
+import css from './rich.css?inline';
+import { richWords } from './words.ts';
+
+export { richWords as words } from './words.ts';
+
+interface Props {
+  message: Message;
+  deeds: MessageDeeds;
+}
+
+export function Above({ message, deeds }: Props) {
+  useSheet(css);
+  const words = useWords(richWords);
+  const { thread } = message;
+  return (
+    <>
+      {message.forwarded && <Origin user={message.forwarded.from} />}
+      {thread !== undefined && !deeds.inThread && (
+        <button
+          type="button"
+          class="rich-origin rich-link"
+          tabIndex={-1}
+          title={words.openThread}
+          onClick={() => deeds.openThread(thread)}
+        >
+          <Icon name="thread" />
+          {words.inThread}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Origin({ user }: { user: string | undefined }) {
+  const words = useWords(richWords);
+  return (
+    <p class="rich-origin">
+      <Icon name="forward" mirrored />
+      {user === undefined ? words.forwardedHidden : <Named user={user} />}
+    </p>
+  );
+}
+
+function Named({ user }: { user: string }) {
+  const words = useWords(richWords);
+  const person = useTopic(`person:${user}`, one => one.person(user));
+  return <bdi>{words.forwardedFrom(person.name)}</bdi>;
+}
+
+export function Below({ message, deeds }: Props) {
+  useSheet(css);
+  const words = useWords(richWords);
+  const { wording } = useSurroundings();
+  const now = useNow();
+  const { poll, replies, seq } = message;
+  return (
+    <>
+      {poll && <PollView message={message} poll={poll} deeds={deeds} />}
+      {replies && seq !== undefined && !deeds.inThread && (
+        <button
+          type="button"
+          class="rich-replies"
+          title={words.openThread}
+          onClick={() => deeds.openThread(seq)}
+        >
+          <Icon name="thread" />
+          <b>{words.replies(replies.count)}</b>
+          <span>{words.lastReply(wording.short(replies.last, now))}</span>
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+// Polls, forwarded messages and threads: what is asked of the server about them. It comes late, with the first that is used.
+
+import {
+  type Client,
+  type ConversationKey,
+  type Message,
+  type NewPoll,
+  RequestError,
+  type Rich,
+  room,
+  type ThreadView,
+} from './client.ts';
+import type { Unnumbered } from './engine.ts';
+import type { Replica } from './replica.ts';
+import { drawn } from './seen.ts';
+import type { Event, Thread, Message as WireMessage } from './wire.ts';
+
+interface Host {
+  replica: Replica;
+  ask(request: Unnumbered): Promise<Event>;
+  send: Client['send'];
+}
+
+const PAGE = 50;
+
+export function richOf({ replica, ask, send }: Host): Rich {
+  const me = () => replica.me?.user;
+  const idOf = (key: ConversationKey): string => {
+    const id = replica.known(key).id ?? (key[0] === '#' ? key.slice(1) : undefined);
+    if (id === undefined) throw new RequestError('no_such_conversation');
+    return id;
+  };
+  const view = (key: ConversationKey, { root, follows, unread }: Thread): ThreadView => ({
+    key,
+    root: drawn(root, me()),
+    follows: follows ?? false,
+    unread,
+  });
+  return {
+    idOf,
+    poll: (key, question, poll) => send(key, question, undefined, undefined, asPoll(poll)),
+    forward(from, message, to) {
+      return send(to, message.body, undefined, message.files, asForwarded(idOf(from), message));
+    },
+    reply(key, root, body) {
+      const bears: Bears = { say: { thread: root }, shows: { thread: root } };
+      return send(key, body, undefined, undefined, bears);
+    },
+    async vote(key, seq, choices) {
+      await ask({ t: 'vote', conversation: idOf(key), seq, choices: [...choices] });
+    },
+    async closePoll(key, seq) {
+      await ask({ t: 'close_poll', conversation: idOf(key), seq });
+    },
+    async thread(key, seq, change = {}) {
+      const event = await ask({ t: 'thread', conversation: idOf(key), seq, ...change });
+      if (event.t !== 'thread') throw new RequestError('internal');
+      return view(key, event.thread);
+    },
+    async threads(key) {
+      const event = await ask({ t: 'threads', conversation: idOf(key) });
+      if (event.t !== 'threads') throw new RequestError('internal');
+      return event.threads.map(one => view(key, one));
+    },
+    async replies(key, seq, before) {
+      const to = { conversation: idOf(key) };
+      const more = {
+        ...(before !== undefined && { before }),
+        limit: Math.min(PAGE, replica.limits?.page ?? PAGE),
+      };
+      const event = await ask({ t: 'history', to, thread: seq, ...more });
+      if (event.t !== 'history') throw new RequestError('internal');
+      return { messages: event.messages.map(one => drawn(one, me())), more: event.more };
+    },
+    async keyOf(id) {
+      const known = replica.conversations.keysById.get(id);
+      if (known !== undefined) return known;
+      // Its record, if one is a member, says whose it is.
+      await ask({ t: 'conversation', conversation: id });
+      return replica.conversations.keysById.get(id) ?? room(id);
+    },
+  };
+}
+
+/** How a message is said that bears more than a text, and how it looks until it is there. */
+export interface Bears {
+  say: Record<string, unknown>;
+  shows: Partial<WireMessage>;
+}
+
+function asPoll({ choices, multiple, anonymous, ends }: NewPoll): Bears {
+  const rules = {
+    ...(multiple && { multiple }),
+    ...(anonymous && { anonymous }),
+    ...(ends !== undefined && { ends }),
+  };
+  const poll = { choices: choices.map(text => ({ text, votes: 0 })), voters: 0, ...rules };
+  return { say: { t: 'poll', choices: [...choices], ...rules }, shows: { poll } };
+}
+
+/** `conversation`: the id of where it stands. */
+function asForwarded(conversation: string, { seq, from, forwarded, files }: Message): Bears {
+  return {
+    say: { t: 'forward', conversation, seq },
+    shows: { forwarded: forwarded ?? { from }, ...(files && { files: [...files] }) },
+  };
+}
