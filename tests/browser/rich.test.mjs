@@ -1,0 +1,172 @@
+// Polls, forwarded messages, links to messages and threads, through a real server.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, launch, PHONE, until } from './browser.mjs';
+import { Kith } from './kith.mjs';
+import { asMembers } from './widget.mjs';
+
+let browser;
+let kith;
+before(async () => {
+  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+});
+
+const as = (...asked) => asMembers(browser, kith, ...asked);
+const message = (widget, text) => widget.page.locator('kith-widget [data-message]', { hasText: text }).last();
+
+async function act(widget, text, name) {
+  await message(widget, text).press('Enter');
+  await widget.page.getByRole('menuitem', { name, exact: true }).click();
+}
+
+async function askPoll({ page }, question, choices, rules = []) {
+  await page.getByRole('button', { name: 'Attach' }).click();
+  await page.getByRole('menuitem', { name: 'Poll' }).click();
+  await page.getByRole('textbox', { name: 'Question' }).fill(question);
+  for (const [at, choice] of choices.entries()) {
+    if (at > 1) await page.getByRole('button', { name: 'Add a choice' }).click();
+    await page.getByRole('textbox', { name: `Choice ${at + 1}` }).fill(choice);
+  }
+  for (const rule of rules) await page.getByRole('checkbox', { name: rule }).check();
+  await assertAccessible(page, 'asking a poll');
+  await page.getByRole('button', { name: 'Post the poll' }).click();
+}
+
+const choice = (widget, name) => widget.page.getByRole('button', { name, exact: true });
+
+test('a poll is asked, voted in, and closed', async () => {
+  await as(['anna', 'raj'], async (anna, raj) => {
+    await anna.chatWith('Raj Patel');
+    await raj.chatWith('Anna Lindqvist');
+    await askPoll(anna, 'Where do we meet?', ['At the lake', 'In town', 'At home'], [/^Several/]);
+    await raj.sees('Where do we meet?');
+    await choice(raj, 'At the lake 0 % 0 votes').click();
+    await choice(raj, 'At the lake 100 % 1 vote').waitFor();
+    await choice(anna, 'At the lake 100 % 1 vote').waitFor();
+    assert.equal(await choice(raj, 'At the lake 100 % 1 vote').getAttribute('aria-pressed'), 'true');
+    assert.equal(await choice(anna, 'At the lake 100 % 1 vote').getAttribute('aria-pressed'), 'false');
+    await choice(anna, 'In town 0 % 0 votes').click();
+    await choice(raj, 'In town 50 % 1 vote').waitFor();
+    // What one has chosen stays so when somebody else votes, and after coming anew.
+    assert.equal(await choice(raj, 'At the lake 50 % 1 vote').getAttribute('aria-pressed'), 'true');
+    await raj.page.reload();
+    await raj.show();
+    await raj.page
+      .locator('kith-widget .chat-row', { hasText: 'Anna Lindqvist' })
+      .locator('.row-main')
+      .click();
+    await choice(raj, 'At the lake 50 % 1 vote').waitFor();
+    assert.equal(await choice(raj, 'At the lake 50 % 1 vote').getAttribute('aria-pressed'), 'true');
+    await assertAccessible(raj.page, 'a poll');
+    await choice(raj, 'At the lake 50 % 1 vote').click();
+    await choice(anna, 'In town 100 % 1 vote').waitFor();
+
+    await act(anna, 'Where do we meet?', 'Close the poll');
+    await anna.page.getByRole('alertdialog').getByRole('button', { name: 'Close the poll' }).click();
+    await message(raj, 'Where do we meet?').getByText('closed').waitFor();
+    assert.equal(await choice(raj, 'In town 100 % 1 vote').getAttribute('aria-disabled'), 'true');
+  });
+});
+
+test('a message is forwarded, and says whose it was', async () => {
+  await as(['ingrid', 'raj', 'mei'], async (ingrid, raj, mei) => {
+    await ingrid.chatWith('Raj Patel');
+    await ingrid.say('The shed opens at ten');
+    await raj.chatWith('Ingrid Haug');
+    await raj.sees('The shed opens at ten');
+    await act(raj, 'The shed opens at ten', 'Forward');
+    const sheet = raj.page.getByRole('dialog', { name: 'Forward to' });
+    await sheet.getByRole('textbox').fill('Mei');
+    await sheet.getByRole('button', { name: /Mei/ }).first().waitFor();
+    await assertAccessible(raj.page, 'forwarding');
+    await sheet.getByRole('button', { name: /Mei/ }).first().click();
+    await sheet.waitFor({ state: 'detached' });
+    await mei.chatWith('Raj Patel');
+    await mei.sees('The shed opens at ten');
+    await message(mei, 'The shed opens at ten').getByText('Forwarded from Ingrid Haug').waitFor();
+  });
+});
+
+test('a link leads to its message, and says so where one may not read it', async () => {
+  await as(['anna', 'raj', 'mei'], async (anna, raj, mei, context) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await anna.chatWith('Raj Patel');
+    await anna.say('Remember this one');
+    await message(anna, 'Remember this one').locator('.state:not([data-state=sending])').waitFor();
+    await act(anna, 'Remember this one', 'Copy link');
+    let link = '';
+    await until(async () => {
+      link = await anna.page.evaluate(() => navigator.clipboard.readText());
+      return link.includes('#kith=');
+    }, 'the link is in the clipboard');
+    const hash = new URL(link).hash;
+    await raj.page.goto(`${kith.url}/as/raj/${hash}`);
+    await raj.page.reload();
+    await raj.sees('Remember this one');
+    await mei.page.goto(`${kith.url}/as/mei/${hash}`);
+    await mei.page.reload();
+    await mei.page.getByRole('dialog', { name: 'This message cannot be shown' }).waitFor();
+    await assertAccessible(mei.page, 'a link that leads nowhere');
+    await mei.page.getByRole('button', { name: 'All right' }).click();
+  });
+});
+
+test('a thread hangs below a message of a room', async () => {
+  await as(['anna', 'raj'], async (anna, raj) => {
+    await anna.tab('Rooms').click();
+    await anna.page.getByRole('button', { name: 'Create a room' }).click();
+    await anna.page.getByRole('textbox', { name: 'Name' }).fill('Lakes');
+    await anna.page.getByRole('button', { name: 'Create', exact: true }).click();
+    await anna.field.waitFor();
+    await anna.say('A new lake?');
+    await raj.tab('Rooms').click();
+    await raj.page.getByRole('textbox', { name: 'Search rooms' }).fill('Lake');
+    await raj.page.locator('kith-widget .room-row .row-main', { hasText: 'Lakes' }).first().click();
+    await raj.page.getByRole('button', { name: 'Join' }).click();
+    await raj.field.waitFor();
+    await raj.sees('A new lake?');
+
+    await act(raj, 'A new lake?', 'Reply in thread');
+    const field = widget => widget.page.getByRole('textbox', { name: 'Reply in the thread' });
+    await field(raj).fill('Where is it?');
+    await field(raj).press('Enter');
+    await raj.sees('Where is it?');
+    await assertAccessible(raj.page, 'a thread');
+    const replies = message(anna, 'A new lake?').getByRole('button', { name: /1 reply/ });
+    await replies.waitFor();
+    await anna.sees('Where is it?');
+    await message(anna, 'Where is it?').getByRole('button', { name: 'In a thread' }).waitFor();
+    await replies.click();
+    await field(anna).fill('Behind the hill');
+    await field(anna).press('Enter');
+    await raj.sees('Behind the hill');
+    await raj.page.getByText('2 replies').waitFor();
+    await raj.page.getByRole('button', { name: 'Back to the list' }).click();
+    await message(raj, 'A new lake?')
+      .getByRole('button', { name: /2 replies/ })
+      .waitFor();
+  });
+});
+
+test('on a phone a poll and a thread fit', async () => {
+  await as(
+    ['tom'],
+    async tom => {
+      await tom.chatWith('Raj Patel');
+      await askPoll(tom, 'Shall we?', [
+        'Yes, as soon as the weather allows it and everybody has come back',
+        'No',
+      ]);
+      await tom.sees('Shall we?');
+      await assertAccessible(tom.page, 'a poll on a phone');
+      const wide = await tom.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      assert.equal(wide, false);
+    },
+    { ...PHONE },
+  );
+});
