@@ -1,5 +1,5 @@
 //! Polls, forwarded messages and threads as a client says and hears them.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a test")]
 
 mod scene;
 
