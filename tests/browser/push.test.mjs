@@ -89,6 +89,26 @@ async function deliver(page, data) {
   await session.detach();
 }
 
+test('a page that is open and hidden shows notices by itself', async () => {
+  const { context, page, here } = await member('raj');
+  await here.click();
+  await until(async () => (await here.getAttribute('aria-checked')) === 'true', 'it is on');
+  await page.evaluate(() => Object.defineProperty(document, 'hidden', { get: () => true }));
+  const mei = await person(browser);
+  const writer = await Widget.of(mei, kith, 'mei');
+  await writer.chatWith('Raj Patel');
+  await writer.say('Are you there?');
+  await writer.say('It is about the shed');
+  const shown = await until(async () => {
+    const all = await notices(page);
+    return all.length > 0 && all;
+  }, 'a notice is shown');
+  assert.deepEqual(shown, [{ title: 'Mei Tanaka (2)', body: 'It is about the shed', tag: 'kith @mei' }]);
+  assertNoTrouble(context);
+  await context.close();
+  await mei.close();
+});
+
 test('a member turns notices on, chooses, and turns them off; the server knows', async () => {
   const { context, page, here } = await member('anna');
   assert.equal(await here.getAttribute('aria-checked'), 'false');

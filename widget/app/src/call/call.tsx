@@ -1,6 +1,7 @@
 // Where calls are drawn: the card while it rings, the window while it lasts, and the check before it.
 
 import { type Client, direct, type Happenings } from '@kith/client';
+import { isQuiet } from '@kith/client/quiet';
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Late, late } from '../late.tsx';
 import { soundIsOn } from '../notices/sound_choice.ts';
@@ -12,7 +13,6 @@ import { Calling } from './calling.ts';
 import { tabStorage } from './kept.ts';
 import type { Line } from './line.ts';
 import '../icon/call_shapes.ts';
-import { isQuiet } from './quiet.ts';
 import { RingCard, type RingDeeds } from './ring_card.tsx';
 import { ring } from './ringtone.ts';
 import type { Shown } from './shown.ts';

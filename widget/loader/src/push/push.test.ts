@@ -2,7 +2,7 @@
 
 import type { Client, Me, NotificationsChange } from '@kith/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { KEPT, Push } from './push.ts';
+import { KEPT, Push, UNSEEN_MS } from './push.ts';
 
 /** A browser that can be told how to behave. */
 function browser({
@@ -14,6 +14,7 @@ function browser({
     subscription: undefined as FakeSubscription | undefined,
     registered: [] as string[],
     closed: [] as string[],
+    shown: [] as (string | undefined)[],
     fails: undefined as 'worker' | 'subscribe' | undefined,
     serial: 0,
   };
@@ -42,6 +43,9 @@ function browser({
         state.subscription = new FakeSubscription(applicationServerKey);
         return state.subscription;
       },
+    },
+    showNotification: async (title: string, { tag }: NotificationOptions) => {
+      state.shown.push(`${title} ${tag}`);
     },
     getNotifications: async () =>
       ['kith @ana', 'kith @tom', 'news'].map(tag => ({ tag, close: () => state.closed.push(tag) })),
@@ -80,24 +84,28 @@ function browser({
 function scene(user = 'kim', key: string | null = 'BKey') {
   const changes: NotificationsChange[] = [];
   const opened: string[] = [];
-  const listeners: (() => void)[] = [];
+  const listeners = new Map<string, (detail?: unknown) => void>();
   const unread = new Map([['@ana', 0]]);
   const client = {
     me: () => ({ user }) as Me,
     status: () => ({ state: 'online' }),
     subscribe: () => () => undefined,
-    on: (_: string, listener: () => void) => listeners.push(listener),
-    conversation: (key: string) => ({ unread: unread.get(key) ?? 1 }),
+    on: (name: string, listener: () => void) => listeners.set(name, listener),
+    conversation: (key: string) => ({
+      unread: unread.get(key) ?? 1,
+      mentions: 0,
+      mutedUntil: 0,
+      with: { name: 'Tom' },
+    }),
     notifications: async (change?: NotificationsChange) => {
       if (change) changes.push(change);
       return { devices: 0, bodies: true, ...(key !== null && { key }) };
     },
   } as unknown as Client;
-  const totals = () => {
-    for (const listener of listeners) listener();
-  };
+  const totals = () => listeners.get('totals')?.();
+  const hear = (key: string, first = true) => listeners.get('message')?.({ key, first });
   const push = new Push({ client, worker: '/kith-sw.js', lang: 'de', open: kith => opened.push(kith) });
-  return { push, changes, opened, totals };
+  return { push, changes, opened, totals, hear };
 }
 
 const settle = () => new Promise(resolve => setTimeout(resolve, 0));
@@ -182,6 +190,29 @@ test('what is read here goes from the screen', async () => {
   totals();
   await settle();
   expect(state.closed).toEqual(['kith @ana']);
+});
+
+test('what comes while every tab is hidden is told by the page, once in a while', async () => {
+  vi.useFakeTimers();
+  const { state } = browser();
+  const { push, hear } = scene();
+  await push.turnOn();
+  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);
+  hear('@tom');
+  hidden.mockReturnValue(true);
+  hear('@tom', false);
+  await vi.advanceTimersByTimeAsync(UNSEEN_MS);
+  expect(state.shown).toEqual([]);
+  hear('@tom');
+  hear('@tom');
+  hear('@ana');
+  await vi.advanceTimersByTimeAsync(UNSEEN_MS);
+  expect(state.shown).toEqual(['Tom kith @tom']);
+  hear('@tom');
+  hidden.mockReturnValue(false);
+  await vi.advanceTimersByTimeAsync(UNSEEN_MS);
+  expect(state.shown).toHaveLength(1);
+  vi.useRealTimers();
 });
 
 test('a browser that cannot do it says so', () => {

@@ -1,7 +1,8 @@
 // Notices while the site is closed: this browser's subscription, and what a click on a notice opens.
 
 import type { Client, ConversationKey, PushSubscribing } from '@kith/client';
-import { TAG } from './worker.ts';
+import { isWorthANotice, noticeOf } from './unseen.ts';
+import { show, TAG } from './worker.ts';
 
 export interface PushHost {
   client: Client;
@@ -30,8 +31,13 @@ interface Kept {
   endpoint: string;
 }
 
+/** Who looks at the page again, or reads on another device, needs none. As long as the server waits. */
+export const UNSEEN_MS = 4_000;
+
 export class Push {
   #begun = false;
+  /** Conversations in which something has come while nobody looked. */
+  #unseen = new Map<ConversationKey, ReturnType<typeof setTimeout>>();
 
   constructor(private readonly host: PushHost) {}
 
@@ -126,6 +132,25 @@ export class Push {
       open(decodeURIComponent(clicked));
     }
     client.on('totals', () => void this.#clearRead());
+    client.on('message', ({ key, first }) => {
+      if (!first || !document.hidden || this.#unseen.has(key)) return;
+      const look = () => {
+        this.#unseen.delete(key);
+        this.#tellUnseen(key).catch(() => undefined);
+      };
+      this.#unseen.set(key, setTimeout(look, UNSEEN_MS));
+    });
+  }
+
+  /** For the server a page that is open and hidden is here, and nothing is pushed: the notice comes from the page itself. */
+  async #tellUnseen(key: ConversationKey): Promise<void> {
+    const { client } = this.host;
+    const worth = () => document.hidden && this.state() === 'on' && isWorthANotice(client, key, Date.now());
+    if (!worth()) return;
+    const settings = await client.notifications();
+    const registration = await this.#registration();
+    const notice = noticeOf(client, key, settings, new Date());
+    if (registration && notice && worth()) await show({ registration }, notice);
   }
 
   /** What is read in this browser needs no word of the server to go. */

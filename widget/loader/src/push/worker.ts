@@ -30,7 +30,7 @@ export interface Clicked {
 }
 
 /** As `docs/protocol.md` says, "Notifications". */
-interface Notice {
+export interface Notice {
   /** `@` and a user, or `#` and a room. */
   kith: string;
   title?: string;
@@ -66,7 +66,10 @@ function read(text: string | undefined): Notice | undefined {
   }
 }
 
-async function show({ registration }: WorkerScope, notice: Notice): Promise<void> {
+export async function show(
+  { registration }: Pick<WorkerScope, 'registration'>,
+  notice: Notice,
+): Promise<void> {
   const tag = TAG + notice.kith;
   if (notice.title === undefined) {
     for (const shown of await registration.getNotifications({ tag })) shown.close();

@@ -1,8 +1,8 @@
-// Whether the member wants to be left alone now: then a call is shown, and makes no sound.
+// Whether the member wants to be left alone now.
 
-import type { Client } from '@kith/client';
+import type { Client } from './client.ts';
 
-/** Where the server does not say, it rings. */
+/** Where the server does not say, they do not. */
 export async function isQuiet(client: Pick<Client, 'me' | 'notifications'>): Promise<boolean> {
   if (client.me()?.presence === 'busy') return true;
   try {

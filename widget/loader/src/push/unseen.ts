@@ -1,0 +1,42 @@
+// What is told of a message that came while every tab was hidden: the same, and as rarely, as the server would tell.
+
+import type { Client, ConversationKey, NotificationSettings } from '@kith/client';
+import { isWithin } from '@kith/client/quiet';
+import type { Notice } from './worker.ts';
+
+/** In larger rooms only who is named is told. */
+const FEW_MEMBERS = 20;
+/** More does not fit on a lock screen. */
+const MOST_LETTERS = 300;
+
+export function isWorthANotice(
+  client: Pick<Client, 'conversation' | 'me'>,
+  key: ConversationKey,
+  now: number,
+): boolean {
+  const { unread, mentions, mutedUntil, archived, request, room } = client.conversation(key);
+  if (unread === 0 || mutedUntil > now || archived || request || client.me()?.presence === 'busy')
+    return false;
+  return room === undefined || room.members <= FEW_MEMBERS || mentions > 0;
+}
+
+/** Undefined at quiet hours. */
+export function noticeOf(
+  client: Pick<Client, 'conversation' | 'person'>,
+  key: ConversationKey,
+  { bodies, quiet }: Pick<NotificationSettings, 'bodies' | 'quiet'>,
+  now: Date,
+): Notice | undefined {
+  if (quiet && isWithin(quiet, now)) return undefined;
+  const { with: other, room, last, unread } = client.conversation(key);
+  const who = room && last ? `${client.person(last.from).name}: ` : '';
+  const said = bodies && last?.body ? who + last.body.slice(0, MOST_LETTERS) : undefined;
+  return {
+    kith: key,
+    title: other.name,
+    count: unread,
+    ...(said !== undefined && { body: said }),
+    ...(other.avatar !== undefined && { icon: other.avatar }),
+    ...(last && { time: last.time }),
+  };
+}
