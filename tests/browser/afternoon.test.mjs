@@ -101,6 +101,29 @@ test('an afternoon', async t => {
     await omar.widget.page.locator('kith-widget .reaction').waitFor();
   });
 
+  await t.test('a thread below a message, and a poll', async () => {
+    const { page } = omar.widget;
+    await message(omar.widget, 'Who has seen').press('Enter');
+    await page.getByRole('menuitem', { name: 'Reply in thread' }).click();
+    const reply = page.getByRole('textbox', { name: 'Reply in the thread' });
+    await reply.fill('It has a flat tyre, too');
+    await reply.press('Enter');
+    const replies = message(lena.widget, 'Who has seen').getByRole('button', { name: /1 reply/ });
+    await replies.waitFor();
+    await page.getByRole('button', { name: /^Back to/ }).click();
+    await omar.widget.field.waitFor();
+
+    const asking = lena.widget.page;
+    await asking.getByRole('button', { name: 'Attach' }).click();
+    await asking.getByRole('menuitem', { name: 'Poll' }).click();
+    await asking.getByRole('textbox', { name: 'Question' }).fill('When do we dig?');
+    await asking.getByRole('textbox', { name: 'Choice 1' }).fill('Saturday');
+    await asking.getByRole('textbox', { name: 'Choice 2' }).fill('Sunday');
+    await asking.getByRole('button', { name: 'Post the poll' }).click();
+    await page.getByRole('button', { name: 'Sunday 0 % 0 votes', exact: true }).click();
+    await asking.getByRole('button', { name: 'Sunday 100 % 1 vote', exact: true }).waitFor();
+  });
+
   await t.test('a picture and a voice message', async () => {
     await paste(lena.widget);
     await lena.widget.say('The beds as they are now');
