@@ -110,7 +110,7 @@ test('an afternoon', async t => {
     await reply.press('Enter');
     const replies = message(lena.widget, 'Who has seen').getByRole('button', { name: /1 reply/ });
     await replies.waitFor();
-    await page.getByRole('button', { name: /^Back to/ }).click();
+    await page.getByRole('button', { name: 'Back to the room' }).click();
     await omar.widget.field.waitFor();
 
     const asking = lena.widget.page;

@@ -146,7 +146,7 @@ test('a thread hangs below a message of a room', async () => {
     await field(anna).press('Enter');
     await raj.sees('Behind the hill');
     await raj.page.getByText('2 replies').waitFor();
-    await raj.page.getByRole('button', { name: 'Back to the list' }).click();
+    await raj.page.getByRole('button', { name: 'Back to the room' }).click();
     await message(raj, 'A new lake?')
       .getByRole('button', { name: /2 replies/ })
       .waitFor();

@@ -56,6 +56,7 @@ export const de = (plural: Plural): RichWords => ({
   openThread: 'Thread öffnen',
   replies: n => `${n} ${plural(n, { one: 'Antwort', other: 'Antworten' })}`,
   lastReply: when => `zuletzt ${when}`,
+  backToRoom: 'Zurück zum Raum',
   thread: 'Thread',
   threads: 'Threads',
   threadsNone: 'Du folgst hier noch keinem Thread. Antworte in einem, oder folge ihm.',

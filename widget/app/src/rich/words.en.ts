@@ -52,6 +52,7 @@ export const en = (plural: Plural) => ({
   openThread: 'Open the thread',
   replies: (n: number) => `${n} ${plural(n, { one: 'reply', other: 'replies' })}`,
   lastReply: (when: string) => `last ${when}`,
+  backToRoom: 'Back to the room',
   thread: 'Thread',
   threads: 'Threads',
   threadsNone: 'You follow no threads here yet. Reply in one, or follow it.',

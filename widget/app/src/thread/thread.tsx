@@ -27,7 +27,7 @@ interface Props {
 
 export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
   useSheet(css);
-  const { client, announce, wording } = useSurroundings();
+  const { client, announce } = useSurroundings();
   const words = useWords(richWords);
   const { key } = conversation;
   const timeline = useTopic(`timeline:${key}`, one => one.timeline(key));
@@ -121,8 +121,8 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
         <button
           type="button"
           class="icon-button"
-          aria-label={wording.back}
-          title={wording.back}
+          aria-label={words.backToRoom}
+          title={words.backToRoom}
           onClick={onBack}
         >
           <Icon name="back" mirrored />
@@ -250,7 +250,7 @@ interface ListProps {
 /** The threads of a room that one follows. */
 export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
   useSheet(css);
-  const { client, announce, wording } = useSurroundings();
+  const { client, announce } = useSurroundings();
   const words = useWords(richWords);
   const { key } = conversation;
   const [threads, setThreads] = useState<readonly ThreadView[]>();
@@ -273,8 +273,8 @@ export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
         <button
           type="button"
           class="icon-button"
-          aria-label={wording.back}
-          title={wording.back}
+          aria-label={words.backToRoom}
+          title={words.backToRoom}
           onClick={onBack}
         >
           <Icon name="back" mirrored />
