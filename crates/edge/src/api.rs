@@ -93,6 +93,17 @@ pub trait Protocol: Sized {
     /// A mail has come. `conns` reaches any connection of this worker.
     fn mail(&mut self, mail: Self::Mail, conns: &mut Conns<'_, Self::Conn>);
 
+    /// Something can be read from a socket of the protocol's own, which it has shown with [`Conns::watch`]. Told once for
+    /// each arrival, so it reads until nothing is there, or says [`Conns::look_again`].
+    fn readable(&mut self, number: u32, conns: &mut Conns<'_, Self::Conn>) {
+        let _ = (number, conns);
+    }
+
+    /// The last word of each turn of the loop, before what was sent is written: for what is better done once for all.
+    fn turn_ends(&mut self, conns: &mut Conns<'_, Self::Conn>) {
+        let _ = conns;
+    }
+
     /// About every 100 ms.
     fn tick(&mut self, conns: &mut Conns<'_, Self::Conn>);
 }

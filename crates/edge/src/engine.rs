@@ -117,6 +117,26 @@ impl<P: Protocol> Engine<P> {
                 self.read(slot);
             }
         }
+        for number in std::mem::take(&mut self.shared.again) {
+            self.readable(number);
+        }
+    }
+
+    /// A socket of the protocol's own has something.
+    pub(crate) fn readable(&mut self, number: u32) {
+        let Engine { protocol, slots, shared, .. } = self;
+        let mut conns = Conns { slots, shared };
+        if catch_unwind(AssertUnwindSafe(|| protocol.readable(number, &mut conns))).is_err() {
+            self.panicked("readable");
+        }
+    }
+
+    pub(crate) fn turn_ends(&mut self) {
+        let Engine { protocol, slots, shared, .. } = self;
+        let mut conns = Conns { slots, shared };
+        if catch_unwind(AssertUnwindSafe(|| protocol.turn_ends(&mut conns))).is_err() {
+            self.panicked("turn_ends");
+        }
     }
 
     pub(crate) fn mail(&mut self, mail: P::Mail) {
@@ -173,7 +193,10 @@ impl<P: Protocol> Engine<P> {
 
     /// There is work that no event will announce.
     pub(crate) fn has_work(&self) -> bool {
-        !self.shared.dirty.is_empty() || !self.shared.more.is_empty() || self.shared.handshakes.can_begin()
+        !self.shared.dirty.is_empty()
+            || !self.shared.more.is_empty()
+            || !self.shared.again.is_empty()
+            || self.shared.handshakes.can_begin()
     }
 
     /// Closes everything, with a chance to flush first. Connections end as [`Closed::Stopping`].

@@ -1,4 +1,6 @@
-//! The name of a connection.
+//! The name of a connection, and of what else a worker waits for.
+
+use mio::Token;
 
 /// A connection: worker, slot, generation. A handle of a connection that is gone never reaches a new one
 /// (until its slot was reused 2^24 times).
@@ -39,6 +41,19 @@ impl Handle {
     }
 }
 
+/// The number of no worker: tokens of what is no connection begin with it.
+const NO_WORKER: usize = MAX_WORKERS << 56;
+
+/// How the system names a socket of the protocol's own to us. Bells and listeners are at the end of the same range.
+pub(crate) fn own_socket(number: u32) -> Token {
+    Token(NO_WORKER | number as usize)
+}
+
+/// The number of such a socket.
+pub(crate) fn own_socket_of(token: Token) -> Option<u32> {
+    (token.0 & NO_WORKER == NO_WORKER).then(|| u32::try_from(token.0 ^ NO_WORKER).ok()).flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,6 +64,18 @@ mod tests {
         fn parts_survive_packing(worker in 0..MAX_WORKERS, slot: u32, generation in 0..=GENERATION_MASK) {
             let handle = Handle::from_bits(Handle::new(worker, slot, generation).to_bits());
             prop_assert_eq!((handle.worker(), handle.slot(), handle.generation()), (worker, slot, generation));
+        }
+    }
+
+    #[test]
+    fn an_own_socket_is_no_connection_and_no_listener() {
+        for number in [0, 7, u32::MAX] {
+            assert_eq!(own_socket_of(own_socket(number)), Some(number));
+        }
+        for other in
+            [usize::MAX, usize::MAX - 300, 0, Handle::new(254, u32::MAX, GENERATION_MASK).to_bits() as usize]
+        {
+            assert_eq!(own_socket_of(Token(other)), None);
         }
     }
 }

@@ -2,13 +2,17 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use mio::Interest;
+use mio::unix::SourceFd;
 use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 
+use crate::handle::own_socket;
 use crate::output::Output;
 use crate::shared::Shared;
 use crate::slab::Slab;
@@ -185,6 +189,18 @@ impl<C> Conns<'_, C> {
         tally.connected.add(1);
         tally.open.set(self.slots.len() as u64);
         Ok(handle)
+    }
+
+    /// A socket of the protocol's own, datagrams mostly: [`Protocol::readable`](crate::Protocol::readable) is called with
+    /// this number when something has come, until the socket is closed. It must not block.
+    pub fn watch(&mut self, socket: &impl AsRawFd, number: u32) -> io::Result<()> {
+        let Some(registry) = &self.shared.registry else { return Err(io::ErrorKind::Unsupported.into()) };
+        registry.register(&mut SourceFd(&socket.as_raw_fd()), own_socket(number), Interest::READABLE)
+    }
+
+    /// More may be there than was read: it is told of the socket again in the next turn, when others had theirs.
+    pub fn look_again(&mut self, number: u32) {
+        self.shared.again.push(number);
     }
 
     /// Every connection of this worker, in no order. Costs a look at every slot.

@@ -29,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) dirty: Vec<u32>,
     /// Slots with more to read than their share of a turn.
     pub(crate) more: Vec<u32>,
+    /// Sockets of the protocol's own, by number, which it wants to read in the next turn without an event.
+    pub(crate) again: Vec<u32>,
     pub(crate) handshakes: Handshakes,
     /// Where all TLS connections decrypt and encrypt; empty in between.
     pub(crate) plain: Vec<u8>,
@@ -88,6 +90,7 @@ impl Shared {
             pool: Pool::new(config.pool_limit),
             dirty: Vec::new(),
             more: Vec::new(),
+            again: Vec::new(),
             handshakes: Handshakes {
                 queue: VecDeque::new(),
                 queue_limit: 4 * config.handshakes_in_flight,

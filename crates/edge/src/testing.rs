@@ -201,6 +201,7 @@ impl<P: Protocol> Harness<P> {
     }
 
     fn finish(&mut self) {
+        self.engine.turn_ends();
         self.engine.finish_turn();
         // A worker would take another turn at once; a protocol that never comes to rest would hang the test.
         for _ in 0..10_000 {
@@ -209,6 +210,7 @@ impl<P: Protocol> Harness<P> {
             }
             self.engine.read_more();
             self.engine.begin_handshakes();
+            self.engine.turn_ends();
             self.engine.finish_turn();
         }
         panic!("the protocol never comes to rest");

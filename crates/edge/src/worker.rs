@@ -15,6 +15,7 @@ use crate::bell::Bell;
 use crate::config::EdgeConfig;
 use crate::counters::Counters;
 use crate::engine::{Engine, Ready};
+use crate::handle::own_socket_of;
 use crate::listen;
 use crate::mailbox::{Inbox, KEPT, PutOff};
 use crate::pace::{GATHER, Pace};
@@ -128,6 +129,7 @@ impl<P: Protocol> Worker<P> {
             self.timers();
             self.accept();
             let ended = self.stopped();
+            self.engine.turn_ends();
             self.engine.finish_turn();
             put_off.ring();
             if ended {
@@ -161,6 +163,8 @@ impl<P: Protocol> Worker<P> {
         let token = event.token();
         if token == BELL {
             self.bell.hear();
+        } else if let Some(number) = own_socket_of(token) {
+            self.engine.readable(number);
         } else if let Some(listening) =
             self.listeners.iter_mut().find(|l| FIRST_LISTENER - l.index == token.0)
         {
