@@ -8,12 +8,13 @@ use serde_json::Value;
 /// Crate, what it uses, and what its tests, benches and examples use beyond that.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("bench", &["chat", "store", "web", "web-proto"], &[]),
+    ("calls", &["edge"], &["push"]), // its addresses: what is public
     ("chat", &[], &[]),
     ("edge", &[], &["edge"]), // itself, with its harness for tests
-    ("load", &["edge", "web-proto"], &[]),
+    ("load", &["calls", "edge", "web-proto"], &[]), // the messages of a client of TURN
     ("picture", &[], &[]),
     ("push", &[], &["push"]), // itself, with its service for tests
-    ("server", &["chat", "edge", "load", "picture", "push", "store", "web", "web-proto"], &["push"]),
+    ("server", &["calls", "chat", "edge", "load", "picture", "push", "store", "web", "web-proto"], &["push"]),
     ("store", &["chat"], &[]),
     ("web", &["chat", "edge", "web-proto"], &[]),
     ("web-proto", &[], &[]),

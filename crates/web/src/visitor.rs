@@ -56,7 +56,7 @@ fn warn_of_proxy(shared: &Shared, io: &Io<'_>) {
     }
 }
 
-/// Proxies whose `X-Forwarded-For` is believed: addresses and networks, as in `127.0.0.1, 10.0.0.0/8`.
+/// Addresses and networks, as in `127.0.0.1, 10.0.0.0/8`: proxies whose `X-Forwarded-For` is believed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<Network>);
 
@@ -69,7 +69,7 @@ struct Network {
 }
 
 impl TrustedProxies {
-    fn contain(&self, address: IpAddr) -> bool {
+    pub fn contain(&self, address: IpAddr) -> bool {
         let address = mapped(address);
         self.0.iter().any(|network| network.contains(address))
     }

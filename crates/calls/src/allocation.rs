@@ -1,0 +1,151 @@
+//! One relay: whose it is, and which peers it may speak with.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use crate::machine::Client;
+use crate::meter::Share;
+use crate::stun::Transaction;
+use crate::{Key, RelayAddress};
+
+/// RFC 8656 §9.
+const PERMISSION_LIFE: Duration = Duration::from_secs(300);
+/// RFC 8656 §12.
+const CHANNEL_LIFE: Duration = Duration::from_secs(600);
+
+/// A client that asks for more is refused: a browser has a permission for each candidate of the other side.
+const MOST_PERMISSIONS: usize = 64;
+const MOST_CHANNELS: usize = 64;
+
+pub(crate) struct Allocation {
+    pub(crate) client: Client,
+    /// Where the client's packets come from, as it was told.
+    pub(crate) from: SocketAddr,
+    /// Whom it belongs to, and what its requests are signed with (RFC 8656 §5).
+    pub(crate) name: Box<str>,
+    pub(crate) key: Key,
+    pub(crate) share: Share,
+    /// Of the request that made it: a repetition gets the same answer.
+    pub(crate) transaction: Transaction,
+    pub(crate) fingerprint: bool,
+    pub(crate) lifetime: u32,
+    pub(crate) expires: Instant,
+    pub(crate) address: RelayAddress,
+    /// None until it has a socket.
+    pub(crate) port: Option<u16>,
+    permissions: Vec<Permission>,
+    channels: Vec<Channel>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Permission {
+    ip: IpAddr,
+    until: Instant,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Channel {
+    number: u16,
+    peer: SocketAddr,
+    until: Instant,
+}
+
+/// Why there is no such channel or permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotBound {
+    /// The number or the peer is bound otherwise (RFC 8656 §12.2).
+    Taken,
+    TooMany,
+}
+
+/// What a new one is made of.
+pub(crate) struct Wanted<'a> {
+    pub(crate) client: Client,
+    pub(crate) from: SocketAddr,
+    pub(crate) name: &'a str,
+    pub(crate) key: Key,
+    pub(crate) share: Share,
+    pub(crate) transaction: Transaction,
+    pub(crate) fingerprint: bool,
+    pub(crate) lifetime: u32,
+    pub(crate) expires: Instant,
+    pub(crate) address: RelayAddress,
+}
+
+impl Allocation {
+    pub(crate) fn new(wanted: Wanted<'_>) -> Allocation {
+        let Wanted { client, from, name, key, share, transaction, fingerprint, lifetime, expires, address } =
+            wanted;
+        Allocation {
+            client,
+            from,
+            name: name.into(),
+            key,
+            share,
+            transaction,
+            fingerprint,
+            lifetime,
+            expires,
+            address,
+            port: None,
+            permissions: Vec::new(),
+            channels: Vec::new(),
+        }
+    }
+
+    /// RFC 8656 §10.2: installs a permission or begins its time anew.
+    pub(crate) fn permit(&mut self, ip: IpAddr, now: Instant) -> Result<(), NotBound> {
+        let until = now + PERMISSION_LIFE;
+        if let Some(permission) = self.permissions.iter_mut().find(|permission| permission.ip == ip) {
+            permission.until = until;
+            return Ok(());
+        }
+        self.permissions.retain(|permission| permission.until > now);
+        if self.permissions.len() >= MOST_PERMISSIONS {
+            return Err(NotBound::TooMany);
+        }
+        self.permissions.push(Permission { ip, until });
+        Ok(())
+    }
+
+    /// RFC 8656 §12.2: binds, or begins the time of the same binding anew.
+    pub(crate) fn bind(&mut self, number: u16, peer: SocketAddr, now: Instant) -> Result<(), NotBound> {
+        self.channels.retain(|channel| channel.until > now);
+        let until = now + CHANNEL_LIFE;
+        let touched = self.channels.iter().position(|it| it.number == number || it.peer == peer);
+        match touched.map(|index| (index, self.channels[index])) {
+            Some((index, channel)) if channel.number == number && channel.peer == peer => {
+                self.permit(peer.ip(), now)?;
+                self.channels[index].until = until;
+            }
+            Some(_) => return Err(NotBound::Taken),
+            None if self.channels.len() >= MOST_CHANNELS => return Err(NotBound::TooMany),
+            None => {
+                self.permit(peer.ip(), now)?;
+                self.channels.push(Channel { number, peer, until });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn peer_of(&self, number: u16, now: Instant) -> Option<SocketAddr> {
+        let channel = self.channels.iter().find(|channel| channel.number == number && channel.until > now)?;
+        Some(channel.peer)
+    }
+
+    pub(crate) fn channel_of(&self, peer: SocketAddr, now: Instant) -> Option<u16> {
+        let channel = self.channels.iter().find(|channel| channel.peer == peer && channel.until > now)?;
+        Some(channel.number)
+    }
+
+    /// A peer may send if its address is permitted, whatever its port (RFC 8656 §9). One with a channel may as well: a client that
+    /// keeps the channel alive means the peer, and some forget that its permission ends earlier.
+    pub(crate) fn permits(&self, ip: IpAddr, now: Instant) -> bool {
+        self.permissions.iter().any(|permission| permission.ip == ip && permission.until > now)
+    }
+
+    /// What peers see, and the client was told. None until it has a socket.
+    pub(crate) fn relayed(&self) -> Option<SocketAddr> {
+        Some(SocketAddr::new(self.address.told, self.port?))
+    }
+}

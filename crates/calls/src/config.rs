@@ -1,0 +1,75 @@
+//! What an operator may set of the calls role.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use edge::Listener;
+
+use crate::Credentials;
+
+/// Whether data may be relayed to an address. There is no default: an answer that is always yes opens the network behind us.
+pub type MayRelay = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
+
+#[derive(Clone)]
+pub struct CallsConfig {
+    /// Where datagrams are taken; port 0 lets the system choose. A machine with several addresses names each: answers to what
+    /// comes to a wildcard leave from the address that the system prefers.
+    pub udp: Vec<SocketAddr>,
+    /// TCP and TLS.
+    pub streams: Vec<Listener>,
+    /// Of each family at most one counts. Without one, its relays are refused.
+    pub relays: Vec<RelayAddress>,
+    /// Of which relays get theirs.
+    pub ports: RangeInclusive<u16>,
+    pub credentials: Credentials,
+    pub may_relay: MayRelay,
+    pub quotas: Quotas,
+    /// Bytes per second and address by which answers to unproven sources may be longer than their questions. 0: no limit.
+    pub excess_bytes_per_second: u64,
+    /// Connections over TCP and TLS.
+    pub max_connections: usize,
+}
+
+/// Where relays of a family are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RelayAddress {
+    /// What their sockets are bound to.
+    pub bind: IpAddr,
+    /// What clients are told: the same, or that of a NAT in front which keeps ports.
+    pub told: IpAddr,
+}
+
+/// 0: no limit, everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quotas {
+    /// Relays of this node at one time.
+    pub relays: u32,
+    /// Of a user, and of a site.
+    pub user_relays: u32,
+    pub site_relays: u32,
+    pub user_bytes_per_second: u64,
+    pub site_bytes_per_second: u64,
+}
+
+impl Default for Quotas {
+    fn default() -> Quotas {
+        Quotas {
+            relays: 10_000,
+            user_relays: 40,
+            site_relays: 0,
+            user_bytes_per_second: 2_500_000,
+            site_bytes_per_second: 0,
+        }
+    }
+}
+
+impl fmt::Debug for CallsConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallsConfig")
+            .field("udp", &self.udp)
+            .field("relays", &self.relays)
+            .finish_non_exhaustive()
+    }
+}

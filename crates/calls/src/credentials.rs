@@ -1,0 +1,121 @@
+//! Names and passwords that end: draft-uberti-behave-turn-rest-00 §2.2, on the wire RFC 8489 §9.2's long-term credentials.
+
+use std::fmt;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use md5::{Digest, Md5};
+use ring::hmac;
+
+/// What clients make their keys with. Short, because it is in answers to those who have proven nothing yet.
+pub(crate) const REALM: &str = "kith";
+
+/// A name is some numbers; more is nobody's whom we know.
+const NAME_BYTES: usize = 128;
+
+/// The secret that is shared with who hands out names and passwords.
+#[derive(Clone)]
+pub struct Credentials {
+    secret: hmac::Key,
+}
+
+/// What a request is signed with: MD5 of name, realm and password (RFC 8489 §9.2.2).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Key([u8; 16]);
+
+/// Who it is, as far as calls know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner<'a> {
+    /// Our number of the site; 0 where the name has none: another program that knows the secret has made it.
+    pub(crate) site: u64,
+    /// All behind the time, the site included.
+    pub(crate) user: &'a str,
+    /// In seconds since 1970.
+    pub(crate) until: u64,
+}
+
+impl Credentials {
+    pub fn new(secret: &[u8]) -> Credentials {
+        Credentials { secret: hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret) }
+    }
+
+    pub fn password(&self, name: &str) -> String {
+        STANDARD.encode(hmac::sign(&self.secret, name.as_bytes()))
+    }
+
+    pub(crate) fn key(&self, name: &str) -> Key {
+        let mut password = [0; 28];
+        let made = STANDARD.encode_slice(hmac::sign(&self.secret, name.as_bytes()), &mut password);
+        let length = made.expect("20 bytes are 28 in base64");
+        Key::new(name.as_bytes(), REALM.as_bytes(), &password[..length])
+    }
+}
+
+impl Key {
+    pub fn new(name: &[u8], realm: &[u8], password: &[u8]) -> Key {
+        let mut hash = Md5::new();
+        for part in [name, b":", realm, b":", password] {
+            hash.update(part);
+        }
+        Key(hash.finalize().into())
+    }
+
+    /// As messages are signed with it.
+    pub fn hmac(&self) -> hmac::Key {
+        hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.0)
+    }
+}
+
+/// It is in no log.
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+/// Reads a name: `SECONDS:SITE-USER`, numbers in hex, or `SECONDS:ANYTHING` of other programs.
+pub(crate) fn owner(name: &str) -> Option<Owner<'_>> {
+    let (until, user) = name.split_once(':').filter(|_| name.len() <= NAME_BYTES)?;
+    let site = user.split_once('-').and_then(|(site, _)| u64::from_str_radix(site, 16).ok()).unwrap_or(0);
+    Some(Owner { site, user, until: until.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_those_that_chat_hands_out() {
+        // The same line as in `chat`'s test, made with openssl.
+        assert_eq!(Credentials::new(b"north").password("1800003600:7-1f"), "ymUenJAo/cJro4jJOvMDRWLlNJg=");
+    }
+
+    #[test]
+    fn a_key_is_that_of_the_specification() {
+        // RFC 8489 §9.2.2: user, realm.org?, pass; the digest is given in RFC 5389 §15.4.
+        let key = Key::new(b"user", b"realm", b"pass");
+        let digest =
+            [0x84, 0x93, 0xfb, 0xc5, 0x3b, 0xa5, 0x82, 0xfb, 0x4c, 0x04, 0x4c, 0x45, 0x6b, 0xdc, 0x40, 0xeb];
+        assert_eq!(key, Key(digest));
+        let shared = Credentials::new(b"north");
+        let password = shared.password("1:a");
+        assert_eq!(shared.key("1:a"), Key::new(b"1:a", REALM.as_bytes(), password.as_bytes()));
+    }
+
+    #[test]
+    fn names_are_read_or_refused() {
+        let read = |name| owner(name).map(|owner| (owner.until, owner.site, owner.user));
+        assert_eq!(read("1800003600:7-1f"), Some((1_800_003_600, 7, "7-1f")));
+        assert_eq!(read("1800003600:anna"), Some((1_800_003_600, 0, "anna")));
+        assert_eq!(read("1800003600:xyz-1"), Some((1_800_003_600, 0, "xyz-1")));
+        for wrong in ["", "1800003600", ":7-1", "x:7-1", "-1:7-1", "99999999999999999999999:7-1"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+        assert_eq!(read(&format!("1:{}", "a".repeat(200))), None);
+    }
+}

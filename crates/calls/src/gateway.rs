@@ -1,0 +1,341 @@
+//! The sockets around the machine: a worker of `edge` owns the connections, the datagrams, and the relays of its clients.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use edge::{Accepted, Closed, Conns, Counters as EdgeCounters, Edge, EdgeConfig, Handle, Io, Now, Protocol};
+use ring::rand::{SecureRandom, SystemRandom};
+use rustls::ServerConfig;
+
+use crate::datagrams::{BATCH, Inbound, Outbound, Via};
+use crate::relays::{Relays, unbound};
+use crate::{CallsConfig, Client, Counters, Framed, Machine, Output, Shared, Sites, Step, frame};
+
+/// Numbers of listeners begin here; below are the slots of relays.
+const LISTENER: u32 = 1 << 31;
+
+/// Batches of one socket before others have their turn.
+const BATCHES: usize = 4;
+
+/// What a listener may hold before we look at it. The system gives less where its own limit is lower.
+const LISTENER_BUFFER: usize = 4 << 20;
+
+/// Data for a client that reads slowly is dropped from here on, as a network would.
+const MOST_UNREAD: usize = 128 * 1024;
+
+/// A connection without a relay for so long is over.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// ALPN of RFC 7443: some clients offer it, and would be turned away by a server that knows only others.
+const PROTOCOLS: [&[u8]; 2] = [b"stun.turn", b"stun.nat-discovery"];
+
+/// The running role.
+pub struct Calls {
+    edge: Edge,
+    udp: Vec<SocketAddr>,
+    counters: Arc<Counters>,
+    sites: Arc<Sites>,
+}
+
+/// Starts it with so many workers. Returns when all of them listen.
+pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
+    let mut key = [0; 32];
+    SystemRandom::new().fill(&mut key).map_err(|_| io::Error::other("the system gives no random numbers"))?;
+    let listeners = std::mem::take(&mut config.streams);
+    let (udp, sockets) = listen(&config.udp, workers)?;
+    let max_connections = config.max_connections;
+    let shared = Arc::new(Shared::new(config, &key, Instant::now()));
+    let (counters, sites) = (shared.counters(), shared.sites());
+    let (_, inboxes) = edge::mailboxes::<()>(workers);
+    let edge_config = EdgeConfig { listeners, max_connections, ..EdgeConfig::default() };
+    let sockets = Mutex::new(sockets);
+    let edge = Edge::start(edge_config, inboxes, move |worker| {
+        let mut sockets = sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        let listeners = sockets.get_mut(worker).map(std::mem::take).unwrap_or_default();
+        Gateway::new(Arc::clone(&shared), workers, listeners)
+    })?;
+    Ok(Calls { edge, udp, counters, sites })
+}
+
+impl Calls {
+    /// Where it takes datagrams, with real ports, in the order of the configuration;
+    pub fn udp_addrs(&self) -> &[SocketAddr] {
+        &self.udp
+    }
+
+    /// and connections.
+    pub fn stream_addrs(&self) -> &[SocketAddr] {
+        self.edge.local_addrs()
+    }
+
+    pub fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.counters)
+    }
+
+    pub fn connections(&self) -> Arc<EdgeCounters> {
+        self.edge.counters()
+    }
+
+    pub fn sites(&self) -> Arc<Sites> {
+        Arc::clone(&self.sites)
+    }
+
+    /// New connections see this certificate.
+    pub fn reload_tls(&self, config: &ServerConfig) {
+        for listener in 0..self.edge.local_addrs().len() {
+            self.edge.reload_tls(listener, tls(config));
+        }
+    }
+
+    pub fn stop(self, flush: Duration) {
+        self.edge.stop(flush);
+    }
+}
+
+/// A certificate's settings for the web, as they are for TURN.
+pub fn tls(config: &ServerConfig) -> Arc<ServerConfig> {
+    let mut config = config.clone();
+    config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+    Arc::new(config)
+}
+
+/// The sockets of each worker, on the same addresses: the system gives each worker the clients of a part of all 5-tuples.
+fn listen(addresses: &[SocketAddr], workers: usize) -> io::Result<(Vec<SocketAddr>, Vec<Vec<UdpSocket>>)> {
+    let mut bound = Vec::new();
+    let mut sockets: Vec<Vec<UdpSocket>> = (0..workers).map(|_| Vec::new()).collect();
+    for &address in addresses {
+        if address.port() != 0 {
+            // Somebody else's, which would take a part of our clients.
+            unbound(address)?.bind(&address.into())?;
+        }
+        let mut address = address;
+        for of_worker in &mut sockets {
+            let socket = unbound(address)?;
+            socket.set_reuse_port(true)?;
+            // As much as there is.
+            let _ = socket.set_recv_buffer_size(LISTENER_BUFFER);
+            let _ = socket.set_send_buffer_size(LISTENER_BUFFER);
+            socket.bind(&address.into())?;
+            let socket = UdpSocket::from(socket);
+            address = socket.local_addr()?;
+            of_worker.push(socket);
+        }
+        bound.push(address);
+    }
+    Ok((bound, sockets))
+}
+
+/// One worker.
+pub(crate) struct Gateway {
+    machine: Machine,
+    shared: Arc<Shared>,
+    listeners: Vec<UdpSocket>,
+    relays: Relays,
+    inbound: Inbound,
+    outbound: Outbound,
+    is_watched: bool,
+}
+
+/// A client over TCP or TLS.
+pub(crate) struct Conn {
+    from: SocketAddr,
+}
+
+impl Gateway {
+    fn new(shared: Arc<Shared>, workers: usize, listeners: Vec<UdpSocket>) -> Gateway {
+        let config = shared.config();
+        Gateway {
+            relays: Relays::new(config.ports.clone(), &config.relays),
+            machine: Machine::new(Arc::clone(&shared), workers),
+            listeners,
+            inbound: Inbound::new(),
+            outbound: Outbound::default(),
+            is_watched: false,
+            shared,
+        }
+    }
+
+    fn watch_listeners(&mut self, conns: &mut Conns<'_, Conn>) {
+        self.is_watched = true;
+        for (index, listener) in self.listeners.iter().enumerate() {
+            if let Err(error) = conns.watch(listener, LISTENER | index as u32) {
+                tracing::error!(%error, "no datagrams for calls are taken by a worker");
+            }
+        }
+    }
+
+    fn hear_clients(&mut self, index: usize, conns: &mut Conns<'_, Conn>) {
+        let now = conns.now();
+        for _ in 0..BATCHES {
+            let Some(listener) = self.listeners.get(index) else { return };
+            let count = self.inbound.receive(listener, self.is_ipv6(index));
+            for datagram in 0..count {
+                let (from, bytes) = self.inbound.datagram(datagram);
+                let client = Client::Datagrams { listener: index as u8, from };
+                match self.machine.handle_input(client, from, bytes, now) {
+                    Step::Nothing => {}
+                    Step::Answer(answer) => self.outbound.stage(Via::Listener(index as u8), from, answer),
+                    Step::ToPeer { relay, to, data } => {
+                        self.outbound.stage(Via::Relay(relay.slot), self.relays.inward(to), data);
+                    }
+                }
+            }
+            if self.outbound.is_full() {
+                self.flush();
+            }
+            if count < BATCH {
+                return;
+            }
+        }
+        conns.look_again(LISTENER | index as u32);
+    }
+
+    fn hear_peers(&mut self, slot: u32, conns: &mut Conns<'_, Conn>) {
+        let now = conns.now().instant;
+        for _ in 0..BATCHES {
+            let Some(relay) = self.relays.get(slot) else { return };
+            let (id, count) = (relay.id, self.inbound.receive(&relay.socket, relay.is_ipv6));
+            for index in 0..count {
+                let Some((from, packet)) = self.inbound.packet(index) else { continue };
+                let from = self.relays.outward(from);
+                if let Some((client, message)) = self.machine.handle_peer_input(id, from, packet, now) {
+                    deliver(client, message, &mut self.outbound, conns, &self.shared.counters);
+                }
+            }
+            if self.outbound.is_full() {
+                self.flush();
+            }
+            if count < BATCH {
+                return;
+            }
+        }
+        conns.look_again(slot);
+    }
+
+    fn carry_out(&mut self, output: Output, conns: &mut Conns<'_, Conn>) {
+        match output {
+            Output::Close { relay } => self.relays.close(relay),
+            Output::Open { relay, address, even } => {
+                let opened = self.relays.open(relay, address, even).and_then(|port| {
+                    let socket = &self.relays.get(relay.slot).ok_or(io::ErrorKind::NotFound)?.socket;
+                    conns.watch(socket, relay.slot).map(|()| port)
+                });
+                if let Err(error) = &opened {
+                    tracing::debug!(%error, "no socket for a relay");
+                }
+                if let Some((client, answer)) = self.machine.opened(relay, opened.ok()) {
+                    deliver(client, answer, &mut self.outbound, conns, &self.shared.counters);
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        let (listeners, relays) = (&self.listeners, &self.relays);
+        let socket_of = |via| match via {
+            Via::Listener(index) => listeners.get(usize::from(index)),
+            Via::Relay(slot) => relays.get(slot).map(|relay| &relay.socket),
+        };
+        self.outbound.flush(socket_of, &self.shared.counters);
+    }
+
+    fn is_ipv6(&self, listener: usize) -> bool {
+        self.shared.config().udp.get(listener).is_some_and(SocketAddr::is_ipv6)
+    }
+}
+
+fn deliver(
+    client: Client,
+    message: &[u8],
+    outbound: &mut Outbound,
+    conns: &mut Conns<'_, Conn>,
+    counters: &Counters,
+) {
+    match client {
+        Client::Datagrams { listener, from } => outbound.stage(Via::Listener(listener), from, message),
+        Client::Stream(handle) => match conns.get(handle) {
+            Some((_, mut io)) if io.outgoing() < MOST_UNREAD => io.send(message),
+            _ => counters.unsent.add(1),
+        },
+    }
+}
+
+impl Protocol for Gateway {
+    type Conn = Conn;
+    type Mail = ();
+
+    fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> Conn {
+        io.set_timer(Some(IDLE));
+        Conn { from: accepted.peer }
+    }
+
+    fn input(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {
+        let client = Client::Stream(io.handle());
+        let mut at = 0;
+        loop {
+            match frame(&input[at..]) {
+                Framed::Incomplete => return at,
+                Framed::Broken => {
+                    io.close();
+                    return input.len();
+                }
+                Framed::Whole { message, next } => {
+                    match self.machine.handle_input(client, conn.from, &input[at..at + message], io.now()) {
+                        Step::Nothing => {}
+                        Step::Answer(answer) => io.send(answer),
+                        Step::ToPeer { relay, to, data } => {
+                            self.outbound.stage(Via::Relay(relay.slot), self.relays.inward(to), data);
+                        }
+                    }
+                    at += next;
+                    if self.outbound.is_full() {
+                        self.flush();
+                    }
+                }
+            }
+        }
+    }
+
+    fn eof(&mut self, _: &mut Conn, io: &mut Io<'_>) {
+        io.close();
+    }
+
+    fn timer(&mut self, _: &mut Conn, io: &mut Io<'_>) {
+        if self.machine.has_relay(Client::Stream(io.handle())) {
+            io.set_timer(Some(IDLE));
+        } else {
+            io.close();
+        }
+    }
+
+    fn drained(&mut self, _: &mut Conn, _: &mut Io<'_>) {}
+
+    fn closed(&mut self, _: Conn, handle: Handle, _: Closed, _: Now) {
+        self.machine.client_gone(Client::Stream(handle));
+    }
+
+    fn mail(&mut self, (): (), _: &mut Conns<'_, Conn>) {}
+
+    fn readable(&mut self, number: u32, conns: &mut Conns<'_, Conn>) {
+        match number.checked_sub(LISTENER) {
+            Some(listener) => self.hear_clients(listener as usize, conns),
+            None => self.hear_peers(number, conns),
+        }
+    }
+
+    fn turn_ends(&mut self, conns: &mut Conns<'_, Conn>) {
+        if !self.is_watched {
+            self.watch_listeners(conns);
+        }
+        while let Some(output) = self.machine.poll_output() {
+            self.carry_out(output, conns);
+        }
+        self.flush();
+    }
+
+    fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
+        self.machine.handle_timeout(conns.now().instant);
+    }
+}

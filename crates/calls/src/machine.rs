@@ -1,0 +1,398 @@
+//! The protocol of one worker: messages in, and for each at most one thing to do.
+
+mod requests;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use edge::{Handle, Now, Slab};
+
+use crate::allocation::Allocation;
+use crate::counters::Counters;
+use crate::excess::Excess;
+use crate::meter::{Share, Sites, Way};
+use crate::nonce::Nonces;
+use crate::stun::{self, Message, attribute, method, padded};
+use crate::{CallsConfig, RelayAddress};
+
+/// Who speaks to us: the 5-tuple of RFC 8656 §3.2, of which our side is the listener or the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Client {
+    Datagrams { listener: u8, from: SocketAddr },
+    Stream(Handle),
+}
+
+/// Names a relay of a worker for its whole life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RelayId {
+    pub slot: u32,
+    pub generation: u32,
+}
+
+/// What a message of a client asks for. There is never more than one thing, so that nobody makes us send more packets than they did.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    Nothing,
+    /// Back to who has sent the message.
+    Answer(&'a [u8]),
+    ToPeer {
+        relay: RelayId,
+        to: SocketAddr,
+        data: &'a [u8],
+    },
+}
+
+/// What is to be done beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A socket on this address, and then [`Machine::opened`].
+    Open {
+        relay: RelayId,
+        address: RelayAddress,
+        even: bool,
+    },
+    Close {
+        relay: RelayId,
+    },
+}
+
+/// A datagram of a peer, with room around it in which it becomes a message to the client without being moved.
+#[derive(Debug)]
+pub struct Packet<'p> {
+    buffer: &'p mut [u8],
+    length: usize,
+}
+
+/// What all workers of a node share.
+pub struct Shared {
+    config: CallsConfig,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) sites: Arc<Sites>,
+    nonces: Nonces,
+    excess: Excess,
+    /// Bandwidths are counted from here.
+    began: Instant,
+}
+
+/// One worker's allocations. They stay with it, because their clients' packets do: the system chooses the worker by the 5-tuple.
+pub struct Machine {
+    shared: Arc<Shared>,
+    /// Of this worker.
+    most: usize,
+    allocations: Slab<Allocation>,
+    slots_by_client: HashMap<Client, RelayId>,
+    /// When to look at whom. One entry for each; one that was refreshed meanwhile is put back.
+    due: BinaryHeap<Reverse<(Instant, RelayId)>>,
+    outputs: VecDeque<Output>,
+    answer: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+impl<'p> Packet<'p> {
+    /// Bytes in front of the data,
+    pub const BEFORE: usize = stun::DATA_INDICATION;
+    /// and behind it.
+    pub const AFTER: usize = 3;
+
+    /// `buffer`: room, data of that length, room. None if there is too little.
+    pub fn new(buffer: &'p mut [u8], length: usize) -> Option<Packet<'p>> {
+        let fits = length <= usize::from(u16::MAX) && buffer.len() >= Packet::BEFORE + length + Packet::AFTER;
+        fits.then_some(Packet { buffer, length })
+    }
+
+    fn channel_data(mut self, number: u16, is_padded: bool) -> &'p [u8] {
+        let start = Packet::BEFORE - 4;
+        self.buffer[start..start + 2].copy_from_slice(&number.to_be_bytes());
+        self.buffer[start + 2..start + 4].copy_from_slice(&(self.length as u16).to_be_bytes());
+        // RFC 8656 §12.5: padded over TCP and TLS, and need not be over UDP.
+        let end = if is_padded { self.pad() } else { Packet::BEFORE + self.length };
+        &self.buffer[start..end]
+    }
+
+    fn indication(mut self, peer: SocketAddr) -> &'p [u8] {
+        let end = self.pad();
+        let room = self.buffer.first_chunk_mut().expect("the room was looked at when the packet was made");
+        let head = stun::data_indication(peer, self.length, room);
+        &self.buffer[Packet::BEFORE - head..end]
+    }
+
+    /// Answers where whole words end. The buffer had other packets before: nobody gets to see of them.
+    fn pad(&mut self) -> usize {
+        let end = Packet::BEFORE + padded(self.length);
+        self.buffer[Packet::BEFORE + self.length..end].fill(0);
+        end
+    }
+}
+
+impl Shared {
+    /// `key`: chance, of which nonces are made.
+    pub fn new(config: CallsConfig, key: &[u8; 32], began: Instant) -> Shared {
+        Shared {
+            counters: Arc::default(),
+            sites: Arc::new(Sites::new(config.quotas)),
+            nonces: Nonces::new(key),
+            excess: Excess::new(config.excess_bytes_per_second),
+            began,
+            config,
+        }
+    }
+
+    pub fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.counters)
+    }
+
+    pub fn sites(&self) -> Arc<Sites> {
+        Arc::clone(&self.sites)
+    }
+
+    pub(crate) fn config(&self) -> &CallsConfig {
+        &self.config
+    }
+
+    fn nanos(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.began).as_nanos() as u64
+    }
+
+    /// Our own address is a peer only where a relay may be: nobody reaches other services of this machine through us.
+    fn may_send_to(&self, peer: SocketAddr) -> bool {
+        self.may_permit(peer.ip()) && (!self.is_ours(peer.ip()) || self.config.ports.contains(&peer.port()))
+    }
+
+    fn may_permit(&self, ip: IpAddr) -> bool {
+        (self.config.may_relay)(ip)
+    }
+
+    fn is_ours(&self, ip: IpAddr) -> bool {
+        self.config.relays.iter().any(|relay| relay.told == ip || relay.bind == ip)
+    }
+}
+
+impl Machine {
+    /// For one of `workers` workers.
+    pub fn new(shared: Arc<Shared>, workers: usize) -> Machine {
+        let most = match shared.config.quotas.relays {
+            0 => usize::MAX,
+            relays => (relays as usize).div_ceil(workers.max(1)),
+        };
+        Machine {
+            shared,
+            most,
+            allocations: Slab::new(),
+            slots_by_client: HashMap::new(),
+            due: BinaryHeap::new(),
+            outputs: VecDeque::new(),
+            answer: Vec::with_capacity(256),
+            scratch: Vec::with_capacity(256),
+        }
+    }
+
+    /// Relays of this worker.
+    pub fn relays(&self) -> usize {
+        self.allocations.len()
+    }
+
+    pub fn has_relay(&self, client: Client) -> bool {
+        self.slots_by_client.contains_key(&client)
+    }
+
+    /// A message of a client: one datagram, or what [`frame`](crate::frame) has found in a stream. `from` is where it comes from.
+    pub fn handle_input<'a>(
+        &'a mut self,
+        client: Client,
+        from: SocketAddr,
+        bytes: &'a [u8],
+        now: Now,
+    ) -> Step<'a> {
+        match bytes.first() {
+            Some(0x40..=0x4f) => self.channel_data(client, bytes, now.instant),
+            _ => match Message::parse(bytes) {
+                Ok(message) => self.message(client, from, &message, bytes.len(), now),
+                Err(stun::NotStun) => {
+                    self.shared.counters.strange.add(1);
+                    Step::Nothing
+                }
+            },
+        }
+    }
+
+    /// A datagram has come to a relay. Answers who gets it, and how.
+    pub fn handle_peer_input<'p>(
+        &mut self,
+        relay: RelayId,
+        peer: SocketAddr,
+        packet: Packet<'p>,
+        now: Instant,
+    ) -> Option<(Client, &'p [u8])> {
+        let nanos = self.shared.nanos(now);
+        let allocation = self.allocations.get_mut(relay.slot, relay.generation)?;
+        let channel = allocation.channel_of(peer, now);
+        if channel.is_none() && !allocation.permits(peer.ip(), now) {
+            self.shared.counters.not_permitted.add(1);
+            return None;
+        }
+        if !allocation.share.take(packet.length, Way::ToClient, nanos) {
+            self.shared.counters.over_bandwidth.add(1);
+            return None;
+        }
+        let message = match channel {
+            Some(number) => packet.channel_data(number, matches!(allocation.client, Client::Stream(_))),
+            None => packet.indication(peer),
+        };
+        Some((allocation.client, message))
+    }
+
+    /// The socket of an [`Output::Open`] is there, on this port, or cannot be had. Answers what the client hears of it.
+    pub fn opened(&mut self, relay: RelayId, port: Option<u16>) -> Option<(Client, &[u8])> {
+        let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else {
+            // Ended before it began.
+            self.outputs.push_back(Output::Close { relay });
+            return None;
+        };
+        allocation.port = port;
+        let client = allocation.client;
+        if port.is_some() {
+            self.shared.counters.allocations.add(1);
+            self.answer_allocated(relay);
+        } else {
+            self.refuse_allocation(relay);
+            self.forget(relay);
+        }
+        Some((client, &self.answer))
+    }
+
+    /// A connection is over, and its relay with it (RFC 8656 §7.2 would let it live; nobody could reach it).
+    pub fn client_gone(&mut self, client: Client) {
+        if let Some(relay) = self.slots_by_client.get(&client).copied() {
+            self.end(relay);
+        }
+    }
+
+    /// Ends what has not been refreshed. To be called now and then: a relay that is over and not ended yet relays nothing.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(Reverse((at, relay))) = self.due.peek().copied() {
+            if at > now {
+                return;
+            }
+            self.due.pop();
+            match self.allocations.get_mut(relay.slot, relay.generation) {
+                Some(allocation) if allocation.expires > now => {
+                    self.due.push(Reverse((allocation.expires, relay)))
+                }
+                Some(_) => self.end(relay),
+                None => {}
+            }
+        }
+    }
+
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn message<'a>(
+        &'a mut self,
+        client: Client,
+        from: SocketAddr,
+        message: &Message<'a>,
+        length: usize,
+        now: Now,
+    ) -> Step<'a> {
+        self.answer.clear();
+        match message.class() {
+            stun::Class::Request => {
+                self.request(client, from, message, length, now);
+                if self.answer.is_empty() { Step::Nothing } else { Step::Answer(&self.answer) }
+            }
+            stun::Class::Indication if message.method() == method::SEND => {
+                self.send(client, message, now.instant)
+            }
+            // Keep-alives (RFC 8445 §11), and what only servers say.
+            stun::Class::Indication | stun::Class::Success | stun::Class::Error => Step::Nothing,
+        }
+    }
+
+    /// RFC 8656 §11.2. Whatever is wrong with it, nobody is told.
+    fn send<'a>(&mut self, client: Client, message: &Message<'a>, now: Instant) -> Step<'a> {
+        const KNOWN: [u16; 2] = [attribute::XOR_PEER_ADDRESS, attribute::DATA];
+        let (Some(to), Some(data)) =
+            (message.address(attribute::XOR_PEER_ADDRESS), message.attribute(attribute::DATA))
+        else {
+            return Step::Nothing;
+        };
+        if message.unknown(&KNOWN).next().is_some() {
+            return Step::Nothing;
+        }
+        let Some((relay, allocation)) = of_client(&self.slots_by_client, &mut self.allocations, client, now)
+        else {
+            return Step::Nothing;
+        };
+        if !allocation.permits(to.ip(), now) || !self.shared.may_send_to(to) {
+            self.shared.counters.not_permitted.add(1);
+            return Step::Nothing;
+        }
+        pass(&self.shared, &allocation.share, relay, to, data, now)
+    }
+
+    /// RFC 8656 §12.6.
+    fn channel_data<'a>(&mut self, client: Client, bytes: &'a [u8], now: Instant) -> Step<'a> {
+        let Some(&[a, b, c, d]) = bytes.first_chunk() else { return Step::Nothing };
+        let length = usize::from(u16::from_be_bytes([c, d]));
+        let Some(data) = bytes.get(4..4 + length) else {
+            self.shared.counters.strange.add(1);
+            return Step::Nothing;
+        };
+        let Some((relay, allocation)) = of_client(&self.slots_by_client, &mut self.allocations, client, now)
+        else {
+            return Step::Nothing;
+        };
+        let Some(to) = allocation.peer_of(u16::from_be_bytes([a, b]), now) else {
+            self.shared.counters.not_permitted.add(1);
+            return Step::Nothing;
+        };
+        pass(&self.shared, &allocation.share, relay, to, data, now)
+    }
+
+    /// The relay is over: its socket goes.
+    fn end(&mut self, relay: RelayId) {
+        self.forget(relay);
+        self.outputs.push_back(Output::Close { relay });
+    }
+
+    fn forget(&mut self, relay: RelayId) {
+        if self.allocations.get_mut(relay.slot, relay.generation).is_some()
+            && let Some(allocation) = self.allocations.remove(relay.slot)
+        {
+            self.slots_by_client.remove(&allocation.client);
+        }
+    }
+}
+
+fn of_client<'m>(
+    slots_by_client: &HashMap<Client, RelayId>,
+    allocations: &'m mut Slab<Allocation>,
+    client: Client,
+    now: Instant,
+) -> Option<(RelayId, &'m mut Allocation)> {
+    let relay = *slots_by_client.get(&client)?;
+    let allocation = allocations.get_mut(relay.slot, relay.generation)?;
+    (allocation.expires > now && allocation.port.is_some()).then_some((relay, allocation))
+}
+
+fn pass<'a>(
+    shared: &Shared,
+    share: &Share,
+    relay: RelayId,
+    to: SocketAddr,
+    data: &'a [u8],
+    now: Instant,
+) -> Step<'a> {
+    if !share.take(data.len(), Way::ToPeer, shared.nanos(now)) {
+        shared.counters.over_bandwidth.add(1);
+        return Step::Nothing;
+    }
+    Step::ToPeer { relay, to, data }
+}

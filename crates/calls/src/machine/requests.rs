@@ -1,0 +1,395 @@
+//! Requests: who asks, and what they get or are refused.
+
+use std::cmp::Reverse;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use edge::Now;
+
+use super::{Client, Machine, Output, RelayId, of_client};
+use crate::allocation::{Allocation, NotBound, Wanted};
+use crate::credentials::{self, Key, REALM};
+use crate::nonce::Found;
+use crate::refusal::Refusal;
+use crate::stun::{Class, Message, Transaction, Writer, attribute, method};
+
+/// RFC 8656 §3.2: what a client gets that asks for nothing, and the most.
+const LIFETIME: u32 = 600;
+const MOST_LIFETIME: u32 = 3_600;
+
+/// RFC 8656 §12.
+const CHANNELS: std::ops::RangeInclusive<u16> = 0x4000..=0x4fff;
+
+/// IANA's protocol number of UDP, and the families of RFC 8489 §14.1.
+const UDP: u8 = 17;
+const IPV4: u8 = 1;
+const IPV6: u8 = 2;
+
+/// What we understand in requests. DONT-FRAGMENT is not among them: RFC 8656 §7.2 lets us refuse it as unknown.
+const KNOWN: [u16; 10] = [
+    attribute::USERNAME,
+    attribute::REALM,
+    attribute::NONCE,
+    attribute::LIFETIME,
+    attribute::XOR_PEER_ADDRESS,
+    attribute::CHANNEL_NUMBER,
+    attribute::REQUESTED_ADDRESS_FAMILY,
+    attribute::REQUESTED_TRANSPORT,
+    attribute::EVEN_PORT,
+    attribute::RESERVATION_TOKEN,
+];
+
+/// Attributes that an error lists at most, so that it is not long because the question was.
+const LISTED: usize = 4;
+
+/// Whose request it is, proven by its signature.
+struct Signed<'a> {
+    name: &'a str,
+    key: Key,
+}
+
+/// A request with its surroundings.
+#[derive(Clone, Copy)]
+struct Asked<'m, 'a> {
+    client: Client,
+    from: SocketAddr,
+    message: &'m Message<'a>,
+    now: Now,
+}
+
+impl Machine {
+    /// Leaves the answer in `self.answer`, or nothing.
+    pub(super) fn request(
+        &mut self,
+        client: Client,
+        from: SocketAddr,
+        message: &Message<'_>,
+        length: usize,
+        now: Now,
+    ) {
+        let asked = Asked { client, from, message, now };
+        let outcome = match message.method() {
+            method::BINDING => self.binding(asked).map_err(|refusal| (refusal, None)),
+            method::ALLOCATE | method::REFRESH | method::CREATE_PERMISSION | method::CHANNEL_BIND => {
+                self.signed(asked).map_err(|refusal| (refusal, None)).and_then(|signed| {
+                    let key = signed.key;
+                    self.signed_request(asked, &signed).map_err(|refusal| (refusal, Some(key)))
+                })
+            }
+            _ => Err((Refusal::BadRequest, None)),
+        };
+        let proven = matches!(client, Client::Stream(_)) || !matches!(outcome, Err((_, None)));
+        if let Err((refusal, key)) = outcome {
+            self.shared.counters.refused(refusal);
+            self.refuse(asked, refusal, key);
+        }
+        let is_bare = message.method() == method::BINDING || !proven;
+        let nanos = self.shared.nanos(now.instant);
+        if is_bare
+            && !matches!(client, Client::Stream(_))
+            && !self.shared.excess.allows(from, length, self.answer.len(), nanos)
+        {
+            self.shared.counters.unanswered.add(1);
+            self.answer.clear();
+        }
+    }
+
+    /// RFC 8489 §6.3.1: where the packet came from.
+    fn binding(&mut self, asked: Asked<'_, '_>) -> Result<(), Refusal> {
+        if asked.message.unknown(&KNOWN).next().is_some() {
+            return Err(Refusal::UnknownAttribute);
+        }
+        self.shared.counters.bindings.add(1);
+        let transaction = asked.message.transaction();
+        let mut answer = Writer::begin(&mut self.answer, Class::Success, method::BINDING, transaction);
+        answer.address(attribute::XOR_MAPPED_ADDRESS, asked.from);
+        if asked.message.has_fingerprint() {
+            answer.fingerprint();
+        }
+        Ok(())
+    }
+
+    /// RFC 8489 §9.2.4. The nonce is looked at first: it says whether the packet comes from where it says, and costs less than a signature.
+    fn signed<'a>(&mut self, asked: Asked<'_, 'a>) -> Result<Signed<'a>, Refusal> {
+        let Asked { client, from, message, now } = asked;
+        if !message.has_integrity() {
+            return Err(Refusal::Unauthorized);
+        }
+        let (Some(name), Some(nonce), Some(_)) = (
+            message.text(attribute::USERNAME),
+            message.attribute(attribute::NONCE),
+            message.attribute(attribute::REALM),
+        ) else {
+            return Err(Refusal::BadRequest);
+        };
+        if self.shared.nonces.check(nonce, from, now.unix_ms) == Found::Stale {
+            return Err(Refusal::StaleNonce);
+        }
+        let owner = credentials::owner(name).ok_or(Refusal::Unauthorized)?;
+        if owner.until.saturating_mul(1_000) <= now.unix_ms {
+            return Err(Refusal::Unauthorized);
+        }
+        let held = of_client(&self.slots_by_client, &mut self.allocations, client, now.instant);
+        let (key, is_owners) = match held {
+            Some((_, allocation)) if *allocation.name == *name => (allocation.key, true),
+            held => (self.shared.config.credentials.key(name), held.is_none()),
+        };
+        if !message.is_signed_with(&key.hmac(), &mut self.scratch) {
+            return Err(Refusal::Unauthorized);
+        }
+        // RFC 8656 §5: else one with credentials of its own could take over another's relay.
+        if !is_owners {
+            return Err(Refusal::WrongCredentials);
+        }
+        Ok(Signed { name, key })
+    }
+
+    fn signed_request(&mut self, asked: Asked<'_, '_>, signed: &Signed<'_>) -> Result<(), Refusal> {
+        if asked.message.unknown(&KNOWN).next().is_some() {
+            return Err(Refusal::UnknownAttribute);
+        }
+        match asked.message.method() {
+            method::ALLOCATE => return self.allocate(asked, signed),
+            method::REFRESH => self.refresh(asked)?,
+            method::CREATE_PERMISSION => {
+                self.create_permission(asked)?;
+                Writer::begin(
+                    &mut self.answer,
+                    Class::Success,
+                    method::CREATE_PERMISSION,
+                    asked.message.transaction(),
+                );
+            }
+            _ => {
+                self.channel_bind(asked)?;
+                Writer::begin(
+                    &mut self.answer,
+                    Class::Success,
+                    method::CHANNEL_BIND,
+                    asked.message.transaction(),
+                );
+            }
+        }
+        self.seal(signed.key, asked.message.has_fingerprint());
+        Ok(())
+    }
+
+    /// RFC 8656 §7.2, in its order.
+    fn allocate(&mut self, asked: Asked<'_, '_>, signed: &Signed<'_>) -> Result<(), Refusal> {
+        let Asked { client, from, message, now } = asked;
+        if let Some(relay) = self.slots_by_client.get(&client).copied() {
+            return self.allocate_again(relay, message.transaction());
+        }
+        match message.attribute(attribute::REQUESTED_TRANSPORT) {
+            Some([UDP, ..]) => {}
+            Some([_, _, _, _]) => return Err(Refusal::UnsupportedTransport),
+            _ => return Err(Refusal::BadRequest),
+        }
+        let family =
+            message.attribute(attribute::REQUESTED_ADDRESS_FAMILY).map(|value| value.first().copied());
+        let token = message.attribute(attribute::RESERVATION_TOKEN).is_some();
+        let even = message.attribute(attribute::EVEN_PORT).map(|value| value.first().copied().unwrap_or(0));
+        if token && (even.is_some() || family.is_some()) {
+            return Err(Refusal::BadRequest);
+        }
+        // Nothing was reserved: RFC 8656 §7.2 has this code for a port after it, and for a token that says nothing.
+        if token || even.is_some_and(|flags| flags & 0x80 != 0) {
+            return Err(Refusal::Capacity);
+        }
+        let wants_v6 = match family {
+            None | Some(Some(IPV4)) => false,
+            Some(Some(IPV6)) => true,
+            Some(_) => return Err(Refusal::AddressFamily),
+        };
+        let relays = &self.shared.config.relays;
+        let address =
+            *relays.iter().find(|it| it.told.is_ipv6() == wants_v6).ok_or(Refusal::AddressFamily)?;
+        if self.allocations.len() >= self.most {
+            return Err(Refusal::Capacity);
+        }
+        let owner = credentials::owner(signed.name).ok_or(Refusal::Unauthorized)?;
+        let share = self.shared.sites.open(owner).ok_or(Refusal::Quota)?;
+        let lifetime = message.u32(attribute::LIFETIME).unwrap_or(LIFETIME).clamp(LIFETIME, MOST_LIFETIME);
+        let expires = now.instant + Duration::from_secs(lifetime.into());
+        let (slot, generation) = self.allocations.insert(Allocation::new(Wanted {
+            client,
+            from,
+            name: signed.name,
+            key: signed.key,
+            share,
+            transaction: message.transaction(),
+            fingerprint: message.has_fingerprint(),
+            lifetime,
+            expires,
+            address,
+        }));
+        let relay = RelayId { slot, generation };
+        self.slots_by_client.insert(client, relay);
+        self.due.push(Reverse((expires, relay)));
+        self.outputs.push_back(Output::Open { relay, address, even: even.is_some() });
+        Ok(())
+    }
+
+    /// A request that was repeated because its answer was lost gets it again (RFC 8656 §7.2).
+    fn allocate_again(&mut self, relay: RelayId, transaction: Transaction) -> Result<(), Refusal> {
+        let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else { return Ok(()) };
+        if allocation.transaction != transaction {
+            return Err(Refusal::AllocationMismatch);
+        }
+        // Without a port the first answer is still to come.
+        if allocation.port.is_some() {
+            self.answer_allocated(relay);
+        }
+        Ok(())
+    }
+
+    /// RFC 8656 §7.2, the answer; §7.3 says what is in it.
+    pub(super) fn answer_allocated(&mut self, relay: RelayId) {
+        self.answer.clear();
+        let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else { return };
+        let Some(relayed) = allocation.relayed() else { return };
+        Writer::begin(&mut self.answer, Class::Success, method::ALLOCATE, allocation.transaction)
+            .address(attribute::XOR_RELAYED_ADDRESS, relayed)
+            .u32(attribute::LIFETIME, allocation.lifetime)
+            .address(attribute::XOR_MAPPED_ADDRESS, allocation.from);
+        let (key, fingerprint) = (allocation.key, allocation.fingerprint);
+        self.seal(key, fingerprint);
+    }
+
+    /// There is no port for it.
+    pub(super) fn refuse_allocation(&mut self, relay: RelayId) {
+        self.answer.clear();
+        let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else { return };
+        self.shared.counters.refused(Refusal::Capacity);
+        Writer::begin(&mut self.answer, Class::Error, method::ALLOCATE, allocation.transaction)
+            .error(Refusal::Capacity.code(), Refusal::Capacity.reason());
+        let (key, fingerprint) = (allocation.key, allocation.fingerprint);
+        self.seal(key, fingerprint);
+    }
+
+    /// RFC 8656 §8.2.
+    fn refresh(&mut self, asked: Asked<'_, '_>) -> Result<(), Refusal> {
+        let Asked { client, message, now, .. } = asked;
+        let wanted = message.u32(attribute::LIFETIME).unwrap_or(LIFETIME);
+        let family =
+            message.attribute(attribute::REQUESTED_ADDRESS_FAMILY).and_then(|value| value.first().copied());
+        let held = of_client(&self.slots_by_client, &mut self.allocations, client, now.instant);
+        let lifetime = match (held, wanted) {
+            // A repetition, whose answer was lost, is answered like the first (RFC 8656 §8.2).
+            (None, 0) => 0,
+            (None, _) => return Err(Refusal::AllocationMismatch),
+            (Some((_, allocation)), _)
+                if family.is_some_and(|it| (it == IPV6) != allocation.address.told.is_ipv6()) =>
+            {
+                return Err(Refusal::PeerFamily);
+            }
+            (Some((relay, _)), 0) => {
+                self.end(relay);
+                0
+            }
+            (Some((_, allocation)), wanted) => {
+                let lifetime = wanted.clamp(LIFETIME, MOST_LIFETIME);
+                allocation.expires = now.instant + Duration::from_secs(lifetime.into());
+                lifetime
+            }
+        };
+        Writer::begin(&mut self.answer, Class::Success, method::REFRESH, message.transaction())
+            .u32(attribute::LIFETIME, lifetime);
+        Ok(())
+    }
+
+    /// RFC 8656 §10.2: all of its addresses, or none.
+    fn create_permission(&mut self, asked: Asked<'_, '_>) -> Result<(), Refusal> {
+        let Asked { client, message, now, .. } = asked;
+        let peers = || {
+            let of_kind = message.attributes().filter(|(kind, _)| *kind == attribute::XOR_PEER_ADDRESS);
+            of_kind.map(|(_, value)| message.unmask(value))
+        };
+        let held = of_client(&self.slots_by_client, &mut self.allocations, client, now.instant);
+        let (_, allocation) = held.ok_or(Refusal::AllocationMismatch)?;
+        if peers().next().is_none() {
+            return Err(Refusal::BadRequest);
+        }
+        for peer in peers() {
+            let ip = peer.ok_or(Refusal::BadRequest)?.ip();
+            same_family(allocation, ip)?;
+            if !self.shared.may_permit(ip) {
+                return Err(Refusal::Forbidden);
+            }
+        }
+        for peer in peers().flatten() {
+            allocation.permit(peer.ip(), now.instant).map_err(told)?;
+        }
+        Ok(())
+    }
+
+    /// RFC 8656 §12.2.
+    fn channel_bind(&mut self, asked: Asked<'_, '_>) -> Result<(), Refusal> {
+        let Asked { client, message, now, .. } = asked;
+        let held = of_client(&self.slots_by_client, &mut self.allocations, client, now.instant);
+        let (_, allocation) = held.ok_or(Refusal::AllocationMismatch)?;
+        let number = message.u32(attribute::CHANNEL_NUMBER).map(|value| (value >> 16) as u16);
+        let number = number.filter(|number| CHANNELS.contains(number)).ok_or(Refusal::BadRequest)?;
+        let peer = message.address(attribute::XOR_PEER_ADDRESS).ok_or(Refusal::BadRequest)?;
+        same_family(allocation, peer.ip())?;
+        if !self.shared.may_send_to(peer) {
+            return Err(Refusal::Forbidden);
+        }
+        allocation.bind(number, peer, now.instant).map_err(told)
+    }
+
+    /// RFC 8489 §6.3.1.1 and §9.2.4: what may be signed is.
+    fn refuse(&mut self, asked: Asked<'_, '_>, refusal: Refusal, key: Option<Key>) {
+        self.answer.clear();
+        let Asked { from, message, now, .. } = asked;
+        let mut answer =
+            Writer::begin(&mut self.answer, Class::Error, message.method(), message.transaction());
+        answer.error(refusal.code(), refusal.reason());
+        match refusal {
+            Refusal::Unauthorized | Refusal::StaleNonce => {
+                let nonce = self.shared.nonces.make(from, now.unix_ms);
+                answer.bytes(attribute::REALM, REALM.as_bytes()).bytes(attribute::NONCE, &nonce);
+            }
+            Refusal::UnknownAttribute => {
+                let mut list = [0; 2 * LISTED];
+                let unknown = message.unknown(&KNOWN).take(LISTED);
+                let count = unknown
+                    .zip(list.chunks_exact_mut(2))
+                    .map(|(kind, place)| place.copy_from_slice(&kind.to_be_bytes()))
+                    .count();
+                answer.bytes(attribute::UNKNOWN_ATTRIBUTES, &list[..2 * count]);
+            }
+            _ => {}
+        }
+        match key {
+            Some(key) => self.seal(key, message.has_fingerprint()),
+            None if message.has_fingerprint() => {
+                answer.fingerprint();
+            }
+            None => {}
+        }
+    }
+
+    /// Signs the answer.
+    fn seal(&mut self, key: Key, fingerprint: bool) {
+        let mut answer = Writer::resume(&mut self.answer);
+        answer.integrity(&key.hmac());
+        if fingerprint {
+            answer.fingerprint();
+        }
+    }
+}
+
+fn same_family(allocation: &Allocation, ip: IpAddr) -> Result<(), Refusal> {
+    match ip.is_ipv6() == allocation.address.told.is_ipv6() {
+        true => Ok(()),
+        false => Err(Refusal::PeerFamily),
+    }
+}
+
+fn told(not: NotBound) -> Refusal {
+    match not {
+        NotBound::Taken => Refusal::BadRequest,
+        NotBound::TooMany => Refusal::Capacity,
+    }
+}

@@ -1,0 +1,157 @@
+//! The sockets of relays: one for each, on a port of its own.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::ops::RangeInclusive;
+
+use ring::rand::{SecureRandom, SystemRandom};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::{RelayAddress, RelayId};
+
+/// Ports tried for one relay. Where nine of ten are taken, one in forty relays finds none by so many.
+const TRIES: usize = 32;
+
+pub(crate) struct Relays {
+    ports: RangeInclusive<u16>,
+    random: SystemRandom,
+    /// By the slots of the machine.
+    sockets: Vec<Option<Relay>>,
+    /// Where a NAT in front has another address than we: told, and ours.
+    behind: Vec<(IpAddr, IpAddr)>,
+}
+
+pub(crate) struct Relay {
+    pub(crate) id: RelayId,
+    pub(crate) socket: UdpSocket,
+    pub(crate) is_ipv6: bool,
+}
+
+impl Relays {
+    pub(crate) fn new(ports: RangeInclusive<u16>, addresses: &[RelayAddress]) -> Relays {
+        let behind = addresses.iter().filter(|it| it.bind != it.told && !it.bind.is_unspecified());
+        Relays {
+            ports,
+            random: SystemRandom::new(),
+            sockets: Vec::new(),
+            behind: behind.map(|it| (it.told, it.bind)).collect(),
+        }
+    }
+
+    /// RFC 8656 §7.2: a port that nobody guesses. Answers it.
+    pub(crate) fn open(&mut self, id: RelayId, address: RelayAddress, even: bool) -> io::Result<u16> {
+        let mut tries = TRIES;
+        let (socket, port) = loop {
+            let port = self.port(even)?;
+            match bind(SocketAddr::new(address.bind, port)) {
+                Ok(socket) => break (socket, port),
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse && tries > 1 => tries -= 1,
+                Err(error) => return Err(error),
+            }
+        };
+        let index = id.slot as usize;
+        if self.sockets.len() <= index {
+            self.sockets.resize_with(index + 1, || None);
+        }
+        self.sockets[index] = Some(Relay { id, socket, is_ipv6: address.bind.is_ipv6() });
+        Ok(port)
+    }
+
+    pub(crate) fn close(&mut self, id: RelayId) {
+        if let Some(place) = self.sockets.get_mut(id.slot as usize)
+            && place.as_ref().is_some_and(|relay| relay.id == id)
+        {
+            *place = None;
+        }
+    }
+
+    pub(crate) fn get(&self, slot: u32) -> Option<&Relay> {
+        self.sockets.get(slot as usize)?.as_ref()
+    }
+
+    /// Where a peer really is that was named by the address of the NAT in front of us: another relay of this node.
+    pub(crate) fn inward(&self, peer: SocketAddr) -> SocketAddr {
+        match self.behind.iter().find(|(told, _)| *told == peer.ip()) {
+            Some((_, ours)) if self.ports.contains(&peer.port()) => SocketAddr::new(*ours, peer.port()),
+            _ => peer,
+        }
+    }
+
+    /// And as what clients know a peer that is one of our relays.
+    pub(crate) fn outward(&self, peer: SocketAddr) -> SocketAddr {
+        match self.behind.iter().find(|(_, ours)| *ours == peer.ip()) {
+            Some((told, _)) if self.ports.contains(&peer.port()) => SocketAddr::new(*told, peer.port()),
+            _ => peer,
+        }
+    }
+
+    fn port(&self, even: bool) -> io::Result<u16> {
+        let mut chance = [0; 4];
+        self.random.fill(&mut chance).map_err(|_| io::Error::other("the system gives no random numbers"))?;
+        let (first, count) =
+            (*self.ports.start(), u32::from(self.ports.end().saturating_sub(*self.ports.start())) + 1);
+        let port = first.saturating_add((u32::from_be_bytes(chance) % count) as u16);
+        Ok(if even && port % 2 == 1 { (port - 1).max(first) } else { port })
+    }
+}
+
+/// A socket that does not block, and takes its own family only.
+pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = unbound(address)?;
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
+
+pub(crate) fn unbound(address: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: RelayAddress = RelayAddress { bind: LOOPBACK, told: LOOPBACK };
+    const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    fn id(slot: u32, generation: u32) -> RelayId {
+        RelayId { slot, generation }
+    }
+
+    #[test]
+    fn each_relay_has_a_port_of_the_range_and_gives_it_back() {
+        let mut relays = Relays::new(42_000..=42_999, &[HERE]);
+        let port = relays.open(id(3, 1), HERE, false).unwrap();
+        assert!((42_000..=42_999).contains(&port));
+        assert_eq!(relays.get(3).unwrap().socket.local_addr().unwrap().port(), port);
+        relays.close(id(3, 0));
+        assert!(relays.get(3).is_some(), "another's of the same slot");
+        relays.close(id(3, 1));
+        assert!(relays.get(3).is_none() && relays.get(9).is_none());
+        assert_eq!(relays.open(id(0, 1), HERE, true).unwrap() % 2, 0);
+    }
+
+    #[test]
+    fn where_no_port_is_left_there_is_an_error_and_not_another_port() {
+        let taken = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let mut relays = Relays::new(port..=port, &[HERE]);
+        assert_eq!(relays.open(id(0, 0), HERE, false).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+    }
+
+    #[test]
+    fn behind_a_nat_our_own_relays_are_reached_without_it() {
+        let address = |text: &str| text.parse().unwrap();
+        let behind = RelayAddress { bind: address("10.0.0.5"), told: address("198.51.100.7") };
+        let relays = Relays::new(50_000..=60_000, &[behind]);
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        assert_eq!(relays.inward(at("198.51.100.7:50001")), at("10.0.0.5:50001"));
+        assert_eq!(relays.outward(at("10.0.0.5:50001")), at("198.51.100.7:50001"));
+        assert_eq!(relays.inward(at("198.51.100.7:53")), at("198.51.100.7:53"), "no relay");
+        assert_eq!(relays.outward(at("10.0.0.6:50001")), at("10.0.0.6:50001"));
+    }
+}
