@@ -37,6 +37,7 @@ pub mod target;
 mod token;
 mod traffic;
 mod trust;
+pub mod turn;
 pub mod typing;
 pub mod visit;
 mod watch;

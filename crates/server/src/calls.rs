@@ -1,9 +1,13 @@
-//! Calls: which servers clients are told of, and the secret that is shared with them.
+//! Calls: which servers clients are told of, the secret that is shared with them, and our own server.
+
+mod role;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use chat::{CallConfig, Turn};
+
+pub(crate) use role::{Role, is_wanted};
 
 use crate::config::{Calls, CallsFrom};
 use crate::trouble::{Outcome, Trouble};
@@ -11,14 +15,18 @@ use crate::trouble::{Outcome, Trouble};
 /// Shorter ones are guessed: whoever sees one name and its password can try.
 const SECRET_BYTES: usize = 16;
 
-/// The domain's settings of calls.
-pub(crate) fn config(calls: &Calls) -> Outcome<CallConfig> {
-    let turn = servers(&calls.turn);
-    let turn = match turn.is_empty() {
-        true => None,
-        false => Some(Turn {
+/// The domain's settings of calls. `own`: our own server, which clients try first.
+pub(crate) fn config(calls: &Calls, own: Option<&Role>) -> Outcome<CallConfig> {
+    let of_own = |urls: fn(&Role) -> &[Box<str>]| own.map(urls).unwrap_or_default().iter().cloned();
+    let turn: Arc<[Box<str>]> = of_own(Role::turn).chain(servers(&calls.turn)).collect();
+    let turn = match (turn.is_empty(), own) {
+        (true, _) => None,
+        (false, own) => Some(Turn {
             urls: turn,
-            secret: secret(Path::new(&calls.turn_secret_file))?,
+            secret: match own {
+                Some(own) => own.secret(),
+                None => secret(Path::new(&calls.turn_secret_file))?,
+            },
             life_ms: calls.turn_life.as_millis(),
         }),
     };
@@ -31,7 +39,7 @@ pub(crate) fn config(calls: &Calls) -> Outcome<CallConfig> {
         most: calls.most,
         burst: calls.burst,
         per_minute: calls.per_minute,
-        stun: servers(&calls.stun),
+        stun: of_own(Role::stun).chain(servers(&calls.stun)).collect(),
         turn,
     })
 }
@@ -53,13 +61,15 @@ pub(crate) fn check(calls: &Calls) -> Outcome {
     match (calls.turn.is_empty(), calls.turn_secret_file.is_empty()) {
         (false, true) => Err(Trouble::new("calls.turn needs a secret that its servers know")
             .remedy("set calls.turn_secret_file to a file with coturn's static-auth-secret")),
-        (true, false) => Err(Trouble::new("calls.turn_secret_file is set, but calls.turn names no server")
-            .remedy("set calls.turn, as in turn:im.example:3478")),
-        _ => Ok(()),
+        (true, false) if calls.listen == "off" => {
+            Err(Trouble::new("calls.turn_secret_file is set, but calls.turn names no server")
+                .remedy("set calls.turn, as in turn:im.example:3478, or calls.listen"))
+        }
+        _ => role::check(calls),
     }
 }
 
-fn servers(text: &str) -> Arc<[Box<str>]> {
+fn servers(text: &str) -> Vec<Box<str>> {
     text.split(',').map(str::trim).filter(|url| !url.is_empty()).map(Box::from).collect()
 }
 
@@ -92,20 +102,24 @@ mod tests {
         assert!(said(&calls("im.example", "", "")).contains("stun:im.example:3478"));
         assert!(said(&calls("", "stun:im.example", "f")).contains("`stun:im.example`"));
         assert!(said(&calls("", "turn:im.example", "")).contains("turn_secret_file"));
-        assert!(said(&calls("", "", "f")).contains("names no server"));
+        assert!(check(&calls("", "", "f")).is_ok(), "our own server's");
+        let off = Calls { listen: "off".into(), ..calls("", "", "f") };
+        assert!(said(&off).contains("names no server"));
     }
 
     #[test]
     fn a_secret_is_read_without_its_line_end_and_not_taken_where_it_is_short() {
         let path = std::env::temp_dir().join(format!("kith-turn-secret-{}", std::process::id()));
         std::fs::write(&path, "0123456789abcdef\n").expect("it is writable");
-        let made = config(&calls("stun:a:1", "turn:a:1", &path.display().to_string())).expect("all is well");
+        let made =
+            config(&calls("stun:a:1", "turn:a:1", &path.display().to_string()), None).expect("all is well");
         assert_eq!(made.turn.map(|turn| turn.secret.to_vec()), Some(b"0123456789abcdef".to_vec()));
         std::fs::write(&path, "north\n").expect("it is writable");
-        let trouble = config(&calls("", "turn:a:1", &path.display().to_string())).expect_err("too short");
+        let trouble =
+            config(&calls("", "turn:a:1", &path.display().to_string()), None).expect_err("too short");
         assert!(trouble.to_string().contains("5 bytes"), "{trouble}");
         std::fs::remove_file(&path).expect("it is there");
-        let trouble = config(&calls("", "turn:a:1", &path.display().to_string())).expect_err("no file");
+        let trouble = config(&calls("", "turn:a:1", &path.display().to_string()), None).expect_err("no file");
         assert!(trouble.to_string().contains("turn_secret_file"), "{trouble}");
     }
 }

@@ -85,25 +85,25 @@ pub(crate) struct Web {
     /// A connection without a request for so long is closed.
     pub keep_alive: Span,
     /// Addresses and networks whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Proxies,
+    pub trusted_proxies: Networks,
 }
 
 /// As one text, so that a variable can say it too.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub(crate) struct Proxies(pub web::TrustedProxies);
+pub(crate) struct Networks(pub web::TrustedProxies);
 
-impl TryFrom<String> for Proxies {
+impl TryFrom<String> for Networks {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Proxies, String> {
-        text.parse().map(Proxies)
+    fn try_from(text: String) -> Result<Networks, String> {
+        text.parse().map(Networks)
     }
 }
 
-impl From<Proxies> for String {
-    fn from(proxies: Proxies) -> String {
-        proxies.0.to_string()
+impl From<Networks> for String {
+    fn from(networks: Networks) -> String {
+        networks.0.to_string()
     }
 }
 
@@ -176,6 +176,47 @@ pub(crate) struct Calls {
     pub turn_secret_file: String,
     /// How long credentials are good for.
     pub turn_life: Span,
+    /// Where our own server takes datagrams and connections: addresses with commas between, `auto` or `off`.
+    pub listen: String,
+    pub listen_tls: String,
+    /// What clients are told of its addresses, where that is not where it listens; one of each family.
+    pub external: String,
+    /// Of which relays get theirs, as in `49152-65535`.
+    pub ports: Ports,
+    /// Networks that may be relayed to although they are not public.
+    pub peers: Networks,
+    /// Relays of this node, of a user and of a site at one time; 0: no limit.
+    pub relays: u32,
+    pub relays_per_user: u32,
+    pub relays_per_site: u32,
+    /// Bandwidth of all their relays together, both ways; 0: no limit.
+    pub kbit_per_user: u32,
+    pub kbit_per_site: u32,
+    /// Bytes per second and address by which answers may be longer than the questions of who has proven nothing; 0: no limit.
+    pub unproven_bytes: u32,
+}
+
+/// As one text, so that a variable can say it too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Ports(pub std::ops::RangeInclusive<u16>);
+
+impl TryFrom<String> for Ports {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Ports, String> {
+        let (first, last) = text.split_once('-').unwrap_or((&text, &text));
+        match (first.trim().parse(), last.trim().parse()) {
+            (Ok(first), Ok(last)) if 1_024 <= first && first <= last => Ok(Ports(first..=last)),
+            _ => Err(format!("`{text}` is no range of ports; write it as 49152-65535, above 1023")),
+        }
+    }
+}
+
+impl From<Ports> for String {
+    fn from(ports: Ports) -> String {
+        format!("{}-{}", ports.0.start(), ports.0.end())
+    }
 }
 
 /// Whose calls ring.
@@ -291,7 +332,7 @@ impl Default for Web {
             poll_wait: Span::seconds(25),
             poll_gap: Span::seconds(30),
             keep_alive: Span::seconds(60),
-            trusted_proxies: Proxies::default(),
+            trusted_proxies: Networks::default(),
         }
     }
 }
@@ -336,6 +377,17 @@ impl Default for Calls {
             turn: String::new(),
             turn_secret_file: String::new(),
             turn_life: Span::seconds(12 * 3_600),
+            listen: "auto".into(),
+            listen_tls: "auto".into(),
+            external: String::new(),
+            ports: Ports(49_152..=65_535),
+            peers: Networks::default(),
+            relays: 10_000,
+            relays_per_user: 40,
+            relays_per_site: 0,
+            kbit_per_user: 20_000,
+            kbit_per_site: 0,
+            unproven_bytes: 65_536,
         }
     }
 }

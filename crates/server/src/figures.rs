@@ -117,6 +117,54 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
     })
 }
 
+/// Relays, what passed through them, and what did not.
+pub(crate) fn of_calls(running: &calls::Calls) -> Source {
+    let (counters, sites, edge) = (running.counters(), running.sites(), running.connections());
+    Box::new(move || {
+        let sites = sites.each();
+        let open = sites.iter().map(|site| site.open()).sum();
+        let mut samples = vec![
+            Sample::gauge("kith_calls_relays", "Relays now.", open),
+            Sample::gauge("kith_calls_connections", "Clients over TCP and TLS now.", edge.totals().open),
+            Sample::counter("kith_calls_allocations", "Relays made.", counters.allocations.read()),
+            Sample::counter("kith_calls_bindings", "STUN questions answered.", counters.bindings.read()),
+        ];
+        samples.extend(
+            [
+                ("strange", &counters.strange),
+                ("unproven", &counters.unanswered),
+                ("not_permitted", &counters.not_permitted),
+                ("over_bandwidth", &counters.over_bandwidth),
+                ("unsent", &counters.unsent),
+            ]
+            .map(|(why, count)| {
+                Sample::counter(
+                    "kith_calls_dropped",
+                    "Packets that went nowhere, by the reason.",
+                    count.read(),
+                )
+                .labelled("why", why)
+            }),
+        );
+        samples.extend(counters.refusals().map(|refused| {
+            Sample::counter("kith_calls_refusals", "Requests refused, by their code.", refused.times)
+                .labelled("code", refused.word)
+        }));
+        // Families follow each other whole, so each is gone through by itself.
+        let of_sites = |name: &'static str, help, read: fn(&calls::Site) -> u64| {
+            let sample = move |site: &Arc<calls::Site>| {
+                Sample::counter(name, help, read(site)).labelled("site", site.number.to_string())
+            };
+            sites.iter().map(sample).collect::<Vec<_>>()
+        };
+        let to_peers = |site: &calls::Site| site.to_peers.read();
+        let to_clients = |site: &calls::Site| site.to_clients.read();
+        samples.extend(of_sites("kith_calls_bytes_to_peers", "Relayed for members of a site.", to_peers));
+        samples.extend(of_sites("kith_calls_bytes_to_clients", "Relayed to members of a site.", to_clients));
+        samples
+    })
+}
+
 /// Notices for browsers of those who are away.
 pub(crate) fn of_push(counters: Arc<push::Counters>) -> Source {
     Box::new(move || {

@@ -59,6 +59,7 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
         LoadCommand::Typing(target) => carry_out("typing", &[], target, None, loaded),
         LoadCommand::Room(target) => carry_out("room", &[], target, None, loaded),
         LoadCommand::Calls(target) => carry_out("calls", &[], target, None, loaded),
+        LoadCommand::Turn(target) => carry_out("turn", &[], target, None, loaded),
         LoadCommand::All(target) => carry_out("all", &[], target, None, loaded),
         LoadCommand::Run(args) => carry_out(&args.plan, &args.changes()?, &args.target, None, loaded),
     }

@@ -1,5 +1,6 @@
 //! `/metrics`: what the parts of a node have counted, in Prometheus' text format.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use prometheus_client::collector::Collector;
@@ -19,7 +20,7 @@ pub(crate) struct Sample {
     pub(crate) help: &'static str,
     pub(crate) value: Value,
     /// One label, where a name has several figures; these follow each other.
-    pub(crate) label: Option<(&'static str, &'static str)>,
+    pub(crate) label: Option<(&'static str, Cow<'static, str>)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,8 +44,8 @@ impl Sample {
         Sample { name: name.into(), help, value: Value::Gauge(value), label: None }
     }
 
-    pub(crate) fn labelled(self, name: &'static str, value: &'static str) -> Sample {
-        Sample { label: Some((name, value)), ..self }
+    pub(crate) fn labelled(self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Sample {
+        Sample { label: Some((name, value.into())), ..self }
     }
 }
 
@@ -101,8 +102,8 @@ fn encode_family(encoder: &mut DescriptorEncoder<'_>, family: &[Sample]) -> fmt:
     };
     let mut metric = encoder.encode_descriptor(&first.name, first.help, None, kind)?;
     for sample in family {
-        match sample.label {
-            Some(label) => encode_value(sample.value, metric.encode_family(&[label])?)?,
+        match &sample.label {
+            Some((name, value)) => encode_value(sample.value, metric.encode_family(&[(*name, &**value)])?)?,
             None => return encode_value(sample.value, metric),
         }
     }

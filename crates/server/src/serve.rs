@@ -88,6 +88,7 @@ fn end_at_the_next(mut signals: Signals) {
 /// A node at work.
 struct Running {
     edge: Edge,
+    role: Option<calls::Role>,
     node: Arc<Node>,
     store: Arc<dyn Store>,
     addresses: Addresses,
@@ -112,7 +113,8 @@ impl Running {
     fn start(loaded: &Loaded, purpose: Purpose) -> Outcome<Running> {
         let config = &loaded.config;
         let workers = workers(config)?;
-        let max_connections = max_connections(config, workers)?;
+        let for_calls = descriptors_for_calls();
+        let max_connections = max_connections(config, workers, for_calls)?;
         let listeners = listeners(config)?;
         let sqlite = data_dir::open(loaded)?;
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
@@ -132,7 +134,8 @@ impl Running {
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
         let files = files::open(config)?;
-        let (node_config, web_config) = (node_config(config)?, web_config(config, &files));
+        let role = calls::Role::begin(config, workers, for_calls)?;
+        let (node_config, web_config) = (node_config(config, role.as_ref())?, web_config(config, &files));
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Arc::new(outbox);
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
@@ -173,6 +176,7 @@ impl Running {
         ];
         sources.extend(push);
         sources.extend(mail);
+        sources.extend(role.as_ref().map(|role| figures::of_calls(role.running())));
         // The edge can count only once it runs, and until here nobody knows the node to ask it.
         status.begin(Metrics::new(sources));
         let addresses =
@@ -183,7 +187,18 @@ impl Running {
         }
         let sweeper = Sweeper::begin(Arc::clone(&node), files.blobs, config).map_err(unstarted)?;
         let run_file = write_run_file(addresses, config);
-        Ok(Running { edge, node, store, addresses, status, house, sweeper, runtime, _run_file: run_file })
+        Ok(Running {
+            edge,
+            role,
+            node,
+            store,
+            addresses,
+            status,
+            house,
+            sweeper,
+            runtime,
+            _run_file: run_file,
+        })
     }
 
     /// Says goodbye to everybody, lets what was taken reach the disk and the answers reach the clients.
@@ -197,6 +212,9 @@ impl Running {
         flush(&*self.store);
         self.node.goodbye(u32::try_from(config.stop.spread.as_millis()).unwrap_or(u32::MAX));
         flush(&*self.store);
+        if let Some(role) = self.role {
+            role.stop(Duration::ZERO);
+        }
         self.edge.stop(config.stop.grace.into());
         self.runtime.shutdown_timeout(Duration::from_secs(1));
         tracing::info!("stopped");
@@ -210,6 +228,9 @@ impl Running {
         };
         match edge::tls::load(cert, key) {
             Ok(tls) => {
+                if let Some(role) = &self.role {
+                    role.running().reload_tls(&tls);
+                }
                 self.edge.reload_tls(HTTPS, tls);
                 tracing::info!(cert = %cert.display(), "read the certificate again");
             }
@@ -223,6 +244,9 @@ impl Running {
         writeln!(out, "  http    http://{http}")?;
         if let Some(https) = https {
             writeln!(out, "  https   https://{https}")?;
+        }
+        if let Some(role) = &self.role {
+            writeln!(out, "  calls   {}", role.stun().join(" "))?;
         }
         writeln!(out, "  data    {}", config.data.display())?;
         match purpose {
@@ -253,11 +277,17 @@ fn flush(store: &dyn Store) {
     }
 }
 
+/// A part of those there are, for relays and the connections of their clients.
+fn descriptors_for_calls() -> u64 {
+    edge::raise_descriptor_limit() / 4
+}
+
 /// How many connections the node may take; refuses to start where the operator asks for more than there is room for.
-fn max_connections(config: &Config, workers: usize) -> Outcome<usize> {
+fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<usize> {
     let limit = edge::raise_descriptor_limit();
     let tables = if config.edge.private_descriptors { workers as u64 } else { 1 };
-    let room = limit.saturating_mul(tables).saturating_sub(OTHER_DESCRIPTORS).max(1);
+    let taken = OTHER_DESCRIPTORS + if calls::is_wanted(config)? { for_calls } else { 0 };
+    let room = limit.saturating_mul(tables).saturating_sub(taken).max(1);
     let wanted = u64::from(config.edge.max_connections);
     if wanted > room {
         return Err(Trouble::new(format!("there is no room for {wanted} connections"))
@@ -346,7 +376,7 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
         .build()
 }
 
-fn random() -> [u8; 32] {
+pub(crate) fn random() -> [u8; 32] {
     let mut bytes = [0; 32];
     rand::rng().fill_bytes(&mut bytes);
     bytes
@@ -378,7 +408,7 @@ fn web_config(config: &Config, files: &files::Place) -> WebConfig {
     }
 }
 
-fn node_config(config: &Config) -> Outcome<NodeConfig> {
+fn node_config(config: &Config, role: Option<&calls::Role>) -> Outcome<NodeConfig> {
     let limits = &config.limits;
     Ok(NodeConfig {
         limits: chat::Limits {
@@ -404,7 +434,7 @@ fn node_config(config: &Config) -> Outcome<NodeConfig> {
         presence_grace_ms: config.presence.grace.as_millis(),
         presence_coalesce_ms: config.presence.coalesce.as_millis(),
         clock_skew_ms: config.tokens.clock_skew.as_millis(),
-        calls: calls::config(&config.calls)?,
+        calls: calls::config(&config.calls, role)?,
     })
 }
 

@@ -70,6 +70,12 @@ pub(crate) enum LoadCommand {
     ///
     /// Its figures are changed with `kith load run calls --set pairs=15000`.
     Calls(LoadTarget),
+    /// Clients of STUN and TURN ask, take relays and send data through them; says how much that is, and what each
+    /// costs the server.
+    ///
+    /// Its figures are changed with `kith load run turn --set relays=5000`; another server is measured with
+    /// `--set server=127.0.0.1:3478 --set turn-secret-file=FILE --pid PID`.
+    Turn(LoadTarget),
     /// Visitors come, look at pages as browsers do, and leave; prints Siege's table.
     ///
     /// Example: kith load visit --visitors 3333 --time 60s
@@ -116,6 +122,7 @@ impl LoadCommand {
             | LoadCommand::Typing(target)
             | LoadCommand::Room(target)
             | LoadCommand::Calls(target)
+            | LoadCommand::Turn(target)
             | LoadCommand::All(target) => Some(target),
             LoadCommand::Run(args) => Some(&args.target),
             LoadCommand::Presets | LoadCommand::Show(_) => None,

@@ -8,6 +8,7 @@ mod room;
 mod slow;
 mod storm;
 mod stress;
+mod turn;
 mod typing;
 mod visit;
 
@@ -32,6 +33,7 @@ pub(super) use storm::Storm;
 pub(crate) use storm::StormArgs;
 pub(super) use stress::Stress;
 pub(crate) use stress::StressArgs;
+pub(super) use turn::Turn;
 pub(super) use typing::Typing;
 pub(super) use visit::Visit;
 pub(crate) use visit::VisitArgs;

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use super::own_node::NodeWish;
 use super::plan::{
-    Calls, Community, Contradiction, Flood, Mix, Room, Slow, Storm, Stress, Task, Typing, Visit,
+    Calls, Community, Contradiction, Flood, Mix, Room, Slow, Storm, Stress, Task, Turn, Typing, Visit,
 };
 use super::study::{self, Study};
 use super::{presets, setting};
@@ -36,13 +36,15 @@ struct PlanFile {
     mix: Option<Mix>,
     room: Option<Room>,
     calls: Option<Calls>,
+    turn: Option<Turn>,
     study: Option<Study>,
 }
 
 impl PlanFile {
     /// What its sections ask for: a plan has one.
     fn tasks(self) -> Vec<Box<dyn Task>> {
-        let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, room, calls, .. } = self;
+        let PlanFile { flood, stress, storm, slow, community, typing, visit, mix, room, calls, turn, .. } =
+            self;
         [
             boxed(flood),
             boxed(stress),
@@ -51,6 +53,7 @@ impl PlanFile {
             boxed(slow),
             boxed(room),
             boxed(calls),
+            boxed(turn),
             boxed(visit),
             boxed(mix),
             boxed(community),

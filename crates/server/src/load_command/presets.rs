@@ -52,6 +52,8 @@ pub(super) const ALL: &[Preset] = presets![
     "calls",
     "avchat-calls",
     "short-calls",
+    "turn",
+    "short-turn",
     "visit",
     "avchat-3333",
     "avchat-10000",

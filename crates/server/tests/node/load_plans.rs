@@ -48,6 +48,23 @@ fn every_call_is_set_up_held_hung_up_and_leaves_its_message() {
 }
 
 #[test]
+fn questions_relays_and_data_of_turn_are_counted_with_what_they_cost() {
+    let scratch = Scratch::new("load-turn");
+    fs::write(scratch.path().join("turn.toml"), "[turn]\nrelays = 30\nflows = 6\ntime = \"300ms\"\n")
+        .unwrap();
+    let report: Value = serde_json::from_str(&scratch.say("load run turn.toml --json")).unwrap();
+    assert_eq!(
+        (&report["valid"], &report["relays"], &report["flows"]),
+        (&true.into(), &30.into(), &6.into()),
+        "{report}"
+    );
+    assert!(report["cpu_micros_per_packet"].is_number() && report["packets_per_second"].as_f64() > Some(0.0));
+    let wrong = "[turn]\nserver = \"127.0.0.1:3478\"\n";
+    fs::write(scratch.path().join("wrong.toml"), wrong).unwrap();
+    assert!(scratch.fails("load run wrong.toml").contains("turn-secret-file"));
+}
+
+#[test]
 fn a_node_of_its_own_speaks_tls_and_has_the_settings_of_the_plan() {
     let scratch = Scratch::new("own-tls");
     let plan = "tls = true\n[node]\nedge.workers = 1\nstore.sync = \"normal\"\n[flood]\nconnections = 30\nhold = \"1s\"\n";

@@ -20,3 +20,4 @@ mod load_plans;
 mod running;
 mod settings;
 mod tls;
+mod turn;

@@ -55,7 +55,7 @@ fn a_wrong_certificate_at_the_start_is_explained() {
 }
 
 /// Writes a new self-signed certificate for `localhost`, and answers it.
-fn write_certificate(cert: &Path, key: &Path) -> CertificateDer<'static> {
+pub(crate) fn write_certificate(cert: &Path, key: &Path) -> CertificateDer<'static> {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
     fs::write(cert, made.cert.pem()).unwrap();
     fs::write(key, made.signing_key.serialize_pem()).unwrap();

@@ -1,0 +1,42 @@
+//! TURN: questions of STUN as fast as they are answered, then relays, then data through some of them; and what each costs the server.
+//!
+//! Any server will do that takes the credentials of the TURN REST convention: ours, or another of which the secret is known.
+
+mod drive;
+mod report;
+mod way;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+pub use report::Report;
+
+use crate::{Aim, LoadError};
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct TurnPlan {
+    pub aim: Aim,
+    /// None: that of the node, which is asked for it.
+    pub server: Option<Server>,
+    /// Clients at a time that ask, or allocate.
+    pub window: u32,
+    pub relays: u32,
+    /// Relays through which data passes.
+    pub flows: u32,
+    pub packet_bytes: usize,
+    /// How long questions are asked, and as long data passes.
+    pub time: Duration,
+}
+
+/// A server of others.
+#[derive(Debug, Clone)]
+pub struct Server {
+    pub addr: SocketAddr,
+    pub secret: Vec<u8>,
+}
+
+/// Runs the plan. `say` gets a line now and then, for people.
+pub fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+    drive::run(plan, say)
+}

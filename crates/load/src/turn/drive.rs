@@ -1,0 +1,228 @@
+//! Asks, allocates, sends: plain sockets in a few threads, so that the generator is the same whoever is asked.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use calls::client::{Caller, Heard, channel_data};
+use calls::stun::{attribute, method};
+
+use super::report::{Findings, Passed};
+use super::way::Way;
+use super::{Report, TurnPlan};
+use crate::LoadError;
+use crate::conductor::own_cpu;
+use crate::probe::{Probe, Sample};
+
+/// What has not come by then is lost.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Packets of a flow that are on their way, each way.
+const IN_FLIGHT: usize = 8;
+
+const CHANNEL: u16 = 0x4000;
+
+/// The server and the generator at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stand {
+    pub(super) at: Instant,
+    pub(super) sample: Sample,
+    pub(super) generator: Option<f64>,
+}
+
+pub(super) fn run(plan: &TurnPlan, say: &mut dyn FnMut(&str)) -> Result<Report, LoadError> {
+    let way = Way::find(plan)?;
+    let probe = plan.aim.server.map_or(Probe::Blind, Probe::Process);
+    let stand = || Stand { at: Instant::now(), sample: probe.look(), generator: own_cpu() };
+    say(&format!("asking {} for {} s", way.addr, plan.time.as_secs_f64()));
+    // What comes into memory only when it is first used is there before anything is counted.
+    questions(plan, way.addr, Duration::from_millis(200))?;
+    let begin = stand();
+    let answered = questions(plan, way.addr, plan.time)?;
+    let asked = stand();
+    say(&format!("{} relays", plan.relays));
+    let mut clients = clients(plan, &way)?;
+    let before = stand();
+    let refused = allocate(plan, &mut clients);
+    let allocated = stand();
+    say(&format!("data through {} of them for {} s", plan.flows, plan.time.as_secs_f64()));
+    let mut flows = flows(plan, &mut clients)?;
+    let sending = stand();
+    let passed = pass(plan, &mut flows)?;
+    let sent = stand();
+    let flows = flows.len() as u64;
+    let relays = clients.iter().filter(|client| client.relayed.is_some()).count();
+    release(&mut clients);
+    let findings = Findings {
+        server: way.addr,
+        questions: [begin, asked],
+        answered,
+        allocating: [before, allocated],
+        relays: relays as u64,
+        refused,
+        passing: [sending, sent],
+        flows,
+        passed,
+        interrupted: plan.aim.stopped(),
+    };
+    Ok(Report::new(plan, &findings))
+}
+
+fn threads(plan: &TurnPlan) -> usize {
+    plan.aim.threads.max(1)
+}
+
+/// Answers how many questions were answered.
+fn questions(plan: &TurnPlan, server: SocketAddr, time: Duration) -> io::Result<u64> {
+    let window = (plan.window as usize).div_ceil(threads(plan)).max(1);
+    let each = |_| asking(server, window, time, &plan.aim.stop);
+    let counts = in_threads(threads(plan), each)?;
+    Ok(counts.into_iter().sum())
+}
+
+fn asking(server: SocketAddr, window: usize, time: Duration, stop: &AtomicBool) -> io::Result<u64> {
+    let socket = socket(server)?;
+    // As long as its answer, as the questions of most browsers' ICE are; shorter ones are a matter of budgets.
+    let question = Caller::new("", "", 1).request(method::BINDING, |message| {
+        message.bytes(attribute::SOFTWARE, b"kith load!!!");
+    });
+    let (begin, mut answered, mut buffer) = (Instant::now(), 0, [0; 512]);
+    while begin.elapsed() < time && !stop.load(Ordering::Relaxed) {
+        for _ in 0..window {
+            // A full buffer of the system is no answer either.
+            let _ = socket.send(&question);
+        }
+        answered += (0..window).take_while(|_| socket.recv(&mut buffer).is_ok()).count() as u64;
+    }
+    Ok(answered)
+}
+
+/// One with a relay, or to have one.
+pub(super) struct Client {
+    socket: UdpSocket,
+    caller: Caller,
+    pub(super) relayed: Option<SocketAddr>,
+}
+
+fn clients(plan: &TurnPlan, way: &Way) -> io::Result<Vec<Client>> {
+    let client = |number| {
+        let socket = socket(way.addr)?;
+        Ok(Client { socket, caller: way.caller(number), relayed: None })
+    };
+    (0..plan.relays).map(client).collect()
+}
+
+/// Answers how many were refused or got no answer.
+fn allocate(plan: &TurnPlan, clients: &mut [Client]) -> u64 {
+    let mut failed = 0;
+    for group in clients.chunks_mut(plan.window.max(1) as usize) {
+        let heard = ask_all(group, |caller| caller.allocate(false));
+        for (client, heard) in group.iter_mut().zip(heard) {
+            match heard {
+                Some(Heard::Success { relayed: Some(relayed), .. }) => client.relayed = Some(relayed),
+                _ => failed += 1,
+            }
+        }
+    }
+    failed
+}
+
+/// One request of each, all at once, and again where the server wants credentials.
+fn ask_all(group: &mut [Client], request: impl Fn(&mut Caller) -> Vec<u8>) -> Vec<Option<Heard>> {
+    let mut heard = vec![Some(Heard::Again); group.len()];
+    for _ in 0..3 {
+        let open = |heard: &Option<Heard>| *heard == Some(Heard::Again);
+        for (client, _) in group.iter_mut().zip(&heard).filter(|(_, heard)| open(heard)) {
+            let _ = client.socket.send(&request(&mut client.caller));
+        }
+        for (client, heard) in group.iter_mut().zip(&mut heard).filter(|(_, heard)| open(heard)) {
+            let mut buffer = [0; 2_048];
+            let answer = client.socket.recv(&mut buffer).ok();
+            *heard = answer.and_then(|length| client.caller.hear(&buffer[..length]));
+        }
+    }
+    heard
+}
+
+/// A client, its relay and a peer.
+struct Flow<'c> {
+    client: &'c Client,
+    relayed: SocketAddr,
+    peer: UdpSocket,
+}
+
+fn flows<'c>(plan: &TurnPlan, clients: &'c mut [Client]) -> io::Result<Vec<Flow<'c>>> {
+    let most = (plan.flows as usize).min(clients.len());
+    let mut peers = Vec::new();
+    for client in &mut clients[..most] {
+        let peer = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        peer.set_read_timeout(Some(PATIENCE))?;
+        let address = peer.local_addr()?;
+        let bound = ask_all(std::slice::from_mut(client), |caller| caller.bind(CHANNEL, address));
+        peers.push((matches!(bound[..], [Some(Heard::Success { .. })]), peer));
+    }
+    let flow = |(client, (bound, peer)): (&'c Client, (bool, UdpSocket))| {
+        Some(Flow { client, relayed: client.relayed.filter(|_| bound)?, peer })
+    };
+    Ok(clients[..most].iter().zip(peers).filter_map(flow).collect())
+}
+
+/// Data to the peers, and back, as fast as it comes.
+fn pass(plan: &TurnPlan, flows: &mut [Flow<'_>]) -> io::Result<Passed> {
+    let shares = flows.len().div_ceil(threads(plan)).max(1);
+    let parts: Vec<&[Flow<'_>]> = flows.chunks(shares).collect();
+    let passed = in_threads(parts.len(), |part| Ok(passing(plan, parts[part])))?;
+    Ok(passed.into_iter().fold(Passed::default(), Passed::and))
+}
+
+fn passing(plan: &TurnPlan, flows: &[Flow<'_>]) -> Passed {
+    let (message, data) =
+        (channel_data(CHANNEL, &vec![0x55; plan.packet_bytes]), vec![0x55; plan.packet_bytes]);
+    let (begin, mut passed, mut buffer) = (Instant::now(), Passed::default(), vec![0; 65_536]);
+    while begin.elapsed() < plan.time && !plan.aim.stopped() && !flows.is_empty() {
+        for flow in flows {
+            (0..IN_FLIGHT).for_each(|_| drop(flow.client.socket.send(&message)));
+        }
+        for flow in flows {
+            let came = (0..IN_FLIGHT).take_while(|_| flow.peer.recv(&mut buffer).is_ok()).count();
+            passed.to_peers += came as u64;
+            passed.lost += (IN_FLIGHT - came) as u64;
+            (0..IN_FLIGHT).for_each(|_| drop(flow.peer.send_to(&data, flow.relayed)));
+        }
+        for flow in flows {
+            let came = (0..IN_FLIGHT).take_while(|_| flow.client.socket.recv(&mut buffer).is_ok()).count();
+            passed.to_clients += came as u64;
+            passed.lost += (IN_FLIGHT - came) as u64;
+        }
+    }
+    passed
+}
+
+fn release(clients: &mut [Client]) {
+    for group in clients.chunks_mut(256) {
+        ask_all(group, |caller| caller.refresh(0));
+    }
+}
+
+fn socket(server: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = match server {
+        SocketAddr::V4(_) => UdpSocket::bind("0.0.0.0:0")?,
+        SocketAddr::V6(_) => UdpSocket::bind("[::]:0")?,
+    };
+    socket.connect(server)?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    Ok(socket)
+}
+
+fn in_threads<R: Send>(threads: usize, act: impl Fn(usize) -> io::Result<R> + Sync) -> io::Result<Vec<R>> {
+    let act = &act;
+    thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|number| scope.spawn(move || act(number))).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, io::Result<R>>| {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread of the generator has ended")))
+        };
+        running.into_iter().map(join).collect()
+    })
+}

@@ -1,0 +1,117 @@
+//! Which server, and names and passwords for it.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use calls::Credentials;
+use calls::client::Caller;
+use serde::Deserialize;
+
+use super::{Server, TurnPlan};
+use crate::LoadError;
+use crate::conductor::now_unix;
+use crate::token::Passes;
+
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) struct Way {
+    pub(super) addr: SocketAddr,
+    names: Names,
+}
+
+enum Names {
+    /// We make them.
+    Ours { secret: Credentials, until: u64 },
+    /// The node has made one.
+    Given { name: String, password: String },
+}
+
+/// What `POST /v1/ice` answers.
+#[derive(Debug, Deserialize)]
+struct Ice {
+    ice: Vec<IceServer>,
+}
+
+#[derive(Debug, Deserialize)]
+struct IceServer {
+    urls: Vec<String>,
+    username: Option<String>,
+    credential: Option<String>,
+}
+
+impl Way {
+    pub(super) fn find(plan: &TurnPlan) -> Result<Way, LoadError> {
+        if let Some(Server { addr, secret }) = &plan.server {
+            let names = Names::Ours { secret: Credentials::new(secret), until: now_unix().as_secs() + 7_200 };
+            return Ok(Way { addr: *addr, names });
+        }
+        let ice =
+            ask(plan).ok_or(LoadError::Plan("the node does not say which TURN server it has: name one"))?;
+        let usable = |server: IceServer| {
+            let addr = server.urls.iter().find_map(|url| address(url))?;
+            Some(Way { addr, names: Names::Given { name: server.username?, password: server.credential? } })
+        };
+        let none = LoadError::Plan("the node has no TURN server over UDP: set calls.listen, or name another");
+        ice.ice.into_iter().find_map(usable).ok_or(none)
+    }
+
+    /// A client of its own, or one more of the user's whom the node has named.
+    pub(super) fn caller(&self, number: u32) -> Caller {
+        let first = u64::from(number) << 32;
+        match &self.names {
+            Names::Given { name, password } => Caller::new(name, password, first),
+            Names::Ours { secret, until } => {
+                let name = format!("{until}:1-{number:x}");
+                Caller::new(&name, &secret.password(&name), first)
+            }
+        }
+    }
+}
+
+fn ask(plan: &TurnPlan) -> Option<Ice> {
+    let target = &plan.aim.target;
+    if target.tls {
+        return None;
+    }
+    let passes = Passes::new(&plan.aim, now_unix().as_secs());
+    let (site, token) = passes.of(0);
+    let body = format!(r#"{{"site":"{site}"}}"#);
+    let mut stream = TcpStream::connect_timeout(&target.addr, PATIENCE).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    let request = format!(
+        "POST /v1/ice HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        target.host,
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.take(64 * 1024).read_to_string(&mut answer).ok()?;
+    let json = answer.split_once("\r\n\r\n")?.1;
+    serde_json::from_str(&json[json.find('{')?..=json.rfind('}')?]).ok()
+}
+
+/// Of a server over UDP, as RFC 7065 writes it.
+fn address(url: &str) -> Option<SocketAddr> {
+    let host = url.strip_prefix("turn:").filter(|rest| !rest.contains("transport=tcp"))?;
+    let host = host.split('?').next()?;
+    host.to_socket_addrs().ok()?.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_over_udp_are_found_among_others() {
+        assert_eq!(address("turn:127.0.0.1:3478"), Some("127.0.0.1:3478".parse().unwrap()));
+        assert_eq!(address("turn:127.0.0.1:3478?transport=udp"), Some("127.0.0.1:3478".parse().unwrap()));
+        assert_eq!(address("turn:[::1]:3478"), Some("[::1]:3478".parse().unwrap()));
+        for other in
+            ["turn:127.0.0.1:3478?transport=tcp", "turns:127.0.0.1:5349", "stun:127.0.0.1:3478", "turn:"]
+        {
+            assert_eq!(address(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The calls role: our own STUN and TURN server, where it listens and what clients are told of it.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::calls::{CallsConfig, Credentials, Quotas, RelayAddress};
+use edge::{Listener, tls};
+
+use super::{secret, servers};
+use crate::config::{Calls, Config};
+use crate::trouble::{Outcome, Trouble};
+
+/// RFC 8489 §18.6, RFC 8656 §20.
+const PORT: u16 = 3_478;
+const TLS_PORT: u16 = 5_349;
+
+/// Our own server at work.
+pub(crate) struct Role {
+    running: ::calls::Calls,
+    secret: Arc<[u8]>,
+    stun: Vec<Box<str>>,
+    turn: Vec<Box<str>>,
+    relays: Vec<RelayAddress>,
+}
+
+/// Whether there is one to be.
+pub(crate) fn is_wanted(config: &Config) -> Outcome<bool> {
+    Ok(places(config)? != Places::default())
+}
+
+/// Where it listens.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Places {
+    plain: Vec<SocketAddr>,
+    tls: Vec<SocketAddr>,
+}
+
+impl Role {
+    /// None where there is none to be. `descriptors`: what it may use of them, for relays and connections together.
+    pub(crate) fn begin(config: &Config, workers: usize, descriptors: u64) -> Outcome<Option<Role>> {
+        let places = places(config)?;
+        if places == Places::default() {
+            return Ok(None);
+        }
+        let secret = match config.calls.turn_secret_file.as_str() {
+            "" => Arc::new(crate::serve::random()),
+            path => secret(Path::new(path))?,
+        };
+        let relays = relays(&config.calls, &places)?;
+        let room = u32::try_from(descriptors / 2).unwrap_or(u32::MAX);
+        let quotas = quotas(&config.calls, room);
+        let opened = config.calls.peers.0.clone();
+        let role_config = CallsConfig {
+            udp: places.plain.clone(),
+            streams: streams(config, &places)?,
+            relays: relays.clone(),
+            ports: config.calls.ports.0.clone(),
+            credentials: Credentials::new(&secret),
+            may_relay: Arc::new(move |ip| push::is_public(ip) || opened.contain(ip)),
+            quotas,
+            excess_bytes_per_second: config.calls.unproven_bytes.into(),
+            max_connections: room as usize,
+        };
+        let running = ::calls::start(role_config, workers).map_err(|error| cannot_listen(&places, &error))?;
+        let host = host(config, &relays);
+        let streams = running.stream_addrs();
+        let (tcp, tls) = streams.split_at(places.plain.len().min(streams.len()));
+        let udp = running.udp_addrs();
+        let ports = |scheme: &str, addresses: &[SocketAddr], rest: &str| {
+            let mut ports: Vec<u16> = addresses.iter().map(SocketAddr::port).collect();
+            ports.dedup();
+            ports
+                .into_iter()
+                .map(|port| format!("{scheme}:{host}:{port}{rest}").into())
+                .collect::<Vec<Box<str>>>()
+        };
+        let turn = [
+            ports("turn", udp, ""),
+            ports("turn", tcp, "?transport=tcp"),
+            ports("turns", tls, "?transport=tcp"),
+        ];
+        let (stun, turn) = (ports("stun", udp, ""), turn.concat());
+        tracing::info!(%host, ?relays, at_most = quotas.relays, "calls: STUN and TURN");
+        Ok(Some(Role { running, secret, stun, turn, relays }))
+    }
+
+    pub(crate) fn secret(&self) -> Arc<[u8]> {
+        Arc::clone(&self.secret)
+    }
+
+    /// As in RFC 7064,
+    pub(crate) fn stun(&self) -> &[Box<str>] {
+        &self.stun
+    }
+
+    /// and RFC 7065. Without an address for relays there is nothing to offer.
+    pub(crate) fn turn(&self) -> &[Box<str>] {
+        if self.relays.is_empty() { &[] } else { &self.turn }
+    }
+
+    pub(crate) fn running(&self) -> &::calls::Calls {
+        &self.running
+    }
+
+    pub(crate) fn stop(self, flush: Duration) {
+        self.running.stop(flush);
+    }
+}
+
+/// What can be known without listening.
+pub(super) fn check(calls: &Calls) -> Outcome {
+    addresses("calls.listen", &calls.listen)?;
+    addresses("calls.listen_tls", &calls.listen_tls)?;
+    let told = external(calls)?;
+    match told.iter().filter(|ip| ip.is_ipv4()).count() > 1
+        || told.iter().filter(|ip| ip.is_ipv6()).count() > 1
+    {
+        true => {
+            Err(Trouble::new("calls.external has two addresses of one family").remedy("name one of each"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// `auto`: where browsers reach the node from elsewhere, beside other servers that are named for it. A node on loopback needs none,
+/// and who has coturn goes on with it.
+fn places(config: &Config) -> Outcome<Places> {
+    let calls = &config.calls;
+    let named = !calls.turn.is_empty() || !calls.stun.is_empty();
+    let beyond = |address: &SocketAddr| !address.ip().is_loopback();
+    let auto = config.https.filter(beyond).or(Some(config.http).filter(beyond)).filter(|_| !named);
+    let plain = match addresses("calls.listen", &calls.listen)? {
+        Some(named) => named,
+        None => auto.map(|address| SocketAddr::new(address.ip(), PORT)).into_iter().collect(),
+    };
+    let has_certificate = config.tls_cert.is_some() && config.tls_key.is_some();
+    let tls = match addresses("calls.listen_tls", &calls.listen_tls)? {
+        Some(named) if !named.is_empty() && !has_certificate => {
+            return Err(Trouble::new("calls.listen_tls needs a certificate and its key")
+                .remedy("add --tls-cert chain.pem --tls-key key.pem, or leave it out"));
+        }
+        Some(named) => named,
+        None if has_certificate => {
+            plain.iter().map(|address| SocketAddr::new(address.ip(), TLS_PORT)).collect()
+        }
+        None => Vec::new(),
+    };
+    Ok(Places { plain, tls })
+}
+
+/// None: `auto`.
+fn addresses(key: &str, text: &str) -> Outcome<Option<Vec<SocketAddr>>> {
+    let wrong = |word: &str| {
+        Trouble::new(format!("{key} has `{word}`, which is no address with a port"))
+            .remedy(format!("as in {key} = \"0.0.0.0:3478, [::]:3478\", or auto, or off"))
+    };
+    match text {
+        "auto" => Ok(None),
+        "off" => Ok(Some(Vec::new())),
+        text => servers(text)
+            .iter()
+            .map(|word| word.parse().map_err(|_| wrong(word)))
+            .collect::<Outcome<_>>()
+            .map(Some),
+    }
+}
+
+fn external(calls: &Calls) -> Outcome<Vec<IpAddr>> {
+    let wrong = |word: &str| {
+        Trouble::new(format!("calls.external has `{word}`, which is no address"))
+            .remedy("as in calls.external = \"203.0.113.7, 2001:db8::7\"")
+    };
+    servers(&calls.external).iter().map(|word| word.parse().map_err(|_| wrong(word))).collect()
+}
+
+/// For each family in which it listens: what relays are bound to, and what clients are told.
+fn relays(calls: &Calls, places: &Places) -> Outcome<Vec<RelayAddress>> {
+    let external = external(calls)?;
+    let mut relays: Vec<RelayAddress> = Vec::new();
+    for bind in places.plain.iter().chain(&places.tls).map(SocketAddr::ip) {
+        if relays.iter().any(|relay| relay.bind.is_ipv4() == bind.is_ipv4()) {
+            continue;
+        }
+        let named = external.iter().copied().find(|ip| ip.is_ipv4() == bind.is_ipv4());
+        let told = named.or_else(|| if bind.is_unspecified() { outward(bind) } else { Some(bind) });
+        match told {
+            Some(told) => relays.push(RelayAddress { bind, told }),
+            None => {
+                tracing::warn!(%bind, "no relays of this family: calls.external is not set, and there is no way out")
+            }
+        }
+        if let Some(told) =
+            told.filter(|told| named.is_none() && !told.is_loopback() && !push::is_public(*told))
+        {
+            tracing::warn!(%told, "calls are relayed within this network only: set calls.external to the public address");
+        }
+    }
+    Ok(relays)
+}
+
+/// The address with which this machine goes out. Nothing is sent: the system only looks for a way to an address that is
+/// for documentation (RFC 5737, RFC 3849).
+fn outward(any: IpAddr) -> Option<IpAddr> {
+    let far = match any {
+        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)),
+    };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect((far, 9)).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
+
+/// A name where there is one, because certificates have names.
+fn host(config: &Config, relays: &[RelayAddress]) -> String {
+    let of_url = config.public_url.as_deref().and_then(|url| {
+        let authority = url.split_once("://")?.1.split('/').next()?;
+        let bracket = authority.rfind(']').unwrap_or(0);
+        let end = authority[bracket..].find(':').map_or(authority.len(), |at| bracket + at);
+        Some(authority[..end].to_owned()).filter(|host| !host.is_empty())
+    });
+    of_url.unwrap_or_else(|| {
+        match relays.iter().find(|it| it.told.is_ipv4()).or(relays.first()).map(|it| it.told) {
+            Some(IpAddr::V6(ip)) => format!("[{ip}]"),
+            Some(ip) => ip.to_string(),
+            None => "localhost".into(),
+        }
+    })
+}
+
+fn quotas(calls: &Calls, room: u32) -> Quotas {
+    let bytes = |kbit: u32| u64::from(kbit) * 1_000 / 8;
+    Quotas {
+        relays: if calls.relays == 0 { room } else { calls.relays.min(room) },
+        user_relays: calls.relays_per_user,
+        site_relays: calls.relays_per_site,
+        user_bytes_per_second: bytes(calls.kbit_per_user),
+        site_bytes_per_second: bytes(calls.kbit_per_site),
+    }
+}
+
+/// TCP where datagrams are taken, too, and then TLS.
+fn streams(config: &Config, places: &Places) -> Outcome<Vec<Listener>> {
+    let mut listeners: Vec<Listener> = places.plain.iter().map(|address| Listener::plain(*address)).collect();
+    if let (false, Some(cert), Some(key)) = (places.tls.is_empty(), &config.tls_cert, &config.tls_key) {
+        let loaded = tls::load(cert, key)
+            .map_err(|error| Trouble::new("the certificate cannot be used for calls").because(error))?;
+        let acceptor = tls::Acceptor::new(::calls::tls(&loaded));
+        listeners.extend(places.tls.iter().map(|address| Listener {
+            addr: *address,
+            tls: Some(acceptor.clone()),
+            require_tls: true,
+        }));
+    }
+    Ok(listeners)
+}
+
+fn cannot_listen(places: &Places, error: &std::io::Error) -> Trouble {
+    let addresses: Vec<String> = places.plain.iter().chain(&places.tls).map(SocketAddr::to_string).collect();
+    Trouble::new(format!("cannot listen for calls on {}", addresses.join(", ")))
+        .because(error)
+        .remedy("another server may be there: end it, or set calls.listen and calls.listen_tls, to off if there shall be none")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(http: &str, change: impl FnOnce(&mut Config)) -> Config {
+        let mut config = Config { http: http.parse().expect(http), ..Config::default() };
+        change(&mut config);
+        config
+    }
+
+    fn plain(config: &Config) -> Vec<String> {
+        places(config).expect("all is well").plain.iter().map(SocketAddr::to_string).collect()
+    }
+
+    #[test]
+    fn by_itself_it_is_where_members_come_from_elsewhere_and_nobody_else_is_named() {
+        assert!(plain(&config("127.0.0.1:8080", |_| {})).is_empty());
+        assert_eq!(plain(&config("0.0.0.0:80", |_| {})), ["0.0.0.0:3478"]);
+        let coturn = |config: &mut Config| config.calls.turn = "turn:a:3478".into();
+        assert!(plain(&config("0.0.0.0:80", coturn)).is_empty());
+        assert!(plain(&config("0.0.0.0:80", |config| config.calls.listen = "off".into())).is_empty());
+        let named = |config: &mut Config| config.calls.listen = "127.0.0.1:0, [::1]:7".into();
+        assert_eq!(plain(&config("127.0.0.1:80", named)), ["127.0.0.1:0", "[::1]:7"]);
+        let behind_a_proxy =
+            |config: &mut Config| config.https = Some("198.51.100.7:443".parse().expect("an address"));
+        assert_eq!(plain(&config("127.0.0.1:80", behind_a_proxy)), ["198.51.100.7:3478"]);
+    }
+
+    #[test]
+    fn tls_comes_with_the_certificate() {
+        let with = config("0.0.0.0:80", |config| {
+            (config.tls_cert, config.tls_key) = (Some("c".into()), Some("k".into()));
+        });
+        assert_eq!(places(&with).expect("all is well").tls, ["0.0.0.0:5349".parse().expect("an address")]);
+        let without = config("0.0.0.0:80", |config| config.calls.listen_tls = "0.0.0.0:443".into());
+        assert!(places(&without).expect_err("no certificate").to_string().contains("--tls-cert"));
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let said = |change: fn(&mut Calls)| {
+            let mut calls = Calls::default();
+            change(&mut calls);
+            check(&calls).expect_err("it is wrong").to_string()
+        };
+        assert!(said(|calls| calls.listen = "3478".into()).contains("`3478`"));
+        assert!(said(|calls| calls.listen_tls = "x".into()).contains("calls.listen_tls"));
+        assert!(said(|calls| calls.external = "im.example".into()).contains("203.0.113.7"));
+        assert!(said(|calls| calls.external = "1.1.1.1, 2.2.2.2".into()).contains("one of each"));
+        assert!(check(&Calls::default()).is_ok());
+    }
+
+    #[test]
+    fn clients_are_told_the_public_name_or_the_address() {
+        let at = |url: Option<&str>, told: &str| {
+            let told = told.parse().expect("an address");
+            let config = Config { public_url: url.map(str::to_owned), ..Config::default() };
+            host(&config, &[RelayAddress { bind: told, told }])
+        };
+        assert_eq!(at(Some("https://im.example"), "192.0.2.7"), "im.example");
+        assert_eq!(at(Some("https://im.example:8443/x"), "192.0.2.7"), "im.example");
+        assert_eq!(at(Some("https://[2001:db8::1]:8443"), "192.0.2.7"), "[2001:db8::1]");
+        assert_eq!(at(None, "192.0.2.7"), "192.0.2.7");
+        assert_eq!(at(None, "2001:db8::7"), "[2001:db8::7]");
+    }
+
+    #[test]
+    fn behind_a_nat_the_address_in_front_is_told() {
+        let calls = Calls { external: "198.51.100.7".into(), ..Calls::default() };
+        let places = Places { plain: vec!["10.0.0.5:3478".parse().expect("an address")], tls: Vec::new() };
+        let ip = |text: &str| text.parse::<IpAddr>().expect(text);
+        let expected = RelayAddress { bind: ip("10.0.0.5"), told: ip("198.51.100.7") };
+        assert_eq!(relays(&calls, &places).expect("all is well"), [expected]);
+    }
+}
