@@ -64,7 +64,7 @@ start_kith() {
 listen = "127.0.0.1:$kith_port"
 turn_secret_file = "$work/secret"
 peers = "127.0.0.0/8"
-ports = "20000-60000"
+ports = "20000-65535"
 relays = 0
 relays_per_user = 0
 kbit_per_user = 0
@@ -76,7 +76,7 @@ END
 
 start_coturn() {
   coturn_port="$(free_port)"
-  turnserver -n --listening-ip 127.0.0.1 --listening-port "$coturn_port" --relay-ip 127.0.0.1 --min-port 20000 --max-port 60000 \
+  turnserver -n --listening-ip 127.0.0.1 --listening-port "$coturn_port" --relay-ip 127.0.0.1 --min-port 20000 --max-port 65535 \
     --use-auth-secret --static-auth-secret "$secret" --realm kith --allow-loopback-peers --no-cli --no-tls --no-dtls --no-tcp \
     --relay-threads 2 --log-file "$work/coturn.log" --simple-log --pidfile "$work/coturn.pid" --userdb "$work/coturn.db" \
     --no-stdout-log --cli-password none >"$work/coturn.out" 2>&1 &

@@ -268,7 +268,8 @@ impl Protocol for Gateway {
 
     fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> Conn {
         io.set_timer(Some(IDLE));
-        Conn { from: accepted.peer }
+        // A socket for both families names IPv4 as RFC 4291 §2.5.5.2 has it; the client must hear its own address.
+        Conn { from: SocketAddr::new(accepted.peer.ip().to_canonical(), accepted.peer.port()) }
     }
 
     fn input(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {

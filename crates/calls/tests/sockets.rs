@@ -22,7 +22,8 @@ fn config() -> CallsConfig {
         udp: vec![any],
         streams: vec![Listener::plain(any)],
         relays: vec![RelayAddress { bind: LOOPBACK, told: LOOPBACK }],
-        ports: 30_000..=59_999,
+        // With those of peers, which are at the address of the relays here.
+        ports: 20_000..=65_535,
         credentials: Credentials::new(SECRET),
         may_relay: Arc::new(|ip| ip.is_loopback()),
         quotas: Quotas::default(),

@@ -42,6 +42,9 @@ const KNOWN: [u16; 10] = [
 /// Attributes that an error lists at most, so that it is not long because the question was.
 const LISTED: usize = 4;
 
+/// Entries of relays that are gone, beside as many as there are relays.
+const SPARE_ENTRIES: usize = 1_024;
+
 /// Whose request it is, proven by its signature.
 struct Signed<'a> {
     name: &'a str,
@@ -226,6 +229,12 @@ impl Machine {
         let relay = RelayId { slot, generation };
         self.slots_by_client.insert(client, relay);
         self.due.push(Reverse((expires, relay)));
+        // Who takes and gives back without end leaves an entry each time.
+        if self.due.len() > 2 * self.allocations.len() + SPARE_ENTRIES {
+            let allocations = &mut self.allocations;
+            self.due
+                .retain(|Reverse((_, relay))| allocations.get_mut(relay.slot, relay.generation).is_some());
+        }
         self.outputs.push_back(Output::Open { relay, address, even: even.is_some() });
         Ok(())
     }

@@ -365,6 +365,20 @@ fn lifetimes_have_bounds_and_zero_ends_the_relay() {
 }
 
 #[test]
+fn taking_and_giving_back_without_end_leaves_nothing() {
+    let mut scene = Scene::new(config());
+    let mut anna = scene.with_peer(addr(PEER));
+    for _ in 0..3_000 {
+        let refresh = anna.caller.refresh(0);
+        scene.ask(&mut anna, &refresh);
+        assert!(matches!(scene.allocate(&mut anna), Heard::Success { .. }));
+    }
+    assert!(scene.machine.due.len() <= 1_100 && scene.machine.outputs.is_empty());
+    scene.pass(601);
+    assert_eq!((scene.machine.relays(), scene.machine.due.len()), (0, 0));
+}
+
+#[test]
 fn wrong_credentials_are_refused() {
     let mut scene = Scene::new(config());
     let password = |name| Credentials::new(SECRET).password(name);

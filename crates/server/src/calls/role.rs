@@ -66,7 +66,7 @@ impl Role {
         let running = ::calls::start(role_config, workers).map_err(|error| cannot_listen(&places, &error))?;
         let host = host(config, &relays);
         let streams = running.stream_addrs();
-        let (tcp, tls) = streams.split_at(places.plain.len().min(streams.len()));
+        let (tcp, tls) = streams.split_at(for_connections(&places.plain).len().min(streams.len()));
         let udp = running.udp_addrs();
         let ports = |scheme: &str, addresses: &[SocketAddr], rest: &str| {
             let mut ports: Vec<u16> = addresses.iter().map(SocketAddr::port).collect();
@@ -133,7 +133,7 @@ fn places(config: &Config) -> Outcome<Places> {
     let auto = config.https.filter(beyond).or(Some(config.http).filter(beyond)).filter(|_| !named);
     let plain = match addresses("calls.listen", &calls.listen)? {
         Some(named) => named,
-        None => auto.map(|address| SocketAddr::new(address.ip(), PORT)).into_iter().collect(),
+        None => auto.map_or(Vec::new(), |address| both_families(address.ip())),
     };
     let has_certificate = config.tls_cert.is_some() && config.tls_key.is_some();
     let tls = match addresses("calls.listen_tls", &calls.listen_tls)? {
@@ -148,6 +148,15 @@ fn places(config: &Config) -> Outcome<Places> {
         None => Vec::new(),
     };
     Ok(Places { plain, tls })
+}
+
+/// Where connections of both families come to one wildcard, datagrams need one of each.
+fn both_families(ip: IpAddr) -> Vec<SocketAddr> {
+    let mut addresses = vec![SocketAddr::new(ip, PORT)];
+    if ip == IpAddr::V6(Ipv6Addr::UNSPECIFIED) {
+        addresses.push((Ipv4Addr::UNSPECIFIED, PORT).into());
+    }
+    addresses
 }
 
 /// None: `auto`.
@@ -240,15 +249,25 @@ fn quotas(calls: &Calls, room: u32) -> Quotas {
     }
 }
 
+/// For connections, the wildcard of IPv6 is that of IPv4 too.
+fn for_connections(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
+    let covered = |address: &SocketAddr| {
+        address.ip() == IpAddr::V4(Ipv4Addr::UNSPECIFIED)
+            && addresses.contains(&SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), address.port()))
+    };
+    addresses.iter().copied().filter(|address| !covered(address)).collect()
+}
+
 /// TCP where datagrams are taken, too, and then TLS.
 fn streams(config: &Config, places: &Places) -> Outcome<Vec<Listener>> {
-    let mut listeners: Vec<Listener> = places.plain.iter().map(|address| Listener::plain(*address)).collect();
+    let plain = for_connections(&places.plain);
+    let mut listeners: Vec<Listener> = plain.into_iter().map(Listener::plain).collect();
     if let (false, Some(cert), Some(key)) = (places.tls.is_empty(), &config.tls_cert, &config.tls_key) {
         let loaded = tls::load(cert, key)
             .map_err(|error| Trouble::new("the certificate cannot be used for calls").because(error))?;
         let acceptor = tls::Acceptor::new(::calls::tls(&loaded));
-        listeners.extend(places.tls.iter().map(|address| Listener {
-            addr: *address,
+        listeners.extend(for_connections(&places.tls).into_iter().map(|addr| Listener {
+            addr,
             tls: Some(acceptor.clone()),
             require_tls: true,
         }));
@@ -282,6 +301,7 @@ mod tests {
         assert!(plain(&config("127.0.0.1:8080", |_| {})).is_empty());
         assert_eq!(plain(&config("0.0.0.0:80", |_| {})), ["0.0.0.0:3478"]);
         let coturn = |config: &mut Config| config.calls.turn = "turn:a:3478".into();
+        assert_eq!(plain(&config("[::]:80", |_| {})), ["[::]:3478", "0.0.0.0:3478"]);
         assert!(plain(&config("0.0.0.0:80", coturn)).is_empty());
         assert!(plain(&config("0.0.0.0:80", |config| config.calls.listen = "off".into())).is_empty());
         let named = |config: &mut Config| config.calls.listen = "127.0.0.1:0, [::1]:7".into();
@@ -299,6 +319,14 @@ mod tests {
         assert_eq!(places(&with).expect("all is well").tls, ["0.0.0.0:5349".parse().expect("an address")]);
         let without = config("0.0.0.0:80", |config| config.calls.listen_tls = "0.0.0.0:443".into());
         assert!(places(&without).expect_err("no certificate").to_string().contains("--tls-cert"));
+    }
+
+    #[test]
+    fn a_wildcard_of_both_families_is_listened_on_once() {
+        let at = |text: &str| text.parse::<SocketAddr>().expect(text);
+        let [six, four, other] = [at("[::]:3478"), at("0.0.0.0:3478"), at("0.0.0.0:3479")];
+        assert_eq!(for_connections(&[four, six, other]), [six, other]);
+        assert_eq!(for_connections(&[four]), [four]);
     }
 
     #[test]
