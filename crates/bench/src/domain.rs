@@ -91,6 +91,7 @@ impl User {
             position: None,
             origin: None,
             address: None,
+            agent: chat::Agent::default(),
         };
         node.sign_in(hello, self.session().handle, NOW);
     }

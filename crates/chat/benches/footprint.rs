@@ -159,6 +159,7 @@ fn sign_in(node: &Node, number: u32, token: &str) {
         position: None,
         origin: None,
         address: None,
+        agent: Agent::default(),
     };
     node.sign_in(hello, SessionHandle(number.into()), NOW);
 }
@@ -276,6 +277,8 @@ impl Blank {
             presence: SetPresence::Online,
             banned: false,
             on_site: SiteStanding::default(),
+            privacy: Privacy::default(),
+            named: false,
             created: NOW,
             last_seen: NOW,
         }
@@ -661,6 +664,39 @@ impl ThreadStore for Blank {
         done(Err(StoreError::Overloaded));
     }
     fn threads(&self, _: UserId, _: ConversationId, _: u32, done: Done<Result<Vec<ThreadRow>, Refusal>>) {
+impl ProfileStore for Blank {
+    fn profile(&self, _: UserId, _: Sub, done: Done<Option<ProfileView>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn change_profile(&self, _: UserId, _: ProfileChange, done: Done<Option<ProfileView>>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
+impl DeviceStore for Blank {
+    fn put_device(&self, _: UserId, _: NewDevice) {}
+    fn devices(&self, _: UserId, done: Done<Vec<DeviceRow>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn sign_out(&self, _: UserId, _: u64, _: Timestamp, _: Timestamp, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn signed_out(&self, _: SiteId, _: Sub, _: u64, done: Done<Option<SignedOut>>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
+impl EraseStore for Blank {
+    fn begin_erasure(&self, _: NewErasure, done: Done<Option<Erased>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn erase_some(&self, _: Timestamp, _: u32, done: Done<EraseSlice>) {
+        done(Ok(EraseSlice::default()));
+    }
+}
+
+impl ExportStore for Blank {
+    fn export(&self, _: UserId, _: Option<String>, _: u32, done: Done<ExportPage>) {
         done(Err(StoreError::Overloaded));
     }
 }

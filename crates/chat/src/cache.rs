@@ -267,6 +267,8 @@ mod tests {
             presence: SetPresence::Online,
             banned: false,
             on_site: crate::SiteStanding::default(),
+            privacy: crate::Privacy::default(),
+            named: false,
             created: Timestamp(0),
             last_seen: Timestamp(0),
         })

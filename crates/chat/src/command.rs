@@ -2,12 +2,14 @@
 
 use std::net::IpAddr;
 
+use crate::erase::Messages;
 use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
 use crate::notify::NotifyChange;
+use crate::profile::ProfileChange;
 use crate::requests::RequestAnswer;
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
 use crate::{
-    CallAction, ConversationId, DeviceId, FileId, NewRich, Position, Reaction, Seq, SiteId, Sub,
+    Agent, CallAction, ConversationId, DeviceId, FileId, NewRich, Position, Reaction, Seq, SiteId, Sub,
     ThreadChange, Timestamp,
 };
 
@@ -22,6 +24,8 @@ pub struct Hello<'a> {
     pub origin: Option<&'a str>,
     /// Where the client is, so that one address cannot make any number of guests. None: not known, no limit.
     pub address: Option<IpAddr>,
+    /// What the client says of itself, where the node [keeps devices](crate::Node::keeps_devices).
+    pub agent: Agent,
 }
 
 /// A command of a signed-in session.
@@ -80,6 +84,15 @@ pub enum Command {
     Profiles {
         re: u64,
         users: Vec<Sub>,
+    },
+    /// One's own, where nobody is named.
+    Profile {
+        re: u64,
+        user: Option<Sub>,
+    },
+    ChangeProfile {
+        re: u64,
+        change: Box<ProfileChange>,
     },
     Conversations {
         re: u64,
@@ -197,6 +210,24 @@ pub enum Command {
     Notifications {
         re: u64,
         change: Box<NotifyChange>,
+    },
+    /// One's own that are signed in.
+    Devices {
+        re: u64,
+    },
+    SignOut {
+        re: u64,
+        device: u64,
+    },
+    /// A page of all that was said to one or by one.
+    Export {
+        re: u64,
+        page: PageOf,
+    },
+    /// One's own, for good.
+    RemoveAccount {
+        re: u64,
+        messages: Messages,
     },
     Resume {
         re: u64,
@@ -411,6 +442,8 @@ impl Command {
             | Command::Contacts { re, .. }
             | Command::People { re, .. }
             | Command::Profiles { re, .. }
+            | Command::Profile { re, .. }
+            | Command::ChangeProfile { re, .. }
             | Command::Conversations { re, .. }
             | Command::Conversation { re, .. }
             | Command::ChangeMessage { re, .. }
@@ -433,6 +466,10 @@ impl Command {
             | Command::Audit { re, .. }
             | Command::Notices { re, .. }
             | Command::Notifications { re, .. }
+            | Command::Devices { re, .. }
+            | Command::SignOut { re, .. }
+            | Command::Export { re, .. }
+            | Command::RemoveAccount { re, .. }
             | Command::Resume { re, .. }
             | Command::Token { re, .. } => AnswerTo::Request(*re),
         }
@@ -454,6 +491,8 @@ impl std::fmt::Debug for Command {
             Command::Contacts { .. } => "Contacts",
             Command::People { .. } => "People",
             Command::Profiles { .. } => "Profiles",
+            Command::Profile { .. } => "Profile",
+            Command::ChangeProfile { .. } => "ChangeProfile",
             Command::Conversations { .. } => "Conversations",
             Command::Conversation { .. } => "Conversation",
             Command::ChangeMessage { .. } => "ChangeMessage",
@@ -476,6 +515,10 @@ impl std::fmt::Debug for Command {
             Command::Audit { .. } => "Audit",
             Command::Notices { .. } => "Notices",
             Command::Notifications { .. } => "Notifications",
+            Command::Devices { .. } => "Devices",
+            Command::SignOut { .. } => "SignOut",
+            Command::Export { .. } => "Export",
+            Command::RemoveAccount { .. } => "RemoveAccount",
             Command::Resume { .. } => "Resume",
             Command::Token { .. } => "Token",
         })

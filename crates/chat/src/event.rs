@@ -6,8 +6,8 @@ use crate::moderation::{AuditEntry, Notice, ReportRow, SiteRole};
 use crate::requests::Request;
 use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
-    CallEvent, ConversationId, File, Limits, NotifySettings, Position, Reaction, Refusal, Rich, Seq,
-    SessionId, SetPresence, Sub, Thread, Timestamp, UserId,
+    CallEvent, ConversationId, File, KnownDevice, Limits, NotifySettings, Position, ProfileCard, Reaction,
+    Refusal, Rich, Seq, SessionId, SetPresence, Sub, Thread, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -95,6 +95,10 @@ pub enum Event {
         re: u64,
         people: Vec<Person>,
     },
+    Profile {
+        re: u64,
+        card: Box<ProfileCard>,
+    },
     Conversations {
         re: u64,
         conversations: Vec<Conversation>,
@@ -159,6 +163,15 @@ pub enum Event {
     Found {
         re: u64,
         hits: Vec<Arc<Message>>,
+        next: Option<String>,
+    },
+    Devices {
+        re: u64,
+        devices: Vec<KnownDevice>,
+    },
+    Exported {
+        re: u64,
+        messages: Vec<Arc<Message>>,
         next: Option<String>,
     },
     /// It is kept under this number.
@@ -263,6 +276,7 @@ impl Event {
             | Event::Contacts { .. }
             | Event::People { .. }
             | Event::Profiles { .. }
+            | Event::Profile { .. }
             | Event::Conversations { .. }
             | Event::Member { .. }
             | Event::Members { .. }
@@ -272,6 +286,8 @@ impl Event {
             | Event::Thread { .. }
             | Event::Threads { .. }
             | Event::Found { .. }
+            | Event::Devices { .. }
+            | Event::Exported { .. }
             | Event::Notifications { .. }
             | Event::Changes { .. }
             | Event::TokenOk { .. }

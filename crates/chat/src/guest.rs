@@ -81,7 +81,7 @@ fn signed(site: &Site, profile: Profile, now: Timestamp) -> (Ticket, Option<Stri
         .iter()
         .find(|secret| secret.kind == SecretKind::Hs256 && secret.expires.is_none_or(|end| now < end));
     let guest_token = secret.and_then(|secret| token::sign(&claims, secret));
-    (Ticket { profile, expires, once: None, role: None, mail: None }, guest_token)
+    (Ticket { profile, expires, issued: None, once: None, role: None, mail: None }, guest_token)
 }
 
 impl GuestDoor {
@@ -107,9 +107,13 @@ fn household(address: IpAddr) -> IpAddr {
 
 /// 26 letters of 32: 130 bits that nobody guesses.
 fn random_sub(rng: &mut StdRng) -> Sub {
+    Sub::parse(&format!("guest-{}", random_letters(rng, 26))).expect("32 letters are a sub")
+}
+
+/// Of 32 letters: 5 bits each.
+pub(crate) fn random_letters(rng: &mut StdRng, count: usize) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    let name: String = (0..26).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect();
-    Sub::parse(&format!("guest-{name}")).expect("32 letters are a sub")
+    (0..count).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])).collect()
 }
 
 #[cfg(test)]

@@ -14,7 +14,10 @@ mod command;
 mod contacts;
 mod conversations;
 mod delivery;
+mod device;
+mod erase;
 mod event;
+mod export;
 mod files;
 mod filters;
 mod forward;
@@ -31,6 +34,8 @@ mod people;
 mod pins;
 mod poll;
 mod presence;
+mod privacy;
+mod profile;
 mod reactions;
 mod refusal;
 mod requests;
@@ -66,10 +71,15 @@ pub use command::{
     SetPresence, To,
 };
 pub use conversations::MOST_PINNED;
+pub use device::{
+    Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,
+};
+pub use erase::{ERASE_SLICE, EraseSlice, EraseStore, Erased, Messages, NewErasure};
 pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Member, Message, Person, Presence, Reactions,
     Welcome, With,
 };
+pub use export::{ExportPage, ExportStore};
 pub use files::{
     ANSWER_WITHIN, Blob, Blobs, File, FileFound, FileId, FileLimits, FilePlace, FileRow, FileStore, FileType,
     Identified, MOST_FILES, MOST_LOOSE, NewFile, Picture, Rendition, Wish, file_name, has_room,
@@ -94,6 +104,10 @@ pub use notify::{
 };
 pub use owner::{Caller, NotSet, Told};
 pub use poll::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};
+pub use privacy::{Audience, Privacy};
+pub use profile::{
+    NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
+};
 pub use reactions::{NAMED, Reaction, room_for};
 pub use refusal::Refusal;
 pub use requests::{

@@ -1,7 +1,11 @@
 //! The memory store: the whole [`Store`] contract without a disk, for tests.
 
+mod device;
+mod erase;
+mod export;
 mod files;
 mod notify;
+mod profile;
 mod rooms;
 mod safety;
 mod tables;
@@ -261,7 +265,7 @@ impl Store for MemoryStore {
         self.read_then(
             move |tables| tables.user(site, &sub),
             move |store, row| match row {
-                Some(row) if row.profile == profile => store.snapshot_for_sign_in(row, from, met, done),
+                Some(row) if row.is_as(&profile) => store.snapshot_for_sign_in(row, from, met, done),
                 _ => store.write_then(
                     move |tables| tables.put_user(site, profile, now),
                     move |store, outcome| match outcome {
@@ -453,6 +457,9 @@ impl Store for MemoryStore {
         let mut inner = self.lock();
         let Some(row) = inner.tables.sites.get_mut(&site) else { return Ok(false) };
         row.settings = settings.clone();
+        if !settings.members.rename {
+            inner.tables.unname_all(site);
+        }
         inner.tables.revision += 1;
         Ok(true)
     }

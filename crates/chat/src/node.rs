@@ -38,6 +38,7 @@ use crate::cache::Recent;
 use crate::call::Calls;
 use crate::command::AnswerTo;
 use crate::contacts::PairsBusy;
+use crate::erase::Erasing;
 use crate::guest::GuestDoor;
 use crate::limits::Rate;
 use crate::moderation::SiteRole;
@@ -137,6 +138,7 @@ pub(crate) struct Inner {
     pub(crate) guest_door: GuestDoor,
     pub(crate) desk: Desk,
     pub(crate) tallies: Tallies,
+    pub(crate) erasing: Erasing,
     pub(crate) admission: Arc<Admission>,
     /// The same for messages.
     pub(crate) posting: Arc<Admission>,
@@ -189,6 +191,7 @@ impl Node {
             guest_door: GuestDoor::default(),
             desk: Desk::new(),
             tallies: Tallies::default(),
+            erasing: Erasing::default(),
             admission: Arc::new(Admission::of_logins()),
             posting: Arc::new(Admission::of_messages()),
             counters: Counters::default(),
@@ -265,6 +268,8 @@ impl Node {
             Command::Contacts { re, page } => inner.list_contacts(asker, re, page),
             Command::People { re, query, page } => inner.list_people(asker, re, query, page),
             Command::Profiles { re, users } => inner.profiles(asker, re, users),
+            Command::Profile { re, user } => inner.profile(asker, re, user, now),
+            Command::ChangeProfile { re, change } => inner.change_profile(asker, re, *change, now),
             Command::Conversations { re, list, page } => inner.list_conversations(asker, re, list, page),
             Command::Conversation { re, conversation, change } if conversation.is_room() => {
                 inner.change_view(session, re, conversation, None, change);
@@ -328,6 +333,10 @@ impl Node {
             Command::Audit { re, page } => inner.audit(&asker, re, page),
             Command::Notices { re, seen } => inner.notices(&asker, re, seen),
             Command::Notifications { re, change } => inner.notifications(&asker, re, *change, now),
+            Command::Devices { re } => inner.devices(&asker, re),
+            Command::SignOut { re, device } => inner.sign_out(asker, re, device, now),
+            Command::Export { re, page } => inner.export(&asker, re, page),
+            Command::RemoveAccount { re, messages } => inner.remove_account(&asker, re, messages, now),
             Command::Resume { re, position } => inner.resume(asker, re, position),
             Command::Token { re, token } => inner.renew_token(asker, re, &token, now),
         }
@@ -383,6 +392,7 @@ impl Node {
         self.inner.tell_who_is_away(now);
         self.inner.mail_who_is_due(now);
         self.inner.tell_tallies(now);
+        self.inner.erase_what_is_left(now);
         self.inner.tell_due(&mut round, now);
     }
 
@@ -399,6 +409,7 @@ impl Node {
         let standings = self.inner.store.standings()?;
         let next_end = self.inner.store.next_sanction_end()?;
         self.inner.recent.clear();
+        self.inner.erasing.begin();
         for gone in self.inner.sites.replace(sites) {
             self.inner.end_site(gone);
         }
@@ -445,6 +456,11 @@ impl Node {
     pub fn push_device_is_gone(&self, user: UserId, endpoint: &str) {
         // Where that fails, the service says it again.
         self.inner.forget_push_device(user, endpoint.into(), drop);
+    }
+
+    /// Does any site want to know its members' devices? Else a gateway need not look what a client says of itself.
+    pub fn keeps_devices(&self) -> bool {
+        self.inner.sites.keep_devices()
     }
 
     /// May a page of this origin talk to this site at all? For CORS, before a hello. Err: no such site.

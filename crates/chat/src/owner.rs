@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
+use crate::erase::Messages;
 use crate::moderation::{AuditPage, By, Moderate, ReportRow, ReportState, ReportsPage};
 use crate::node::{Node, unavailable};
 use crate::token;
-use crate::{PageOf, Refusal, Settings, SettingsError, SiteId, StoreError, Timestamp};
+use crate::{PageOf, Refusal, Settings, SettingsError, SiteId, StoreError, Sub, Timestamp};
 
 /// Somebody who may, for one site. Only [`Node::caller`] makes one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +79,11 @@ impl Node {
             told(outcome.map_err(unavailable).flatten());
         };
         self.inner().store.reports(caller.site, By::Site, state, page.after, limit, Box::new(done));
+    }
+
+    /// The user is nobody at once; what there is much of goes in the time that follows. Somebody else may have their id from then on.
+    pub fn erase(&self, caller: Caller, user: Sub, messages: Messages, now: Timestamp, told: Told<()>) {
+        self.inner().erase(caller.site, user, messages, now, told);
     }
 
     pub fn audit(&self, caller: Caller, page: PageOf, told: Told<AuditPage>) {

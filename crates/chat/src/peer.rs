@@ -7,11 +7,13 @@ use std::sync::Arc;
 use crate::call::Invite;
 use crate::command::AnswerTo;
 use crate::forward::Forward;
+use crate::moderation::SiteRole;
 use crate::node::{Asker, Inner, unavailable};
+use crate::privacy::Privacy;
 use crate::send::Draft;
 use crate::{
-    ContactState, ConversationChange, MarkerSet, MessageChange, Mode, Refusal, Relation, Seq, StoreError,
-    Timestamp, To, UserId, UserRow,
+    ContactState, ConversationChange, ConversationId, ConversationRow, MarkerSet, MessageChange, Mode,
+    Refusal, Relation, Seq, StoreError, Timestamp, To, UserId, UserRow,
 };
 
 /// Commands of one session that may wait for a person; more are refused.
@@ -34,8 +36,16 @@ pub(crate) enum Job {
 pub(crate) struct Peer {
     pub(crate) id: UserId,
     pub(crate) is_banned: bool,
+    pub(crate) privacy: Privacy,
     /// `of_a` is the asker's side.
     pub(crate) relation: Relation,
+}
+
+/// What decides about writing to a user, beside how one stands to them.
+#[derive(Clone, Copy)]
+struct Standing {
+    is_banned: bool,
+    privacy: Privacy,
 }
 
 /// Commands of one session behind the one whose person is being read.
@@ -87,7 +97,7 @@ impl Inner {
                 return self.refuse(asker.session.handle, job.answer_to(), refusal);
             }
         }
-        match self.cached_peer(&asker, &to) {
+        match self.cached_peer(&asker, &to, &job) {
             Some(peer) => self.carry_out(&asker, job, peer, now),
             None => {
                 let mut shard = self.here.lock(asker.session.user);
@@ -103,9 +113,39 @@ impl Inner {
     fn read_peer(self: &Arc<Self>, asker: Asker, to: To, job: Job, now: Timestamp) {
         let node = self.clone();
         self.find_peer(asker, to, move |asker, peer| {
-            node.carry_out(&asker, job, peer, now);
-            node.next_waiting(&asker);
+            let then = node.clone();
+            node.ask_to_begin(asker, peer, job, move |asker, peer, job| {
+                then.carry_out(&asker, job, peer, now);
+                then.next_waiting(&asker);
+            });
         });
+    }
+
+    /// Who lets not everybody begin a conversation still gets what belongs to one that is there. Asked of the store before
+    /// the job is done, because only it knows, and later jobs of the session wait.
+    fn ask_to_begin(
+        self: &Arc<Self>,
+        asker: Asker,
+        peer: Result<Peer, Refusal>,
+        job: Job,
+        then: impl FnOnce(Asker, Result<Peer, Refusal>, Job) + Send + 'static,
+    ) {
+        let Ok(peer) = peer else { return then(asker, peer, job) };
+        let me = asker.session.user;
+        let is_asked = !job.may_be_done(&asker, &peer);
+        let Some(id) = ConversationId::direct(me, peer.id).filter(|_| is_asked) else {
+            return then(asker, Ok(peer), job);
+        };
+        let done = move |row: Result<Option<ConversationRow>, StoreError>| {
+            let may = match row {
+                Ok(Some(_)) => Ok(peer),
+                // The same word as for a block.
+                Ok(None) => Err(Refusal::NotAllowed),
+                Err(error) => Err(unavailable(error)),
+            };
+            then(asker, may, job);
+        };
+        self.store.conversation(me, id, Box::new(done));
     }
 
     fn next_waiting(self: &Arc<Self>, asker: &Asker) {
@@ -120,7 +160,7 @@ impl Inner {
                 return;
             };
             drop(shard);
-            match self.cached_peer(&asker, &to) {
+            match self.cached_peer(&asker, &to, &job) {
                 Some(peer) => self.carry_out(&asker, job, peer, now),
                 None => return self.read_peer(asker, to, job, now),
             }
@@ -147,31 +187,32 @@ impl Inner {
     }
 
     /// None where the store must be asked.
-    fn cached_peer(&self, asker: &Asker, to: &To) -> Option<Result<Peer, Refusal>> {
+    fn cached_peer(&self, asker: &Asker, to: &To, job: &Job) -> Option<Result<Peer, Refusal>> {
         let me = asker.session.user;
-        let (id, is_banned) = match to {
+        let (id, Standing { is_banned, privacy }) = match to {
             To::User(sub) if *sub == asker.sub => return Some(Err(Refusal::NotAllowed)),
             To::User(sub) => {
                 let row = self.recent.user_by_sub(me.site, sub)?;
-                (row.id, row.banned)
+                (row.id, Standing::of(&row))
             }
             To::Conversation(id) => match id.other(me) {
-                Some(other) => (other, self.known_banned(other)?),
+                Some(other) => (other, self.known_standing(other)?),
                 None => return Some(Err(Refusal::NoSuchConversation)),
             },
             To::Page(_) => return Some(Err(Refusal::NoSuchConversation)),
         };
         let relation = self.recent.relation(me, id)?;
-        Some(Ok(Peer { id, is_banned, relation }))
+        let peer = Peer { id, is_banned, privacy, relation };
+        job.may_be_done(asker, &peer).then_some(Ok(peer))
     }
 
-    /// Whether a user exists and is banned, as far as memory tells. Whoever is here does and is not: a ban ends all sessions.
+    /// Whether a user exists, is banned, and what they have chosen, as far as memory tells. Whoever is here does and is not: a ban ends all sessions.
     /// So who answers somebody needs no row of theirs, and rows of a million users are cold.
-    fn known_banned(&self, id: UserId) -> Option<bool> {
-        if self.here.lock(id).user(id).is_some() {
-            return Some(false);
+    fn known_standing(&self, id: UserId) -> Option<Standing> {
+        if let Some(here) = self.here.lock(id).user(id) {
+            return Some(Standing { is_banned: false, privacy: here.privacy });
         }
-        self.recent.user(id).map(|row| row.banned)
+        self.recent.user(id).map(|row| Standing::of(&row))
     }
 
     /// Asks the store. `then` is called on one of its threads, or here.
@@ -184,9 +225,9 @@ impl Inner {
         let me = asker.session.user;
         if let To::Conversation(id) = to
             && let Some(other) = id.other(me)
-            && let Some(is_banned) = self.known_banned(other)
+            && let Some(standing) = self.known_standing(other)
         {
-            return self.find_relation(asker, other, is_banned, then);
+            return self.find_relation(asker, other, standing, then);
         }
         let since = self.recent.generation();
         let node = self.clone();
@@ -194,7 +235,7 @@ impl Inner {
             Ok(Some(row)) => {
                 let row = Arc::new(row);
                 node.recent.keep_user(&row, since);
-                node.find_relation(asker, row.id, row.banned, then);
+                node.find_relation(asker, row.id, Standing::of(&row), then);
             }
             Ok(None) => then(asker, Err(missing)),
             Err(error) => then(asker, Err(unavailable(error))),
@@ -219,7 +260,7 @@ impl Inner {
         self: &Arc<Self>,
         asker: Asker,
         id: UserId,
-        is_banned: bool,
+        Standing { is_banned, privacy }: Standing,
         then: impl FnOnce(Asker, Result<Peer, Refusal>) + Send + 'static,
     ) {
         let me = asker.session.user;
@@ -228,7 +269,7 @@ impl Inner {
         let done = move |relation: Result<Relation, StoreError>| {
             let peer = relation.map_err(unavailable).map(|relation| {
                 node.recent.keep_relation(me, id, relation, since);
-                Peer { id, is_banned, relation }
+                Peer { id, is_banned, privacy, relation }
             });
             then(asker, peer);
         };
@@ -236,7 +277,19 @@ impl Inner {
     }
 }
 
+impl Standing {
+    fn of(row: &UserRow) -> Standing {
+        Standing { is_banned: row.banned, privacy: row.privacy }
+    }
+}
+
 impl Job {
+    /// It begins no conversation that the other one may not want. Moderators may write to everybody.
+    fn may_be_done(&self, asker: &Asker, peer: &Peer) -> bool {
+        let begins = matches!(self, Job::Send(_) | Job::Forward(_) | Job::Invite(_));
+        !begins || peer.privacy.write.has(peer.relation) || asker.role >= SiteRole::Moderator
+    }
+
     fn answer_to(&self) -> AnswerTo {
         match self {
             Job::Send(draft) | Job::Forward(Forward { draft, .. }) => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::may_see;
+use crate::presence::Told;
 use crate::{
     ContactRow, ContactState, Event, Mode, PageOf, PeoplePage, Person, Presence, Profile, Refusal, Relation,
     StoreError, Sub, UserId, UserRow,
@@ -24,11 +25,11 @@ pub(crate) fn card(id: UserId, profile: Profile, presence: Option<Presence>) -> 
 }
 
 /// What one is shown of another's presence. In mode *open* a block looks like being offline, so that it
-/// cannot be told from it.
-pub(crate) fn presence_shown(mode: Mode, relation: Relation, presence: Presence) -> Option<Presence> {
+/// cannot be told from it; nor can who hides.
+pub(crate) fn presence_shown(mode: Mode, relation: Relation, told: Told) -> Option<Presence> {
     match (may_see(mode, relation), mode) {
-        (true, _) => Some(presence),
-        (false, Mode::Open) => Some(Presence::Offline),
+        (true, _) if told.privacy.presence.has(relation) => Some(told.presence),
+        (true, _) | (false, Mode::Open) => Some(Presence::Offline),
         (false, Mode::Contacts) => None,
     }
 }
@@ -138,14 +139,14 @@ impl Inner {
     ) {
         let mut asked = Vec::new();
         let which = self.here.which(others.iter().map(|other| other.id));
-        let told: Vec<(Presence, Sight)> = others
+        let told: Vec<(Told, Sight)> = others
             .iter()
             .zip(which)
             .map(|(other, is_here)| {
-                let told = if is_here { self.told(other.id) } else { Presence::Offline };
+                let told = if is_here { self.told(other.id) } else { Told::OFFLINE };
                 let sight = match other.state {
                     Some(ContactState::Contact) => Sight::Clear,
-                    _ if mode == Mode::Open && told == Presence::Offline => Sight::Clear,
+                    _ if mode == Mode::Open && told.presence == Presence::Offline => Sight::Clear,
                     _ => Sight::Asked,
                 };
                 if sight == Sight::Asked {
@@ -159,7 +160,7 @@ impl Inner {
             let mut relations = relations.unwrap_or_default().into_iter();
             let shown = told.into_iter().map(|(told, sight)| match sight {
                 Sight::Asked => relations.next().and_then(|relation| presence_shown(mode, relation, told)),
-                Sight::Clear => Some(told),
+                Sight::Clear => Some(told.presence),
             });
             then(shown.collect());
         });

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use crate::command::SetPresence;
 use crate::node::{Asker, Inner};
+use crate::privacy::{Audience, Privacy};
 use crate::session::{Handles, SHARDS, Shard, UserHere};
 use crate::watch_contacts::ContactIds;
 use crate::{Event, Presence, SessionHandle, Sub, Timestamp, UserId};
@@ -154,6 +155,24 @@ impl Round {
     }
 }
 
+/// What those who may see a user's presence were told of it, and who they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Told {
+    pub(crate) presence: Presence,
+    pub(crate) privacy: Privacy,
+}
+
+impl Told {
+    pub(crate) const OFFLINE: Told = Told {
+        presence: Presence::Offline,
+        privacy: Privacy {
+            write: Audience::Everybody,
+            presence: Audience::Everybody,
+            last_seen: Audience::Everybody,
+        },
+    };
+}
+
 /// A change that watchers are to hear.
 pub(crate) struct News {
     pub(crate) user: UserId,
@@ -194,9 +213,12 @@ impl Inner {
         });
     }
 
-    /// What watchers were told of a user last.
-    pub(crate) fn told(&self, user: UserId) -> Presence {
-        self.here.lock(user).user(user).map_or(Presence::Offline, |user| user.told)
+    /// What watchers were told of a user last. Who has left hides nothing any more.
+    pub(crate) fn told(&self, user: UserId) -> Told {
+        self.here
+            .lock(user)
+            .user(user)
+            .map_or(Told::OFFLINE, |user| Told { presence: user.told, privacy: user.privacy })
     }
 
     pub(crate) fn end_grace(&self, now: Timestamp) {
@@ -296,7 +318,7 @@ impl Inner {
         // While the contacts were read it may have been told anew, and that may have overtaken this.
         let mut said: Option<Vec<Presence>> = None;
         loop {
-            let told: Vec<_> = news.iter().map(|(news, _)| self.told(news.user)).collect();
+            let told: Vec<_> = news.iter().map(|(news, _)| self.told(news.user).presence).collect();
             hear.retain(|(_, at)| said.as_ref().is_none_or(|said| said[*at] != told[*at]));
             if hear.is_empty() {
                 break;
@@ -354,7 +376,7 @@ impl Shard {
         for id in std::mem::take(&mut self.changed) {
             let Some(user) = self.user(id) else { continue };
             user.is_changed = false;
-            let presence = shown(user.chosen, !user.has_left);
+            let presence = user.shown();
             if std::mem::replace(&mut user.told, presence) != presence {
                 news.push(user.news(presence, now));
             }
@@ -373,8 +395,16 @@ impl Shard {
 }
 
 impl UserHere {
+    /// What others see who may. To hide from all is to be invisible.
+    fn shown(&self) -> Presence {
+        let is_here = !self.has_left && self.privacy.presence != Audience::Nobody;
+        shown(self.chosen, is_here)
+    }
+
     fn news(&self, presence: Presence, now: Timestamp) -> News {
-        let last_seen = (presence == Presence::Offline).then(|| self.last_seen(now));
+        // Some who hear it may not know: whoever may is told by the answer to `watch`, and by the profile.
+        let is_told = presence == Presence::Offline && self.privacy.last_seen == Audience::Everybody;
+        let last_seen = is_told.then(|| self.last_seen(now));
         News { user: self.id, sub: self.sub.clone(), last_seen }
     }
 

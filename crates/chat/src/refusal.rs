@@ -97,6 +97,12 @@ pub enum Refusal {
     NoRoomForFile,
     #[error("too many files in one message, or waiting to be posted")]
     TooManyFiles,
+    #[error("no such device")]
+    NoSuchDevice,
+    #[error("this device was signed out")]
+    SignedOut,
+    #[error("the account was removed")]
+    Removed,
     #[error("the session is over")]
     NoSession,
     #[error("the node is about to stop; come back after {retry_after_ms} ms")]
@@ -105,7 +111,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 49] = [
+    pub const WORDS: [&'static str; 52] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -155,6 +161,9 @@ impl Refusal {
         "no_room_for_file",
         "too_many_files",
         "poll_closed",
+        "removed",
+        "no_such_device",
+        "signed_out",
     ];
 
     pub fn word(self) -> &'static str {
@@ -212,6 +221,9 @@ impl Refusal {
             Refusal::NoRoomForFile => 46,
             Refusal::TooManyFiles => 47,
             Refusal::PollClosed => 48,
+            Refusal::Removed => 49,
+            Refusal::NoSuchDevice => 50,
+            Refusal::SignedOut => 51,
         }
     }
 }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::limits::Due;
 use crate::peer::Waiting;
+use crate::privacy::Privacy;
 use crate::roll::Roll;
 use crate::{
     DeviceId, Event, Position, Presence, SessionHandle, SetPresence, SiteStanding, Sub, Timestamp, UserId,
@@ -67,6 +68,7 @@ pub(crate) struct UserHere {
     pub(crate) has_left: bool,
     pub(crate) guest: bool,
     pub(crate) on_site: SiteStanding,
+    pub(crate) privacy: Privacy,
 }
 
 /// A device that is connected now. 32 bytes.
@@ -524,6 +526,7 @@ mod tests {
             has_left: false,
             guest: false,
             on_site: SiteStanding::default(),
+            privacy: Privacy::default(),
         }
     }
 }

@@ -18,6 +18,7 @@ pub struct Settings {
     pub requests: Requests,
     pub filters: Filters,
     pub calls: Calls,
+    pub members: Members,
 }
 
 /// Who may come in and write.
@@ -51,12 +52,34 @@ pub struct Calls {
     pub from: Option<CallsFrom>,
 }
 
+/// What members may do with their own account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Members {
+    /// Choose a name, whatever the site's tokens say.
+    pub rename: bool,
+    /// Remove their account. A fresh token of the site would make them another one.
+    pub remove: bool,
+    /// See their devices and sign one out: then a row of each is written as it signs in.
+    pub devices: bool,
+    /// By what those are called who were erased: at most [`NAME_BYTES`].
+    pub deleted_name: String,
+}
+
+impl Default for Members {
+    fn default() -> Members {
+        Members { rename: false, remove: false, devices: false, deleted_name: "Deleted user".to_owned() }
+    }
+}
+
 impl Default for Requests {
     fn default() -> Requests {
         Requests { on: false, messages: 3, per_day: 20 }
     }
 }
 
+/// Longest name of those who were erased.
+pub const NAME_BYTES: usize = 100;
 /// Longest text that is told to members.
 pub const TEXT_BYTES: usize = 500;
 /// Longest document that is read.
@@ -119,6 +142,10 @@ impl Settings {
         }
         if !(1..=100).contains(&self.requests.messages) {
             return wrong("requests.messages: 1 to 100");
+        }
+        let deleted = &self.members.deleted_name;
+        if !(1..=NAME_BYTES).contains(&deleted.len()) || deleted.chars().any(char::is_control) {
+            return wrong("members.deleted_name: 1 to 100 bytes, no control characters");
         }
         if self.requests.per_day == 0 {
             return wrong("requests.per_day: at least 1");

@@ -9,15 +9,16 @@ use smallvec::SmallVec;
 use crate::admission::UnderWay;
 use crate::cache::Generation;
 use crate::command::AnswerTo;
+use crate::device::{self, SignedOut};
 use crate::limits::Due;
-use crate::node::{Asker, Inner};
+use crate::node::{Asker, Inner, unavailable};
 use crate::session::{Hold, Session, Shard, State, UserHere, device_fingerprint};
 use crate::settings::Access;
 use crate::sites::LiveSite;
 use crate::token::{self, Ticket};
 use crate::{
-    ContactState, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId, SetPresence, SiteId,
-    SiteRole, SiteStanding, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
+    Agent, ContactState, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId, SetPresence,
+    SiteId, SiteRole, SiteStanding, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 
 /// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
@@ -31,11 +32,18 @@ struct Arrival {
     guest_token: Option<String>,
     handle: SessionHandle,
     device: u64,
+    agent: Agent,
     position: Option<Position>,
     now: Timestamp,
     /// Set when the session is in the table.
     user: OnceLock<UserId>,
     under_way: UnderWay,
+}
+
+impl Arrival {
+    fn keeps_device(&self) -> bool {
+        self.site.site.settings.members.devices && !self.ticket.profile.guest
+    }
 }
 
 impl Inner {
@@ -89,6 +97,7 @@ impl Inner {
             guest_token,
             handle,
             device: device_fingerprint(&hello.device),
+            agent: hello.agent,
             position: hello.position,
             now,
             user: OnceLock::new(),
@@ -129,7 +138,24 @@ impl Inner {
         self.store.use_token(site, jti, until, now, Box::new(done));
     }
 
+    /// Where the site keeps devices, one that was signed out is asked for a newer token.
     fn enter(self: &Arc<Self>, arrival: Arrival) {
+        if !arrival.keeps_device() {
+            return self.let_in(arrival);
+        }
+        let (site, user, device) = (arrival.site.site.id, arrival.ticket.profile.sub.clone(), arrival.device);
+        let node = self.clone();
+        let done = move |signed_out: Result<Option<SignedOut>, StoreError>| match signed_out {
+            Ok(Some(signed_out)) if !device::may_return(signed_out, &arrival.ticket) => {
+                node.bye(arrival.handle, Refusal::SignedOut);
+            }
+            Ok(_) => node.let_in(arrival),
+            Err(error) => node.bye(arrival.handle, unavailable(error)),
+        };
+        self.store.signed_out(site, user, device, Box::new(done));
+    }
+
+    fn let_in(self: &Arc<Self>, arrival: Arrival) {
         let from = self.resume_from(arrival.position);
         let since = self.recent.generation();
         let (site, profile, now) = (arrival.site.site.id, arrival.ticket.profile.clone(), arrival.now);
@@ -245,6 +271,10 @@ impl Inner {
             };
             node.counters.sign_ins.add(1);
             arrival.under_way.is_done();
+            if arrival.keeps_device() {
+                let Arrival { device, agent, now, .. } = *arrival;
+                node.remember_device(row.id, device, agent, arrival.ticket.expires, now);
+            }
             if let Some(mail) = &arrival.ticket.mail {
                 node.mail_address(row.id, mail.clone());
             }
@@ -303,7 +333,7 @@ impl Inner {
     }
 
     /// Ends a session from our side.
-    fn end_session(self: &Arc<Self>, session: SessionId, why: Refusal, now: Timestamp) {
+    pub(crate) fn end_session(self: &Arc<Self>, session: SessionId, why: Refusal, now: Timestamp) {
         // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now.
         let at_once = matches!(why, Refusal::GoingAway { .. });
         if self.remove_session(session, at_once, now) {
@@ -444,8 +474,10 @@ impl Shard {
             has_left: false,
             guest: row.profile.guest,
             on_site,
+            privacy: row.privacy,
         });
         user.on_site = on_site;
+        user.privacy = row.privacy;
         user.has_left = false;
         let mut replaced: SmallVec<[Session; 1]> = SmallVec::new();
         if let Some(at) = user.sessions.iter().position(|session| session.device == new.device) {

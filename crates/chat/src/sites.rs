@@ -20,6 +20,8 @@ struct Table {
     by_id: HashMap<SiteId, Arc<LiveSite>>,
     /// All origins of all sites, in lower case.
     origins: HashSet<Box<str>>,
+    /// Some site has the rows of devices.
+    keep_devices: bool,
 }
 
 /// A site in use.
@@ -58,6 +60,10 @@ impl Sites {
         self.read().by_id.values().filter(is_closed).cloned().collect()
     }
 
+    pub(crate) fn keep_devices(&self) -> bool {
+        self.read().keep_devices
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.read().by_id.len()
     }
@@ -69,6 +75,7 @@ impl Sites {
             let counters = self.by_id(site.id).map(|old| old.counters.clone()).unwrap_or_default();
             let live = Arc::new(LiveSite { verifiers: verifiers(&site), counters, site });
             table.origins.extend(live.site.origins.iter().map(|origin| origin.to_ascii_lowercase().into()));
+            table.keep_devices |= live.site.settings.members.devices;
             table.by_key.insert(live.site.key.clone(), live.clone());
             table.by_id.insert(live.site.id, live);
         }

@@ -10,8 +10,13 @@
 
 use std::sync::Arc;
 
+use crate::device::DeviceStore;
+use crate::erase::EraseStore;
+use crate::export::ExportStore;
 use crate::moderation::{ModerationStore, SiteStanding};
 use crate::notify::NotifyStore;
+use crate::privacy::Privacy;
+use crate::profile::ProfileStore;
 use crate::requests::{Request, RequestStore};
 use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
@@ -39,7 +44,18 @@ pub enum StoreError {
 
 /// What must survive. One conformance suite (`store/tests/conformance/main.rs`) holds every implementation to
 /// what is written here.
-pub trait Store: RoomStore + RequestStore + ModerationStore + FileStore + NotifyStore + ThreadStore {
+pub trait Store:
+    RoomStore
+    + RequestStore
+    + ModerationStore
+    + FileStore
+    + NotifyStore
+    + ThreadStore
+    + ProfileStore
+    + DeviceStore
+    + EraseStore
+    + ExportStore
+{
     // ---- writes ----
 
     /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row
@@ -253,8 +269,26 @@ pub struct UserRow {
     pub presence: SetPresence,
     pub banned: bool,
     pub on_site: SiteStanding,
+    pub privacy: Privacy,
+    /// The name is the user's own choice: what tokens say does not change it.
+    pub named: bool,
     pub created: Timestamp,
     pub last_seen: Timestamp,
+}
+
+impl UserRow {
+    /// What there will be of the user once a token has said this of them.
+    pub fn told(&self, profile: Profile) -> Profile {
+        if self.named { Profile { name: self.profile.name.clone(), ..profile } } else { profile }
+    }
+
+    /// A token says nothing new.
+    pub fn is_as(&self, profile: &Profile) -> bool {
+        let of_token = |own: &Profile| {
+            own.sub == profile.sub && own.avatar == profile.avatar && own.guest == profile.guest
+        };
+        if self.named { of_token(&self.profile) } else { self.profile == *profile }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

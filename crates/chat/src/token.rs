@@ -46,6 +46,10 @@ pub struct Claims {
     pub nbf: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "numeric_date_if_any")]
     pub iat: Option<f64>,
+    /// When the member has signed in on the site, as OpenID Connect Core §2 has it: a device that was signed out comes back with a token
+    /// of a later one. Without it `iat` counts.
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "numeric_date_if_any")]
+    pub auth_time: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jti: Option<String>,
     /// The token is good for one sign-in; needs `jti`.
@@ -138,6 +142,8 @@ impl Verifier {
 pub(crate) struct Ticket {
     pub(crate) profile: Profile,
     pub(crate) expires: Timestamp,
+    /// When the member has signed in on the site, else when it was made, where it says so.
+    pub(crate) issued: Option<Timestamp>,
     /// `jti` of a one-time token.
     pub(crate) once: Option<Box<str>>,
     /// What the site says of the user's role on it, if anything.
@@ -282,7 +288,8 @@ fn ticket(claims: Claims, expires: Timestamp) -> Option<Ticket> {
     let role = claims.role.as_deref().and_then(SiteRole::parse).filter(|_| !claims.guest);
     let profile = profile(sub, claims.name.as_deref(), claims.avatar, claims.guest);
     let mail = mail_address(claims.email, claims.locale, claims.guest);
-    Some(Ticket { profile, expires, once, role, mail })
+    let issued = claims.auth_time.or(claims.iat).and_then(milliseconds);
+    Some(Ticket { profile, expires, issued, once, role, mail })
 }
 
 fn mail_address(email: Option<String>, locale: Option<String>, guest: bool) -> Option<MailAddress> {
@@ -304,14 +311,15 @@ pub fn profile(sub: Sub, name: Option<&str>, avatar: Option<String>, guest: bool
 /// What is left of a name without what could mislead readers: control characters, and the marks by which
 /// text claims to run backwards (Unicode UAX #9 §2).
 fn shown_name(name: &str) -> Option<Arc<str>> {
-    let misleading = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
-    };
-    let name: String = name.chars().filter(|c| !misleading(*c)).take(MAX_NAME_CHARS).collect();
+    let name: String = name.chars().filter(|c| !is_misleading(*c)).take(MAX_NAME_CHARS).collect();
     let name = name.trim();
     (!name.is_empty()).then(|| name.into())
+}
+
+pub(crate) fn is_misleading(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
 fn is_shown_url(url: &str) -> bool {

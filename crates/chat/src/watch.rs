@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner};
 use crate::peer::may_see;
+use crate::privacy::{Audience, Privacy};
 use crate::session::{Handles, NumberHasher, State};
 use crate::{
     ContactState, Event, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub,
@@ -45,6 +46,26 @@ struct Watcher {
     session: SessionId,
     /// It may see the user. Kept for those who may not too, because that changes.
     may_see: bool,
+}
+
+/// What one user may see of another.
+#[derive(Clone, Copy)]
+struct Sight {
+    presence: bool,
+    last_seen: bool,
+}
+
+impl Sight {
+    const NOTHING: Sight = Sight { presence: false, last_seen: false };
+}
+
+fn sight(mode: Mode, relation: Relation, privacy: Privacy) -> Sight {
+    match may_see(mode, relation) {
+        true => {
+            Sight { presence: privacy.presence.has(relation), last_seen: privacy.sees_last_seen(relation) }
+        }
+        false => Sight::NOTHING,
+    }
 }
 
 impl Watches {
@@ -104,6 +125,16 @@ impl Watches {
         let watchers_by_user = lock(&self.by_watched, &user);
         let watchers = watchers_by_user.get(&user).into_iter().flatten();
         watchers.filter(|watcher| watcher.may_see).map(|watcher| watcher.session).collect()
+    }
+
+    /// Those too who may not see the user; each once.
+    fn all_watchers_of(&self, user: UserId) -> Vec<UserId> {
+        let watchers_by_user = lock(&self.by_watched, &user);
+        let watchers = watchers_by_user.get(&user).into_iter().flatten();
+        let mut users: Vec<UserId> = watchers.map(|watcher| watcher.session.user).collect();
+        users.sort_unstable();
+        users.dedup();
+        users
     }
 
     fn watched_by(&self, session: SessionHandle) -> Box<[UserId]> {
@@ -170,9 +201,12 @@ impl Inner {
     fn begin_watching(&self, asker: &Asker, order: Order, rows: &[Arc<UserRow>], relations: &[Relation]) {
         let session = asker.session;
         let mode = asker.site.site.mode;
-        let may_see = |relation: &Relation| may_see(mode, *relation);
-        let users: Vec<(UserId, bool)> =
-            rows.iter().zip(relations).map(|(row, relation)| (row.id, may_see(relation))).collect();
+        let sight = |row: &UserRow, relation| sight(mode, relation, self.privacy_of(row));
+        let users: Vec<(UserId, bool)> = rows
+            .iter()
+            .zip(relations)
+            .map(|(row, relation)| (row.id, sight(row, *relation).presence))
+            .collect();
         if !self.watches.replace(session, order, &users) {
             return;
         }
@@ -180,11 +214,11 @@ impl Inner {
         if self.here.lock(session.user).session(session.user, session.handle).is_none() {
             return self.watches.forget(session.handle);
         }
-        for (row, (user, was_read)) in rows.iter().zip(users) {
+        for ((row, relation), (user, was_read)) in rows.iter().zip(relations).zip(users) {
             // It may have changed after it was read and before anybody could find this watch.
-            let now = self.recent.relation(session.user, user).map_or(was_read, |known| may_see(&known));
-            if now != was_read {
-                self.watches.set_may_see(session.user, user, now);
+            let now = sight(row, self.recent.relation(session.user, user).unwrap_or(*relation));
+            if now.presence != was_read {
+                self.watches.set_may_see(session.user, user, now.presence);
             }
             self.tell_sight(mode, session.handle, row, now);
         }
@@ -200,8 +234,10 @@ impl Inner {
         let node = self.clone();
         let done = move |rows: Result<Vec<UserRow>, StoreError>| {
             for row in rows.unwrap_or_default() {
-                let may_see = node.watches.watchers_of(row.id).contains(&session);
-                node.tell_sight(mode, session.handle, &row, may_see);
+                let presence = node.watches.watchers_of(row.id).contains(&session);
+                // How the two stand is not at hand: only what everybody may know.
+                let last_seen = presence && node.privacy_of(&row).last_seen == Audience::Everybody;
+                node.tell_sight(mode, session.handle, &row, Sight { presence, last_seen });
             }
         };
         self.store.users_by_id(watched.into_vec(), Box::new(done));
@@ -216,7 +252,6 @@ impl Inner {
         before: Relation,
         after: Relation,
     ) {
-        let may_see = may_see(mode, after);
         let is_contact = |relation: Relation| relation.of_a == ContactState::Contact;
         let (meet, part) = match (is_contact(before), is_contact(after)) {
             (false, true) => (true, false),
@@ -224,7 +259,8 @@ impl Inner {
             _ => (false, false),
         };
         for (watcher, watched) in [(a, b), (b, a)] {
-            let mut handles: Handles = self.watches.set_may_see(watcher.id, watched.id, may_see);
+            let sight = sight(mode, after, self.privacy_of(watched));
+            let mut handles: Handles = self.watches.set_may_see(watcher.id, watched.id, sight.presence);
             let mut of_contacts = Handles::new();
             if part {
                 self.news.part(watched.id, watcher.id);
@@ -233,14 +269,14 @@ impl Inner {
                 self.contact_watchers_anew(watcher.id, &mut of_contacts);
             }
             // Who parts without a block on a site of mode open may still see, but is not told any more.
-            if meet || !may_see {
+            if meet || !sight.presence {
                 handles.append(&mut of_contacts);
             }
             for handle in handles {
                 let user = watched.profile.sub.clone();
                 let offline = Event::Presence { user, presence: Presence::Offline, last_seen: None };
-                match may_see {
-                    true => self.tell_sight(mode, handle, watched, true),
+                match sight.presence {
+                    true => self.tell_sight(mode, handle, watched, sight),
                     false => self.outbox.deliver(handle, offline),
                 }
             }
@@ -249,12 +285,12 @@ impl Inner {
 
     /// Tells one watcher what the others were told last. A telling on another thread may overtake this one,
     /// so it is said again until nothing has changed meanwhile.
-    fn tell_sight(&self, mode: Mode, to: SessionHandle, row: &UserRow, may_see: bool) {
+    fn tell_sight(&self, mode: Mode, to: SessionHandle, row: &UserRow, sight: Sight) {
         let say = |presence, last_seen| {
             let user = row.profile.sub.clone();
             self.outbox.deliver(to, Event::Presence { user, presence, last_seen });
         };
-        if !may_see {
+        if !sight.presence {
             if mode == Mode::Open {
                 say(Presence::Offline, None);
             }
@@ -262,13 +298,37 @@ impl Inner {
         }
         let mut said = None;
         loop {
-            let told = self.told(row.id);
+            let told = self.told(row.id).presence;
             if said == Some(told) {
                 return;
             }
             said = Some(told);
-            say(told, (told == Presence::Offline).then_some(row.last_seen).filter(|at| *at > Timestamp(0)));
+            let is_told = told == Presence::Offline && sight.last_seen && row.last_seen > Timestamp(0);
+            say(told, is_told.then_some(row.last_seen));
         }
+    }
+
+    /// A user has chosen anew who sees them: of those who watch, some see more or less now.
+    pub(crate) fn sight_of_changed(self: &Arc<Self>, mode: Mode, row: &UserRow) {
+        let watchers = self.watches.all_watchers_of(row.id);
+        let (node, row, asked) = (self.clone(), row.clone(), watchers.clone());
+        self.with_relations(row.id, &asked, move |relations| {
+            // Not knowing, show nothing.
+            let relations = relations.unwrap_or_default();
+            for (at, watcher) in watchers.iter().enumerate() {
+                let sight = relations
+                    .get(at)
+                    .map_or(Sight::NOTHING, |relation| sight(mode, *relation, node.privacy_of(&row)));
+                for handle in node.watches.set_may_see(*watcher, row.id, sight.presence) {
+                    node.tell_sight(mode, handle, &row, sight);
+                }
+            }
+        });
+    }
+
+    /// What they have chosen last.
+    fn privacy_of(&self, row: &UserRow) -> Privacy {
+        self.here.lock(row.id).user(row.id).map_or(row.privacy, |here| here.privacy)
     }
 
     /// Of these, the sessions that hear what is told in passing.

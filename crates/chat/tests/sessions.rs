@@ -67,8 +67,15 @@ fn who_is_not_let_in() {
     let token = scene.token("ann");
     let said = |site_key: &str, origin: Option<&str>| {
         let handle = scene.handle();
-        let hello =
-            Hello { site_key, token: Some(&token), device: device(), position: None, origin, address: None };
+        let hello = Hello {
+            site_key,
+            token: Some(&token),
+            device: device(),
+            position: None,
+            origin,
+            address: None,
+            agent: Agent::default(),
+        };
         scene.node.sign_in(hello, handle, scene.now());
         match scene.inbox.take(handle).remove(0) {
             Event::Welcome(_) => None,
@@ -190,8 +197,15 @@ fn a_session_is_heard_as_soon_as_its_welcome_goes_out() {
     assert!(eager.node.set(node.clone()).is_ok());
     let device = DeviceId::parse("d").unwrap();
     let token = scene.token("ann");
-    let hello =
-        Hello { site_key: SITE, token: Some(&token), device, position: None, origin: None, address: None };
+    let hello = Hello {
+        site_key: SITE,
+        token: Some(&token),
+        device,
+        position: None,
+        origin: None,
+        address: None,
+        agent: Agent::default(),
+    };
     node.sign_in(hello, SessionHandle(1), scene.now());
     let heard = eager.heard.lock().unwrap();
     assert!(matches!(heard[..], [Event::Welcome(_), Event::Profiles { re: 1, .. }]), "{heard:?}");

@@ -310,6 +310,11 @@ pub(crate) enum UserCommand {
     Ban(UserBan),
     /// Take a ban back.
     Unban(UserOne),
+    /// Erase a user for good: name, picture, contacts, rooms, and what they have written.
+    ///
+    /// Example: kith user erase --site garden tom --keep-messages
+    #[command(verbatim_doc_comment)]
+    Erase(UserErase),
     /// Make a user a moderator or an admin of the whole site, or an ordinary member again.
     ///
     /// Example: kith user role --site garden anna moderator
@@ -323,6 +328,7 @@ impl UserCommand {
             UserCommand::List(args) => &args.output.data,
             UserCommand::Show(args) | UserCommand::Unban(args) => &args.output.data,
             UserCommand::Ban(args) => &args.user.output.data,
+            UserCommand::Erase(args) => &args.user.output.data,
             UserCommand::Role(args) => &args.user.output.data,
         }
     }
@@ -362,6 +368,18 @@ pub(crate) struct UserBan {
     /// Told to the user.
     #[arg(long, default_value = "")]
     pub reason: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UserErase {
+    #[command(flatten)]
+    pub user: UserOne,
+    /// What they have written stays, as of nobody.
+    #[arg(long)]
+    pub keep_messages: bool,
+    /// Yes, for good.
+    #[arg(long)]
+    pub yes: bool,
 }
 
 #[derive(Debug, Args)]

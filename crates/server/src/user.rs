@@ -1,11 +1,12 @@
 //! `kith user`: the operator's view of the users of a site.
 
 use chat::{
-    By, ModerationStore, ModeratorAct, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow,
+    By, ERASE_SLICE, EraseStore, Messages, ModerationStore, ModeratorAct, NewErasure, Sanction, SanctionKind,
+    SiteRole, Store, Sub, Timestamp, UserRow,
 };
 use serde_json::{Value, json};
 
-use crate::cli::{Role, UserBan, UserCommand, UserList, UserOne, UserRole};
+use crate::cli::{Role, UserBan, UserCommand, UserErase, UserList, UserOne, UserRole};
 use crate::config::Loaded;
 use crate::data_dir::{self, wait};
 use crate::trouble::{Outcome, Trouble};
@@ -18,6 +19,7 @@ pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
         UserCommand::Show(args) => show(args, loaded),
         UserCommand::Ban(args) => ban(args, loaded),
         UserCommand::Unban(args) => unban(args, loaded),
+        UserCommand::Erase(args) => erase(args, loaded),
         UserCommand::Role(args) => set_role(args, loaded),
     }
 }
@@ -78,6 +80,36 @@ fn set_role(args: &UserRole, loaded: &Loaded) -> Outcome {
     };
     let user = moderate(&args.user, loaded, |user| ModeratorAct::SetRole(user, role))?;
     told(&args.user, &user, &format!("is {} now", role.word()))
+}
+
+/// All of it here; where a node runs on the same data, it ends the sessions. What a killed command has left, the node does.
+fn erase(args: &UserErase, loaded: &Loaded) -> Outcome {
+    let UserOne { site, user: id, output } = &args.user;
+    if !args.yes {
+        return Err(Trouble::new(format!("{id} was not erased"))
+            .because("this takes away who they are and what they have, and there is no way back")
+            .remedy(format!("if that is what you want: kith user erase --site {site} {id} --yes")));
+    }
+    let store = data_dir::open_existing(loaded, None)?;
+    let site = data_dir::site(&*store, site)?;
+    let user = data_dir::user(&*store, &site, id)?;
+    let alias = format!("deleted-{:016x}", rand::random::<u64>());
+    let erasure = NewErasure {
+        user: user.id,
+        alias: Sub::parse(&alias).expect("letters and a hyphen are a sub"),
+        name: site.settings.members.deleted_name.as_str().into(),
+        messages: if args.keep_messages { Messages::Kept } else { Messages::Erased },
+        by: By::Site,
+        time: crate::now(),
+    };
+    wait(|done| store.begin_erasure(erasure, done))?
+        .ok_or_else(|| Trouble::new(format!("{id} is gone already")))?;
+    while wait(|done| store.erase_some(crate::now(), ERASE_SLICE, done))?.more {}
+    store.flush().map_err(data_dir::unreadable)?;
+    if output.json {
+        return print_json(&json!({ "user": id, "erased": true, "now": alias }));
+    }
+    print_with(|out| writeln!(out, "{id} is erased"))
 }
 
 /// Does it on the word of the operator, and answers the user as they are now.

@@ -184,7 +184,7 @@ fn complete(db: &Connection, id: FileId, found: &FileFound) -> Outcome<Option<Fi
 }
 
 /// One that is in no message.
-fn remove_loose(db: &Connection, id: FileId) -> Outcome<bool> {
+pub(crate) fn remove_loose(db: &Connection, id: FileId) -> Outcome<bool> {
     let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND id = ?2 AND message = 0 \
                RETURNING owner, kept_bytes";
     let owner = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?));

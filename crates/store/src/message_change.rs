@@ -74,7 +74,26 @@ pub(crate) fn tidy(
     seq: Seq,
     time: Timestamp,
 ) -> Outcome<Result<ChangedMessage, Refusal>> {
-    let ground = match id.is_room() {
+    let Some(ground) = ground_of_all(batch, id)? else { return Ok(Err(Refusal::NoSuchConversation)) };
+    let at = message::position_of(batch.db, id, ground.newest, seq.0)?;
+    let Some(at) = at else { return Ok(Err(Refusal::NoSuchMessage)) };
+    take_away(batch, &ground, at, time)
+}
+
+/// The same, found by its position, for a user who is erased. None: it is not there.
+pub(crate) fn erase(batch: &mut Batch<'_>, at: u64, time: Timestamp) -> Outcome<Option<ChangedMessage>> {
+    let sql = "SELECT site, conversation FROM message WHERE position = ?1";
+    let found = batch.db.prepare_cached(sql)?.query_row([at as i64], |row| {
+        Ok(ConversationId { site: SiteId(row.get(0)?), key: row.get::<_, i64>(1)? as u64 })
+    });
+    let Some(id) = found.optional()? else { return Ok(None) };
+    let Some(ground) = ground_of_all(batch, id)? else { return Ok(None) };
+    Ok(take_away(batch, &ground, at, time)?.ok())
+}
+
+/// As nobody in particular stands there.
+fn ground_of_all(batch: &mut Batch<'_>, id: ConversationId) -> Outcome<Option<Ground>> {
+    Ok(match id.is_room() {
         true => room::load(batch.db, id)?.map(|room| Ground {
             newest: room.newest,
             room: Some((room, Standing::Out)),
@@ -83,28 +102,36 @@ pub(crate) fn tidy(
         false => {
             batch.conversation(id)?.map(|direct| Ground { newest: direct.newest(), room: None, links: None })
         }
-    };
-    let Some(ground) = ground else { return Ok(Err(Refusal::NoSuchConversation)) };
-    let at = message::position_of(batch.db, id, ground.newest, seq.0)?;
-    let Some(at) = at else { return Ok(Err(Refusal::NoSuchMessage)) };
-    // As nobody in particular sees it.
-    let reader = UserId { site: id.site, num: 0 };
-    let line = Lines::new(batch.db, reader)?.at(at)?.map(|line| line.message);
+    })
+}
+
+fn take_away(
+    batch: &mut Batch<'_>,
+    ground: &Ground,
+    at: u64,
+    time: Timestamp,
+) -> Outcome<Result<ChangedMessage, Refusal>> {
+    let line = as_nobody_sees(batch.db, at)?;
     let Some(before) = line else { return Ok(Err(Refusal::NoSuchMessage)) };
-    let wanted =
-        ChangeMessage { conversation: id, seq, by: before.from, change: MessageChange::Delete, time };
-    let changed = match apply(batch, &wanted, &ground, at, &before)? {
+    let (id, by) = (before.conversation, before.from);
+    let wanted = ChangeMessage { conversation: id, seq: before.seq, by, change: MessageChange::Delete, time };
+    let changed = match apply(batch, &wanted, ground, at, &before)? {
         Ok(changed) => changed,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let now =
-        if changed { Lines::new(batch.db, reader)?.at(at)?.map(|line| line.message) } else { Some(before) };
+    let now = if changed { as_nobody_sees(batch.db, at)? } else { Some(before) };
     let Some(message) = now else { return Ok(Err(Refusal::NoSuchMessage)) };
     let members = match changed && id.is_room() {
         true => batch.members.of(batch.db, id)?,
         false => Arc::default(),
     };
     Ok(Ok(ChangedMessage { message, changed, position: batch.position(), members }))
+}
+
+fn as_nobody_sees(db: &Connection, at: u64) -> Outcome<Option<StoredMessage>> {
+    // No user has the number 0.
+    let nobody = UserId { site: SiteId(0), num: 0 };
+    Ok(Lines::new(db, nobody)?.at(at)?.map(|line| line.message))
 }
 
 /// The conversation of a message that somebody wants to change.

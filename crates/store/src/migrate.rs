@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0010_mail.sql"),
     include_str!("../migrations/sqlite/0011_files.sql"),
     include_str!("../migrations/sqlite/0012_rich.sql"),
+    include_str!("../migrations/sqlite/0013_profiles.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -116,7 +116,7 @@ impl Store for Sqlite {
                     done(Err(error));
                     None
                 }
-                Ok(Some(row)) if row.profile == profile => met(&row).then(|| view(row, from, done)),
+                Ok(Some(row)) if row.is_as(&profile) => met(&row).then(|| view(row, from, done)),
                 Ok(_) => {
                     sign_in_changed(&shared, site, profile, from, now, met, done);
                     None

@@ -6,7 +6,7 @@ use chat::{Mode, Secret, SecretKind, Settings, Site, SiteId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::fault::Outcome;
-use crate::meta;
+use crate::{meta, user};
 
 // ---- writes ----
 
@@ -68,6 +68,9 @@ pub(crate) fn set_settings(db: &mut Connection, site: SiteId, settings: &Setting
     let sql = "UPDATE site SET settings = ?2 WHERE id = ?1";
     let found = transaction.execute(sql, params![site.0, settings.document().to_string()])? > 0;
     if found {
+        if !settings.members.rename {
+            user::unname_all(&transaction, site)?;
+        }
         meta::bump_revision(&transaction)?;
     }
     transaction.commit()?;
@@ -167,6 +170,9 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("thread_reply", "room, root, seq"),
         ("thread", "room, root"),
         ("draft", "user, conversation"),
+        ("status", "user"),
+        ("device", "user, id"),
+        ("erasure", "user"),
         ("conversation", "key"),
         ("mention", "room, user, seq"),
         ("membership", "user, room"),

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use chat::{
-    PeoplePage, Profile, SetPresence, SiteId, SiteRole, SiteStanding, Sub, Timestamp, UserId, UserRow,
+    PeoplePage, Privacy, Profile, SetPresence, SiteId, SiteRole, SiteStanding, Sub, Timestamp, UserId,
+    UserRow,
     directory::{finds, fold, fold_query, word_starts},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
@@ -32,8 +33,8 @@ pub(crate) fn put(
     number: impl FnOnce() -> Outcome<u32>,
 ) -> Outcome<(UserRow, Seen)> {
     match by_sub(db, site, &profile.sub)? {
-        Some(row) if row.profile == *profile => Ok((row, Seen::Before)),
-        Some(row) => Ok((update(db, &row, profile)?, Seen::Changed)),
+        Some(row) if row.is_as(profile) => Ok((row, Seen::Before)),
+        Some(row) => Ok((update(db, &row, &row.told(profile.clone()))?, Seen::Changed)),
         None => Ok((insert(db, UserId { site, num: number()? }, profile, now)?, Seen::New)),
     }
 }
@@ -59,6 +60,8 @@ fn insert(db: &Connection, id: UserId, profile: &Profile, now: Timestamp) -> Out
         presence: SetPresence::Online,
         banned: false,
         on_site: SiteStanding::default(),
+        privacy: Privacy::default(),
+        named: false,
         created: now,
         last_seen: now,
     })
@@ -70,7 +73,7 @@ pub(crate) fn newest(db: &Connection, site: SiteId) -> Outcome<u32> {
     Ok(db.prepare_cached(sql)?.query_row([site.0], |row| row.get(0))?)
 }
 
-fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outcome<UserRow> {
+pub(crate) fn update(db: &Connection, row: &UserRow, profile: &Profile) -> Outcome<UserRow> {
     let site = row.id.site;
     let (before, folded) = (fold(&row.profile.name), fold(&profile.name));
     let sql = "UPDATE user SET name = ?3, folded = ?4, avatar = ?5, guest = ?6 WHERE site = ?1 AND sub = ?2";
@@ -133,6 +136,42 @@ pub(crate) fn set_banned(db: &Connection, user: UserId, banned: bool) -> Outcome
     Ok(found)
 }
 
+/// Nothing that says who they were stays; banned, so that nobody writes to them or finds them.
+pub(crate) fn become_nobody(db: &Connection, row: &UserRow, alias: &Sub, name: &str) -> Outcome<()> {
+    let id = row.id;
+    let remove = "DELETE FROM name_word WHERE site = ?1 AND rest = ?2 AND sub = ?3";
+    let before = fold(&row.profile.name);
+    for at in later_words(&before) {
+        let values = params![id.site.0, &before[at..], row.profile.sub.as_str()];
+        db.prepare_cached(remove)?.execute(values)?;
+    }
+    let sql = "UPDATE user SET sub = ?3, name = ?4, folded = ?5, avatar = NULL, guest = 0, presence = 3, banned = 1, \
+               standing = 0, choices = ?6, last_seen = 0 WHERE site = ?1 AND num = ?2";
+    let folded = fold(name);
+    let values = params![id.site.0, id.num, alias.as_str(), name, folded, NAMED];
+    db.prepare_cached(sql)?.execute(values)?;
+    let sql = "UPDATE membership SET folded = ?3, sub = ?4 WHERE site = ?1 AND user = ?2";
+    db.prepare_cached(sql)?.execute(params![id.site.0, id.num, folded, alias.as_str()])?;
+    meta::bump_revision(db)
+}
+
+/// The name is the user's own choice.
+const NAMED: i64 = 64;
+
+pub(crate) fn set_choices(db: &Connection, user: UserId, privacy: Privacy, named: bool) -> Outcome<()> {
+    let code = i64::from(privacy.code()) + if named { NAMED } else { 0 };
+    let sql = "UPDATE user SET choices = ?3 WHERE site = ?1 AND num = ?2";
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, code])?;
+    Ok(())
+}
+
+/// The site lets nobody choose a name any more: from the next sign-in on it is the site's.
+pub(crate) fn unname_all(db: &Connection, site: SiteId) -> Outcome<()> {
+    let sql = "UPDATE user SET choices = choices - ?2 WHERE site = ?1 AND choices <> 0 AND choices & ?2 <> 0";
+    db.prepare_cached(sql)?.execute(params![site.0, NAMED])?;
+    Ok(())
+}
+
 /// Everybody is told by the revision, also in other processes.
 pub(crate) fn set_standing(db: &Connection, user: UserId, standing: SiteStanding) -> Outcome<()> {
     let role = match standing.role {
@@ -165,7 +204,7 @@ fn later_words(folded: &str) -> impl Iterator<Item = usize> + '_ {
 /// The columns of [`row`], which takes the site from the query.
 macro_rules! columns {
     () => {
-        "num, sub, name, avatar, guest, presence, banned, created, last_seen, standing"
+        "num, sub, name, avatar, guest, presence, banned, created, last_seen, standing, choices"
     };
 }
 
@@ -211,7 +250,7 @@ pub(crate) fn with_standing(db: &Connection) -> Outcome<Vec<UserRow>> {
         ", site FROM user INDEXED BY user_standing WHERE standing <> 0 ORDER BY site, num"
     );
     let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map([], |r| row(SiteId(r.get(10)?), r))?;
+    let rows = statement.query_map([], |r| row(SiteId(r.get(11)?), r))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -311,7 +350,7 @@ fn walk(
     while rows.len() <= limit as usize
         && let Some(next) = found.next()?
     {
-        if finds(text(next, 10)?, query) {
+        if finds(text(next, 11)?, query) {
             rows.push(row(site, next)?);
         }
     }
@@ -384,6 +423,8 @@ fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<UserRow> {
         },
         banned: row.get(6)?,
         on_site: standing(row.get(9)?),
+        privacy: Privacy::of_code(row.get::<_, i64>(10)? as u8),
+        named: row.get::<_, i64>(10)? & NAMED != 0,
         created: Timestamp(row.get::<_, i64>(7)? as u64),
         last_seen: Timestamp(row.get::<_, i64>(8)? as u64),
     })

@@ -177,6 +177,12 @@ codes! {
     UploadReplaced = "upload_replaced", 409, 4076, Never;
     /// The link to a file is wrong or too old; `history` has a new one.
     BadLink = "bad_link", 403, 4077, Now;
+    /// No such device of one's own.
+    NoSuchDevice = "no_such_device", 404, 4081, Never;
+    /// One has signed this device out from another: it needs a token that the site has made since.
+    SignedOut = "signed_out", 401, 4082, Never;
+    /// The account was removed: by the member, or by the site.
+    Removed = "removed", 410, 4084, Never;
     /// A mistake of ours; it has been counted and logged.
     Internal = "internal", 500, 1011, Later;
 }

@@ -149,6 +149,15 @@ pub enum Command<'a> {
         #[serde(borrow)]
         users: Vec<Cow<'a, str>>,
     },
+    /// A member's profile; without `user` one's own. Answered by `profile`.
+    Profile {
+        rid: u64,
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        user: Option<Cow<'a, str>>,
+    },
+    /// Change one's own profile. Fields left out stay. Answered by `profile`.
+    #[serde(borrow)]
+    ChangeProfile(Box<ChangeProfile<'a>>),
     /// A page of the conversation list, newest activity first.
     Conversations {
         rid: u64,
@@ -429,6 +438,31 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mail: Option<u32>,
     },
+    /// One's own browsers and apps that are signed in, where the site keeps them. Answered by `devices`.
+    Devices { rid: u64 },
+    /// Sign one of them out: its session ends with `signed_out`. Answered by `devices`.
+    SignOut {
+        rid: u64,
+        /// `device` of the list.
+        #[serde(borrow)]
+        device: Cow<'a, str>,
+    },
+    /// A page of all that was said to one or by one: direct conversations whole, of rooms one's own messages. For a file.
+    Export {
+        rid: u64,
+        /// The `next` of the page before.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        after: Option<Cow<'a, str>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// Remove one's own account for good, where the site lets one. The session ends with `removed`.
+    RemoveAccount {
+        rid: u64,
+        /// Also what one has written. Left out: it stays, as nobody's.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        messages: bool,
+    },
     /// Ask for everything since a position: the answer to `behind`. Answered by `changes`.
     Resume {
         rid: u64,
@@ -500,6 +534,40 @@ pub enum SendTo<'a> {
     /// The room of a page of the site, 1 to 200 bytes, whether it exists yet or not. A message or `join` makes it.
     #[serde(borrow)]
     Page(Cow<'a, str>),
+}
+
+/// What a member changes of how others see them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ChangeProfile<'a> {
+    pub rid: u64,
+    /// At most 140 characters; an empty one takes it away.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Cow<'a, str>>,
+    /// With `status`: Unix milliseconds of its end; left out: it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_until: Option<u64>,
+    /// At most 200 characters, where the site lets members choose; an empty one is the site's, from the next `hello` on.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Cow<'a, str>>,
+    /// Who may begin a conversation; one that is there goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_write: Option<Audience>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub see_presence: Option<Audience>,
+    /// Not who may not see the presence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub see_last_seen: Option<Audience>,
+}
+
+/// Those to whom a member allows something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    Everybody,
+    Contacts,
+    Nobody,
 }
 
 /// Which conversations a page has.

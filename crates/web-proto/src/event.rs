@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallEntry, CallNews, Code, IceServer, QuietHours, ReportReason, ReportState, Role, RoomKind, SiteRole,
+    Audience, CallEntry, CallNews, Code, IceServer, QuietHours, ReportReason, ReportState, Role, RoomKind,
+    SiteRole,
 };
 
 /// A frame from the server.
@@ -159,6 +160,12 @@ pub enum Event<'a> {
         #[serde(borrow)]
         people: Vec<Person<'a>>,
     },
+    /// Answer to `profile` and `change_profile`.
+    Profile {
+        re: u64,
+        #[serde(borrow)]
+        profile: Box<Profile<'a>>,
+    },
     /// Answer to `conversations`.
     Conversations {
         re: u64,
@@ -255,6 +262,21 @@ pub enum Event<'a> {
         re: u64,
         #[serde(borrow)]
         hits: Vec<Message<'a>>,
+        /// Absent on the last page.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        next: Option<Cow<'a, str>>,
+    },
+    /// Answer to `devices` and `sign_out`, the one used last first.
+    Devices {
+        re: u64,
+        #[serde(borrow)]
+        devices: Vec<Device<'a>>,
+    },
+    /// Answer to `export`. A page may be empty with more to come.
+    Exported {
+        re: u64,
+        #[serde(borrow)]
+        messages: Vec<Message<'a>>,
         /// Absent on the last page.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
@@ -708,6 +730,70 @@ pub enum Presence {
     Offline,
     /// The server itself cannot tell now.
     Unknown,
+}
+
+/// What one is shown of a member.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Profile<'a> {
+    #[serde(borrow, flatten)]
+    pub person: Person<'a>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Cow<'a, str>>,
+    /// Unix milliseconds of its end, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_until: Option<u64>,
+    /// Unix milliseconds; absent while they are here, and where one may not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<u64>,
+    /// On the whole site; absent: member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<SiteRole>,
+    /// How one stands to them.
+    pub state: ContactState,
+    /// Of oneself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnProfile>,
+}
+
+/// What only oneself is told of one's profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct OwnProfile {
+    pub may_write: Audience,
+    pub see_presence: Audience,
+    pub see_last_seen: Audience,
+    /// The site lets members choose their names.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_rename: bool,
+    /// The site lets members remove their account.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_remove: bool,
+    /// The site keeps its members' devices.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub devices: bool,
+}
+
+/// A browser or app of one's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Device<'a> {
+    #[serde(borrow)]
+    pub device: Cow<'a, str>,
+    /// As people call it; absent where it has not said so.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub browser: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<Cow<'a, str>>,
+    /// Unix milliseconds: when it has signed in first, and last.
+    pub created: u64,
+    pub used: u64,
+    /// It is connected now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub here: bool,
+    /// It is the one that asks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub this: bool,
 }
 
 /// An entry of one's contact list.

@@ -20,13 +20,14 @@ mod typescript;
 pub use call::{CallAction, CallEntry, CallNews, CallOutcome, IceAnswer, IceQuestion, IceServer, Media};
 pub use code::{Code, Return};
 pub use command::{
-    Command, ContactAction, Hello, MarkerSet, MemberAction, Moderate, ModeratorAct, Only, PushSubscription,
-    QuietHours, ReportReason, ReportState, RequestAnswer, Role, RoomKind, SendTo, SetPresence, SiteRole,
+    Audience, ChangeProfile, Command, ContactAction, Hello, MarkerSet, MemberAction, Moderate, ModeratorAct,
+    Only, PushSubscription, QuietHours, ReportReason, ReportState, RequestAnswer, Role, RoomKind, SendTo,
+    SetPresence, SiteRole,
 };
 pub use event::{
-    AuditEntry, Choice, Contact, ContactState, Conversation, Event, File, Forwarded, Gap, Left, LeftReason,
-    Limits, Listed, MailDigest, Member, Message, Notice, NoticeKind, Person, Poll, Presence, Reaction,
-    Replies, Report, ReportLine, RequestState, Room, Thread, Welcome,
+    AuditEntry, Choice, Contact, ContactState, Conversation, Device, Event, File, Forwarded, Gap, Left,
+    LeftReason, Limits, Listed, MailDigest, Member, Message, Notice, NoticeKind, OwnProfile, Person, Poll,
+    Presence, Profile, Reaction, Replies, Report, ReportLine, RequestState, Room, Thread, Welcome,
 };
 pub use parse::Reject;
 

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 43] = [
+const NAMES: [&str; 49] = [
     "hello",
     "send",
     "poll",
@@ -28,6 +28,8 @@ const NAMES: [&str; 43] = [
     "contacts",
     "people",
     "profiles",
+    "profile",
+    "change_profile",
     "conversations",
     "conversation",
     "history",
@@ -53,6 +55,10 @@ const NAMES: [&str; 43] = [
     "audit",
     "notices",
     "notifications",
+    "devices",
+    "sign_out",
+    "export",
+    "remove_account",
     "resume",
     "token",
     "ping",

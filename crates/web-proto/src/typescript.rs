@@ -33,6 +33,8 @@ fn file() -> String {
     declare::<Command<'_>>(&mut out);
     declare::<Hello<'_>>(&mut out);
     declare::<SendTo<'_>>(&mut out);
+    declare::<ChangeProfile<'_>>(&mut out);
+    declare::<Audience>(&mut out);
     declare::<Only>(&mut out);
     declare::<MarkerSet>(&mut out);
     declare::<SetPresence>(&mut out);
@@ -81,6 +83,9 @@ fn file() -> String {
     declare::<File<'_>>(&mut out);
     declare::<Person<'_>>(&mut out);
     declare::<Presence>(&mut out);
+    declare::<Profile<'_>>(&mut out);
+    declare::<OwnProfile>(&mut out);
+    declare::<Device<'_>>(&mut out);
     declare::<Contact<'_>>(&mut out);
     declare::<ContactState>(&mut out);
     declare::<Code>(&mut out);

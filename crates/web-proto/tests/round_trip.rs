@@ -55,6 +55,65 @@ proptest! {
     }
 }
 
+fn device() -> impl Strategy<Value = Device<'static>> {
+    let times = (any::<u64>(), any::<u64>());
+    (text(), opt(), opt(), times, any::<bool>(), any::<bool>()).prop_map(
+        |(device, browser, system, (created, used), here, this)| Device {
+            device,
+            browser,
+            system,
+            created,
+            used,
+            here,
+            this,
+        },
+    )
+}
+
+fn audience() -> impl Strategy<Value = Audience> {
+    prop_oneof![Just(Audience::Everybody), Just(Audience::Contacts), Just(Audience::Nobody)]
+}
+
+fn change_profile() -> impl Strategy<Value = ChangeProfile<'static>> {
+    let audiences = (option::of(audience()), option::of(audience()), option::of(audience()));
+    (any::<u64>(), opt(), number(), opt(), audiences).prop_map(
+        |(rid, status, status_until, name, (may_write, see_presence, see_last_seen))| ChangeProfile {
+            rid,
+            status,
+            status_until,
+            name,
+            may_write,
+            see_presence,
+            see_last_seen,
+        },
+    )
+}
+
+fn profile() -> impl Strategy<Value = Profile<'static>> {
+    let own = (audience(), audience(), audience(), any::<bool>(), any::<bool>()).prop_map(
+        |(may_write, see_presence, see_last_seen, may_rename, may_remove)| OwnProfile {
+            devices: may_rename != may_remove,
+            may_write,
+            see_presence,
+            see_last_seen,
+            may_rename,
+            may_remove,
+        },
+    );
+    let role = option::of(Just(SiteRole::Moderator));
+    (contact(), opt(), number(), number(), role, option::of(own)).prop_map(
+        |(Contact { person, state }, status, status_until, last_seen, role, own)| Profile {
+            person,
+            status,
+            status_until,
+            last_seen,
+            role,
+            state,
+            own,
+        },
+    )
+}
+
 fn command() -> impl Strategy<Value = Command<'static>> {
     prop_oneof![
         (text(), opt(), text(), opt(), opt()).prop_map(|(site, token, device, position, client)| {
@@ -116,6 +175,12 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             limit
         }),
         (any::<u64>(), vec(text(), 0..4)).prop_map(|(rid, users)| Command::Profiles { rid, users }),
+        (any::<u64>(), opt()).prop_map(|(rid, user)| Command::Profile { rid, user }),
+        any::<u64>().prop_map(|rid| Command::Devices { rid }),
+        (any::<u64>(), text()).prop_map(|(rid, device)| Command::SignOut { rid, device }),
+        (any::<u64>(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Export { rid, after, limit }),
+        (any::<u64>(), any::<bool>()).prop_map(|(rid, messages)| Command::RemoveAccount { rid, messages }),
+        change_profile().prop_map(|change| Command::ChangeProfile(Box::new(change))),
         (any::<u64>(), opt(), limit(), any::<bool>(), option::of(only())).prop_map(
             |(rid, after, limit, archived, only)| Command::Conversations {
                 rid,
@@ -267,6 +332,12 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                 position
             }
         ),
+        (any::<u64>(), vec(device(), 0..3)).prop_map(|(re, devices)| Event::Devices { re, devices }),
+        (any::<u64>(), vec(message(), 0..3), opt()).prop_map(|(re, messages, next)| Event::Exported {
+            re,
+            messages,
+            next
+        }),
         (any::<u64>(), any::<u64>()).prop_map(|(re, report)| Event::Reported { re, report }),
         (any::<u64>(), vec(report(), 0..3), opt()).prop_map(|(re, reports, next)| Event::Reports {
             re,
@@ -336,6 +407,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             next
         }),
         (any::<u64>(), vec(person(), 0..3)).prop_map(|(re, people)| Event::Profiles { re, people }),
+        (any::<u64>(), profile()).prop_map(|(re, profile)| Event::Profile { re, profile: Box::new(profile) }),
         (any::<u64>(), vec(conversation(), 0..3), opt())
             .prop_map(|(re, conversations, next)| Event::Conversations { re, conversations, next }),
         (number(), conversation(), text()).prop_map(|(re, conversation, position)| Event::Conversation {

@@ -279,6 +279,7 @@ impl Gateway {
             origin: visitor.origin.as_deref(),
             // Only asked for where it is needed: it is a call to the system.
             address: if hello.token.is_none() { visitor.address(io) } else { None },
+            agent: visitor.agent,
         };
         self.shared.node.sign_in(hello, handle, timestamp(io.now()));
     }

@@ -1,7 +1,9 @@
-//! REST for a site's own server: its settings, reports, and what moderators do.
+//! REST for a site's own server: its settings, reports, what moderators do, and its users.
 //!
 //! Each call carries `Authorization: Bearer <JWT>`: a token that the site has signed as those of its members, with the role `service`, or
 //! `admin` for a person. It is of no use for another site. Tokens never stand in a URL.
+
+mod users;
 
 use std::sync::Arc;
 
@@ -32,6 +34,7 @@ pub fn site_api(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
         .route("/v1/sites/{site}/moderate", post(moderate))
         .route("/v1/sites/{site}/reports", get(reports))
         .route("/v1/sites/{site}/audit", get(audit))
+        .route("/v1/sites/{site}/users/{user}/erase", post(users::erase))
         .with_state(Api { node, clock })
 }
 

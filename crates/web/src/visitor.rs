@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
+use chat::Agent;
 use edge::Io;
 
 use crate::config::Shared;
@@ -17,6 +18,8 @@ pub(crate) struct Visitor {
     pub(crate) origin: Option<Box<str>>,
     /// Where a trusted proxy says that the client is. Without one it is the peer, which the system remembers.
     forwarded_for: Option<IpAddr>,
+    /// Looked at only where some site wants to know it.
+    pub(crate) agent: Agent,
 }
 
 impl Visitor {
@@ -32,17 +35,23 @@ impl Visitor {
             }
             false => None,
         };
-        Visitor { origin, forwarded_for }
+        let agent = if shared.node.keeps_devices() { agent(head) } else { Agent::default() };
+        Visitor { origin, forwarded_for, agent }
     }
 
     /// Nothing that needs to be kept.
     pub(crate) fn is_plain(&self) -> bool {
-        self.origin.is_none() && self.forwarded_for.is_none()
+        self.origin.is_none() && self.forwarded_for.is_none() && !self.agent.is_known()
     }
 
     pub(crate) fn address(&self, io: &Io<'_>) -> Option<IpAddr> {
         self.forwarded_for.or_else(|| Some(io.peer()?.ip()))
     }
+}
+
+fn agent(head: &Head<'_>) -> Agent {
+    let field = head.fields.iter().find(|field| field.name.eq_ignore_ascii_case("user-agent"));
+    field.map_or_else(Agent::default, |field| Agent::parse(field.value))
 }
 
 /// Said once: the operator has forgotten a setting, or a stranger has written the header, who may do so often.

@@ -1,6 +1,7 @@
 //! Between the domain's words and those of the web protocol, in both directions.
 
 pub(crate) mod moderation;
+mod profile;
 mod rich;
 
 use std::borrow::Cow;
@@ -174,6 +175,9 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
         chat::Event::Profiles { re, people } => {
             Event::Profiles { re: *re, people: people.iter().map(person).collect() }
         }
+        chat::Event::Profile { re, card } => {
+            Event::Profile { re: *re, profile: Box::new(profile::profile(card)) }
+        }
         chat::Event::Conversations { re, conversations, next } => Event::Conversations {
             re: *re,
             conversations: conversations.iter().map(|row| conversation(row, links)).collect(),
@@ -226,6 +230,14 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
         chat::Event::Found { re, hits, next } => Event::Found {
             re: *re,
             hits: hits.iter().map(|posted| message(posted, links)).collect(),
+            next: next.as_deref().map(Cow::Borrowed),
+        },
+        chat::Event::Devices { re, devices } => {
+            Event::Devices { re: *re, devices: devices.iter().map(profile::device).collect() }
+        }
+        chat::Event::Exported { re, messages, next } => Event::Exported {
+            re: *re,
+            messages: messages.iter().map(|said| message(said, links)).collect(),
             next: next.as_deref().map(Cow::Borrowed),
         },
         chat::Event::Notifications { re, key, settings, devices, mail } => Event::Notifications {
@@ -343,14 +355,17 @@ fn presence(presence: chat::Presence) -> web_proto::Presence {
 }
 
 fn contact(contact: &chat::Contact) -> web_proto::Contact<'_> {
-    let state = match contact.state {
+    web_proto::Contact { person: person(&contact.person), state: state(contact.state) }
+}
+
+fn state(state: chat::ContactState) -> web_proto::ContactState {
+    match state {
         chat::ContactState::None => web_proto::ContactState::None,
         chat::ContactState::RequestSent => web_proto::ContactState::RequestSent,
         chat::ContactState::RequestReceived => web_proto::ContactState::RequestReceived,
         chat::ContactState::Contact => web_proto::ContactState::Contact,
         chat::ContactState::Blocked => web_proto::ContactState::Blocked,
-    };
-    web_proto::Contact { person: person(&contact.person), state }
+    }
 }
 
 fn conversation<'a>(conversation: &'a chat::Conversation, links: &Links) -> web_proto::Conversation<'a> {
@@ -539,6 +554,9 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::FileTooLarge => Code::FileTooLarge,
         Refusal::NoRoomForFile => Code::NoRoomForFile,
         Refusal::TooManyFiles => Code::TooManyFiles,
+        Refusal::Removed => Code::Removed,
+        Refusal::NoSuchDevice => Code::NoSuchDevice,
+        Refusal::SignedOut => Code::SignedOut,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }
@@ -703,6 +721,13 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             chat::Command::People { re: rid, query: query.map(Cow::into_owned), page: page(after, limit) }
         }
         Command::Profiles { rid, users } => chat::Command::Profiles { re: rid, users: subs(&users) },
+        Command::Profile { rid, user } => {
+            let user = user.map(|user| Sub::parse(&user).ok_or_else(wrong(Code::NoSuchUser, Some(rid))));
+            chat::Command::Profile { re: rid, user: user.transpose()? }
+        }
+        Command::ChangeProfile(change) => {
+            chat::Command::ChangeProfile { re: change.rid, change: Box::new(profile::change(*change)) }
+        }
         Command::Conversations { rid, after, limit, archived, only } => chat::Command::Conversations {
             re: rid,
             list: conversation_list(archived, only).ok_or_else(wrong(Code::BadValue, Some(rid)))?,
@@ -848,6 +873,16 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             let change = Box::new(chat::NotifyChange { bodies, mail, ..change });
             chat::Command::Notifications { re: rid, change }
         }
+        Command::Devices { rid } => chat::Command::Devices { re: rid },
+        Command::SignOut { rid, device } => chat::Command::SignOut {
+            re: rid,
+            device: profile::parse_device(&device).ok_or_else(wrong(Code::NoSuchDevice, Some(rid)))?,
+        },
+        Command::Export { rid, after, limit } => chat::Command::Export { re: rid, page: page(after, limit) },
+        Command::RemoveAccount { rid, messages } => chat::Command::RemoveAccount {
+            re: rid,
+            messages: if messages { chat::Messages::Erased } else { chat::Messages::Kept },
+        },
         Command::Resume { rid, position } => {
             chat::Command::Resume { re: rid, position: parse_position(&position) }
         }

@@ -151,6 +151,14 @@ export type Command =
       users: Array<string>;
     }
   | {
+      t: "profile";
+      rid: number;
+      user?: string;
+    }
+  | {
+      t: "change_profile"
+    } & ChangeProfile
+  | {
       t: "conversations";
       rid: number;
       /** The `next` of the page before. */
@@ -363,6 +371,29 @@ export type Command =
       mail?: number;
     }
   | {
+      t: "devices";
+      rid: number;
+    }
+  | {
+      t: "sign_out";
+      rid: number;
+      /** `device` of the list. */
+      device: string;
+    }
+  | {
+      t: "export";
+      rid: number;
+      /** The `next` of the page before. */
+      after?: string;
+      limit?: number;
+    }
+  | {
+      t: "remove_account";
+      rid: number;
+      /** Also what one has written. Left out: it stays, as nobody's. */
+      messages?: boolean;
+    }
+  | {
       t: "resume";
       rid: number;
       position: string;
@@ -407,6 +438,25 @@ export type SendTo =
   | {
       page: string
     };
+
+/** What a member changes of how others see them. */
+export type ChangeProfile = {
+  rid: number;
+  /** At most 140 characters; an empty one takes it away. */
+  status?: string;
+  /** With `status`: Unix milliseconds of its end; left out: it has none. */
+  status_until?: number;
+  /** At most 200 characters, where the site lets members choose; an empty one is the site's, from the next `hello` on. */
+  name?: string;
+  /** Who may begin a conversation; one that is there goes on. */
+  may_write?: Audience;
+  see_presence?: Audience;
+  /** Not who may not see the presence. */
+  see_last_seen?: Audience;
+};
+
+/** Those to whom a member allows something. */
+export type Audience = "everybody" | "contacts" | "nobody";
 
 /** Which conversations a page has. */
 export type Only = "unread" | "mentions";
@@ -734,6 +784,11 @@ export type Event =
       people: Array<Person>;
     }
   | {
+      t: "profile";
+      re: number;
+      profile: Profile;
+    }
+  | {
       t: "conversations";
       re: number;
       conversations: Array<Conversation>;
@@ -805,6 +860,18 @@ export type Event =
       t: "found";
       re: number;
       hits: Array<Message>;
+      /** Absent on the last page. */
+      next?: string;
+    }
+  | {
+      t: "devices";
+      re: number;
+      devices: Array<Device>;
+    }
+  | {
+      t: "exported";
+      re: number;
+      messages: Array<Message>;
       /** Absent on the last page. */
       next?: string;
     }
@@ -1340,6 +1407,57 @@ export type Person = {
 /** What others see. */
 export type Presence = "online" | "away" | "busy" | "offline" | "unknown";
 
+/** What one is shown of a member. */
+export type Profile = {
+  status?: string;
+  /** Unix milliseconds of its end, if it has one. */
+  status_until?: number;
+  /** Unix milliseconds; absent while they are here, and where one may not know. */
+  last_seen?: number;
+  /** On the whole site; absent: member. */
+  role?: SiteRole;
+  /** How one stands to them. */
+  state: ContactState;
+  /** Of oneself. */
+  own?: OwnProfile;
+  /** The site's id of the user (`sub` of the token). */
+  user: string;
+  name: string;
+  avatar?: string;
+  /** No account. */
+  guest?: boolean;
+  /** As of now; absent where it may not be seen. */
+  presence?: Presence;
+};
+
+/** What only oneself is told of one's profile. */
+export type OwnProfile = {
+  may_write: Audience;
+  see_presence: Audience;
+  see_last_seen: Audience;
+  /** The site lets members choose their names. */
+  may_rename?: boolean;
+  /** The site lets members remove their account. */
+  may_remove?: boolean;
+  /** The site keeps its members' devices. */
+  devices?: boolean;
+};
+
+/** A browser or app of one's own. */
+export type Device = {
+  device: string;
+  /** As people call it; absent where it has not said so. */
+  browser?: string;
+  system?: string;
+  /** Unix milliseconds: when it has signed in first, and last. */
+  created: number;
+  used: number;
+  /** It is connected now. */
+  here?: boolean;
+  /** It is the one that asks. */
+  this?: boolean;
+};
+
 /** An entry of one's contact list. */
 export type Contact = {
   state: ContactState;
@@ -1358,6 +1476,7 @@ export type ContactState = "none" | "request_sent" | "request_received" | "conta
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
 export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "no_such_device" | "signed_out" | "removed" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -1426,6 +1545,9 @@ export const COMES_BACK = {
   wrong_offset: "now",
   upload_replaced: "never",
   bad_link: "now",
+  no_such_device: "never",
+  signed_out: "never",
+  removed: "never",
   internal: "later",
 } as const satisfies Record<Code, Return>;
 
@@ -1493,6 +1615,9 @@ export const HTTP_STATUS = {
   wrong_offset: 409,
   upload_replaced: 409,
   bad_link: 403,
+  no_such_device: 404,
+  signed_out: 401,
+  removed: 410,
   internal: 500,
 } as const satisfies Record<Code, number>;
 
@@ -1560,5 +1685,8 @@ export const CLOSE_CODE = {
   wrong_offset: 4075,
   upload_replaced: 4076,
   bad_link: 4077,
+  no_such_device: 4081,
+  signed_out: 4082,
+  removed: 4080,
   internal: 1011,
 } as const satisfies Record<Code, number>;

@@ -1,9 +1,13 @@
 //! What the memory store keeps, and every operation of the port as a plain function on it.
 
 mod changes;
+mod device;
+mod erase;
+mod export;
 mod files;
 mod moderation;
 mod notify;
+mod profile;
 mod requests;
 mod rich;
 mod rooms;
@@ -17,8 +21,9 @@ use rich::Bears;
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
     ConversationList, ConversationOf, ConversationRow, ConversationsPage, FileId, Gap, HistoryPage,
-    MOST_PINNED, MarkerRow, PeoplePage, Position, Profile, Refusal, Relation, Request, ResumeFrom, Seq,
-    SetPresence, Site, SiteId, SiteStanding, Snapshot, Sub, Timestamp, UserId, UserRow, directory,
+    MOST_PINNED, MarkerRow, PeoplePage, Position, Privacy, Profile, Refusal, Relation, Request, ResumeFrom,
+    Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Status, Sub, Timestamp, UserId, UserRow,
+    directory,
 };
 
 #[derive(Default)]
@@ -46,6 +51,10 @@ pub(super) struct Tables {
     notifications: notify::Notifications,
     /// How far who follows a thread has read it, by user, room and root.
     follows: BTreeMap<(UserId, ConversationId, Seq), u64>,
+    statuses: BTreeMap<UserId, Status>,
+    devices: BTreeMap<(UserId, u64), device::Entry>,
+    /// What is left to do of those who were erased.
+    erasures: BTreeMap<UserId, erase::Left>,
 }
 
 struct Conversation {
@@ -101,6 +110,7 @@ impl Tables {
     pub(super) fn put_user(&mut self, site: SiteId, profile: Profile, now: Timestamp) -> UserRow {
         if let Some(id) = self.user_by_sub.get(&(site, profile.sub.clone())) {
             let row = self.users.get_mut(id).expect("every sub has its row");
+            let profile = row.told(profile);
             let changed = row.profile != profile;
             row.profile = profile;
             let row = row.clone();
@@ -118,6 +128,8 @@ impl Tables {
             presence: SetPresence::default(),
             banned: false,
             on_site: SiteStanding::default(),
+            privacy: Privacy::default(),
+            named: false,
             created: now,
             last_seen: now,
         };
@@ -570,6 +582,9 @@ impl Tables {
         self.drafts.retain(|(user, _), _| user.site != site);
         self.remove_files_of_site(site);
         self.notifications.remove_site(site);
+        self.statuses.retain(|user, _| user.site != site);
+        self.devices.retain(|(user, _), _| user.site != site);
+        self.erasures.retain(|user, _| user.site != site);
         self.revision += u64::from(was);
         was
     }

@@ -217,20 +217,26 @@ impl Inner {
         if let (Some(room), Some(member)) = (act.room(), member) {
             self.tell_member(room, member);
         }
-        if let Some(ChangedMessage { message, changed: true, position, members }) = message {
-            let by = name.unwrap_or_else(|| message.from_sub.clone());
-            let conversation = message.conversation;
-            let message = crate::conversations::message(message);
-            let event = Event::Update { re: None, message, by, position };
-            match conversation.pair() {
-                Some(pair) => {
-                    pair.into_iter().for_each(|user| self.tell(user, position, None, event.clone()))
-                }
-                None => self.tell_members(conversation.site, &members, position, None, event),
-            }
+        if let Some(changed) = message {
+            let by = name.unwrap_or_else(|| changed.message.from_sub.clone());
+            self.tell_changed(by, changed);
         }
         if let Some(report) = report {
             self.tell_moderators(site, report);
+        }
+    }
+
+    /// All who can read a message hear that it is another one now.
+    pub(crate) fn tell_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
+        let ChangedMessage { message, changed: true, position, members } = changed else { return };
+        let conversation = message.conversation;
+        let message = crate::conversations::message(message);
+        let event = Event::Update { re: None, message, by, position };
+        match conversation.pair() {
+            Some(pair) => {
+                pair.into_iter().for_each(|user| self.tell(user, position, None, event.clone()));
+            }
+            None => self.tell_members(conversation.site, &members, position, None, event),
         }
     }
 

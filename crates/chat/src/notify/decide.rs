@@ -83,6 +83,8 @@ mod tests {
             created: NOW,
             last_seen: NOW,
             on_site: crate::SiteStanding::default(),
+            privacy: crate::Privacy::default(),
+            named: false,
         }
     }
 

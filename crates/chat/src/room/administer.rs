@@ -130,7 +130,7 @@ impl Inner {
         let node = self.clone();
         self.find_peer(asker, To::User(user), move |asker, peer| {
             let session = asker.session;
-            let Peer { id, is_banned, relation } = match peer {
+            let Peer { id, is_banned, relation, .. } = match peer {
                 Ok(peer) => peer,
                 Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
             };

@@ -155,7 +155,8 @@ impl Scene {
         let device = DeviceId::parse(device).unwrap();
         let origin = Some("https://forum.example");
         let address = Some(ADDRESS.into());
-        let hello = Hello { site_key: SITE, token, device, position, origin, address };
+        let agent = Agent::parse(b"Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Firefox/128.0");
+        let hello = Hello { site_key: SITE, token, device, position, origin, address, agent };
         self.node.sign_in(hello, handle, self.now());
         handle
     }

@@ -159,6 +159,7 @@ impl Core for InProcess {
             position: None,
             origin: None,
             address: None,
+            agent: chat::Agent::default(),
         };
         self.node.sign_in(hello, SessionHandle(member.into()), now);
     }

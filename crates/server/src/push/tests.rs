@@ -161,6 +161,7 @@ impl Scene {
             position: None,
             origin: None,
             address: None,
+            agent: chat::Agent::default(),
         };
         self.node.sign_in(hello, SessionHandle(handle), Timestamp(self.now));
         let welcomed = |(to, event): &(SessionHandle, Event)| match event {

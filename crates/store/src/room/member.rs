@@ -97,7 +97,11 @@ pub(crate) fn leave(
     Ok(Ok(batch.position()))
 }
 
-fn is_only_owner(db: &Connection, room: &RoomRow, membership: Option<&Membership>) -> Outcome<bool> {
+pub(crate) fn is_only_owner(
+    db: &Connection,
+    room: &RoomRow,
+    membership: Option<&Membership>,
+) -> Outcome<bool> {
     if membership.is_none_or(|mine| mine.state != MemberState::In(Role::Owner)) {
         return Ok(false);
     }

@@ -5,10 +5,14 @@ mod asking;
 mod changes;
 mod contacts;
 mod conversations;
+mod devices;
+mod erase;
+mod export;
 mod files;
 mod messages;
 mod notify;
 mod people;
+mod profiles;
 mod rich;
 mod rooms;
 mod safety;
@@ -90,6 +94,26 @@ every_store! {
     people {
         people_are_found_by_the_start_of_any_word,
         people_are_found_among_many,
+    }
+    devices {
+        a_device_is_kept_until_it_is_signed_out,
+        only_the_devices_used_last_are_kept,
+    }
+    erase {
+        whoever_is_erased_is_nobody_at_once,
+        others_are_told_in_slices_and_keep_their_conversations,
+        messages_go_with_what_was_kept_of_them,
+        messages_stay_as_nobodys_where_they_shall,
+        a_room_has_an_owner_when_its_only_one_goes,
+        the_old_id_is_somebody_new,
+    }
+    export {
+        all_that_was_said_to_one_or_by_one_is_in_it_once,
+    }
+    profiles {
+        what_a_member_says_is_kept_until_it_is_taken_away,
+        what_a_member_chooses_is_read_with_the_row,
+        a_name_of_ones_own_outlasts_tokens_until_it_is_given_back,
     }
     views {
         a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs,

@@ -78,7 +78,9 @@ impl Scene {
             config,
             assets: assets(),
             counters: Arc::new(Counters::default()),
-            router: router().merge(web::ice_routes(node.clone(), || Timestamp(START_UNIX_MS))),
+            router: router()
+                .merge(web::ice_routes(node.clone(), || Timestamp(START_UNIX_MS)))
+                .merge(web::site_api(node.clone(), || Timestamp(START_UNIX_MS))),
             runtime: runtime.handle().clone(),
             keys: SessionKeys::new([9; 32]),
         });

@@ -140,6 +140,16 @@ impl Tables {
         line.map(|line| line.since.revisions.clone()).unwrap_or_default()
     }
 
+    /// As if there had never been another body.
+    pub(super) fn forget_revisions(&mut self, id: ConversationId, seq: Seq) {
+        let Some(at) = usize::try_from(seq.0).ok().and_then(|seq| seq.checked_sub(1)) else { return };
+        let direct = self.conversations.get_mut(&id).map(|conversation| &mut conversation.messages);
+        let lines = direct.or_else(|| self.rooms.get_mut(&id).map(|room| &mut room.messages));
+        if let Some(line) = lines.and_then(|lines| lines.get_mut(at)) {
+            line.since.revisions.clear();
+        }
+    }
+
     pub(super) fn line(&self, id: ConversationId, seq: Seq) -> Option<&Line> {
         self.lines(id).get(usize::try_from(seq.0).ok()?.checked_sub(1)?)
     }

@@ -221,6 +221,11 @@ impl Tables {
         self.files.retain(|id, entry| !(entry.removed && files.contains(id)));
     }
 
+    pub(super) fn remove_loose_files_of(&mut self, user: UserId) {
+        let loose = |entry: &&mut Entry| entry.row.owner == user && entry.message.is_none();
+        self.files.values_mut().filter(loose).for_each(|entry| entry.removed = true);
+    }
+
     pub(super) fn remove_files_of_site(&mut self, site: SiteId) {
         self.files.retain(|id, _| id.site != site);
     }

@@ -37,6 +37,12 @@ impl Notifications {
         self.mails.retain(|user, _| user.site != site);
     }
 
+    pub(super) fn remove_user(&mut self, user: UserId) {
+        self.devices.retain(|(of, _)| *of != user);
+        self.settings.remove(&user);
+        self.mails.remove(&user);
+    }
+
     fn of(&self, user: UserId) -> impl Iterator<Item = &Arc<PushDevice>> {
         self.devices.iter().filter(move |(of, _)| *of == user).map(|(_, device)| device)
     }

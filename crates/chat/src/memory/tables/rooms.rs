@@ -274,6 +274,17 @@ impl Tables {
         Ok(self.position())
     }
 
+    /// Who keeps order where its only owner goes for good: a moderator, else a member.
+    pub(super) fn heir_of(&self, id: ConversationId, user: UserId) -> Option<UserId> {
+        let entry = self.rooms.get(&id).filter(|entry| Self::is_only_owner(entry, user))?;
+        let others = entry.members.iter().filter(|(other, _)| **other != user);
+        let ranked = others.filter_map(|(other, mine)| {
+            let user = self.user_by_id(*other)?;
+            Some((member_cursor(&MemberRow { user, standing: Standing::In(mine.state.ok()?) }), *other))
+        });
+        ranked.min().map(|(_, other)| other)
+    }
+
     fn is_only_owner(entry: &Entry, user: UserId) -> bool {
         let owners: Vec<_> = entry
             .members

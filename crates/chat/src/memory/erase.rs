@@ -1,0 +1,15 @@
+//! The part of the port that is about erasing users.
+
+use super::MemoryStore;
+use crate::erase::{EraseSlice, EraseStore, Erased, NewErasure};
+use crate::{Done, Timestamp};
+
+impl EraseStore for MemoryStore {
+    fn begin_erasure(&self, erasure: NewErasure, done: Done<Option<Erased>>) {
+        self.write(move |tables| tables.begin_erasure(erasure), done);
+    }
+
+    fn erase_some(&self, now: Timestamp, limit: u32, done: Done<EraseSlice>) {
+        self.write(move |tables| tables.erase_some(now, limit as usize), done);
+    }
+}

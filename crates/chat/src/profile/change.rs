@@ -1,0 +1,65 @@
+//! The command by which a member changes their own profile, and what others see of them from then on.
+
+use std::sync::Arc;
+
+use super::{NameChange, ProfileChange, ProfileView};
+use crate::command::AnswerTo;
+use crate::moderation::SiteRole;
+use crate::node::{Asker, Inner, unavailable};
+use crate::{Refusal, StoreError, Timestamp, UserRow};
+
+impl Inner {
+    pub(crate) fn change_profile(
+        self: &Arc<Self>,
+        asker: Asker,
+        re: u64,
+        change: ProfileChange,
+        now: Timestamp,
+    ) {
+        let change = match change.tidied(now).and_then(|change| may_change(&asker, change)) {
+            Ok(change) => change,
+            Err(refusal) => return self.refuse(asker.session.handle, AnswerTo::Request(re), refusal),
+        };
+        let (node, user) = (self.clone(), asker.session.user);
+        let done = move |view: Result<Option<ProfileView>, StoreError>| {
+            let view = view.map_err(unavailable).and_then(|view| view.ok_or(Refusal::NoSession));
+            if let Ok(view) = &view {
+                node.recent.user_is(&view.row);
+                node.privacy_changed(&asker, &view.row);
+            }
+            let card = view.map(|view| node.card(&asker, view, now));
+            node.answer_profile(&asker, re, card);
+        };
+        self.store.change_profile(user, change, Box::new(done));
+    }
+
+    /// What is stored holds from now on here too, and those who watch are told what they see now.
+    fn privacy_changed(self: &Arc<Self>, asker: &Asker, row: &UserRow) {
+        let mut shard = self.here.lock(row.id);
+        let Some(user) = shard.user(row.id) else { return };
+        if std::mem::replace(&mut user.privacy, row.privacy) == row.privacy {
+            return;
+        }
+        // What everybody sees is told with the next telling; what only some do, here.
+        shard.mark_changed(row.id);
+        drop(shard);
+        self.sight_of_changed(asker.site.site.mode, row);
+    }
+}
+
+/// A name and a status are read by many, so the site's words hold for them too.
+fn may_change(asker: &Asker, change: ProfileChange) -> Result<ProfileChange, Refusal> {
+    let settings = &asker.site.site.settings;
+    if change.name.is_some() && !settings.members.rename {
+        return Err(Refusal::NotAllowed);
+    }
+    if asker.role < SiteRole::Moderator {
+        if let Some(Some(status)) = &change.status {
+            settings.filters.check(&status.text)?;
+        }
+        if let Some(NameChange::Own(name)) = &change.name {
+            settings.filters.check(name)?;
+        }
+    }
+    Ok(change)
+}

@@ -1,0 +1,23 @@
+//! Erasing users: at once what says who they were, then in slices what there is much of.
+//!
+//! `sent` has a row for each message of a user, which goes with what it leads to: so what is left is what is there, and a
+//! slice that did not happen is done again.
+
+mod begin;
+mod slice;
+
+use chat::{Done, EraseSlice, EraseStore, Erased, NewErasure, Timestamp};
+
+use crate::sqlite::Sqlite;
+use crate::writer::{self, Batch};
+
+impl EraseStore for Sqlite {
+    fn begin_erasure(&self, erasure: NewErasure, done: Done<Option<Erased>>) {
+        self.write(move |batch| begin::begin(batch, &erasure), done);
+    }
+
+    fn erase_some(&self, now: Timestamp, limit: u32, done: Done<EraseSlice>) {
+        let some = move |batch: &mut Batch<'_>| slice::some(batch, now, limit);
+        self.shared.write_patiently(writer::write(some, |outcome, _| done(outcome)));
+    }
+}

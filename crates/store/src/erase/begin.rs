@@ -1,0 +1,69 @@
+//! The first transaction: from here on the user is nobody.
+
+use chat::{Erased, FileId, Messages, NewErasure, UserId};
+use rusqlite::{Connection, params};
+
+use crate::fault::Outcome;
+use crate::moderation::audit;
+use crate::writer::Batch;
+use crate::{file, user};
+
+/// Tables in which a user has a few rows of their own.
+const OWN: [&str; 8] =
+    ["device", "push_device", "notify_setting", "mail", "draft", "status", "request_day", "sanction"];
+
+pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Option<Erased>> {
+    let NewErasure { user: id, alias, name, messages, by, time } = erasure;
+    let db = batch.db;
+    let Some(before) = user::by_id(db, *id)? else { return Ok(None) };
+    if user::by_sub(db, id.site, alias)?.is_some() {
+        return Ok(None);
+    }
+    user::become_nobody(db, &before, alias, name)?;
+    for table in OWN {
+        let sql = format!("DELETE FROM {table} WHERE site = ?1 AND user = ?2");
+        db.prepare_cached(&sql)?.execute([id.site.0, id.num])?;
+    }
+    remove_loose_files(db, *id)?;
+    let parted = part(db, *id)?;
+    let sql = "INSERT OR REPLACE INTO erasure (site, user, messages, conversation) VALUES (?1, ?2, ?3, 0)";
+    db.prepare_cached(sql)?.execute(params![id.site.0, id.num, *messages == Messages::Erased])?;
+    let (act, user, detail) = ("erase", Some(*id), messages.word());
+    let entry = audit::Entry { site: id.site, by: *by, act, user, conversation: None, detail, time: *time };
+    audit::note(db, &entry)?;
+    batch.next_number();
+    let Some(after) = user::by_id(db, *id)? else { return Ok(None) };
+    Ok(Some(Erased { before, after, parted, position: batch.position() }))
+}
+
+fn remove_loose_files(db: &Connection, user: UserId) -> Outcome<()> {
+    let sql = "SELECT id FROM file WHERE site = ?1 AND owner = ?2 AND message = 0";
+    let mut statement = db.prepare_cached(sql)?;
+    let loose = statement.query_map([user.site.0, user.num], |row| row.get::<_, i64>(0))?;
+    for number in loose.collect::<Result<Vec<_>, _>>()? {
+        file::remove_loose(db, FileId { site: user.site, number: number as u64 })?;
+    }
+    Ok(())
+}
+
+/// Both sides of each pair go. There is a row for each side, so who has the user on a list is found through the user's own rows.
+/// As many as a list may have, and those who were blocked beyond it.
+fn part(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
+    let sql = "SELECT mine.other, mine.state, theirs.state FROM contact mine LEFT JOIN contact theirs \
+               ON theirs.site = ?1 AND theirs.user = mine.other AND theirs.other = ?2 \
+               WHERE mine.site = ?1 AND mine.user = ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([user.site.0, user.num], |row| {
+        let other = UserId { site: user.site, num: row.get(0)? };
+        let theirs = row.get::<_, Option<i64>>(2)?.unwrap_or(0);
+        Ok((other, row.get::<_, i64>(1)? != 0 || theirs != 0))
+    })?;
+    let others: Vec<(UserId, bool)> = rows.collect::<Result<_, _>>()?;
+    let theirs = "DELETE FROM contact WHERE site = ?1 AND user = ?2 AND other = ?3";
+    for (other, _) in &others {
+        db.prepare_cached(theirs)?.execute([user.site.0, other.num, user.num])?;
+    }
+    db.prepare_cached("DELETE FROM contact WHERE site = ?1 AND user = ?2")?
+        .execute([user.site.0, user.num])?;
+    Ok(others.into_iter().filter(|(_, stood)| *stood).map(|(other, _)| other).collect())
+}

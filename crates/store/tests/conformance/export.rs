@@ -1,0 +1,59 @@
+//! Exports: all that was said to a member or by them, once.
+
+use std::collections::BTreeSet;
+
+use chat::{ConversationId, ExportPage, NewRoom, Post, RoomKind, RoomLimits, RoomName, Store, UserId};
+
+use crate::asking::{NOW, ask, put, say};
+use crate::two_users;
+
+fn pages(store: &dyn Store, user: UserId, limit: u32) -> Vec<(ConversationId, u64, String)> {
+    let (mut all, mut after) = (Vec::new(), None);
+    for _ in 0..100 {
+        let page: ExportPage = ask(|done| store.export(user, after.clone(), limit, done));
+        assert!(page.messages.len() <= limit as usize);
+        all.extend(page.messages.iter().map(|one| (one.conversation, one.seq.0, one.body.to_string())));
+        after = page.next;
+        if after.is_none() {
+            return all;
+        }
+    }
+    panic!("it does not end: {all:?}");
+}
+
+pub(crate) fn all_that_was_said_to_one_or_by_one_is_in_it_once(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let cat = put(store, site, "cat");
+    assert_eq!(pages(store, ann, 3), []);
+    for n in 0..7 {
+        say(store, ann, bob, &format!("ab{n}"), &format!("to bob {n}"));
+        say(store, bob, ann, &format!("ba{n}"), &format!("from bob {n}"));
+        say(store, cat, ann, &format!("ca{n}"), &format!("from cat {n}"));
+        say(store, cat, bob, &format!("cb{n}"), "not hers");
+    }
+    let limits = RoomLimits::default();
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let room = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("it is made").row.id;
+    ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).expect("he may");
+    for (n, from) in [ann, bob, ann, bob, ann].into_iter().enumerate() {
+        let post = Post {
+            room: RoomName::Id(room),
+            from,
+            client_id: format!("r{n}").into(),
+            body: format!("in the room {n}").into(),
+            time: NOW,
+            reply_to: None,
+            files: Vec::new(),
+        };
+        ask(|done| store.post(post, limits, done)).expect("they may");
+    }
+    for limit in [1, 3, 50] {
+        let all = pages(store, ann, limit);
+        let once: BTreeSet<_> = all.iter().map(|(id, seq, _)| (*id, *seq)).collect();
+        assert_eq!((all.len(), once.len()), (24, 24), "{limit}: {all:?}");
+        assert!(all.iter().all(|(.., body)| body != "not hers"));
+        let in_room: Vec<&str> =
+            all.iter().filter(|(id, ..)| *id == room).map(|(.., body)| body.as_str()).collect();
+        assert_eq!(in_room, ["in the room 0", "in the room 2", "in the room 4"], "{limit}");
+    }
+}
