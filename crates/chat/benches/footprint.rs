@@ -664,6 +664,10 @@ impl ThreadStore for Blank {
         done(Err(StoreError::Overloaded));
     }
     fn threads(&self, _: UserId, _: ConversationId, _: u32, done: Done<Result<Vec<ThreadRow>, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
 impl ProfileStore for Blank {
     fn profile(&self, _: UserId, _: Sub, done: Done<Option<ProfileView>>) {
         done(Err(StoreError::Overloaded));

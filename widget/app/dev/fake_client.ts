@@ -9,7 +9,9 @@ import {
   type Conversation,
   type ConversationKey,
   type ConversationList,
+  type Device,
   direct,
+  type Event,
   type Happenings,
   isRoom,
   type KnownPerson,
@@ -23,8 +25,10 @@ import {
   type Notice,
   type NotificationSettings,
   type NotificationsChange,
+  type OwnProfile,
   type Person,
   type Presence,
+  type Profile,
   type Report,
   type ReportReason,
   type ReportTarget,
@@ -41,6 +45,7 @@ import {
   type Timeline,
   type Topic,
   type Totals,
+  type Unnumbered,
 } from '@kith/client';
 
 export interface FakeOptions {
@@ -148,6 +153,19 @@ export class FakeClient implements Client {
   readonly calls: string[] = [];
   state: Status = { state: 'online', transport: 'websocket', shared: false };
   myself: Me;
+  said: { status?: string; status_until?: number | undefined } = {};
+  devices: Device[] = [
+    { device: '1', browser: 'Firefox', system: 'Linux', created: 0, used: 0, here: true, this: true },
+    { device: '2', browser: 'Safari', system: 'iPhone', created: 0, used: 0 },
+  ];
+  readonly own: OwnProfile = {
+    may_write: 'everybody',
+    see_presence: 'everybody',
+    see_last_seen: 'everybody',
+    may_rename: true,
+    may_remove: true,
+    devices: true,
+  };
   readonly persons = new Map<string, KnownPerson>();
   readonly presences = new Map<string, { presence: Presence; lastSeen?: number }>();
   readonly states = new Map<string, ContactState>();
@@ -617,6 +635,42 @@ export class FakeClient implements Client {
     if (subscribe) this.notifying.devices += 1;
     if (unsubscribe) this.notifying.devices -= 1;
     return Promise.resolve({ ...this.notifying });
+  }
+
+  /** What late parts say: of profiles. */
+  ask(request: Unnumbered): Promise<Event> {
+    if (request.t === 'profile') return Promise.resolve(this.profileEvent(request.user));
+    if (request.t === 'devices') return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });
+    this.note(JSON.stringify(request));
+    if (request.t === 'sign_out') {
+      this.devices = this.devices.filter(one => one.device !== request.device);
+      return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });
+    }
+    if (request.t !== 'change_profile') return Promise.reject(new Error('offline'));
+    const { t: _, status, status_until, name, ...audiences } = request;
+    if (status !== undefined) this.said = { status, status_until };
+    if (name) this.myself = { ...this.myself, name };
+    Object.assign(this.own, audiences);
+    return Promise.resolve(this.profileEvent());
+  }
+
+  private profileEvent(user?: string): Event {
+    const mine = user === undefined || user === this.myself.user;
+    const { name, avatar }: KnownPerson = mine ? this.myself : this.person(user);
+    const view = mine ? { presence: 'online' as const } : this.presence(user);
+    const said = mine ? this.said : { status: '🌴 On holiday', status_until: undefined };
+    const profile: Profile = {
+      user: user ?? this.myself.user,
+      name,
+      presence: view.presence,
+      state: mine ? 'none' : this.contact(user),
+      ...(avatar !== undefined && { avatar }),
+      ...(said.status && { status: said.status }),
+      ...(said.status && said.status_until !== undefined && { status_until: said.status_until }),
+      ...('lastSeen' in view && view.lastSeen !== undefined && { last_seen: view.lastSeen }),
+      ...(mine && { own: { ...this.own } }),
+    };
+    return { t: 'profile', re: 0, profile };
   }
 
   rooms(query?: string) {

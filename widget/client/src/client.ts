@@ -1,5 +1,6 @@
 // What an interface sees of Kith: values to read, topics to watch, things to do.
 
+import type { Unnumbered } from './engine.ts';
 import type { Bears } from './rich.ts';
 import type {
   AuditEntry,
@@ -157,6 +158,9 @@ export interface Client {
 
   /** Says something of a call; `Calls` (calls.ts) knows what, and when. */
   call(action: CallAction): Promise<CallEvent>;
+
+  /** For late parts, which know their own commands: says one, and is fulfilled with what answers it. */
+  ask(request: Unnumbered): Promise<Event>;
 
   // -- notifications --
 

@@ -2,10 +2,12 @@
 
 export { browserEnvironment } from './browser.ts';
 export * from './client.ts';
+export type { Unnumbered } from './engine.ts';
 export type { Environment } from './environment.ts';
 export { type ClientOptions, createClient } from './member.ts';
 export type { Bears } from './rich.ts';
 export type {
+  Audience,
   AuditEntry,
   CallAction,
   CallEntry,
@@ -14,6 +16,8 @@ export type {
   Contact,
   ContactAction,
   ContactState,
+  Device,
+  Event,
   Forwarded,
   IceServer,
   LeftReason,
@@ -23,9 +27,11 @@ export type {
   MemberAction,
   ModeratorAct,
   Notice,
+  OwnProfile,
   Person,
   Poll,
   Presence,
+  Profile,
   PushSubscription as PushSubscribing,
   QuietHours,
   Replies,

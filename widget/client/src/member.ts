@@ -677,6 +677,10 @@ class Member implements Client {
 
   // -- asking --
 
+  ask(request: Unnumbered): Promise<Event> {
+    return this.#ask(request);
+  }
+
   async access(fresh = false): Promise<Access> {
     const { site } = this.options;
     const guest = this.#replica.guestToken;

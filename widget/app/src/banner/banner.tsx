@@ -92,4 +92,11 @@ export function kindOf(status: Status): Trouble | undefined {
 }
 
 /** A new token would help, and only the site can make one. */
-const SIGN_IN: ReadonlySet<string> = new Set(['bad_token', 'token_expired', 'token_used', 'no_guests']);
+const SIGN_IN: ReadonlySet<string> = new Set([
+  'bad_token',
+  'token_expired',
+  'token_used',
+  'no_guests',
+  'removed',
+  'signed_out',
+]);

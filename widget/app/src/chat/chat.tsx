@@ -8,6 +8,7 @@ import { Composer } from '../composer/composer.tsx';
 import { fetchLate, Late, late } from '../late.tsx';
 import type { MessageDeeds } from '../message/actions.ts';
 import { mayEdit } from '../message/may_edit.ts';
+import { openProfile } from '../profile/open_profile.ts';
 import { keepsOrder, silenced } from '../room/may_write.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { ChatBar } from './chat_bar.tsx';
@@ -190,7 +191,15 @@ function ChatHeader({
   };
   return (
     <ChatBar name={person.name} onBack={onBack} items={items} corner={corner}>
-      <Avatar person={person} size="small" presence={view.presence} />
+      <button
+        type="button"
+        class="chat-face"
+        aria-label={person.name}
+        aria-haspopup="dialog"
+        onClick={() => openProfile(surroundings, user)}
+      >
+        <Avatar person={person} size="small" presence={view.presence} />
+      </button>
       <div class="chat-who grow">
         <h2 class="chat-name clip">
           <bdi>{person.name}</bdi>

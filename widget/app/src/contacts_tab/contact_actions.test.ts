@@ -27,18 +27,19 @@ const names = (user: string, state: ContactState) =>
   contactActions(surroundings, client.person(user), state).map(item => item.text);
 
 test('each state offers what leads out of it', () => {
-  expect(names('u1', 'none')).toEqual(['Message', 'Add to contacts', 'Block', 'Report']);
-  expect(names('u1', 'request_sent')).toEqual(['Message', 'Take back request', 'Block', 'Report']);
-  expect(names('u1', 'request_received')).toEqual(['Message', 'Accept', 'Block', 'Report']);
+  expect(names('u1', 'none')).toEqual(['Message', 'Profile', 'Add to contacts', 'Block', 'Report']);
+  expect(names('u1', 'request_sent')).toEqual(['Message', 'Profile', 'Take back request', 'Block', 'Report']);
+  expect(names('u1', 'request_received')).toEqual(['Message', 'Profile', 'Accept', 'Block', 'Report']);
   expect(names('u2', 'contact')).toEqual([
     'Message',
+    'Profile',
     'Audio call',
     'Video call',
     'Remove from contacts',
     'Block',
     'Report',
   ]);
-  expect(names('u1', 'blocked')).toEqual(['Message', 'Unblock']);
+  expect(names('u1', 'blocked')).toEqual(['Message', 'Profile', 'Unblock']);
 });
 
 test('whoever is reported is named', () => {
@@ -47,5 +48,5 @@ test('whoever is reported is named', () => {
 });
 
 test('nobody blocks or befriends themselves', () => {
-  expect(names('me', 'none')).toEqual(['Message']);
+  expect(names('me', 'none')).toEqual(['Message', 'Profile']);
 });

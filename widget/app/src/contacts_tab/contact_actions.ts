@@ -5,6 +5,7 @@ import { callItems, mayCall } from '../call_log/call_items.ts';
 import { callLogWords } from '../call_log/words.ts';
 import type { MenuItem } from '../menu/menu.tsx';
 import '../icon/late_shapes.ts';
+import { openProfile } from '../profile/open_profile.ts';
 import { askToReport } from '../safety/ask_to_report.ts';
 import type { Surroundings } from '../surroundings.tsx';
 import { together } from '../wording/late_words.ts';
@@ -21,6 +22,7 @@ export function contactActions(
   const words = peopleWords.of(surroundings.wording);
   const run = (action: ContactAction) => () => changeContact(surroundings, action, person.user);
   const items: MenuItem[] = [{ icon: 'chat', text: words.message, run: () => openChat(direct(person.user)) }];
+  items.push({ icon: 'person', text: words.profile, run: () => openProfile(surroundings, person.user) });
   if (person.user === client.me()?.user) return items;
   if (mayCall(client, person.user)) items.push(...callItems(surroundings, person.user));
   if (state === 'blocked') return [...items, { icon: 'check', text: words.unblock, run: run('unblock') }];

@@ -10,6 +10,7 @@ export const de = (plural: Plural): PeopleWords => ({
   yourContacts: 'Deine Kontakte',
   allPeople: 'Alle Mitglieder',
   blockedPeople: 'Blockiert',
+  profile: 'Profil',
   people: 'Leute',
   accept: 'Annehmen',
   decline: 'Ablehnen',

@@ -9,6 +9,7 @@ export const en = (plural: Plural) => ({
   yourContacts: 'Your contacts',
   allPeople: 'All members',
   blockedPeople: 'Blocked',
+  profile: 'Profile',
   people: 'People',
   accept: 'Accept',
   decline: 'Decline',

@@ -13,6 +13,8 @@ import { createChime } from '../notices/chime.ts';
 import { chooseSound, soundIsOn } from '../notices/sound_choice.ts';
 import { Notify } from '../notify/notify.tsx';
 import { notifyWords } from '../notify/words.ts';
+import { Account } from '../profile/account.tsx';
+import { profileWords } from '../profile/words.ts';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
@@ -21,7 +23,7 @@ import { together, useWords } from '../wording/late_words.ts';
 import css from './me_tab.css?inline';
 import { meWords } from './words.ts';
 
-export const words = together(meWords, notifyWords, callLogWords);
+export const words = together(meWords, notifyWords, callLogWords, profileWords);
 
 const moderationPart = late(() => import('../safety/queue.tsx'), 'Moderation');
 
@@ -94,6 +96,7 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
           </button>
         ))}
       </div>
+      <Account />
       <h3 class="section-title">{words.notifications}</h3>
       <SoundSwitch />
       <Notify />

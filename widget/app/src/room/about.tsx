@@ -18,6 +18,7 @@ import { peopleWords } from '../contacts_tab/words.ts';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
 import type { MenuItem } from '../menu/menu.tsx';
+import { openProfile } from '../profile/open_profile.ts';
 import { askToReport } from '../safety/ask_to_report.ts';
 import { SearchField } from '../search_field/search_field.tsx';
 import { useSheet } from '../sheets.ts';
@@ -263,13 +264,17 @@ function memberActions(
 ): MenuItem[] {
   const { client, openChat, confirm, announce } = surroundings;
   const words = roomWords.of(surroundings.wording);
+  const aboutPeople = peopleWords.of(surroundings.wording);
   if (member.user === client.me()?.user) return [];
   const change = (action: MemberAction, role?: Role) => () =>
     client.changeMember(key, member.user, action, role).then(
       now => onChanged(now),
       (error: unknown) => announce(failureOf(error, words)),
     );
-  const items: MenuItem[] = [{ icon: 'chat', text: words.message, run: () => openChat(direct(member.user)) }];
+  const items: MenuItem[] = [
+    { icon: 'chat', text: words.message, run: () => openChat(direct(member.user)) },
+    { icon: 'person', text: aboutPeople.profile, run: () => openProfile(surroundings, member.user) },
+  ];
   // A moderator keeps order among members; an owner among all.
   const owner = room.role === 'owner';
   const below = owner || (room.role === 'moderator' && (member.role === 'member' || member.role === 'muted'));

@@ -1,0 +1,53 @@
+// Everything there is of a member, as lines of JSON: who they are, whom they know, where they talk, and what was said.
+
+import { type Event, RequestError, type Unnumbered } from '@kith/client';
+
+type Ask = (request: Unnumbered) => Promise<Event>;
+
+/** How often a page is asked for again where the server is busy or the connection breaks. */
+const TRIES = 5;
+const WAIT_MS = 2_000;
+
+/** Page by page, and no faster than the server lets one. */
+export async function* exportLines(
+  ask: Ask,
+  pause: (ms: number) => Promise<void>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const page = async <T extends Event['t']>(request: Unnumbered, t: T): Promise<Event & { t: T }> => {
+    for (let left = TRIES; ; left--) {
+      signal.throwIfAborted();
+      try {
+        const event = await ask(request);
+        if (event.t !== t) throw new RequestError('internal');
+        return event as Event & { t: T };
+      } catch (error) {
+        const after = error instanceof RequestError ? error.retryAfter : undefined;
+        const again = error instanceof RequestError && (after !== undefined || error.code === 'offline');
+        if (!again || left === 0) throw error;
+        await pause(after ?? WAIT_MS);
+      }
+    }
+  };
+  const line = (type: string, value: object) => `${JSON.stringify({ type, ...value })}\n`;
+  yield line('profile', (await page({ t: 'profile' }, 'profile')).profile);
+  let after: string | undefined;
+  do {
+    const more = await page({ t: 'contacts', ...(after !== undefined && { after }) }, 'contacts');
+    for (const one of more.contacts) yield line('contact', one);
+    after = more.next;
+  } while (after !== undefined);
+  for (const archived of [false, true]) {
+    do {
+      const request: Unnumbered = { t: 'conversations', archived, ...(after !== undefined && { after }) };
+      const more = await page(request, 'conversations');
+      for (const { last: _, ...one } of more.conversations) yield line('conversation', one);
+      after = more.next;
+    } while (after !== undefined);
+  }
+  do {
+    const more = await page({ t: 'export', ...(after !== undefined && { after }) }, 'exported');
+    for (const one of more.messages) yield line('message', one);
+    after = more.next;
+  } while (after !== undefined);
+}
