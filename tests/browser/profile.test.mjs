@@ -1,6 +1,7 @@
 // A member's own profile, who may see what of it, and the profile of somebody else: on a desktop, on a dark phone, by keyboard.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { assertAccessible, launch, until } from './browser.mjs';
 import { Kith } from './kith.mjs';
@@ -77,5 +78,53 @@ test('who may write is asked of the server, and blocked ones are let go', async 
     await assertAccessible(mira.page, 'who is blocked');
     await mira.page.getByRole('button', { name: /^Unblock/ }).click();
     await mira.page.getByText('Nobody is blocked').first().waitFor();
+  });
+});
+
+test('a second device is signed out, a copy is saved, and the account goes', async () => {
+  await kith.command('site', 'set', 'demo', 'members.devices=true', 'members.remove=true');
+  await asMembers(browser, kith, ['piotr', 'piotr', 'sofia'], async (laptop, phone, sofia) => {
+    await laptop.chatWith('Sofia');
+    await laptop.say('Soon I am gone');
+    await sofia.chatWith('Piotr');
+    await sofia.sees('Soon I am gone');
+    await laptop.back();
+
+    await until(async () => {
+      await laptop.page.reload();
+      await laptop.show();
+      await laptop.tab('Me').click();
+      return (await laptop.page.getByRole('button', { name: /^Devices/ }).count()) === 1;
+    }, 'the site keeps devices');
+    await phone.page.reload();
+    await phone.show();
+    await until(
+      () => phone.page.evaluate(async () => (await globalThis.Kith.client()).status().state === 'online'),
+      'the second device is back',
+    );
+    await laptop.page.getByRole('button', { name: /^Devices/ }).click();
+    await laptop.page.getByText('This device').waitFor();
+    await assertAccessible(laptop.page, 'the devices');
+    await laptop.page
+      .getByRole('button', { name: /^Sign out of/ })
+      .first()
+      .click();
+    await phone.page.getByText('You are signed out.').waitFor();
+    await laptop.page.getByRole('button', { name: 'Back to the list' }).click();
+
+    await laptop.page.getByRole('button', { name: /^Your data/ }).click();
+    await assertAccessible(laptop.page, 'the data');
+    const saving = laptop.page.waitForEvent('download');
+    await laptop.page.getByRole('button', { name: 'Save a copy' }).click();
+    const copy = await readFile(await (await saving).path(), 'utf8');
+    const lines = copy.trim().split('\n').map(line => JSON.parse(line));
+    assert.equal(lines[0].type, 'profile');
+    assert.ok(lines.some(line => line.type === 'message' && line.body === 'Soon I am gone'));
+
+    await laptop.page.getByRole('checkbox', { name: /^Also delete/ }).click();
+    await laptop.page.getByRole('button', { name: 'Remove my account' }).click();
+    await laptop.page.getByRole('alertdialog').getByRole('button', { name: 'Remove my account' }).click();
+    await sofia.page.getByText('Deleted user').first().waitFor();
+    await until(async () => !(await sofia.texts()).includes('Soon I am gone'), 'the message is gone');
   });
 });

@@ -84,6 +84,9 @@ function Said({ status, until }: { status: string; until: number | undefined }) 
   );
 }
 
+/** These change only how one stands to the other. */
+const STAYS: ReadonlySet<string> = new Set(['add', 'remove', 'check']);
+
 /** The same as in the menus of lists, but for the way to here. */
 function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) {
   const surroundings = useSurroundings();
@@ -99,7 +102,7 @@ function Actions({ person, onClose }: { person: KnownPerson; onClose(): void }) 
           class={item.danger ? 'choice profile-danger' : 'choice'}
           onClick={() => {
             // What covers the chat would cover what is opened, too.
-            if (item.icon === 'chat') onClose();
+            if (!STAYS.has(item.icon)) onClose();
             item.run();
           }}
         >

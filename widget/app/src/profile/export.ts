@@ -3,6 +3,7 @@
 import { type Event, RequestError, type Unnumbered } from '@kith/client';
 
 type Ask = (request: Unnumbered) => Promise<Event>;
+type Answer<T extends Event['t']> = Event & { t: T };
 
 /** How often a page is asked for again where the server is busy or the connection breaks. */
 const TRIES = 5;
@@ -14,13 +15,13 @@ export async function* exportLines(
   pause: (ms: number) => Promise<void>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const page = async <T extends Event['t']>(request: Unnumbered, t: T): Promise<Event & { t: T }> => {
+  const page = async <T extends Event['t']>(request: Unnumbered, t: T): Promise<Answer<T>> => {
     for (let left = TRIES; ; left--) {
       signal.throwIfAborted();
       try {
         const event = await ask(request);
         if (event.t !== t) throw new RequestError('internal');
-        return event as Event & { t: T };
+        return event as Answer<T>;
       } catch (error) {
         const after = error instanceof RequestError ? error.retryAfter : undefined;
         const again = error instanceof RequestError && (after !== undefined || error.code === 'offline');
@@ -33,20 +34,22 @@ export async function* exportLines(
   yield line('profile', (await page({ t: 'profile' }, 'profile')).profile);
   let after: string | undefined;
   do {
-    const more = await page({ t: 'contacts', ...(after !== undefined && { after }) }, 'contacts');
+    const request: Unnumbered = { t: 'contacts', ...(after !== undefined && { after }) };
+    const more: Answer<'contacts'> = await page(request, 'contacts');
     for (const one of more.contacts) yield line('contact', one);
     after = more.next;
   } while (after !== undefined);
   for (const archived of [false, true]) {
     do {
       const request: Unnumbered = { t: 'conversations', archived, ...(after !== undefined && { after }) };
-      const more = await page(request, 'conversations');
+      const more: Answer<'conversations'> = await page(request, 'conversations');
       for (const { last: _, ...one } of more.conversations) yield line('conversation', one);
       after = more.next;
     } while (after !== undefined);
   }
   do {
-    const more = await page({ t: 'export', ...(after !== undefined && { after }) }, 'exported');
+    const request: Unnumbered = { t: 'export', ...(after !== undefined && { after }) };
+    const more: Answer<'exported'> = await page(request, 'exported');
     for (const one of more.messages) yield line('message', one);
     after = more.next;
   } while (after !== undefined);

@@ -83,7 +83,11 @@ test('a copy has everything, page by page, and waits where the server asks for i
     ],
     export: [
       { t: 'exported', re: 0, messages: [], next: '2' },
-      { t: 'exported', re: 0, messages: [{ conversation: 'c', seq: 1, from: 'ana', id: 'a', body: 'Hi', time: 5 }] },
+      {
+        t: 'exported',
+        re: 0,
+        messages: [{ conversation: 'c', seq: 1, from: 'ana', id: 'a', body: 'Hi', time: 5 }],
+      },
     ],
   };
   const waits: number[] = [];

@@ -67,8 +67,7 @@ export const de = (plural: Plural): ProfileWords => ({
   copyHint:
     'Dein Profil, deine Kontakte, deine direkten Chats und was du in Räumen geschrieben hast, als eine Datei aus JSON-Zeilen. Dateien, die du geschickt hast, sind genannt, nicht enthalten.',
   copySave: 'Kopie speichern',
-  copyLines: (n, number) =>
-    plural(n, { one: '1 Zeile bis jetzt', other: `${number} Zeilen bis jetzt` }),
+  copyLines: (n, number) => plural(n, { one: '1 Zeile bis jetzt', other: `${number} Zeilen bis jetzt` }),
   copyDone: 'Deine Kopie ist gespeichert.',
   removeTitle: 'Mein Konto entfernen',
   removeHint: 'Dein Name, dein Bild, deine Kontakte und Räume gehen, und du bist überall abgemeldet.',

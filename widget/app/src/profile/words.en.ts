@@ -66,7 +66,8 @@ export const en = (plural: Plural) => ({
   copyHint:
     'Your profile, your contacts, your direct chats, and what you have written in rooms, as one file of JSON lines. Files you have sent are named, not included.',
   copySave: 'Save a copy',
-  copyLines: (n: number, number: string) => plural(n, { one: '1 line so far', other: `${number} lines so far` }),
+  copyLines: (n: number, number: string) =>
+    plural(n, { one: '1 line so far', other: `${number} lines so far` }),
   copyDone: 'Your copy is saved.',
   removeTitle: 'Remove my account',
   removeHint: 'Your name, picture, contacts and rooms go, and you are signed out everywhere.',
