@@ -9,8 +9,17 @@ use crate::writer::Batch;
 use crate::{file, user};
 
 /// Tables in which a user has a few rows of their own.
-const OWN: [&str; 8] =
-    ["device", "push_device", "notify_setting", "mail", "draft", "status", "request_day", "sanction"];
+const OWN: [&str; 9] = [
+    "device",
+    "thread_follow",
+    "push_device",
+    "notify_setting",
+    "mail",
+    "draft",
+    "status",
+    "request_day",
+    "sanction",
+];
 
 pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Option<Erased>> {
     let NewErasure { user: id, alias, name, messages, by, time } = erasure;

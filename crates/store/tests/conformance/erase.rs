@@ -60,6 +60,7 @@ fn post(store: &dyn Store, room: ConversationId, from: UserId, id: &str, body: &
         time: NOW,
         reply_to: None,
         files: Vec::new(),
+        rich: None,
     };
     ask(|done| store.post(post, RoomLimits::default(), done)).expect("they may");
 }

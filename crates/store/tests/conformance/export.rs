@@ -44,6 +44,7 @@ pub(crate) fn all_that_was_said_to_one_or_by_one_is_in_it_once(store: &dyn Store
             time: NOW,
             reply_to: None,
             files: Vec::new(),
+            rich: None,
         };
         ask(|done| store.post(post, limits, done)).expect("they may");
     }

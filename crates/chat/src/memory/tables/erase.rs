@@ -45,6 +45,7 @@ impl Tables {
         self.devices.retain(|(of, _), _| *of != user);
         self.requests.remove(&user);
         self.drafts.retain(|(of, _), _| *of != user);
+        self.follows.retain(|(of, ..), _| *of != user);
         self.notifications.remove_user(user);
         self.remove_loose_files_of(user);
         self.note(user.site, by, "erase", Some(user), None, messages.word(), time);
