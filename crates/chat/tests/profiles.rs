@@ -252,7 +252,14 @@ fn what_a_killed_node_has_left_the_next_one_does() {
     scene.restart();
     let bob = scene.sign_in("bob", bob.welcome.me.sub.as_str());
     scene.wait(2_000);
-    let history = Command::History { re: 1, to: scene_to(&bob), before: None, after: None, limit: Some(50) };
+    let history = Command::History {
+        re: 1,
+        to: scene_to(&bob),
+        before: None,
+        after: None,
+        thread: None,
+        limit: Some(50),
+    };
     match scene.ask(&bob, history).as_slice() {
         [Event::History { messages, .. }] => assert!(messages.iter().all(|one| one.deleted)),
         other => panic!("{other:?}"),
