@@ -29,7 +29,7 @@ impl Inner {
         self.store.devices(session.user, Box::new(done));
     }
 
-    /// Answered with those that are left. One's own device is signed out last: its session ends.
+    /// Answered with those that are left, or, where it is one's own, by the end of the session.
     pub(crate) fn sign_out(self: &Arc<Self>, asker: Asker, re: u64, device: u64, now: Timestamp) {
         if !keeps_devices(&asker) {
             return self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
@@ -39,9 +39,12 @@ impl Inner {
         let node = self.clone();
         let done = move |found: Result<bool, StoreError>| match found {
             Ok(true) => {
-                node.devices(&asker, re);
-                if let Some((session, _)) = node.session_of(user, device) {
+                let gone = node.session_of(user, device).map(|(session, _)| session);
+                if let Some(session) = gone {
                     node.end_session(session, Refusal::SignedOut, now);
+                }
+                if gone != Some(asker.session) {
+                    node.devices(&asker, re);
                 }
             }
             Ok(false) => node.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NoSuchDevice),
