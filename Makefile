@@ -56,6 +56,7 @@ lint: widget/dist/kith.js ## Format and lint checks, as CI does
 	cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 	$(NPM) run types
 	$(NPM) run lint
+	node scripts/reference.mjs --check
 	node scripts/links.mjs
 
 capacity: widget/dist/kith.js ## The figures of docs/capacity.md: docs/papers and docs/sizing, from runs on this machine; some 35 minutes
@@ -64,6 +65,7 @@ capacity: widget/dist/kith.js ## The figures of docs/capacity.md: docs/papers an
 	"$(CARGO_TARGET_DIR)/release/kith" load run papers --report docs/papers
 
 docs: ## The documentation as a website: docs/book/index.html (builds mdBook once, some minutes)
+	node scripts/reference.mjs
 	node scripts/links.mjs
 	"$$(scripts/mdbook.sh)" build docs
 	@echo "docs/book/index.html"

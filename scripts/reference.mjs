@@ -1,0 +1,279 @@
+// Writes docs/reference/ from the code: `node scripts/reference.mjs`. With `--check` it says what is out of date, and fails.
+
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ROOT = new URL('..', import.meta.url);
+const read = path => readFileSync(new URL(path, ROOT), 'utf8');
+const NOTICE = '<!-- Written by `node scripts/reference.mjs` from the code. Not edited by hand. -->\n';
+
+/** The pages by their path, as they should be. */
+export function pages() {
+  return new Map([
+    ['docs/reference/messages.md', messages()],
+    ['docs/reference/rest.md', rest()],
+    ['docs/reference/settings.md', settings()],
+  ]);
+}
+
+/** Of commands and events, from the types that the widget has (generated from `crates/web-proto`) and what the crate says of each. */
+function messages() {
+  const types = declared(read('widget/client/src/wire.ts'));
+  const out = [
+    NOTICE,
+    '# Commands and events\n',
+    'Every frame of the protocol as a TypeScript type; a field with `?` may be left out. How they travel and what is promised is on [the protocol’s page](../protocol.md);',
+    'the same types are in `widget/client/src/wire.ts`.\n',
+  ];
+  for (const [heading, name, file] of [
+    ['Commands', 'Command', 'command'],
+    ['Events', 'Event', 'event'],
+  ]) {
+    const about = variants(read(`crates/web-proto/src/${file}.rs`), name);
+    out.push(`## ${heading}\n`, `${types.get(name).about}\n`);
+    for (const body of types.get(name).union) {
+      const t = /\bt: "(\w+)"/.exec(body)[1];
+      if (!about.has(t)) throw new Error(`${file}.rs has no variant for ${t}`);
+      out.push(`### \`${t}\`\n`, ...(about.get(t) ? [`${about.get(t)}\n`] : []), `${block(body)}\n`);
+    }
+  }
+  out.push('## Their parts\n');
+  for (const [name, { about, body }] of types) {
+    if (name === 'Command' || name === 'Event') continue;
+    out.push(`### ${name}\n`, ...(about ? [`${about}\n`] : []), `${block(body)}\n`);
+  }
+  return out.join('\n');
+}
+
+const block = body => `\`\`\`ts\n${body}\n\`\`\``;
+
+/** Exported types: what is said of them, and their right side. */
+function declared(text) {
+  const found = new Map();
+  for (const part of text.split(/\n\n(?=(?:\/\*\*[^\n]*\*\/\n)?export )/)) {
+    if (!/^(?:\/\*\*.*\n)?export type /.test(part)) continue;
+    const [, about = '', name, body] = /^(?:\/\*\* (.*) \*\/\n)?export type (\w+) =\s*([\s\S]*?);\n?$/.exec(part) ?? [];
+    if (name === undefined) throw new Error(`not understood: ${part.slice(0, 80)}`);
+    const union = `\n  ${body}`.split(/\n {2}\| (?=\{)/).slice(1).map(outdented);
+    found.set(name, { about: about.replaceAll('<', '&lt;'), body: outdented(body.replace(/^\n/, '')), union });
+  }
+  return found;
+}
+
+function outdented(text) {
+  const lines = text.trimEnd().split('\n');
+  const margin = Math.min(...lines.slice(1).filter(line => line.trim()).map(line => /^ */.exec(line)[0].length), 40);
+  return [lines[0].trimStart(), ...lines.slice(1).map(line => line.slice(Math.min(margin, 4)))].join('\n');
+}
+
+/** What stands above each variant of a Rust enum, by its word on the wire. */
+function variants(text, name) {
+  const body = text.slice(text.indexOf(`pub enum ${name}`)).split('\n}\n')[0];
+  const found = new Map();
+  let about = [];
+  for (const line of body.split('\n').slice(1)) {
+    const said = /^ {4}\/\/\/ ?(.*)/.exec(line);
+    const variant = /^ {4}([A-Z]\w*)/.exec(line);
+    if (said) about.push(said[1]);
+    else if (variant) {
+      found.set(snake(variant[1]), about.join('\n').replaceAll('<', '&lt;'));
+      about = [];
+    }
+  }
+  return found;
+}
+
+const snake = name => name.replace(/(?<=.)[A-Z]/g, '_$&').toLowerCase();
+
+/** What each address is for. One that the code has and this table lacks is an error, and the other way round. */
+const ADDRESSES = {
+  'GET /v1/websocket': 'The [protocol](../protocol.md) over a WebSocket. No token in the address: it is in the first frame.',
+  'POST /v1/stream': 'A session as a stream of JSON lines.',
+  'POST /v1/sse': 'A session as Server-Sent Events.',
+  'POST /v1/poll': 'A session by long polling.',
+  'POST /v1/send': 'Commands of a session of the three above, one per line.',
+  'GET /v1/echo': 'A WebSocket that says everything back, where `echo` is on; for conformance suites.',
+};
+
+function rest() {
+  const out = [
+    NOTICE,
+    '# Addresses of a node\n',
+    'Errors are `{"t":"error","code":…,"text":…}` with the [code](../protocol.md#codes)’s HTTP status. Tokens stand in `Authorization: Bearer …`, never in an address.\n',
+    '## Sessions\n',
+    '| | |\n|---|---|',
+    ...Object.entries(ADDRESSES).map(([address, about]) => `| \`${address}\` | ${about} |`),
+    '',
+  ];
+  const known = new Set(read('crates/web/src/request.rs').match(/"\/v1\/\w+"/g)?.map(one => one.slice(1, -1)));
+  for (const file of ['http.rs', 'gateway.rs']) for (const one of read(`crates/web/src/${file}`).match(/"\/v1\/\w+"/g) ?? []) known.add(one.slice(1, -1));
+  for (const address of Object.keys(ADDRESSES)) if (!known.has(address.split(' ')[1])) throw new Error(`the code has no ${address}`);
+
+  for (const [heading, files] of ROUTERS) {
+    out.push(`## ${heading.title}\n`, ...(heading.about ? [`${heading.about}\n`] : []), '| address | methods | what |\n|---|---|---|');
+    for (const file of files) {
+      const text = read(file);
+      for (const { path, handlers } of routes(text)) {
+        const methods = handlers.map(one => one.method.toUpperCase()).join(', ');
+        const about = handlers.map(one => described(text, file, path, one)).filter(Boolean).join('<br>');
+        out.push(`| \`${path}\` | ${methods.replace('ANY', 'all')} | ${about} |`);
+      }
+    }
+    out.push('');
+  }
+  return out.join('\n');
+}
+
+const ROUTERS = [
+  [
+    {
+      title: 'A site’s own server',
+      about:
+        'With a token that the site has signed like those of its members, with the role `service`, or `admin` for a person. Bodies and answers are JSON.',
+    },
+    ['crates/web/src/site_api.rs'],
+  ],
+  [{ title: 'Files' }, ['crates/web/src/files/mod.rs']],
+  [{ title: 'Calls' }, ['crates/web/src/ice.rs']],
+  [{ title: 'The node itself' }, ['crates/server/src/status.rs']],
+];
+
+/** What the handler's own comment does not say, because it says how and not what. */
+const SAID = {
+  'GET /v1/sites/{site}/settings': 'The site’s [settings](settings.md), all of them.',
+  'PATCH /v1/sites/{site}/settings': 'Changes some: a JSON merge patch (RFC 7396), `null` brings the default back. Answers with all.',
+  'POST /v1/sites/{site}/moderate': 'Warns, mutes, bans, deletes, gives roles: the body of the command [`moderate`](messages.md#moderate), without `t` and `rid`.',
+  'GET /v1/sites/{site}/reports': 'Reports of members, a page; `state`, `after`.',
+  'GET /v1/sites/{site}/audit': 'What moderators did, newest first, a page; `after`.',
+  'POST /v1/sites/{site}/users/{user}/erase': 'Ends an account, with or without what was written: `{"messages":true}`.',
+  'ANY /v1/files': 'An upload begins (tus 1.0.0); [how](../protocol.md#files).',
+  'ANY /v1/files/{site}/{id}': 'An upload goes on, is asked about, is given up.',
+  'GET /v1/files/{site}/{id}/{name}': 'The bytes, by a link that ends; ranges are answered.',
+  'POST /v1/ice': 'Servers for a call’s path, with a password for the hour, for a member’s token.',
+  'GET /healthz': '`ok`, as long as the process answers.',
+  'GET /readyz': 'Whether it takes new sessions now.',
+  'GET /metrics': 'Figures for Prometheus; from this machine only, unless `metrics_public` is on.',
+};
+
+function described(text, file, path, { method, name }) {
+  const own = SAID[`${method.toUpperCase()} ${path}`];
+  if (own) return own;
+  const at = text.search(new RegExp(`^(?:pub )?(?:async )?fn ${name}\\b`, 'm'));
+  const above = at === -1 ? [] : text.slice(0, at).trimEnd().split('\n').reverse();
+  const about = [];
+  for (const line of above) {
+    if (!line.startsWith('///')) break;
+    about.unshift(line.slice(4));
+  }
+  if (about.length === 0) console.error(`note: ${file}: nothing says what ${method.toUpperCase()} ${path} is for; SAID in this script may`);
+  return about.join(' ');
+}
+
+function* routes(text) {
+  for (const [, path, methods] of text.matchAll(/\.route\(\s*"([^"]+)",\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)/g)) {
+    const handlers = Array.from(methods.matchAll(/\b(get|post|put|patch|delete|any)\(\s*(?:async \|\||[\w:]*?(\w+)\))/g), one => ({
+      method: one[1],
+      name: one[2],
+    }));
+    if (handlers.length > 0) yield { path, handlers };
+  }
+}
+
+/** What an owner decides, from `crates/chat/src/settings.rs` and the features whose structs it holds. */
+function settings() {
+  const text = rustOf('crates/chat/src/');
+  const rows = [];
+  const walk = (struct, path) => {
+    for (const { name, type, about } of fieldsOf(text, struct)) {
+      const inner = text.includes(`pub struct ${type} {`) ? type : undefined;
+      if (inner) walk(inner, `${path}${name}.`);
+      else {
+        const what = about || aboutOf(text, `pub enum ${type}`) || aboutOf(text, `pub struct ${struct} `);
+        rows.push(`| \`${path}${name}\` | ${valuesOf(text, type)} | ${defaultOf(text, struct, name, type)} | ${what} |`);
+      }
+    }
+  };
+  walk('Settings', '');
+  return [
+    NOTICE,
+    '# Settings of a site\n',
+    'Set by `kith site set KEY NAME=VALUE`, by `PATCH /v1/sites/KEY/settings` ([REST](rest.md)), and shown by `kith site set KEY`. A change holds at once.',
+    'The settings of a node are in [For operators](../operate.md#settings).\n',
+    '| setting | values | default | what |\n|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function rustOf(folder) {
+  const files = readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' }).sort();
+  return files.filter(file => file.endsWith('.rs') && !file.includes('tests')).map(file => read(folder + file)).join('\n');
+}
+
+function fieldsOf(text, struct) {
+  const at = text.indexOf(`pub struct ${struct} {`);
+  if (at === -1) throw new Error(`there is no struct ${struct}`);
+  const found = [];
+  let about = [];
+  for (const line of text.slice(at).split('\n}\n')[0].split('\n').slice(1)) {
+    const said = /^ {4}\/\/\/ ?(.*)/.exec(line);
+    const field = /^ {4}pub (\w+): (.+),$/.exec(line);
+    if (said) about.push(said[1]);
+    else if (field) {
+      found.push({ name: field[1], type: field[2].replace(/^Option<(.*)>$/, '$1'), about: linkless(about.join(' ').replace(/\[?`([A-Z_]+)`\]?/g, (whole, name) => constant(text, name) ?? whole)) });
+      about = [];
+    }
+  }
+  return found;
+}
+
+function constant(text, name) {
+  const value = new RegExp(`const ${name}: \\w+ = ([^;]+);`).exec(text)?.[1];
+  return value && name.endsWith('BYTES') ? `${value} bytes` : value;
+}
+
+/** What is said above a declaration. */
+function aboutOf(text, declaration) {
+  const at = text.indexOf(declaration);
+  const about = [];
+  for (const line of at === -1 ? [] : text.slice(0, at).trimEnd().split('\n').reverse()) {
+    if (line.startsWith('///')) about.unshift(line.slice(4));
+    else if (!line.startsWith('#[')) break;
+  }
+  return linkless(about.join(' '));
+}
+
+const linkless = said => said.replace(/\[`(\w+)`\]/g, '`$1`').replaceAll('|', '\\|');
+
+function valuesOf(text, type) {
+  const at = text.indexOf(`pub enum ${type} {`);
+  if (at === -1) return { bool: '`true`, `false`', String: 'text', 'Vec<String>': 'list of texts' }[type] ?? 'number';
+  const body = text.slice(at).split('\n}')[0];
+  const about = variants(body, type);
+  return Array.from(about, ([word, said]) => (said ? `\`${word}\`: ${said}` : `\`${word}\``)).join('<br>');
+}
+
+function defaultOf(text, struct, name, type) {
+  const own = new RegExp(`fn default\\(\\) -> ${struct} \\{\\s*(?:${struct}|Self) \\{([^}]*)\\}`).exec(text)?.[1];
+  const said = own && new RegExp(`\\b${name}: ([^,\\n]+)`).exec(own)?.[1]?.trim();
+  if (said) return `\`${said.replace(/\.(?:into|to_owned|to_string)\(\)$/, '')}\``;
+  if (type === 'bool') return '`false`';
+  if (type === 'String' || type.startsWith('Vec')) return 'empty';
+  const marked = new RegExp(`pub enum ${type} \\{[^}]*?#\\[default\\]\\s*([A-Z]\\w*)`).exec(text)?.[1];
+  return marked ? `\`${snake(marked)}\`` : '–';
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const check = process.argv.includes('--check');
+  mkdirSync(new URL('docs/reference/', ROOT), { recursive: true });
+  for (const [path, text] of pages()) {
+    const file = fileURLToPath(new URL(path, ROOT));
+    if (!check) {
+      writeFileSync(file, text);
+      continue;
+    }
+    if (readFileSync(file, 'utf8') === text) continue;
+    console.error(`${path} is out of date: run \`node scripts/reference.mjs\``);
+    process.exitCode = 1;
+  }
+}
