@@ -33,7 +33,7 @@ const stage: Stage = {
   settings: {
     site: 'dev',
     server: '',
-    mode: text('mode') === 'inbox' ? 'inbox' : 'bubble',
+    mode: (text('mode') as 'inbox' | 'bar' | undefined) ?? 'bubble',
     lang: text('lang') ?? 'en',
     theme: (text('theme') as 'light' | 'dark' | undefined) ?? 'auto',
     iconDot: false,

@@ -1,5 +1,6 @@
 // The button in the corner, in a shadow root of its own. The host element has no size and takes no clicks.
 
+import { avoid } from './avoid.ts';
 import type { Settings } from './settings.ts';
 import { wordingFor } from './wording.ts';
 
@@ -11,6 +12,7 @@ export interface Launcher {
   setOpen(open: boolean): void;
   /** `busy`: something is on its way. `away`: the server cannot be reached. */
   setState(state: 'ready' | 'busy' | 'away'): void;
+  remove(): void;
 }
 
 export function createLauncher(settings: Settings, place: HTMLElement): Launcher {
@@ -22,7 +24,7 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
   const button = document.createElement('button');
   button.type = 'button';
   button.className = `launcher ${settings.position}`;
-  button.hidden = settings.mode !== 'bubble';
+  button.hidden = settings.mode === 'inbox' || settings.mode === 'embed';
   host.toggleAttribute('data-embedded', settings.mode === 'embed');
   button.setAttribute('aria-expanded', 'false');
   button.lang = settings.lang;
@@ -49,6 +51,7 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
   draw();
   dress(host, settings.theme);
   place.append(host);
+  const end = settings.avoid && avoid(settings.avoid, host, settings.position);
   return {
     host,
     root,
@@ -61,6 +64,10 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
     setState(next) {
       state = next;
       draw();
+    },
+    remove() {
+      if (end) end();
+      host.remove();
     },
   };
 }
@@ -94,7 +101,7 @@ const STYLES = `
 .launcher {
   all: initial;
   position: fixed;
-  bottom: calc(var(--kith-offset-y, 20px) + env(safe-area-inset-bottom, 0px));
+  bottom: calc(var(--kith-offset-y, 20px) + var(--kith-lift, 0px) + env(safe-area-inset-bottom, 0px));
   box-sizing: border-box;
   width: var(--kith-launcher-size, 48px);
   height: var(--kith-launcher-size, 48px);

@@ -152,12 +152,19 @@ class Page {
         const token = await this.#tokens.next();
         if (token === undefined) this.#pushEnds();
         if ((token === undefined && !guest) || this.#destroyed) return;
-        return this.#connect(token);
+        this.#connect(token);
+        return this.#bar();
       }
     } catch {
       // The client asks again, less and less often.
     }
     this.#connect(undefined);
+    this.#bar();
+  }
+
+  /** With the bar, whoever is signed in finds it on each page, and in it the windows of the last one. */
+  #bar(): void {
+    if (hasBar(this.settings.mode)) this.#show(() => undefined);
   }
 
   #connect(token: string | undefined): void {
@@ -334,6 +341,7 @@ class Page {
     this.#pushEnds();
     if (this.#living) this.#living.forget();
     else forgetKept(`kith:${this.settings.site}:cache:`, `kith:${this.settings.site}:guest`);
+    forgetKept(`kith:${this.settings.site}:bar`);
     this.#setUnread(0);
     if (this.#open) void this.#app?.then(app => app.hide());
   }
@@ -351,7 +359,7 @@ class Page {
     else forgetKept(`kith:${this.settings.site}:guest`);
     this.#title.stop();
     this.#icon.set(false);
-    this.#launcher.host.remove();
+    this.#launcher.remove();
     this.#listeners.clear();
   }
 
@@ -381,6 +389,16 @@ function callIsKept(): boolean {
     return sessionStorage.getItem('kith:call') !== null;
   } catch {
     return false;
+  }
+}
+
+/** As the member chose, else as the tag says; there is room for it from this width on. */
+function hasBar(mode: Settings['mode']): boolean {
+  if ((mode !== 'bar' && mode !== 'bubble') || !matchMedia('(min-width: 1100px)').matches) return false;
+  try {
+    return (localStorage.getItem('kith.layout') ?? mode) === 'bar';
+  } catch {
+    return mode === 'bar';
   }
 }
 

@@ -5,7 +5,7 @@ export interface Settings {
   site: string;
   /** Origin and path prefix of the Kith server, without a slash at the end. */
   server: string;
-  mode: 'bubble' | 'inbox' | 'embed';
+  mode: 'bubble' | 'bar' | 'inbox' | 'embed';
   /** In mode `embed`: the room, by its id, or that of a page of the site, which begins with a slash. */
   room?: string;
   /** In mode `embed`: a selector of the element that it goes into; without it, the tag's own parent. */
@@ -23,6 +23,8 @@ export interface Settings {
   worker: string;
   /** A dot on the page's icon while something is unread. */
   iconDot: boolean;
+  /** Selectors of what shall not be covered. */
+  avoid?: string;
 }
 
 /** Undefined where the tag cannot work: without a site there is nobody to connect to. */
@@ -30,8 +32,21 @@ export function readSettings(
   script: HTMLScriptElement,
   page: { lang: string; dir: string; languages: readonly string[] },
 ): Settings | undefined {
-  const { site, server, mode, lang, theme, position, tokenUrl, user, icon, room, into, serviceWorker } =
-    script.dataset;
+  const {
+    site,
+    server,
+    mode,
+    lang,
+    theme,
+    position,
+    tokenUrl,
+    user,
+    icon,
+    room,
+    into,
+    serviceWorker,
+    avoid,
+  } = script.dataset;
   if (site === undefined || !/^[a-z0-9-]{1,64}$/.test(site)) {
     console.error('kith: the script tag needs data-site="…", the key of your site');
     return undefined;
@@ -50,6 +65,7 @@ export function readSettings(
     worker: serviceWorker || '/kith-sw.js',
     ...(room && { room }),
     ...(into && { into }),
+    ...(avoid && { avoid }),
     ...(tokenUrl && { tokenUrl }),
     ...(user && { user }),
     ...(script.nonce && { nonce: script.nonce }),
@@ -57,7 +73,7 @@ export function readSettings(
 }
 
 function modeOf(mode: string | undefined, room: string | undefined): Settings['mode'] {
-  const wanted = oneOf('data-mode', mode, ['bubble', 'inbox', 'embed'] as const) ?? 'bubble';
+  const wanted = oneOf('data-mode', mode, ['bubble', 'bar', 'inbox', 'embed'] as const) ?? 'bubble';
   if (wanted !== 'embed' || room) return wanted;
   console.warn('kith: data-mode="embed" needs data-room="…", a room or the path of a page');
   return 'bubble';

@@ -17,6 +17,8 @@ import { Account } from '../profile/account.tsx';
 import { profileWords } from '../profile/words.ts';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
+import { BAR, type OpenShell } from '../shell/open_shell.ts';
+import { useMedia } from '../shell/use_media.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
 import type { ThemeChoice } from '../theme/theme.ts';
 import { together, useWords } from '../wording/late_words.ts';
@@ -29,13 +31,15 @@ const moderationPart = late(() => import('../safety/queue.tsx'), 'Moderation');
 
 const CHOICES: readonly SetPresence[] = ['online', 'away', 'busy', 'invisible'];
 
-export function MeTab({ theme }: { theme: ThemeChoice }) {
+/** `shell`: left out where there is nothing to choose about it. */
+export function MeTab({ theme, shell }: { theme: ThemeChoice; shell?: OpenShell }) {
   useSheet(choicesCss);
   useSheet(css);
   const { client, show } = useSurroundings();
   const words = useWords(meWords);
   const calls = useWords(callLogWords);
   const me = useTopic('me', one => one.me());
+  const roomy = useMedia(BAR);
   if (me === undefined) return <div class="empty">{words.connecting}</div>;
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -116,6 +120,23 @@ export function MeTab({ theme }: { theme: ThemeChoice }) {
           onChange={theme.choose}
         />
       </div>
+      {shell?.corner && roomy && (
+        <>
+          <h3 class="section-title">{words.layout}</h3>
+          <div class="me-theme">
+            <Segmented
+              label={words.layout}
+              look="switch"
+              value={shell.state().bar ? 'bar' : 'bubble'}
+              choices={[
+                { value: 'bubble', text: words.layoutBubble },
+                { value: 'bar', text: words.layoutBar },
+              ]}
+              onChange={to => shell.chooseBar(to === 'bar')}
+            />
+          </div>
+        </>
+      )}
     </div>
   );
 }

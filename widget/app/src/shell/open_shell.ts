@@ -16,9 +16,19 @@ export interface ShellState {
   link?: string;
   /** A bubble that the member has made as large as the page. */
   expanded: boolean;
+  /** Chats stand side by side at the bottom, where there is room: as the member chose, else as the tag says. */
+  bar: boolean;
+}
+
+/** Where chats are opened instead of in the panel. */
+export interface Windows {
+  open(key: ConversationKey, at?: number): void;
+  shows(key: ConversationKey): boolean;
 }
 
 export interface OpenShell {
+  /** It stands in a corner of the page, and can be closed. */
+  readonly corner: boolean;
   state(): ShellState;
   subscribe(listener: () => void): () => void;
   show(): void;
@@ -33,6 +43,8 @@ export interface OpenShell {
   shows(key: ConversationKey): boolean;
   /** From a chat to the list. */
   back(): void;
+  chooseBar(on: boolean): void;
+  divert(windows: Windows | undefined): void;
   destroy(): void;
 }
 
@@ -40,7 +52,11 @@ export interface OpenShell {
 const HISTORY_KEY = 'kithDepth';
 
 export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | 'settings'>): OpenShell {
-  let state: ShellState = { open: false, tab: 'chats', chat: undefined, at: undefined, expanded: false };
+  const { mode } = stage.settings;
+  const corner = mode === 'bubble' || mode === 'bar';
+  const bar = corner && (storedLayout() ?? mode) === 'bar';
+  let state: ShellState = { open: false, tab: 'chats', chat: undefined, at: undefined, expanded: false, bar };
+  let windows: Windows | undefined;
   const listeners = new Set<() => void>();
 
   const change = (next: Partial<ShellState>) => {
@@ -53,7 +69,7 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
     for (const listener of Array.from(listeners)) listener();
   };
   const depth = () => (state.open ? (state.chat === undefined ? 1 : 2) : 0);
-  const usesHistory = () => stage.settings.mode === 'bubble' && isPhone();
+  const usesHistory = () => corner && isPhone();
 
   /** Changes, and on a phone writes down how deep we are; going up is the browser's Back, so that no entry is left. */
   const go = (next: Partial<ShellState>) => {
@@ -78,6 +94,7 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
   addEventListener('popstate', onPopState);
 
   const shell: OpenShell = {
+    corner,
     state: () => state,
     subscribe(listener) {
       listeners.add(listener);
@@ -85,22 +102,37 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
     },
     show: () => go({ open: true }),
     hide() {
-      if (!state.open || stage.settings.mode === 'embed') return;
+      if (!state.open || mode === 'embed') return;
       go(isPhone() ? { open: false, chat: undefined } : { open: false });
       stage.launcher.focus();
     },
     toggleExpanded: () => change({ expanded: !state.expanded }),
     goTo: tab => change({ tab }),
-    openChat: (key, at) => go({ open: true, chat: key, at: at === undefined ? undefined : { seq: at } }),
+    openChat(key, at) {
+      if (windows) windows.open(key, at);
+      else go({ open: true, chat: key, at: at === undefined ? undefined : { seq: at } });
+    },
     openWith: (user, at) => shell.openChat(direct(user), at),
     follow: link => (link ? go({ open: true, link }) : change({ link: '' })),
     shows(key) {
+      if (windows?.shows(key)) return true;
       if (!state.open) return false;
-      const full = stage.settings.mode === 'inbox' || (state.expanded && !isPhone());
+      const full = mode === 'inbox' || (state.expanded && !isPhone());
       const list = state.chat === undefined || (full && matchMedia(TWO_COLUMNS).matches);
       return state.chat === key || (list && state.tab === 'chats');
     },
     back: () => go({ chat: undefined }),
+    chooseBar(on) {
+      change({ bar: on });
+      try {
+        localStorage.setItem(LAYOUT, on ? 'bar' : 'bubble');
+      } catch {
+        // A browser may refuse storage; the choice then lasts as long as the page.
+      }
+    },
+    divert(to) {
+      windows = to;
+    },
     destroy() {
       removeEventListener('popstate', onPopState);
       listeners.clear();
@@ -115,6 +147,19 @@ export function keyOfRoom(name: string): ConversationKey {
   return name.startsWith('/') ? pageRoom(name) : room(name);
 }
 
+/** Written only when the member chooses; the loader reads it too. */
+const LAYOUT = 'kith.layout';
+
+function storedLayout(): string | null {
+  try {
+    return localStorage.getItem(LAYOUT);
+  } catch {
+    return null;
+  }
+}
+
+/** From this width on, chats stand side by side in the bar. */
+export const BAR = '(min-width: 1100px)';
 export const PHONE = '(max-width: 639px)';
 /** From this width on, the list and the chat stand side by side on a full page. */
 export const TWO_COLUMNS = '(min-width: 768px)';

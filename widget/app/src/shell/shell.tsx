@@ -3,7 +3,7 @@
 import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 import { Banner, useTrouble } from '../banner/banner.tsx';
 import type { Line } from '../call/line.ts';
 import { Chat, chatMenu, footPart, headPart } from '../chat/chat.tsx';
@@ -12,26 +12,24 @@ import { ChatsTab, searchPart } from '../chats_tab/chats_tab.tsx';
 import { Icon } from '../icon/icon.tsx';
 import { fetchLate, fetchPart, Late, late, type Part } from '../late.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
-import type { MenuRequest } from '../menu/menu.tsx';
 import { deleteQuestion } from '../message/asking.ts';
 import { failedPart, messageActions, reactionsPart } from '../message/message.tsx';
 import type { Notices } from '../notices/notices.ts';
 import { ToastPlace } from '../notices/toast_place.tsx';
-import {
-  type Closable,
-  type EmojiRequest,
-  type Question,
-  type Surroundings,
-  SurroundingsContext,
-  useClient,
-  useSurroundings,
-  useTopic,
-  useWording,
-} from '../surroundings.tsx';
+import { SurroundingsContext, useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
 import { type ThemeChoice, useTheme } from '../theme/theme.ts';
 import type { Wording } from '../wording/wording.ts';
 import { focusables, useFocusCycle, useScrollLock } from './focus.ts';
-import { keyOfRoom, type OpenShell, PHONE, type ShellState, type Tab, TWO_COLUMNS } from './open_shell.ts';
+import {
+  BAR,
+  keyOfRoom,
+  type OpenShell,
+  PHONE,
+  type ShellState,
+  type Tab,
+  TWO_COLUMNS,
+} from './open_shell.ts';
+import { type Below, confirm, menuPart, useOverlays } from './overlays.tsx';
 import { TabBar } from './tab_bar.tsx';
 import { useMedia } from './use_media.ts';
 
@@ -50,10 +48,6 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
     return shell.subscribe(() => redraw(undefined));
   }, [shell]);
   const state = shell.state();
-  const [menu, setMenu] = useState<MenuRequest>();
-  const [question, setQuestion] = useState<Question>();
-  const [emoji, setEmoji] = useState<EmojiRequest>();
-  const [cover, setCover] = useState<Cover>();
   const announcement = useRef<(text: string) => void>(() => {});
   const theme = useTheme(stage.settings.theme, stage.root.host);
   const embedded = stage.settings.mode === 'embed';
@@ -61,8 +55,9 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
   const phone = useMedia(PHONE) && !embedded;
   const wide = useMedia(TWO_COLUMNS);
   const full = stage.settings.mode === 'inbox' || (state.expanded && !phone);
+  const bar = useMedia(BAR) && state.bar && !full;
 
-  const surroundings = useMemo<Surroundings>(
+  const below = useMemo<Below>(
     () => ({
       client: stage.client,
       push: stage.push,
@@ -70,28 +65,12 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
       root: stage.root,
       announce: text => announcement.current(text),
       openChat: shell.openChat,
-      openMenu: request => {
-        Promise.resolve(request).then(setMenu, () => announcement.current(wording.loadFailed));
-      },
-      pickEmoji: setEmoji,
       takesFocus: () => stage.settings.mode !== 'embed' || stage.root.activeElement !== null,
-      confirm: asked => setQuestion({ ...asked, from: stage.root.activeElement as HTMLElement }),
-      show: (part, props) => setCover({ part: part as Part<Closable>, props }),
       call: line.say,
     }),
     [stage, wording, shell],
   );
-
-  const close = useCallback(() => {
-    setMenu(undefined);
-    setEmoji(undefined);
-    setQuestion(undefined);
-    setCover(undefined);
-  }, []);
-  const failed = () => {
-    close();
-    announcement.current(wording.loadFailed);
-  };
+  const { surroundings, covered, layer } = useOverlays(below, phone);
 
   // Effects of what is inside run before: the live region listens.
   useEffect(() => notices.readOut(), [notices]);
@@ -103,10 +82,11 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
     embedded ? 'embedded' : full ? 'full' : 'corner',
     stage.settings.position,
     full && wide ? 'two-columns' : 'one-column',
+    bar && (state.open ? 'with-bar beside-panel' : 'with-bar'),
   ];
   return (
     <SurroundingsContext.Provider value={surroundings}>
-      <div class={classes.join(' ')} lang={wording.language} dir={wording.direction}>
+      <div class={classes.filter(Boolean).join(' ')} lang={wording.language} dir={wording.direction}>
         {state.open && (
           <Panel
             key="panel"
@@ -115,9 +95,9 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
             phone={phone}
             full={full}
             twoColumns={full && wide}
-            closable={stage.settings.mode === 'bubble'}
+            closable={shell.corner}
             {...(embedded && { home: keyOfRoom(stage.settings.room ?? '') })}
-            overlay={(menu ?? question ?? emoji ?? cover) !== undefined}
+            overlay={covered}
             theme={theme}
           >
             {state.link && (
@@ -127,15 +107,11 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
                 onFailed={() => shell.follow()}
               />
             )}
-            {cover && <Late part={cover.part} props={{ ...cover.props, onClose: close }} onFailed={failed} />}
-            {menu && <Late part={menuPart} props={{ request: menu, onClose: close }} onFailed={failed} />}
-            {emoji && (
-              <Late part={picker} props={{ request: emoji, phone, onClose: close }} onFailed={failed} />
-            )}
-            {question && <Late part={confirm} props={{ question, onClose: close }} onFailed={failed} />}
+            {layer}
             <div class="toast-inside">{toast}</div>
           </Panel>
         )}
+        {bar && <Late part={barPart} props={{ shell, stage }} onFailed={ignored} />}
         {!state.open && toast}
         {line.wanted() && (
           <Late
@@ -143,7 +119,7 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
             props={{ line, beside: state.open }}
             onFailed={() => {
               line.giveUp();
-              failed();
+              announcement.current(wording.loadFailed);
             }}
           />
         )}
@@ -153,21 +129,14 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
   );
 }
 
-interface Cover {
-  part: Part<Closable>;
-  props: object;
-}
-
 const contactsTab = late(() => import('../contacts_tab/contacts_tab.tsx'), 'ContactsTab');
 const roomsTab = late(() => import('../rooms_tab/rooms_tab.tsx'), 'RoomsTab');
 const meTab = late(() => import('../me_tab/me_tab.tsx'), 'MeTab');
-const menuPart = late(() => import('../menu/menu.tsx'), 'Menu');
 const linkPart = late(() => import('../rich/link.tsx'), 'Follow');
-const confirm = late(() => import('../confirm/confirm.tsx'), 'Confirm');
+const barPart = late(() => import('../bar/bar.tsx'), 'Bar');
 const noticePart = late(() => import('../safety/notice_bar.tsx'), 'NoticeBar');
 const callPart = late(() => import('../call/call.tsx'), 'CallPlace');
 const ignored = () => undefined;
-const picker = late(() => import('../emoji/picker.tsx'), 'Picker');
 
 /** One touch away. */
 const PARTS = [
@@ -364,7 +333,7 @@ function ListPane({
         )}
         {state.tab === 'contacts' && <Late part={contactsTab} props={{}} onFailed={failed} />}
         {state.tab === 'rooms' && <Late part={roomsTab} props={{}} onFailed={failed} />}
-        {state.tab === 'me' && <Late part={meTab} props={{ theme }} onFailed={failed} />}
+        {state.tab === 'me' && <Late part={meTab} props={{ theme, shell }} onFailed={failed} />}
       </div>
       <TabBar tab={state.tab} panelId={PANEL_ID} titles={titles} onChange={shell.goTo} />
     </>

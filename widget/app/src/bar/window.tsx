@@ -1,0 +1,93 @@
+// One chat that stands open above the bar.
+
+import type { ConversationKey } from '@kith/client';
+import { useMemo, useRef } from 'preact/hooks';
+import { Banner, useTrouble } from '../banner/banner.tsx';
+import { Chat } from '../chat/chat.tsx';
+import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
+import { type Below, useOverlays } from '../shell/overlays.tsx';
+import { SurroundingsContext, useFace, useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
+import { barWords } from './words.ts';
+
+interface Props {
+  conversation: ConversationKey;
+  /** How far from the corner it stands. */
+  place: number;
+  at: { seq: number } | undefined;
+  /** The member has opened it on this page. */
+  asked: boolean;
+  onPutAway(): void;
+  onClose(): void;
+}
+
+export function Window({ conversation: key, place, at, asked, onPutAway, onClose }: Props) {
+  const words = useWords(barWords);
+  const outer = useSurroundings();
+  const section = useRef<HTMLElement>(null);
+  const wanted = useRef(asked);
+  wanted.current ||= asked;
+  const below = useMemo<Below>(
+    () => ({
+      ...outer,
+      takesFocus: () =>
+        wanted.current || section.current?.contains(outer.root?.activeElement ?? null) === true,
+    }),
+    [outer],
+  );
+  const { surroundings, covered, layer } = useOverlays(below, false);
+  const face = useFace(useTopic(`conversation:${key}`, one => one.conversation(key)));
+
+  const corner = (
+    <>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={words.minimize}
+        title={words.minimize}
+        onClick={onPutAway}
+      >
+        <Icon name="minus" />
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={words.close}
+        title={words.close}
+        onClick={onClose}
+      >
+        <Icon name="close" />
+      </button>
+    </>
+  );
+  return (
+    <SurroundingsContext.Provider value={surroundings}>
+      <section
+        ref={section}
+        class="panel window"
+        part="window"
+        data-chat={key}
+        style={{ '--place': String(place) }}
+        aria-label={face.name}
+        tabIndex={-1}
+        onKeyDown={event => {
+          if (event.key !== 'Escape' || event.defaultPrevented) return;
+          event.preventDefault();
+          onClose();
+        }}
+      >
+        <div class="pane pane-chat" inert={covered}>
+          <Chat
+            conversation={key}
+            at={at}
+            onBack={undefined}
+            corner={corner}
+            banner={<Banner trouble={useTrouble()} />}
+          />
+        </div>
+        {layer}
+      </section>
+    </SurroundingsContext.Provider>
+  );
+}
