@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { budget } from './budget.mjs';
 
@@ -93,9 +93,9 @@ async function buildModules() {
     app: entry('app'),
     push: entry('push'),
     /** Everything that must have arrived before one can chat: the entries and what they import at once. */
-    shell: [...shell, largest('wording/')],
+    shell: [...shell, largest(/wording\/(translated\/)?[a-z]{2}\.ts$/)],
     /** The call and the check before it, and what only they bring. */
-    call: [...atOnce(calls), largest('/call/words.')].filter(name => !shell.has(name)),
+    call: [...atOnce(calls), largest(/\/call\/words\./)].filter(name => !shell.has(name)),
   };
 
   /** These chunks and all that they import before they run. */
@@ -107,9 +107,10 @@ async function buildModules() {
   }
 
   /** Of the languages one is fetched. */
-  function largest(folder) {
-    const languages = chunks.filter(one => one.isDynamicEntry && one.facadeModuleId?.includes(folder));
-    return languages.sort((a, b) => b.code.length - a.code.length)[0].fileName;
+  function largest(path) {
+    const languages = chunks.filter(one => one.isDynamicEntry && path.test(one.facadeModuleId));
+    const size = new Map(languages.map(one => [one, gzipSync(one.code).length]));
+    return languages.sort((a, b) => size.get(b) - size.get(a))[0].fileName;
   }
 }
 

@@ -1,9 +1,10 @@
-/** Deutsch. */
+/** German. */
 
+import type { Plural } from '../wording/wording.ts';
 import type { FilesWords } from './words.en.ts';
 
-export const de = (): FilesWords => ({
-  files: n => (n === 1 ? '1 Datei' : `${n} Dateien`),
+export const de = (plural: Plural): FilesWords => ({
+  files: n => plural(n, { one: '1 Datei', other: `${n} Dateien` }),
   attach: 'Dateien senden',
   record: 'Sprachnachricht aufnehmen',
   toSend: 'Dateien zum Senden',

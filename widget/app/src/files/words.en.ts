@@ -1,7 +1,9 @@
 /** English. */
 
-export const en = () => ({
-  files: (n: number) => (n === 1 ? '1 file' : `${n} files`),
+import type { Plural } from '../wording/wording.ts';
+
+export const en = (plural: Plural) => ({
+  files: (n: number) => plural(n, { one: '1 file', other: `${n} files` }),
   attach: 'Send files',
   record: 'Record a voice message',
   toSend: 'Files to send',

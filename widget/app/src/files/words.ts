@@ -6,10 +6,13 @@ import { LateWords } from '../wording/late_words.ts';
 import type { Wording } from '../wording/wording.ts';
 import type { FilesWords } from './words.en.ts';
 
-export const catalogues = new LateWords({
-  en: () => import('./words.en.ts').then(one => one.en),
-  de: () => import('./words.de.ts').then(one => one.de),
-});
+export const catalogues = new LateWords(
+  {
+    en: () => import('./words.en.ts').then(one => one.en),
+    de: () => import('./words.de.ts').then(one => one.de),
+  },
+  'files',
+);
 
 export type FileWords = FilesWords & { size(bytes: number): string; percent(share: number): string };
 

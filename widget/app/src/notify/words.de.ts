@@ -1,8 +1,9 @@
 /** German. */
 
+import type { Plural } from '../wording/wording.ts';
 import type { NotifyWords } from './words.en.ts';
 
-export const de = (): NotifyWords => ({
+export const de = (plural: Plural): NotifyWords => ({
   notifyHere: 'In diesem Browser benachrichtigen',
   notifyHint: 'Auch wenn diese Seite geschlossen ist',
   notifyBlocked:
@@ -24,6 +25,6 @@ export const de = (): NotifyWords => ({
   mail: 'Verpasstes per E-Mail',
   mailHint: address => `An ${address}, höchstens einmal am Tag`,
   mailNever: 'Nie',
-  mailMinutes: n => `Nach ${n} Minuten`,
-  mailHours: n => (n === 1 ? 'Nach einer Stunde' : `Nach ${n} Stunden`),
+  mailMinutes: n => plural(n, { one: 'Nach einer Minute', other: `Nach ${n} Minuten` }),
+  mailHours: n => plural(n, { one: 'Nach einer Stunde', other: `Nach ${n} Stunden` }),
 });

@@ -1,6 +1,8 @@
 /** English. */
 
-export const en = () => ({
+import type { Plural } from '../wording/wording.ts';
+
+export const en = (plural: Plural) => ({
   notifyHere: 'Notify me in this browser',
   notifyHint: 'Also while this site is closed',
   notifyBlocked: 'Your browser blocks notifications of this site. You can allow them in its settings.',
@@ -21,8 +23,8 @@ export const en = () => ({
   mail: 'E-mail what I miss',
   mailHint: (address: string) => `To ${address}, at most once a day`,
   mailNever: 'Never',
-  mailMinutes: (n: number) => `After ${n} minutes`,
-  mailHours: (n: number) => (n === 1 ? 'After an hour' : `After ${n} hours`),
+  mailMinutes: (n: number) => plural(n, { one: 'After a minute', other: `After ${n} minutes` }),
+  mailHours: (n: number) => plural(n, { one: 'After an hour', other: `After ${n} hours` }),
 });
 
 export type NotifyWords = ReturnType<typeof en>;

@@ -70,7 +70,11 @@ function Copy() {
   );
 }
 
-async function collect(client: Client, signal: AbortSignal, told: (lines: number) => void): Promise<string[]> {
+async function collect(
+  client: Client,
+  signal: AbortSignal,
+  told: (lines: number) => void,
+): Promise<string[]> {
   const parts: string[] = [];
   const ask = (request: Unnumbered) => client.ask(request);
   for await (const line of exportLines(ask, pause, signal)) {

@@ -1,6 +1,7 @@
 // Words of a part that comes late: fetched with it, in the language of the member and in no other.
 
 import { useWording } from '../surroundings.tsx';
+import type { LateTranslation } from './translated/late_translation.ts';
 import type { Plural, Wording } from './wording.ts';
 
 type Make<W> = (plural: Plural) => W;
@@ -14,14 +15,21 @@ export interface Fetchable {
 export class LateWords<W extends object> implements Fetchable {
   #made = new WeakMap<Wording, Wording & W>();
 
-  /** A catalogue for each language of the shell's; English is that whose type the others are held to. */
-  constructor(private readonly catalogues: { en: Fetch<W> } & Record<string, Fetch<W>>) {}
+  /**
+   * What its author writes, English and German; English is that whose type the others are held to. `name`: the part's in
+   * the files of the translated languages.
+   */
+  constructor(
+    readonly catalogues: { en: Fetch<W> } & Record<string, Fetch<W>>,
+    readonly name?: keyof LateTranslation,
+  ) {}
 
   async fetch(wording: Wording): Promise<void> {
     if (this.#made.has(wording)) return;
     const language = wording.language.toLowerCase().split('-', 1)[0] ?? 'en';
-    const make = await (this.catalogues[language] ?? this.catalogues.en)();
-    this.#made.set(wording, { ...wording, ...make(wording.plural) });
+    const translated = this.name && (await wording.late?.())?.[this.name];
+    const make = translated ?? (await (this.catalogues[language] ?? this.catalogues.en)());
+    this.#made.set(wording, { ...wording, ...(make as Make<W>)(wording.plural) });
   }
 
   /** Together with the shell's own. */

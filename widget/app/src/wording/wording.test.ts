@@ -11,13 +11,13 @@ const DAY = 86_400_000;
 
 describe('language', () => {
   test('the first wanted language that we speak is taken, with its region', () => {
-    expect(wordingFor(['fr', 'de-CH', 'en']).language).toBe('de-CH');
+    expect(wordingFor(['eo', 'de-CH', 'en']).language).toBe('de-CH');
     expect(wordingFor(['de-AT']).chats).toBe('Chats');
     expect(wordingFor(['de-AT']).contacts).toBe('Kontakte');
   });
 
   test('without one it is English', () => {
-    expect(wordingFor(['fr', 'it']).contacts).toBe('Contacts');
+    expect(wordingFor(['eo', 'la']).contacts).toBe('Contacts');
     expect(wordingFor([]).contacts).toBe('Contacts');
   });
 
@@ -32,8 +32,10 @@ describe('language', () => {
 });
 
 test('only the language that is read is fetched', async () => {
-  expect((await fetchWording(['fr', 'de-CH'])).contacts).toBe('Kontakte');
-  expect((await fetchWording(['__proto__', 'constructor', 'fr'])).contacts).toBe('Contacts');
+  expect((await fetchWording(['eo', 'de-CH'])).contacts).toBe('Kontakte');
+  expect((await fetchWording(['__proto__', 'constructor', 'eo'])).contacts).toBe('Contacts');
+  const hebrew = await fetchWording(['he-IL']);
+  expect([hebrew.contacts, hebrew.direction, typeof hebrew.late]).toEqual(['אנשי קשר', 'rtl', 'function']);
 });
 
 describe('numbers', () => {

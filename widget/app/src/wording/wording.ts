@@ -1,6 +1,7 @@
 /** All words, numbers and times that a member reads, in their language. */
 
 import type { Catalogue } from './en.ts';
+import type { LateTranslation, Translated } from './translated/late_translation.ts';
 
 /** Picks the form that the language asks for; `other` stands in for forms that a text leaves out. */
 export type Plural = (
@@ -28,14 +29,40 @@ export interface Wording extends Catalogue {
   number(n: number): string;
   /** "Ana, Tom and Mei". */
   list(names: readonly string[]): string;
+  /** In a translated language: what all late parts say. */
+  late?: Language['late'];
 }
 
 export type MakeCatalogue = (plural: Plural) => Catalogue;
 
+interface Language {
+  words: (plural: Plural) => Translated<Catalogue>;
+  /** Left out where each late part brings its own words along. */
+  late?: () => Promise<LateTranslation>;
+}
+
 /** Each is fetched by those who read it. */
-const CATALOGUES: Record<string, () => Promise<MakeCatalogue>> = {
-  en: () => import('./en.ts').then(one => one.en),
-  de: () => import('./de.ts').then(one => one.de),
+export const LANGUAGES: Record<string, () => Promise<Language>> = {
+  en: () => import('./en.ts').then(one => ({ words: one.en })),
+  de: () => import('./de.ts').then(one => ({ words: one.de })),
+  ar: () => import('./translated/ar.ts'),
+  cs: () => import('./translated/cs.ts'),
+  es: () => import('./translated/es.ts'),
+  fa: () => import('./translated/fa.ts'),
+  fr: () => import('./translated/fr.ts'),
+  he: () => import('./translated/he.ts'),
+  hi: () => import('./translated/hi.ts'),
+  it: () => import('./translated/it.ts'),
+  ja: () => import('./translated/ja.ts'),
+  ko: () => import('./translated/ko.ts'),
+  nl: () => import('./translated/nl.ts'),
+  pl: () => import('./translated/pl.ts'),
+  pt: () => import('./translated/pt.ts'),
+  ru: () => import('./translated/ru.ts'),
+  sv: () => import('./translated/sv.ts'),
+  tr: () => import('./translated/tr.ts'),
+  uk: () => import('./translated/uk.ts'),
+  zh: () => import('./translated/zh.ts'),
 };
 const RTL = new Set(['ar', 'dv', 'fa', 'he', 'ku', 'ps', 'sd', 'ug', 'ur', 'yi']);
 const MINUTE = 60_000;
@@ -48,9 +75,11 @@ const DAY = 24 * HOUR;
  * page around the widget runs that way.
  */
 export async function fetchWording(wanted: readonly string[]): Promise<Wording> {
-  const language = base(spoken(wanted, CATALOGUES));
-  const catalogue = await CATALOGUES[language]?.();
-  return wordingFor(wanted, catalogue ? { [language]: catalogue } : {});
+  const language = base(spoken(wanted, LANGUAGES));
+  const spokenHere = await LANGUAGES[language]?.();
+  if (spokenHere === undefined) throw new Error(`no words for ${language}`);
+  const { words, late } = spokenHere;
+  return { ...wordingFor(wanted, { [language]: words as MakeCatalogue }), ...(late && { late }) };
 }
 
 /** The same with catalogues that are here; one of them is English, or that of the wanted language. */

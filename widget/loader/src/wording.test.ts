@@ -1,0 +1,20 @@
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { wordingFor } from './wording.ts';
+
+test('the button speaks every language of the interface', () => {
+  const folder = new URL('../../app/src/wording/translated/', import.meta.url);
+  const languages = readdirSync(folder).filter(name => /^[a-z]{2}\.ts$/.test(name));
+  const said = languages.map(name => wordingFor(name.slice(0, 2)));
+  expect(languages.length).toBe(18);
+  expect(new Set(said.map(one => one.open)).size).toBe(18);
+  expect(said.filter(one => one.open === wordingFor('en').open)).toEqual([]);
+  for (const one of said) expect(one.unread(7)).toContain('7');
+});
+
+test('it counts in words where the language does, and is English where it speaks no other', () => {
+  expect(wordingFor('de-AT').unread(1)).toBe('1 ungelesene Nachricht');
+  expect(wordingFor('en').unread(3)).toBe('3 unread messages');
+  for (const lang of ['eo', '', 'constructor', '__proto__'])
+    expect(wordingFor(lang).open).toBe('Open messenger');
+});
