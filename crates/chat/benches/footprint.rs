@@ -699,6 +699,18 @@ impl EraseStore for Blank {
     }
 }
 
+impl MergeStore for Blank {
+    fn merge_guest(&self, _: Merge, done: Done<Result<Option<UserRow>, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
+impl RetentionStore for Blank {
+    fn trim(&self, _: SiteId, _: Option<u64>, _: Trim, _: u32, done: Done<Trimmed>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
 impl ExportStore for Blank {
     fn export(&self, _: UserId, _: Option<String>, _: u32, done: Done<ExportPage>) {
         done(Err(StoreError::Overloaded));

@@ -25,6 +25,7 @@ mod guest;
 mod id;
 mod limits;
 mod marker;
+mod merge;
 mod moderation;
 mod node;
 mod notify;
@@ -40,6 +41,7 @@ mod reactions;
 mod refusal;
 mod requests;
 mod resume;
+mod retention;
 mod rich;
 mod roll;
 mod room;
@@ -90,6 +92,7 @@ pub use forward::{Forwarded, NewForward};
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
 };
+pub use merge::{Merge, MergeStore};
 pub use moderation::{
     AuditEntry, AuditPage, By, Ended, LINES_AROUND, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore,
     ModeratorAct, NewReport, Notice, NoticeKind, REASON_BYTES, ReportAbout, ReportLine, ReportOf,
@@ -114,6 +117,7 @@ pub use requests::{
     LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
     first_contact, has_link, is_stranger,
 };
+pub use retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, Trimmed};
 pub use rich::{InThread, NewRich, Replies, Rich};
 pub use room::{
     Act, EVERYBODY, Joined, LeftReason, MOST_MENTIONED, MemberAction, MemberChanged, MemberRow, MembersPage,

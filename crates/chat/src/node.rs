@@ -46,6 +46,7 @@ use crate::notify::Desk;
 use crate::peer::Job;
 use crate::poll::Tallies;
 use crate::presence::{NewsDesk, Round};
+use crate::retention::Retaining;
 use crate::send::Draft;
 use crate::session::{State, UsersHere};
 use crate::settings::Access;
@@ -139,6 +140,7 @@ pub(crate) struct Inner {
     pub(crate) desk: Desk,
     pub(crate) tallies: Tallies,
     pub(crate) erasing: Erasing,
+    pub(crate) retaining: Retaining,
     pub(crate) admission: Arc<Admission>,
     /// The same for messages.
     pub(crate) posting: Arc<Admission>,
@@ -192,6 +194,7 @@ impl Node {
             desk: Desk::new(),
             tallies: Tallies::default(),
             erasing: Erasing::default(),
+            retaining: Retaining::default(),
             admission: Arc::new(Admission::of_logins()),
             posting: Arc::new(Admission::of_messages()),
             counters: Counters::default(),
@@ -393,6 +396,7 @@ impl Node {
         self.inner.mail_who_is_due(now);
         self.inner.tell_tallies(now);
         self.inner.erase_what_is_left(now);
+        self.inner.trim_what_is_old(now);
         self.inner.tell_due(&mut round, now);
     }
 

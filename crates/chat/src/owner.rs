@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::erase::Messages;
+use crate::merge::Merge;
 use crate::moderation::{AuditPage, By, Moderate, ReportRow, ReportState, ReportsPage};
 use crate::node::{Node, unavailable};
 use crate::token;
@@ -84,6 +85,12 @@ impl Node {
     /// The user is nobody at once; what there is much of goes in the time that follows. Somebody else may have their id from then on.
     pub fn erase(&self, caller: Caller, user: Sub, messages: Messages, now: Timestamp, told: Told<()>) {
         self.inner().erase(caller.site, user, messages, now, told);
+    }
+
+    /// A guest goes on under the id of an account. Doing it again does nothing.
+    pub fn merge_guest(&self, caller: Caller, guest: Sub, user: Sub, now: Timestamp, told: Told<()>) {
+        let merge = Merge { site: caller.site, guest, user, by: By::Site, time: now };
+        self.inner().merge_guest(merge, told);
     }
 
     pub fn audit(&self, caller: Caller, page: PageOf, told: Told<AuditPage>) {

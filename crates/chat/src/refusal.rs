@@ -97,6 +97,8 @@ pub enum Refusal {
     NoRoomForFile,
     #[error("too many files in one message, or waiting to be posted")]
     TooManyFiles,
+    #[error("somebody has this id already")]
+    UserExists,
     #[error("no such device")]
     NoSuchDevice,
     #[error("this device was signed out")]
@@ -111,7 +113,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 52] = [
+    pub const WORDS: [&'static str; 53] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -164,6 +166,7 @@ impl Refusal {
         "removed",
         "no_such_device",
         "signed_out",
+        "user_exists",
     ];
 
     pub fn word(self) -> &'static str {
@@ -224,6 +227,7 @@ impl Refusal {
             Refusal::Removed => 49,
             Refusal::NoSuchDevice => 50,
             Refusal::SignedOut => 51,
+            Refusal::UserExists => 52,
         }
     }
 }

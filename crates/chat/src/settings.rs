@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallsFrom, Filters};
+use crate::{CallsFrom, Filters, Retention};
 
 /// Documents of an older program lack what is new, and then the default holds; what a newer one has put there is ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,6 +19,7 @@ pub struct Settings {
     pub filters: Filters,
     pub calls: Calls,
     pub members: Members,
+    pub retention: Retention,
 }
 
 /// Who may come in and write.
@@ -143,6 +144,7 @@ impl Settings {
         if !(1..=100).contains(&self.requests.messages) {
             return wrong("requests.messages: 1 to 100");
         }
+        self.retention.check()?;
         let deleted = &self.members.deleted_name;
         if !(1..=NAME_BYTES).contains(&deleted.len()) || deleted.chars().any(char::is_control) {
             return wrong("members.deleted_name: 1 to 100 bytes, no control characters");

@@ -54,6 +54,13 @@ impl Sites {
         table.origins.contains("*") || table.origins.contains(&*origin.to_ascii_lowercase())
     }
 
+    /// Those that do not keep all messages.
+    pub(crate) fn that_forget(&self) -> Vec<SiteId> {
+        let table = self.read();
+        let forget = table.by_id.iter().filter(|(_, live)| live.site.settings.retention.is_on());
+        forget.map(|(id, _)| *id).collect()
+    }
+
     /// Those that their owners have closed.
     pub(crate) fn closed(&self) -> Vec<Arc<LiveSite>> {
         let is_closed = |live: &&Arc<LiveSite>| live.site.settings.access == Access::Closed;

@@ -13,11 +13,13 @@ use std::sync::Arc;
 use crate::device::DeviceStore;
 use crate::erase::EraseStore;
 use crate::export::ExportStore;
+use crate::merge::MergeStore;
 use crate::moderation::{ModerationStore, SiteStanding};
 use crate::notify::NotifyStore;
 use crate::privacy::Privacy;
 use crate::profile::ProfileStore;
 use crate::requests::{Request, RequestStore};
+use crate::retention::RetentionStore;
 use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
     ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
@@ -55,6 +57,8 @@ pub trait Store:
     + DeviceStore
     + EraseStore
     + ExportStore
+    + MergeStore
+    + RetentionStore
 {
     // ---- writes ----
 

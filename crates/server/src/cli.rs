@@ -315,6 +315,11 @@ pub(crate) enum UserCommand {
     /// Example: kith user erase --site garden tom --keep-messages
     #[command(verbatim_doc_comment)]
     Erase(UserErase),
+    /// A guest goes on under the id of an account that nobody has used yet.
+    ///
+    /// Example: kith user merge --site garden guest-k3x7 anna
+    #[command(verbatim_doc_comment)]
+    Merge(UserMerge),
     /// Make a user a moderator or an admin of the whole site, or an ordinary member again.
     ///
     /// Example: kith user role --site garden anna moderator
@@ -329,6 +334,7 @@ impl UserCommand {
             UserCommand::Show(args) | UserCommand::Unban(args) => &args.output.data,
             UserCommand::Ban(args) => &args.user.output.data,
             UserCommand::Erase(args) => &args.user.output.data,
+            UserCommand::Merge(args) => &args.guest.output.data,
             UserCommand::Role(args) => &args.user.output.data,
         }
     }
@@ -380,6 +386,15 @@ pub(crate) struct UserErase {
     /// Yes, for good.
     #[arg(long)]
     pub yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UserMerge {
+    #[command(flatten)]
+    pub guest: UserOne,
+    /// The id of the account: `sub` of its tokens.
+    #[arg(value_name = "ACCOUNT")]
+    pub account: String,
 }
 
 #[derive(Debug, Args)]

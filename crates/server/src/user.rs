@@ -1,12 +1,12 @@
 //! `kith user`: the operator's view of the users of a site.
 
 use chat::{
-    By, ERASE_SLICE, EraseStore, Messages, ModerationStore, ModeratorAct, NewErasure, Sanction, SanctionKind,
+    By, ERASE_SLICE, EraseStore, Merge, MergeStore, Messages, ModerationStore, ModeratorAct, NewErasure, Sanction, SanctionKind,
     SiteRole, Store, Sub, Timestamp, UserRow,
 };
 use serde_json::{Value, json};
 
-use crate::cli::{Role, UserBan, UserCommand, UserErase, UserList, UserOne, UserRole};
+use crate::cli::{Role, UserBan, UserCommand, UserErase, UserMerge, UserList, UserOne, UserRole};
 use crate::config::Loaded;
 use crate::data_dir::{self, wait};
 use crate::trouble::{Outcome, Trouble};
@@ -20,6 +20,7 @@ pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
         UserCommand::Ban(args) => ban(args, loaded),
         UserCommand::Unban(args) => unban(args, loaded),
         UserCommand::Erase(args) => erase(args, loaded),
+        UserCommand::Merge(args) => merge(args, loaded),
         UserCommand::Role(args) => set_role(args, loaded),
     }
 }
@@ -110,6 +111,22 @@ fn erase(args: &UserErase, loaded: &Loaded) -> Outcome {
         return print_json(&json!({ "user": id, "erased": true, "now": alias }));
     }
     print_with(|out| writeln!(out, "{id} is erased"))
+}
+
+fn merge(args: &UserMerge, loaded: &Loaded) -> Outcome {
+    let UserOne { site, user: guest, output } = &args.guest;
+    let store = data_dir::open_existing(loaded, None)?;
+    let site = data_dir::site(&*store, site)?;
+    let refused = |why: &str| Trouble::new(format!("{guest} is not {} now", args.account)).because(why);
+    let named = |text: &str| Sub::parse(text).ok_or_else(|| refused("an id has 1 to 128 bytes"));
+    let (by, time) = (By::Site, crate::now());
+    let merge = Merge { site: site.id, guest: named(guest)?, user: named(&args.account)?, by, time };
+    wait(|done| store.merge_guest(merge, done))?.map_err(|refusal| refused(&refusal.to_string()))?;
+    store.flush().map_err(data_dir::unreadable)?;
+    if output.json {
+        return print_json(&json!({ "guest": guest, "user": args.account, "merged": true }));
+    }
+    print_with(|out| writeln!(out, "{guest} is {} now", args.account))
 }
 
 /// Does it on the word of the operator, and answers the user as they are now.

@@ -15,6 +15,7 @@ use crate::fault::{Fault, Outcome};
 use crate::file;
 use crate::forward;
 use crate::message_change;
+use crate::retention;
 use crate::rich;
 use crate::room;
 use crate::sent;
@@ -198,11 +199,26 @@ pub(crate) fn page(
         Some(_) => (first, first.saturating_add(taken).saturating_sub(1)),
         None => (last + 1 - taken, last),
     };
-    let messages = if taken == 0 { Vec::new() } else { range(db, reader, id, newest, first, last)? };
-    Ok(HistoryPage { messages, more: taken < available })
+    if taken == 0 {
+        return Ok(HistoryPage { messages: Vec::new(), more: false });
+    }
+    let (messages, before_it) = range(db, reader, id, newest, first, last)?;
+    let is_whole = messages.len() as u64 == taken;
+    if after.is_some() && !is_whole {
+        // What is asked for is not kept any more: it goes on where the conversation begins now.
+        return match retention::oldest(db, id, newest.position)?.filter(|oldest| oldest.0 > first) {
+            Some(oldest) => page(db, reader, id, newest, None, Some(Seq(oldest.0 - 1)), limit),
+            None => Ok(HistoryPage { messages, more: false }),
+        };
+    }
+    let is_there = match after {
+        Some(_) => true,
+        None => db.prepare_cached("SELECT 1 FROM message WHERE position = ?1")?.exists([before_it as i64])?,
+    };
+    Ok(HistoryPage { messages, more: taken < available && is_whole && is_there })
 }
 
-/// The messages from seq `first` to `last`, which exist.
+/// The messages from seq `first` to `last`, as far as they are there, and the position of the one before them.
 fn range(
     db: &Connection,
     reader: UserId,
@@ -210,8 +226,8 @@ fn range(
     newest: Newest,
     first: u64,
     last: u64,
-) -> Outcome<Vec<StoredMessage>> {
-    let Some(mut position) = position_of(db, id, newest, last)? else { return Ok(Vec::new()) };
+) -> Outcome<(Vec<StoredMessage>, u64)> {
+    let Some(mut position) = position_of(db, id, newest, last)? else { return Ok((Vec::new(), 0)) };
     let mut lines = Lines::new(db, reader)?;
     let (mut seq, mut messages) = (last, Vec::new());
     while seq >= first
@@ -222,7 +238,7 @@ fn range(
         seq -= 1;
     }
     messages.reverse();
-    Ok(messages)
+    Ok((messages, position))
 }
 
 /// One message, for who may read the conversation.
@@ -260,24 +276,32 @@ pub(crate) fn position_of(
     if !(1..=newest.seq).contains(&seq) {
         return Ok(None);
     }
-    let (mut at, mut position) = entrance(db, id, newest, seq)?;
+    let Some((mut at, mut position)) = entrance(db, id, newest, seq)? else { return Ok(None) };
     let mut hop = db.prepare_cached("SELECT previous FROM message WHERE position = ?1")?;
     while at > seq {
-        position = hop.query_row([position as i64], |row| row.get::<_, i64>(0))? as u64;
+        let previous = hop.query_row([position as i64], |row| row.get::<_, i64>(0)).optional()?;
+        let Some(previous) = previous else { return Ok(None) };
+        position = previous as u64;
         at -= 1;
     }
     Ok(Some(position))
 }
 
-/// Seq and position of the message with this seq or a little more.
-fn entrance(db: &Connection, id: ConversationId, newest: Newest, seq: u64) -> Outcome<(u64, u64)> {
+/// Seq and position of the message with this seq or a little more. None where it is not kept any more.
+fn entrance(
+    db: &Connection,
+    id: ConversationId,
+    newest: Newest,
+    seq: u64,
+) -> Outcome<Option<(u64, u64)>> {
     if seq + MILESTONE > newest.seq {
-        return Ok((newest.seq, newest.position));
+        return Ok(Some((newest.seq, newest.position)));
     }
     let sql = "SELECT position FROM milestone WHERE site = ?1 AND conversation = ?2 AND seq = ?3";
     let at = seq.next_multiple_of(MILESTONE);
     let values = [id.site.0 as i64, id.key as i64, at as i64];
-    Ok((at, db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0))? as u64))
+    let position = db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0)).optional()?;
+    Ok(position.map(|position| (at, position as u64)))
 }
 
 /// Reads messages by position, as one user sees them.

@@ -173,6 +173,7 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("status", "user"),
         ("device", "user, id"),
         ("erasure", "user"),
+        ("merged_guest", "sub"),
         ("conversation", "key"),
         ("mention", "room, user, seq"),
         ("membership", "user, room"),

@@ -136,6 +136,23 @@ pub(crate) fn set_banned(db: &Connection, user: UserId, banned: bool) -> Outcome
     Ok(found)
 }
 
+/// A guest goes by this id, which nobody has.
+pub(crate) fn become_member(db: &Connection, row: &UserRow, sub: &Sub) -> Outcome<()> {
+    let id = row.id;
+    let folded = fold(&row.profile.name);
+    for at in later_words(&folded) {
+        let remove = "DELETE FROM name_word WHERE site = ?1 AND rest = ?2 AND sub = ?3";
+        let values = params![id.site.0, &folded[at..], row.profile.sub.as_str()];
+        db.prepare_cached(remove)?.execute(values)?;
+    }
+    let sql = "UPDATE user SET sub = ?3, guest = 0 WHERE site = ?1 AND num = ?2";
+    db.prepare_cached(sql)?.execute(params![id.site.0, id.num, sub.as_str()])?;
+    put_words(db, id.site, sub, &folded)?;
+    let sql = "UPDATE membership SET sub = ?3 WHERE site = ?1 AND user = ?2";
+    db.prepare_cached(sql)?.execute(params![id.site.0, id.num, sub.as_str()])?;
+    meta::bump_revision(db)
+}
+
 /// Nothing that says who they were stays; banned, so that nobody writes to them or finds them.
 pub(crate) fn become_nobody(db: &Connection, row: &UserRow, alias: &Sub, name: &str) -> Outcome<()> {
     let id = row.id;

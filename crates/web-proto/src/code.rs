@@ -177,6 +177,8 @@ codes! {
     UploadReplaced = "upload_replaced", 409, 4076, Never;
     /// The link to a file is wrong or too old; `history` has a new one.
     BadLink = "bad_link", 403, 4077, Now;
+    /// Somebody has the id that a guest shall get.
+    UserExists = "user_exists", 409, 4083, Never;
     /// No such device of one's own.
     NoSuchDevice = "no_such_device", 404, 4081, Never;
     /// One has signed this device out from another: it needs a token that the site has made since.

@@ -35,6 +35,7 @@ pub fn site_api(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
         .route("/v1/sites/{site}/reports", get(reports))
         .route("/v1/sites/{site}/audit", get(audit))
         .route("/v1/sites/{site}/users/{user}/erase", post(users::erase))
+        .route("/v1/sites/{site}/merge", post(users::merge))
         .with_state(Api { node, clock })
 }
 

@@ -555,6 +555,7 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::NoRoomForFile => Code::NoRoomForFile,
         Refusal::TooManyFiles => Code::TooManyFiles,
         Refusal::Removed => Code::Removed,
+        Refusal::UserExists => Code::UserExists,
         Refusal::NoSuchDevice => Code::NoSuchDevice,
         Refusal::SignedOut => Code::SignedOut,
         Refusal::NoSession => Code::NoSession,

@@ -200,3 +200,42 @@ fn what_was_said_is_exported_page_by_page() {
     }
     assert_eq!(bodies, ["hi 0", "hi 1", "hi 2"]);
 }
+
+#[test]
+fn a_guest_becomes_a_member_once() {
+    let mut scene = Scene::new();
+    let claims = Claims {
+        sub: "guest-1".into(),
+        guest: true,
+        exp: (START_UNIX_MS / 1000 + 3600) as f64,
+        ..Claims::default()
+    };
+    let mut site = scene.store.sites().unwrap().remove(0);
+    site.guests = true;
+    scene.store.update_site(&site).unwrap();
+    scene.node.refresh_sites().unwrap();
+    let token = sign(&claims, &scene::secret()).unwrap();
+    let hello = json!({"t": "hello", "v": 1, "site": scene::SITE, "token": token, "device": "g-1"});
+    let mut guest = Client::open(&mut scene, Carrier::WebSocket, &hello.to_string());
+    assert_eq!(guest.hear(&mut scene)[0]["t"], "welcome");
+    scene.enter(Carrier::WebSocket, "tom");
+    let send = json!({"t": "send", "id": "g-1", "to": {"user": "tom"}, "body": "Hi"});
+    ask(&mut guest, &mut scene, send);
+    let path = "/v1/sites/forum/merge";
+    let wanted = r#"{"guest":"guest-1","user":"gina"}"#;
+    for _ in 0..2 {
+        assert_eq!(rest(&mut scene, path, wanted), (200, json!({"merged": true})));
+    }
+    let heard = guest.hear(&mut scene);
+    assert!(heard.iter().any(|event| event["code"] == "token_expired"), "{heard:?}");
+    let gina = scene.enter(Carrier::WebSocket, "gina");
+    assert_eq!(gina.welcome["conversations"][0]["with"]["user"], "tom");
+    for (body, status, code) in [
+        (r#"{"guest":"guest-2","user":"gina"}"#, 404, "no_such_user"),
+        (r#"{"guest":"tom","user":"gina"}"#, 403, "not_allowed"),
+        (r#"{"guest":"guest-2"}"#, 400, "bad_value"),
+    ] {
+        let (answered, answer) = rest(&mut scene, path, body);
+        assert_eq!((answered, &answer["code"]), (status, &json!(code)), "{body}");
+    }
+}

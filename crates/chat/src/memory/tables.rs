@@ -5,10 +5,12 @@ mod device;
 mod erase;
 mod export;
 mod files;
+mod merge;
 mod moderation;
 mod notify;
 mod profile;
 mod requests;
+mod retention;
 mod rich;
 mod rooms;
 mod search;
@@ -53,6 +55,9 @@ pub(super) struct Tables {
     follows: BTreeMap<(UserId, ConversationId, Seq), u64>,
     statuses: BTreeMap<UserId, Status>,
     devices: BTreeMap<(UserId, u64), device::Entry>,
+    merged: BTreeMap<(SiteId, Sub), UserId>,
+    /// How many messages of a conversation are gone, from its beginning on.
+    trimmed: BTreeMap<ConversationId, u64>,
     /// What is left to do of those who were erased.
     erasures: BTreeMap<UserId, erase::Left>,
 }
@@ -404,7 +409,8 @@ impl Tables {
     ) -> HistoryPage {
         let newest = self.lines(id).len() as u64;
         let last = before.map_or(newest, |before| before.0.saturating_sub(1).min(newest));
-        let first = after.map_or(1, |after| after.0.saturating_add(1));
+        let oldest = self.trimmed.get(&id).copied().unwrap_or(0) + 1;
+        let first = after.map_or(1, |after| after.0.saturating_add(1)).max(oldest);
         let available = (last + 1).saturating_sub(first);
         let taken = available.min(u64::from(limit));
         let (first, last) = match after {
@@ -584,6 +590,8 @@ impl Tables {
         self.notifications.remove_site(site);
         self.statuses.retain(|user, _| user.site != site);
         self.devices.retain(|(user, _), _| user.site != site);
+        self.merged.retain(|(of, _), _| *of != site);
+        self.trimmed.retain(|id, _| id.site != site);
         self.erasures.retain(|user, _| user.site != site);
         self.revision += u64::from(was);
         was

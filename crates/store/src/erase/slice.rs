@@ -12,10 +12,18 @@ use crate::room::{self, MemberState, member};
 use crate::writer::Batch;
 use crate::{message_change, meta};
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    ErasedWithMessages,
+    Erased,
+    /// They go by another id, and stay.
+    Renamed,
+}
+
 /// A row of `erasure`.
 struct Left {
     user: UserId,
-    with_messages: bool,
+    what: What,
     /// Direct conversations up to this key are done.
     conversation: i64,
 }
@@ -24,12 +32,13 @@ pub(super) fn some(batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome
     let mut slice = EraseSlice { position: batch.position(), ..EraseSlice::default() };
     let Some(left) = next(batch.db)? else { return Ok(slice) };
     slice.more = true;
-    let mut is_done = !leave_rooms(batch, left.user, limit)?;
+    let stays = left.what == What::Renamed;
+    let mut is_done = stays || !leave_rooms(batch, left.user, limit)?;
     if is_done {
         slice.conversations = renew_conversations(batch, &left, limit)?;
         is_done = slice.conversations.is_empty();
     }
-    if is_done && left.with_messages {
+    if is_done && left.what == What::ErasedWithMessages {
         let places = written(batch.db, left.user, limit)?;
         for position in &places {
             slice.changed.extend(erase_message(batch, left.user, *position, now)?);
@@ -37,7 +46,7 @@ pub(super) fn some(batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome
         is_done = places.is_empty();
     }
     if is_done {
-        finish(batch.db, left.user)?;
+        finish(batch.db, &left)?;
         slice.more = next(batch.db)?.is_some();
     }
     slice.position = batch.position();
@@ -48,7 +57,12 @@ fn next(db: &Connection) -> Outcome<Option<Left>> {
     let sql = "SELECT site, user, messages, conversation FROM erasure LIMIT 1";
     let found = db.prepare_cached(sql)?.query_row([], |row| {
         let user = UserId { site: SiteId(row.get(0)?), num: row.get(1)? };
-        Ok(Left { user, with_messages: row.get(2)?, conversation: row.get(3)? })
+        let what = match row.get::<_, i64>(2)? {
+            0 => What::Erased,
+            1 => What::ErasedWithMessages,
+            _ => What::Renamed,
+        };
+        Ok(Left { user, what, conversation: row.get(3)? })
     });
     Ok(found.optional()?)
 }
@@ -170,13 +184,11 @@ fn erase_message(
     Ok(changed)
 }
 
-fn finish(db: &Connection, user: UserId) -> Outcome<()> {
-    for sql in [
-        "DELETE FROM membership WHERE site = ?1 AND user = ?2",
-        "DELETE FROM mention WHERE site = ?1 AND user = ?2",
-        "DELETE FROM erasure WHERE site = ?1 AND user = ?2",
-    ] {
-        db.prepare_cached(sql)?.execute([user.site.0, user.num])?;
+fn finish(db: &Connection, left: &Left) -> Outcome<()> {
+    let key = [left.user.site.0, left.user.num];
+    if left.what != What::Renamed {
+        db.prepare_cached("DELETE FROM membership WHERE site = ?1 AND user = ?2")?.execute(key)?;
     }
+    db.prepare_cached("DELETE FROM erasure WHERE site = ?1 AND user = ?2")?.execute(key)?;
     Ok(())
 }

@@ -9,10 +9,12 @@ mod devices;
 mod erase;
 mod export;
 mod files;
+mod merge;
 mod messages;
 mod notify;
 mod people;
 mod profiles;
+mod retention;
 mod rich;
 mod rooms;
 mod safety;
@@ -109,6 +111,15 @@ every_store! {
     }
     export {
         all_that_was_said_to_one_or_by_one_is_in_it_once,
+    }
+    retention {
+        the_oldest_go_and_numbers_stay,
+        nothing_is_left_where_all_is_old,
+        a_room_may_keep_for_another_time,
+    }
+    merge {
+        a_guest_goes_on_as_a_member,
+        it_is_done_once_and_only_with_guests,
     }
     profiles {
         what_a_member_says_is_kept_until_it_is_taken_away,

@@ -1,4 +1,4 @@
-//! Of users: erasing one.
+//! Of users: erasing one, and a guest who becomes a member.
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -15,6 +15,13 @@ use super::{Answer, Api, Refused, answered};
 #[serde(default, deny_unknown_fields)]
 struct Erasure {
     messages: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Guest {
+    guest: String,
+    user: String,
 }
 
 /// The body may be empty.
@@ -38,4 +45,23 @@ async fn do_erase(api: &Api, site: &str, user: &str, headers: &HeaderMap, body: 
     let now = (api.clock)();
     api.ask(|node, told| node.erase(caller, user, messages, now, told)).await?;
     Ok(json!({ "erased": true }))
+}
+
+pub(super) async fn merge(
+    State(api): State<Api>,
+    Path(site): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    answered(do_merge(&api, &site, &headers, &body).await)
+}
+
+async fn do_merge(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
+    let caller = api.caller(site, headers)?;
+    let asked: Guest = serde_json::from_slice(body).map_err(Refused::value)?;
+    let guest = Sub::parse(&asked.guest).ok_or(Refusal::NoSuchUser)?;
+    let user = Sub::parse(&asked.user).ok_or_else(|| Refused::value("user: the id of an account"))?;
+    let now = (api.clock)();
+    api.ask(|node, told| node.merge_guest(caller, guest, user, now, told)).await?;
+    Ok(json!({ "merged": true }))
 }

@@ -30,6 +30,9 @@ impl Tables {
         wanted: ChangeMessage,
     ) -> Result<ChangedMessage, Refusal> {
         let ChangeMessage { conversation: id, seq, by, .. } = wanted;
+        if self.is_trimmed(id, seq) {
+            return Err(Refusal::NoSuchMessage);
+        }
         let is_deletion = wanted.change == MessageChange::Delete;
         if id.is_room() {
             let changed = self.change_in_room(wanted)?;
@@ -151,6 +154,9 @@ impl Tables {
     }
 
     pub(super) fn line(&self, id: ConversationId, seq: Seq) -> Option<&Line> {
+        if self.is_trimmed(id, seq) {
+            return None;
+        }
         self.lines(id).get(usize::try_from(seq.0).ok()?.checked_sub(1)?)
     }
 

@@ -7,12 +7,19 @@ use crate::{
     ContactState, ConversationId, Privacy, Profile, Seq, SetPresence, SiteStanding, Timestamp, UserId,
 };
 
-/// What is left to do of a user.
+/// What is left to do of a user who was erased, or goes by another id.
 pub(super) struct Left {
     messages: Messages,
     rooms: Vec<ConversationId>,
     conversations: Vec<ConversationId>,
     written: Vec<(ConversationId, Seq)>,
+}
+
+impl Left {
+    pub(super) fn renamed(conversations: impl Iterator<Item = ConversationId>) -> Left {
+        let conversations = conversations.collect();
+        Left { messages: Messages::Kept, rooms: Vec::new(), conversations, written: Vec::new() }
+    }
 }
 
 impl Tables {

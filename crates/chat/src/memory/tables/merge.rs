@@ -1,0 +1,40 @@
+//! Guests who become members.
+
+use super::Tables;
+use super::erase::Left;
+use crate::merge::Merge;
+use crate::{Refusal, UserRow};
+
+impl Tables {
+    pub(in crate::memory) fn merge_guest(&mut self, merge: Merge) -> Result<Option<UserRow>, Refusal> {
+        let Merge { site, guest, user, by, time } = merge;
+        let key = (site, guest.clone());
+        if let Some(id) = self.merged.get(&key)
+            && self.users.get(id).is_some_and(|row| row.profile.sub == user)
+        {
+            return Ok(None);
+        }
+        let before = self.user(site, &guest).ok_or(Refusal::NoSuchUser)?;
+        if !before.profile.guest {
+            return Err(Refusal::NotAllowed);
+        }
+        if self.user_by_sub.contains_key(&(site, user.clone())) {
+            return Err(Refusal::UserExists);
+        }
+        self.user_by_sub.remove(&key);
+        self.user_by_sub.insert((site, user.clone()), before.id);
+        self.merged.insert(key, before.id);
+        if let Some(row) = self.users.get_mut(&before.id) {
+            row.profile.sub = user;
+            row.profile.guest = false;
+        }
+        let changed = self.commit();
+        let others = self.contacts.iter_mut().filter(|((_, to), _)| *to == before.id);
+        others.for_each(|(_, entry)| entry.changed = changed);
+        self.note(site, by, "merge", Some(before.id), None, guest.as_str(), time);
+        self.revision += 1;
+        let left = Left::renamed(self.conversations.keys().filter(|id| id.other(before.id).is_some()).copied());
+        self.erasures.insert(before.id, left);
+        Ok(Some(before))
+    }
+}

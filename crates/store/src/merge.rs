@@ -1,0 +1,56 @@
+//! Guests who become members: the row gets another id, and so do the copies of it.
+
+use chat::{Done, Merge, MergeStore, Refusal, UserId, UserRow};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::fault::Outcome;
+use crate::moderation::audit;
+use crate::sqlite::Sqlite;
+use crate::user;
+use crate::writer::Batch;
+
+impl MergeStore for Sqlite {
+    fn merge_guest(&self, merge: Merge, done: Done<Result<Option<UserRow>, Refusal>>) {
+        self.write(move |batch| self::merge(batch, &merge), done);
+    }
+}
+
+fn merge(batch: &mut Batch<'_>, merge: &Merge) -> Outcome<Result<Option<UserRow>, Refusal>> {
+    let Merge { site, guest, user, by, time } = merge;
+    let db = batch.db;
+    if was_merged(db, merge)? {
+        return Ok(Ok(None));
+    }
+    let Some(before) = user::by_sub(db, *site, guest)? else { return Ok(Err(Refusal::NoSuchUser)) };
+    if !before.profile.guest {
+        return Ok(Err(Refusal::NotAllowed));
+    }
+    if user::by_sub(db, *site, user)?.is_some() {
+        return Ok(Err(Refusal::UserExists));
+    }
+    user::become_member(db, &before, user)?;
+    let number = batch.next_number();
+    rename_on_lists(db, before.id, user.as_str(), number)?;
+    let sql = "INSERT OR REPLACE INTO merged_guest (site, sub, user) VALUES (?1, ?2, ?3)";
+    db.prepare_cached(sql)?.execute(params![site.0, guest.as_str(), before.id.num])?;
+    let sql = "INSERT OR REPLACE INTO erasure (site, user, messages, conversation) VALUES (?1, ?2, 2, 0)";
+    db.prepare_cached(sql)?.execute([site.0, before.id.num])?;
+    let (act, user, detail) = ("merge", Some(before.id), guest.as_str());
+    audit::note(db, &audit::Entry { site: *site, by: *by, act, user, conversation: None, detail, time: *time })?;
+    Ok(Ok(Some(before)))
+}
+
+fn was_merged(db: &Connection, merge: &Merge) -> Outcome<bool> {
+    let sql = "SELECT u.sub = ?3 FROM merged_guest g JOIN user u ON u.site = g.site AND u.num = g.user \
+               WHERE g.site = ?1 AND g.sub = ?2";
+    let values = params![merge.site.0, merge.guest.as_str(), merge.user.as_str()];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
+}
+
+/// Who has the guest on a list is found through the guest's own rows.
+fn rename_on_lists(db: &Connection, id: UserId, sub: &str, number: u64) -> Outcome<()> {
+    let sql = "UPDATE contact SET sub = ?3, guest = 0, changed = ?4 WHERE site = ?1 AND other = ?2 AND user IN \
+               (SELECT mine.other FROM contact mine WHERE mine.site = ?1 AND mine.user = ?2)";
+    db.prepare_cached(sql)?.execute(params![id.site.0, id.num, sub, number as i64])?;
+    Ok(())
+}

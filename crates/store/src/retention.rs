@@ -1,0 +1,183 @@
+//! Retention: the oldest messages of a conversation go, from its beginning on.
+//!
+//! Milestones lead to the beginning: the first that is there is at most 32 messages after it. So looking costs a few searches
+//! for each conversation, and removing what it removes.
+
+use chat::{ConversationId, Done, RetentionStore, Seq, SiteId, Timestamp, Trim, Trimmed};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::fault::Outcome;
+use crate::sqlite::Sqlite;
+use crate::writer::{self, Batch};
+use crate::file;
+
+/// Conversations that one slice looks at, at most.
+const CONVERSATIONS: usize = 64;
+
+impl RetentionStore for Sqlite {
+    fn trim(&self, site: SiteId, after: Option<u64>, trim: Trim, limit: u32, done: Done<Trimmed>) {
+        let slice = move |batch: &mut Batch<'_>| slice(batch.db, site, after, &trim, limit);
+        self.shared.write_patiently(writer::write(slice, |outcome, _| done(outcome)));
+    }
+}
+
+/// A message that may be old enough.
+struct Old {
+    position: i64,
+    seq: i64,
+    time: Timestamp,
+    sender: u32,
+    client_id: Box<str>,
+    changed: i64,
+    files: i64,
+    rich: i64,
+}
+
+fn slice(
+    db: &Connection,
+    site: SiteId,
+    after: Option<u64>,
+    trim: &Trim,
+    limit: u32,
+) -> Outcome<Trimmed> {
+    let mut removed = 0;
+    let keys = keys_after(db, site, after.map_or(i64::MIN, |key| key as i64))?;
+    for (key, newest) in &keys {
+        let id = ConversationId { site, key: *key as u64 };
+        let Some(before) = trim.of(id) else { continue };
+        while let Some(count) = trim_once(db, id, *newest, before)? {
+            removed += count;
+            if removed >= limit {
+                // The same one once more.
+                return Ok(Trimmed { removed, next: Some(previous(*key)) });
+            }
+        }
+    }
+    let next = keys.last().filter(|_| keys.len() >= CONVERSATIONS).map(|(key, _)| *key as u64);
+    Ok(Trimmed { removed, next })
+}
+
+/// The cursor before a key, as SQLite orders them.
+fn previous(key: i64) -> u64 {
+    key.wrapping_sub(1) as u64
+}
+
+/// Rooms come first: their keys are negative numbers. With the position of the newest message.
+fn keys_after(db: &Connection, site: SiteId, after: i64) -> Outcome<Vec<(i64, i64)>> {
+    let mut keys: Vec<(i64, i64)> = Vec::new();
+    for sql in [
+        "SELECT key, position FROM room WHERE site = ?1 AND key > ?2 ORDER BY key LIMIT ?3",
+        "SELECT key, position FROM conversation WHERE site = ?1 AND key > ?2 ORDER BY key LIMIT ?3",
+    ] {
+        let room = (CONVERSATIONS - keys.len()) as i64;
+        let mut statement = db.prepare_cached(sql)?;
+        let found = statement.query_map(params![site.0, after, room], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        keys.extend(found.collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(keys)
+}
+
+/// Up to the first milestone; None where there is nothing (more) to remove there.
+fn trim_once(
+    db: &Connection,
+    id: ConversationId,
+    newest: i64,
+    before: Timestamp,
+) -> Outcome<Option<u32>> {
+    let first = "SELECT seq, position FROM milestone WHERE site = ?1 AND conversation = ?2 ORDER BY seq LIMIT 1";
+    let milestone: Option<(i64, i64)> = db
+        .prepare_cached(first)?
+        .query_row(params![id.site.0, id.key as i64], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let beginning = beginning(db, milestone.map_or(newest, |(_, position)| position))?;
+    let old: Vec<Old> = beginning.into_iter().rev().take_while(|one| one.time < before).collect();
+    let Some(last) = old.last().map(|one| one.seq) else { return Ok(None) };
+    for one in &old {
+        remove(db, id, one)?;
+    }
+    if milestone.is_some_and(|(seq, _)| seq <= last) {
+        let sql = "DELETE FROM milestone WHERE site = ?1 AND conversation = ?2 AND seq <= ?3";
+        db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, last])?;
+    }
+    if id.is_room() {
+        let sql = "DELETE FROM mention WHERE site = ?1 AND room = ?2 AND seq <= ?3";
+        db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, last])?;
+    }
+    Ok(Some(old.len() as u32))
+}
+
+/// From this message back to the first that is there, newest first.
+fn beginning(db: &Connection, from: i64) -> Outcome<Vec<Old>> {
+    let sql = "SELECT seq, time, sender, client_id, changed, files, rich, previous FROM message WHERE position = ?1";
+    let mut statement = db.prepare_cached(sql)?;
+    let (mut position, mut found) = (from, Vec::new());
+    loop {
+        let hop = statement.query_row([position], |row| {
+            let old = Old {
+                position,
+                seq: row.get(0)?,
+                time: Timestamp(row.get::<_, i64>(1)? as u64),
+                sender: row.get(2)?,
+                client_id: row.get(3)?,
+                changed: row.get(4)?,
+                files: row.get(5)?,
+                rich: row.get(6)?,
+            };
+            Ok((old, row.get::<_, i64>(7)?))
+        });
+        let Some((old, previous)) = hop.optional()? else { return Ok(found) };
+        found.push(old);
+        position = previous;
+    }
+}
+
+fn remove(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
+    let (site, at) = (id.site.0, old.position);
+    if old.files > 0 {
+        file::remove_of_message(db, id.site, at as u64)?;
+    }
+    if old.changed > 0 {
+        let sql = "DELETE FROM message_change WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+        db.prepare_cached(sql)?.execute(params![site, id.key as i64, old.changed])?;
+        for sql in [
+            "DELETE FROM message_revision WHERE site = ?1 AND message = ?2",
+            "DELETE FROM reaction WHERE site = ?1 AND message = ?2",
+            "DELETE FROM reaction_count WHERE site = ?1 AND message = ?2",
+        ] {
+            db.prepare_cached(sql)?.execute(params![site, at])?;
+        }
+    }
+    if old.rich > 0 {
+        remove_rich(db, id, old)?;
+    }
+    let sent = "DELETE FROM sent WHERE site = ?1 AND user = ?2 AND client_id = ?3";
+    db.prepare_cached(sent)?.execute(params![site, old.sender, old.client_id])?;
+    db.prepare_cached("DELETE FROM message_text WHERE rowid = ?1")?.execute([at])?;
+    db.prepare_cached("DELETE FROM message WHERE position = ?1")?.execute([at])?;
+    Ok(())
+}
+
+/// Its poll, where it came from, its place in a thread, and the thread below it.
+fn remove_rich(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
+    for table in ["poll", "poll_choice", "vote", "forward", "thread_reply"] {
+        let sql = format!("DELETE FROM {table} WHERE site = ?1 AND message = ?2");
+        db.prepare_cached(&sql)?.execute(params![id.site.0, old.position])?;
+    }
+    for sql in [
+        "DELETE FROM thread WHERE site = ?1 AND room = ?2 AND root = ?3",
+        "DELETE FROM thread_follow WHERE site = ?1 AND user IN (SELECT user FROM membership \
+         INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state < 8) AND room = ?2 AND root = ?3",
+    ] {
+        db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, old.seq])?;
+    }
+    Ok(())
+}
+
+/// The first seq that a conversation still has; None where it has none.
+pub(crate) fn oldest(db: &Connection, id: ConversationId, newest: u64) -> Outcome<Option<Seq>> {
+    let first = "SELECT position FROM milestone WHERE site = ?1 AND conversation = ?2 ORDER BY seq LIMIT 1";
+    let values = params![id.site.0, id.key as i64];
+    let milestone: Option<i64> = db.prepare_cached(first)?.query_row(values, |row| row.get(0)).optional()?;
+    let beginning = beginning(db, milestone.unwrap_or(newest as i64))?;
+    Ok(beginning.last().map(|one| Seq(one.seq as u64)))
+}
