@@ -45,7 +45,9 @@ impl Retention {
         }
         match self.rooms.iter().all(|one| key_of(&one.room).is_some()) {
             true => Ok(()),
-            false => wrong("retention.rooms: [{\"room\":\"8000000000000001\",\"days\":30}], with the ids of rooms"),
+            false => {
+                wrong("retention.rooms: [{\"room\":\"8000000000000001\",\"days\":30}], with the ids of rooms")
+            }
         }
     }
 
@@ -133,7 +135,9 @@ impl Inner {
         let next = round.next(self, now);
         let after = round.after;
         drop(round);
-        let Some((site, trim)) = next else { return self.retaining.under_way.store(false, Ordering::Release) };
+        let Some((site, trim)) = next else {
+            return self.retaining.under_way.store(false, Ordering::Release);
+        };
         let node = self.clone();
         let done = move |trimmed: Result<Trimmed, StoreError>| {
             // What went wrong is the store's to log; the next slice tries again.

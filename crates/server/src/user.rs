@@ -1,12 +1,12 @@
 //! `kith user`: the operator's view of the users of a site.
 
 use chat::{
-    By, ERASE_SLICE, EraseStore, Merge, MergeStore, Messages, ModerationStore, ModeratorAct, NewErasure, Sanction, SanctionKind,
-    SiteRole, Store, Sub, Timestamp, UserRow,
+    By, ERASE_SLICE, EraseStore, Merge, MergeStore, Messages, ModerationStore, ModeratorAct, NewErasure,
+    Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow,
 };
 use serde_json::{Value, json};
 
-use crate::cli::{Role, UserBan, UserCommand, UserErase, UserMerge, UserList, UserOne, UserRole};
+use crate::cli::{Role, UserBan, UserCommand, UserErase, UserList, UserMerge, UserOne, UserRole};
 use crate::config::Loaded;
 use crate::data_dir::{self, wait};
 use crate::trouble::{Outcome, Trouble};

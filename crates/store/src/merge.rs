@@ -36,7 +36,10 @@ fn merge(batch: &mut Batch<'_>, merge: &Merge) -> Outcome<Result<Option<UserRow>
     let sql = "INSERT OR REPLACE INTO erasure (site, user, messages, conversation) VALUES (?1, ?2, 2, 0)";
     db.prepare_cached(sql)?.execute([site.0, before.id.num])?;
     let (act, user, detail) = ("merge", Some(before.id), guest.as_str());
-    audit::note(db, &audit::Entry { site: *site, by: *by, act, user, conversation: None, detail, time: *time })?;
+    audit::note(
+        db,
+        &audit::Entry { site: *site, by: *by, act, user, conversation: None, detail, time: *time },
+    )?;
     Ok(Ok(Some(before)))
 }
 

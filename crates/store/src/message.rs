@@ -288,12 +288,7 @@ pub(crate) fn position_of(
 }
 
 /// Seq and position of the message with this seq or a little more. None where it is not kept any more.
-fn entrance(
-    db: &Connection,
-    id: ConversationId,
-    newest: Newest,
-    seq: u64,
-) -> Outcome<Option<(u64, u64)>> {
+fn entrance(db: &Connection, id: ConversationId, newest: Newest, seq: u64) -> Outcome<Option<(u64, u64)>> {
     if seq + MILESTONE > newest.seq {
         return Ok(Some((newest.seq, newest.position)));
     }

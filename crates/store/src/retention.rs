@@ -7,9 +7,9 @@ use chat::{ConversationId, Done, RetentionStore, Seq, SiteId, Timestamp, Trim, T
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
+use crate::file;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
-use crate::file;
 
 /// Conversations that one slice looks at, at most.
 const CONVERSATIONS: usize = 64;
@@ -33,13 +33,7 @@ struct Old {
     rich: i64,
 }
 
-fn slice(
-    db: &Connection,
-    site: SiteId,
-    after: Option<u64>,
-    trim: &Trim,
-    limit: u32,
-) -> Outcome<Trimmed> {
+fn slice(db: &Connection, site: SiteId, after: Option<u64>, trim: &Trim, limit: u32) -> Outcome<Trimmed> {
     let mut removed = 0;
     let keys = keys_after(db, site, after.map_or(i64::MIN, |key| key as i64))?;
     for (key, newest) in &keys {
@@ -71,20 +65,17 @@ fn keys_after(db: &Connection, site: SiteId, after: i64) -> Outcome<Vec<(i64, i6
     ] {
         let room = (CONVERSATIONS - keys.len()) as i64;
         let mut statement = db.prepare_cached(sql)?;
-        let found = statement.query_map(params![site.0, after, room], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let found =
+            statement.query_map(params![site.0, after, room], |row| Ok((row.get(0)?, row.get(1)?)))?;
         keys.extend(found.collect::<Result<Vec<_>, _>>()?);
     }
     Ok(keys)
 }
 
 /// Up to the first milestone; None where there is nothing (more) to remove there.
-fn trim_once(
-    db: &Connection,
-    id: ConversationId,
-    newest: i64,
-    before: Timestamp,
-) -> Outcome<Option<u32>> {
-    let first = "SELECT seq, position FROM milestone WHERE site = ?1 AND conversation = ?2 ORDER BY seq LIMIT 1";
+fn trim_once(db: &Connection, id: ConversationId, newest: i64, before: Timestamp) -> Outcome<Option<u32>> {
+    let first =
+        "SELECT seq, position FROM milestone WHERE site = ?1 AND conversation = ?2 ORDER BY seq LIMIT 1";
     let milestone: Option<(i64, i64)> = db
         .prepare_cached(first)?
         .query_row(params![id.site.0, id.key as i64], |row| Ok((row.get(0)?, row.get(1)?)))

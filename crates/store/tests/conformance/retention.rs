@@ -1,8 +1,8 @@
 //! Retention: the oldest messages go, and nothing else is moved by it.
 
 use chat::{
-    Append, ConversationId, ConversationList, NewRoom, Post, RoomKind, RoomLimits, RoomName, Search, Seq, SiteId, Store,
-    Timestamp, Trim, Trimmed, UserId, words,
+    Append, ConversationId, ConversationList, NewRoom, Post, RoomKind, RoomLimits, RoomName, Search, Seq,
+    SiteId, Store, Timestamp, Trim, Trimmed, UserId, words,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, message, put, say, snapshot};
@@ -46,7 +46,13 @@ pub(crate) fn the_oldest_go_and_numbers_stay(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let id = direct(ann, bob);
     for n in 0..100 {
-        wrote(store, if n % 3 == 0 { bob } else { ann }, if n % 3 == 0 { ann } else { bob }, &format!("m{n}"), n);
+        wrote(
+            store,
+            if n % 3 == 0 { bob } else { ann },
+            if n % 3 == 0 { ann } else { bob },
+            &format!("m{n}"),
+            n,
+        );
     }
     assert_eq!(trim(store, site, &all_before(0), 7), 0);
     assert_eq!(trim(store, site, &all_before(70), 7), 70);
@@ -127,13 +133,13 @@ pub(crate) fn a_room_may_keep_for_another_time(store: &dyn Store) {
                 time: at(n),
                 reply_to: None,
                 files: Vec::new(),
+                rich: None,
             };
             ask(|done| store.post(post, limits, done)).expect("she may");
         }
     }
     wrote(store, ann, bob, "d1", 0);
-    let wanted =
-        Trim { before: None, rooms: vec![(rooms[0], Some(at(4))), (rooms[1], None)] };
+    let wanted = Trim { before: None, rooms: vec![(rooms[0], Some(at(4))), (rooms[1], None)] };
     assert_eq!(trim(store, site, &wanted, 3), 4);
     let wanted = Trim { before: Some(at(8)), rooms: vec![(rooms[1], None)] };
     assert_eq!(trim(store, site, &wanted, 3), 5, "four more of the room, and the direct one");

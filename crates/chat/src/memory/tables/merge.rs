@@ -33,7 +33,8 @@ impl Tables {
         others.for_each(|(_, entry)| entry.changed = changed);
         self.note(site, by, "merge", Some(before.id), None, guest.as_str(), time);
         self.revision += 1;
-        let left = Left::renamed(self.conversations.keys().filter(|id| id.other(before.id).is_some()).copied());
+        let left =
+            Left::renamed(self.conversations.keys().filter(|id| id.other(before.id).is_some()).copied());
         self.erasures.insert(before.id, left);
         Ok(Some(before))
     }
