@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0011_files.sql"),
     include_str!("../migrations/sqlite/0012_rich.sql"),
     include_str!("../migrations/sqlite/0013_profiles.sql"),
+    include_str!("../migrations/sqlite/0014_merged_guests.sql"),
 ];
 
 /// The schema version that this program knows.

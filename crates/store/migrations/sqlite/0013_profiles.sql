@@ -25,20 +25,12 @@ CREATE TABLE device (
     PRIMARY KEY (site, user, id)
 ) WITHOUT ROWID;
 
--- What is left to do of users who were erased, with their messages (1) or without (0), or who go by another id (2): how far their direct
--- conversations were gone through.
+-- What is left to do of users who were erased: their messages too (1), or not (0), and how far their direct conversations were gone
+-- through.
 CREATE TABLE erasure (
     site         INTEGER NOT NULL,
     user         INTEGER NOT NULL,
     messages     INTEGER NOT NULL,
     conversation INTEGER NOT NULL, -- key
     PRIMARY KEY (site, user)
-) WITHOUT ROWID;
-
--- By which id guests came who are members now.
-CREATE TABLE merged_guest (
-    site INTEGER NOT NULL,
-    sub  TEXT NOT NULL,
-    user INTEGER NOT NULL,
-    PRIMARY KEY (site, sub)
 ) WITHOUT ROWID;
