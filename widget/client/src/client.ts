@@ -361,6 +361,7 @@ export interface ContactList {
 }
 
 export interface Conversation {
+  /** Another than was asked for, where the other one goes by another id now. */
   key: ConversationKey;
   /** False until a message exists. */
   exists: boolean;

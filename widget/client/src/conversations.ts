@@ -26,6 +26,8 @@ export const FIRST_PAGES: Record<PagedList, Paging> = {
 export class Conversations {
   readonly byKey = new Map<ConversationKey, Known>();
   readonly keysById = new Map<string, ConversationKey>();
+  /** Whose other one goes by another id now. */
+  readonly #moved = new Map<ConversationKey, ConversationKey>();
   /** How far each list has been loaded. */
   pages = { ...FIRST_PAGES };
   /** A message came of a conversation that the list does not have: its first page must be read again. */
@@ -45,6 +47,11 @@ export class Conversations {
   /** The conversation of this key; made up where there is none yet, and then not kept. */
   known(key: ConversationKey): Known {
     return this.byKey.get(key) ?? blank(key);
+  }
+
+  /** The key that a conversation has by now. */
+  keyNow(key: ConversationKey): ConversationKey {
+    return this.byKey.has(key) ? key : (this.#moved.get(key) ?? key);
   }
 
   has(message: Message): boolean {
@@ -344,6 +351,7 @@ export class Conversations {
     const known = before !== undefined && before !== key && this.byKey.get(before);
     if (!known) return;
     this.byKey.delete(known.key);
+    if (!isRoom(key)) this.#moved.set(known.key, key);
     this.changed.conversation(known.key);
     this.keep({ ...known, key, ...(isRoom(key) && { with: '' }) });
   }

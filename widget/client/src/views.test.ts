@@ -231,3 +231,16 @@ function welcome(conversations: Conversation[]): Event {
     position: 'p1',
   };
 }
+
+test('a chat whose other one has another id is found by the one before', () => {
+  const { conversation } = talk('ben', 1);
+  hear({ t: 'conversation', conversation: talk('ben', 1), position: 'p2' });
+  const topics = hear({
+    t: 'conversation',
+    conversation: { ...talk('deleted-x', 1), conversation, with: { user: 'deleted-x', name: 'Deleted user' } },
+    position: 'p3',
+  });
+  expect(topics).toContain('conversation:@ben');
+  expect(views.conversation(direct('ben')).key).toBe('@deleted-x');
+  expect(views.conversation(direct('deleted-x'))).toMatchObject({ exists: true, with: { name: 'Deleted user' } });
+});

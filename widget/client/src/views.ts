@@ -154,7 +154,7 @@ export class Views {
       const known = this.replica.known(key);
       const last = this.#lastOf(known);
       return {
-        key,
+        key: this.replica.conversations.keyNow(key),
         exists: known.id !== undefined,
         with: isRoom(key) ? this.#faceOf(key) : this.person(known.with),
         ...this.#roomOf(key),

@@ -24,7 +24,7 @@ interface Props {
 }
 
 export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
-  const { client, announce, wording: words } = useSurroundings();
+  const { client, announce, openChat, wording: words } = useSurroundings();
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
   const [replyTo, setReplyTo] = useState<Message>();
@@ -38,6 +38,10 @@ export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
   const composer = useRef<HTMLTextAreaElement>(null);
   const [sends, setSends] = useState(0);
   useEffect(() => client.open(key), [client, key]);
+  // A guest has become a member, or the account is gone.
+  useEffect(() => {
+    if (conversation.key !== key) openChat(conversation.key);
+  }, [conversation.key, key, openChat]);
   const reply = useCallback((message: Message) => {
     setEditing(undefined);
     setReplyTo(message);
