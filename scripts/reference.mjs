@@ -146,6 +146,7 @@ const SAID = {
   'GET /v1/sites/{site}/reports': 'Reports of members, a page; `state`, `after`.',
   'GET /v1/sites/{site}/audit': 'What moderators did, newest first, a page; `after`.',
   'POST /v1/sites/{site}/users/{user}/erase': 'Ends an account, with or without what was written: `{"messages":true}`.',
+  'POST /v1/sites/{site}/merge': 'A guest who has signed up goes on as that member: `{"guest":"guest-…","user":"…"}`.',
   'ANY /v1/files': 'An upload begins (tus 1.0.0); [how](../protocol.md#files).',
   'ANY /v1/files/{site}/{id}': 'An upload goes on, is asked about, is given up.',
   'GET /v1/files/{site}/{id}/{name}': 'The bytes, by a link that ends; ranges are answered.',
@@ -245,9 +246,16 @@ function aboutOf(text, declaration) {
 
 const linkless = said => said.replace(/\[`(\w+)`\]/g, '`$1`').replaceAll('|', '\\|');
 
+const PLAIN = {
+  bool: '`true`, `false`',
+  String: 'text',
+  'Vec<String>': 'list of texts',
+  'Vec<RoomRetention>': 'list of `{"room":…,"days":…}`',
+};
+
 function valuesOf(text, type) {
   const at = text.indexOf(`pub enum ${type} {`);
-  if (at === -1) return { bool: '`true`, `false`', String: 'text', 'Vec<String>': 'list of texts' }[type] ?? 'number';
+  if (at === -1) return PLAIN[type] ?? 'number';
   const body = text.slice(at).split('\n}')[0];
   const about = variants(body, type);
   return Array.from(about, ([word, said]) => (said ? `\`${word}\`: ${said}` : `\`${word}\``)).join('<br>');
@@ -259,6 +267,7 @@ function defaultOf(text, struct, name, type) {
   if (said) return `\`${said.replace(/\.(?:into|to_owned|to_string)\(\)$/, '')}\``;
   if (type === 'bool') return '`false`';
   if (type === 'String' || type.startsWith('Vec')) return 'empty';
+  if (/^u\d+$/.test(type)) return '`0`';
   const marked = new RegExp(`pub enum ${type} \\{[^}]*?#\\[default\\]\\s*([A-Z]\\w*)`).exec(text)?.[1];
   return marked ? `\`${snake(marked)}\`` : '–';
 }

@@ -117,7 +117,10 @@ test('a second device is signed out, a copy is saved, and the account goes', asy
     const saving = laptop.page.waitForEvent('download');
     await laptop.page.getByRole('button', { name: 'Save a copy' }).click();
     const copy = await readFile(await (await saving).path(), 'utf8');
-    const lines = copy.trim().split('\n').map(line => JSON.parse(line));
+    const lines = copy
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line));
     assert.equal(lines[0].type, 'profile');
     assert.ok(lines.some(line => line.type === 'message' && line.body === 'Soon I am gone'));
 

@@ -237,10 +237,17 @@ test('a chat whose other one has another id is found by the one before', () => {
   hear({ t: 'conversation', conversation: talk('ben', 1), position: 'p2' });
   const topics = hear({
     t: 'conversation',
-    conversation: { ...talk('deleted-x', 1), conversation, with: { user: 'deleted-x', name: 'Deleted user' } },
+    conversation: {
+      ...talk('deleted-x', 1),
+      conversation,
+      with: { user: 'deleted-x', name: 'Deleted user' },
+    },
     position: 'p3',
   });
   expect(topics).toContain('conversation:@ben');
   expect(views.conversation(direct('ben')).key).toBe('@deleted-x');
-  expect(views.conversation(direct('deleted-x'))).toMatchObject({ exists: true, with: { name: 'Deleted user' } });
+  expect(views.conversation(direct('deleted-x'))).toMatchObject({
+    exists: true,
+    with: { name: 'Deleted user' },
+  });
 });
