@@ -306,6 +306,7 @@ pub struct Welcome {
     pub open: bool,
     /// One's own on the site.
     pub role: SiteRole,
+    pub calls: crate::CallsFrom,
     pub limits: Limits,
     pub expires: Timestamp,
     pub changes: Changes,

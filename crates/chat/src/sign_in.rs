@@ -255,6 +255,7 @@ impl Inner {
     fn welcome(self: &Arc<Self>, arrival: &Arc<Arrival>, row: UserRow, snapshot: Snapshot) {
         let (node, arrival) = (self.clone(), arrival.clone());
         let mode = arrival.site.site.mode;
+        let calls = arrival.site.site.settings.calls.from.unwrap_or(self.config.calls.from);
         self.with_changes(mode, row.id, snapshot, move |changes| {
             let session = SessionId { user: row.id, handle: arrival.handle };
             let Some(presence) = node.settle(session, Hold::default(), changes.position) else { return };
@@ -265,6 +266,7 @@ impl Inner {
                 guest_token: arrival.guest_token.clone(),
                 open: mode == crate::Mode::Open,
                 role: arrival.ticket.role.unwrap_or(row.on_site.role),
+                calls,
                 limits: node.config.limits,
                 expires: arrival.ticket.expires,
                 changes,

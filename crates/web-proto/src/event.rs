@@ -419,6 +419,9 @@ pub struct Welcome<'a> {
     /// One's own on the site; absent: member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<SiteRole>,
+    /// Whose calls ring here; absent: those of contacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<crate::CallsFrom>,
     pub limits: Limits,
     /// Server time, Unix milliseconds.
     pub time: u64,

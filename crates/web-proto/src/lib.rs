@@ -17,7 +17,9 @@ mod parse;
 #[cfg(test)]
 mod typescript;
 
-pub use call::{CallAction, CallEntry, CallNews, CallOutcome, IceAnswer, IceQuestion, IceServer, Media};
+pub use call::{
+    CallAction, CallEntry, CallNews, CallOutcome, CallsFrom, IceAnswer, IceQuestion, IceServer, Media,
+};
 pub use code::{Code, Return};
 pub use command::{
     Audience, ChangeProfile, Command, ContactAction, Hello, MarkerSet, MemberAction, Moderate, ModeratorAct,

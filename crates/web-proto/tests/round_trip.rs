@@ -494,9 +494,9 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
             file_bytes: u64::from(idle_ms),
         });
     let texts = (text(), opt(), opt(), opt(), opt(), text());
-    let said = (set_presence(), option::of(site_role()));
+    let said = (set_presence(), option::of(site_role()), option::of(calls_from()));
     (texts, person(), said, limits, any::<[bool; 2]>(), any::<[u64; 2]>()).prop_map(
-        |(texts, me, (presence, role), limits, [open, resumed], [time, expires])| {
+        |(texts, me, (presence, role, calls), limits, [open, resumed], [time, expires])| {
             let (session, key, guest_token, contacts_next, conversations_next, position) = texts;
             Welcome {
                 session,
@@ -506,6 +506,7 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
                 guest_token,
                 open,
                 role,
+                calls,
                 limits,
                 time,
                 expires,
@@ -632,6 +633,10 @@ fn report_state() -> impl Strategy<Value = ReportState> {
 fn site_role() -> impl Strategy<Value = SiteRole> {
     use SiteRole::*;
     prop::sample::select(vec![Member, Moderator, Admin])
+}
+
+fn calls_from() -> impl Strategy<Value = CallsFrom> {
+    prop::sample::select(vec![CallsFrom::Nobody, CallsFrom::Contacts, CallsFrom::Everyone])
 }
 
 fn message() -> impl Strategy<Value = Message<'static>> {

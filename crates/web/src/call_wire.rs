@@ -50,6 +50,15 @@ pub(crate) fn entry(client_id: &str) -> Option<web_proto::CallEntry> {
     Some(web_proto::CallEntry { media: self::media(media), outcome: self::outcome(outcome), ms })
 }
 
+/// Of `welcome`, which says nothing of what is as it is anywhere.
+pub(crate) fn callers(from: chat::CallsFrom) -> Option<web_proto::CallsFrom> {
+    match from {
+        chat::CallsFrom::Nobody => Some(web_proto::CallsFrom::Nobody),
+        chat::CallsFrom::Contacts => None,
+        chat::CallsFrom::Everyone => Some(web_proto::CallsFrom::Everyone),
+    }
+}
+
 fn media(media: chat::Media) -> web_proto::Media {
     match media {
         chat::Media::Audio => web_proto::Media::Audio,

@@ -34,6 +34,7 @@ pub(crate) fn welcome(
         guest_token: welcome.guest_token.as_deref().map(Cow::Borrowed),
         open: welcome.open,
         role: (welcome.role != chat::SiteRole::Member).then(|| moderation::site_role(welcome.role)),
+        calls: crate::call_wire::callers(welcome.calls),
         limits,
         time: now.0,
         expires: welcome.expires.0,

@@ -191,6 +191,7 @@ export class FakeClient implements Client {
       guest: false,
       presence: 'online',
       open,
+      calls: 'contacts',
       limits: {
         body_bytes: 4_000,
         frame_bytes: 65_536,

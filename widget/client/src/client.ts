@@ -6,6 +6,7 @@ import type {
   AuditEntry,
   CallAction,
   CallEntry,
+  CallsFrom,
   Code,
   Contact,
   ContactAction,
@@ -321,6 +322,8 @@ export interface Me extends KnownPerson {
   open: boolean;
   /** On the whole site, where it is more than a member. */
   role?: SiteRole;
+  /** Whose calls ring. */
+  calls: CallsFrom;
   limits: Limits;
 }
 

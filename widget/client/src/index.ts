@@ -12,6 +12,7 @@ export type {
   CallAction,
   CallEntry,
   CallOutcome,
+  CallsFrom,
   Code,
   Contact,
   ContactAction,

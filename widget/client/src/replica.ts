@@ -21,6 +21,7 @@ import { paging, type Snapshot } from './snapshot.ts';
 import { Typing } from './typing.ts';
 import {
   COMES_BACK,
+  type CallsFrom,
   type Code,
   type Command,
   type Contact,
@@ -45,6 +46,8 @@ export class Replica {
   presence: SetPresence = 'online';
   open = false;
   role: SiteRole | undefined;
+  /** Whose calls ring. */
+  calls: CallsFrom = 'contacts';
   notices: readonly Notice[] = [];
   limits: Limits | undefined;
   guestToken: string | undefined;
@@ -107,6 +110,7 @@ export class Replica {
       presence: this.presence,
       open: this.open,
       ...(this.role && { role: this.role }),
+      ...(this.calls !== 'contacts' && { calls: this.calls }),
       notices: this.notices,
       ...(this.limits && { limits: this.limits }),
       conversations: [...conversations.byKey.values()].map(one => ({ ...one })),
@@ -131,6 +135,7 @@ export class Replica {
     this.presence = from.presence;
     this.open = from.open;
     this.role = from.role;
+    this.calls = from.calls ?? 'contacts';
     this.notices = from.notices ?? [];
     this.limits = from.limits;
     this.guestToken = from.guestToken;
@@ -269,6 +274,7 @@ export class Replica {
     this.presence = welcome.presence;
     this.open = welcome.open;
     this.role = welcome.role;
+    this.calls = welcome.calls ?? 'contacts';
     // What holds is told anew after it.
     this.notices = [];
     this.#changed.add('notices');

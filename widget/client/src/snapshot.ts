@@ -4,7 +4,7 @@ import type { Pending, Queued } from './change.ts';
 import type { ConversationKey, KnownPerson, Status } from './client.ts';
 import type { Known } from './known.ts';
 import { trim } from './stretch.ts';
-import type { ContactState, Limits, Notice, Presence, SetPresence, SiteRole } from './wire.ts';
+import type { CallsFrom, ContactState, Limits, Notice, Presence, SetPresence, SiteRole } from './wire.ts';
 
 export interface Snapshot {
   v: 1;
@@ -13,6 +13,7 @@ export interface Snapshot {
   presence: SetPresence;
   open: boolean;
   role?: SiteRole;
+  calls?: CallsFrom;
   notices?: readonly Notice[];
   limits?: Limits;
   conversations: Known[];

@@ -99,8 +99,8 @@ export class Views {
 
   me(): Me | undefined {
     return this.#built('me', () => {
-      const { me, limits, presence, open, role } = this.replica;
-      return me && limits && { ...me, presence, open, limits, ...(role && { role }) };
+      const { me, limits, presence, open, role, calls } = this.replica;
+      return me && limits && { ...me, presence, open, calls, limits, ...(role && { role }) };
     });
   }
 

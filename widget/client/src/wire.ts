@@ -985,6 +985,8 @@ export type Welcome = {
   open: boolean;
   /** One's own on the site; absent: member. */
   role?: SiteRole;
+  /** Whose calls ring here; absent: those of contacts. */
+  calls?: CallsFrom;
   limits: Limits;
   /** Server time, Unix milliseconds. */
   time: number;

@@ -276,6 +276,7 @@ impl Server {
         self.users.insert(user.clone(), io.handle());
         let welcome = Event::Welcome(Box::new(Welcome {
             role: None,
+            calls: None,
             session: "s".into(),
             key: Some(user.clone().into()),
             me: Person {

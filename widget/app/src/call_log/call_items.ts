@@ -14,6 +14,10 @@ export function callItems({ call, wording }: Surroundings, user: string): MenuIt
   ];
 }
 
-export function mayCall(client: Client, user: string): boolean {
-  return user !== client.me()?.user && client.contact(user) === 'contact';
+/** As far as it is known here; the server has the last word. */
+export function mayCall(client: Pick<Client, 'me' | 'contact'>, user: string): boolean {
+  const me = client.me();
+  const state = client.contact(user);
+  if (me === undefined || user === me.user || state === 'blocked' || me.calls === 'nobody') return false;
+  return state === 'contact' || me.calls === 'everyone';
 }
