@@ -102,7 +102,7 @@ export function CallWindow({ calling, shown, onCheck }: Props) {
               {wrong ?? quality(shown, now, words)}
             </p>
           </div>
-          {!large && !phone && (
+          {!large && !phone && !over && (
             <Button icon="move" label={words.moveCall} onKeyDown={drag.onKeyDown} onClick={() => undefined} />
           )}
           {!over && (
@@ -188,11 +188,18 @@ function Controls({ calling, shown, options, onOptions }: ControlsProps) {
         <Button
           icon="screen"
           label={screen ? words.screenOff : words.screenOn}
+          class="call-rare"
           on={screen}
           onClick={() => void calling.setScreen(!screen)}
         />
       )}
-      <Button icon="dials" label={words.callOptions} expanded={options} onClick={onOptions} />
+      <Button
+        icon="dials"
+        label={words.callOptions}
+        class="call-rare"
+        expanded={options}
+        onClick={onOptions}
+      />
       <Button icon="hangUp" label={words.hangUp} class="call-no" onClick={() => calling.hangUp()} />
     </div>
   );
