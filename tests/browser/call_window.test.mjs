@@ -2,7 +2,7 @@
 // voices go both ways, a reload comes back, and whoever ends it ends it for both.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import {
   assertAccessible,
   assertNoTrouble,
@@ -13,6 +13,7 @@ import {
   settled,
   until,
 } from './browser.mjs';
+import { hostPage } from './host_page.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
@@ -30,13 +31,15 @@ before(async () => {
     Kith.start(),
   ]);
 });
+// Who is left in a call by a test that failed is busy in the next one.
+afterEach(() => Promise.all(browser.contexts().map(context => context.close())));
 after(async () => {
   await browser.close();
   await kith.stop();
 });
 
-/** A member with the panel open; each connection that the page makes is kept to be looked at. */
-async function member(name, options = {}) {
+/** A browser of a member; each connection that its pages make is kept to be looked at. */
+async function browserOf(options = {}) {
   const context = await person(browser, { ...DESKTOP, ...options });
   await context.addInitScript(() => {
     globalThis.connections = [];
@@ -48,22 +51,36 @@ async function member(name, options = {}) {
       }
     };
   });
-  return Widget.of(context, kith, name);
+  return context;
+}
+
+/** With the panel open. */
+async function member(name, options) {
+  return Widget.of(await browserOf(options), kith, name);
 }
 
 async function pair(one, other, options) {
   const widgets = await Promise.all([member(one, options), member(other)]);
-  const client = (widget, user) =>
-    widget.page.evaluate(async user => (await globalThis.Kith.client()).changeContact('request', user), user);
-  await until(() => online(widgets[0]), 'the first is online');
-  await until(() => online(widgets[1]), 'the second is online');
-  await client(widgets[0], other).catch(() => undefined);
-  await client(widgets[1], one).catch(() => undefined);
+  await befriend(widgets, [one, other]);
   return widgets;
+}
+
+async function befriend(widgets, users) {
+  for (const widget of widgets) await until(() => online(widget), 'they are online');
+  const request = async user => (await globalThis.Kith.client()).changeContact('request', user);
+  for (const at of [0, 1]) await widgets[at].page.evaluate(request, users[1 - at]).catch(() => undefined);
 }
 
 const online = ({ page }) =>
   page.evaluate(async () => (await globalThis.Kith.client()).status().state === 'online');
+/** Nothing went wrong on their pages, and they go. */
+async function bye(...widgets) {
+  for (const { page } of widgets) {
+    assertNoTrouble(page.context());
+    await page.context().close();
+  }
+}
+
 const openChat = ({ page }, user) => page.evaluate(user => globalThis.Kith.open(user), user);
 const button = ({ page }, name) => page.locator('kith-widget').getByRole('button', { name, exact: true });
 const card = ({ page }) => page.locator('kith-widget .call-card');
@@ -138,7 +155,7 @@ describe('a call through the widget', () => {
     await button(anna, 'Turn camera on').click();
     await until(() => frame(tom).locator('.call-face').isHidden(), 'her picture is back');
     await button(anna, 'Devices and more').click();
-    await frame(anna).getByLabel('Microphone').waitFor();
+    await frame(anna).getByRole('combobox', { name: 'Microphone' }).waitFor();
     await assertAccessible(anna.page, 'the options of a call');
 
     await button(tom, 'Hang up').click();
@@ -149,10 +166,7 @@ describe('a call through the widget', () => {
     await button(anna, 'Call again').waitFor();
     await button(anna, 'Close').last().click();
     await frame(anna).waitFor({ state: 'detached' });
-    for (const one of [anna, tom]) {
-      assertNoTrouble(one.page.context());
-      await one.page.context().close();
-    }
+    await bye(anna, tom);
   });
 
   test('by voice survives a reload of either, and ends for both whoever ends it', async () => {
@@ -171,48 +185,180 @@ describe('a call through the widget', () => {
     }
     await button(raj, 'Hang up').click();
     await until(async () => /^Call ended/.test(await line(mei)), 'she reads that it is over');
-    for (const one of [raj, mei]) {
-      assertNoTrouble(one.page.context());
-      await one.page.context().close();
-    }
+    await bye(raj, mei);
   });
 
   test('that is declined, and one that nobody lets ring on', async () => {
-    const [anna, tom] = await pair('anna', 'tom');
-    await call(anna, 'tom', 'Audio call');
-    await button(tom, 'Decline').click();
-    await until(async () => (await line(anna)).endsWith(' has declined.'), 'she reads that he has declined');
-    await frame(anna).waitFor({ state: 'detached', timeout: 10_000 });
-    await call(anna, 'tom', 'Audio call');
-    await card(tom).waitFor();
-    await button(anna, 'Hang up').click();
-    await card(tom).waitFor({ state: 'detached' });
-    await openChat(tom, 'anna');
-    await tom.page.locator('kith-widget .call-missed', { hasText: 'Missed audio call' }).last().waitFor();
-    await button(tom, 'Call back').last().click();
-    await card(anna).waitFor();
-    await button(anna, 'Decline').click();
-    for (const one of [anna, tom]) {
-      assertNoTrouble(one.page.context());
-      await one.page.context().close();
-    }
+    const [one, other] = await pair('sofia', 'hamish');
+    await call(one, 'hamish', 'Audio call');
+    await button(other, 'Decline').click();
+    await until(async () => (await line(one)).endsWith(' has declined.'), 'she reads that he has declined');
+    await frame(one).waitFor({ state: 'detached', timeout: 10_000 });
+    await call(one, 'hamish', 'Audio call');
+    await card(other).waitFor();
+    await button(one, 'Hang up').click();
+    await card(other).waitFor({ state: 'detached' });
+    await openChat(other, 'sofia');
+    await other.page.locator('kith-widget .call-missed', { hasText: 'Missed audio call' }).last().waitFor();
+    await button(other, 'Call back').last().click();
+    await card(one).waitFor();
+    await button(one, 'Decline').click();
+    await bye(one, other);
   });
 
   test('rings on a phone over everything, in the dark, and takes the focus', async () => {
-    const [anna, tom] = await pair('anna', 'tom', { ...PHONE, colorScheme: 'dark' });
-    await call(tom, 'anna', 'Video call');
-    await card(anna).waitFor();
-    await anna.page.evaluate(settled);
-    assert.deepEqual(await card(anna).boundingBox(), { x: 0, y: 0, width: 390, height: 844 });
-    assert.equal(await card(anna).evaluate(one => one.getRootNode().activeElement === one), true);
-    await assertAccessible(anna.page, 'the ring card of a phone');
-    await button(anna, 'Accept with voice').click();
-    await flows(anna);
-    await assertAccessible(anna.page, 'the call window of a phone');
-    await button(anna, 'Hang up').click();
-    for (const one of [anna, tom]) {
-      assertNoTrouble(one.page.context());
-      await one.page.context().close();
-    }
+    const [amara, tom] = await pair('amara', 'tom', { ...PHONE, colorScheme: 'dark' });
+    await call(tom, 'amara', 'Video call');
+    await card(amara).waitFor();
+    await amara.page.evaluate(settled);
+    assert.deepEqual(await card(amara).boundingBox(), { x: 0, y: 0, width: 390, height: 844 });
+    assert.equal(await card(amara).evaluate(one => one.getRootNode().activeElement === one), true);
+    await assertAccessible(amara.page, 'the ring card of a phone');
+    await button(amara, 'Accept with voice').click();
+    await flows(amara);
+    await assertAccessible(amara.page, 'the call window of a phone');
+    await button(amara, 'Hang up').click();
+    await bye(amara, tom);
+  });
+
+  test('rings in all tabs of a browser, is taken in one, and stays when another one goes', async () => {
+    const [one, other] = await pair('anna', 'raj');
+    const second = await Widget.of(other.page.context(), kith, 'raj');
+    await until(() => online(second), 'the second tab is online');
+    await call(one, 'raj', 'Audio call');
+    await Promise.all([card(other).waitFor(), card(second).waitFor()]);
+    await button(second, 'Accept with voice').click();
+    await card(other).waitFor({ state: 'detached' });
+    await flows(second, false);
+    // The first tab has held the connection: the other one takes it over, and its place in the call.
+    await other.page.close();
+    const again = () => second.page.evaluate(() => globalThis.connections.length > 1);
+    await until(again, 'it has made another connection');
+    await Promise.all([flows(one, false), flows(second, false)]);
+    await button(second, 'Hang up').click();
+    await until(async () => /^Call ended/.test(await line(one)), 'she reads that it is over');
+    await bye(one, second);
+  });
+
+  test('shows a screen, and says so', async () => {
+    const [one, other] = await pair('mei', 'hamish');
+    await call(one, 'hamish', 'Audio call');
+    await button(other, 'Accept with voice').click();
+    await flows(other, false);
+    await button(one, 'Share your screen').click();
+    await frame(other).locator('.call-whole').waitFor();
+    await flows(other);
+    await button(one, 'Stop sharing your screen').click();
+    await frame(other).locator('.call-face').waitFor();
+    await button(other, 'Hang up').click();
+    await bye(one, other);
+  });
+
+  test('is moved by dragging and by keys, made large, and left by Escape', async () => {
+    const [one, other] = await pair('sofia', 'tom');
+    await call(one, 'tom', 'Audio call');
+    await frame(one).waitFor();
+    const move = button(one, 'Move the call window with the arrow keys');
+    const box = () => frame(one).boundingBox();
+    await one.page.evaluate(settled);
+    const before = await box();
+    await move.focus();
+    for (const key of ['ArrowLeft', 'ArrowUp']) await one.page.keyboard.press(key);
+    const moved = await box();
+    assert.deepEqual([moved.x, moved.y], [before.x - 32, before.y - 32]);
+    await one.page.mouse.move(moved.x + 40, moved.y + 100);
+    await one.page.mouse.down();
+    await one.page.mouse.move(0, 0, { steps: 4 });
+    await one.page.mouse.up();
+    const corner = await box();
+    assert.deepEqual([corner.x, corner.y], [8, 8]);
+    await button(one, 'Make the call larger').click();
+    assert.deepEqual(await box(), { x: 0, y: 0, width: 1280, height: 800 });
+    await one.page.keyboard.press('Escape');
+    assert.deepEqual(await box(), corner);
+    await button(one, 'Hang up').click();
+    await bye(one, other);
+  });
+});
+
+describe('what is in the way', () => {
+  test('a microphone that was refused: why, what to click, and on it goes', async () => {
+    const [one, other] = await pair('amara', 'raj');
+    await one.page.evaluate(() => {
+      const { mediaDevices } = navigator;
+      const given = mediaDevices.getUserMedia.bind(mediaDevices);
+      mediaDevices.getUserMedia = wanted =>
+        globalThis.allowed ? given(wanted) : Promise.reject(new DOMException('', 'NotAllowedError'));
+    });
+    await call(one, 'raj', 'Audio call');
+    await frame(one).getByText('Your browser does not let this page use the microphone.').waitFor();
+    await frame(one)
+      .getByText(/at the left of the address bar/)
+      .waitFor();
+    await assertAccessible(one.page, 'a refused microphone');
+    await one.page.evaluate(() => {
+      globalThis.allowed = true;
+    });
+    await button(one, 'Try again').click();
+    await card(other).waitFor();
+    await button(one, 'Hang up').click();
+    await bye(one, other);
+  });
+
+  test('of it a check tells: a microphone that hears, a camera that sees, and the network', async () => {
+    const anna = await member('anna');
+    await anna.tab('Me').click();
+    const choice = anna.page.locator('kith-widget .choice', {
+      hasText: 'Check microphone, camera and network',
+    });
+    await choice.click();
+    const sheet = anna.page.locator('kith-widget .check');
+    const level = sheet.getByRole('meter', { name: 'Level of the microphone' });
+    await until(async () => Number(await level.evaluate(one => one.value)) > 0, 'the bar moves');
+    await button(anna, 'Show camera').click();
+    await until(
+      () =>
+        sheet
+          .locator('.check-picture')
+          .evaluate(one => one.videoWidth > 0)
+          .catch(() => false),
+      'the camera sees',
+    );
+    await sheet.getByText('Calls work within one network').waitFor();
+    await assertAccessible(anna.page, 'the check before a call');
+    await anna.page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+    assert.equal(await choice.evaluate(one => one.getRootNode().activeElement === one), true);
+    await bye(anna);
+  });
+
+  test('a page under a strict policy is no obstacle, one that permits no microphone is, and says so', async () => {
+    const host = await hostPage(kith, 'strict');
+    const mute = await hostPage(kith, 'strict', { permissions: 'microphone=(), camera=()' });
+    await kith.addSite('strict', '--name', 'Strict', '--origin', host.origin, '--origin', mute.origin);
+    const on = async (origin, user) => {
+      const context = await browserOf();
+      const page = await context.newPage();
+      await page.goto(`${origin}/?as=${user}`);
+      const widget = new Widget(page);
+      await widget.show();
+      return widget;
+    };
+    const [ana, ben] = [await on(host.origin, 'ana'), await on(host.origin, 'ben')];
+    await befriend([ana, ben], ['ana', 'ben']);
+    await call(ana, 'ben', 'Video call');
+    await button(ben, 'Accept with video').click();
+    await Promise.all([flows(ana), flows(ben)]);
+    for (const one of [ana, ben]) assert.deepEqual(await one.page.evaluate(() => globalThis.violations), []);
+    await button(ben, 'Hang up').click();
+    await until(async () => /^Call ended/.test(await line(ana)), 'she reads that it is over');
+    const quiet = await on(mute.origin, 'ana');
+    await until(() => online(quiet), 'she is online');
+    await call(quiet, 'ben', 'Audio call');
+    await frame(quiet).getByText('This page does not permit calls.').waitFor();
+    await frame(quiet).getByText('Those who run this site can permit it.').waitFor();
+    for (const one of [ana, ben]) await bye(one);
+    await quiet.page.context().close();
+    await Promise.all([host.close(), mute.close()]);
   });
 });

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 export async function hostPage(
   kith,
   defaultSite,
-  { head = '', body = '', style = '', script = '', tag = '', images = "'self'" } = {},
+  { head = '', body = '', style = '', script = '', tag = '', images = "'self'", permissions = '' } = {},
 ) {
   const nonce = 'bm9uY2Utb2YtdGhlLWhvc3Q';
   const policy = [
@@ -57,6 +57,7 @@ export async function hostPage(
     response.writeHead(content === undefined ? 204 : 200, {
       'content-type': type ?? 'text/plain',
       'content-security-policy': policy,
+      ...(permissions && { 'permissions-policy': permissions }),
     });
     response.end(content);
   });

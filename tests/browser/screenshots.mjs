@@ -11,7 +11,11 @@ const folder = new URL('../../docs/images/', import.meta.url);
 const MOST_BYTES = 200_000;
 
 await mkdir(folder, { recursive: true });
-const [browser, kith] = await Promise.all([launch(), Kith.start()]);
+const [browser, kith] = await Promise.all([
+  // On a machine without a network two browsers find each other by loopback alone.
+  launch('--allow-loopback-in-peer-connection', '--disable-features=WebRtcHideLocalIpsWithMdns'),
+  Kith.start(),
+]);
 try {
   const raj = await Widget.of(await person(browser), kith, 'raj');
   const mei = await Widget.of(await person(browser), kith, 'mei');
@@ -46,6 +50,7 @@ try {
   await row.locator('.row-main').click();
   await page.locator('kith-widget [data-message]').first().waitFor();
   await take(page, 'widget-dark');
+  await calls();
 } finally {
   await browser.close();
   await kith.stop();
@@ -98,6 +103,54 @@ async function room(anna, raj, mei) {
   await page.locator('kith-widget .room-row .row-main', { hasText: 'Plant swap' }).click();
   await page.getByText('3 members').first().waitFor();
   await page.locator('kith-widget [data-message]', { hasText: 'They are yours' }).waitFor();
+}
+
+/** A call on the desktop, and one that rings on a phone from right to left in the dark. */
+async function calls() {
+  const raj = await inFront(await person(browser), 'raj');
+  const anna = await inFront(await person(browser, { viewport: { width: 1280, height: 800 } }), 'anna');
+  await anna.chatWith('Raj Patel');
+  await anna.page.getByRole('button', { name: 'Call', exact: true }).click();
+  await anna.page.getByRole('menuitem', { name: 'Video call' }).click();
+  await raj.page.getByRole('button', { name: 'Accept with video' }).click();
+  await anna.page.getByText(/^\d:\d\d · direct$/).waitFor();
+  await take(anna.page, 'widget-call');
+  await raj.page.getByRole('button', { name: 'Hang up' }).click();
+  await raj.page.context().close();
+
+  const phone = await person(browser, { ...PHONE, colorScheme: 'dark', deviceScaleFactor: 1.5, locale: 'ar' });
+  await phone.addInitScript(() => {
+    new MutationObserver(() => {
+      document.documentElement.lang = 'ar';
+      document.documentElement.dir = 'rtl';
+    }).observe(document, { childList: true });
+  });
+  const called = await inFront(phone, 'raj');
+  await anna.page.getByRole('button', { name: 'Close' }).last().click();
+  await anna.page.getByRole('button', { name: 'Call', exact: true }).click();
+  await anna.page.getByRole('menuitem', { name: 'Video call' }).click();
+  await called.page.locator('kith-widget .call-card').waitFor();
+  await take(called.page, 'widget-ring');
+}
+
+/** Whose camera sees their portrait, and whose microphone is silent. */
+async function inFront(context, member) {
+  await context.addInitScript(name => {
+    navigator.mediaDevices.getUserMedia = async wanted => {
+      if (wanted.audio) return new AudioContext().createMediaStreamDestination().stream;
+      const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
+      const portrait = Object.assign(new Image(), { src: `/demo/avatar/${name}.svg` });
+      await portrait.decode();
+      const scene = canvas.getContext('2d');
+      setInterval(() => {
+        scene.fillStyle = '#cfe3d6';
+        scene.fillRect(0, 0, 640, 360);
+        scene.drawImage(portrait, 140, 10, 360, 360);
+      }, 100);
+      return canvas.captureStream(10);
+    };
+  }, member);
+  return Widget.of(context, kith, member);
 }
 
 async function take(page, name) {
