@@ -54,6 +54,7 @@ fn file() -> String {
     declare::<QuietHours>(&mut out);
     declare::<Event<'_>>(&mut out);
     declare::<Welcome<'_>>(&mut out);
+    declare::<CallsFrom>(&mut out);
     declare::<Limits>(&mut out);
     declare::<MailDigest<'_>>(&mut out);
     declare::<Gap<'_>>(&mut out);

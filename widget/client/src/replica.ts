@@ -20,8 +20,8 @@ import { drawn } from './seen.ts';
 import { paging, type Snapshot } from './snapshot.ts';
 import { Typing } from './typing.ts';
 import {
-  COMES_BACK,
   type CallsFrom,
+  COMES_BACK,
   type Code,
   type Command,
   type Contact,

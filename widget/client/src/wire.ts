@@ -1011,6 +1011,9 @@ export type Welcome = {
   position: string;
 };
 
+/** Whose calls ring. */
+export type CallsFrom = "nobody" | "contacts" | "everyone";
+
 /** What the server accepts, so that a client can say so before it sends. */
 export type Limits = {
   /** Longest message body, in bytes of UTF-8. */
