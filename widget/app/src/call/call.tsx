@@ -4,7 +4,6 @@ import { type Client, direct, type Happenings } from '@kith/client';
 import { isQuiet } from '@kith/client/quiet';
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Late, late } from '../late.tsx';
-import { soundIsOn } from '../notices/sound_choice.ts';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
@@ -14,9 +13,9 @@ import { tabStorage } from './kept.ts';
 import type { Line } from './line.ts';
 import '../icon/call_shapes.ts';
 import { RingCard, type RingDeeds } from './ring_card.tsx';
-import { ring } from './ringtone.ts';
 import type { Shown } from './shown.ts';
 import { trouble } from './status_line.ts';
+import { useRinging } from './use_ringing.ts';
 import { CallWindow } from './window.tsx';
 import { callWords } from './words.ts';
 
@@ -34,7 +33,6 @@ export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
   );
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   const [checks, setChecks] = useState(false);
-  const [silent, setSilent] = useState(false);
   useEffect(() => calling.subscribe(() => redraw(undefined)), [calling]);
   useEffect(() => {
     const leave = line.take(deed => (deed.do === 'check' ? setChecks(true) : calling.do(deed)));
@@ -46,23 +44,7 @@ export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
   useEffect(() => client.on('message', message => knows(client, message)), [client]);
 
   const shown = calling.shown();
-  const stage = shown?.stage;
-  useEffect(() => setSilent(false), [stage]);
-  useEffect(() => {
-    if (stage === 'calling') return ring('waits', soundIsOn);
-    if (stage !== 'ringing' || silent) return;
-    let stop: (() => void) | undefined;
-    let over = false;
-    void isQuiet(client).then(quiet => {
-      // The member may go to another tab while it rings, and the sound goes with them.
-      if (!over && !quiet) stop = ring('rings', () => client.inFront() && soundIsOn());
-    });
-    return () => {
-      over = true;
-      stop?.();
-    };
-  }, [stage, silent]);
-
+  const silence = useRinging(shown);
   const deeds: RingDeeds = {
     accept: media => void calling.accept(media),
     decline: () => calling.decline(),
@@ -71,14 +53,15 @@ export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
       calling.decline();
       if (user) openChat(direct(user));
     },
-    silence: () => setSilent(true),
+    dismiss: () => calling.dismissProblem(),
+    silence,
   };
   const check = () => setChecks(true);
   return (
     <div class={beside ? 'calls calls-beside' : 'calls'}>
       <Spoken shown={shown} />
       {shown &&
-        (stage === 'ringing' ? (
+        (shown.stage === 'ringing' ? (
           <RingCard shown={shown} deeds={deeds} />
         ) : (
           <CallWindow key={shown.user} calling={calling} shown={shown} onCheck={check} />

@@ -9,12 +9,15 @@ import { useMedia } from '../shell/use_media.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import type { Shown } from './shown.ts';
+import { Trouble } from './trouble.tsx';
 import { callWords } from './words.ts';
 
 export interface RingDeeds {
   accept(media: Shown['media']): void;
   decline(): void;
   write(): void;
+  /** One knows why the microphone was not to be had. */
+  dismiss(): void;
   /** It goes on ringing elsewhere, and no sound comes from here. */
   silence(): void;
 }
@@ -61,6 +64,13 @@ export function RingCard({ shown, deeds }: { shown: Shown; deeds: RingDeeds }) {
           <p class="call-kind">{words.incoming[shown.media]}</p>
         </div>
       </div>
+      {shown.problem && (
+        <Trouble
+          problem={shown.problem}
+          onAgain={() => deeds.accept(shown.problem?.of === 'camera' ? 'video' : 'audio')}
+          onClose={deeds.dismiss}
+        />
+      )}
       {shown.exposed && <p class="call-hint">{words.exposedTo(person.name)}</p>}
       <div class="call-answers">
         <button type="button" class="call-answer call-no" onClick={deeds.decline}>

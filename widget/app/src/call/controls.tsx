@@ -1,0 +1,53 @@
+// What one may do at any time of a call.
+
+import { useWords } from '../wording/late_words.ts';
+import type { Calling } from './calling.ts';
+import { RoundButton } from './round_button.tsx';
+import type { Shown } from './shown.ts';
+import { callWords } from './words.ts';
+
+interface Props {
+  calling: Calling;
+  shown: Shown;
+  options: boolean;
+  onOptions(): void;
+}
+
+export function Controls({ calling, shown, options, onOptions }: Props) {
+  const words = useWords(callWords);
+  const { mic, camera, screen } = shown;
+  const canShare = typeof navigator.mediaDevices?.getDisplayMedia === 'function';
+  return (
+    <div class="call-controls">
+      <RoundButton
+        icon={mic ? 'voice' : 'voiceOff'}
+        label={mic ? words.micOff : words.micOn}
+        off={!mic}
+        onClick={() => calling.setMic(!mic)}
+      />
+      <RoundButton
+        icon={camera ? 'camera' : 'cameraOff'}
+        label={camera ? words.cameraOff : words.cameraOn}
+        off={!camera}
+        onClick={() => void calling.setCamera(!camera)}
+      />
+      {canShare && (
+        <RoundButton
+          icon="screen"
+          label={screen ? words.screenOff : words.screenOn}
+          class="call-rare"
+          on={screen}
+          onClick={() => void calling.setScreen(!screen)}
+        />
+      )}
+      <RoundButton
+        icon="dials"
+        label={words.callOptions}
+        class="call-rare"
+        expanded={options}
+        onClick={onOptions}
+      />
+      <RoundButton icon="hangUp" label={words.hangUp} class="call-no" onClick={() => calling.hangUp()} />
+    </div>
+  );
+}

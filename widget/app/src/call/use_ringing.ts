@@ -1,0 +1,38 @@
+// What is heard of a call before it is one: here while it rings, and there while one waits.
+
+import { useEffect, useState } from 'preact/hooks';
+import { soundIsOn } from '../notices/sound_choice.ts';
+import { useClient } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
+import { ringOutside } from './hidden_ring.ts';
+import { isQuiet } from './quiet.ts';
+import { ring } from './ringtone.ts';
+import type { Shown } from './shown.ts';
+import { callWords } from './words.ts';
+
+/** The returned function ends the sound of the one that rings now. */
+export function useRinging(shown: Shown | undefined): () => void {
+  const client = useClient();
+  const words = useWords(callWords);
+  const stage = shown?.stage;
+  const [silent, setSilent] = useState(false);
+  useEffect(() => setSilent(false), [stage]);
+  useEffect(() => {
+    if (stage === 'calling') return ring('waits', soundIsOn);
+    if (shown?.stage !== 'ringing' || silent) return;
+    const stops: (() => void)[] = [];
+    let over = false;
+    void isQuiet(client).then(quiet => {
+      if (over || quiet) return;
+      // The member may go to another tab while it rings, and the sound goes with them.
+      stops.push(ring('rings', () => client.inFront() && soundIsOn()));
+      const title = words.isCalling[shown.media](client.person(shown.user).name);
+      if (client.inFront()) stops.push(ringOutside(title, location.host));
+    });
+    return () => {
+      over = true;
+      for (const stop of stops) stop();
+    };
+  }, [stage, silent]);
+  return () => setSilent(true);
+}
