@@ -118,7 +118,12 @@ async function calls() {
   await raj.page.getByRole('button', { name: 'Hang up' }).click();
   await raj.page.context().close();
 
-  const phone = await person(browser, { ...PHONE, colorScheme: 'dark', deviceScaleFactor: 1.5, locale: 'ar' });
+  const phone = await person(browser, {
+    ...PHONE,
+    colorScheme: 'dark',
+    deviceScaleFactor: 1.5,
+    locale: 'ar',
+  });
   await phone.addInitScript(() => {
     new MutationObserver(() => {
       document.documentElement.lang = 'ar';
