@@ -3,16 +3,22 @@
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
+import { assertAccessible, PHONE, settled, until } from './browser.mjs';
 import {
-  assertAccessible,
-  assertNoTrouble,
-  DESKTOP,
-  launch,
-  PHONE,
-  person,
-  settled,
-  until,
-} from './browser.mjs';
+  befriend,
+  browserOf,
+  button,
+  bye,
+  call,
+  card,
+  flows,
+  frame,
+  launchForCalls,
+  line,
+  online,
+  openChat,
+  pair,
+} from './calling.mjs';
 import { hostPage } from './host_page.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
@@ -20,16 +26,7 @@ import { Widget } from './widget.mjs';
 let browser;
 let kith;
 before(async () => {
-  [browser, kith] = await Promise.all([
-    launch(
-      '--use-fake-device-for-media-stream',
-      '--use-fake-ui-for-media-stream',
-      // On a machine without a network there is loopback alone, and names of multicast DNS are nobody's.
-      '--allow-loopback-in-peer-connection',
-      '--disable-features=WebRtcHideLocalIpsWithMdns',
-    ),
-    Kith.start(),
-  ]);
+  [browser, kith] = await Promise.all([launchForCalls(), Kith.start()]);
 });
 // Who is left in a call by a test that failed is busy in the next one.
 afterEach(() => Promise.all(browser.contexts().map(context => context.close())));
@@ -37,74 +34,6 @@ after(async () => {
   await browser.close();
   await kith.stop();
 });
-
-/** A browser of a member; each connection that its pages make is kept to be looked at. */
-async function browserOf(options = {}) {
-  const context = await person(browser, { ...DESKTOP, ...options });
-  await context.addInitScript(() => {
-    globalThis.connections = [];
-    const Connection = globalThis.RTCPeerConnection;
-    globalThis.RTCPeerConnection = class extends Connection {
-      constructor(...given) {
-        super(...given);
-        globalThis.connections.push(this);
-      }
-    };
-  });
-  return context;
-}
-
-/** With the panel open. */
-async function member(name, options) {
-  return Widget.of(await browserOf(options), kith, name);
-}
-
-async function pair(one, other, options) {
-  const widgets = await Promise.all([member(one, options), member(other)]);
-  await befriend(widgets, [one, other]);
-  return widgets;
-}
-
-async function befriend(widgets, users) {
-  for (const widget of widgets) await until(() => online(widget), 'they are online');
-  const request = async user => (await globalThis.Kith.client()).changeContact('request', user);
-  for (const at of [0, 1]) await widgets[at].page.evaluate(request, users[1 - at]).catch(() => undefined);
-}
-
-const online = ({ page }) =>
-  page.evaluate(async () => (await globalThis.Kith.client()).status().state === 'online');
-/** Nothing went wrong on their pages, and they go. */
-async function bye(...widgets) {
-  for (const { page } of widgets) {
-    assertNoTrouble(page.context());
-    await page.context().close();
-  }
-}
-
-const openChat = ({ page }, user) => page.evaluate(user => globalThis.Kith.open(user), user);
-const button = ({ page }, name) => page.locator('kith-widget').getByRole('button', { name, exact: true });
-const card = ({ page }) => page.locator('kith-widget .call-card');
-const frame = ({ page }) => page.locator('kith-widget .call-window');
-const line = ({ page }) => page.locator('kith-widget .call-line').textContent();
-
-async function call(widget, user, kind) {
-  await openChat(widget, user);
-  await button(widget, 'Call').click();
-  await widget.page.getByRole('menuitem', { name: kind }).click();
-}
-
-/** What comes in on the newest connection: frames that were drawn, and how loud it was at most. */
-const heard = ({ page }) =>
-  page.evaluate(async () => {
-    const connection = globalThis.connections.at(-1);
-    const seen = { frames: 0, energy: 0, state: connection?.connectionState };
-    for (const one of (await connection?.getStats())?.values() ?? []) {
-      if (one.type !== 'inbound-rtp') continue;
-      if (one.kind === 'video') seen.frames += one.framesDecoded ?? 0;
-      if (one.kind === 'audio') seen.energy += one.totalAudioEnergy ?? 0;
-    }
-    return seen;
-  });
 
 /** Frames that the element with the other one's picture has shown. */
 const drawn = ({ page }) =>
@@ -124,18 +53,9 @@ const drawn = ({ page }) =>
       }),
   );
 
-async function flows(widget, pictures = true) {
-  const enough = ({ frames, energy }) => energy > 0 && (!pictures || frames > 5);
-  const look = async () => {
-    const now = await heard(widget);
-    return enough(now) ? now : undefined;
-  };
-  return until(look, 'pictures and voices come in', 30_000);
-}
-
 describe('a call through the widget', () => {
   test('with pictures: both see and hear each other, and the entry stays', async () => {
-    const [anna, tom] = await pair('anna', 'tom');
+    const [anna, tom] = await pair(browser, kith, 'anna', 'tom');
     await call(anna, 'tom', 'Video call');
     await card(tom).waitFor();
     assert.equal(await card(tom).getAttribute('aria-label'), 'Anna Lindqvist is calling with video');
@@ -170,7 +90,7 @@ describe('a call through the widget', () => {
   });
 
   test('by voice survives a reload of either, and ends for both whoever ends it', async () => {
-    const [raj, mei] = await pair('raj', 'mei');
+    const [raj, mei] = await pair(browser, kith, 'raj', 'mei');
     await call(raj, 'mei', 'Audio call');
     await button(mei, 'Accept with voice').click();
     await Promise.all([flows(raj, false), flows(mei, false)]);
@@ -189,7 +109,7 @@ describe('a call through the widget', () => {
   });
 
   test('that is declined, and one that nobody lets ring on', async () => {
-    const [one, other] = await pair('sofia', 'hamish');
+    const [one, other] = await pair(browser, kith, 'sofia', 'hamish');
     await call(one, 'hamish', 'Audio call');
     await button(other, 'Decline').click();
     await until(async () => (await line(one)).endsWith(' has declined.'), 'she reads that he has declined');
@@ -207,7 +127,7 @@ describe('a call through the widget', () => {
   });
 
   test('rings on a phone over everything, in the dark, and takes the focus', async () => {
-    const [amara, tom] = await pair('amara', 'tom', { ...PHONE, colorScheme: 'dark' });
+    const [amara, tom] = await pair(browser, kith, 'amara', 'tom', { ...PHONE, colorScheme: 'dark' });
     await call(tom, 'amara', 'Video call');
     await card(amara).waitFor();
     await amara.page.evaluate(settled);
@@ -222,7 +142,7 @@ describe('a call through the widget', () => {
   });
 
   test('rings in all tabs of a browser, is taken in one, and stays when another one goes', async () => {
-    const [one, other] = await pair('anna', 'raj');
+    const [one, other] = await pair(browser, kith, 'anna', 'raj');
     const second = await Widget.of(other.page.context(), kith, 'raj');
     await until(() => online(second), 'the second tab is online');
     await call(one, 'raj', 'Audio call');
@@ -241,7 +161,7 @@ describe('a call through the widget', () => {
   });
 
   test('shows a screen, and says so', async () => {
-    const [one, other] = await pair('mei', 'hamish');
+    const [one, other] = await pair(browser, kith, 'mei', 'hamish');
     await call(one, 'hamish', 'Audio call');
     await button(other, 'Accept with voice').click();
     await flows(other, false);
@@ -255,7 +175,7 @@ describe('a call through the widget', () => {
   });
 
   test('is moved by dragging and by keys, made large, and left by Escape', async () => {
-    const [one, other] = await pair('sofia', 'tom');
+    const [one, other] = await pair(browser, kith, 'sofia', 'tom');
     await call(one, 'tom', 'Audio call');
     await frame(one).waitFor();
     const move = button(one, 'Move the call window with the arrow keys');
@@ -283,7 +203,7 @@ describe('a call through the widget', () => {
 
 describe('what is in the way', () => {
   test('a microphone that was refused: why, what to click, and on it goes', async () => {
-    const [one, other] = await pair('amara', 'raj');
+    const [one, other] = await pair(browser, kith, 'amara', 'raj');
     await one.page.evaluate(() => {
       const { mediaDevices } = navigator;
       const given = mediaDevices.getUserMedia.bind(mediaDevices);
@@ -306,7 +226,7 @@ describe('what is in the way', () => {
   });
 
   test('of it a check tells: a microphone that hears, a camera that sees, and the network', async () => {
-    const anna = await member('anna');
+    const anna = await Widget.of(await browserOf(browser), kith, 'anna');
     await anna.tab('Me').click();
     const choice = anna.page.locator('kith-widget .choice', {
       hasText: 'Check microphone, camera and network',
@@ -337,7 +257,7 @@ describe('what is in the way', () => {
     const mute = await hostPage(kith, 'strict', { permissions: 'microphone=(), camera=()' });
     await kith.addSite('strict', '--name', 'Strict', '--origin', host.origin, '--origin', mute.origin);
     const on = async (origin, user) => {
-      const context = await browserOf();
+      const context = await browserOf(browser);
       const page = await context.newPage();
       await page.goto(`${origin}/?as=${user}`);
       const widget = new Widget(page);

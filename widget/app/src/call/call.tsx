@@ -1,7 +1,6 @@
 // Where calls are drawn: the card while it rings, the window while it lasts, and the check before it.
 
 import { type Client, direct, type Happenings } from '@kith/client';
-import { isQuiet } from '@kith/client/quiet';
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Late, late } from '../late.tsx';
 import { useSheet } from '../sheets.ts';

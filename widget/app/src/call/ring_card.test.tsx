@@ -47,7 +47,9 @@ test('Escape ends the sound, not the call', () => {
 
 test('a stranger to whom one would show one’s address is named', () => {
   expect(card().drawing.has('.call-hint')).toBe(false);
-  expect(card({ exposed: true }).drawing.find('.call-hint').textContent).toContain('Léa Okafor is not in your contacts');
+  expect(card({ exposed: true }).drawing.find('.call-hint').textContent).toContain(
+    'Léa Okafor is not in your contacts',
+  );
 });
 
 test('while it rings one reads why the microphone was not to be had, and tries again', () => {

@@ -1,11 +1,11 @@
 // What is heard of a call before it is one: here while it rings, and there while one waits.
 
+import { isQuiet } from '@kith/client/quiet';
 import { useEffect, useState } from 'preact/hooks';
 import { soundIsOn } from '../notices/sound_choice.ts';
 import { useClient } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import { ringOutside } from './hidden_ring.ts';
-import { isQuiet } from './quiet.ts';
 import { ring } from './ringtone.ts';
 import type { Shown } from './shown.ts';
 import { callWords } from './words.ts';

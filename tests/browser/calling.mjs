@@ -1,0 +1,90 @@
+// What two members do with calls, and what of it can be seen from outside: the tests of calls have it in common.
+
+import { assertNoTrouble, DESKTOP, launch, person, until } from './browser.mjs';
+import { Widget } from './widget.mjs';
+
+/** With a camera and a microphone of its own, which anybody may use. */
+export function launchForCalls(...more) {
+  return launch(
+    '--use-fake-device-for-media-stream',
+    '--use-fake-ui-for-media-stream',
+    // On a machine without a network there is loopback alone, and names of multicast DNS are nobody's.
+    '--allow-loopback-in-peer-connection',
+    '--disable-features=WebRtcHideLocalIpsWithMdns',
+    ...more,
+  );
+}
+
+/** A browser of a member; each connection that its pages make is kept to be looked at. */
+export async function browserOf(browser, options = {}) {
+  const context = await person(browser, { ...DESKTOP, ...options });
+  await context.addInitScript(() => {
+    globalThis.connections = [];
+    const Connection = globalThis.RTCPeerConnection;
+    globalThis.RTCPeerConnection = class extends Connection {
+      constructor(...given) {
+        super(...given);
+        globalThis.connections.push(this);
+      }
+    };
+  });
+  return context;
+}
+
+/** Contacts, with the panel open. */
+export async function pair(browser, kith, one, other, options) {
+  const contexts = await Promise.all([browserOf(browser, options), browserOf(browser)]);
+  const widgets = await Promise.all([one, other].map((name, at) => Widget.of(contexts[at], kith, name)));
+  await befriend(widgets, [one, other]);
+  return widgets;
+}
+
+export async function befriend(widgets, users) {
+  for (const widget of widgets) await until(() => online(widget), 'they are online');
+  const request = async user => (await globalThis.Kith.client()).changeContact('request', user);
+  for (const at of [0, 1]) await widgets[at].page.evaluate(request, users[1 - at]).catch(() => undefined);
+}
+
+/** Nothing went wrong on their pages, and they go. */
+export async function bye(...widgets) {
+  for (const { page } of widgets) {
+    assertNoTrouble(page.context());
+    await page.context().close();
+  }
+}
+
+export const online = ({ page }) =>
+  page.evaluate(async () => (await globalThis.Kith.client()).status().state === 'online');
+export const openChat = ({ page }, user) => page.evaluate(user => globalThis.Kith.open(user), user);
+export const button = ({ page }, name) =>
+  page.locator('kith-widget').getByRole('button', { name, exact: true });
+export const card = ({ page }) => page.locator('kith-widget .call-card');
+export const frame = ({ page }) => page.locator('kith-widget .call-window');
+export const line = ({ page }) => page.locator('kith-widget .call-line').textContent();
+
+export async function call(widget, user, kind) {
+  await openChat(widget, user);
+  await button(widget, 'Call').click();
+  await widget.page.getByRole('menuitem', { name: kind }).click();
+}
+
+/** Voices come in on the newest connection, and pictures. */
+export function flows(widget, pictures = true) {
+  const look = async () => {
+    const { frames, energy } = await heard(widget);
+    return energy > 0 && (!pictures || frames > 5);
+  };
+  return until(look, 'pictures and voices come in', 30_000);
+}
+
+/** Frames that were read, and how loud it was all in all. */
+const heard = ({ page }) =>
+  page.evaluate(async () => {
+    const seen = { frames: 0, energy: 0 };
+    for (const one of (await globalThis.connections.at(-1)?.getStats())?.values() ?? []) {
+      if (one.type !== 'inbound-rtp') continue;
+      if (one.kind === 'video') seen.frames += one.framesDecoded ?? 0;
+      if (one.kind === 'audio') seen.energy += one.totalAudioEnergy ?? 0;
+    }
+    return seen;
+  });
