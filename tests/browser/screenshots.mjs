@@ -3,6 +3,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { launch, PHONE, person } from './browser.mjs';
+import { befriend } from './calling.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
@@ -92,7 +93,7 @@ async function room(anna, raj, mei) {
   await mei.say('Padrón for me, please!');
   await raj.sees('Padrón for me, please!');
   await raj.page.locator('kith-widget [data-message]').last().press('Enter');
-  await raj.page.getByRole('menuitem', { name: 'Reply' }).click();
+  await raj.page.getByRole('menuitem', { name: 'Reply', exact: true }).click();
   await raj.say('They are yours, @mei 👍');
   for (const one of [anna, mei]) {
     await one.page.locator('kith-widget [data-message]', { hasText: 'far too many' }).press('Enter');
@@ -109,6 +110,7 @@ async function room(anna, raj, mei) {
 async function calls() {
   const raj = await inFront(await person(browser), 'raj');
   const anna = await inFront(await person(browser, { viewport: { width: 1280, height: 800 } }), 'anna');
+  await befriend([anna, raj], ['anna', 'raj']);
   await anna.chatWith('Raj Patel');
   await anna.page.getByRole('button', { name: 'Call', exact: true }).click();
   await anna.page.getByRole('menuitem', { name: 'Video call' }).click();
