@@ -109,7 +109,7 @@ async function room(anna, raj, mei) {
 /** A call on the desktop, and one that rings on a phone from right to left in the dark. */
 async function calls() {
   const raj = await inFront(await person(browser), 'raj');
-  const anna = await inFront(await person(browser, { viewport: { width: 1280, height: 800 } }), 'anna');
+  const anna = await inFront(await person(browser, { viewport: { width: 1200, height: 760 } }), 'anna');
   await befriend([anna, raj], ['anna', 'raj']);
   await anna.chatWith('Raj Patel');
   await anna.page.getByRole('button', { name: 'Call', exact: true }).click();
