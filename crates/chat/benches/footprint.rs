@@ -468,8 +468,29 @@ impl Store for Blank {
     fn list_users(&self, _: SiteId, _: Option<Sub>, _: u32) -> Result<Vec<UserRow>, StoreError> {
         Ok(vec![])
     }
+    fn keep_level(&self, _: UserId, _: Level, done: Done<Option<UserRow>>) {
+        done(Ok(None));
+    }
+    fn written(&self, _: UserId, _: u32, done: Done<u32>) {
+        done(Ok(0));
+    }
+    fn rooms_made(&self, _: UserId, _: Timestamp, done: Done<u32>) {
+        done(Ok(0));
+    }
     fn flush(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+impl HeldStore for Blank {
+    fn hold(&self, _: NewHeld, done: Done<Result<Kept, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn held_by(&self, _: UserId, done: Done<Vec<Held>>) {
+        done(Ok(vec![]));
+    }
+    fn held_of_report(&self, _: SiteId, _: By, _: u64, done: Done<Result<Held, Refusal>>) {
+        done(Err(StoreError::Overloaded));
     }
 }
 
@@ -528,6 +549,9 @@ impl ModerationStore for Blank {
     }
     fn end_sanctions(&self, _: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>) {
         done(Ok((vec![], None)));
+    }
+    fn device_bans(&self, done: Done<Vec<DeviceBan>>) {
+        done(Ok(vec![]));
     }
 }
 

@@ -161,6 +161,10 @@ impl Inner {
             Ok(conversation) => conversation,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
+        let flagged = match &change {
+            MessageChange::Edit(body) => asker.flagged(body),
+            _ => None,
+        };
         let wanted =
             ChangeMessage { conversation, seq: seq.min(Seq::MAX), by: session.user, change, time: now };
         let is_vote = matches!(wanted.change, MessageChange::Vote(_));
@@ -177,7 +181,11 @@ impl Inner {
                         changed.members.len(),
                         now,
                     );
+                let is_new = changed.changed;
                 node.changed(session, &by, to, re, changed, is_gathered);
+                if let Some(hits) = flagged.filter(|_| is_new) {
+                    node.flag(conversation, seq, &hits, now);
+                }
             }
             Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
         };

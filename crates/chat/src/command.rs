@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use serde_json::Value;
+
 use crate::erase::Messages;
 use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
 use crate::notify::NotifyChange;
@@ -207,6 +209,20 @@ pub enum Command {
         re: u64,
         seen: bool,
     },
+    /// The site's settings, for admins.
+    Settings {
+        re: u64,
+    },
+    /// Changes them by a merge patch (RFC 7396).
+    Configure {
+        re: u64,
+        patch: Box<Value>,
+    },
+    /// What the filters would do with a text, for moderators.
+    TestFilter {
+        re: u64,
+        body: String,
+    },
     Notifications {
         re: u64,
         change: Box<NotifyChange>,
@@ -410,6 +426,16 @@ impl Command {
         }
     }
 
+    /// Others would notice it, beside a message: what who is in the shadow may not.
+    pub(crate) fn is_seen_by_others(&self) -> bool {
+        match self {
+            Command::Send { .. } | Command::Forward { .. } => false,
+            Command::Typing { on, .. } => *on,
+            Command::Contact { action, .. } => *action == ContactAction::Request,
+            _ => self.speaks(),
+        }
+    }
+
     /// What it says to others in words of the sender's.
     pub(crate) fn body(&self) -> Option<&str> {
         match self {
@@ -465,6 +491,9 @@ impl Command {
             | Command::Moderate { re, .. }
             | Command::Audit { re, .. }
             | Command::Notices { re, .. }
+            | Command::Settings { re }
+            | Command::Configure { re, .. }
+            | Command::TestFilter { re, .. }
             | Command::Notifications { re, .. }
             | Command::Devices { re, .. }
             | Command::SignOut { re, .. }
@@ -514,6 +543,9 @@ impl std::fmt::Debug for Command {
             Command::Moderate { .. } => "Moderate",
             Command::Audit { .. } => "Audit",
             Command::Notices { .. } => "Notices",
+            Command::Settings { .. } => "Settings",
+            Command::Configure { .. } => "Configure",
+            Command::TestFilter { .. } => "TestFilter",
             Command::Notifications { .. } => "Notifications",
             Command::Devices { .. } => "Devices",
             Command::SignOut { .. } => "SignOut",

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::moderation::{AuditEntry, Notice, ReportRow, SiteRole};
+use serde_json::Value;
+
+use crate::held::Held;
+use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteRole, SiteState};
 use crate::requests::Request;
 use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
@@ -202,6 +205,24 @@ pub enum Event {
     },
     /// About oneself: a warning, a sanction, or its end.
     Notice(Box<Notice>),
+    /// A message of one's own that nobody else sees, or not yet.
+    Held(Box<Held>),
+    /// Who may write on the site now has changed.
+    Site(Arc<SiteState>),
+    /// Of the site, as they are: names and values.
+    Settings {
+        re: u64,
+        settings: Box<Value>,
+    },
+    /// A setting cannot be so; in words for who wanted it.
+    NotSet {
+        re: u64,
+        why: Box<str>,
+    },
+    FilterTested {
+        re: u64,
+        test: Box<FilterTest>,
+    },
     /// What one is notified of, and by what.
     Notifications {
         re: u64,
@@ -267,6 +288,11 @@ impl Event {
             | Event::Audit { .. }
             | Event::Notices { .. }
             | Event::Notice(_)
+            | Event::Held(_)
+            | Event::Site(_)
+            | Event::Settings { .. }
+            | Event::NotSet { .. }
+            | Event::FilterTested { .. }
             | Event::SendRefused { .. }
             | Event::Refused { .. }
             | Event::Typing { .. }
@@ -307,6 +333,8 @@ pub struct Welcome {
     /// One's own on the site.
     pub role: SiteRole,
     pub calls: crate::CallsFrom,
+    /// Who may write on the site now.
+    pub site: SiteState,
     pub limits: Limits,
     pub expires: Timestamp,
     pub changes: Changes,

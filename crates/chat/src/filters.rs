@@ -1,14 +1,24 @@
-//! Words and links that a site does not want: looked for in what members write, before it is stored.
+//! Words, links and patterns that a site does not want: looked for in what members write, before it is stored.
+//!
+//! Each kind has an act: the message is refused, is held until a moderator has read it, or is delivered and put before moderators. Where
+//! several fit, the strongest counts.
 
+use std::borrow::Cow;
+
+use regex::{RegexSet, RegexSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use crate::SettingsError;
 use crate::requests::links;
-use crate::{Refusal, SettingsError};
 
 /// Most words, and most domains.
 const ENTRIES: usize = 1_000;
 /// Longest word or domain.
 const ENTRY_BYTES: usize = 100;
+const PATTERNS: usize = 100;
+const PATTERN_BYTES: usize = 200;
+/// All patterns of a site together, made ready; and what a search with them may keep beside that.
+const READY_BYTES: usize = 1 << 20;
 
 /// Nothing is filtered by default. Moderators may write everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -16,9 +26,43 @@ const ENTRY_BYTES: usize = 100;
 pub struct Filters {
     /// Whole words, in small letters and in order.
     pub words: Vec<String>,
+    pub words_act: FilterAct,
     pub links: Links,
-    /// Of links that are refused, or that alone are allowed; in small letters and in order. Their subdomains are meant too.
+    /// Of links that are not wanted, or that alone are; in small letters and in order. Their subdomains are meant too.
     pub domains: Vec<String>,
+    pub links_act: FilterAct,
+    pub patterns: Vec<Pattern>,
+}
+
+/// What becomes of a message; the greater is the stronger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FilterAct {
+    /// It is delivered, and put into the moderators' queue.
+    Flag,
+    /// Only its sender sees it until a moderator has approved it.
+    Hold,
+    /// It is refused, and its sender told so.
+    #[default]
+    Reject,
+}
+
+impl FilterAct {
+    pub fn word(self) -> &'static str {
+        match self {
+            FilterAct::Flag => "flag",
+            FilterAct::Hold => "hold",
+            FilterAct::Reject => "reject",
+        }
+    }
+}
+
+/// A regular expression, in any case of letters.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Pattern {
+    pub pattern: String,
+    #[serde(default)]
+    pub act: FilterAct,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -29,6 +73,55 @@ pub enum Links {
     Allow,
     /// None but those to `domains`.
     Deny,
+}
+
+/// What in a text fits a filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    pub kind: HitKind,
+    /// The word, the host of the link, or the pattern.
+    pub what: String,
+    pub act: FilterAct,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HitKind {
+    Word,
+    Link,
+    Pattern,
+}
+
+impl HitKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            HitKind::Word => "word",
+            HitKind::Link => "link",
+            HitKind::Pattern => "pattern",
+        }
+    }
+}
+
+/// The patterns of a site, made ready once per change of its settings. A search takes time in proportion to the text, whatever the
+/// patterns are, and a bounded memory.
+#[derive(Debug, Clone, Default)]
+pub struct Sieve {
+    patterns: Option<RegexSet>,
+}
+
+impl Sieve {
+    pub fn new(filters: &Filters) -> Result<Sieve, SettingsError> {
+        if filters.patterns.is_empty() {
+            return Ok(Sieve::default());
+        }
+        let set = RegexSetBuilder::new(filters.patterns.iter().map(|one| &one.pattern))
+            .case_insensitive(true)
+            .nest_limit(20)
+            .size_limit(READY_BYTES)
+            .dfa_size_limit(READY_BYTES)
+            .build();
+        let set = set.map_err(|why| SettingsError::Wrong(format!("filters.patterns: {why}")))?;
+        Ok(Sieve { patterns: Some(set) })
+    }
 }
 
 impl Filters {
@@ -48,23 +141,77 @@ impl Filters {
                 return Err(SettingsError::Wrong(why));
             }
         }
+        let is_sound = |one: &Pattern| (1..=PATTERN_BYTES).contains(&one.pattern.len());
+        if self.patterns.len() > PATTERNS || !self.patterns.iter().all(is_sound) {
+            let why = format!("filters.patterns: at most {PATTERNS}, each of 1 to {PATTERN_BYTES} bytes");
+            return Err(SettingsError::Wrong(why));
+        }
+        Sieve::new(&self)?;
         Ok(self)
     }
 
-    /// May a member write this? Looks at each word once.
-    pub fn check(&self, body: &str) -> Result<(), Refusal> {
-        if self.words.is_empty() && self.domains.is_empty() && self.links == Links::Allow {
-            return Ok(());
+    /// What becomes of a message of a member. None: it is sent as any other.
+    pub fn verdict(&self, sieve: &Sieve, body: &str) -> Option<FilterAct> {
+        if self.is_empty() {
+            return None;
         }
-        let body = body.to_lowercase();
-        let is_listed = |word: &str| self.words.binary_search_by(|entry| (**entry).cmp(word)).is_ok();
-        let has_word = body.split(|c: char| !c.is_alphanumeric()).any(is_listed);
-        let is_of = |link: &str| self.domains.iter().any(|domain| is_within(link, domain));
-        let has_refused_link = match self.links {
-            Links::Allow => !self.domains.is_empty() && links(&body).any(is_of),
-            Links::Deny => !links(&body).all(is_of),
-        };
-        if has_word || has_refused_link { Err(Refusal::Filtered) } else { Ok(()) }
+        let mut strongest = None;
+        self.look(sieve, body, |_, _, act| strongest = strongest.max(Some(act)));
+        strongest
+    }
+
+    /// All that fits, for who tries the filters, and for moderators who look at a message.
+    pub fn hits(&self, sieve: &Sieve, body: &str) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        self.look(sieve, body, |kind, what, act| {
+            let hit = Hit { kind, what: what.to_owned(), act };
+            if hits.len() < MOST_HITS && !hits.contains(&hit) {
+                hits.push(hit);
+            }
+        });
+        hits
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        let Filters { words, links, domains, patterns, .. } = self;
+        words.is_empty() && domains.is_empty() && *links == Links::Allow && patterns.is_empty()
+    }
+
+    /// Looks at each word once.
+    fn look(&self, sieve: &Sieve, body: &str, mut found: impl FnMut(HitKind, &str, FilterAct)) {
+        let body = &*seen(body);
+        let small = body.to_lowercase();
+        for word in small.split(|c: char| !c.is_alphanumeric()) {
+            if self.words.binary_search_by(|entry| (**entry).cmp(word)).is_ok() {
+                found(HitKind::Word, word, self.words_act);
+            }
+        }
+        if self.links == Links::Deny || !self.domains.is_empty() {
+            for host in links(&small) {
+                let is_listed = self.domains.iter().any(|domain| is_within(host, domain));
+                if is_listed == (self.links == Links::Allow) {
+                    found(HitKind::Link, host, self.links_act);
+                }
+            }
+        }
+        for at in sieve.patterns.iter().flat_map(|set| set.matches(body)) {
+            // The settings and what is made of them are replaced together.
+            if let Some(Pattern { pattern, act }) = self.patterns.get(at) {
+                found(HitKind::Pattern, pattern, *act);
+            }
+        }
+    }
+}
+
+const MOST_HITS: usize = 50;
+
+/// The text without the letters that nobody sees, which would hide a word in itself.
+fn seen(body: &str) -> Cow<'_, str> {
+    let is_unseen =
+        |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+    match body.contains(is_unseen) {
+        true => body.chars().filter(|c| !is_unseen(*c)).collect::<String>().into(),
+        false => body.into(),
     }
 }
 
@@ -80,17 +227,29 @@ mod tests {
 
     fn filters(words: &[&str], links: Links, domains: &[&str]) -> Filters {
         let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
-        Filters { words: owned(words), links, domains: owned(domains) }.tidied().expect("they are sound")
+        let filters = Filters { words: owned(words), links, domains: owned(domains), ..Filters::default() };
+        filters.tidied().expect("they are sound")
+    }
+
+    fn patterns(all: &[(&str, FilterAct)]) -> Result<(Filters, Sieve), SettingsError> {
+        let patterns = all.iter().map(|(text, act)| Pattern { pattern: (*text).into(), act: *act }).collect();
+        let filters = Filters { patterns, ..Filters::default() }.tidied()?;
+        let sieve = Sieve::new(&filters)?;
+        Ok((filters, sieve))
+    }
+
+    fn refuses(filters: &Filters, body: &str) -> bool {
+        filters.verdict(&Sieve::default(), body) == Some(FilterAct::Reject)
     }
 
     #[test]
     fn words_are_whole_words_in_any_case() {
         let filters = filters(&["Casino", "über"], Links::Allow, &[]);
-        for body in ["casino", "the CASINO!", "my-casino.", "ÜBER alles"] {
-            assert_eq!(filters.check(body), Err(Refusal::Filtered), "{body}");
+        for body in ["casino", "the CASINO!", "my-casino.", "ÜBER alles", "ca\u{200b}si\u{ad}no"] {
+            assert!(refuses(&filters, body), "{body}");
         }
         for body in ["casinos", "a cas ino", "", "überall"] {
-            assert_eq!(filters.check(body), Ok(()), "{body}");
+            assert!(!refuses(&filters, body), "{body}");
         }
     }
 
@@ -98,10 +257,10 @@ mod tests {
     fn domains_are_refused_with_what_is_below_them() {
         let filters = filters(&[], Links::Allow, &["Evil.com"]);
         for body in ["https://evil.com/x", "see www.evil.com", "EVIL.COM", "(https://a.b.evil.com:8080)"] {
-            assert_eq!(filters.check(body), Err(Refusal::Filtered), "{body}");
+            assert!(refuses(&filters, body), "{body}");
         }
         for body in ["https://notevil.com", "https://good.example/evil.com", "evil com", "no link"] {
-            assert_eq!(filters.check(body), Ok(()), "{body}");
+            assert!(!refuses(&filters, body), "{body}");
         }
     }
 
@@ -109,11 +268,47 @@ mod tests {
     fn where_links_are_denied_only_the_domains_pass() {
         let filters = filters(&[], Links::Deny, &["garden.example"]);
         for body in ["https://garden.example/thread/1", "https://www.garden.example", "no link"] {
-            assert_eq!(filters.check(body), Ok(()), "{body}");
+            assert!(!refuses(&filters, body), "{body}");
         }
         for body in ["https://evil.com", "evil.com", "https://garden.example https://evil.com"] {
-            assert_eq!(filters.check(body), Err(Refusal::Filtered), "{body}");
+            assert!(refuses(&filters, body), "{body}");
         }
+    }
+
+    #[test]
+    fn the_strongest_of_what_fits_counts_and_all_of_it_is_told() {
+        let (mut filters, sieve) =
+            patterns(&[("vi[a4]gra", FilterAct::Hold), (r"\b\d{16}\b", FilterAct::Flag)]).expect("sound");
+        let verdict = |body: &str| filters.verdict(&sieve, body);
+        assert_eq!(verdict("cheap VI4GRA"), Some(FilterAct::Hold));
+        assert_eq!(verdict("4111111111111111"), Some(FilterAct::Flag));
+        assert_eq!(verdict("viagra 4111111111111111"), Some(FilterAct::Hold));
+        assert_eq!(verdict("Hello"), None);
+        filters.words = vec!["hello".into()];
+        filters.words_act = FilterAct::Reject;
+        assert_eq!(filters.verdict(&sieve, "Hello, viagra"), Some(FilterAct::Reject));
+        let hits = filters.hits(&sieve, "Hello hello, viagra");
+        let told: Vec<_> = hits.iter().map(|hit| (hit.kind, &*hit.what, hit.act)).collect();
+        assert_eq!(
+            told,
+            [(HitKind::Word, "hello", FilterAct::Reject), (HitKind::Pattern, "vi[a4]gra", FilterAct::Hold)]
+        );
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_kept_small_is_no_setting() {
+        let why = |pattern: &str| match patterns(&[(pattern, FilterAct::Flag)]) {
+            Err(why) => why.to_string(),
+            Ok(_) => panic!("{pattern} is taken"),
+        };
+        assert!(why("(").starts_with("filters.patterns: "));
+        assert!(why("").starts_with("filters.patterns: "));
+        assert!(why(&"x".repeat(PATTERN_BYTES + 1)).starts_with("filters.patterns: "));
+        assert!(why(r"(?:\pL{500}){500}").contains("size limit"), "{}", why(r"(?:\pL{500}){500}"));
+        assert!(why(&"(".repeat(40)).starts_with("filters.patterns: "));
+        assert!(why(r"(a)\1").starts_with("filters.patterns: "), "it looks back");
+        let many = vec![("x", FilterAct::Flag); PATTERNS + 1];
+        assert!(patterns(&many).is_err());
     }
 
     #[test]
@@ -126,9 +321,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_does_harm(body in ".{0,200}") {
-            let _ = filters(&["x"], Links::Deny, &["x.y"]).check(&body);
-            prop_assert_eq!(Filters::default().check(&body), Ok(()));
+        fn no_text_does_harm(body in ".{0,200}", pattern in ".{1,20}") {
+            let mut some = filters(&["x"], Links::Deny, &["x.y"]);
+            some.patterns = vec![Pattern { pattern, act: FilterAct::Flag }];
+            if let Ok(sieve) = Sieve::new(&some) {
+                let hits = some.hits(&sieve, &body);
+                prop_assert_eq!(hits.iter().map(|hit| hit.act).max(), some.verdict(&sieve, &body));
+            }
+            prop_assert_eq!(Filters::default().verdict(&Sieve::default(), &body), None);
         }
     }
 }

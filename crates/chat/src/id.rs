@@ -28,6 +28,13 @@ pub struct UserId {
     pub num: u32,
 }
 
+impl UserId {
+    /// In the place of a user where there is none: stores number from 1.
+    pub const fn nobody(site: SiteId) -> UserId {
+        UserId { site, num: 0 }
+    }
+}
+
 /// The site's own id of a user: the `sub` of its tokens, 1 to 128 bytes of UTF-8 without control characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sub(Arc<str>);

@@ -7,6 +7,7 @@
 //! Read first: [`Node`] (what gateways call), [`Event`] (what they hear back), [`Store`].
 
 mod admission;
+mod admit;
 mod cache;
 mod call;
 mod changes;
@@ -22,6 +23,7 @@ mod files;
 mod filters;
 mod forward;
 mod guest;
+mod held;
 mod id;
 mod limits;
 mod marker;
@@ -37,6 +39,7 @@ mod poll;
 mod presence;
 mod privacy;
 mod profile;
+mod raid;
 mod reactions;
 mod refusal;
 mod requests;
@@ -54,6 +57,7 @@ mod sites;
 mod stats;
 mod store;
 mod thread;
+mod trust;
 mod typing;
 mod watch;
 mod watch_contacts;
@@ -87,17 +91,18 @@ pub use files::{
     Identified, MOST_FILES, MOST_LOOSE, NewFile, Picture, Rendition, Wish, file_name, has_room,
     may_send_files,
 };
-pub use filters::{Filters, Links};
+pub use filters::{FilterAct, Filters, Hit, HitKind, Links, Pattern, Sieve};
 pub use forward::{Forwarded, NewForward};
+pub use held::{Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld};
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
 };
 pub use merge::{Merge, MergeStore};
 pub use moderation::{
-    AuditEntry, AuditPage, By, Ended, LINES_AROUND, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore,
-    ModeratorAct, NewReport, Notice, NoticeKind, REASON_BYTES, ReportAbout, ReportLine, ReportOf,
-    ReportReason, ReportRow, ReportState, ReportsPage, Sanction, SanctionKind, SiteAct, SiteRole,
-    SiteStanding, may_on_site,
+    AuditEntry, AuditPage, By, DeviceBan, Ended, FilterTest, LINES_AROUND, MOST_BANNED_DEVICES,
+    MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct, NewReport, Notice, NoticeKind,
+    REASON_BYTES, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow, ReportState, ReportsPage,
+    Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState, may_on_site,
 };
 pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use notify::{
@@ -111,6 +116,7 @@ pub use privacy::{Audience, Privacy};
 pub use profile::{
     NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
 };
+pub use raid::Raid;
 pub use reactions::{NAMED, Reaction, room_for};
 pub use refusal::Refusal;
 pub use requests::{
@@ -134,3 +140,4 @@ pub use store::{
     Relation, ResumeFrom, Revision, Search, Snapshot, Store, StoreError, StoredMessage, UserRow,
 };
 pub use thread::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
+pub use trust::{Level, Trust, level};

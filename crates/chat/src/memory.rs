@@ -20,9 +20,10 @@ use tables::Tables;
 
 use crate::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
-    ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met,
-    PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq, SetPresence,
-    Settings, Site, SiteId, Snapshot, Store, StoreError, StoredMessage, Sub, Timestamp, UserId, UserRow,
+    ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, Level, MarkerRow,
+    Met, PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq,
+    SetPresence, Settings, Site, SiteId, Snapshot, Store, StoreError, StoredMessage, Sub, Timestamp, UserId,
+    UserRow,
 };
 
 /// Two manners. [`MemoryStore::new`] answers at once: everything a call leads to, also through further calls
@@ -331,6 +332,18 @@ impl Store for MemoryStore {
 
     fn set_banned(&self, user: UserId, banned: bool, done: Done<bool>) {
         self.write(move |tables| tables.set_banned(user, banned), done);
+    }
+
+    fn keep_level(&self, user: UserId, level: Level, done: Done<Option<UserRow>>) {
+        self.write(move |tables| tables.keep_level(user, level), done);
+    }
+
+    fn written(&self, user: UserId, most: u32, done: Done<u32>) {
+        self.read(move |tables| tables.written(user, most), done);
+    }
+
+    fn rooms_made(&self, user: UserId, since: Timestamp, done: Done<u32>) {
+        self.read(move |tables| tables.rooms_made(user, since), done);
     }
 
     fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>) {

@@ -4,18 +4,25 @@
 //! in the order of commits, and writes the record in the same transaction.
 
 mod act;
+mod device;
+mod guard;
 mod notice;
 mod port;
 mod report;
 mod site_role;
 
 pub use act::Moderate;
+pub(crate) use act::Then;
+pub(crate) use device::DeviceBans;
+pub use device::{DeviceBan, MOST_BANNED_DEVICES};
+pub use guard::{FilterTest, SiteState};
 pub use port::{
     AuditEntry, AuditPage, By, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice,
     NoticeKind, ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Sanction,
     SanctionKind,
 };
 pub use report::ReportOf;
+pub(crate) use site_role::StandingHere;
 pub use site_role::{SiteAct, SiteRole, SiteStanding, may_on_site};
 
 /// Longest reason, note, or text of a report, in bytes.

@@ -17,6 +17,7 @@
 //! | new guests by address | `guest.rs` | – | bounded |
 //! | logins and messages under way, their pace | `admission.rs` | – | always |
 //! | when the next sanction ends | `moderation/notice.rs` | – | always |
+//! | banned devices | `moderation/device.rs` | – | always |
 //! | randomness | `node.rs` | – | always |
 //! | notices that wait, and those that were shown | `notify/desk.rs` | – | bounded |
 //! | votes of large rooms that wait to be told | `poll/tally.rs` | – | bounded |
@@ -34,28 +35,27 @@ use std::sync::{Arc, Mutex};
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::admission::Admission;
+use crate::admit::Admitted;
 use crate::cache::Recent;
 use crate::call::Calls;
 use crate::command::AnswerTo;
 use crate::contacts::PairsBusy;
 use crate::erase::Erasing;
 use crate::guest::GuestDoor;
-use crate::limits::Rate;
-use crate::moderation::SiteRole;
+use crate::moderation::{DeviceBans, SiteRole};
 use crate::notify::Desk;
 use crate::peer::Job;
 use crate::poll::Tallies;
 use crate::presence::{NewsDesk, Round};
 use crate::retention::Retaining;
 use crate::send::Draft;
-use crate::session::{State, UsersHere};
-use crate::settings::Access;
+use crate::session::UsersHere;
 use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
-    CallConfig, Command, Event, Hello, Ice, Mailer, Notifier, Refusal, RoomLimits, SessionHandle, SessionId,
-    SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
+    CallConfig, Command, Event, Hello, Ice, Level, Mailer, Notifier, Refusal, RoomLimits, SessionHandle,
+    SessionId, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -157,6 +157,7 @@ pub(crate) struct Inner {
     last_tick: AtomicU64,
     /// No sanction ends before.
     pub(crate) next_end: AtomicU64,
+    pub(crate) device_bans: DeviceBans,
 }
 
 /// Who asks: what a command needs to know of its session.
@@ -166,6 +167,10 @@ pub(crate) struct Asker {
     pub(crate) sub: Sub,
     pub(crate) guest: bool,
     pub(crate) role: SiteRole,
+    pub(crate) level: Level,
+    /// So new that raid mode means them.
+    pub(crate) recent: bool,
+    pub(crate) shadowed: bool,
     pub(crate) site: Arc<LiveSite>,
 }
 
@@ -205,6 +210,7 @@ impl Node {
             ticking: Mutex::default(),
             last_tick: AtomicU64::new(0),
             next_end: AtomicU64::new(u64::MAX),
+            device_bans: DeviceBans::default(),
         });
         let node = Node { inner };
         if let Err(error) = node.refresh_sites() {
@@ -227,7 +233,7 @@ impl Node {
     /// not have (any more) gets `Event::Bye`.
     pub fn command(&self, session: SessionId, command: Command, now: Timestamp) {
         let inner = &self.inner;
-        let (asker, is_waiting) = match inner.admit(session, &command, now) {
+        let Admitted { asker, is_waiting, verdict } = match inner.admit(session, &command, now) {
             Ok(admitted) => admitted,
             Err(Refusal::NoSession) => return inner.bye(session.handle, Refusal::NoSession),
             Err(refusal) => return inner.refuse(session.handle, command.answer_to(), refusal),
@@ -241,7 +247,7 @@ impl Node {
                         return inner.refuse(session.handle, AnswerTo::Message(client_id), refusal);
                     }
                 };
-                let draft = Draft { client_id, body, reply_to, files, rich, under_way };
+                let draft = Draft { client_id, body, reply_to, files, rich, under_way, verdict };
                 match to.room(site) {
                     Ok(room) => inner.post(&asker, room, draft, now),
                     Err(to) => inner.for_peer(asker, is_waiting, to, Job::Send(draft), now),
@@ -335,6 +341,9 @@ impl Node {
             Command::Moderate { re, act } => inner.moderate(&asker, re, act, now),
             Command::Audit { re, page } => inner.audit(&asker, re, page),
             Command::Notices { re, seen } => inner.notices(&asker, re, seen),
+            Command::Settings { re } => inner.settings_for(&asker, re),
+            Command::Configure { re, patch } => inner.configure(&asker, re, patch, now),
+            Command::TestFilter { re, body } => inner.test_filter(&asker, re, &body),
             Command::Notifications { re, change } => inner.notifications(&asker, re, *change, now),
             Command::Devices { re } => inner.devices(&asker, re),
             Command::SignOut { re, device } => inner.sign_out(asker, re, device, now),
@@ -409,6 +418,7 @@ impl Node {
             return Ok(());
         }
         let sites = self.inner.store.sites()?;
+        let before: Vec<_> = sites.iter().filter_map(|site| self.inner.sites.by_id(site.id)).collect();
         let banned = self.inner.store.banned()?;
         let standings = self.inner.store.standings()?;
         let next_end = self.inner.store.next_sanction_end()?;
@@ -423,6 +433,12 @@ impl Node {
             self.inner.end_banned(user);
         }
         self.inner.end_closed();
+        self.inner.read_device_bans();
+        for before in before {
+            if let Some(after) = self.inner.sites.by_id(before.site.id) {
+                self.inner.tell_site(&before, &after);
+            }
+        }
         // Last: where something above failed, the next call does it all again.
         self.inner.revision.store(revision, Ordering::Release);
         Ok(())
@@ -495,46 +511,6 @@ impl Node {
 }
 
 impl Inner {
-    /// Checks that the session lives and is not too fast. Also answers whether earlier commands of it wait
-    /// for a person to be read.
-    fn admit(&self, session: SessionId, command: &Command, now: Timestamp) -> Result<(Asker, bool), Refusal> {
-        let site = self.sites.by_id(session.user.site).ok_or(Refusal::NoSession)?;
-        let limits = &self.config.limits;
-        let is_send = command.is_send();
-        let rate = match is_send {
-            true => Rate::per_minute(limits.send_burst, limits.send_per_minute),
-            false => Rate::per_minute(limits.command_burst, limits.command_per_minute),
-        };
-        let mut shard = self.here.lock(session.user);
-        let user = shard.user(session.user).ok_or(Refusal::NoSession)?;
-        let of_session = user
-            .sessions
-            .iter()
-            .find(|here| here.handle == session.handle && here.state != State::Starting)
-            .ok_or(Refusal::NoSession)?;
-        let is_waiting = of_session.is_waiting;
-        if command.speaks() {
-            if user.on_site.muted {
-                return Err(Refusal::Muted);
-            }
-            let is_open = site.site.settings.access == Access::Open;
-            if !is_open && user.on_site.role < SiteRole::Moderator {
-                return Err(Refusal::SiteReadOnly);
-            }
-        }
-        let rate = if user.guest { rate.slowed(GUEST_SHARE) } else { rate };
-        rate.take(if is_send { &mut user.sends } else { &mut user.commands }, now)?;
-        let asker =
-            Asker { session, sub: user.sub.clone(), guest: user.guest, role: user.on_site.role, site };
-        drop(shard);
-        if let Some(body) = command.body().filter(|_| asker.role < SiteRole::Moderator) {
-            let filters = &asker.site.site.settings.filters;
-            filters.check(body)?;
-            command.choices().iter().try_for_each(|choice| filters.check(choice))?;
-        }
-        Ok((asker, is_waiting))
-    }
-
     pub(crate) fn last_tick(&self) -> Timestamp {
         Timestamp(self.last_tick.load(Ordering::Relaxed))
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::erase::Messages;
 use crate::merge::Merge;
-use crate::moderation::{AuditPage, By, Moderate, ReportRow, ReportState, ReportsPage};
+use crate::moderation::{AuditPage, By, FilterTest, Moderate, ReportRow, ReportState, ReportsPage};
 use crate::node::{Node, unavailable};
 use crate::token;
 use crate::{PageOf, Refusal, Settings, SettingsError, SiteId, StoreError, Sub, Timestamp};
@@ -47,20 +47,23 @@ impl Node {
         Ok(live.site.settings.clone())
     }
 
-    /// Changes the settings by a merge patch, and answers them. They hold when it returns. It waits for the disk: never call it on a
-    /// worker.
-    pub fn change_settings(&self, caller: Caller, patch: &Value) -> Result<Settings, NotSet> {
-        let settings = self.settings(caller).map_err(NotSet::Refused)?.patched(patch)?;
-        let store = &self.inner().store;
-        let set = store.set_settings(caller.site, &settings).and_then(|found| {
-            self.refresh_sites()?;
-            Ok(found)
-        });
-        match set {
-            Ok(true) => Ok(settings),
-            Ok(false) => Err(NotSet::Refused(Refusal::NoSuchSite)),
-            Err(_) => Err(NotSet::Refused(Refusal::Unavailable)),
-        }
+    /// Changes the settings by a merge patch, and answers them. They hold when it returns, and the record says so. It waits for the disk:
+    /// never call it on a worker.
+    pub fn change_settings(&self, caller: Caller, patch: &Value, now: Timestamp) -> Result<Settings, NotSet> {
+        self.settings(caller).map_err(NotSet::Refused)?.patched(patch)?;
+        let (tell, told) = std::sync::mpsc::channel();
+        let wanted = Moderate::Configure { patch: Box::new(patch.clone()) };
+        let then = move |outcome: Result<_, Refusal>| drop(tell.send(outcome));
+        self.inner().moderate_as(caller.site, By::Site, None, wanted, now, Box::new(then));
+        told.recv().unwrap_or(Err(Refusal::Unavailable)).map_err(NotSet::Refused)?;
+        self.settings(caller).map_err(NotSet::Refused)
+    }
+
+    /// What the filters of the site would do with a text.
+    pub fn test_filters(&self, caller: Caller, body: &str) -> Result<FilterTest, Refusal> {
+        crate::send::check_body(body, &self.inner().config.limits)?;
+        let live = self.inner().sites.by_id(caller.site).ok_or(Refusal::NoSuchSite)?;
+        Ok(live.test_filters(body))
     }
 
     /// As a moderator's command, with the site's own word.

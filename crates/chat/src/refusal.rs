@@ -17,6 +17,8 @@ pub enum Refusal {
     NoGuests,
     #[error("the user is banned")]
     Banned,
+    #[error("somebody who is banned was here from this device")]
+    DeviceBanned,
     #[error("the device has opened a newer session")]
     Replaced,
     #[error("too fast; try again after {retry_after_ms} ms")]
@@ -87,6 +89,10 @@ pub enum Refusal {
     PollClosed,
     #[error("a word or a link in it is not wanted on this site")]
     Filtered,
+    #[error("one is too new here for links, or for another room")]
+    TooNew,
+    #[error("new members cannot write first or in rooms for a while")]
+    Raid,
     #[error("this server sends no push notifications")]
     NoPush,
     #[error("no such file, or it is in another message or not all there")]
@@ -113,7 +119,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 53] = [
+    pub const WORDS: [&'static str; 56] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -166,6 +172,9 @@ impl Refusal {
         "removed",
         "no_such_device",
         "signed_out",
+        "too_new",
+        "raid",
+        "device_banned",
         "user_exists",
     ];
 
@@ -227,7 +236,10 @@ impl Refusal {
             Refusal::Removed => 49,
             Refusal::NoSuchDevice => 50,
             Refusal::SignedOut => 51,
-            Refusal::UserExists => 52,
+            Refusal::TooNew => 52,
+            Refusal::Raid => 53,
+            Refusal::DeviceBanned => 54,
+            Refusal::UserExists => 55,
         }
     }
 }

@@ -39,6 +39,15 @@ pub struct RequestRules {
     /// Most new ones of a user in a day.
     pub per_day: u32,
     pub links: LinkRule,
+    /// Whether one may write first at all now; else why not.
+    pub begin: Result<(), Refusal>,
+}
+
+impl RequestRules {
+    /// Where strangers need not ask, and for a time may not begin.
+    pub(crate) fn of_strangers(begin: Result<(), Refusal>) -> RequestRules {
+        RequestRules { messages: u32::MAX, per_day: u32::MAX, links: LinkRule::Allowed, begin }
+    }
 }
 
 /// May one who is a stranger write links?
@@ -101,6 +110,7 @@ pub(crate) fn rules(settings: &Settings, mode: Mode, relation: Relation) -> Opti
         messages: requests.messages,
         per_day: requests.per_day,
         links: LinkRule::Refused,
+        begin: Ok(()),
     })
 }
 

@@ -44,6 +44,11 @@ impl NewRich {
         (self != NewRich::default()).then(|| Box::new(self))
     }
 
+    /// A message as any other, but for where it stands.
+    pub(crate) fn is_reply(&self) -> bool {
+        self.poll.is_none() && self.forwarded.is_none()
+    }
+
     /// What is looked at before anybody is asked. `is_room`: where it is to go.
     pub(crate) fn check(&self, is_room: bool, now: Timestamp) -> Result<(), Refusal> {
         if self.thread.is_some() && !is_room {

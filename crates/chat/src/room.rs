@@ -18,6 +18,7 @@ pub use mention::{EVERYBODY, MOST_MENTIONED, mentioned};
 pub use port::{
     Joined, MemberChanged, MemberRow, MembersPage, NewRoom, Post, Posted, RoomChanged, RoomStore, RoomsPage,
 };
+pub(crate) use post::Unposted;
 pub use role::{Act, Role, Rules, Standing, may, may_as_site_moderator};
 
 use crate::{ConversationId, Refusal, SiteId};

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use crate::admission::UnderWay;
 use crate::command::AnswerTo;
+use crate::held::HeldPlace;
 use crate::limits::Rate;
 use crate::moderation::SiteRole;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
 use crate::requests::{self, RequestAnswer, RequestRules, RequestTold, Requested};
+use crate::trust;
 use crate::{
-    Append, Appended, ConversationId, Event, File, FileId, Limits, MOST_FILES, Message, NewRich, Refusal,
-    Seq, SessionId, StoreError, Timestamp, UserId,
+    Append, Appended, ConversationId, Event, File, FileId, FilterAct, Hit, Limits, MOST_FILES, Message,
+    NewRich, Refusal, Seq, SessionId, StoreError, Timestamp, UserId,
 };
 
 /// Whether a message is well formed. The body is kept as it is; only NUL is refused, because neither SQLite's
@@ -42,19 +44,32 @@ pub(crate) struct Draft {
     pub(crate) files: Vec<FileId>,
     pub(crate) rich: Option<Box<NewRich>>,
     pub(crate) under_way: UnderWay,
+    /// What a filter says of it.
+    pub(crate) verdict: Option<FilterAct>,
+}
+
+impl Draft {
+    /// Whether it is well formed. `is_room`: where it is to go.
+    pub(crate) fn check(&self, is_room: bool, limits: &Limits, now: Timestamp) -> Result<(), Refusal> {
+        let rich = self.rich.as_ref();
+        rich.map_or(Ok(()), |rich| rich.check(is_room, now))?;
+        let beside = self.files.len() + rich.map_or(0, |rich| rich.files());
+        check(&self.client_id, &self.body, beside, limits)
+    }
 }
 
 impl Inner {
     pub(crate) fn send(self: &Arc<Self>, asker: &Asker, peer: &Peer, draft: Draft, now: Timestamp) {
         let session = asker.session;
-        let Draft { client_id, body, reply_to, files, rich, under_way } = draft;
-        let beside = files.len() + rich.as_ref().map_or(0, |rich| rich.files());
-        let sound = rich.as_ref().map_or(Ok(()), |rich| rich.check(false, now));
-        let accepted = sound.and_then(|()| self.accept(asker, peer, &client_id, &body, beside, now));
-        let conversation = match accepted {
+        let conversation = match self.accept(asker, peer, &draft, now) {
             Ok(conversation) => conversation,
-            Err(refusal) => return self.refuse(session.handle, AnswerTo::Message(client_id), refusal),
+            Err(refusal) => return self.refuse(session.handle, AnswerTo::Message(draft.client_id), refusal),
         };
+        if asker.shadowed || draft.verdict == Some(FilterAct::Hold) {
+            return self.hold(asker, HeldPlace::Direct(conversation), draft, now);
+        }
+        let flagged = if draft.verdict == Some(FilterAct::Flag) { asker.flagged(&draft.body) } else { None };
+        let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
         let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
         let append = Append {
             conversation,
@@ -84,7 +99,7 @@ impl Inner {
         };
         let node = self.clone();
         let to = peer.id;
-        let is_request = self.request_rules(asker, peer);
+        let is_request = self.request_rules(asker, peer, now);
         if !files.is_empty() || rich.is_some() && is_request.is_none() {
             // Strangers bring files once they were answered; who was asked accepts by answering, whatever the answer is.
             if is_request.is_some() {
@@ -105,6 +120,7 @@ impl Inner {
                 };
                 let rich = rich.and_then(|rich| rich.told(None));
                 node.appended(session, to, Message { files, rich, ..message }, &Ok(appended));
+                node.flag_all(appended, flagged);
             };
             return self.store.append_with_files(append, files, Box::new(done));
         }
@@ -113,9 +129,11 @@ impl Inner {
                 under_way.answered(&outcome);
                 match outcome.map_err(unavailable).flatten() {
                     Ok(requested) => {
+                        let appended = requested.appended;
                         let files = requested.files.clone();
                         let rich = rich.and_then(|rich| rich.told(None));
                         node.requested(session, to, Message { files, rich, ..message }, requested);
+                        node.flag_all(appended, flagged);
                     }
                     Err(refusal) => {
                         node.refuse(session.handle, AnswerTo::Message(message.client_id), refusal);
@@ -127,27 +145,37 @@ impl Inner {
         let done = move |outcome: Result<Appended, StoreError>| {
             under_way.answered(&outcome);
             node.appended(session, to, message, &outcome);
+            if let Ok(appended) = outcome {
+                node.flag_all(appended, flagged);
+            }
         };
         self.store.append(append, Box::new(done));
     }
 
-    /// None: the two know each other, or the site has no requests, or a moderator writes.
-    fn request_rules(&self, asker: &Asker, peer: &Peer) -> Option<RequestRules> {
+    /// None: the two know each other, or nothing is asked of strangers here, or a moderator writes.
+    fn request_rules(&self, asker: &Asker, peer: &Peer, now: Timestamp) -> Option<RequestRules> {
         let site = &asker.site.site;
-        let rules = requests::rules(&site.settings, site.mode, peer.relation)?;
-        (asker.role < SiteRole::Moderator).then_some(rules)
+        if asker.role >= SiteRole::Moderator {
+            return None;
+        }
+        let rules = requests::rules(&site.settings, site.mode, peer.relation);
+        let per_day = trust::requests_per_day(&site.settings, asker.level);
+        if !(asker.recent && site.settings.raid.is_on(now) && requests::is_stranger(peer.relation)) {
+            return Some(RequestRules { per_day, ..rules? });
+        }
+        let begin = Err(Refusal::Raid);
+        // Without requests: what was begun before goes on.
+        Some(rules.map_or(RequestRules::of_strangers(begin), |rules| RequestRules { begin, ..rules }))
     }
 
     fn accept(
         &self,
         asker: &Asker,
         peer: &Peer,
-        client_id: &str,
-        body: &str,
-        files: usize,
+        draft: &Draft,
         now: Timestamp,
     ) -> Result<ConversationId, Refusal> {
-        check(client_id, body, files, &self.config.limits)?;
+        draft.check(false, &self.config.limits, now)?;
         if !may_write(asker.site.site.mode, peer.is_banned, peer.relation) {
             return Err(Refusal::NotAllowed);
         }
@@ -157,8 +185,15 @@ impl Inner {
         Ok(conversation)
     }
 
+    /// What a filter has flagged is put before moderators, once it is there.
+    pub(crate) fn flag_all(self: &Arc<Self>, appended: Appended, flagged: Option<Vec<Hit>>) {
+        if let Some(hits) = flagged.filter(|_| !appended.repeated) {
+            self.flag(appended.conversation, appended.seq, &hits, appended.time);
+        }
+    }
+
     /// On disk: first the sender is told, then the other devices of both.
-    fn appended(
+    pub(crate) fn appended(
         &self,
         session: SessionId,
         to: UserId,
@@ -177,7 +212,7 @@ impl Inner {
     }
 
     /// The same between strangers.
-    fn requested(&self, session: SessionId, to: UserId, message: Message, requested: Requested) {
+    pub(crate) fn requested(&self, session: SessionId, to: UserId, message: Message, requested: Requested) {
         let Requested { appended, pending, told, .. } = requested;
         let position = appended.position;
         let Some(message) = self.acknowledge(session, message, appended, pending) else { return };

@@ -1,18 +1,19 @@
 //! The table of users who are here and their sessions: what a node keeps in memory per person.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use smallvec::SmallVec;
 
 use crate::limits::Due;
+use crate::moderation::StandingHere;
 use crate::peer::Waiting;
 use crate::privacy::Privacy;
 use crate::roll::Roll;
 use crate::{
-    DeviceId, Event, Position, Presence, SessionHandle, SetPresence, SiteStanding, Sub, Timestamp, UserId,
+    DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId,
 };
 
 pub(crate) const SHARDS: usize = 64;
@@ -67,8 +68,15 @@ pub(crate) struct UserHere {
     /// Without sessions, and the grace time is over.
     pub(crate) has_left: bool,
     pub(crate) guest: bool,
-    pub(crate) on_site: SiteStanding,
+    pub(crate) standing: StandingHere,
     pub(crate) privacy: Privacy,
+}
+
+impl UserHere {
+    /// Sessions that hear what comes now.
+    pub(crate) fn live(&self) -> impl Iterator<Item = SessionHandle> {
+        self.sessions.iter().filter(|one| one.state == State::Live).map(|one| one.handle)
+    }
 }
 
 /// A device that is connected now. 32 bytes.
@@ -396,11 +404,11 @@ impl Held {
     }
 }
 
-/// Fingerprint by which a user's device is known again. Collisions could only be made among one's own.
+/// Fingerprint by which a device is known again; never 0. It is stored where a moderator bans one, so it must stay as it is: FNV-1a.
+/// Collisions could only be made among one's own, or with a device whose random name one knows.
 pub(crate) fn device_fingerprint(device: &DeviceId) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    device.hash(&mut hasher);
-    hasher.finish()
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    device.as_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step).max(1)
 }
 
 /// Slots in chunks: growing copies nothing and leaves at most one chunk unused per shard.
@@ -525,7 +533,7 @@ mod tests {
             is_changed: false,
             has_left: false,
             guest: false,
-            on_site: SiteStanding::default(),
+            standing: StandingHere::default(),
             privacy: Privacy::default(),
         }
     }

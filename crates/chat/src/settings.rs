@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallsFrom, Filters, Retention};
+use crate::{CallsFrom, Filters, Raid, Retention, Timestamp, Trust};
 
 /// Documents of an older program lack what is new, and then the default holds; what a newer one has put there is ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub struct Settings {
     /// Told to those who may not: at most [`TEXT_BYTES`].
     pub access_text: String,
     pub requests: Requests,
+    pub trust: Trust,
+    pub raid: Raid,
     pub filters: Filters,
     pub calls: Calls,
     pub members: Members,
@@ -98,6 +100,17 @@ pub enum SettingsError {
 }
 
 impl Settings {
+    /// What a new site begins with: strangers ask first, and new members have less to say. A site that was there before keeps what
+    /// it has: what its document does not name is as [`Settings::default`] says.
+    pub fn of_new_site() -> Settings {
+        Settings {
+            requests: Requests { on: true, ..Requests::default() },
+            trust: Trust { on: true, ..Trust::default() },
+            raid: Raid { new_per_minute: 120, ..Raid::default() },
+            ..Settings::default()
+        }
+    }
+
     /// A stored document. What cannot be read is as if the owner had never said it, rather than a site that does not start.
     pub fn parse(document: &str) -> Settings {
         serde_json::from_str(document).unwrap_or_else(|error| {
@@ -129,11 +142,16 @@ impl Settings {
 
     /// With one setting changed, as in `requests.on` = `true`. What is no JSON is taken as a text.
     pub fn with(&self, path: &str, value: &str) -> Result<Settings, SettingsError> {
+        self.patched(&Settings::patch(path, value))
+    }
+
+    /// The same as a merge patch.
+    pub fn patch(path: &str, value: &str) -> Value {
         let mut value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
         for name in path.rsplit('.') {
             value = Value::Object(Map::from_iter([(name.to_owned(), value)]));
         }
-        self.patched(&value)
+        value
     }
 
     fn check(&self) -> Result<(), SettingsError> {
@@ -151,6 +169,20 @@ impl Settings {
         }
         if self.requests.per_day == 0 {
             return wrong("requests.per_day: at least 1");
+        }
+        let Trust { new_hours, trusted_days, new_messages, trusted_messages, .. } = self.trust;
+        if new_hours > 10_000 || trusted_days > 10_000 {
+            return wrong("trust.new_hours, trust.trusted_days: at most 10000");
+        }
+        // So many rows may be counted for one who signs in.
+        if new_messages.max(trusted_messages) > 1_000 {
+            return wrong("trust.new_messages, trust.trusted_messages: at most 1000");
+        }
+        if !(1..=10_000).contains(&self.raid.minutes) {
+            return wrong("raid.minutes: 1 to 10000");
+        }
+        if self.raid.until > Timestamp::MAX.0 {
+            return wrong("raid.until: Unix milliseconds");
         }
         Ok(())
     }
@@ -225,8 +257,23 @@ mod tests {
         assert!(why("requests.messages", "-1").contains("-1"));
         assert!(why("calls.from", "friends").contains("friends"));
         assert!(why("access", "ajar").contains("ajar"));
+        assert!(why("trust.new_hours", "10001").starts_with("trust.new_hours"));
+        assert!(why("trust.trusted_messages", "1001").starts_with("trust.new_messages"));
+        assert!(why("raid.minutes", "0").starts_with("raid.minutes"));
+        assert!(why("raid.until", "253402300800000").starts_with("raid.until"));
+        assert!(why("filters.patterns", r#"[{"pattern":"("}]"#).starts_with("filters.patterns"));
+        assert!(why("filters.words_act", "burn").contains("burn"));
         assert!(why("access_text", &"x".repeat(501)).starts_with("access_text: "));
         assert_eq!(Settings::default().patched(&json!([1])), Err(SettingsError::NoObject));
+    }
+
+    #[test]
+    fn a_new_site_is_safe_and_one_that_was_there_keeps_what_it_has() {
+        let new = Settings::of_new_site();
+        assert!(new.requests.on && new.trust.on && new.raid.new_per_minute > 0);
+        assert_eq!(Settings::parse(&new.document().to_string()), new);
+        let before = Settings::parse(r#"{"access":"open","requests":{"on":false}}"#);
+        assert!(!before.requests.on && !before.trust.on && before.raid.new_per_minute == 0);
     }
 
     #[test]

@@ -11,14 +11,16 @@ use crate::cache::Generation;
 use crate::command::AnswerTo;
 use crate::device::{self, SignedOut};
 use crate::limits::Due;
+use crate::moderation::{SiteState, StandingHere};
 use crate::node::{Asker, Inner, unavailable};
 use crate::session::{Hold, Session, Shard, State, UserHere, device_fingerprint};
 use crate::settings::Access;
 use crate::sites::LiveSite;
 use crate::token::{self, Ticket};
+use crate::trust;
 use crate::{
     Agent, ContactState, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId, SetPresence,
-    SiteId, SiteRole, SiteStanding, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
+    Site, SiteId, SiteRole, SiteStanding, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 
 /// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
@@ -195,9 +197,13 @@ impl Inner {
     /// Puts the session into the table, before its snapshot is taken. What it replaces is told so.
     fn register(self: &Arc<Self>, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
         if row.banned {
+            self.banned_from(row.id, arrival.device, arrival.now);
             return Err(Refusal::Banned);
         }
         let role = arrival.ticket.role.unwrap_or(row.on_site.role);
+        if self.device_bans.has(row.id.site, arrival.device, arrival.now) && role < SiteRole::Moderator {
+            return Err(Refusal::DeviceBanned);
+        }
         if arrival.site.site.settings.access == Access::Closed && role < SiteRole::Moderator {
             return Err(Refusal::SiteClosed);
         }
@@ -206,12 +212,20 @@ impl Inner {
             return Err(Refusal::Full);
         }
         self.recent.user_is(row);
+        let Site { settings, created, .. } = &arrival.site.site;
+        if row.created == arrival.now {
+            self.newcomer(&arrival.site, arrival.now);
+        }
+        let known = self.standing_at_sign_in(settings, *created, row, arrival.now);
+        let recent = trust::is_recent(&settings.trust, row.created, arrival.now);
+        let standing = StandingHere::new(SiteStanding { role, ..known }, recent);
         let mut shard = self.here.lock(row.id);
-        let on_site = SiteStanding { role, ..row.on_site };
-        let replaced = shard.begin(row, on_site, self.new_session(arrival), limits.sessions_per_user);
+        let replaced =
+            shard.begin(row, standing, self.new_session(arrival), limits.sessions_per_user);
         let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
         drop(shard);
         self.follow_role(row, arrival.ticket.role, arrival.now);
+        self.look_at_trust(settings, *created, row, arrival.now);
         // Cannot be set: each arrival is registered once.
         let _ = arrival.user.set(row.id);
         self.counters.sessions.add(1);
@@ -259,13 +273,15 @@ impl Inner {
         self.with_changes(mode, row.id, snapshot, move |changes| {
             let session = SessionId { user: row.id, handle: arrival.handle };
             let Some(presence) = node.settle(session, Hold::default(), changes.position) else { return };
+            let role = arrival.ticket.role.unwrap_or(row.on_site.role);
             let welcome = Welcome {
                 session,
                 me: crate::people::person(&row, None),
                 presence,
                 guest_token: arrival.guest_token.clone(),
                 open: mode == crate::Mode::Open,
-                role: arrival.ticket.role.unwrap_or(row.on_site.role),
+                role,
+                site: SiteState::of(&arrival.site.site.settings, role),
                 calls,
                 limits: node.config.limits,
                 expires: arrival.ticket.expires,
@@ -458,7 +474,7 @@ impl Shard {
     fn begin(
         &mut self,
         row: &UserRow,
-        on_site: SiteStanding,
+        standing: StandingHere,
         new: Session,
         limit: u32,
     ) -> SmallVec<[SessionHandle; 1]> {
@@ -475,10 +491,10 @@ impl Shard {
             is_changed: false,
             has_left: false,
             guest: row.profile.guest,
-            on_site,
+            standing,
             privacy: row.privacy,
         });
-        user.on_site = on_site;
+        user.standing = standing;
         user.privacy = row.privacy;
         user.has_left = false;
         let mut replaced: SmallVec<[Session; 1]> = SmallVec::new();

@@ -6,7 +6,7 @@ use std::sync::{Arc, RwLock};
 
 use crate::settings::Access;
 use crate::token::Verifier;
-use crate::{Site, SiteId};
+use crate::{Settings, Sieve, Site, SiteId};
 
 /// All sites. Read on every command, replaced as a whole when something changed.
 #[derive(Default)]
@@ -28,6 +28,8 @@ struct Table {
 pub(crate) struct LiveSite {
     pub(crate) site: Site,
     pub(crate) verifiers: Vec<Verifier>,
+    /// Of the patterns of its filters.
+    pub(crate) sieve: Arc<Sieve>,
     pub(crate) counters: Arc<SiteCounters>,
 }
 
@@ -37,6 +39,10 @@ pub(crate) struct SiteCounters {
     sessions: AtomicU32,
     /// State of the limit on all messages of the site.
     pub(crate) sends: AtomicU64,
+    /// The same of those who are here for the first time.
+    pub(crate) newcomers: AtomicU64,
+    /// Until when a raid was begun from here.
+    pub(crate) raid_until: AtomicU64,
 }
 
 impl Sites {
@@ -79,8 +85,7 @@ impl Sites {
     pub(crate) fn replace(&self, sites: Vec<Site>) -> Vec<SiteId> {
         let mut table = Table::default();
         for site in sites {
-            let counters = self.by_id(site.id).map(|old| old.counters.clone()).unwrap_or_default();
-            let live = Arc::new(LiveSite { verifiers: verifiers(&site), counters, site });
+            let live = Arc::new(LiveSite::of(site, self));
             table.origins.extend(live.site.origins.iter().map(|origin| origin.to_ascii_lowercase().into()));
             table.keep_devices |= live.site.settings.members.devices;
             table.by_key.insert(live.site.key.clone(), live.clone());
@@ -89,6 +94,16 @@ impl Sites {
         let mut now = self.table.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let before = std::mem::replace(&mut *now, table);
         before.by_id.into_keys().filter(|id| !now.by_id.contains_key(id)).collect()
+    }
+
+    /// One site has other settings from now on. Answers it as it was and as it is.
+    pub(crate) fn set(&self, id: SiteId, settings: Settings) -> Option<[Arc<LiveSite>; 2]> {
+        let before = self.by_id(id)?;
+        let after = Arc::new(LiveSite::of(Site { settings, ..before.site.clone() }, self));
+        let mut table = self.table.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        table.by_key.insert(after.site.key.clone(), after.clone());
+        table.by_id.insert(id, after.clone());
+        Some([before, after])
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Table> {
@@ -106,6 +121,22 @@ fn verifiers(site: &Site) -> Vec<Verifier> {
 }
 
 impl LiveSite {
+    /// What is kept of a site that was there, and what need not be made again, is taken over from `before`.
+    fn of(site: Site, before: &Sites) -> LiveSite {
+        let old = before.by_id(site.id);
+        let counters = old.as_ref().map(|old| old.counters.clone()).unwrap_or_default();
+        let filters = &site.settings.filters;
+        let sieve = match old.filter(|old| old.site.settings.filters.patterns == filters.patterns) {
+            Some(old) => old.sieve.clone(),
+            // They were tried when they were set; where they do not fit a newer program, the site has none.
+            None => Arc::new(Sieve::new(filters).unwrap_or_else(|why| {
+                tracing::error!(site = %site.key, %why, "the patterns of a site cannot be read");
+                Sieve::default()
+            })),
+        };
+        LiveSite { verifiers: verifiers(&site), sieve, counters, site }
+    }
+
     /// May pages of this origin connect? Origins compare as ASCII without case (RFC 6454 §4: scheme and
     /// host are lower case).
     pub(crate) fn allows_origin(&self, origin: &str) -> bool {
@@ -150,6 +181,7 @@ mod tests {
                 created: Timestamp(0),
             },
             verifiers: vec![],
+            sieve: Arc::default(),
             counters: Arc::default(),
         };
         let listed = site(&["https://forum.example", "http://localhost:3000"]);

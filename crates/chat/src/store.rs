@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::device::DeviceStore;
 use crate::erase::EraseStore;
 use crate::export::ExportStore;
+use crate::held::HeldStore;
 use crate::merge::MergeStore;
 use crate::moderation::{ModerationStore, SiteStanding};
 use crate::notify::NotifyStore;
@@ -49,6 +50,7 @@ pub enum StoreError {
 pub trait Store:
     RoomStore
     + RequestStore
+    + HeldStore
     + ModerationStore
     + FileStore
     + NotifyStore
@@ -139,10 +141,16 @@ pub trait Store:
     /// Notes a one-time token until it expires. Answers false if it was there.
     fn use_token(&self, site: SiteId, jti: &str, expires: Timestamp, now: Timestamp, done: Done<bool>);
     fn set_banned(&self, user: UserId, banned: bool, done: Done<bool>);
+    /// The user has reached this level; one that is set, or higher, stays. Answers the user as they are then.
+    fn keep_level(&self, user: UserId, level: crate::Level, done: Done<Option<UserRow>>);
 
     // ---- reads ----
 
     fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>);
+    /// How many messages the user has written, counted up to `most`; the newest ones may be missing.
+    fn written(&self, user: UserId, most: u32, done: Done<u32>);
+    /// How many rooms that the user owns were made since then.
+    fn rooms_made(&self, user: UserId, since: Timestamp, done: Done<u32>);
     fn users(&self, site: SiteId, subs: Vec<Sub>, done: Done<Vec<UserRow>>);
     fn users_by_id(&self, ids: Vec<UserId>, done: Done<Vec<UserRow>>);
     /// Who asks is about to write to the other: what a message of `a` to `b` would be put beside is read along, so that the

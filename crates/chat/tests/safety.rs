@@ -305,9 +305,9 @@ fn the_sites_own_server_changes_settings_and_acts() {
     assert!(caller("admin").is_ok());
     let server = caller("service").unwrap();
     let patch = serde_json::json!({"requests": {"on": true}});
-    assert!(scene.node.change_settings(server, &patch).unwrap().requests.on);
+    assert!(scene.node.change_settings(server, &patch, scene.now()).unwrap().requests.on);
     assert!(scene.node.settings(server).unwrap().requests.on, "at once");
-    let wrong = scene.node.change_settings(server, &serde_json::json!({"nothing": 1}));
+    let wrong = scene.node.change_settings(server, &serde_json::json!({"nothing": 1}), scene.now());
     assert!(matches!(wrong, Err(NotSet::Settings(SettingsError::Unknown(_)))));
 
     let tom = scene.sign_in("tom", "t");

@@ -21,6 +21,7 @@ mod fault;
 mod file;
 mod folder;
 mod forward;
+mod held;
 mod mail;
 mod marks;
 mod merge;

@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0012_rich.sql"),
     include_str!("../migrations/sqlite/0013_profiles.sql"),
     include_str!("../migrations/sqlite/0014_merged_guests.sql"),
+    include_str!("../migrations/sqlite/0015_guard.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -4,12 +4,14 @@
 
 mod act;
 pub(crate) mod audit;
-mod report;
+mod guard;
+pub(crate) mod report;
 pub(crate) mod sanction;
 
 use chat::{
-    AuditPage, By, Done, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice, Refusal,
-    ReportRow, ReportState, ReportsPage, SiteAct, SiteId, SiteRole, Timestamp, UserId, UserRow, may_on_site,
+    AuditPage, By, DeviceBan, Done, Ended, Moderated, ModerationStore, ModeratorAct, NewReport, Notice,
+    Refusal, ReportRow, ReportState, ReportsPage, SiteAct, SiteId, SiteRole, Timestamp, UserId, UserRow,
+    may_on_site,
 };
 use rusqlite::Connection;
 
@@ -71,6 +73,10 @@ impl ModerationStore for Sqlite {
     fn end_sanctions(&self, now: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>) {
         self.write(move |batch| sanction::end(batch, now), done);
     }
+
+    fn device_bans(&self, done: Done<Vec<DeviceBan>>) {
+        self.read(guard::device_bans, done);
+    }
 }
 
 /// The role on whose strength somebody acts on this site. None: may everything.
@@ -84,7 +90,7 @@ fn role_of(db: &Connection, site: SiteId, by: By) -> Outcome<Result<Option<SiteR
 }
 
 /// May somebody look at reports and at the record?
-fn may_look(db: &Connection, site: SiteId, asker: By) -> Outcome<Result<(), Refusal>> {
+pub(crate) fn may_look(db: &Connection, site: SiteId, asker: By) -> Outcome<Result<(), Refusal>> {
     let role = role_of(db, site, asker)?;
     Ok(role.and_then(|role| role.map_or(Ok(()), |role| may_on_site(role, SiteAct::Look, SiteRole::Member))))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
-    ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow,
+    ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, Level, MarkerRow,
     MessageChange, Met, PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search,
     Secret, Seq, SetPresence, Settings, Site, SiteId, Snapshot, Store, StoreError, StoredMessage, Sub,
     Timestamp, UserId, UserRow,
@@ -197,6 +197,18 @@ impl Store for Sqlite {
 
     fn set_banned(&self, user: UserId, banned: bool, done: Done<bool>) {
         self.write(move |batch| user::set_banned(batch.db, user, banned), done);
+    }
+
+    fn keep_level(&self, user: UserId, level: Level, done: Done<Option<UserRow>>) {
+        self.write(move |batch| user::keep_level(batch.db, user, level), done);
+    }
+
+    fn written(&self, user: UserId, most: u32, done: Done<u32>) {
+        self.read(move |db| user::written(db, user, most), done);
+    }
+
+    fn rooms_made(&self, user: UserId, since: Timestamp, done: Done<u32>) {
+        self.read(move |db| room::member::made_since(db, user, since), done);
     }
 
     fn user(&self, site: SiteId, sub: Sub, done: Done<Option<UserRow>>) {

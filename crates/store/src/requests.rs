@@ -92,6 +92,11 @@ fn may_ask(
     rules: RequestRules,
     seq: Option<u64>,
 ) -> Outcome<Result<(), Refusal>> {
+    if seq.is_none()
+        && let Err(refusal) = rules.begin
+    {
+        return Ok(Err(refusal));
+    }
     if seq.is_some_and(|seq| seq >= u64::from(rules.messages)) {
         return Ok(Err(Refusal::RequestPending));
     }

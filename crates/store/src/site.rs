@@ -182,6 +182,8 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("used_token", "jti"),
         ("request_day", "user"),
         ("sanction", "user, room, kind"),
+        ("held_message", "user, number"),
+        ("device_ban", "device, user"),
         ("report_line", "report, seq"),
         ("report", "number"),
         ("audit", "number"),

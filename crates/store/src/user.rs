@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use chat::{
-    PeoplePage, Privacy, Profile, SetPresence, SiteId, SiteRole, SiteStanding, Sub, Timestamp, UserId,
+    Level, PeoplePage, Privacy, Profile, SetPresence, SiteId, SiteRole, SiteStanding, Sub, Timestamp, UserId,
     UserRow,
     directory::{finds, fold, fold_query, word_starts},
 };
@@ -196,19 +196,52 @@ pub(crate) fn set_standing(db: &Connection, user: UserId, standing: SiteStanding
         SiteRole::Moderator => 1,
         SiteRole::Admin => 2,
     };
-    let code = role + if standing.muted { 4 } else { 0 } + if standing.noticed { 8 } else { 0 };
+    let bits = [(standing.muted, 4), (standing.noticed, 8), (standing.shadowed, 16), (standing.fixed, 32)];
+    let code = bits.into_iter().fold(role, |code, (is_set, bit)| if is_set { code + bit } else { code });
     let sql = "UPDATE user SET standing = ?3 WHERE site = ?1 AND num = ?2";
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, code])?;
     meta::bump_revision(db)
 }
 
-fn standing(code: i64) -> SiteStanding {
+/// None: as it is reached.
+pub(crate) fn set_level(db: &Connection, user: UserId, level: Option<Level>) -> Outcome<()> {
+    let Some(row) = by_id(db, user)? else { return Ok(()) };
+    put_level(db, user, level.unwrap_or_default())?;
+    set_standing(db, user, SiteStanding { fixed: level.is_some(), ..row.on_site })
+}
+
+/// One that is set, or higher, stays.
+pub(crate) fn keep_level(db: &Connection, user: UserId, level: Level) -> Outcome<Option<UserRow>> {
+    if by_id(db, user)?.is_some_and(|row| !row.on_site.fixed && row.on_site.level < level) {
+        put_level(db, user, level)?;
+    }
+    by_id(db, user)
+}
+
+fn put_level(db: &Connection, user: UserId, level: Level) -> Outcome<()> {
+    let code = match level {
+        Level::New => 0,
+        Level::Basic => 1,
+        Level::Trusted => 2,
+    };
+    let sql = "UPDATE user SET level = ?3 WHERE site = ?1 AND num = ?2";
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, code])?;
+    Ok(())
+}
+
+fn standing(code: i64, level: i64) -> SiteStanding {
     let role = match code & 3 {
         1 => SiteRole::Moderator,
         2 => SiteRole::Admin,
         _ => SiteRole::Member,
     };
-    SiteStanding { role, muted: code & 4 != 0, noticed: code & 8 != 0 }
+    let level = match level {
+        0 => Level::New,
+        1 => Level::Basic,
+        _ => Level::Trusted,
+    };
+    let has = |bit| code & bit != 0;
+    SiteStanding { role, muted: has(4), noticed: has(8), shadowed: has(16), level, fixed: has(32) }
 }
 
 /// Words that are not the beginning of the name itself, which the index by name finds.
@@ -221,7 +254,7 @@ fn later_words(folded: &str) -> impl Iterator<Item = usize> + '_ {
 /// The columns of [`row`], which takes the site from the query.
 macro_rules! columns {
     () => {
-        "num, sub, name, avatar, guest, presence, banned, created, last_seen, standing, choices"
+        "num, sub, name, avatar, guest, presence, banned, created, last_seen, standing, choices, level"
     };
 }
 
@@ -267,8 +300,14 @@ pub(crate) fn with_standing(db: &Connection) -> Outcome<Vec<UserRow>> {
         ", site FROM user INDEXED BY user_standing WHERE standing <> 0 ORDER BY site, num"
     );
     let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map([], |r| row(SiteId(r.get(11)?), r))?;
+    let rows = statement.query_map([], |r| row(SiteId(r.get(12)?), r))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// How many messages a user has written, up to `most`. The newest are not in this table yet.
+pub(crate) fn written(db: &Connection, user: UserId, most: u32) -> Outcome<u32> {
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM sent WHERE site = ?1 AND user = ?2 LIMIT ?3)";
+    Ok(db.prepare_cached(sql)?.query_row([user.site.0, user.num, most], |row| row.get(0))?)
 }
 
 /// Who looks after reports.
@@ -367,7 +406,7 @@ fn walk(
     while rows.len() <= limit as usize
         && let Some(next) = found.next()?
     {
-        if finds(text(next, 11)?, query) {
+        if finds(text(next, 12)?, query) {
             rows.push(row(site, next)?);
         }
     }
@@ -439,7 +478,7 @@ fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<UserRow> {
             _ => SetPresence::Online,
         },
         banned: row.get(6)?,
-        on_site: standing(row.get(9)?),
+        on_site: standing(row.get(9)?, row.get(11)?),
         privacy: Privacy::of_code(row.get::<_, i64>(10)? as u8),
         named: row.get::<_, i64>(10)? & NAMED != 0,
         created: Timestamp(row.get::<_, i64>(7)? as u64),

@@ -159,6 +159,12 @@ codes! {
     Filtered = "filtered", 403, 4058, Never;
     /// The poll is over: it has ended, or was closed.
     PollClosed = "poll_closed", 409, 4080, Never;
+    /// One is too new here: for links, or for another room today.
+    TooNew = "too_new", 403, 4059, Never;
+    /// For a while new members cannot write first or in rooms.
+    Raid = "raid", 403, 4060, Never;
+    /// Somebody who is banned was here from this device.
+    DeviceBanned = "device_banned", 403, 4061, Never;
     /// This server sends no push notifications.
     NoPush = "no_push", 409, 4043, Never;
     /// No file of this id, it is in another message, or not all of it has come.

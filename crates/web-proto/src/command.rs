@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::CallAction;
 
@@ -419,6 +420,20 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         seen: bool,
     },
+    /// For admins: all settings of the site. Answered by `settings`.
+    Settings { rid: u64 },
+    /// For admins: change settings by a merge patch (RFC 7396). Answered by `settings`, or by an error whose `text` says what is wrong.
+    Configure {
+        rid: u64,
+        #[cfg_attr(test, ts(type = "object"))]
+        patch: Box<Value>,
+    },
+    /// For moderators: what the site's filters would do with this text. Answered by `filter_tested`.
+    TestFilter {
+        rid: u64,
+        #[serde(borrow)]
+        body: Cow<'a, str>,
+    },
     /// What one is notified of while one is away: look at it, and change it. Fields left out stay. Answered by `notifications`.
     Notifications {
         rid: u64,
@@ -648,6 +663,8 @@ pub enum ReportReason {
     Violence,
     Fraud,
     Other,
+    /// A filter of the site; nobody can report it so.
+    Filter,
 }
 
 /// Whether somebody looks after a report.
@@ -675,10 +692,11 @@ pub struct Moderate<'a> {
     /// With `delete`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// With `mute` and `ban`: Unix milliseconds of the end; left out: there is none.
+    /// With `mute`, `ban` and `shadow_ban`: Unix milliseconds of the end; left out: there is none. With `raid`: of its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
-    /// With `warn`, `mute`, `ban`: told to the user. With `close_report`: a note for moderators. At most 1,000 bytes.
+    /// With `warn`, `mute`, `ban`, `refuse`: told to the user. With `shadow_ban` and `close_report`: a note for moderators. At most
+    /// 1,000 bytes.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'a, str>>,
     /// With those about reports.
@@ -687,6 +705,12 @@ pub struct Moderate<'a> {
     /// With `set_role`, which only admins may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<SiteRole>,
+    /// With `ban` on the whole site: the devices too, from which they are here and from which they try to come.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub devices: bool,
+    /// With `set_level`; left out: by age and activity again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
 }
 
 /// What a moderator can do.
@@ -708,8 +732,30 @@ pub enum ModeratorAct {
     /// Take a message away.
     Delete,
     TakeReport,
+    /// With one of a held message: it is refused.
     CloseReport,
     ReopenReport,
+    /// Send a held message, of which this is the report.
+    Approve,
+    /// Refuse it, with a reason for who has written it.
+    Refuse,
+    /// What they write is seen by nobody else, and they are not told.
+    ShadowBan,
+    LiftShadowBan,
+    SetLevel,
+    /// New members cannot write first or in rooms until then.
+    Raid,
+    EndRaid,
+}
+
+/// How well a member is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    New,
+    Basic,
+    Trusted,
 }
 
 /// What a user may do on the whole site, beside being a member of it.

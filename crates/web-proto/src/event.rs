@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     Audience, CallEntry, CallNews, Code, IceServer, QuietHours, ReportReason, ReportState, Role, RoomKind,
@@ -324,6 +325,32 @@ pub enum Event<'a> {
         #[serde(borrow)]
         notice: Notice<'a>,
     },
+    /// A message of one's own that stands beside the log: after `send` in the place of `ack`, after `hello` for those that are left, and
+    /// when a moderator has refused one. One that is approved comes as `message`, with its id.
+    Held {
+        #[serde(borrow)]
+        held: Held<'a>,
+    },
+    /// Who may write on the site has changed; also in `welcome`.
+    Site {
+        #[serde(borrow)]
+        site: SiteState<'a>,
+    },
+    /// Answer to `settings` and `configure`: names and values.
+    Settings {
+        re: u64,
+        #[cfg_attr(test, ts(type = "object"))]
+        settings: Box<Value>,
+    },
+    /// Answer to `test_filter`.
+    FilterTested {
+        re: u64,
+        /// Absent: it would be sent as any other.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        act: Option<FilterAct>,
+        #[serde(borrow)]
+        hits: Vec<FilterHit<'a>>,
+    },
     /// Answer to `notifications`.
     Notifications {
         re: u64,
@@ -422,6 +449,9 @@ pub struct Welcome<'a> {
     /// Whose calls ring here; absent: those of contacts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<crate::CallsFrom>,
+    /// Who may write on the site; absent: all, and there is no raid.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<SiteState<'a>>,
     pub limits: Limits,
     /// Server time, Unix milliseconds.
     pub time: u64,
@@ -893,9 +923,12 @@ pub struct Report<'a> {
     /// Who has written it, or is reported.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub user: Option<Cow<'a, str>>,
-    /// Who has reported it.
-    #[serde(borrow)]
-    pub by: Cow<'a, str>,
+    /// Who has reported it; absent: a filter.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Cow<'a, str>>,
+    /// A message that nobody else sees: `approve` sends it, `refuse` does not. It is the last of `lines`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub held: bool,
     pub reason: ReportReason,
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub text: Cow<'a, str>,
@@ -943,6 +976,97 @@ pub struct AuditEntry<'a> {
     /// For people: a reason, an end, a seq.
     #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
     pub detail: Cow<'a, str>,
+}
+
+/// A message that only its sender sees.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Held<'a> {
+    /// The `id` of the `send`.
+    #[serde(borrow)]
+    pub id: Cow<'a, str>,
+    #[serde(borrow)]
+    pub conversation: Cow<'a, str>,
+    /// The other one, in a direct conversation.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Cow<'a, str>>,
+    pub state: HeldState,
+    #[serde(borrow)]
+    pub body: Cow<'a, str>,
+    /// Unix milliseconds.
+    pub time: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<u64>,
+    /// With `refused`: what a moderator says about it.
+    #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
+    pub reason: Cow<'a, str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum HeldState {
+    /// For a moderator.
+    Waiting,
+    Refused,
+    /// Shown as sent.
+    Kept,
+}
+
+/// Who may write on a site.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SiteState<'a> {
+    pub access: SiteAccess,
+    /// What its owner says about it.
+    #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
+    pub text: Cow<'a, str>,
+    /// For moderators: until when new members cannot write first or in rooms. Unix milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raid_until: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum SiteAccess {
+    Open,
+    /// Only moderators write.
+    ReadOnly,
+    /// Only moderators are let in.
+    Closed,
+}
+
+/// What a filter does with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum FilterAct {
+    /// Delivered, and put into the moderators' queue.
+    Flag,
+    /// Kept until a moderator has approved it.
+    Hold,
+    Reject,
+}
+
+/// What in a text fits a filter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FilterHit<'a> {
+    pub kind: FilterKind,
+    /// The word, the host of the link, or the pattern.
+    #[serde(borrow)]
+    pub what: Cow<'a, str>,
+    pub act: FilterAct,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum FilterKind {
+    Word,
+    Link,
+    Pattern,
 }
 
 /// What a moderator has to say to a user.

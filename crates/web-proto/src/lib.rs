@@ -22,14 +22,15 @@ pub use call::{
 };
 pub use code::{Code, Return};
 pub use command::{
-    Audience, ChangeProfile, Command, ContactAction, Hello, MarkerSet, MemberAction, Moderate, ModeratorAct,
-    Only, PushSubscription, QuietHours, ReportReason, ReportState, RequestAnswer, Role, RoomKind, SendTo,
-    SetPresence, SiteRole,
+    Audience, ChangeProfile, Command, ContactAction, Hello, Level, MarkerSet, MemberAction, Moderate,
+    ModeratorAct, Only, PushSubscription, QuietHours, ReportReason, ReportState, RequestAnswer, Role,
+    RoomKind, SendTo, SetPresence, SiteRole,
 };
 pub use event::{
-    AuditEntry, Choice, Contact, ContactState, Conversation, Device, Event, File, Forwarded, Gap, Left,
-    LeftReason, Limits, Listed, MailDigest, Member, Message, Notice, NoticeKind, OwnProfile, Person, Poll,
-    Presence, Profile, Reaction, Replies, Report, ReportLine, RequestState, Room, Thread, Welcome,
+    AuditEntry, Choice, Contact, ContactState, Conversation, Device, Event, File, FilterAct, FilterHit,
+    FilterKind, Forwarded, Gap, Held, HeldState, Left, LeftReason, Limits, Listed, MailDigest, Member,
+    Message, Notice, NoticeKind, OwnProfile, Person, Poll, Presence, Profile, Reaction, Replies, Report,
+    ReportLine, RequestState, Room, SiteAccess, SiteState, Thread, Welcome,
 };
 pub use parse::Reject;
 

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 49] = [
+const NAMES: [&str; 52] = [
     "hello",
     "send",
     "poll",
@@ -54,6 +54,9 @@ const NAMES: [&str; 49] = [
     "moderate",
     "audit",
     "notices",
+    "settings",
+    "configure",
+    "test_filter",
     "notifications",
     "devices",
     "sign_out",

@@ -50,6 +50,7 @@ fn file() -> String {
     declare::<Moderate<'_>>(&mut out);
     declare::<ModeratorAct>(&mut out);
     declare::<SiteRole>(&mut out);
+    declare::<Level>(&mut out);
     declare::<PushSubscription<'_>>(&mut out);
     declare::<QuietHours>(&mut out);
     declare::<Event<'_>>(&mut out);
@@ -67,6 +68,13 @@ fn file() -> String {
     declare::<AuditEntry<'_>>(&mut out);
     declare::<Notice<'_>>(&mut out);
     declare::<NoticeKind>(&mut out);
+    declare::<Held<'_>>(&mut out);
+    declare::<HeldState>(&mut out);
+    declare::<SiteState<'_>>(&mut out);
+    declare::<SiteAccess>(&mut out);
+    declare::<FilterAct>(&mut out);
+    declare::<FilterHit<'_>>(&mut out);
+    declare::<FilterKind>(&mut out);
     declare::<Room<'_>>(&mut out);
     declare::<Member<'_>>(&mut out);
     declare::<Listed<'_>>(&mut out);

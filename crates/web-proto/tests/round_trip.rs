@@ -507,6 +507,7 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
                 open,
                 role,
                 calls,
+                site: None,
                 limits,
                 time,
                 expires,
@@ -575,6 +576,8 @@ fn moderate() -> impl Strategy<Value = Moderate<'static>> {
             reason,
             report,
             role,
+            devices: false,
+            level: None,
         },
     )
 }
@@ -586,11 +589,26 @@ fn report() -> impl Strategy<Value = Report<'static>> {
         time,
         body,
     });
-    let what = (opt(), number(), opt(), text());
+    let what = (opt(), number(), opt(), opt());
     let said = (report_reason(), text(), vec(line, 0..3), any::<u64>());
     (any::<u64>(), report_state(), what, said, opt(), text()).prop_map(
         |(report, state, (conversation, seq, user, by), (reason, text, lines, time), moderator, note)| {
-            Report { report, state, conversation, seq, user, by, reason, text, lines, time, moderator, note }
+            let held = by.is_none();
+            Report {
+                report,
+                state,
+                conversation,
+                seq,
+                user,
+                by,
+                held,
+                reason,
+                text,
+                lines,
+                time,
+                moderator,
+                note,
+            }
         },
     )
 }

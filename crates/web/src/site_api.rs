@@ -31,6 +31,7 @@ struct Api {
 pub fn site_api(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
     Router::new()
         .route("/v1/sites/{site}/settings", get(settings).patch(change_settings))
+        .route("/v1/sites/{site}/test-filter", post(test_filter))
         .route("/v1/sites/{site}/moderate", post(moderate))
         .route("/v1/sites/{site}/reports", get(reports))
         .route("/v1/sites/{site}/audit", get(audit))
@@ -106,15 +107,34 @@ async fn change_settings(
 async fn change(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
     let caller = api.caller(site, headers)?;
     let patch: Value = serde_json::from_slice(body).map_err(Refused::value)?;
-    let node = Arc::clone(&api.node);
+    let (node, now) = (Arc::clone(&api.node), (api.clock)());
     // It waits for the disk.
-    let changed = tokio::task::spawn_blocking(move || node.change_settings(caller, &patch)).await;
+    let changed = tokio::task::spawn_blocking(move || node.change_settings(caller, &patch, now)).await;
     match changed {
         Ok(Ok(settings)) => Ok(settings.document()),
         Ok(Err(NotSet::Settings(why))) => Err(Refused::value(why)),
         Ok(Err(NotSet::Refused(refusal))) => Err(refusal.into()),
         Err(_) => Err(Refusal::Unavailable.into()),
     }
+}
+
+/// What the filters would do with `body`.
+async fn test_filter(
+    State(api): State<Api>,
+    Path(site): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    answered(do_test_filter(&api, &site, &headers, &body))
+}
+
+fn do_test_filter(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
+    let caller = api.caller(site, headers)?;
+    let asked: Value = serde_json::from_slice(body).map_err(Refused::value)?;
+    let Some(text) = asked["body"].as_str() else { return Err(Refused::value("body: a text")) };
+    let test = api.node.test_filters(caller, text)?;
+    let (act, hits) = moderation::filter_test(&test);
+    Ok(json!({ "act": act, "hits": hits }))
 }
 
 /// The body is the command `moderate` of the protocol, without `t` and `rid`.

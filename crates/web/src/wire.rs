@@ -35,6 +35,7 @@ pub(crate) fn welcome(
         open: welcome.open,
         role: (welcome.role != chat::SiteRole::Member).then(|| moderation::site_role(welcome.role)),
         calls: crate::call_wire::callers(welcome.calls),
+        site: (!welcome.site.is_usual()).then(|| moderation::site_state(&welcome.site)),
         limits,
         time: now.0,
         expires: welcome.expires.0,
@@ -120,6 +121,20 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
             Event::Notices { re: *re, notices: notices.iter().map(moderation::notice).collect() }
         }
         chat::Event::Notice(notice) => Event::Notice { notice: moderation::notice(notice) },
+        chat::Event::Held(held) => Event::Held { held: moderation::held(held) },
+        chat::Event::Site(state) => Event::Site { site: moderation::site_state(state) },
+        chat::Event::Settings { re, settings } => Event::Settings { re: *re, settings: settings.clone() },
+        chat::Event::NotSet { re, why } => Event::Error {
+            code: Code::BadValue,
+            text: Cow::Borrowed(why),
+            re: Some(*re),
+            id: None,
+            retry_after: None,
+        },
+        chat::Event::FilterTested { re, test } => {
+            let (act, hits) = moderation::filter_test(test);
+            Event::FilterTested { re: *re, act, hits }
+        }
         chat::Event::Ack { .. } | chat::Event::Message(..) => unreachable!("written by `write`"),
         chat::Event::SendRefused { client_id, refusal } => error(*refusal, None, Some(client_id)),
         chat::Event::Refused { re, refusal } => error(*refusal, *re, None),
@@ -559,6 +574,9 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::UserExists => Code::UserExists,
         Refusal::NoSuchDevice => Code::NoSuchDevice,
         Refusal::SignedOut => Code::SignedOut,
+        Refusal::TooNew => Code::TooNew,
+        Refusal::Raid => Code::Raid,
+        Refusal::DeviceBanned => Code::DeviceBanned,
         Refusal::NoSession => Code::NoSession,
         Refusal::GoingAway { .. } => Code::GoingAway,
     }
@@ -869,6 +887,9 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
         },
         Command::Audit { rid, after, limit } => chat::Command::Audit { re: rid, page: page(after, limit) },
         Command::Notices { rid, seen } => chat::Command::Notices { re: rid, seen },
+        Command::Settings { rid } => chat::Command::Settings { re: rid },
+        Command::Configure { rid, patch } => chat::Command::Configure { re: rid, patch },
+        Command::TestFilter { rid, body } => chat::Command::TestFilter { re: rid, body: body.into_owned() },
         Command::Notifications { rid, subscribe, unsubscribe, quiet, bodies, mail } => {
             let change = notify_change(subscribe, unsubscribe, quiet);
             let change = change.ok_or_else(wrong(Code::BadValue, Some(rid)))?;

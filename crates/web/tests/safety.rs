@@ -155,6 +155,10 @@ fn what_cannot_be_reported_or_done_says_so() {
     for (request, expected) in [
         (json!({"t": "report", "reason": "spam"}), "bad_value"),
         (json!({"t": "report", "reason": "spam", "user": "mia", "seq": 1}), "bad_value"),
+        (json!({"t": "report", "reason": "filter", "user": "mia"}), "bad_value"),
+        (json!({"t": "settings"}), "not_allowed"),
+        (json!({"t": "configure", "patch": {}}), "not_allowed"),
+        (json!({"t": "test_filter", "body": "x"}), "not_allowed"),
         (json!({"t": "report", "reason": "spam", "conversation": "no"}), "no_such_conversation"),
         (json!({"t": "report", "reason": "spam", "user": "nobody"}), "no_such_user"),
         (json!({"t": "report", "reason": "spam", "user": "mia", "text": "x".repeat(1_001)}), "bad_value"),
@@ -173,11 +177,118 @@ fn what_cannot_be_reported_or_done_says_so() {
         (json!({"t": "moderate", "act": "delete", "seq": 1}), "bad_value"),
         (json!({"t": "moderate", "act": "take_report"}), "bad_value"),
         (json!({"t": "moderate", "act": "take_report", "report": 7}), "no_such_report"),
+        (json!({"t": "moderate", "act": "approve", "report": 7}), "no_such_report"),
+        (json!({"t": "moderate", "act": "refuse", "report": 7}), "no_such_report"),
+        (json!({"t": "moderate", "act": "refuse"}), "bad_value"),
+        (json!({"t": "moderate", "act": "raid"}), "bad_value"),
+        (json!({"t": "moderate", "act": "raid", "until": START_UNIX_MS + 8 * 86_400_000}), "bad_value"),
+        (json!({"t": "moderate", "act": "set_level", "user": "mia"}), "not_allowed"),
+        (json!({"t": "moderate", "act": "shadow_ban", "user": "nobody"}), "no_such_user"),
+        (json!({"t": "test_filter", "body": ""}), "bad_body"),
         (json!({"t": "moderate", "act": "set_role", "user": "anna"}), "bad_value"),
         (json!({"t": "moderate", "act": "set_role", "user": "anna", "role": "admin"}), "not_allowed"),
     ] {
         assert_eq!(code(&mut mia, &mut scene, request.clone()), expected, "{request}");
     }
+}
+
+/// With these of the site's settings.
+fn set(scene: &Scene, settings: &[(&str, &str)]) {
+    let site = scene.store.sites().unwrap().remove(0);
+    let now = settings.iter().fold(site.settings, |now, (path, value)| now.with(path, value).unwrap());
+    scene.store.set_settings(site.id, &now).unwrap();
+    scene.node.refresh_sites().unwrap();
+}
+
+#[test]
+fn a_held_message_is_approved_and_another_one_refused() {
+    let mut scene = Scene::new();
+    set(&scene, &[("filters.patterns", r#"[{"pattern":"cas[i1]no","act":"hold"}]"#)]);
+    let mut anna = scene.enter(Carrier::WebSocket, "anna");
+    let mut tom = scene.enter(Carrier::Stream, "tom");
+    let mut mia = moderator(&mut scene, Carrier::WebSocket);
+    let send = |tom: &mut Client, scene: &mut Scene, id: &str| {
+        tom.say(
+            scene,
+            &json!({"t": "send", "id": id, "to": {"user": "anna"}, "body": "Cas1no!"}).to_string(),
+        );
+        tom.hear(scene).remove(0)["held"].clone()
+    };
+    let held = send(&mut tom, &mut scene, "t-1");
+    assert_eq!(
+        (&held["state"], &held["user"], &held["id"]),
+        (&json!("waiting"), &json!("anna"), &json!("t-1"))
+    );
+    assert!(anna.hear(&mut scene).is_empty());
+    let report = &mia.hear(&mut scene)[0]["report"];
+    assert_eq!(
+        (&report["held"], report.get("by"), &report["reason"]),
+        (&json!(true), None, &json!("filter"))
+    );
+    let approve = json!({"t": "moderate", "rid": 1, "act": "approve", "report": 1});
+    assert_eq!(ask(&mut mia, &mut scene, approve)["report"]["state"], "closed");
+    let heard = tom.hear(&mut scene);
+    assert_eq!(
+        (&heard[0]["t"], &heard[0]["id"], &heard[0]["seq"]),
+        (&json!("message"), &json!("t-1"), &json!(1))
+    );
+    assert_eq!(anna.hear(&mut scene)[0]["body"], "Cas1no!");
+    send(&mut tom, &mut scene, "t-2");
+    let refuse = json!({"t": "moderate", "rid": 2, "act": "refuse", "report": 2, "reason": "No advertising"});
+    ask(&mut mia, &mut scene, refuse);
+    let held = &tom.hear(&mut scene)[0]["held"];
+    assert_eq!((&held["state"], &held["reason"]), (&json!("refused"), &json!("No advertising")));
+    assert!(anna.hear(&mut scene).is_empty());
+    let test = json!({"t": "test_filter", "rid": 3, "body": "casino"});
+    let expected = json!([{"kind": "pattern", "what": "cas[i1]no", "act": "hold"}]);
+    assert_eq!(ask(&mut mia, &mut scene, test)["hits"], expected);
+}
+
+#[test]
+fn an_admin_configures_and_a_moderator_begins_a_raid_mode() {
+    let mut scene = Scene::new();
+    let mut anna = scene.enter(Carrier::Sse, "anna");
+    let mut mia = moderator(&mut scene, Carrier::WebSocket);
+    let (_, done) = rest(
+        &scene,
+        "POST",
+        &format!("/v1/sites/{SITE}/moderate"),
+        Some("service"),
+        json!({"act": "set_role", "user": "anna", "role": "moderator"}),
+    );
+    assert!(done["report"].is_null());
+    let configure = json!({"t": "configure", "rid": 1, "patch": {"access": "read_only"}});
+    assert_eq!(ask(&mut mia, &mut scene, configure)["code"], "not_allowed");
+    assert_eq!(ask(&mut mia, &mut scene, json!({"t": "settings", "rid": 2}))["code"], "not_allowed");
+    let claims = Claims {
+        sub: "ada".into(),
+        role: Some("admin".into()),
+        exp: (START_UNIX_MS / 1000 + 3600) as f64,
+        ..Claims::default()
+    };
+    let token = sign(&claims, &scene::secret()).unwrap();
+    let hello = json!({"t": "hello", "v": 1, "site": SITE, "token": token, "device": "ada-1"});
+    let mut ada = Client::open(&mut scene, Carrier::WebSocket, &hello.to_string());
+    assert_eq!(ada.hear(&mut scene)[0]["role"], "admin");
+    let settings = ask(&mut ada, &mut scene, json!({"t": "settings", "rid": 1}));
+    assert_eq!((&settings["t"], &settings["settings"]["access"]), (&json!("settings"), &json!("open")));
+    let wrong = json!({"t": "configure", "rid": 2, "patch": {"requests": {"messages": 0}}});
+    let wrong = ask(&mut ada, &mut scene, wrong);
+    assert_eq!(
+        (&wrong["code"], &wrong["text"]),
+        (&json!("bad_value"), &json!("requests.messages: 1 to 100"))
+    );
+    let closed =
+        json!({"t": "configure", "rid": 3, "patch": {"access": "read_only", "access_text": "Back at noon"}});
+    assert_eq!(ask(&mut ada, &mut scene, closed)["settings"]["access"], "read_only");
+    let told = json!({"t": "site", "site": {"access": "read_only", "text": "Back at noon"}});
+    assert!(mia.hear(&mut scene).contains(&told) && anna.hear(&mut scene).contains(&told));
+    let until = START_UNIX_MS + 600_000;
+    let raid = json!({"t": "moderate", "rid": 3, "act": "raid", "until": until});
+    assert_eq!(ask(&mut mia, &mut scene, raid)["t"], "moderated");
+    assert!(ada.hear(&mut scene).iter().any(|event| event["site"]["raid_until"] == until));
+    let ended = json!({"t": "moderate", "rid": 4, "act": "end_raid"});
+    assert_eq!(ask(&mut mia, &mut scene, ended)["t"], "moderated");
 }
 
 /// The router alone, as the gateway calls it.
@@ -230,6 +341,19 @@ fn a_sites_server_sets_and_acts_over_rest() {
     let (status, done) =
         rest(&scene, "POST", &act, Some("service"), json!({"act": "close_report", "report": 1}));
     assert_eq!((status, &done["report"]["state"]), (200, &json!("closed")));
+    let test = format!("/v1/sites/{SITE}/test-filter");
+    let (status, found) = rest(&scene, "POST", &test, Some("service"), json!({"body": "Hello"}));
+    assert_eq!((status, found), (200, json!({"act": null, "hits": []})));
+    assert_eq!(rest(&scene, "POST", &test, Some("service"), json!({"text": 1})).0, 400);
+    assert_eq!(rest(&scene, "POST", &test, Some("moderator"), json!({"body": "Hello"})).0, 403);
+    let patch = json!({"filters": {"words": ["casino"], "words_act": "hold"}});
+    assert_eq!(rest(&scene, "PATCH", &path, Some("service"), patch).0, 200);
+    let (_, found) = rest(&scene, "POST", &test, Some("service"), json!({"body": "A casino"}));
+    assert_eq!(found["act"], "hold");
+    let shadow = json!({"act": "shadow_ban", "user": "anna"});
+    assert_eq!(rest(&scene, "POST", &act, Some("service"), shadow).0, 200);
+    let level = json!({"act": "set_level", "user": "tom", "level": "trusted"});
+    assert_eq!(rest(&scene, "POST", &act, Some("service"), level).0, 200);
     let mute = json!({"act": "mute", "user": "tom", "reason": "Spam"});
     assert_eq!(rest(&scene, "POST", &act, Some("service"), mute).0, 200);
     scene.settle();

@@ -357,6 +357,20 @@ export type Command =
       seen?: boolean;
     }
   | {
+      t: "settings";
+      rid: number;
+    }
+  | {
+      t: "configure";
+      rid: number;
+      patch: object;
+    }
+  | {
+      t: "test_filter";
+      rid: number;
+      body: string;
+    }
+  | {
       t: "notifications";
       rid: number;
       /** This browser takes notifications from now on. */
@@ -542,7 +556,7 @@ export type MemberAction = "invite" | "remove" | "ban" | "unban" | "set_role";
 export type RequestAnswer = "accept" | "dismiss";
 
 /** Why something is reported. */
-export type ReportReason = "spam" | "abuse" | "sexual" | "violence" | "fraud" | "other";
+export type ReportReason = "spam" | "abuse" | "sexual" | "violence" | "fraud" | "other" | "filter";
 
 /** Whether somebody looks after a report. */
 export type ReportState = "open" | "taken" | "closed";
@@ -557,21 +571,28 @@ export type Moderate = {
   conversation?: string;
   /** With `delete`. */
   seq?: number;
-  /** With `mute` and `ban`: Unix milliseconds of the end; left out: there is none. */
+  /** With `mute`, `ban` and `shadow_ban`: Unix milliseconds of the end; left out: there is none. With `raid`: of its end. */
   until?: number;
-  /** With `warn`, `mute`, `ban`: told to the user. With `close_report`: a note for moderators. At most 1,000 bytes. */
+  /** With `warn`, `mute`, `ban`, `refuse`: told to the user. With `shadow_ban` and `close_report`: a note for moderators. At most 1,000 bytes. */
   reason?: string;
   /** With those about reports. */
   report?: number;
   /** With `set_role`, which only admins may. */
   role?: SiteRole;
+  /** With `ban` on the whole site: the devices too, from which they are here and from which they try to come. */
+  devices?: boolean;
+  /** With `set_level`; left out: by age and activity again. */
+  level?: Level;
 };
 
 /** What a moderator can do. */
-export type ModeratorAct = "warn" | "mute" | "unmute" | "ban" | "unban" | "kick" | "set_role" | "delete" | "take_report" | "close_report" | "reopen_report";
+export type ModeratorAct = "warn" | "mute" | "unmute" | "ban" | "unban" | "kick" | "set_role" | "delete" | "take_report" | "close_report" | "reopen_report" | "approve" | "refuse" | "shadow_ban" | "lift_shadow_ban" | "set_level" | "raid" | "end_raid";
 
 /** What a user may do on the whole site, beside being a member of it. */
 export type SiteRole = "member" | "moderator" | "admin";
+
+/** How well a member is known. */
+export type Level = "new" | "basic" | "trusted";
 
 /** What a browser's `PushSubscription` says of itself (W3C Push API), and in what language its notices are worded. */
 export type PushSubscription = {
@@ -914,6 +935,26 @@ export type Event =
       notice: Notice;
     }
   | {
+      t: "held";
+      held: Held;
+    }
+  | {
+      t: "site";
+      site: SiteState;
+    }
+  | {
+      t: "settings";
+      re: number;
+      settings: object;
+    }
+  | {
+      t: "filter_tested";
+      re: number;
+      /** Absent: it would be sent as any other. */
+      act?: FilterAct;
+      hits: Array<FilterHit>;
+    }
+  | {
       t: "notifications";
       re: number;
       /** `applicationServerKey` for a browser's subscription. Absent: this server sends no push notifications. */
@@ -987,6 +1028,8 @@ export type Welcome = {
   role?: SiteRole;
   /** Whose calls ring here; absent: those of contacts. */
   calls?: CallsFrom;
+  /** Who may write on the site; absent: all, and there is no raid. */
+  site?: SiteState;
   limits: Limits;
   /** Server time, Unix milliseconds. */
   time: number;
@@ -1103,8 +1146,10 @@ export type Report = {
   seq?: number;
   /** Who has written it, or is reported. */
   user?: string;
-  /** Who has reported it. */
-  by: string;
+  /** Who has reported it; absent: a filter. */
+  by?: string;
+  /** A message that nobody else sees: `approve` sends it, `refuse` does not. It is the last of `lines`. */
+  held?: boolean;
   reason: ReportReason;
   text?: string;
   /** The message and those around it, as they were when it was reported. */
@@ -1150,6 +1195,48 @@ export type Notice = {
 };
 
 export type NoticeKind = "warning" | "mute" | "ban" | "unmute";
+
+/** A message that only its sender sees. */
+export type Held = {
+  /** The `id` of the `send`. */
+  id: string;
+  conversation: string;
+  /** The other one, in a direct conversation. */
+  user?: string;
+  state: HeldState;
+  body: string;
+  /** Unix milliseconds. */
+  time: number;
+  reply_to?: number;
+  /** With `refused`: what a moderator says about it. */
+  reason?: string;
+};
+
+export type HeldState = "waiting" | "refused" | "kept";
+
+/** Who may write on a site. */
+export type SiteState = {
+  access: SiteAccess;
+  /** What its owner says about it. */
+  text?: string;
+  /** For moderators: until when new members cannot write first or in rooms. Unix milliseconds. */
+  raid_until?: number;
+};
+
+export type SiteAccess = "open" | "read_only" | "closed";
+
+/** What a filter does with a message. */
+export type FilterAct = "flag" | "hold" | "reject";
+
+/** What in a text fits a filter. */
+export type FilterHit = {
+  kind: FilterKind;
+  /** The word, the host of the link, or the pattern. */
+  what: string;
+  act: FilterAct;
+};
+
+export type FilterKind = "word" | "link" | "pattern";
 
 /** A room, without its messages. */
 export type Room = {
@@ -1480,7 +1567,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "removed" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "removed" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -1540,6 +1627,9 @@ export const COMES_BACK = {
   too_many_pinned: "never",
   filtered: "never",
   poll_closed: "never",
+  too_new: "never",
+  raid: "never",
+  device_banned: "never",
   no_push: "never",
   no_such_file: "never",
   file_too_large: "never",
@@ -1611,6 +1701,9 @@ export const HTTP_STATUS = {
   too_many_pinned: 409,
   filtered: 403,
   poll_closed: 409,
+  too_new: 403,
+  raid: 403,
+  device_banned: 403,
   no_push: 409,
   no_such_file: 404,
   file_too_large: 413,
@@ -1682,6 +1775,9 @@ export const CLOSE_CODE = {
   too_many_pinned: 4026,
   filtered: 4058,
   poll_closed: 4080,
+  too_new: 4059,
+  raid: 4060,
+  device_banned: 4061,
   no_push: 4043,
   no_such_file: 4070,
   file_too_large: 4071,

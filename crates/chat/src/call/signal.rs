@@ -11,10 +11,10 @@ use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
 use crate::peer::{Job, Peer, may_write};
-use crate::requests::rules;
+use crate::requests::{is_stranger, rules};
 use crate::{
-    Append, Appended, ContactState, ConversationId, Event, Message, Mode, Refusal, Relation, SessionHandle,
-    SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
+    Append, Appended, ContactState, ConversationId, ConversationRow, Event, Message, Mode, Refusal, Relation,
+    SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
 };
 
 /// May one call the other? Whoever may not write may not call either, and hears the same.
@@ -68,13 +68,30 @@ impl Inner {
         let (session, config) = (asker.session, &self.config.calls);
         let site = &asker.site.site;
         let from = site.settings.calls.from.unwrap_or(config.from);
-        let allowed = may_call(from, site.mode, peer.is_banned, peer.relation)
-            // A stranger's request waits without a sound.
-            && rules(&site.settings, site.mode, peer.relation).is_none();
+        let allowed = may_call(from, site.mode, peer.is_banned, peer.relation);
         let sound = check_description(&offer).and_then(|()| allowed.then_some(()).ok_or(Refusal::NotAllowed));
         if let Err(refusal) = sound {
             return self.refuse(session.handle, answer_to(re), refusal);
         }
+        let invite = Invite { re, user, media, offer };
+        let is_raid = asker.recent && site.settings.raid.is_on(now) && is_stranger(peer.relation);
+        if !is_raid && rules(&site.settings, site.mode, peer.relation).is_none() {
+            return self.ring(asker, peer, invite, now);
+        }
+        // A stranger's request waits without a sound: nobody rings before there was an answer.
+        let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
+        let (node, asker, peer) = (self.clone(), asker.clone(), *peer);
+        let done = move |row: Result<Option<ConversationRow>, StoreError>| match row {
+            Ok(Some(row)) if row.request.is_none() => node.ring(&asker, &peer, invite, now),
+            Ok(_) => node.refuse(session.handle, answer_to(re), Refusal::NotAllowed),
+            Err(error) => node.refuse(session.handle, answer_to(re), unavailable(error)),
+        };
+        self.store.conversation(session.user, conversation, Box::new(done));
+    }
+
+    fn ring(self: &Arc<Self>, asker: &Asker, peer: &Peer, invite: Invite, now: Timestamp) {
+        let Invite { re, user, media, offer } = invite;
+        let (session, config) = (asker.session, &self.config.calls);
         let pace = Rate::per_minute(config.burst, config.per_minute);
         let pace = if asker.guest { pace.slowed(GUEST_SHARE) } else { pace };
         let (id, ticket) = self.draw();

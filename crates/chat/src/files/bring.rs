@@ -77,7 +77,16 @@ impl Node {
                 }
                 // Nobody answers to it: no session has this handle.
                 let session = SessionId { user: row.id, handle: SessionHandle(u64::MAX) };
-                let asker = Asker { session, sub: row.profile.sub.clone(), guest, role, site: live };
+                let asker = Asker {
+                    session,
+                    sub: row.profile.sub.clone(),
+                    guest,
+                    role,
+                    level: row.on_site.level,
+                    recent: false,
+                    shadowed: row.on_site.shadowed,
+                    site: live,
+                };
                 Ok(Identified { asker, is_muted: row.on_site.muted })
             }));
         };

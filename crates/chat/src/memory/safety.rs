@@ -1,12 +1,13 @@
-//! The parts of the port that are about requests and about order.
+//! The parts of the port that are about requests, about messages beside the log, and about order.
 
 use super::MemoryStore;
+use crate::held::{Held, HeldStore, Kept, NewHeld};
 use crate::moderation::ModerationStore;
 use crate::requests::RequestStore;
 use crate::{
-    Append, AuditPage, By, ConversationId, Done, Ended, Moderated, ModeratorAct, NewReport, Notice, Refusal,
-    ReportRow, ReportState, ReportsPage, RequestAnswer, RequestAnswered, RequestRules, Requested, SiteId,
-    Timestamp, UserId,
+    Append, AuditPage, By, ConversationId, DeviceBan, Done, Ended, Moderated, ModeratorAct, NewReport,
+    Notice, Refusal, ReportRow, ReportState, ReportsPage, RequestAnswer, RequestAnswered, RequestRules,
+    Requested, SiteId, Timestamp, UserId,
 };
 
 impl RequestStore for MemoryStore {
@@ -22,6 +23,20 @@ impl RequestStore for MemoryStore {
         done: Done<Result<RequestAnswered, Refusal>>,
     ) {
         self.write(move |tables| tables.answer_request(conversation, user, answer), done);
+    }
+}
+
+impl HeldStore for MemoryStore {
+    fn hold(&self, new: NewHeld, done: Done<Result<Kept, Refusal>>) {
+        self.write(move |tables| tables.hold_message(new), done);
+    }
+
+    fn held_by(&self, user: UserId, done: Done<Vec<Held>>) {
+        self.read(move |tables| tables.held_by(user), done);
+    }
+
+    fn held_of_report(&self, site: SiteId, asker: By, report: u64, done: Done<Result<Held, Refusal>>) {
+        self.read(move |tables| tables.held_of_report(site, asker, report), done);
     }
 }
 
@@ -78,5 +93,9 @@ impl ModerationStore for MemoryStore {
 
     fn end_sanctions(&self, now: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>) {
         self.write(move |tables| tables.end_sanctions(now), done);
+    }
+
+    fn device_bans(&self, done: Done<Vec<DeviceBan>>) {
+        self.read(|tables| tables.device_bans(), done);
     }
 }

@@ -5,6 +5,7 @@ mod device;
 mod erase;
 mod export;
 mod files;
+mod held;
 mod merge;
 mod moderation;
 mod notify;
@@ -22,7 +23,7 @@ use rich::Bears;
 
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
-    ConversationList, ConversationOf, ConversationRow, ConversationsPage, FileId, Gap, HistoryPage,
+    ConversationList, ConversationOf, ConversationRow, ConversationsPage, FileId, Gap, HistoryPage, Level,
     MOST_PINNED, MarkerRow, PeoplePage, Position, Privacy, Profile, Refusal, Relation, Request, ResumeFrom,
     Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Status, Sub, Timestamp, UserId, UserRow,
     directory,
@@ -48,6 +49,8 @@ pub(super) struct Tables {
     /// By user: the day of their last request, and how many there were on it.
     requests: HashMap<UserId, (u64, u32)>,
     moderation: moderation::Kept,
+    /// Oldest first.
+    held: Vec<held::Entry>,
     drafts: BTreeMap<(UserId, ConversationId), Box<str>>,
     files: BTreeMap<FileId, files::Entry>,
     notifications: notify::Notifications,
@@ -156,6 +159,19 @@ impl Tables {
         row.banned = banned;
         self.revision += 1;
         true
+    }
+
+    pub(super) fn keep_level(&mut self, user: UserId, level: Level) -> Option<UserRow> {
+        let row = self.users.get_mut(&user)?;
+        if !row.on_site.fixed {
+            row.on_site.level = row.on_site.level.max(level);
+        }
+        Some(row.clone())
+    }
+
+    pub(super) fn written(&self, user: UserId, most: u32) -> u32 {
+        let of_user = self.message_by_client_id.keys().filter(|(from, _)| *from == user);
+        of_user.take(most as usize).count() as u32
     }
 
     pub(super) fn user(&self, site: SiteId, sub: &Sub) -> Option<UserRow> {
@@ -585,6 +601,7 @@ impl Tables {
         self.used_tokens.retain(|(of, _), _| *of != site);
         self.requests.retain(|user, _| user.site != site);
         self.moderation.forget(site);
+        self.held.retain(|entry| entry.held.from.site != site);
         self.drafts.retain(|(user, _), _| user.site != site);
         self.remove_files_of_site(site);
         self.notifications.remove_site(site);

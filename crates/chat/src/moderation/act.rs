@@ -2,41 +2,102 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{
-    AuditPage, By, Moderated, ModeratorAct, Notice, NoticeKind, ReportRow, Sanction, SanctionKind, SiteRole,
-    is_reason,
+    AuditPage, By, Moderated, ModeratorAct, Notice, NoticeKind, REASON_BYTES, ReportRow, Sanction,
+    SanctionKind, SiteRole, is_reason,
 };
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::{
-    ChangedMessage, ConversationId, Event, MemberChanged, PageOf, Refusal, Seq, SiteId, StoreError, Sub,
-    Timestamp, UserId, UserRow,
+    ChangedMessage, ConversationId, Event, Level, MemberChanged, PageOf, Raid, Refusal, Seq, Settings,
+    SettingsError, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
 };
+
+/// A raid mode that somebody begins by hand lasts a week at most.
+const LONGEST_RAID_MS: u64 = 7 * crate::trust::DAY_MS;
 
 /// What is asked for, with users by the site's names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moderate {
-    Sanction { user: Sub, room: Option<ConversationId>, kind: SanctionKind, until: Timestamp, reason: String },
-    Lift { user: Sub, room: Option<ConversationId>, kind: SanctionKind },
-    Kick { user: Sub },
-    SetRole { user: Sub, role: SiteRole },
-    DeleteMessage { conversation: ConversationId, seq: Seq },
-    TakeReport { report: u64 },
-    CloseReport { report: u64, note: String },
-    ReopenReport { report: u64 },
+    Sanction {
+        user: Sub,
+        room: Option<ConversationId>,
+        kind: SanctionKind,
+        until: Timestamp,
+        reason: String,
+    },
+    /// On the whole site, with the devices from which they are here, and from which they come.
+    BanWithDevices {
+        user: Sub,
+        until: Timestamp,
+        reason: String,
+    },
+    Lift {
+        user: Sub,
+        room: Option<ConversationId>,
+        kind: SanctionKind,
+    },
+    Kick {
+        user: Sub,
+    },
+    SetRole {
+        user: Sub,
+        role: SiteRole,
+    },
+    DeleteMessage {
+        conversation: ConversationId,
+        seq: Seq,
+    },
+    TakeReport {
+        report: u64,
+    },
+    CloseReport {
+        report: u64,
+        note: String,
+    },
+    ReopenReport {
+        report: u64,
+    },
+    Approve {
+        report: u64,
+    },
+    RefuseHeld {
+        report: u64,
+        reason: String,
+    },
+    /// None: by age and activity again.
+    SetLevel {
+        user: Sub,
+        level: Option<Level>,
+    },
+    Configure {
+        patch: Box<Value>,
+    },
+    /// In the past: it is over.
+    Raid {
+        until: Timestamp,
+    },
 }
 
 impl Moderate {
     fn user(&self) -> Option<&Sub> {
         match self {
             Moderate::Sanction { user, .. }
+            | Moderate::BanWithDevices { user, .. }
             | Moderate::Lift { user, .. }
             | Moderate::Kick { user }
-            | Moderate::SetRole { user, .. } => Some(user),
+            | Moderate::SetRole { user, .. }
+            | Moderate::SetLevel { user, .. } => Some(user),
             Moderate::DeleteMessage { .. }
             | Moderate::TakeReport { .. }
             | Moderate::CloseReport { .. }
-            | Moderate::ReopenReport { .. } => None,
+            | Moderate::ReopenReport { .. }
+            | Moderate::Approve { .. }
+            | Moderate::RefuseHeld { .. }
+            | Moderate::Configure { .. }
+            | Moderate::Raid { .. } => None,
         }
     }
 
@@ -44,15 +105,27 @@ impl Moderate {
         let is_sound = match self {
             Moderate::Sanction { room, kind, until, reason, .. } => {
                 let has_end = *until > now && *until <= Timestamp::MAX;
-                is_reason(reason) && (has_end || *kind == SanctionKind::Warning) && is_room(site, *room)
+                let has_place = *kind != SanctionKind::Shadow || room.is_none();
+                is_reason(reason)
+                    && (has_end || *kind == SanctionKind::Warning)
+                    && has_place
+                    && is_room(site, *room)
+            }
+            Moderate::BanWithDevices { until, reason, .. } => {
+                is_reason(reason) && *until > now && *until <= Timestamp::MAX
             }
             Moderate::Lift { room, .. } => is_room(site, *room),
             Moderate::CloseReport { note, .. } => is_reason(note),
+            Moderate::RefuseHeld { reason, .. } => is_reason(reason),
+            Moderate::Raid { until } => until.since(now) <= LONGEST_RAID_MS,
             Moderate::DeleteMessage { conversation, .. } => conversation.site == site,
             Moderate::Kick { .. }
             | Moderate::SetRole { .. }
             | Moderate::TakeReport { .. }
-            | Moderate::ReopenReport { .. } => true,
+            | Moderate::ReopenReport { .. }
+            | Moderate::Approve { .. }
+            | Moderate::SetLevel { .. }
+            | Moderate::Configure { .. } => true,
         };
         if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
     }
@@ -71,7 +144,15 @@ impl Moderate {
                     reason,
                 })
             }
+            Moderate::BanWithDevices { until, reason, .. } => ModeratorAct::Sanction(Sanction {
+                user: user?,
+                room: None,
+                kind: SanctionKind::Ban,
+                until,
+                reason: reason.into(),
+            }),
             Moderate::Lift { room, kind, .. } => ModeratorAct::Lift { user: user?, room, kind },
+            Moderate::SetLevel { level, .. } => ModeratorAct::SetLevel(user?, level),
             Moderate::Kick { .. } => ModeratorAct::Kick(user?),
             Moderate::SetRole { role, .. } => ModeratorAct::SetRole(user?, role),
             Moderate::DeleteMessage { conversation, seq } => {
@@ -80,6 +161,10 @@ impl Moderate {
             Moderate::TakeReport { report } => ModeratorAct::TakeReport(report),
             Moderate::CloseReport { report, note } => ModeratorAct::CloseReport(report, note.into()),
             Moderate::ReopenReport { report } => ModeratorAct::ReopenReport(report),
+            Moderate::Approve { report } => ModeratorAct::Approved(report),
+            Moderate::RefuseHeld { report, reason } => ModeratorAct::RefuseHeld(report, reason.into()),
+            Moderate::Configure { patch } => ModeratorAct::Configure(patch),
+            Moderate::Raid { until } => ModeratorAct::Raid(until),
         })
     }
 }
@@ -105,6 +190,31 @@ impl ModeratorAct {
                 ("close_report", None, None, format!("{report} {note}").trim_end().to_owned())
             }
             ModeratorAct::ReopenReport(report) => ("reopen_report", None, None, report.to_string()),
+            ModeratorAct::Approved(report) => ("approve", None, None, report.to_string()),
+            ModeratorAct::RefuseHeld(report, reason) => {
+                ("refuse", None, None, format!("{report} {reason}").trim_end().to_owned())
+            }
+            ModeratorAct::SetLevel(user, level) => {
+                ("set_level", Some(*user), None, level.map_or("auto", Level::word).to_owned())
+            }
+            ModeratorAct::BanDevices { user, devices, .. } => {
+                ("ban_devices", Some(*user), None, devices.len().to_string())
+            }
+            ModeratorAct::Configure(patch) => ("configure", None, None, shortened(patch.to_string())),
+            ModeratorAct::Raid(Timestamp(0)) => ("end_raid", None, None, String::new()),
+            ModeratorAct::Raid(until) => ("raid", None, None, format!("until {}", until.0)),
+        }
+    }
+
+    /// The site's settings with it, where it changes them. For stores.
+    pub fn configured(&self, before: &Settings) -> Option<Result<Settings, SettingsError>> {
+        match self {
+            ModeratorAct::Configure(patch) => Some(before.patched(patch)),
+            ModeratorAct::Raid(until) => {
+                let raid = Raid { until: until.0, ..before.raid };
+                Some(Ok(Settings { raid, ..before.clone() }))
+            }
+            _ => None,
         }
     }
 
@@ -121,7 +231,7 @@ impl ModeratorAct {
             ModeratorAct::Sanction(sanction)
                 if sanction.kind != SanctionKind::Ban || sanction.room.is_some() =>
             {
-                Some(sanction.notice())
+                sanction.notice()
             }
             ModeratorAct::Lift { kind: SanctionKind::Mute, room, .. } => {
                 Some(Notice { kind: NoticeKind::Unmute, room: *room, until: None, reason: "".into() })
@@ -131,8 +241,18 @@ impl ModeratorAct {
     }
 }
 
+/// Longer lists of words stand in the settings themselves.
+fn shortened(mut text: String) -> String {
+    if text.len() > REASON_BYTES {
+        let end = (0..=REASON_BYTES - 4).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
 /// Called once, perhaps on a thread of the store.
-type Then = Box<dyn FnOnce(Result<Option<Box<ReportRow>>, Refusal>) + Send>;
+pub(crate) type Then = Box<dyn FnOnce(Result<Option<Box<ReportRow>>, Refusal>) + Send>;
 
 impl Inner {
     pub(crate) fn moderate(self: &Arc<Self>, asker: &Asker, re: u64, wanted: Moderate, now: Timestamp) {
@@ -158,6 +278,10 @@ impl Inner {
         if let Err(refusal) = wanted.check(site, now) {
             return then(Err(refusal));
         }
+        if let Moderate::Approve { report } = wanted {
+            return self.approve(site, by, name, report, now, then);
+        }
+        let with_devices = matches!(wanted, Moderate::BanWithDevices { .. });
         let (node, user) = (self.clone(), wanted.user().cloned());
         let found = move |row: Result<Option<UserRow>, StoreError>| {
             let act = row.map_err(unavailable).and_then(|row| {
@@ -165,6 +289,7 @@ impl Inner {
                 wanted.act(row.as_ref()).ok_or(Refusal::NoSuchUser)
             });
             match act {
+                Ok(act) if with_devices => node.ban_with_devices(site, by, name, act, now, then),
                 Ok(act) => node.do_act(site, by, name, act, now, then),
                 Err(refusal) => then(Err(refusal)),
             }
@@ -175,7 +300,27 @@ impl Inner {
         }
     }
 
-    fn do_act(
+    /// First the devices, while their sessions tell which they are.
+    fn ban_with_devices(
+        self: &Arc<Self>,
+        site: SiteId,
+        by: By,
+        name: Option<Sub>,
+        ban: ModeratorAct,
+        now: Timestamp,
+        then: Then,
+    ) {
+        let ModeratorAct::Sanction(Sanction { user, until, .. }) = ban else { return };
+        let devices = ModeratorAct::BanDevices { user, devices: self.fingerprints_here(user), until };
+        let node = self.clone();
+        let and_the_user = move |outcome: Result<_, Refusal>| match outcome {
+            Ok(_) => node.do_act(site, by, name, ban, now, then),
+            Err(refusal) => then(Err(refusal)),
+        };
+        self.do_act(site, by, None, devices, now, Box::new(and_the_user));
+    }
+
+    pub(crate) fn do_act(
         self: &Arc<Self>,
         site: SiteId,
         by: By,
@@ -202,7 +347,13 @@ impl Inner {
 
     /// On disk: whom it concerns is told.
     fn moderated(self: &Arc<Self>, site: SiteId, act: &ModeratorAct, name: Option<Sub>, done: Moderated) {
-        let Moderated { user, report, message, member } = done;
+        let Moderated { user, report, message, member, held, settings } = done;
+        if let Some(settings) = settings {
+            self.settings_are(site, *settings);
+        }
+        if let Some(held) = held {
+            self.tell_in_passing(held.from, None, Event::Held(Box::new(held)));
+        }
         if let Some(row) = user {
             self.standing_changed(&row);
             if let ModeratorAct::Sanction(sanction) = act {
@@ -223,6 +374,11 @@ impl Inner {
         }
         if let Some(report) = report {
             self.tell_moderators(site, report);
+        }
+        let is_of_devices = matches!(act, ModeratorAct::BanDevices { .. })
+            || matches!(act, ModeratorAct::Lift { kind: SanctionKind::Ban, room: None, .. });
+        if is_of_devices {
+            self.read_device_bans();
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{Ended, Notice, NoticeKind, SanctionKind, SiteRole, SiteStanding};
+use super::{Ended, Notice, NoticeKind, SanctionKind, SiteRole, SiteStanding, StandingHere};
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::session::UserHere;
@@ -28,7 +28,7 @@ impl Inner {
 
     pub(crate) fn stand(&self, user: UserId, on_site: SiteStanding) {
         if let Some(user) = self.here.lock(user).user(user) {
-            user.on_site = on_site;
+            user.standing.set(on_site);
         }
     }
 
@@ -37,7 +37,7 @@ impl Inner {
         let by_user: HashMap<UserId, SiteStanding> = rows.iter().map(|row| (row.id, row.on_site)).collect();
         for mut shard in self.here.each() {
             for user in shard.users() {
-                user.on_site = by_user.get(&user.id).copied().unwrap_or_default();
+                user.standing.set(by_user.get(&user.id).copied().unwrap_or_default());
             }
         }
     }
@@ -46,7 +46,8 @@ impl Inner {
     pub(crate) fn end_banned(self: &Arc<Self>, user: UserId) {
         let mut shard = self.here.lock(user);
         let Some(here) = shard.user(user).filter(|user| !user.sessions.is_empty()) else { return };
-        here.on_site.muted = true;
+        let standing = SiteStanding { muted: true, ..here.standing.get() };
+        here.standing = StandingHere::new(standing, here.standing.is_recent());
         drop(shard);
         let node = self.clone();
         self.with_ban(user, move |ban| {
@@ -93,7 +94,7 @@ impl Inner {
     pub(crate) fn end_closed(self: &Arc<Self>) {
         for live in self.sites.closed() {
             let site = live.site.id;
-            let leaves = |user: &UserHere| user.id.site == site && user.on_site.role < SiteRole::Moderator;
+            let leaves = |user: &UserHere| user.id.site == site && user.standing.get().role < SiteRole::Moderator;
             self.end_all_with(leaves, |handle| self.bye_closed(handle, &live.site.settings));
         }
     }
@@ -107,6 +108,7 @@ impl Inner {
             }
         };
         self.store.notices(session.user, Box::new(done));
+        self.tell_held(session);
     }
 
     pub(crate) fn notices(self: &Arc<Self>, asker: &Asker, re: u64, seen: bool) {

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::SiteRole;
+use super::{DeviceBan, SiteRole};
 use crate::{
-    ChangedMessage, ConversationId, Done, MemberChanged, Refusal, Seq, SiteId, Sub, Timestamp, UserId,
-    UserRow,
+    ChangedMessage, ConversationId, Done, Held, Level, MemberChanged, Refusal, Seq, Settings, SiteId, Sub,
+    Timestamp, UserId, UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
@@ -50,6 +50,8 @@ pub trait ModerationStore: Send + Sync + 'static {
     fn notices_seen(&self, user: UserId, done: Done<()>);
     /// Takes back what has ended by now. Also answers when the next one ends.
     fn end_sanctions(&self, now: Timestamp, done: Done<(Vec<Ended>, Option<Timestamp>)>);
+    /// All that may not come in, of all sites.
+    fn device_bans(&self, done: Done<Vec<DeviceBan>>);
 }
 
 /// On whose word something is done.
@@ -63,6 +65,7 @@ pub enum By {
 /// What somebody reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReport {
+    /// [`UserId::nobody`]: a filter.
     pub by: UserId,
     pub about: ReportAbout,
     pub reason: ReportReason,
@@ -75,6 +78,8 @@ pub enum ReportAbout {
     Message(ConversationId, Seq),
     User(UserId),
     Room(ConversationId),
+    /// A message that a filter holds, and nobody else sees.
+    Held(ConversationId),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,6 +90,8 @@ pub enum ReportReason {
     Violence,
     Fraud,
     Other,
+    /// A filter has found it. Nobody reports it so.
+    Filter,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,7 +110,8 @@ pub struct ReportRow {
     pub about: ReportAbout,
     /// Who has written it, or is reported; None for a room.
     pub user: Option<Sub>,
-    pub by: Sub,
+    /// None: a filter.
+    pub by: Option<Sub>,
     pub reason: ReportReason,
     pub text: Box<str>,
     /// As they were then.
@@ -144,8 +152,24 @@ pub enum ModeratorAct {
     /// Ends the sessions of now.
     Kick(UserId),
     TakeReport(u64),
+    /// A message that is held with it is refused.
     CloseReport(u64, Box<str>),
     ReopenReport(u64),
+    /// The message that was held with this report was sent.
+    Approved(u64),
+    /// The message that is held with this report is refused; its sender is told why.
+    RefuseHeld(u64, Box<str>),
+    /// None: by age and activity again.
+    SetLevel(UserId, Option<Level>),
+    BanDevices {
+        user: UserId,
+        devices: Vec<u64>,
+        until: Timestamp,
+    },
+    /// A merge patch of the site's settings.
+    Configure(Box<serde_json::Value>),
+    /// Until then; in the past: it is over.
+    Raid(Timestamp),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,6 +190,8 @@ pub enum SanctionKind {
     Warning,
     Mute,
     Ban,
+    /// What they write is seen by nobody else. They are not told. On the whole site only.
+    Shadow,
 }
 
 /// What an act has led to, for those who must be told.
@@ -176,6 +202,10 @@ pub struct Moderated {
     pub report: Option<ReportRow>,
     pub message: Option<ChangedMessage>,
     pub member: Option<MemberChanged>,
+    /// One that was refused.
+    pub held: Option<Held>,
+    /// Of the site, where they changed.
+    pub settings: Option<Box<Settings>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,6 +265,7 @@ impl SanctionKind {
             SanctionKind::Warning => "warn",
             SanctionKind::Mute => "mute",
             SanctionKind::Ban => "ban",
+            SanctionKind::Shadow => "shadow_ban",
         }
     }
 
@@ -244,27 +275,30 @@ impl SanctionKind {
             SanctionKind::Warning => "lift_warning",
             SanctionKind::Mute => "unmute",
             SanctionKind::Ban => "unban",
+            SanctionKind::Shadow => "lift_shadow_ban",
         }
     }
 
-    pub fn notice(self) -> NoticeKind {
+    /// None: they are not told.
+    pub fn notice(self) -> Option<NoticeKind> {
         match self {
-            SanctionKind::Warning => NoticeKind::Warning,
-            SanctionKind::Mute => NoticeKind::Mute,
-            SanctionKind::Ban => NoticeKind::Ban,
+            SanctionKind::Warning => Some(NoticeKind::Warning),
+            SanctionKind::Mute => Some(NoticeKind::Mute),
+            SanctionKind::Ban => Some(NoticeKind::Ban),
+            SanctionKind::Shadow => None,
         }
     }
 }
 
 impl Sanction {
-    /// What the user is told.
-    pub fn notice(&self) -> Notice {
+    /// What the user is told, if anything.
+    pub fn notice(&self) -> Option<Notice> {
         let has_end = self.kind != SanctionKind::Warning && self.until < Timestamp::MAX;
-        Notice {
-            kind: self.kind.notice(),
+        Some(Notice {
+            kind: self.kind.notice()?,
             room: self.room,
             until: has_end.then_some(self.until),
             reason: self.reason.clone(),
-        }
+        })
     }
 }

@@ -29,6 +29,7 @@ impl Inner {
     ) {
         let session = asker.session;
         let is_sound = is_reason(&text)
+            && reason != ReportReason::Filter
             && match &of {
                 ReportOf::User(user) => *user != asker.sub,
                 ReportOf::Room(room) => room.is_room(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Refusal;
+use crate::{Level, Refusal};
 
 /// What a user may do on the site, beside being a member of it; the greater may do more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -36,8 +36,64 @@ pub struct SiteStanding {
     pub role: SiteRole,
     /// May read, and not write.
     pub muted: bool,
-    /// There is a sanction or a warning to be told at the next sign-in.
+    /// There is something to be told at the next sign-in: a sanction, a warning, a message that is kept apart.
     pub noticed: bool,
+    /// What they write is seen by nobody else, and they are not told.
+    pub shadowed: bool,
+    pub level: Level,
+    /// A moderator has set the level.
+    pub fixed: bool,
+}
+
+impl SiteStanding {
+    /// What is stored, for who is here: a level that they have reached by now stays.
+    fn for_who_was(self, before: SiteStanding) -> SiteStanding {
+        let keeps = !self.fixed && !before.fixed;
+        SiteStanding { level: if keeps { self.level.max(before.level) } else { self.level }, ..self }
+    }
+}
+
+/// The same of who is here, in a byte: a million of them are kept. What is to be told was told when they came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct StandingHere(u8);
+
+impl StandingHere {
+    /// `recent`: so new, when they came in, that raid mode means them.
+    pub(crate) fn new(standing: SiteStanding, recent: bool) -> StandingHere {
+        let SiteStanding { role, muted, noticed: _, shadowed, level, fixed } = standing;
+        let flags = [(muted, 16), (shadowed, 32), (fixed, 64), (recent, 128)];
+        let flags = flags.into_iter().map(|(is_set, bit)| if is_set { bit } else { 0 }).sum::<u8>();
+        StandingHere(role as u8 + ((level as u8) << 2) + flags)
+    }
+
+    pub(crate) fn get(self) -> SiteStanding {
+        let has = |bit: u8| self.0 & bit != 0;
+        SiteStanding {
+            role: match self.0 & 3 {
+                0 => SiteRole::Member,
+                1 => SiteRole::Moderator,
+                _ => SiteRole::Admin,
+            },
+            level: match self.0 >> 2 & 3 {
+                0 => Level::New,
+                1 => Level::Basic,
+                _ => Level::Trusted,
+            },
+            muted: has(16),
+            noticed: false,
+            shadowed: has(32),
+            fixed: has(64),
+        }
+    }
+
+    pub(crate) fn is_recent(self) -> bool {
+        self.0 & 128 != 0
+    }
+
+    /// What is stored of them now.
+    pub(crate) fn set(&mut self, stored: SiteStanding) {
+        *self = StandingHere::new(stored.for_who_was(self.get()), self.is_recent());
+    }
 }
 
 /// What is done on a site.
@@ -50,6 +106,8 @@ pub enum SiteAct {
     /// Warn, mute, send away, ban, or take that back.
     Sanction,
     SetRole(SiteRole),
+    /// Begin or end a raid mode.
+    Guard,
     /// The site's settings.
     Configure,
 }
@@ -57,7 +115,7 @@ pub enum SiteAct {
 /// The table: may one with this role do this to a user with that role?
 pub fn may_on_site(who: SiteRole, act: SiteAct, of: SiteRole) -> Result<(), Refusal> {
     let allowed = match act {
-        SiteAct::Look | SiteAct::Tidy => who >= SiteRole::Moderator,
+        SiteAct::Look | SiteAct::Tidy | SiteAct::Guard => who >= SiteRole::Moderator,
         SiteAct::Sanction => who >= SiteRole::Moderator && of < who,
         SiteAct::SetRole(to) => who == SiteRole::Admin && of < SiteRole::Admin && to < SiteRole::Admin,
         SiteAct::Configure => who == SiteRole::Admin,
@@ -80,6 +138,7 @@ mod tests {
             (SiteAct::SetRole(Member), ["---", "---", "yy-"]),
             (SiteAct::SetRole(Moderator), ["---", "---", "yy-"]),
             (SiteAct::SetRole(Admin), ["---", "---", "---"]),
+            (SiteAct::Guard, ["---", "yyy", "yyy"]),
             (SiteAct::Configure, ["---", "---", "yyy"]),
         ];
         for (act, rows) in table {
@@ -89,6 +148,32 @@ mod tests {
                 assert_eq!(said, row, "{act:?} by {who:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_byte_holds_what_is_asked_of_who_is_here() {
+        for role in [Member, Moderator, Admin] {
+            for level in Level::ALL {
+                for flags in 0u8..16 {
+                    let has = |bit| flags & bit != 0;
+                    let standing = SiteStanding {
+                        role,
+                        level,
+                        muted: has(1),
+                        noticed: false,
+                        shadowed: has(2),
+                        fixed: has(4),
+                    };
+                    let here = StandingHere::new(standing, has(8));
+                    assert_eq!((here.get(), here.is_recent()), (standing, has(8)));
+                }
+            }
+        }
+        let mut here = StandingHere::new(SiteStanding { level: Level::Basic, ..SiteStanding::default() }, true);
+        here.set(SiteStanding { muted: true, ..SiteStanding::default() });
+        assert_eq!((here.get().level, here.get().muted, here.is_recent()), (Level::Basic, true, true));
+        here.set(SiteStanding { fixed: true, ..SiteStanding::default() });
+        assert_eq!(here.get().level, Level::New, "a moderator has the last word");
     }
 
     #[test]

@@ -55,10 +55,10 @@ fn may_change(asker: &Asker, change: ProfileChange) -> Result<ProfileChange, Ref
     }
     if asker.role < SiteRole::Moderator {
         if let Some(Some(status)) = &change.status {
-            settings.filters.check(&status.text)?;
+            asker.may_say(&status.text, false)?;
         }
         if let Some(NameChange::Own(name)) = &change.name {
-            settings.filters.check(name)?;
+            asker.may_say(name, false)?;
         }
     }
     Ok(change)

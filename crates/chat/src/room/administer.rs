@@ -10,9 +10,10 @@ use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
 use crate::people::person;
+use crate::trust;
 use crate::{
-    ConversationId, ConversationOf, ConversationRow, Event, Position, Refusal, SessionId, StoreError, Sub,
-    Timestamp, To, UserId,
+    ConversationId, ConversationOf, ConversationRow, Event, Level, Position, Refusal, SessionId, SiteRole,
+    StoreError, Sub, Timestamp, To, UserId,
 };
 
 impl Inner {
@@ -35,6 +36,24 @@ impl Inner {
         let RoomChange { name, topic, .. } = change;
         let name = name.unwrap_or_default().trim().into();
         let room = NewRoom { name, kind, topic: topic.filter(|topic| !topic.is_empty()).map(Arc::from) };
+        let per_day = trust::rooms_per_day(&asker.site.site.settings, asker.level);
+        let Some(per_day) = per_day.filter(|_| asker.role < SiteRole::Moderator) else {
+            return self.make_room(session, re, room, now);
+        };
+        let (node, level) = (self.clone(), asker.level);
+        let done = move |made: Result<u32, StoreError>| match made {
+            Ok(made) if made < per_day => node.make_room(session, re, room, now),
+            Ok(_) if level == Level::New => {
+                node.refuse(session.handle, AnswerTo::Request(re), Refusal::TooNew);
+            }
+            Ok(_) => node.refuse(session.handle, AnswerTo::Request(re), Refusal::TooManyRooms),
+            Err(error) => node.refuse(session.handle, AnswerTo::Request(re), unavailable(error)),
+        };
+        let since = Timestamp(now.0.saturating_sub(trust::DAY_MS));
+        self.store.rooms_made(session.user, since, Box::new(done));
+    }
+
+    fn make_room(self: &Arc<Self>, session: SessionId, re: u64, room: NewRoom, now: Timestamp) {
         let node = self.clone();
         let done = move |outcome| node.joined(session, re, outcome);
         self.store.create_room(session.user, room, self.config.limits.rooms, now, Box::new(done));

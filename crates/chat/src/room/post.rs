@@ -4,41 +4,43 @@ use std::sync::Arc;
 
 use super::{Joined, Post, Posted, RoomName};
 use crate::command::AnswerTo;
+use crate::held::HeldPlace;
 use crate::limits::Rate;
 use crate::node::{Asker, Inner};
 use crate::send::Draft;
 use crate::session::Handles;
 use crate::{
-    ConversationId, Event, Message, NewRich, Position, Refusal, Seq, SessionHandle, SessionId, SiteId,
-    StoreError, Sub, Timestamp, UserId,
+    ConversationId, Event, FilterAct, Message, NewRich, Position, Refusal, Seq, SessionHandle, SessionId,
+    SiteId, StoreError, Sub, Timestamp, UserId,
 };
 
 /// In larger rooms nobody is told who is writing.
 const MOST_TOLD_OF_TYPING: u32 = 50;
 
 /// What the message will be, but for what the store adds.
-struct Unposted {
-    from: Sub,
-    client_id: Box<str>,
-    body: Box<str>,
-    reply_to: Option<Seq>,
-    rich: Option<Box<NewRich>>,
+pub(crate) struct Unposted {
+    pub(crate) from: Sub,
+    pub(crate) client_id: Box<str>,
+    pub(crate) body: Box<str>,
+    pub(crate) reply_to: Option<Seq>,
+    pub(crate) rich: Option<Box<NewRich>>,
 }
 
 impl Inner {
     pub(crate) fn post(self: &Arc<Self>, asker: &Asker, room: RoomName, draft: Draft, now: Timestamp) {
         let session = asker.session;
-        let Draft { client_id, body, reply_to, files, rich, under_way } = draft;
-        let beside = files.len() + rich.as_ref().map_or(0, |rich| rich.files());
-        let sound = rich.as_ref().map_or(Ok(()), |rich| rich.check(true, now));
-        let sound = sound.and_then(|()| crate::send::check(&client_id, &body, beside, &self.config.limits));
-        let sound = sound.and_then(|()| {
+        let sound = draft.check(true, &self.config.limits, now).and_then(|()| {
             let rate = Rate::per_second(self.config.limits.site_sends_per_second);
             rate.take_shared(&asker.site.counters.sends, now)
         });
         if let Err(refusal) = sound {
-            return self.refuse(session.handle, AnswerTo::Message(client_id), refusal);
+            return self.refuse(session.handle, AnswerTo::Message(draft.client_id), refusal);
         }
+        if asker.shadowed || draft.verdict == Some(FilterAct::Hold) {
+            return self.hold(asker, HeldPlace::Room(room), draft, now);
+        }
+        let flagged = if draft.verdict == Some(FilterAct::Flag) { asker.flagged(&draft.body) } else { None };
+        let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
         let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
         let post = Post {
             room,
@@ -54,13 +56,17 @@ impl Inner {
         let node = self.clone();
         let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
             under_way.answered(&outcome);
+            let appended = outcome.as_ref().ok().and_then(|posted| Some(posted.as_ref().ok()?.appended));
             node.posted(session, unposted, outcome);
+            if let Some(appended) = appended {
+                node.flag_all(appended, flagged);
+            }
         };
         self.store.post(post, self.config.limits.rooms, Box::new(done));
     }
 
     /// On disk: first the sender is told, then all other devices of all members.
-    fn posted(
+    pub(crate) fn posted(
         self: &Arc<Self>,
         session: SessionId,
         unposted: Unposted,

@@ -277,6 +277,7 @@ impl Server {
         let welcome = Event::Welcome(Box::new(Welcome {
             role: None,
             calls: None,
+            site: None,
             session: "s".into(),
             key: Some(user.clone().into()),
             me: Person {

@@ -9,7 +9,7 @@ use crate::writer::Batch;
 use crate::{file, user};
 
 /// Tables in which a user has a few rows of their own.
-const OWN: [&str; 9] = [
+const OWN: [&str; 11] = [
     "device",
     "thread_follow",
     "push_device",
@@ -18,6 +18,8 @@ const OWN: [&str; 9] = [
     "draft",
     "status",
     "request_day",
+    "held_message",
+    "device_ban",
     "sanction",
 ];
 

@@ -5,8 +5,9 @@ use chat::{
     SiteId, SiteRole, SiteStanding, Timestamp, UserId, may_on_site,
 };
 
-use super::{audit, number_of, report, role_of, sanction};
+use super::{audit, guard, number_of, report, role_of, sanction};
 use crate::fault::Outcome;
+use crate::held;
 use crate::writer::Batch;
 use crate::{message_change, room, user};
 
@@ -44,11 +45,39 @@ pub(super) fn moderate(
             report::set_state(batch.db, site, *number, ReportState::Taken, number_of(by), None)?
         }
         ModeratorAct::CloseReport(number, note) => {
-            report::set_state(batch.db, site, *number, ReportState::Closed, number_of(by), Some(note))?
+            let held = held::refuse(batch.db, site, *number, "")?;
+            let closed =
+                report::set_state(batch.db, site, *number, ReportState::Closed, number_of(by), Some(note))?;
+            Moderated { held, ..closed }
         }
         ModeratorAct::ReopenReport(number) => {
             report::set_state(batch.db, site, *number, ReportState::Open, 0, None)?
         }
+        ModeratorAct::Approved(number) => {
+            held::release(batch.db, site, *number)?;
+            report::set_state(batch.db, site, *number, ReportState::Closed, number_of(by), None)?
+        }
+        ModeratorAct::RefuseHeld(number, reason) => {
+            let held = held::refuse(batch.db, site, *number, reason)?;
+            if held.is_none() {
+                return Ok(Err(Refusal::NoSuchReport));
+            }
+            let closed =
+                report::set_state(batch.db, site, *number, ReportState::Closed, number_of(by), None)?;
+            Moderated { held, ..closed }
+        }
+        ModeratorAct::SetLevel(user, level) => {
+            user::set_level(batch.db, *user, *level)?;
+            about(batch, *user, Moderated::default())?
+        }
+        ModeratorAct::BanDevices { user, devices, until } => {
+            guard::ban_devices(batch.db, *user, devices, *until)?;
+            Moderated::default()
+        }
+        ModeratorAct::Configure(_) | ModeratorAct::Raid(_) => match guard::configure(batch.db, site, act)? {
+            Ok(settings) => Moderated { settings, ..Moderated::default() },
+            Err(refusal) => return Ok(Err(refusal)),
+        },
     };
     record(batch, site, by, act, now)?;
     Ok(Ok(done))
@@ -66,12 +95,18 @@ fn allowed(batch: &mut Batch<'_>, site: SiteId, by: By, act: &ModeratorAct) -> O
     let (wanted, of) = match act {
         ModeratorAct::Sanction(Sanction { user, .. })
         | ModeratorAct::Lift { user, .. }
-        | ModeratorAct::Kick(user) => (SiteAct::Sanction, Some(*user)),
+        | ModeratorAct::Kick(user)
+        | ModeratorAct::SetLevel(user, _)
+        | ModeratorAct::BanDevices { user, .. } => (SiteAct::Sanction, Some(*user)),
         ModeratorAct::SetRole(user, role) => (SiteAct::SetRole(*role), Some(*user)),
         ModeratorAct::DeleteMessage(..) => (SiteAct::Tidy, None),
-        ModeratorAct::TakeReport(_) | ModeratorAct::CloseReport(..) | ModeratorAct::ReopenReport(_) => {
-            (SiteAct::Look, None)
-        }
+        ModeratorAct::TakeReport(_)
+        | ModeratorAct::CloseReport(..)
+        | ModeratorAct::ReopenReport(_)
+        | ModeratorAct::Approved(_)
+        | ModeratorAct::RefuseHeld(..) => (SiteAct::Look, None),
+        ModeratorAct::Configure(_) => (SiteAct::Configure, None),
+        ModeratorAct::Raid(_) => (SiteAct::Guard, None),
     };
     let of = match of {
         Some(user) => match user::by_id(batch.db, user)?.filter(|row| row.id.site == site) {
@@ -94,6 +129,8 @@ fn allowed(batch: &mut Batch<'_>, site: SiteId, by: By, act: &ModeratorAct) -> O
         ModeratorAct::TakeReport(number)
         | ModeratorAct::CloseReport(number, _)
         | ModeratorAct::ReopenReport(number)
+        | ModeratorAct::Approved(number)
+        | ModeratorAct::RefuseHeld(number, _)
             if report::one(batch.db, site, *number)?.is_none() =>
         {
             Ok(Err(Refusal::NoSuchReport))

@@ -1,9 +1,9 @@
 //! Reports: what was reported as it was then, and what has become of it.
 
 use chat::{
-    Act, By, ConversationId, LINES_AROUND, MOST_OPEN_REPORTS, Moderated, NewReport, Refusal, ReportAbout,
-    ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Seq, SiteId, StoredMessage, Timestamp,
-    UserId,
+    Act, By, ConversationId, Held, LINES_AROUND, MOST_OPEN_REPORTS, Moderated, NewReport, Refusal,
+    ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Seq, SiteId, StoredMessage,
+    Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -34,39 +34,84 @@ pub(super) fn keep(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<(Re
     let open =
         "SELECT count(*) FROM report INDEXED BY report_open WHERE site = ?1 AND reporter = ?2 AND state < 2";
     let open: u32 = batch.db.prepare_cached(open)?.query_row([site.0, new.by.num], |row| row.get(0))?;
-    if open >= MOST_OPEN_REPORTS {
+    if open >= MOST_OPEN_REPORTS && new.by != UserId::nobody(site) {
         return Ok(Err(Refusal::TooManyReports));
     }
+    let of = Of { about, conversation, seq, user };
+    let number = insert(batch.db, new.by, of, new.reason, &new.text, new.time)?;
+    for line in lines {
+        insert_line(batch.db, site, number, line.seq, line.from, line.time, &line.body)?;
+    }
+    Ok(found(one(batch.db, site, number)?)?.map(|row| (row, true)))
+}
+
+/// A message that a filter holds, with those before it: it has no seq, and stands here as if it had the next one.
+pub(crate) fn keep_held(batch: &mut Batch<'_>, held: &Held, text: &str) -> Outcome<ReportRow> {
+    let (site, id) = (held.from.site, held.conversation);
+    let newest = match id.is_room() {
+        true => room::load(batch.db, id)?.map(|row| row.newest),
+        false => batch.conversation(id)?.map(|direct| direct.newest()),
+    };
+    let lines = match newest {
+        Some(newest) => {
+            let most = LINES_AROUND as u32;
+            message::page(batch.db, held.from, id, newest, None, None, most)?.messages
+        }
+        None => Vec::new(),
+    };
+    let (about, conversation, seq) = place(ReportAbout::Held(id));
+    let of = Of { about, conversation, seq, user: held.from.num };
+    let by = UserId::nobody(site);
+    let number = insert(batch.db, by, of, ReportReason::Filter, text, held.time)?;
+    for line in lines.iter().filter(|line| !line.deleted) {
+        insert_line(batch.db, site, number, line.seq, line.from, line.time, &line.body)?;
+    }
+    let next = Seq(newest.map_or(0, |newest| newest.seq) + 1);
+    insert_line(batch.db, site, number, next, held.from, held.time, &held.body)?;
+    one(batch.db, site, number)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
+}
+
+/// What a report is about, as its row has it.
+#[derive(Clone, Copy)]
+struct Of {
+    about: i64,
+    conversation: i64,
+    seq: i64,
+    user: u32,
+}
+
+fn insert(
+    db: &Connection,
+    by: UserId,
+    of: Of,
+    reason: ReportReason,
+    text: &str,
+    time: Timestamp,
+) -> Outcome<u64> {
     let sql = "INSERT INTO report (site, number, state, about, conversation, seq, user, reporter, reason, text, created, \
                moderator, note) SELECT ?1, coalesce(max(number), 0) + 1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, '' \
                FROM report WHERE site = ?1 RETURNING number";
-    let number: i64 = batch.db.prepare_cached(sql)?.query_row(
-        params![
-            site.0,
-            about,
-            conversation,
-            seq,
-            user,
-            new.by.num,
-            reason_code(new.reason),
-            &*new.text,
-            new.time.0 as i64
-        ],
-        |row| row.get(0),
-    )?;
+    let Of { about, conversation, seq, user } = of;
+    let values =
+        params![by.site.0, about, conversation, seq, user, by.num, reason_code(reason), text, time.0 as i64];
+    let number: i64 = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    Ok(number as u64)
+}
+
+fn insert_line(
+    db: &Connection,
+    site: SiteId,
+    report: u64,
+    seq: Seq,
+    from: UserId,
+    time: Timestamp,
+    body: &str,
+) -> Outcome<()> {
     let sql =
         "INSERT INTO report_line (site, report, seq, sender, time, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    for line in lines {
-        batch.db.prepare_cached(sql)?.execute(params![
-            site.0,
-            number,
-            line.seq.0 as i64,
-            line.from.num,
-            line.time.0 as i64,
-            line.body
-        ])?;
-    }
-    Ok(found(one(batch.db, site, number as u64)?)?.map(|row| (row, true)))
+    let values = params![site.0, report as i64, seq.0 as i64, from.num, time.0 as i64, body];
+    db.prepare_cached(sql)?.execute(values)?;
+    Ok(())
 }
 
 fn found(row: Option<ReportRow>) -> Outcome<Result<ReportRow, Refusal>> {
@@ -87,11 +132,15 @@ fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refus
             let allowed = room::allowed(batch.db, id, new.by, Act::Read)?;
             return Ok(allowed.map(|_| (None, Vec::new())));
         }
+        ReportAbout::Held(_) => return Ok(Err(Refusal::NoSuchMessage)),
         ReportAbout::Message(id, seq) => (id, seq),
     };
+    let is_filter = new.by == UserId::nobody(site);
     let newest = match id.is_room() {
+        // What a filter has seen, it has seen.
+        true if is_filter => Ok(room::load(batch.db, id)?.map(|row| row.newest)),
         true => room::allowed(batch.db, id, new.by, Act::Read)?.map(|(row, _)| Some(row.newest)),
-        false if side_of(id, new.by).is_none() => Err(Refusal::NoSuchConversation),
+        false if !is_filter && side_of(id, new.by).is_none() => Err(Refusal::NoSuchConversation),
         false => Ok(batch.conversation(id)?.map(|direct| direct.newest())),
     };
     let newest = match newest {
@@ -115,6 +164,7 @@ fn place(about: ReportAbout) -> (i64, i64, i64) {
         ReportAbout::Message(id, seq) => (0, id.key as i64, seq.0 as i64),
         ReportAbout::User(_) => (1, 0, 0),
         ReportAbout::Room(id) => (2, id.key as i64, 0),
+        ReportAbout::Held(id) => (3, id.key as i64, 0),
     }
 }
 
@@ -182,8 +232,11 @@ pub(super) fn one(db: &Connection, site: SiteId, number: u64) -> Outcome<Option<
     report.number = number;
     report.user = subs.of(user)?;
     report.moderator = subs.of(moderator)?;
-    let Some(by) = subs.of(reporter)? else { return Ok(None) };
-    report.by = by;
+    report.by = subs.of(reporter)?;
+    // A user who is gone with the site, and no filter.
+    if report.by.is_none() && reporter != UserId::nobody(site) {
+        return Ok(None);
+    }
     let sql = "SELECT seq, sender, time, body FROM report_line WHERE site = ?1 AND report = ?2 ORDER BY seq";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(params![site.0, key])?;
@@ -207,6 +260,7 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(ReportRow, [UserId; 3
     let about = match row.get::<_, i64>(1)? {
         0 => ReportAbout::Message(conversation, Seq(row.get::<_, i64>(3)? as u64)),
         1 => ReportAbout::User(users[0]),
+        3 => ReportAbout::Held(conversation),
         _ => ReportAbout::Room(conversation),
     };
     let report = ReportRow {
@@ -218,13 +272,14 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(ReportRow, [UserId; 3
         },
         about,
         user: None,
-        by: user::valid_sub("?", 5)?,
+        by: None,
         reason: match row.get::<_, i64>(6)? {
             0 => ReportReason::Spam,
             1 => ReportReason::Abuse,
             2 => ReportReason::Sexual,
             3 => ReportReason::Violence,
             4 => ReportReason::Fraud,
+            6 => ReportReason::Filter,
             _ => ReportReason::Other,
         },
         text: row.get(7)?,
@@ -260,5 +315,6 @@ fn reason_code(reason: ReportReason) -> i64 {
         ReportReason::Violence => 3,
         ReportReason::Fraud => 4,
         ReportReason::Other => 5,
+        ReportReason::Filter => 6,
     }
 }

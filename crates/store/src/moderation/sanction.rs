@@ -6,8 +6,9 @@ use chat::{
 };
 use rusqlite::{Connection, params};
 
-use super::audit;
+use super::{audit, guard};
 use crate::fault::Outcome;
+use crate::held;
 use crate::room::{self, MemberState, member, membership};
 use crate::user;
 use crate::writer::Batch;
@@ -57,7 +58,7 @@ fn hold(
             stand(batch.db, user)?;
             Ok(None)
         }
-        (SanctionKind::Mute, None) | (SanctionKind::Warning, _) => {
+        (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => {
             stand(batch.db, user)?;
             Ok(None)
         }
@@ -86,9 +87,10 @@ pub(super) fn lift(
         }
         (SanctionKind::Ban, None) => {
             user::set_banned(batch.db, user, false)?;
+            guard::lift_devices(batch.db, user)?;
             Ok(None)
         }
-        (SanctionKind::Mute, None) | (SanctionKind::Warning, _) => {
+        (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => {
             stand(batch.db, user)?;
             Ok(None)
         }
@@ -96,13 +98,15 @@ pub(super) fn lift(
 }
 
 /// The user's row says in short what the table says at length, so that a sign-in reads nothing more.
-fn stand(db: &Connection, user: UserId) -> Outcome<()> {
+pub(crate) fn stand(db: &Connection, user: UserId) -> Outcome<()> {
     let Some(row) = user::by_id(db, user)? else { return Ok(()) };
-    let sql = "SELECT coalesce(sum(kind = 1), 0) > 0, coalesce(sum(kind < 2), 0) > 0 FROM sanction \
-               WHERE site = ?1 AND user = ?2 AND room = 0";
-    let (muted, noticed) =
-        db.prepare_cached(sql)?.query_row([user.site.0, user.num], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let standing = SiteStanding { muted, noticed, ..row.on_site };
+    let sql = "SELECT coalesce(sum(kind = 1), 0) > 0, coalesce(sum(kind < 2), 0) > 0, coalesce(sum(kind = 3), 0) > 0 \
+               FROM sanction WHERE site = ?1 AND user = ?2 AND room = 0";
+    let (muted, noticed, shadowed): (_, bool, _) = db
+        .prepare_cached(sql)?
+        .query_row([user.site.0, user.num], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let noticed = noticed || held::any(db, user)?;
+    let standing = SiteStanding { muted, noticed, shadowed, ..row.on_site };
     if standing != row.on_site { user::set_standing(db, user, standing) } else { Ok(()) }
 }
 
@@ -133,7 +137,8 @@ fn set_state(
 /// The user has read the warnings.
 pub(super) fn seen(db: &Connection, user: UserId) -> Outcome<()> {
     let sql = "DELETE FROM sanction WHERE site = ?1 AND user = ?2 AND kind = 0";
-    if db.prepare_cached(sql)?.execute([user.site.0, user.num])? > 0 {
+    let warned = db.prepare_cached(sql)?.execute([user.site.0, user.num])? > 0;
+    if held::forget_refused(db, user)? || warned {
         stand(db, user)?;
     }
     Ok(())
@@ -196,7 +201,7 @@ pub(super) fn notices(db: &Connection, user: UserId) -> Outcome<Vec<Notice>> {
         };
         Ok(sanction.notice())
     })?;
-    Ok(notices.collect::<Result<_, _>>()?)
+    Ok(notices.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }
 
 fn code(kind: SanctionKind) -> i64 {
@@ -204,6 +209,7 @@ fn code(kind: SanctionKind) -> i64 {
         SanctionKind::Warning => 0,
         SanctionKind::Mute => 1,
         SanctionKind::Ban => 2,
+        SanctionKind::Shadow => 3,
     }
 }
 
@@ -211,6 +217,7 @@ fn kind_of(code: i64) -> SanctionKind {
     match code {
         0 => SanctionKind::Warning,
         1 => SanctionKind::Mute,
+        3 => SanctionKind::Shadow,
         _ => SanctionKind::Ban,
     }
 }

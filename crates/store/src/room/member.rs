@@ -75,6 +75,14 @@ fn has_room_for_one(
     Ok(if is_full { Err(Refusal::TooManyRooms) } else { Ok(()) })
 }
 
+/// How many rooms that the user owns were made since then.
+pub(crate) fn made_since(db: &Connection, user: UserId, since: Timestamp) -> Outcome<u32> {
+    let sql = "SELECT count(*) FROM membership m JOIN room r ON r.site = m.site AND r.key = m.room \
+               WHERE m.site = ?1 AND m.user = ?2 AND m.state = 0 AND r.created >= ?3";
+    let values = params![user.site.0, user.num, since.0 as i64];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
+}
+
 /// In how many rooms a user has a state up to this one.
 pub(super) fn memberships(db: &Connection, user: UserId, state: i64) -> Outcome<u32> {
     let sql = "SELECT count(*) FROM membership WHERE site = ?1 AND user = ?2 AND state <= ?3";

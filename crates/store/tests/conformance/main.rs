@@ -9,6 +9,7 @@ mod devices;
 mod erase;
 mod export;
 mod files;
+mod guard;
 mod merge;
 mod messages;
 mod notify;
@@ -162,6 +163,16 @@ every_store! {
         moderators_of_the_site_keep_order_in_its_rooms,
         all_that_is_done_is_recorded,
         settings_are_of_one_site,
+    }
+    guard {
+        a_message_waits_beside_the_log,
+        what_is_refused_stays_until_it_is_seen,
+        the_shadow_keeps_the_newest,
+        nothing_is_held_where_one_may_not_write,
+        a_filter_reports_what_it_has_seen,
+        a_level_rises_and_stays_where_it_is_set,
+        devices_are_banned_with_their_user,
+        settings_change_where_they_are_stored,
     }
     search {
         words_are_found_in_ones_own_conversations_only,

@@ -125,7 +125,7 @@ pub(crate) fn nobody_learns_who_voted_in_an_anonymous_poll(store: &dyn Store) {
 
 pub(crate) fn a_first_message_to_a_stranger_bears_nothing(store: &dyn Store) {
     let (_, ann, bob) = two_users(store);
-    let rules = RequestRules { messages: 3, per_day: 9, links: chat::LinkRule::Refused };
+    let rules = RequestRules { messages: 3, per_day: 9, links: chat::LinkRule::Refused, begin: Ok(()) };
     let rich = NewRich { poll: Some(poll(&["yes", "no"], false)), ..NewRich::default() };
     let append = with(rich, message(ann, bob, "a-1", "Marry me?"));
     assert_eq!(ask(|done| store.append_request(append, rules, done)).err(), Some(Refusal::FirstContact));

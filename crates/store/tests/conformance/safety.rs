@@ -10,7 +10,7 @@ use chat::{
 use crate::asking::{NOW, add_site, ask, direct, message, put, snapshot, sub};
 use crate::{FRIENDS, STRANGERS, relate, two_users};
 
-const RULES: RequestRules = RequestRules { messages: 2, per_day: 2, links: LinkRule::Refused };
+const RULES: RequestRules = RequestRules { messages: 2, per_day: 2, links: LinkRule::Refused, begin: Ok(()) };
 const HOUR: u64 = 3_600_000;
 
 fn later(ms: u64) -> Timestamp {
@@ -194,7 +194,7 @@ pub(crate) fn a_report_keeps_what_was_said(store: &dyn Store) {
     let of_message = ReportAbout::Message(direct(ann, bob), Seq(7));
     let (row, is_new) = report(ann, of_message).expect("she can read it");
     assert!(is_new && row.state == ReportState::Open && row.number == 1);
-    assert_eq!((&row.user, &row.by), (&Some(sub("bob")), &sub("ann")));
+    assert_eq!((&row.user, &row.by), (&Some(sub("bob")), &Some(sub("ann"))));
     let lines: Vec<u64> = row.lines.iter().map(|line| line.seq.0).collect();
     assert_eq!(lines, [2, 3, 4, 5, 6, 7, 8]);
     let edit = chat::ChangeMessage {

@@ -10,7 +10,7 @@ use super::{conversation_text, parse_conversation};
 pub(crate) fn report(row: &chat::ReportRow) -> web_proto::Report<'_> {
     let (conversation, seq) = match row.about {
         chat::ReportAbout::Message(id, seq) => (Some(id), Some(seq.0)),
-        chat::ReportAbout::Room(id) => (Some(id), None),
+        chat::ReportAbout::Room(id) | chat::ReportAbout::Held(id) => (Some(id), None),
         chat::ReportAbout::User(_) => (None, None),
     };
     web_proto::Report {
@@ -23,7 +23,8 @@ pub(crate) fn report(row: &chat::ReportRow) -> web_proto::Report<'_> {
         conversation: conversation.map(conversation_text),
         seq,
         user: row.user.as_ref().map(|user| user.as_str().into()),
-        by: row.by.as_str().into(),
+        by: row.by.as_ref().map(|user| user.as_str().into()),
+        held: matches!(row.about, chat::ReportAbout::Held(_)),
         reason: match row.reason {
             chat::ReportReason::Spam => web_proto::ReportReason::Spam,
             chat::ReportReason::Abuse => web_proto::ReportReason::Abuse,
@@ -31,6 +32,7 @@ pub(crate) fn report(row: &chat::ReportRow) -> web_proto::Report<'_> {
             chat::ReportReason::Violence => web_proto::ReportReason::Violence,
             chat::ReportReason::Fraud => web_proto::ReportReason::Fraud,
             chat::ReportReason::Other => web_proto::ReportReason::Other,
+            chat::ReportReason::Filter => web_proto::ReportReason::Filter,
         },
         text: Cow::Borrowed(&row.text),
         lines: row.lines.iter().map(line).collect(),
@@ -75,6 +77,55 @@ pub(super) fn notice(notice: &chat::Notice) -> web_proto::Notice<'_> {
     }
 }
 
+pub(super) fn held(held: &chat::Held) -> web_proto::Held<'_> {
+    web_proto::Held {
+        id: Cow::Borrowed(&held.client_id),
+        conversation: conversation_text(held.conversation),
+        user: held.other.as_ref().map(|user| user.as_str().into()),
+        state: match held.state {
+            chat::HeldState::Waiting => web_proto::HeldState::Waiting,
+            chat::HeldState::Refused => web_proto::HeldState::Refused,
+            chat::HeldState::Shadow => web_proto::HeldState::Kept,
+        },
+        body: Cow::Borrowed(&held.body),
+        time: held.time.0,
+        reply_to: held.reply_to.map(|to| to.0),
+        reason: Cow::Borrowed(&held.reason),
+    }
+}
+
+pub(super) fn site_state(state: &chat::SiteState) -> web_proto::SiteState<'_> {
+    web_proto::SiteState {
+        access: match state.access {
+            chat::settings::Access::Open => web_proto::SiteAccess::Open,
+            chat::settings::Access::ReadOnly => web_proto::SiteAccess::ReadOnly,
+            chat::settings::Access::Closed => web_proto::SiteAccess::Closed,
+        },
+        text: Cow::Borrowed(&state.text),
+        raid_until: state.raid_until.map(|until| until.0),
+    }
+}
+
+pub(crate) fn filter_test(
+    test: &chat::FilterTest,
+) -> (Option<web_proto::FilterAct>, Vec<web_proto::FilterHit<'_>>) {
+    let act = |act| match act {
+        chat::FilterAct::Flag => web_proto::FilterAct::Flag,
+        chat::FilterAct::Hold => web_proto::FilterAct::Hold,
+        chat::FilterAct::Reject => web_proto::FilterAct::Reject,
+    };
+    let hit = |hit: &chat::Hit| web_proto::FilterHit {
+        kind: match hit.kind {
+            chat::HitKind::Word => web_proto::FilterKind::Word,
+            chat::HitKind::Link => web_proto::FilterKind::Link,
+            chat::HitKind::Pattern => web_proto::FilterKind::Pattern,
+        },
+        what: hit.what.clone().into(),
+        act: act(hit.act),
+    };
+    (test.act.map(act), test.hits.iter().map(hit).collect())
+}
+
 pub(super) fn site_role(role: chat::SiteRole) -> web_proto::SiteRole {
     match role {
         chat::SiteRole::Member => web_proto::SiteRole::Member,
@@ -108,6 +159,7 @@ pub(super) fn reason(reason: web_proto::ReportReason) -> chat::ReportReason {
         web_proto::ReportReason::Violence => chat::ReportReason::Violence,
         web_proto::ReportReason::Fraud => chat::ReportReason::Fraud,
         web_proto::ReportReason::Other => chat::ReportReason::Other,
+        web_proto::ReportReason::Filter => chat::ReportReason::Filter,
     }
 }
 
@@ -140,7 +192,22 @@ pub(crate) fn act(site: SiteId, asked: &web_proto::Moderate<'_>) -> Result<chat:
         Act::Warn => sanction(SanctionKind::Warning),
         Act::Mute => sanction(SanctionKind::Mute),
         Act::Unmute => lift(SanctionKind::Mute),
+        Act::Ban if asked.devices && conversation.is_none() => Ok(chat::Moderate::BanWithDevices {
+            user: user()?,
+            until: asked.until.map_or(Timestamp::MAX, Timestamp),
+            reason: asked.reason.as_deref().unwrap_or_default().to_owned(),
+        }),
         Act::Ban => sanction(SanctionKind::Ban),
+        Act::ShadowBan => sanction(SanctionKind::Shadow),
+        Act::LiftShadowBan => lift(SanctionKind::Shadow),
+        Act::SetLevel => Ok(chat::Moderate::SetLevel { user: user()?, level: asked.level.map(level) }),
+        Act::Raid => Ok(chat::Moderate::Raid { until: Timestamp(asked.until.ok_or(Code::BadValue)?) }),
+        Act::EndRaid => Ok(chat::Moderate::Raid { until: Timestamp(0) }),
+        Act::Approve => Ok(chat::Moderate::Approve { report: report? }),
+        Act::Refuse => {
+            let reason = asked.reason.as_deref().unwrap_or_default().to_owned();
+            Ok(chat::Moderate::RefuseHeld { report: report?, reason })
+        }
         Act::Unban => lift(SanctionKind::Ban),
         Act::Kick => Ok(chat::Moderate::Kick { user: user()? }),
         Act::SetRole => {
@@ -163,5 +230,13 @@ pub(crate) fn act(site: SiteId, asked: &web_proto::Moderate<'_>) -> Result<chat:
             Ok(chat::Moderate::CloseReport { report: report?, note })
         }
         Act::ReopenReport => Ok(chat::Moderate::ReopenReport { report: report? }),
+    }
+}
+
+fn level(level: web_proto::Level) -> chat::Level {
+    match level {
+        web_proto::Level::New => chat::Level::New,
+        web_proto::Level::Basic => chat::Level::Basic,
+        web_proto::Level::Trusted => chat::Level::Trusted,
     }
 }

@@ -51,6 +51,8 @@ impl Tables {
         self.statuses.remove(&user);
         self.devices.retain(|(of, _), _| *of != user);
         self.requests.remove(&user);
+        self.held.retain(|entry| entry.held.from != user);
+        self.moderation.forget_devices(user);
         self.drafts.retain(|(of, _), _| *of != user);
         self.follows.retain(|(of, ..), _| *of != user);
         self.notifications.remove_user(user);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::Tables;
 use crate::moderation::{LINES_AROUND, MOST_OPEN_REPORTS};
 use crate::{
-    Act, AuditEntry, AuditPage, By, ConversationId, Ended, LeftReason, MemberChanged, MemberRow, Moderated,
-    ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine, ReportRow, ReportState, ReportsPage,
-    Role, RoomKind, Sanction, SanctionKind, Seq, SiteAct, SiteId, SiteRole, SiteStanding, Timestamp, UserId,
-    may_on_site,
+    Act, AuditEntry, AuditPage, By, ConversationId, DeviceBan, Ended, LeftReason, MemberChanged, MemberRow,
+    Moderated, ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine, ReportRow, ReportState,
+    ReportsPage, Role, RoomKind, Sanction, SanctionKind, Seq, Settings, SiteAct, SiteId, SiteRole,
+    SiteStanding, Timestamp, UserId, may_on_site,
 };
 
 /// What is kept about order.
@@ -17,18 +17,24 @@ pub(super) struct Kept {
     sanctions: Vec<Sanction>,
     reports: BTreeMap<(SiteId, u64), Report>,
     audit: Vec<(SiteId, AuditEntry)>,
+    devices: Vec<DeviceBan>,
 }
 
-struct Report {
-    row: ReportRow,
-    by: UserId,
+pub(super) struct Report {
+    pub(super) row: ReportRow,
+    pub(super) by: UserId,
 }
 
 impl Kept {
+    pub(super) fn forget_devices(&mut self, user: UserId) {
+        self.devices.retain(|ban| ban.user != user);
+    }
+
     pub(super) fn forget(&mut self, site: SiteId) {
         self.sanctions.retain(|sanction| sanction.user.site != site);
         self.reports.retain(|(of, _), _| *of != site);
         self.audit.retain(|(of, _)| *of != site);
+        self.devices.retain(|ban| ban.site != site);
     }
 }
 
@@ -55,7 +61,13 @@ impl Tables {
         self.moderation.audit.push((site, entry));
     }
 
-    fn may_on_site(&self, site: SiteId, by: By, act: SiteAct, of: SiteRole) -> Result<(), Refusal> {
+    pub(super) fn may_on_site(
+        &self,
+        site: SiteId,
+        by: By,
+        act: SiteAct,
+        of: SiteRole,
+    ) -> Result<(), Refusal> {
         let By::User(id) = by else { return Ok(()) };
         let row = self.user_by_id(id).filter(|row| row.id.site == site && !row.banned);
         may_on_site(row.ok_or(Refusal::NotAllowed)?.on_site.role, act, of)
@@ -71,17 +83,22 @@ impl Tables {
         if let Some(same) = open.clone().find(|report| report.row.about == new.about) {
             return Ok((same.row.clone(), false));
         }
-        if open.by_ref().count() >= MOST_OPEN_REPORTS as usize {
+        let is_filter = new.by == UserId::nobody(site);
+        if !is_filter && open.by_ref().count() >= MOST_OPEN_REPORTS as usize {
             return Err(Refusal::TooManyReports);
         }
         let sub = |id: UserId| self.user_by_id(id).map(|row| row.profile.sub);
-        let number = self.moderation.reports.keys().filter(|(of, _)| *of == site).count() as u64 + 1;
+        let by = sub(new.by);
+        if by.is_none() && !is_filter {
+            return Err(Refusal::NotAllowed);
+        }
+        let number = self.next_report(site);
         let row = ReportRow {
             number,
             state: ReportState::Open,
             about: new.about,
             user: user.and_then(sub),
-            by: sub(new.by).ok_or(Refusal::NotAllowed)?,
+            by,
             reason: new.reason,
             text: new.text,
             lines,
@@ -89,8 +106,16 @@ impl Tables {
             moderator: None,
             note: "".into(),
         };
-        self.moderation.reports.insert((site, number), Report { row: row.clone(), by: new.by });
+        self.keep_report(site, Report { row: row.clone(), by: new.by });
         Ok((row, true))
+    }
+
+    pub(super) fn next_report(&self, site: SiteId) -> u64 {
+        self.moderation.reports.keys().filter(|(of, _)| *of == site).count() as u64 + 1
+    }
+
+    pub(super) fn keep_report(&mut self, site: SiteId, report: Report) {
+        self.moderation.reports.insert((site, report.row.number), report);
     }
 
     fn seen_by(&self, new: &NewReport) -> Result<(Option<UserId>, Vec<ReportLine>), Refusal> {
@@ -102,9 +127,11 @@ impl Tables {
             ReportAbout::Room(id) => {
                 return self.allowed(id, new.by, Act::Read).map(|_| (None, Vec::new()));
             }
+            ReportAbout::Held(_) => return Err(Refusal::NoSuchMessage),
             ReportAbout::Message(id, seq) => (id, seq),
         };
         match id.is_room() {
+            _ if new.by == UserId::nobody(new.by.site) => {}
             true => {
                 self.allowed(id, new.by, Act::Read)?;
             }
@@ -194,11 +221,42 @@ impl Tables {
                 None
             }
             ModeratorAct::CloseReport(number, note) => {
+                done.held = self.refuse_held(site, *number, "");
                 done.report = self.set_report(site, *number, ReportState::Closed, by, Some(note));
                 None
             }
             ModeratorAct::ReopenReport(number) => {
                 done.report = self.set_report(site, *number, ReportState::Open, By::Site, None);
+                None
+            }
+            ModeratorAct::Approved(number) => {
+                self.release_held(site, *number);
+                done.report = self.set_report(site, *number, ReportState::Closed, by, None);
+                None
+            }
+            ModeratorAct::RefuseHeld(number, reason) => {
+                done.held = Some(self.refuse_held(site, *number, reason).ok_or(Refusal::NoSuchReport)?);
+                done.report = self.set_report(site, *number, ReportState::Closed, by, None);
+                None
+            }
+            ModeratorAct::SetLevel(user, level) => {
+                if let Some(row) = self.users.get_mut(user) {
+                    row.on_site.fixed = level.is_some();
+                    row.on_site.level = level.unwrap_or_default();
+                    self.revision += 1;
+                }
+                Some(*user)
+            }
+            ModeratorAct::BanDevices { user, devices, until } => {
+                for &device in devices {
+                    self.moderation.devices.retain(|ban| (ban.site, ban.device) != (site, device));
+                    self.moderation.devices.push(DeviceBan { site, device, user: *user, until: *until });
+                }
+                self.revision += 1;
+                None
+            }
+            ModeratorAct::Configure(_) | ModeratorAct::Raid(_) => {
+                done.settings = self.configure(site, act)?;
                 None
             }
         };
@@ -207,11 +265,27 @@ impl Tables {
         Ok(done)
     }
 
+    fn configure(&mut self, site: SiteId, act: &ModeratorAct) -> Result<Option<Box<Settings>>, Refusal> {
+        let row = self.sites.get_mut(&site).ok_or(Refusal::NoSuchSite)?;
+        let Some(after) = act.configured(&row.settings) else { return Ok(None) };
+        row.settings = after.map_err(|_| Refusal::BadValue)?;
+        self.revision += 1;
+        Ok(Some(Box::new(row.settings.clone())))
+    }
+
+    pub(in crate::memory) fn device_bans(&self) -> Vec<DeviceBan> {
+        self.moderation.devices.clone()
+    }
+
     fn may(&self, site: SiteId, by: By, act: &ModeratorAct) -> Result<(), Refusal> {
         let (wanted, of) = match act {
             ModeratorAct::Sanction(Sanction { user, .. })
             | ModeratorAct::Lift { user, .. }
-            | ModeratorAct::Kick(user) => (SiteAct::Sanction, Some(user)),
+            | ModeratorAct::Kick(user)
+            | ModeratorAct::SetLevel(user, _)
+            | ModeratorAct::BanDevices { user, .. } => (SiteAct::Sanction, Some(user)),
+            ModeratorAct::Configure(_) => (SiteAct::Configure, None),
+            ModeratorAct::Raid(_) => (SiteAct::Guard, None),
             ModeratorAct::SetRole(user, role) => (SiteAct::SetRole(*role), Some(user)),
             ModeratorAct::DeleteMessage(..) => (SiteAct::Tidy, None),
             _ => (SiteAct::Look, None),
@@ -240,6 +314,8 @@ impl Tables {
             ModeratorAct::TakeReport(number)
             | ModeratorAct::CloseReport(number, _)
             | ModeratorAct::ReopenReport(number)
+            | ModeratorAct::Approved(number)
+            | ModeratorAct::RefuseHeld(number, _)
                 if !self.moderation.reports.contains_key(&(site, *number)) =>
             {
                 Err(Refusal::NoSuchReport)
@@ -311,7 +387,7 @@ impl Tables {
                 self.set_banned(user, true);
                 None
             }
-            (SanctionKind::Mute, None) | (SanctionKind::Warning, _) => {
+            (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => {
                 self.stand(user);
                 None
             }
@@ -336,22 +412,26 @@ impl Tables {
             }
             (SanctionKind::Ban, None) => {
                 self.set_banned(user, false);
+                self.moderation.devices.retain(|ban| ban.user != user);
                 None
             }
-            (SanctionKind::Mute, None) | (SanctionKind::Warning, _) => {
+            (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => {
                 self.stand(user);
                 None
             }
         }
     }
 
-    fn stand(&mut self, user: UserId) {
+    pub(super) fn stand(&mut self, user: UserId) {
         let of_site =
             self.moderation.sanctions.iter().filter(|kept| kept.user == user && kept.room.is_none());
         let muted = of_site.clone().any(|kept| kept.kind == SanctionKind::Mute);
-        let noticed = of_site.clone().any(|kept| kept.kind != SanctionKind::Ban);
+        let shadowed = of_site.clone().any(|kept| kept.kind == SanctionKind::Shadow);
+        let is_told = |kind| matches!(kind, SanctionKind::Mute | SanctionKind::Warning);
+        let noticed = of_site.clone().any(|kept| is_told(kept.kind))
+            || self.held.iter().any(|entry| entry.held.from == user);
         if let Some(row) = self.users.get_mut(&user) {
-            row.on_site = SiteStanding { muted, noticed, ..row.on_site };
+            row.on_site = SiteStanding { muted, noticed, shadowed, ..row.on_site };
             self.revision += 1;
         }
     }
@@ -383,15 +463,16 @@ impl Tables {
 
     pub(in crate::memory) fn notices(&self, user: UserId) -> Vec<Notice> {
         let of_user = self.moderation.sanctions.iter().filter(|kept| kept.user == user);
-        let mut notices: Vec<Notice> = of_user.map(Sanction::notice).collect();
+        let mut notices: Vec<Notice> = of_user.filter_map(Sanction::notice).collect();
         notices.sort_by_key(|notice| notice.room.is_some());
         notices
     }
 
     pub(in crate::memory) fn notices_seen(&mut self, user: UserId) {
         let is_seen = |kept: &Sanction| kept.user == user && kept.kind == SanctionKind::Warning;
-        if self.moderation.sanctions.iter().any(is_seen) {
-            self.moderation.sanctions.retain(|kept| !is_seen(kept));
+        self.moderation.sanctions.retain(|kept| !is_seen(kept));
+        self.forget_refused(user);
+        if self.users.get(&user).is_some_and(|row| row.on_site.noticed) {
             self.stand(user);
         }
     }

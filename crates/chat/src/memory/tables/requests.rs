@@ -31,6 +31,9 @@ impl Tables {
             if seq >= rules.messages as usize {
                 return Err(Refusal::RequestPending);
             }
+            if seq == 0 {
+                rules.begin?;
+            }
             let (last, count) = self.requests.get(&from).copied().unwrap_or_default();
             let today = if last == day { count } else { 0 };
             if seq == 0 && today >= rules.per_day {

@@ -22,6 +22,7 @@ pub(super) struct Entry {
     /// Whom each names; None: all.
     named: Vec<Vec<Option<UserId>>>,
     active: Timestamp,
+    created: Timestamp,
     changed: u64,
     members: BTreeMap<UserId, Mine>,
 }
@@ -110,6 +111,15 @@ impl Tables {
         self.rooms.get_mut(&id).expect("it was found a moment ago, and rooms stay")
     }
 
+    pub(in crate::memory) fn rooms_made(&self, user: UserId, since: Timestamp) -> u32 {
+        let owns = |entry: &&Entry| entry.standing(user) == Standing::In(Role::Owner);
+        self.rooms.values().filter(owns).filter(|entry| entry.created >= since).count() as u32
+    }
+
+    pub(super) fn may_post(&self, id: ConversationId, user: UserId, now: Timestamp) -> Result<(), Refusal> {
+        self.rooms[&id].may(user, Act::Post, now)
+    }
+
     fn rooms_of(&self, user: UserId, wanted: impl Fn(Role) -> bool) -> usize {
         let roles = self.rooms.values().filter_map(|entry| entry.members.get(&user)?.state.ok());
         roles.filter(|role| wanted(*role)).count()
@@ -143,6 +153,7 @@ impl Tables {
             messages: Vec::new(),
             named: Vec::new(),
             active: now,
+            created: now,
             changed,
             members: BTreeMap::new(),
         };

@@ -1,0 +1,124 @@
+//! Whether a command of a session is carried out at all: who may say what now, and how fast.
+
+use crate::filters::FilterAct;
+use crate::limits::Rate;
+use crate::moderation::SiteRole;
+use crate::node::{Asker, GUEST_SHARE, Inner};
+use crate::session::{State, UserHere};
+use crate::settings::{Access, Settings};
+use crate::{Command, Hit, Refusal, SessionId, Timestamp};
+
+/// A command that may be carried out.
+pub(crate) struct Admitted {
+    pub(crate) asker: Asker,
+    /// Earlier commands of the session wait for a person to be read.
+    pub(crate) is_waiting: bool,
+    /// What a filter says of what it says.
+    pub(crate) verdict: Option<FilterAct>,
+}
+
+impl Inner {
+    /// Checks that the session lives and is not too fast, and that its user may say this at all now.
+    pub(crate) fn admit(
+        &self,
+        session: SessionId,
+        command: &Command,
+        now: Timestamp,
+    ) -> Result<Admitted, Refusal> {
+        let site = self.sites.by_id(session.user.site).ok_or(Refusal::NoSession)?;
+        let settings = &site.site.settings;
+        let mut shard = self.here.lock(session.user);
+        let user = shard.user(session.user).ok_or(Refusal::NoSession)?;
+        let of_session = user
+            .sessions
+            .iter()
+            .find(|here| here.handle == session.handle && here.state != State::Starting)
+            .ok_or(Refusal::NoSession)?;
+        let is_waiting = of_session.is_waiting;
+        may_now(user, settings, command, now)?;
+        let rate = self.rate(user, settings, command);
+        rate.take(if command.is_send() { &mut user.sends } else { &mut user.commands }, now)?;
+        let standing = user.standing.get();
+        let asker = Asker {
+            session,
+            sub: user.sub.clone(),
+            guest: user.guest,
+            role: standing.role,
+            level: standing.level,
+            recent: user.standing.is_recent(),
+            shadowed: standing.shadowed,
+            site,
+        };
+        drop(shard);
+        let verdict = if asker.role < SiteRole::Moderator { asker.verdict(command)? } else { None };
+        Ok(Admitted { asker, is_waiting, verdict })
+    }
+
+    fn rate(&self, user: &UserHere, settings: &Settings, command: &Command) -> Rate {
+        let limits = &self.config.limits;
+        if command.is_send() {
+            let rate = Rate::per_minute(limits.send_burst, limits.send_per_minute);
+            return crate::trust::paced(rate, settings, user.standing.get().level, user.guest);
+        }
+        let rate = Rate::per_minute(limits.command_burst, limits.command_per_minute);
+        if user.guest { rate.slowed(GUEST_SHARE) } else { rate }
+    }
+}
+
+/// By what holds for the user and for the site at this moment.
+fn may_now(user: &UserHere, settings: &Settings, command: &Command, now: Timestamp) -> Result<(), Refusal> {
+    let standing = user.standing.get();
+    if command.speaks() {
+        if standing.muted {
+            return Err(Refusal::Muted);
+        }
+        if settings.access != Access::Open && standing.role < SiteRole::Moderator {
+            return Err(Refusal::SiteReadOnly);
+        }
+    }
+    if standing.shadowed && command.is_seen_by_others() {
+        return Err(Refusal::NotAllowed);
+    }
+    crate::raid::check(settings, standing.role, user.standing.is_recent(), command, now)
+}
+
+impl Asker {
+    /// What the filters of the site find in a text.
+    pub(crate) fn hits(&self, body: &str) -> Vec<Hit> {
+        self.site.site.settings.filters.hits(&self.site.sieve, body)
+    }
+
+    /// What becomes of what a command says, by the strictest word in it. Err: it is not said at all.
+    fn verdict(&self, command: &Command) -> Result<Option<FilterAct>, Refusal> {
+        let Some(body) = command.body() else { return Ok(None) };
+        // What is changed is there already, and polls and forwarded messages are more than their text: they cannot be held.
+        let is_held =
+            matches!(command, Command::Send { rich, .. } if rich.as_ref().is_none_or(|rich| rich.is_reply()));
+        let choices = command.choices().iter().map(|choice| (&**choice, false));
+        let mut strictest = None;
+        for (text, is_held) in std::iter::once((body, is_held)).chain(choices) {
+            strictest = strictest.max(self.may_say(text, is_held)?);
+        }
+        Ok(strictest)
+    }
+
+    /// The same of one text. `is_held`: it can wait for a moderator.
+    pub(crate) fn may_say(&self, body: &str, is_held: bool) -> Result<Option<FilterAct>, Refusal> {
+        let settings = &self.site.site.settings;
+        crate::trust::may_say(settings, self.level, body)?;
+        let verdict = settings.filters.verdict(&self.site.sieve, body);
+        match verdict {
+            Some(FilterAct::Reject) => Err(Refusal::Filtered),
+            Some(FilterAct::Hold) if !is_held => Err(Refusal::Filtered),
+            other => Ok(other),
+        }
+    }
+
+    /// The same of what is delivered, and is to be looked at. None where it is not.
+    pub(crate) fn flagged(&self, body: &str) -> Option<Vec<Hit>> {
+        let filters = &self.site.site.settings.filters;
+        let is_asked = self.role < SiteRole::Moderator && !filters.is_empty();
+        let hits = if is_asked { self.hits(body) } else { Vec::new() };
+        (!hits.is_empty() && hits.iter().all(|hit| hit.act == FilterAct::Flag)).then_some(hits)
+    }
+}
