@@ -35,7 +35,8 @@ export class Kith {
   }
 
   async up() {
-    this.process = spawn(BINARY, ['demo', '--data', this.data, '--http', this.http], {
+    // Only tests of safety mind what strangers may write; they set it themselves.
+    this.process = spawn(BINARY, ['demo', '--strangers', '--data', this.data, '--http', this.http], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...env, ...this.settings },
     });

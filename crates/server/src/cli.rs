@@ -134,6 +134,9 @@ pub(crate) struct NodeFlags {
     /// For nodes that `kith load` starts for a run: ends when stdin closes, and removes its data directory.
     #[arg(long, hide = true)]
     pub throwaway: bool,
+    /// With `demo`: members write to strangers without asking, for load runs and tests from outside.
+    #[arg(long)]
+    pub strangers: bool,
 }
 
 impl NodeFlags {
@@ -197,6 +200,16 @@ pub(crate) enum SiteCommand {
     /// `kith site show garden` has all settings with their values; `requests=null` brings the defaults back.
     #[command(verbatim_doc_comment)]
     Set(SiteSet),
+    /// For a time new members cannot write first or in rooms; it ends by itself.
+    ///
+    /// Example: kith site raid garden --for 30m
+    #[command(verbatim_doc_comment)]
+    Raid(SiteRaid),
+    /// What the filters of the site would do with a text.
+    ///
+    /// Example: kith site test-filter garden "cheap pills at www.pills.example"
+    #[command(verbatim_doc_comment)]
+    TestFilter(SiteTestFilter),
     /// Make a new secret; the old one stays valid for a while, so that nobody is sent away.
     ///
     /// Example: kith site rotate-secret garden --overlap 24h
@@ -213,6 +226,8 @@ impl SiteCommand {
             SiteCommand::List(output) => &output.data,
             SiteCommand::Show(args) => &args.output.data,
             SiteCommand::Set(args) => &args.output.data,
+            SiteCommand::Raid(args) => &args.data,
+            SiteCommand::TestFilter(args) => &args.output.data,
             SiteCommand::RotateSecret(args) => &args.output.data,
             SiteCommand::Remove(args) => &args.data,
         }
@@ -263,6 +278,26 @@ pub(crate) struct SiteSet {
     /// A setting and its value, as in requests.on=true
     #[arg(required = true, value_name = "SETTING=VALUE")]
     pub settings: Vec<String>,
+    #[command(flatten)]
+    pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SiteRaid {
+    pub key: String,
+    #[arg(long = "for", default_value = "30m", value_name = "SPAN")]
+    pub time: Span,
+    /// It is over.
+    #[arg(long)]
+    pub end: bool,
+    #[command(flatten)]
+    pub data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SiteTestFilter {
+    pub key: String,
+    pub text: String,
     #[command(flatten)]
     pub output: Listing,
 }
@@ -325,17 +360,33 @@ pub(crate) enum UserCommand {
     /// Example: kith user role --site garden anna moderator
     #[command(verbatim_doc_comment)]
     Role(UserRole),
+    /// What they write is seen by nobody else, and they are not told.
+    ///
+    /// Example: kith user shadow-ban --site garden tom --for 7d
+    #[command(verbatim_doc_comment)]
+    ShadowBan(UserShadow),
+    /// Take a shadow ban back. What was written in it stays unseen.
+    LiftShadowBan(UserOne),
+    /// Say how well a user is known: new, basic or trusted; or auto, by age and activity.
+    ///
+    /// Example: kith user level --site garden anna trusted
+    #[command(verbatim_doc_comment)]
+    Level(UserLevel),
 }
 
 impl UserCommand {
     pub(crate) fn data(&self) -> &DataFlag {
         match self {
             UserCommand::List(args) => &args.output.data,
-            UserCommand::Show(args) | UserCommand::Unban(args) => &args.output.data,
+            UserCommand::Show(args) | UserCommand::Unban(args) | UserCommand::LiftShadowBan(args) => {
+                &args.output.data
+            }
             UserCommand::Ban(args) => &args.user.output.data,
             UserCommand::Erase(args) => &args.user.output.data,
             UserCommand::Merge(args) => &args.guest.output.data,
             UserCommand::Role(args) => &args.user.output.data,
+            UserCommand::ShadowBan(args) => &args.user.output.data,
+            UserCommand::Level(args) => &args.user.output.data,
         }
     }
 }
@@ -374,6 +425,38 @@ pub(crate) struct UserBan {
     /// Told to the user.
     #[arg(long, default_value = "")]
     pub reason: String,
+    /// The devices from which they come are banned too, whoever signs in from them.
+    #[arg(long)]
+    pub devices: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UserShadow {
+    #[command(flatten)]
+    pub user: UserOne,
+    /// How long [default: until it is taken back].
+    #[arg(long = "for", value_name = "SPAN")]
+    pub time: Option<Span>,
+    /// For the record.
+    #[arg(long, default_value = "")]
+    pub reason: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UserLevel {
+    #[command(flatten)]
+    pub user: UserOne,
+    #[arg(value_enum)]
+    pub level: TrustLevel,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TrustLevel {
+    New,
+    Basic,
+    Trusted,
+    /// By age and activity.
+    Auto,
 }
 
 #[derive(Debug, Args)]

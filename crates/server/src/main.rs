@@ -70,6 +70,9 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         Command::Demo(flags) if flags.throwaway => {
             return serve::run(&load(flags.settings())?, Purpose::Throwaway);
         }
+        Command::Demo(flags) if flags.strangers => {
+            return serve::run(&load(flags.settings())?, Purpose::DemoOfStrangers);
+        }
         Command::Demo(flags) => return serve::run(&load(flags.settings())?, Purpose::Demo),
         Command::Picture => return Ok(pictures::run()),
         Command::Load(command) => {

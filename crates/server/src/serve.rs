@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use chat::{Node, NodeConfig, Store};
+use chat::{Node, NodeConfig, Settings, Store};
 use edge::{Edge, EdgeConfig, Listener};
 use rand::RngCore;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -31,7 +31,9 @@ pub(crate) enum Purpose {
     Serve,
     /// With the demo community in its database and on its pages.
     Demo,
-    /// The same for one run of a load, until stdin closes; its data is removed at the end.
+    /// The same, whose members write to strangers without asking.
+    DemoOfStrangers,
+    /// The same as that for one run of a load, until stdin closes; its data is removed at the end.
     Throwaway,
 }
 
@@ -125,7 +127,12 @@ impl Running {
             router = router.merge(mail::routes(Arc::clone(&known), Arc::clone(&store)));
         }
         if purpose != Purpose::Serve {
-            demo::settle(&*store, crate::now())?;
+            let settings = match purpose {
+                Purpose::Demo => Settings::of_new_site(),
+                // As the papers' tests have it: everybody writes to anybody, and all of them have only just come.
+                _ => Settings::default(),
+            };
+            demo::settle(&*store, settings, crate::now())?;
             router = router.merge(demo::routes(Arc::clone(&store)));
         }
         let unstarted =
@@ -250,7 +257,7 @@ impl Running {
         }
         writeln!(out, "  data    {}", config.data.display())?;
         match purpose {
-            Purpose::Demo | Purpose::Throwaway => {
+            Purpose::Demo | Purpose::DemoOfStrangers | Purpose::Throwaway => {
                 writeln!(
                     out,
                     "\nOpen http://{http} in a browser, choose who you are, and open a second window as"

@@ -2,13 +2,16 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chat::{Mode, Secret, SecretKind, Site, SiteId, Store, Timestamp};
+use chat::{
+    By, FilterAct, Hit, Mode, ModeratorAct, Secret, SecretKind, Settings, Sieve, Site, SiteId, Store,
+    Timestamp,
+};
 use rand::RngCore;
 use serde_json::{Value, json};
 
-use crate::cli::{SiteAdd, SiteCommand, SiteMode, SiteRemove, SiteRotate, SiteSet};
+use crate::cli::{SiteAdd, SiteCommand, SiteMode, SiteRaid, SiteRemove, SiteRotate, SiteSet, SiteTestFilter};
 use crate::config::Loaded;
-use crate::data_dir;
+use crate::data_dir::{self, wait};
 use crate::trouble::{Outcome, Trouble};
 use crate::{date, print_json, print_with};
 
@@ -20,6 +23,8 @@ pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
         SiteCommand::List(output) => list(output.json, &*store),
         SiteCommand::Show(args) => show(&data_dir::site(&*store, &args.key)?, args.output.json),
         SiteCommand::Set(args) => set(args, &*store),
+        SiteCommand::Raid(args) => raid(args, &*store),
+        SiteCommand::TestFilter(args) => test_filter(args, &*store),
         SiteCommand::RotateSecret(args) => rotate(args, &*store),
         SiteCommand::Remove(args) => remove(args, &*store),
     }
@@ -42,7 +47,7 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
         guests: args.guests,
         origins: args.origins.clone(),
         secrets: vec![secret],
-        settings: chat::Settings::default(),
+        settings: chat::Settings::of_new_site(),
         created: now,
     };
     if store.add_site(&site).map_err(data_dir::unreadable)?.is_none() {
@@ -66,6 +71,11 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
                 "origins  none yet: pages of other servers may not connect (--origin https://...)"
             )?;
         }
+        writeln!(
+            out,
+            "safety   strangers ask first, and new members have less to say: kith site show {}",
+            args.key
+        )?;
         writeln!(
             out,
             "\nPut this into your pages, and let /kith-token sign a token for whoever is signed in:\n"
@@ -112,26 +122,79 @@ fn show(site: &Site, json: bool) -> Outcome {
     })
 }
 
-/// All of them, or none where one is wrong.
+/// All of them, or none where one is wrong. The record has them as the operator's.
 fn set(args: &SiteSet, store: &dyn Store) -> Outcome {
-    let mut site = data_dir::site(store, &args.key)?;
+    let site = data_dir::site(store, &args.key)?;
+    let (mut after, mut patch) = (site.settings, json!({}));
     for setting in &args.settings {
         let known = format!("see all of them with `kith site show {}`", args.key);
         let Some((name, value)) = setting.split_once('=') else {
             let trouble = Trouble::new(format!("`{setting}` sets nothing"));
             return Err(trouble.because("a setting is written NAME=VALUE").remedy(known));
         };
-        site.settings = site
-            .settings
+        after = after
             .with(name, value)
             .map_err(|why| Trouble::new(format!("`{setting}` cannot be set")).because(why).remedy(known))?;
+        lay_over(&mut patch, Settings::patch(name, value));
     }
-    store.set_settings(site.id, &site.settings).map_err(data_dir::unreadable)?;
+    act(store, site.id, ModeratorAct::Configure(Box::new(patch)))?;
     if args.output.json {
-        return print_json(&site.settings.document());
+        return print_json(&after.document());
+    }
+    print_with(|out| lines_of(&after.document(), "").iter().try_for_each(|line| writeln!(out, "{line}")))
+}
+
+fn lay_over(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            over.into_iter()
+                .for_each(|(name, value)| lay_over(under.entry(name).or_insert(json!({})), value));
+        }
+        (under, over) => *under = over,
+    }
+}
+
+fn act(store: &dyn Store, site: SiteId, act: ModeratorAct) -> Result<(), Trouble> {
+    wait(|done| store.moderate(site, By::Site, act, crate::now(), done))?
+        .map(drop)
+        .map_err(|refusal| Trouble::new("it was not done").because(refusal))
+}
+
+/// For a time new members cannot write first or in rooms.
+fn raid(args: &SiteRaid, store: &dyn Store) -> Outcome {
+    let site = data_dir::site(store, &args.key)?;
+    let now = crate::now();
+    let until = if args.end { Timestamp(0) } else { Timestamp(now.0 + args.time.as_millis()) };
+    act(store, site.id, ModeratorAct::Raid(until))?;
+    print_with(|out| match args.end {
+        true => writeln!(out, "{}: the raid mode is over", args.key),
+        false => writeln!(out, "{}: raid mode until {}", args.key, date(until)),
+    })
+}
+
+/// What the filters of the site would do with a text.
+fn test_filter(args: &SiteTestFilter, store: &dyn Store) -> Outcome {
+    let site = data_dir::site(store, &args.key)?;
+    let filters = &site.settings.filters;
+    let unreadable = |why| Trouble::new("the patterns of the site cannot be read").because(why);
+    let sieve = Sieve::new(filters).map_err(unreadable)?;
+    let hits = filters.hits(&sieve, &args.text);
+    let act = hits.iter().map(|hit| hit.act).max();
+    if args.output.json {
+        let hit = |hit: &Hit| json!({ "kind": hit.kind.word(), "what": hit.what, "act": hit.act.word() });
+        let hits: Vec<Value> = hits.iter().map(hit).collect();
+        return print_json(&json!({ "act": act.map(FilterAct::word), "hits": hits }));
     }
     print_with(|out| {
-        lines_of(&site.settings.document(), "").iter().try_for_each(|line| writeln!(out, "{line}"))
+        let outcome = match act {
+            None => "it would be sent",
+            Some(FilterAct::Flag) => "it would be sent, and put before moderators",
+            Some(FilterAct::Hold) => "it would wait for a moderator",
+            Some(FilterAct::Reject) => "it would be refused",
+        };
+        writeln!(out, "{outcome}")?;
+        hits.iter()
+            .try_for_each(|hit| writeln!(out, "{:<8} {:<8} {}", hit.act.word(), hit.kind.word(), hit.what))
     })
 }
 

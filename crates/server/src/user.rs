@@ -1,12 +1,15 @@
 //! `kith user`: the operator's view of the users of a site.
 
 use chat::{
-    By, ERASE_SLICE, EraseStore, Merge, MergeStore, Messages, ModerationStore, ModeratorAct, NewErasure,
-    Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow,
+    By, ERASE_SLICE, EraseStore, Level, Merge, MergeStore, Messages, ModerationStore, ModeratorAct,
+    NewErasure, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow,
 };
 use serde_json::{Value, json};
 
-use crate::cli::{Role, UserBan, UserCommand, UserErase, UserList, UserMerge, UserOne, UserRole};
+use crate::cli::{
+    Role, TrustLevel, UserBan, UserCommand, UserErase, UserLevel, UserList, UserMerge, UserOne, UserRole,
+    UserShadow,
+};
 use crate::config::Loaded;
 use crate::data_dir::{self, wait};
 use crate::trouble::{Outcome, Trouble};
@@ -22,6 +25,13 @@ pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
         UserCommand::Erase(args) => erase(args, loaded),
         UserCommand::Merge(args) => merge(args, loaded),
         UserCommand::Role(args) => set_role(args, loaded),
+        UserCommand::ShadowBan(args) => shadow_ban(args, loaded),
+        UserCommand::LiftShadowBan(args) => {
+            let lift = |user| ModeratorAct::Lift { user, room: None, kind: SanctionKind::Shadow };
+            let user = moderate(args, loaded, lift)?;
+            told(args, &user, "is seen again")
+        }
+        UserCommand::Level(args) => set_level(args, loaded),
     }
 }
 
@@ -54,6 +64,9 @@ fn show(args: &UserOne, loaded: &Loaded) -> Outcome {
         writeln!(out, "avatar     {}", user.profile.avatar.as_deref().unwrap_or("none"))?;
         writeln!(out, "guest      {}\nbanned     {}", yes(user.profile.guest), yes(user.banned))?;
         writeln!(out, "role       {}\nmuted      {}", user.on_site.role.word(), yes(user.on_site.muted))?;
+        let set = if user.on_site.fixed { " (set by a moderator)" } else { "" };
+        writeln!(out, "level      {}{set}", user.on_site.level.word())?;
+        writeln!(out, "shadow ban {}", yes(user.on_site.shadowed))?;
         writeln!(out, "created    {}\nlast seen  {}", date(user.created), date(user.last_seen))
     })
 }
@@ -61,6 +74,10 @@ fn show(args: &UserOne, loaded: &Loaded) -> Outcome {
 fn ban(args: &UserBan, loaded: &Loaded) -> Outcome {
     let until = args.time.map_or(Timestamp::MAX, |time| Timestamp(crate::now().0 + time.as_millis()));
     let (reason, kind) = (args.reason.as_str().into(), SanctionKind::Ban);
+    if args.devices {
+        // The node knows from where they are here; this marks them, so that it notes from where they try to come.
+        moderate(&args.user, loaded, |user| ModeratorAct::BanDevices { user, devices: vec![0], until })?;
+    }
     let user = moderate(&args.user, loaded, |user| {
         ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason })
     })?;
@@ -113,6 +130,26 @@ fn erase(args: &UserErase, loaded: &Loaded) -> Outcome {
     print_with(|out| writeln!(out, "{id} is erased"))
 }
 
+fn shadow_ban(args: &UserShadow, loaded: &Loaded) -> Outcome {
+    let until = args.time.map_or(Timestamp::MAX, |time| Timestamp(crate::now().0 + time.as_millis()));
+    let (reason, kind) = (args.reason.as_str().into(), SanctionKind::Shadow);
+    let user = moderate(&args.user, loaded, |user| {
+        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason })
+    })?;
+    told(&args.user, &user, "is seen by nobody else")
+}
+
+fn set_level(args: &UserLevel, loaded: &Loaded) -> Outcome {
+    let level = match args.level {
+        TrustLevel::New => Some(Level::New),
+        TrustLevel::Basic => Some(Level::Basic),
+        TrustLevel::Trusted => Some(Level::Trusted),
+        TrustLevel::Auto => None,
+    };
+    let user = moderate(&args.user, loaded, |user| ModeratorAct::SetLevel(user, level))?;
+    told(&args.user, &user, level.map_or("is known by age and activity", Level::word))
+}
+
 fn merge(args: &UserMerge, loaded: &Loaded) -> Outcome {
     let UserOne { site, user: guest, output } = &args.guest;
     let store = data_dir::open_existing(loaded, None)?;
@@ -162,6 +199,9 @@ fn as_json(user: &UserRow) -> Value {
         "banned": user.banned,
         "role": user.on_site.role.word(),
         "muted": user.on_site.muted,
+        "shadow_banned": user.on_site.shadowed,
+        "level": user.on_site.level.word(),
+        "level_is_set": user.on_site.fixed,
         "created": user.created.0,
         "last_seen": user.last_seen.0,
     })

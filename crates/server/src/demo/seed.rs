@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use chat::{
-    Append, ConversationId, Mode, Profile, Secret, SecretKind, Seq, Site, SiteId, Store, Sub, Timestamp,
-    UserId,
+    Append, ConversationId, Mode, Profile, Secret, SecretKind, Seq, Settings, Site, SiteId, Store, Sub,
+    Timestamp, UserId,
 };
 use rand::RngCore;
 
@@ -17,9 +17,9 @@ use crate::trouble::{Outcome, Trouble};
 const PACE_MS: u64 = 3 * 60_000;
 
 /// Creates the site, its members and what they have said so far, unless the site is there already.
-pub(crate) fn settle(store: &dyn Store, now: Timestamp) -> Outcome {
+pub(crate) fn settle(store: &dyn Store, settings: Settings, now: Timestamp) -> Outcome {
     let failed = |error: chat::StoreError| Trouble::new("cannot set up the demo community").because(error);
-    let Some(site) = store.add_site(&site(now)).map_err(failed)? else { return Ok(()) };
+    let Some(site) = store.add_site(&site(settings, now)).map_err(failed)? else { return Ok(()) };
     for member in MEMBERS {
         put(store, site, member, now)?;
     }
@@ -29,7 +29,7 @@ pub(crate) fn settle(store: &dyn Store, now: Timestamp) -> Outcome {
     store.flush().map_err(failed)
 }
 
-fn site(now: Timestamp) -> Site {
+fn site(settings: Settings, now: Timestamp) -> Site {
     let mut secret = [0; 32];
     rand::rng().fill_bytes(&mut secret);
     Site {
@@ -46,7 +46,7 @@ fn site(now: Timestamp) -> Site {
             created: now,
             expires: None,
         }],
-        settings: chat::Settings::default(),
+        settings,
         created: now,
     }
 }

@@ -9,7 +9,7 @@ use chat::memory::MemoryStore;
 
 fn community() -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    settle(&*store, crate::now()).expect("the memory store takes everything");
+    settle(&*store, chat::Settings::of_new_site(), crate::now()).expect("the memory store takes everything");
     store
 }
 
@@ -113,7 +113,7 @@ fn settling_twice_changes_nothing() {
         (store.list_users(site.id, None, 100).expect("users"), store.sites().expect("sites"))
     };
     let before = users();
-    settle(&*store, chat::Timestamp(1)).expect("nothing to do");
+    settle(&*store, chat::Settings::of_new_site(), chat::Timestamp(1)).expect("nothing to do");
     assert_eq!(before, users());
     assert_eq!(before.0.len(), people::MEMBERS.len());
 }

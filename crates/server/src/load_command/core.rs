@@ -49,7 +49,8 @@ impl Inside {
             let data = toml::Value::String(folder.0.display().to_string());
             data_dir::open(&config::load(Layers { flags: vec![("data", data)], ..Layers::default() })?)?
         };
-        demo::settle(&*store, crate::now())?;
+        // Everybody writes to anybody, and nobody was here before.
+        demo::settle(&*store, chat::Settings::default(), crate::now())?;
         let secret = data_dir::site(&*store, demo::SITE)?.secrets.into_iter().next();
         let secret = secret.ok_or_else(|| Trouble::new("the site has no secret"))?;
         let plan = CorePlan {

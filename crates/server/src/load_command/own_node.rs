@@ -104,9 +104,9 @@ impl OwnNode {
                 let _ = child.wait();
                 let _ = fs::remove_dir_all(&folder);
                 let why = if said.is_empty() { "it did not listen within 30 s".to_owned() } else { said };
-                return Err(Trouble::new("a node of our own does not start")
-                    .because(why.trim())
-                    .remedy("start one yourself and name it: kith demo, then --url http://127.0.0.1:8080"));
+                return Err(Trouble::new("a node of our own does not start").because(why.trim()).remedy(
+                    "start one yourself and name it: kith demo --strangers, then --url http://127.0.0.1:8080",
+                ));
             }
             thread::sleep(Duration::from_millis(20));
         }

@@ -13,6 +13,7 @@ mod doctor;
 mod embed_page;
 mod files;
 mod flood;
+mod guard;
 mod guests;
 mod import;
 mod lifecycle;

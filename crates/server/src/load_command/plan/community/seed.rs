@@ -98,6 +98,7 @@ fn add_sites(path: &Path, count: u32, secret: &[u8]) -> Outcome<Vec<(String, Sit
             guests: false,
             origins: Vec::new(),
             secrets: vec![secret],
+            // Members write to whom the plan says, and all of them have only just come.
             settings: chat::Settings::default(),
             created: now,
         };
