@@ -40,6 +40,7 @@ import {
   type RoomKind,
   type RoomView,
   room,
+  type SiteSettings,
   type Status,
   type ThreadView,
   type Timeline,
@@ -435,6 +436,11 @@ export class FakeClient implements Client {
     return Promise.resolve(undefined);
   }
   audit = () => Promise.resolve({ entries: [] });
+  testFilter = () => Promise.resolve({ hits: [] });
+  settings(patch?: SiteSettings): Promise<SiteSettings> {
+    this.note(`settings ${JSON.stringify(patch)}`);
+    return Promise.resolve({});
+  }
 
   subscribe(topic: Topic, listener: () => void) {
     const set = this.listeners.get(topic) ?? new Set();

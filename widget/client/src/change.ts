@@ -21,7 +21,7 @@ export type Change =
  * hears it again from the leader, and says it again to the next leader if the first one died over it.
  */
 export type Action =
-  | ({ a: 'queue' } & Omit<Queued, 'failed'>)
+  | ({ a: 'queue' } & Omit<Queued, 'failed' | 'why' | 'held'>)
   | { a: 'retry'; id: string }
   | { a: 'discard'; id: string }
   | ({ a: 'change' } & Pending)
@@ -49,4 +49,8 @@ export interface Queued {
   time: number;
   /** Set: it was refused for good, and waits for the member. */
   failed?: Code;
+  /** What a moderator says about it. */
+  why?: string;
+  /** The server has it beside the log, where nobody else sees it: for a moderator, or as if it were sent. */
+  held?: 'waiting' | 'kept';
 }

@@ -12,6 +12,8 @@ import type {
   ContactAction,
   ContactState,
   Event,
+  FilterAct,
+  FilterHit,
   Forwarded,
   LeftReason,
   Limits,
@@ -35,6 +37,7 @@ import type {
   SentFile,
   SetPresence,
   SiteRole,
+  SiteState,
 } from './wire.ts';
 
 /**
@@ -199,6 +202,19 @@ export interface Client {
   moderate(act: ModeratorDeed): Promise<Report | undefined>;
   /** For moderators: what was done, newest first. */
   audit(after?: string): Promise<{ entries: AuditEntry[]; next?: string }>;
+  /** For moderators: what the site's filters would do with this text. */
+  testFilter(body: string): Promise<FilterTest>;
+  /** For admins: the settings of the site, after this merge patch of them. */
+  settings(patch?: SiteSettings): Promise<SiteSettings>;
+}
+
+/** Names and values, as `kith site show` has them. */
+export type SiteSettings = Record<string, unknown>;
+
+export interface FilterTest {
+  /** Undefined: it would be sent as any other. */
+  act?: FilterAct;
+  hits: readonly FilterHit[];
 }
 
 /** What can be reported: a message, a person, or a room. */
@@ -324,6 +340,8 @@ export interface Me extends KnownPerson {
   role?: SiteRole;
   /** Whose calls ring. */
   calls: CallsFrom;
+  /** Who may write on the site, where not all may, or where there is a raid. */
+  site?: SiteState;
   limits: Limits;
 }
 
@@ -479,10 +497,12 @@ export interface Message {
   replies?: Replies;
   /** A change of it has not reached the server yet. */
   changing?: true;
-  /** Of own messages: how far it came. Of others: `received`. */
-  state: 'sending' | 'sent' | 'received' | 'read' | 'failed';
+  /** Of own messages: how far it came; `held`: a moderator is to read it first. Of others: `received`. */
+  state: 'sending' | 'held' | 'sent' | 'received' | 'read' | 'failed';
   /** Why it failed. */
   code?: Code;
+  /** What a moderator says about it. */
+  why?: string;
 }
 
 /** A question to post. */
@@ -562,7 +582,9 @@ export class RequestError extends Error {
   constructor(
     readonly code: Code | 'offline',
     readonly retryAfter?: number,
+    /** In the server's words, for those who set it up. */
+    text?: string,
   ) {
-    super(code);
+    super(text ?? code);
   }
 }

@@ -301,6 +301,7 @@ export class Engine {
     if (event.t === 'welcome') this.#beforeWelcome(now);
     if (pending) this.#heard(pending.until - REQUEST_MS);
     if (event.t === 'ack') this.#landed(event.id);
+    if (event.t === 'held') this.#landed(event.held.id);
     this.#watch.heard(event, now);
     if (event.t === 'error' && event.id !== undefined) this.#bounced(event, event.id, now);
     else if (event.t === 'error' && re === undefined) this.#unnamedRefusal(event, now);
@@ -309,7 +310,7 @@ export class Engine {
     this.host.apply({ c: 'event', event, ...(pending && { request: pending.command }), now });
     if (event.t === 'welcome') this.#afterWelcome();
     if (event.t === 'behind') this.#catchUp();
-    if (event.t === 'error') pending?.reject(new RequestError(event.code, event.retry_after));
+    if (event.t === 'error') pending?.reject(new RequestError(event.code, event.retry_after, event.text));
     else pending?.resolve(event);
   }
 
@@ -368,7 +369,7 @@ export class Engine {
     const now = this.env.now();
     const busy = new Set<ConversationKey>();
     for (const one of this.host.replica.written.queue) {
-      if (one.failed || busy.has(one.key)) continue;
+      if (one.failed || one.held || busy.has(one.key)) continue;
       busy.add(one.key);
       if (this.#flying.has(one.id) || (this.#later.get(one.id)?.at ?? 0) > now) continue;
       if (this.#flying.size >= MAX_FLYING) return;

@@ -19,9 +19,12 @@ export type {
   ContactState,
   Device,
   Event,
+  FilterAct,
+  FilterHit,
   Forwarded,
   IceServer,
   LeftReason,
+  Level,
   Limits,
   Media,
   Member,
@@ -46,4 +49,5 @@ export type {
   SentFile,
   SetPresence,
   SiteRole,
+  SiteState,
 } from './wire.ts';

@@ -27,6 +27,7 @@ import {
   RequestError,
   type Rich,
   type RoomChange,
+  type SiteSettings,
   type Status,
   type Timeline,
   type Topic,
@@ -615,6 +616,14 @@ class Member implements Client {
 
   audit(after?: string) {
     return order().then(one => one.audit(this.#reach, after));
+  }
+
+  testFilter(body: string) {
+    return order().then(one => one.testFilter(this.#reach, body));
+  }
+
+  settings(patch?: SiteSettings) {
+    return order().then(one => one.settings(this.#reach, patch));
   }
 
   async search(query: string, where: { in?: ConversationKey; after?: string } = {}): Promise<Found> {

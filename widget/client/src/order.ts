@@ -1,6 +1,13 @@
 // What is asked of the server to keep order: requests, reports, and what moderators do. Fetched when it is needed first.
 
-import { type ConversationKey, type ModeratorDeed, type ReportTarget, RequestError } from './client.ts';
+import {
+  type ConversationKey,
+  type FilterTest,
+  type ModeratorDeed,
+  type ReportTarget,
+  RequestError,
+  type SiteSettings,
+} from './client.ts';
 import type { Unnumbered } from './engine.ts';
 import type { Replica } from './replica.ts';
 import { page } from './rooms.ts';
@@ -55,6 +62,18 @@ export async function reports(
 export async function moderate(host: OrderHost, act: ModeratorDeed): Promise<Report | undefined> {
   const event = await host.ask({ t: 'moderate', ...act });
   return event.t === 'moderated' ? event.report : undefined;
+}
+
+export async function testFilter(host: OrderHost, body: string): Promise<FilterTest> {
+  const event = await host.ask({ t: 'test_filter', body });
+  if (event.t !== 'filter_tested') throw new RequestError('internal');
+  return { hits: event.hits, ...(event.act && { act: event.act }) };
+}
+
+export async function settings(host: OrderHost, patch?: SiteSettings): Promise<SiteSettings> {
+  const event = await host.ask(patch ? { t: 'configure', patch } : { t: 'settings' });
+  if (event.t !== 'settings') throw new RequestError('internal');
+  return event.settings as SiteSettings;
 }
 
 export async function audit(

@@ -35,6 +35,7 @@ import {
   type Only,
   type SetPresence,
   type SiteRole,
+  type SiteState,
   type Welcome,
 } from './wire.ts';
 import { Written } from './written.ts';
@@ -48,6 +49,7 @@ export class Replica {
   role: SiteRole | undefined;
   /** Whose calls ring. */
   calls: CallsFrom = 'contacts';
+  site: SiteState | undefined;
   notices: readonly Notice[] = [];
   limits: Limits | undefined;
   guestToken: string | undefined;
@@ -111,6 +113,7 @@ export class Replica {
       open: this.open,
       ...(this.role && { role: this.role }),
       ...(this.calls !== 'contacts' && { calls: this.calls }),
+      ...(this.site && { site: this.site }),
       notices: this.notices,
       ...(this.limits && { limits: this.limits }),
       conversations: [...conversations.byKey.values()].map(one => ({ ...one })),
@@ -136,6 +139,7 @@ export class Replica {
     this.open = from.open;
     this.role = from.role;
     this.calls = from.calls ?? 'contacts';
+    this.site = from.site;
     this.notices = from.notices ?? [];
     this.limits = from.limits;
     this.guestToken = from.guestToken;
@@ -243,6 +247,15 @@ export class Replica {
         return;
       case 'notice':
         return this.#noticed(event.notice);
+      case 'held': {
+        const { conversation, user } = event.held;
+        const key = user === undefined ? conversations.keyOf({ conversation }) : direct(user);
+        return this.written.held(key, event.held);
+      }
+      case 'site':
+        this.site = isUsual(event.site) ? undefined : event.site;
+        this.#changed.add('me');
+        return;
       case 'notices':
         this.notices = event.notices;
         this.#changed.add('notices');
@@ -275,6 +288,7 @@ export class Replica {
     this.open = welcome.open;
     this.role = welcome.role;
     this.calls = welcome.calls ?? 'contacts';
+    this.site = welcome.site;
     // What holds is told anew after it.
     this.notices = [];
     this.#changed.add('notices');
@@ -415,6 +429,10 @@ export class Replica {
 
 function listAsked({ archived, only }: { archived?: boolean; only?: Only }): PagedList {
   return archived ? 'archived' : (only ?? 'main');
+}
+
+function isUsual({ access, raid_until }: SiteState): boolean {
+  return access === 'open' && raid_until === undefined;
 }
 
 function isChange(request: Command | undefined): request is ChangeCommand {

@@ -4,7 +4,16 @@ import type { Pending, Queued } from './change.ts';
 import type { ConversationKey, KnownPerson, Status } from './client.ts';
 import type { Known } from './known.ts';
 import { trim } from './stretch.ts';
-import type { CallsFrom, ContactState, Limits, Notice, Presence, SetPresence, SiteRole } from './wire.ts';
+import type {
+  CallsFrom,
+  ContactState,
+  Limits,
+  Notice,
+  Presence,
+  SetPresence,
+  SiteRole,
+  SiteState,
+} from './wire.ts';
 
 export interface Snapshot {
   v: 1;
@@ -14,6 +23,7 @@ export interface Snapshot {
   open: boolean;
   role?: SiteRole;
   calls?: CallsFrom;
+  site?: SiteState;
   notices?: readonly Notice[];
   limits?: Limits;
   conversations: Known[];

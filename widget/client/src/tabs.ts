@@ -42,7 +42,15 @@ type Post =
   | { k: 'done'; from: string; to: string; n: number }
   | { k: 'ask'; from: string; n: number; request: Unnumbered }
   | { k: 'answer'; from: string; to: string; n: number; event: Event }
-  | { k: 'failed'; from: string; to: string; n: number; code: RequestError['code']; retryAfter?: number }
+  | {
+      k: 'failed';
+      from: string;
+      to: string;
+      n: number;
+      code: RequestError['code'];
+      retryAfter?: number;
+      text?: string;
+    }
   | { k: 'watch'; from: string; wanted: Wanted }
   /** From a follower, without a term: the member is here. From the leader: it is this tab. */
   | { k: 'front'; from: string; tab: string; term?: string }
@@ -327,7 +335,7 @@ export class Tabs {
         this.#asked.delete(post.n);
         return;
       case 'failed':
-        this.#asked.get(post.n)?.reject(new RequestError(post.code, post.retryAfter));
+        this.#asked.get(post.n)?.reject(new RequestError(post.code, post.retryAfter, post.text));
         this.#asked.delete(post.n);
         return;
       case 'tock':

@@ -99,8 +99,9 @@ export class Views {
 
   me(): Me | undefined {
     return this.#built('me', () => {
-      const { me, limits, presence, open, role, calls } = this.replica;
-      return me && limits && { ...me, presence, open, calls, limits, ...(role && { role }) };
+      const { me, limits, presence, open, role, calls, site } = this.replica;
+      const more = { ...(role && { role }), ...(site && { site }) };
+      return me && limits && { ...me, presence, open, calls, limits, ...more };
     });
   }
 
@@ -271,7 +272,9 @@ export class Views {
   #messagesOf(known: Known, window: Stretch | undefined, later: boolean): readonly Message[] {
     const stored = window?.messages ?? [];
     const queued = later ? [] : this.replica.written.queue.filter(one => one.key === known.key);
-    return [...stored.map(one => this.#stored(one, known)), ...queued.map(one => this.#queued(one))];
+    const all = [...stored.map(one => this.#stored(one, known)), ...queued.map(one => this.#queued(one))];
+    // What stands beside the log has a time there, and no number.
+    return queued.some(one => one.held) ? all.sort((a, b) => a.time - b.time) : all;
   }
 
   #stored(stored: WireMessage, known: Known): Message {
@@ -308,8 +311,9 @@ export class Views {
       ...(queued.replyTo !== undefined && { replyTo: queued.replyTo }),
       ...(queued.files && { files: queued.files }),
       ...(queued.bears && seenOf(queued.bears.shows)),
-      state: queued.failed ? 'failed' : 'sending',
+      state: queued.failed ? 'failed' : queued.held ? (queued.held === 'kept' ? 'sent' : 'held') : 'sending',
       ...(queued.failed && { code: queued.failed }),
+      ...(queued.why && { why: queued.why }),
     });
   }
 

@@ -3,7 +3,7 @@
 import type { Action, Queued } from './change.ts';
 import type { Changed } from './changed.ts';
 import type { ConversationKey } from './client.ts';
-import type { Code } from './wire.ts';
+import type { Code, Held } from './wire.ts';
 
 const MAX_QUEUED = 500;
 const MAX_DRAFT_CHARS = 16_000;
@@ -46,6 +46,28 @@ export class Written {
     const { failed: _, ...rest } = queued;
     this.queue = this.queue.map(one => (one === queued ? { ...rest, ...(code && { failed: code }) } : one));
     this.changed.conversation(queued.key);
+  }
+
+  /** The server keeps it beside the log, or a moderator has refused it. */
+  held(key: ConversationKey, { id, body, time, reply_to, state, reason }: Held): void {
+    const {
+      failed: _,
+      why: __,
+      ...before
+    } = this.queue.find(one => one.id === id) ?? {
+      id,
+      key,
+      body,
+      time,
+      ...(reply_to && { replyTo: reply_to }),
+    };
+    const now: Queued =
+      state === 'refused'
+        ? { ...before, failed: 'filtered', ...(reason && { why: reason }) }
+        : { ...before, held: state };
+    if (state === 'refused') delete now.held;
+    this.queue = [...this.queue.filter(one => one.id !== id), now];
+    this.changed.conversation(now.key);
   }
 
   /** The member writes. */

@@ -52,6 +52,7 @@ test('what stopped for good says what would help', () => {
   expect(kind('no_guests')).toBe('signed_out');
   expect(kind('bad_origin')).toBe('refused');
   expect(kind('banned')).toBe('banned');
+  expect(kind('device_banned')).toBe('banned');
   expect(kindOf({ state: 'connecting', shared: false })).toBe('connecting');
   expect(kindOf({ state: 'online', shared: true })).toBeUndefined();
 });

@@ -87,6 +87,7 @@ export function kindOf(status: Status): Trouble | undefined {
       if (status.code === undefined || status.code === 'done') return 'lost';
       if (status.code === 'replaced' || status.code === 'banned' || status.code === 'site_closed')
         return status.code;
+      if (status.code === 'device_banned') return 'banned';
       return SIGN_IN.has(status.code) ? 'signed_out' : 'refused';
   }
 }

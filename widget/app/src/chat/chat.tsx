@@ -61,15 +61,17 @@ export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
   };
 
   // As the server decides it; before the first welcome it decides alone.
-  const open = useTopic('me', one => one.me())?.open !== false;
+  const me = useTopic('me', one => one.me());
+  const open = me?.open !== false;
   const inRoom = isRoom(key);
   const { room } = conversation;
   // The room of a page is made by who writes first; of any other one knows what it is before one writes.
-  const mayWrite = inRoom
+  const mayWriteHere = inRoom
     ? room
       ? silenced(room) === undefined
       : key.startsWith('~')
     : state === 'contact' || (open && state !== 'blocked');
+  const mayWrite = mayWriteHere && (me?.role !== undefined || (me?.site?.access ?? 'open') === 'open');
   const composing = mayWrite && (
     <Composer
       key={editing ? `edit ${editing.id}` : 'write'}
@@ -139,6 +141,7 @@ export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
       <History
         conversation={conversation}
         at={wanted}
+        veiled={!inRoom && state !== 'contact'}
         linksInert={conversation.request === 'received' || (!inRoom && !open && state !== 'contact')}
         sends={sends}
         onReply={reply}

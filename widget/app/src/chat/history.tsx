@@ -19,6 +19,8 @@ interface Props {
   /** The message that is wanted on the screen. */
   at: { seq: number } | undefined;
   linksInert: boolean;
+  /** Pictures of the other one are shown when they are asked for. */
+  veiled: boolean;
   /** Grows with each message that the member sends: then the newest is shown. */
   sends: number;
   onReply(message: Message): void;
@@ -41,6 +43,7 @@ export function History({
   conversation,
   at,
   linksInert,
+  veiled,
   sends,
   onReply,
   onEdit,
@@ -90,11 +93,25 @@ export function History({
       pin: (message, on) =>
         client.pin(key, message.seq ?? 0, on).catch(() => announce(words.somethingFailed)),
       mayPin: room ? keepsOrder : !readOnly,
+      veiled,
       readOnly,
       openThread: onThread,
       hasThreads: room,
     }),
-    [client, key, room, words, announce, surroundings, onReply, onEdit, keepsOrder, readOnly, onThread],
+    [
+      client,
+      key,
+      room,
+      words,
+      announce,
+      surroundings,
+      onReply,
+      onEdit,
+      keepsOrder,
+      readOnly,
+      onThread,
+      veiled,
+    ],
   );
   does.current = deeds;
   useEffect(

@@ -11,11 +11,13 @@ interface Props {
   file: SentFile;
   /** The whole, and not its thumbnail. */
   whole?: boolean;
+  /** Only the blur of it: nothing of the picture is fetched. */
+  veiled?: boolean;
   label: string;
   onLost(): void;
 }
 
-export function Picture({ file, whole = false, label, onLost }: Props) {
+export function Picture({ file, whole = false, veiled = false, label, onLost }: Props) {
   const client = useClient();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [here, setHere] = useState(false);
@@ -23,6 +25,7 @@ export function Picture({ file, whole = false, label, onLost }: Props) {
     if (canvas.current && !here) blur(canvas.current, file);
   }, [file.id]);
   useEffect(() => {
+    if (veiled) return;
     let wanted = true;
     load(client, file, !whole && file.thumb !== undefined).then(
       bitmap => {
@@ -35,7 +38,7 @@ export function Picture({ file, whole = false, label, onLost }: Props) {
     return () => {
       wanted = false;
     };
-  }, [client, file.id, whole]);
+  }, [client, file.id, whole, veiled]);
   return <canvas ref={canvas} class={here ? 'picture is-here' : 'picture'} role="img" aria-label={label} />;
 }
 

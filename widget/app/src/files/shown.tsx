@@ -1,20 +1,22 @@
 // The files of a message: pictures in a grid, of a size that is known before they are here, all others as rows.
 
 import type { Message, SentFile } from '@kith/client';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
+import { guardWords } from '../guard/words.ts';
 import type { MessageDeeds } from '../message/actions.ts';
 import { useSheet } from '../sheets.ts';
 import { useClient } from '../surroundings.tsx';
+import { together, useWords } from '../wording/late_words.ts';
 import { addressOf, isOver, renewed } from './link.ts';
 import { Picture } from './picture.tsx';
 import css from './shown.css?inline';
 import { Viewer } from './viewer.tsx';
 import { Voice } from './voice.tsx';
-import { ending, useFileWords } from './words.ts';
+import { catalogues, ending, useFileWords } from './words.ts';
 
-export { catalogues as words } from './words.ts';
+export const words = together(catalogues, guardWords);
 
 interface Props {
   message: Message;
@@ -31,12 +33,25 @@ export function Files({ message, deeds }: Props) {
   const files = message.files ?? [];
   const pictures = files.filter(isPicture);
   const [shown, setShown] = useState<string>();
+  useRedraw(deeds.veiled);
+  const isVeiled = (one: Message) => deeds.veiled && !one.mine && !unveiled.has(one.from);
+  const veiled = isVeiled(message);
+  const unveil = () => {
+    unveiled.add(message.from);
+    for (const redraw of veils) redraw();
+  };
   return (
     <div class="files" dir="auto">
       {pictures.length > 0 && (
         <div class={pictures.length > 1 ? 'pictures is-many' : 'pictures'}>
           {pictures.map(file => (
-            <Shot key={file.id} file={file} alone={pictures.length === 1} onShow={() => setShown(file.id)} />
+            <Shot
+              key={file.id}
+              file={file}
+              alone={pictures.length === 1}
+              veiled={veiled}
+              onShow={() => (veiled ? unveil() : setShown(file.id))}
+            />
           ))}
         </div>
       )}
@@ -45,7 +60,9 @@ export function Files({ message, deeds }: Props) {
         .map(file => (file.voice ? <Voice key={file.id} file={file} /> : <Row key={file.id} file={file} />))}
       {shown !== undefined && (
         <Viewer
-          pictures={(deeds.messages?.() ?? [message]).flatMap(one => one.files?.filter(isPicture) ?? [])}
+          pictures={(deeds.messages?.() ?? [message])
+            .filter(one => !isVeiled(one))
+            .flatMap(one => one.files?.filter(isPicture) ?? [])}
           first={shown}
           onClose={() => setShown(undefined)}
         />
@@ -58,16 +75,40 @@ export function isPicture(file: SentFile): boolean {
   return file.width !== undefined && file.height !== undefined && file.type.startsWith('image/');
 }
 
-function Shot({ file, alone, onShow }: { file: SentFile; alone: boolean; onShow(): void }) {
+/** Strangers whose pictures one wanted to see, until the page is left. */
+const unveiled = new Set<string>();
+const veils = new Set<() => void>();
+
+/** Whoever shows one picture shows all of that stranger. */
+function useRedraw(wanted: boolean): void {
+  const [, turn] = useState(0);
+  useEffect(() => {
+    if (!wanted) return;
+    const redraw = () => turn(before => before + 1);
+    veils.add(redraw);
+    return () => void veils.delete(redraw);
+  }, [wanted]);
+}
+
+interface ShotProps {
+  file: SentFile;
+  alone: boolean;
+  /** It comes from a stranger, and is shown when it is asked for. */
+  veiled: boolean;
+  onShow(): void;
+}
+
+function Shot({ file, alone, veiled, onShow }: ShotProps) {
+  const guarding = useWords(guardWords);
   const words = useFileWords();
   const [lost, setLost] = useState(false);
   const { width, height } = shownSize(file);
   return (
     <button
       type="button"
-      class="shot"
+      class={veiled ? 'shot is-veiled' : 'shot'}
       tabIndex={-1}
-      aria-label={words.showPicture(file.name)}
+      aria-label={veiled ? guarding.unveil : words.showPicture(file.name)}
       style={alone ? { inlineSize: `${width}px`, aspectRatio: `${width} / ${height}` } : undefined}
       onClick={onShow}
     >
@@ -77,7 +118,13 @@ function Shot({ file, alone, onShow }: { file: SentFile; alone: boolean; onShow(
           {words.pictureLost}
         </span>
       ) : (
-        <Picture file={file} label={words.picture(file.name)} onLost={() => setLost(true)} />
+        <Picture file={file} veiled={veiled} label={words.picture(file.name)} onLost={() => setLost(true)} />
+      )}
+      {veiled && !lost && (
+        <span class="shot-veil">
+          <Icon name="lock" />
+          {guarding.unveil}
+        </span>
       )}
     </button>
   );

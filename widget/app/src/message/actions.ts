@@ -37,6 +37,8 @@ export interface MessageDeeds {
   hasThreads: boolean;
   /** It is drawn in its thread. */
   inThread?: boolean;
+  /** Pictures of the other one are shown when they are asked for: they are a stranger. */
+  veiled: boolean;
 }
 
 const QUICK = ['👍', '❤️', '😂', '😮', '😢', '🎉'] as const;

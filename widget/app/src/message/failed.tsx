@@ -1,6 +1,8 @@
 // Why a message was not sent, and what can be done about it.
 
 import type { Code, Message } from '@kith/client';
+import type { GuardWords } from '../guard/words.en.ts';
+import { guardWords } from '../guard/words.ts';
 import type { RoomWords } from '../room/words.en.ts';
 import { roomWords } from '../room/words.ts';
 import { useClient } from '../surroundings.tsx';
@@ -9,14 +11,17 @@ import type { Wording } from '../wording/wording.ts';
 import type { MessageWords } from './words.en.ts';
 import { messageWords } from './words.ts';
 
-export const words = together(messageWords, roomWords);
+export const words = together(messageWords, roomWords, guardWords);
 
 export function Failed({ message }: { message: Message }) {
   const client = useClient();
   const words = { ...useWords(messageWords), ...useWords(roomWords) };
+  const guarding = useWords(guardWords);
+  if (message.state === 'held') return <p class="message-note">{guarding.waitsForModerator}</p>;
   return (
     <p class="message-note message-failed">
-      <span>{reason(message.code, words)}</span>
+      <span>{reason(message.code, words, guarding)}</span>
+      {message.why && <q dir="auto">{message.why}</q>}
       <button type="button" class="button button-plain" onClick={() => client.retry(message.id)}>
         {words.retry}
       </button>
@@ -27,7 +32,7 @@ export function Failed({ message }: { message: Message }) {
   );
 }
 
-function reason(code: Code | undefined, words: Wording & MessageWords & RoomWords): string {
+function reason(code: Code | undefined, words: Wording & MessageWords & RoomWords, guarding: GuardWords): string {
   switch (code) {
     case 'not_allowed':
     case 'no_such_user':
@@ -50,6 +55,10 @@ function reason(code: Code | undefined, words: Wording & MessageWords & RoomWord
       return words.filtered;
     case 'site_read_only':
       return words.siteReadOnly;
+    case 'too_new':
+      return guarding.tooNew;
+    case 'raid':
+      return guarding.raid;
     case 'read_only':
       return words.onlyModeratorsWrite;
     case 'frozen':

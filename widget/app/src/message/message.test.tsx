@@ -38,6 +38,7 @@ function drawn(
     openThread: () => undefined,
     hasThreads: false,
     readOnly: more.readOnly ?? false,
+    veiled: false,
   };
   const drawing = new Drawing().draw(
     <MessageView

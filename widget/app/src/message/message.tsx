@@ -117,10 +117,10 @@ function Bubble(props: MessageProps) {
           onFailed={() => undefined}
         />
       )}
-      {message.state === 'failed' && (
+      {(message.state === 'failed' || message.state === 'held') && (
         <Late part={failedPart} props={{ message }} onFailed={() => undefined} />
       )}
-      {sayState && message.state !== 'failed' && !message.deleted && (
+      {sayState && message.state !== 'failed' && message.state !== 'held' && !message.deleted && (
         <p class="message-note" aria-hidden="true">
           {words[message.state]}
         </p>

@@ -6,6 +6,7 @@ import { useTopic, useWording } from '../surroundings.tsx';
 
 const ICONS: Record<Message['state'], IconName> = {
   sending: 'clock',
+  held: 'clock',
   sent: 'tick',
   received: 'ticks',
   read: 'ticks',
@@ -15,7 +16,8 @@ const ICONS: Record<Message['state'], IconName> = {
 export function StateIcon({ state }: { state: Message['state'] }) {
   const words = useWording();
   const online = useTopic('status', client => client.status()).state === 'online';
-  const text = state === 'sending' && !online ? words.queued : words[state];
+  // What it waits for is said below it.
+  const text = state === 'sending' && !online ? words.queued : words[state === 'held' ? 'sending' : state];
   return (
     <span class={`state state-${state}`} title={text} data-state={state}>
       <Icon name={ICONS[state]} />

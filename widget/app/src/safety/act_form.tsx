@@ -1,13 +1,25 @@
 // What a moderator does with a member: warn, mute, ban, for how long, and why.
 
-import type { ModeratorAct } from '@kith/client';
+import type { Level, ModeratorAct } from '@kith/client';
 import { useState } from 'preact/hooks';
+import { guardWords } from '../guard/words.ts';
 import { useSurroundings } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import { failureOf } from './failure.ts';
 import { safetyWords } from './words.ts';
 
-const ACTS = ['warn', 'mute', 'ban', 'kick', 'unmute', 'unban'] as const satisfies readonly ModeratorAct[];
+const ACTS = [
+  'warn',
+  'mute',
+  'ban',
+  'shadow_ban',
+  'kick',
+  'set_level',
+  'unmute',
+  'unban',
+  'lift_shadow_ban',
+] as const satisfies readonly ModeratorAct[];
+const LEVELS = ['auto', 'new', 'basic', 'trusted'] as const;
 const HOUR = 3_600_000;
 
 interface Props {
@@ -22,14 +34,21 @@ export function ActForm({ user, name, onDone }: Props) {
   const [act, setAct] = useState<(typeof ACTS)[number]>('warn');
   const [hours, setHours] = useState('24');
   const [reason, setReason] = useState('');
+  const guarding = useWords(guardWords);
+  const [devices, setDevices] = useState(false);
+  const [level, setLevel] = useState<Level | 'auto'>('auto');
   const [failed, setFailed] = useState<string>();
-  const lasts = act === 'mute' || act === 'ban';
-  const tells = lasts || act === 'warn';
+  const lasts = act === 'mute' || act === 'ban' || act === 'shadow_ban';
+  const tells = act === 'mute' || act === 'ban' || act === 'warn';
   const apply = () => {
     setFailed(undefined);
     const until = lasts && hours !== '' ? { until: Date.now() + Number(hours) * HOUR } : {};
     const said = tells && reason.trim() !== '' ? { reason: reason.trim() } : {};
-    client.moderate({ act, user, ...until, ...said }).then(
+    const more = {
+      ...(act === 'ban' && devices && { devices }),
+      ...(act === 'set_level' && level !== 'auto' && { level }),
+    };
+    client.moderate({ act, user, ...until, ...said, ...more }).then(
       () => {
         announce(words.done);
         onDone();
@@ -51,7 +70,7 @@ export function ActForm({ user, name, onDone }: Props) {
         <select value={act} onChange={event => setAct(event.currentTarget.value as (typeof ACTS)[number])}>
           {ACTS.map(one => (
             <option key={one} value={one}>
-              {words.acts[one]}
+              {guarding.moreActs[one] ?? words.acts[one as keyof typeof words.acts]}
             </option>
           ))}
         </select>
@@ -64,6 +83,27 @@ export function ActForm({ user, name, onDone }: Props) {
             <option value="24">{words.day}</option>
             <option value="168">{words.week}</option>
             <option value="">{words.noEnd}</option>
+          </select>
+        </label>
+      )}
+      {act === 'ban' && (
+        <label class="sheet-choice">
+          <input type="checkbox" checked={devices} onChange={() => setDevices(!devices)} />
+          <span>
+            {guarding.withDevices}
+            <span class="guard-hint">{guarding.devicesHint}</span>
+          </span>
+        </label>
+      )}
+      {act === 'set_level' && (
+        <label class="sheet-field">
+          {guarding.level}
+          <select value={level} onChange={event => setLevel(event.currentTarget.value as Level | 'auto')}>
+            {LEVELS.map(one => (
+              <option key={one} value={one}>
+                {guarding.levels[one]}
+              </option>
+            ))}
           </select>
         </label>
       )}

@@ -3,19 +3,23 @@
 import type { Notice } from '@kith/client';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
+import { guardWords } from '../guard/words.ts';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
-import { useWords } from '../wording/late_words.ts';
+import { together, useWords } from '../wording/late_words.ts';
 import css from './safety.css?inline';
 import { safetyWords } from './words.ts';
 
-export { safetyWords as words } from './words.ts';
+export const words = together(safetyWords, guardWords);
 
 export function NoticeBar() {
   useSheet(css);
   const { client, announce } = useSurroundings();
   const words = useWords(safetyWords);
   const notices = useTopic('notices', one => one.notices());
+  const guarding = useWords(guardWords);
+  const site = useTopic('me', one => one.me())?.site;
+  const raid = site?.raid_until !== undefined && site.raid_until > Date.now() ? site.raid_until : undefined;
   const seen = () => client.noticesSeen().catch(() => announce(words.somethingFailed));
   const title = ({ kind, until }: Notice) => {
     if (kind === 'warning') return words.warned;
@@ -23,6 +27,21 @@ export function NoticeBar() {
   };
   return (
     <>
+      {site && site.access !== 'open' && (
+        <div class="notice" role="status">
+          <Icon name="lock" />
+          <div class="grow">
+            <p class="notice-title">{site.access === 'closed' ? guarding.closedNow : guarding.readOnlyNow}</p>
+            {site.text && <p dir="auto">{site.text}</p>}
+          </div>
+        </div>
+      )}
+      {raid !== undefined && (
+        <div class="notice" role="status">
+          <Icon name="shield" />
+          <p class="grow notice-title">{guarding.raidUntil(words.full(raid))}</p>
+        </div>
+      )}
       {notices.map(one => (
         <div key={`${one.kind} ${one.reason}`} class="notice" role="alert">
           <Icon name={one.kind === 'warning' ? 'alert' : 'muted'} />

@@ -5,24 +5,27 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { Empty, Skeleton } from '../chats_tab/empty.tsx';
 import '../icon/late_shapes.ts';
+import { Guard } from '../guard/guard.tsx';
+import { guardWords } from '../guard/words.ts';
 import { Segmented } from '../segmented/segmented.tsx';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
-import { useWords } from '../wording/late_words.ts';
+import { together, useWords } from '../wording/late_words.ts';
 import { ActForm } from './act_form.tsx';
 import { failureOf } from './failure.ts';
 import { Audit } from './record.tsx';
 import { Sheet } from './sheet.tsx';
 import { safetyWords } from './words.ts';
 
-export { safetyWords as words } from './words.ts';
+export const words = together(safetyWords, guardWords);
 
 export function Moderation({ onClose }: { onClose(): void }) {
   const words = useWords(safetyWords);
-  const [part, setPart] = useState<ReportState | 'record'>('open');
+  const guarding = useWords(guardWords);
+  const [part, setPart] = useState<ReportState | 'record' | 'guard'>('open');
   return (
     <Sheet title={words.moderation} onClose={onClose}>
       <div class="list-tools">
-        <Segmented<ReportState | 'record'>
+        <Segmented<ReportState | 'record' | 'guard'>
           label={words.moderation}
           look="chips"
           value={part}
@@ -31,11 +34,14 @@ export function Moderation({ onClose }: { onClose(): void }) {
             { value: 'taken', text: words.stateTaken },
             { value: 'closed', text: words.stateClosed },
             { value: 'record', text: words.record },
+            { value: 'guard', text: guarding.guard },
           ]}
           onChange={setPart}
         />
       </div>
-      {part === 'record' ? <Audit /> : <Reports key={part} state={part} onLeave={onClose} />}
+      {part === 'record' && <Audit />}
+      {part === 'guard' && <Guard />}
+      {part !== 'record' && part !== 'guard' && <Reports key={part} state={part} onLeave={onClose} />}
     </Sheet>
   );
 }
@@ -97,12 +103,18 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
   const now = useNow();
   const [acting, setActing] = useState(false);
   const [closing, setClosing] = useState<string>();
-  const user = report.user ?? report.by;
+  const guarding = useWords(guardWords);
+  const isHeld = report.held === true && report.state !== 'closed';
+  const reporter = report.by ?? '';
+  const user = report.user ?? reporter;
   const person = useTopic(`person:${user}`, one => one.person(user));
-  const by = useTopic(`person:${report.by}`, one => one.person(report.by));
+  const by = useTopic(`person:${reporter}`, one => (reporter === '' ? undefined : one.person(reporter)));
   const moderator = report.moderator;
   const failed = (error: unknown) => announce(failureOf(error, words));
-  const act = (what: 'take_report' | 'close_report' | 'reopen_report', reason?: string) =>
+  const act = (
+    what: 'take_report' | 'close_report' | 'reopen_report' | 'approve' | 'refuse',
+    reason?: string,
+  ) =>
     client.moderate({ act: what, report: report.report, ...(reason && { reason }) }).then(done => {
       if (done) onChanged(done);
     }, failed);
@@ -117,10 +129,12 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
         <div class="grow">
           <p class="report-who">
             <bdi>{report.user === undefined ? words.reportRoom : person.name}</bdi>
-            <span class="report-reason">{words.reasons[report.reason]}</span>
+            <span class="report-reason">
+              {report.reason === 'filter' ? guarding.filter : words.reasons[report.reason]}
+            </span>
           </p>
           <p class="report-by">
-            {`${words.reportedBy(by.name)} · ${words.ago(report.time, now)}`}
+            {`${by ? words.reportedBy(by.name) : guarding.filterFound} · ${words.ago(report.time, now)}`}
             {moderator !== undefined && ` · ${words.lookedAfterBy(client.person(moderator).name)}`}
           </p>
         </div>
@@ -133,7 +147,14 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
       {report.lines && report.lines.length > 0 && (
         <ol class="report-lines">
           {report.lines.map(line => (
-            <li key={line.seq} class={line.seq === report.seq ? 'report-line is-reported' : 'report-line'}>
+            <li
+              key={line.seq}
+              class={
+                line.seq === report.seq || (report.held && line === report.lines?.at(-1))
+                  ? 'report-line is-reported'
+                  : 'report-line'
+              }
+            >
               <span class="report-from">
                 <bdi>{client.person(line.from).name}</bdi>
                 <time>{words.clock(line.time)}</time>
@@ -143,9 +164,15 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
           ))}
         </ol>
       )}
+      {isHeld && <p class="report-by">{guarding.heldHint}</p>}
       {report.note && <p class="report-note">{report.note}</p>}
       <div class="report-buttons">
-        {report.state === 'open' && (
+        {isHeld && (
+          <button type="button" class="button button-main" onClick={() => act('approve')}>
+            {guarding.approve}
+          </button>
+        )}
+        {report.state === 'open' && !isHeld && (
           <button type="button" class="button button-main" onClick={() => act('take_report')}>
             {words.take}
           </button>
@@ -171,7 +198,7 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
             aria-expanded={closing !== undefined}
             onClick={() => setClosing(closing === undefined ? '' : undefined)}
           >
-            {words.closeReport}
+            {isHeld ? guarding.refuse : words.closeReport}
           </button>
         )}
         {report.user === undefined && report.conversation !== undefined && (
@@ -186,16 +213,18 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
             {words.toRoom}
           </button>
         )}
-        <button
-          type="button"
-          class="button button-plain"
-          onClick={() => {
-            onLeave();
-            openChat(direct(report.by));
-          }}
-        >
-          {words.writeToThem(by.name)}
-        </button>
+        {by && (
+          <button
+            type="button"
+            class="button button-plain"
+            onClick={() => {
+              onLeave();
+              openChat(direct(by.user));
+            }}
+          >
+            {words.writeToThem(by.name)}
+          </button>
+        )}
       </div>
       {acting && report.user !== undefined && (
         <ActForm user={report.user} name={person.name} onDone={() => setActing(false)} />
@@ -205,12 +234,12 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
           class="report-act"
           onSubmit={event => {
             event.preventDefault();
-            void act('close_report', closing.trim());
+            void act(isHeld ? 'refuse' : 'close_report', closing.trim());
             setClosing(undefined);
           }}
         >
           <label class="sheet-field">
-            {words.note}
+            {isHeld ? guarding.refuseWhy : words.note}
             <input
               maxLength={300}
               dir="auto"
@@ -219,7 +248,7 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
             />
           </label>
           <button type="submit" class="button button-main">
-            {words.closeReport}
+            {isHeld ? guarding.refuse : words.closeReport}
           </button>
         </form>
       )}

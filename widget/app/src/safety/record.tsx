@@ -3,6 +3,7 @@
 import type { AuditEntry } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Skeleton } from '../chats_tab/empty.tsx';
+import { guardWords } from '../guard/words.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import { safetyWords } from './words.ts';
@@ -42,6 +43,7 @@ export function Audit() {
 }
 
 function Entry({ entry }: { entry: AuditEntry }) {
+  const guarding = useWords(guardWords);
   const words = useWords(safetyWords);
   const now = useNow();
   const by = entry.by ?? '';
@@ -51,8 +53,8 @@ function Entry({ entry }: { entry: AuditEntry }) {
   return (
     <li class="audit-entry">
       <p>
-        <bdi>{moderator ?? words.bySite}</bdi> {words.recordActs[entry.act] ?? entry.act}{' '}
-        {name && <bdi>{name}</bdi>}
+        <bdi>{moderator ?? words.bySite}</bdi>{' '}
+        {words.recordActs[entry.act] ?? guarding.recorded[entry.act] ?? entry.act} {name && <bdi>{name}</bdi>}
       </p>
       <p class="report-by">
         {words.ago(entry.time, now)}

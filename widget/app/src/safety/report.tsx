@@ -12,7 +12,9 @@ import { safetyWords } from './words.ts';
 
 export const words = together(safetyWords, peopleWords);
 
-const REASONS: readonly ReportReason[] = ['spam', 'abuse', 'sexual', 'violence', 'fraud', 'other'];
+type Told = Exclude<ReportReason, 'filter'>;
+
+const REASONS: readonly Told[] = ['spam', 'abuse', 'sexual', 'violence', 'fraud', 'other'];
 
 export interface ReportProps {
   target: ReportTarget;
@@ -25,7 +27,7 @@ export function Report({ target, user, onClose }: ReportProps) {
   const surroundings = useSurroundings();
   const { client, announce } = surroundings;
   const words = useWords(safetyWords);
-  const [reason, setReason] = useState<ReportReason>();
+  const [reason, setReason] = useState<Told>();
   const [text, setText] = useState('');
   const [block, setBlock] = useState(false);
   const [busy, setBusy] = useState(false);

@@ -184,7 +184,8 @@ function Panel({
   const words = useWording();
   const panel = useRef<HTMLElement>(null);
   useEffect(() => client.watchContacts(), [client]);
-  const noticed = useTopic('notices', one => one.notices()).length > 0;
+  const site = useTopic('me', one => one.me())?.site;
+  const noticed = useTopic('notices', one => one.notices()).length > 0 || site;
   const banner = (
     <>
       <Banner trouble={useTrouble()} />
