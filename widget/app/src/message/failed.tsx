@@ -32,7 +32,11 @@ export function Failed({ message }: { message: Message }) {
   );
 }
 
-function reason(code: Code | undefined, words: Wording & MessageWords & RoomWords, guarding: GuardWords): string {
+function reason(
+  code: Code | undefined,
+  words: Wording & MessageWords & RoomWords,
+  guarding: GuardWords,
+): string {
   switch (code) {
     case 'not_allowed':
     case 'no_such_user':
