@@ -68,6 +68,7 @@ ports = "20000-65535"
 relays = 0
 relays_per_user = 0
 kbit_per_user = 0
+unproven_bytes = 0
 END
   XDG_RUNTIME_DIR="$work" "$kith" demo --data "$work/data" --config "$work/kith.toml" --http 127.0.0.1:0 --workers 2 --log warn \
     >"$work/kith.out" 2>"$work/kith.log" &

@@ -18,14 +18,14 @@ pub enum Framed {
 pub fn frame(bytes: &[u8]) -> Framed {
     let Some(&[kind, _, a, b]) = bytes.first_chunk() else {
         return match bytes.first() {
-            Some(0x00..=0x4f) | None => Framed::Incomplete,
+            Some(0x00..=0x7f) | None => Framed::Incomplete,
             Some(_) => Framed::Broken,
         };
     };
     let length = usize::from(u16::from_be_bytes([a, b]));
     let (message, next) = match kind {
         0x00..=0x3f if length % 4 == 0 => (HEADER + length, HEADER + length),
-        0x40..=0x4f => (4 + length, 4 + padded(length)),
+        0x40..=0x7f => (4 + length, 4 + padded(length)),
         _ => return Framed::Broken,
     };
     if next <= bytes.len() { Framed::Whole { message, next } } else { Framed::Incomplete }
@@ -49,8 +49,8 @@ mod tests {
         binding[3] = 2;
         assert_eq!(frame(&binding), Framed::Broken, "no whole words");
         assert_eq!(frame(b"HTTP/1.1 200"), Framed::Incomplete, "what begins like a channel's data is one");
-        assert_eq!(frame(b"POST / HTTP/1.1"), Framed::Broken);
-        assert_eq!(frame(&[0x50]), Framed::Broken);
+        assert_eq!(frame(&[0x80]), Framed::Broken);
+        assert_eq!(frame(&[0xff; 4]), Framed::Broken);
     }
 
     proptest! {

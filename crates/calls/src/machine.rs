@@ -209,7 +209,7 @@ impl Machine {
         now: Now,
     ) -> Step<'a> {
         match bytes.first() {
-            Some(0x40..=0x4f) => self.channel_data(client, bytes, now.instant),
+            Some(0x40..=0x7f) => self.channel_data(client, bytes, now.instant),
             _ => match Message::parse(bytes) {
                 Ok(message) => self.message(client, from, &message, bytes.len(), now),
                 Err(stun::NotStun) => {

@@ -17,8 +17,9 @@ use crate::stun::{Class, Message, Transaction, Writer, attribute, method};
 const LIFETIME: u32 = 600;
 const MOST_LIFETIME: u32 = 3_600;
 
-/// RFC 8656 §12.
-const CHANNELS: std::ops::RangeInclusive<u16> = 0x4000..=0x4fff;
+/// COMPAT(RFC 5766 §11, 2026): RFC 8656 §12 ends them at 0x4fff, to leave room for other protocols on the client's side. Older
+/// clients, turnutils_uclient among them, choose from all that their RFC had.
+const CHANNELS: std::ops::RangeInclusive<u16> = 0x4000..=0x7fff;
 
 /// IANA's protocol number of UDP, and the families of RFC 8489 §14.1.
 const UDP: u8 = 17;

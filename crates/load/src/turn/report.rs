@@ -11,8 +11,8 @@ use crate::report::{Row, Run, Verdict, grouped};
 
 /// The outcome. Figures that could not be read are null.
 ///
-/// `user_bytes_per_relay`, `kernel_bytes_per_relay`: growth while the relays were made; that of the kernel is of the whole
-/// machine, less one socket of the generator for each, which is as large as the server's.
+/// `user_bytes_per_relay`: growth of the server's resident memory while the relays were made. What their sockets take in the
+/// kernel comes to that.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     pub server: String,
