@@ -102,6 +102,7 @@ async function take(name, settings, options, act) {
   await page.goto(site.url(settings));
   await page.locator('.panel').waitFor();
   await act?.(page);
+  await page.evaluate(ground, settings.theme);
   await page.waitForTimeout(400);
   await page.evaluate(settled);
   await save(name, options.isMobile ? page : page.locator('.panel'));
@@ -120,13 +121,19 @@ async function takeBar() {
   }
   await page.evaluate(() => {
     globalThis.client.arrive('u5', 'Hello?');
-    document.body.replaceChildren(document.querySelector('kith-widget'));
   });
+  await page.evaluate(ground, 'light');
   await page.locator('.bar-chats').click();
   await page.locator('.chat-row').first().waitFor();
   await page.waitForTimeout(400);
   await save('bar', page, 150_000);
   await context.close();
+}
+
+/** What is seen past the round corners. */
+function ground(theme) {
+  document.body.replaceChildren(document.querySelector('kith-widget'));
+  document.documentElement.style.background = theme === 'dark' ? '#2b2d2f' : '#eceae6';
 }
 
 async function save(name, what, most = MOST_BYTES) {

@@ -8,7 +8,6 @@ import { LANGUAGES, type Plural } from '../wording.ts';
 type Words = { [key: string]: string | Words | ((...args: never[]) => string) };
 type Make = (plural: Plural) => Words;
 
-const STRICT = false;
 const SOURCE = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const ENGLISH = await english();
 const SPOKEN = await Promise.all(
@@ -25,7 +24,7 @@ test('every part that comes late has a name of its own, by which each language h
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter(one =>
     one.endsWith('/words.ts'),
   );
-  if (STRICT) expect(ENGLISH.size - 1).toBe(files.length);
+  expect(ENGLISH.size - 1).toBe(files.length - IN_ENGLISH.length);
 });
 
 test.each(TRANSLATED)('%s: says all that English says, and nothing else', (_, spoken) => {
@@ -33,7 +32,10 @@ test.each(TRANSLATED)('%s: says all that English says, and nothing else', (_, sp
     const there = spoken.get(part);
     const wanted = keys(make(anyForm));
     const said = there ? keys(there(anyForm)) : [];
-    expect(STRICT ? wanted.filter(key => !said.includes(key)) : [], `${part}: missing`).toEqual([]);
+    expect(
+      wanted.filter(key => !said.includes(key)),
+      `${part}: missing`,
+    ).toEqual([]);
     expect(
       said.filter(key => !wanted.includes(key)),
       `${part}: nobody reads`,
@@ -93,12 +95,18 @@ test('a translated part is fetched in its language, and is one request for all p
   expect([typeof words, await late?.()]).toEqual(['function', await again?.late?.()]);
 });
 
+/** What only admins read, and is not translated yet but into German. */
+const IN_ENGLISH = ['guard'];
 /** What is names and numbers only. */
-const ALIKE = new Set(['⟦0⟧: ⟦1⟧']);
+const ALIKE = new Set(['⟦0⟧: ⟦1⟧', '5 kbit/s']);
 /** What these languages have taken from English, or share with it. */
 const LOANED: Record<string, readonly string[]> = {
-  cs: ['Online', 'Offline', 'Emoji'],
+  cs: ['Video', 'Online', 'Offline', 'Emoji'],
   de: [
+    'Threads',
+    'Thread',
+    'Video',
+    'Status',
     'Messenger',
     'Chats',
     'Online',
@@ -110,8 +118,12 @@ const LOANED: Record<string, readonly string[]> = {
     'Position',
     'Moderation',
   ],
-  es: ['Chats', 'Invisible'],
+  es: ['Admin', 'Chats', 'Invisible'],
   fr: [
+    'Question',
+    '5 votes',
+    'direct',
+    'Admin',
     'Contacts',
     'Message',
     'Invisible',
@@ -123,11 +135,23 @@ const LOANED: Record<string, readonly string[]> = {
     '5 minutes',
     'Messages',
   ],
-  it: ['Online', 'Offline', 'Emoji', '⟦0⟧ in ⟦1⟧'],
-  nl: ['Chats', 'Online', 'Offline', '⟦0⟧ in ⟦1⟧', 'Moderator', 'Open'],
-  pl: ['Emoji', 'Moderator'],
-  pt: ['Online', 'Offline'],
-  sv: ['Online', 'Offline', 'Position', 'Moderator'],
+  it: ['File', 'Video', 'Admin', 'Account', 'Privacy', 'Online', 'Offline', 'Emoji', '⟦0⟧ in ⟦1⟧'],
+  nl: [
+    'Video',
+    'Camera',
+    'Account',
+    'Status',
+    'Privacy',
+    'Chats',
+    'Online',
+    'Offline',
+    '⟦0⟧ in ⟦1⟧',
+    'Moderator',
+    'Open',
+  ],
+  pl: ['Admin', 'Status', 'Emoji', 'Moderator'],
+  pt: ['Admin', 'Status', 'Online', 'Offline'],
+  sv: ['Video', 'Admin', 'Status', 'Online', 'Offline', 'Position', 'Moderator'],
   tr: ['Emoji'],
 };
 
