@@ -76,8 +76,9 @@ async function buildModules() {
           codeSplitting: {
             groups: [{ name: 'interface', test: id => atStart.app.has(id) && !atStart.client.has(id) }],
           },
-          entryFileNames: 'kith/[name]-[hash].js',
-          chunkFileNames: 'kith/[name]-[hash].js',
+          // Each hash stands in the shell too, and cannot be compressed; 42 bits tell two builds apart.
+          entryFileNames: 'kith/[name]-[hash:7].js',
+          chunkFileNames: 'kith/[name]-[hash:7].js',
           assetFileNames: 'kith/[name]-[hash][extname]',
         },
       },
@@ -159,8 +160,9 @@ async function buildWorker() {
  * fragment is another try. So a part that was wanted while the server was away comes when it is wanted again.
  */
 function tryingAgain(code) {
-  const again = 'u=>import(u).catch(()=>import(u+"#"+Date.now()))';
-  return code.replace(/\bimport\(([`'"]\.\/[\w-]+\.js[`'"])\)/g, `(${again})($1)`);
+  const again = 'const __again=u=>import(u).catch(()=>import(u+"#"+Date.now()));';
+  const calling = code.replace(/\bimport\(([`'"]\.\/[\w-]+\.js[`'"])\)/g, '__again($1)');
+  return calling === code ? code : again + calling;
 }
 
 async function compress() {
