@@ -12,9 +12,7 @@ use crate::moderation::StandingHere;
 use crate::peer::Waiting;
 use crate::privacy::Privacy;
 use crate::roll::Roll;
-use crate::{
-    DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId,
-};
+use crate::{DeviceId, Event, Position, Presence, SessionHandle, SetPresence, Sub, Timestamp, UserId};
 
 pub(crate) const SHARDS: usize = 64;
 /// Events that wait for one session's snapshot; one more and the session is *behind*.

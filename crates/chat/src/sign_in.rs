@@ -220,8 +220,7 @@ impl Inner {
         let recent = trust::is_recent(&settings.trust, row.created, arrival.now);
         let standing = StandingHere::new(SiteStanding { role, ..known }, recent);
         let mut shard = self.here.lock(row.id);
-        let replaced =
-            shard.begin(row, standing, self.new_session(arrival), limits.sessions_per_user);
+        let replaced = shard.begin(row, standing, self.new_session(arrival), limits.sessions_per_user);
         let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
         drop(shard);
         self.follow_role(row, arrival.ticket.role, arrival.now);

@@ -122,7 +122,9 @@ impl Inner {
             for mut shard in self.here.each() {
                 let mut handles = Handles::new();
                 let is_meant = |of: SiteRole| (of >= SiteRole::Moderator) == (role >= SiteRole::Moderator);
-                for user in shard.users().filter(|user| user.id.site == site && is_meant(user.standing.get().role)) {
+                for user in
+                    shard.users().filter(|user| user.id.site == site && is_meant(user.standing.get().role))
+                {
                     handles.extend(user.live());
                 }
                 drop(shard);

@@ -94,7 +94,8 @@ impl Inner {
     pub(crate) fn end_closed(self: &Arc<Self>) {
         for live in self.sites.closed() {
             let site = live.site.id;
-            let leaves = |user: &UserHere| user.id.site == site && user.standing.get().role < SiteRole::Moderator;
+            let leaves =
+                |user: &UserHere| user.id.site == site && user.standing.get().role < SiteRole::Moderator;
             self.end_all_with(leaves, |handle| self.bye_closed(handle, &live.site.settings));
         }
     }

@@ -169,7 +169,8 @@ mod tests {
                 }
             }
         }
-        let mut here = StandingHere::new(SiteStanding { level: Level::Basic, ..SiteStanding::default() }, true);
+        let mut here =
+            StandingHere::new(SiteStanding { level: Level::Basic, ..SiteStanding::default() }, true);
         here.set(SiteStanding { muted: true, ..SiteStanding::default() });
         assert_eq!((here.get().level, here.get().muted, here.is_recent()), (Level::Basic, true, true));
         here.set(SiteStanding { fixed: true, ..SiteStanding::default() });
