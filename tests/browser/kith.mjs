@@ -86,6 +86,21 @@ export class Kith {
     await until(async () => (await this.metric('kith_chat_sites')) > before, `the node knows ${key}`);
   }
 
+  /** Switches settings of a site, as in `requests.on=true`; on return the running node knows them. */
+  async setSite(key, ...settings) {
+    await this.command('site', 'set', key, ...settings);
+    const token = await this.command('token', '--site', key, '--user', 'test', '--role', 'service');
+    const headers = { authorization: `Bearer ${token}` };
+    const look = async () => {
+      const known = await (await fetch(`${this.url}/v1/sites/${key}/settings`, { headers })).json();
+      return settings.every(one => {
+        const [name, value] = one.split('=');
+        return String(name.split('.').reduce((of, part) => of?.[part], known)) === value;
+      });
+    };
+    await until(look, `the node knows ${settings.join(', ')}`);
+  }
+
   /** A value of /metrics, summed over its labels. */
   async metric(name) {
     const text = await (await fetch(`${this.url}/metrics`)).text();

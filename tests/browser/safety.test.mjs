@@ -10,15 +10,8 @@ let browser;
 let kith;
 before(async () => {
   [browser, kith] = await Promise.all([launch(), Kith.start()]);
-  await kith.command('site', 'set', 'demo', 'requests.on=true');
+  await kith.setSite('demo', 'requests.on=true');
   await kith.command('user', 'role', '--site', 'demo', 'mei', 'moderator');
-  const token = await kith.command('token', '--site', 'demo', '--user', 'test', '--role', 'service');
-  const settings = async () => {
-    const headers = { authorization: `Bearer ${token}` };
-    const answer = await fetch(`${kith.url}/v1/sites/demo/settings`, { headers });
-    return (await answer.json()).requests.on;
-  };
-  await until(settings, 'the node knows the setting');
 });
 after(async () => {
   await browser.close();

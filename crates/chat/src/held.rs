@@ -98,7 +98,7 @@ pub enum Kept {
         /// For moderators; None where it is not new, or waits for nobody.
         report: Option<Box<ReportRow>>,
         /// The sender, of whom there is something to be told from now on.
-        user: UserRow,
+        user: Box<UserRow>,
     },
     /// It was approved before.
     Sent(Appended),

@@ -18,11 +18,11 @@ fn ask_poll(
     let rich = NewRich { poll: Some(poll), ..NewRich::default() }.boxed();
     let body = "Where?".into();
     let command = Command::Send { client_id: id.into(), to, body, reply_to: None, files: Vec::new(), rich };
-    acknowledged(scene.ask(from, command))
+    acknowledged(&scene.ask(from, command))
 }
 
-fn acknowledged(events: Vec<Event>) -> Result<(ConversationId, Seq), Refusal> {
-    match events.as_slice() {
+fn acknowledged(events: &[Event]) -> Result<(ConversationId, Seq), Refusal> {
+    match events {
         [Event::Ack { conversation, seq, .. }] => Ok((*conversation, *seq)),
         [Event::SendRefused { refusal, .. }] => Err(*refusal),
         other => panic!("no answer: {other:?}"),
@@ -91,7 +91,7 @@ fn what_is_no_poll_is_refused() {
     let body = "x".into();
     let command =
         Command::Send { client_id: "a-2".into(), to: to("bob"), body, reply_to: None, files: vec![], rich };
-    assert_eq!(acknowledged(scene.ask(&ann, command)), Err(Refusal::BadValue), "threads are of rooms");
+    assert_eq!(acknowledged(&scene.ask(&ann, command)), Err(Refusal::BadValue), "threads are of rooms");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn forward(
     id: &str,
 ) -> Result<(ConversationId, Seq), Refusal> {
     let (conversation, seq) = from;
-    acknowledged(scene.ask(who, Command::Forward { client_id: id.into(), to, conversation, seq }))
+    acknowledged(&scene.ask(who, Command::Forward { client_id: id.into(), to, conversation, seq }))
 }
 
 /// Who has said first what this device has just heard; None: it is not told.
@@ -220,7 +220,7 @@ fn a_reply_in_a_thread_is_told_once_to_all_members() {
     let (client_id, body) = ("b-1".into(), "Where?".into());
     let command =
         Command::Send { client_id, to: To::Conversation(room), body, reply_to: None, files: vec![], rich };
-    acknowledged(scene.ask(&bob, command)).unwrap();
+    acknowledged(&scene.ask(&bob, command)).unwrap();
     for device in [&ann, &carl] {
         let [Event::Message(message, _)] = &scene.take(device)[..] else { panic!("one event each") };
         let place = message.rich.as_ref().unwrap().thread.unwrap();

@@ -40,7 +40,7 @@ fn hold(batch: &mut Batch<'_>, new: &NewHeld) -> Outcome<Result<Kept, Refusal>> 
     let from = new.from;
     if let Some(held) = same(batch.db, from, &new.client_id)? {
         let user = sender(batch.db, from)?;
-        return Ok(Ok(Kept::Held { held, report: None, user }));
+        return Ok(Ok(Kept::Held { held, report: None, user: Box::new(user) }));
     }
     if let Some(appended) = message::sent_before(batch, from, &new.client_id)? {
         return Ok(Ok(Kept::Sent(appended)));
@@ -67,7 +67,7 @@ fn hold(batch: &mut Batch<'_>, new: &NewHeld) -> Outcome<Result<Kept, Refusal>> 
     }
     sanction::stand(batch.db, from)?;
     let user = sender(batch.db, from)?;
-    Ok(Ok(Kept::Held { held, report: report.map(Box::new), user }))
+    Ok(Ok(Kept::Held { held, report: report.map(Box::new), user: Box::new(user) }))
 }
 
 /// Where it would be sent, if it may be.

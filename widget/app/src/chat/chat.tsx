@@ -201,11 +201,11 @@ function ChatHeader({
       <button
         type="button"
         class="chat-face"
-        aria-label={person.name}
         aria-haspopup="dialog"
         onClick={() => openProfile(surroundings, user)}
       >
         <Avatar person={person} size="small" presence={view.presence} />
+        <span class="hidden-text">{person.name}</span>
       </button>
       <div class="chat-who grow">
         <h2 class="chat-name clip">

@@ -19,7 +19,7 @@ impl Tables {
         let same = |entry: &&Entry| entry.held.from == new.from && entry.held.client_id == new.client_id;
         if let Some(entry) = self.held.iter().find(same) {
             let user = self.user_by_id(new.from).ok_or(Refusal::NoSuchUser)?;
-            return Ok(Kept::Held { held: entry.held.clone(), report: None, user });
+            return Ok(Kept::Held { held: entry.held.clone(), report: None, user: Box::new(user) });
         }
         if let Some(&(conversation, seq)) = self.message_by_client_id.get(&(new.from, new.client_id.clone()))
         {
@@ -60,7 +60,7 @@ impl Tables {
         }
         self.stand(from);
         let user = self.user_by_id(from).ok_or(Refusal::NoSuchUser)?;
-        Ok(Kept::Held { held, report: report.map(Box::new), user })
+        Ok(Kept::Held { held, report: report.map(Box::new), user: Box::new(user) })
     }
 
     /// Where it would be sent, if it may be.
