@@ -68,21 +68,21 @@ uclient() { # what, flags
   local what=$1
   shift
   timeout 60 turnutils_uclient -W "$secret" -u clients -y -n 50 -z 5 -l 170 "$@" >"$work/uclient" 2>&1 ||
-    { echo "turnutils_uclient, $what: it failed"; tail -30 "$work/uclient"; exit 1; }
+    { echo "turnutils_uclient, $what: it failed"; tail -30 "$work/uclient"; return 1; }
   grep -q 'tot_send_msgs=\([0-9]*\), tot_recv_msgs=\1$' <(sed -nE 's/.*(tot_send_msgs=[0-9]+, tot_recv_msgs=[0-9]+).*/\1/p' "$work/uclient" | tail -1) ||
-    { echo "turnutils_uclient, $what: not every message came"; tail -30 "$work/uclient"; exit 1; }
+    { echo "turnutils_uclient, $what: not every message came"; tail -30 "$work/uclient"; return 1; }
   if grep -qiE 'error [0-9]{3}|wrong|cannot' "$work/uclient"; then
-    echo "turnutils_uclient, $what: it complains"; grep -iE 'error|wrong|cannot' "$work/uclient" | head; exit 1
+    echo "turnutils_uclient, $what: it complains"; grep -iE 'error|wrong|cannot' "$work/uclient" | head; return 1
   fi
   echo "turnutils_uclient, $what: $(sed -nE 's/.*(tot_send_msgs=[0-9]+, tot_recv_msgs=[0-9]+).*/\1/p' "$work/uclient" | tail -1)"
 }
 
-uclient "UDP, channels" -c -m 4 -p "$port" 127.0.0.1
-uclient "UDP, Send and Data" -c -s -m 4 -p "$port" 127.0.0.1
-uclient "UDP, more requests" -c -G -m 4 -p "$port" 127.0.0.1
-uclient "UDP, IPv6" -c -x -m 4 -p "$port" ::1
-uclient "TCP" -c -t -m 4 -p "$port" 127.0.0.1
-uclient "TLS" -c -t -S -m 4 -p "$((port + 1))" 127.0.0.1
+uclient "UDP, channels" -c -m 4 -p "$port" 127.0.0.1 || failed=1
+uclient "UDP, Send and Data" -c -s -m 4 -p "$port" 127.0.0.1 || failed=1
+uclient "UDP, more requests" -c -G -m 4 -p "$port" 127.0.0.1 || failed=1
+uclient "UDP, IPv6" -c -x -m 4 -p "$port" ::1 || failed=1
+uclient "TCP" -c -t -m 4 -p "$port" 127.0.0.1 || failed=1
+uclient "TLS" -c -t -S -m 4 -p "$((port + 1))" 127.0.0.1 || failed=1
 
 PYTHONPATH="$python" python3 - "$secret" "$port" <<'END'
 import asyncio, base64, hashlib, hmac, sys, time
@@ -124,3 +124,4 @@ async def main():
 
 asyncio.run(asyncio.wait_for(main(), 60))
 END
+exit "${failed:-0}"
