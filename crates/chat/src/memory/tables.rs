@@ -435,7 +435,8 @@ impl Tables {
         };
         HistoryPage {
             messages: (first..last).filter_map(|seq| self.message(id, Seq(seq), reader)).collect(),
-            more: taken < available,
+            // Who asks for nothing is told of nothing more.
+            more: taken > 0 && taken < available,
         }
     }
 
