@@ -21,23 +21,10 @@ format=text
 
 say() { echo "$*" >&2; }
 
-unpack() { # packages
-  local folder="${XDG_CACHE_HOME:-$HOME/.cache}/kith/coturn"
-  mkdir -p "$folder/packages"
-  if [ ! -e "$folder/done" ]; then
-    say "unpacking $* into $folder"
-    (cd "$folder/packages" && { apt-get download "$@" || { apt-get update -qq && apt-get download "$@"; }; }) >&2 ||
-      { say "cannot get it; install coturn, or say: apt-get update"; exit 1; }
-    for package in "$folder/packages"/*.deb; do dpkg -x "$package" "$folder"; done
-    touch "$folder/done"
-  fi
-  PATH="$folder/usr/bin:$PATH"
-  LD_LIBRARY_PATH="$(dirname "$(find "$folder/usr/lib" -name 'libevent_core*' -print -quit)")"
-  export PATH LD_LIBRARY_PATH
-}
+source "$(dirname "$0")/unpack.sh"
 
 command -v jq >/dev/null || { say "jq is missing; say: apt-get install jq"; exit 1; }
-command -v turnserver >/dev/null || unpack coturn libevent-core-2.1-7 libevent-extra-2.1-7 libevent-openssl-2.1-7 \
+command -v turnserver >/dev/null || unpack coturn libevent_core coturn libevent-core-2.1-7 libevent-extra-2.1-7 libevent-openssl-2.1-7 \
   libevent-pthreads-2.1-7 libhiredis0.14 libmariadb3
 
 work="$(mktemp -d)"

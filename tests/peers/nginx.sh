@@ -18,23 +18,10 @@ dist="$(cd "$(dirname "$0")/../../widget/dist" && pwd)"
 
 say() { echo "$*" >&2; }
 
-unpack() { # packages
-  local folder="${XDG_CACHE_HOME:-$HOME/.cache}/kith/peers"
-  mkdir -p "$folder/packages"
-  if [ ! -e "$folder/done" ]; then
-    say "unpacking $* into $folder"
-    (cd "$folder/packages" && { apt-get download "$@" || { apt-get update -qq && apt-get download "$@"; }; }) >&2 ||
-      { say "cannot get them; install nginx and wrk, or say: apt-get update"; exit 1; }
-    for package in "$folder/packages"/*.deb; do dpkg -x "$package" "$folder"; done
-    touch "$folder/done"
-  fi
-  PATH="$folder/usr/sbin:$folder/usr/bin:$PATH"
-  LD_LIBRARY_PATH="$(dirname "$(find "$folder/usr/lib" -name 'libluajit*' -print -quit)")"
-  export PATH LD_LIBRARY_PATH
-}
+source "$(dirname "$0")/unpack.sh"
 
 command -v curl >/dev/null || { say "curl is missing; say: apt-get install curl"; exit 1; }
-[ "$(command -v nginx wrk | wc -l)" = 2 ] || unpack nginx wrk libluajit-5.1-2
+[ "$(command -v nginx wrk | wc -l)" = 2 ] || unpack peers libluajit nginx wrk libluajit-5.1-2
 
 work="$(mktemp -d)"
 pids=()
