@@ -20,7 +20,8 @@ use crate::series::Point;
 /// `set_ups_per_second`: calls of which the caller has heard the acceptance and all candidates, while calls are set up and hung
 /// up at once, divided by that time. `ring_to_accept_ms`: from when the callee heard it ring, who accepts at once, until
 /// the caller heard that. `user_bytes_per_held_call`: growth of the server's resident memory from when all were connected
-/// and nobody called (after the calls of before) until so many calls were held, per call.
+/// and nobody called (after the calls of before) until so many calls were held, per call; null where the process has
+/// shrunk meanwhile, which of few calls hides what they take.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     pub url: String,
@@ -138,7 +139,9 @@ impl Report {
             set_up_ms: all(|found| &found.set_up),
             held_calls,
             held_seconds: plan.hold.as_secs_f64(),
-            user_bytes_per_held_call: grown(&unheld, &held).map(|bytes| bytes / held_calls.max(1) as f64),
+            user_bytes_per_held_call: grown(&unheld, &held)
+                .filter(|bytes| *bytes > 0.0)
+                .map(|bytes| bytes / held_calls.max(1) as f64),
             user_bytes_left_per_call: grown(&unheld, &findings.end)
                 .map(|bytes| bytes / held_calls.max(1) as f64),
             server_percent_held: cpu(&findings.holding, &held).map(|cpu| cpu / hold * 100.0),
@@ -194,11 +197,10 @@ impl Report {
 
     fn headline(&self) -> String {
         let held = grouped(self.held_calls as f64);
-        let bytes = self.user_bytes_per_held_call.map_or("? ".to_owned(), |bytes| grouped(bytes.round()));
-        format!(
-            "{} calls set up per second, {held} held with {bytes} bytes each",
-            grouped(self.set_ups_per_second)
-        )
+        let bytes = self
+            .user_bytes_per_held_call
+            .map_or(String::new(), |bytes| format!(" with {} bytes each", grouped(bytes.round())));
+        format!("{} calls set up per second, {held} held{bytes}", grouped(self.set_ups_per_second))
     }
 
     fn rows(&self) -> Vec<Row> {
