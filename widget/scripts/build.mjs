@@ -44,7 +44,12 @@ const shared = {
   logLevel: 'warn',
   plugins: [withoutPreload],
   define: { 'process.env.NODE_ENV': '"production"' },
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  oxc: {
+    jsx: { runtime: 'automatic', importSource: 'preact' },
+    // What a constructor is given needs no declaration besides.
+    assumptions: { setPublicClassFields: true },
+    typescript: { removeClassFieldsWithoutInitializer: true },
+  },
 };
 
 await rm(dist, { recursive: true, force: true });

@@ -645,6 +645,8 @@ export class FakeClient implements Client {
   }
 
   /** What late parts say: of profiles. */
+  prepare() {}
+
   ask(request: Unnumbered): Promise<Event> {
     if (request.t === 'profile') return Promise.resolve(this.profileEvent(request.user));
     if (request.t === 'devices') return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });

@@ -163,6 +163,9 @@ export interface Client {
   /** Says something of a call; `Calls` (calls.ts) knows what, and when. */
   call(action: CallAction): Promise<CallEvent>;
 
+  /** There is time: fetches the code of what a member may soon ask for. */
+  prepare(): void;
+
   /** For late parts, which know their own commands: says one, and is fulfilled with what answers it. */
   ask(request: Unnumbered): Promise<Event>;
 

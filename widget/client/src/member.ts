@@ -40,10 +40,11 @@ import { keepGuest } from './guest.ts';
 import { Listeners } from './happenings.ts';
 import { uuid7 } from './id.ts';
 import { Loading } from './loading.ts';
+import { page } from './page.ts';
 import { Profiles } from './profiles.ts';
 import { Replica } from './replica.ts';
 import type { Bears } from './rich.ts';
-import { page, Rooms } from './rooms.ts';
+import type { Rooms } from './rooms.ts';
 import { cached } from './snapshot.ts';
 import { Tabs } from './tabs.ts';
 import { claims } from './token.ts';
@@ -111,7 +112,6 @@ class Member implements Client {
   #watches = new Set<Wanted>();
   #loading: Loading;
   #profiles: Profiles;
-  #rooms: Rooms;
   #listeners = new Listeners();
   #totals: Totals;
   #unlisten: () => void;
@@ -137,7 +137,6 @@ class Member implements Client {
       changed: topics => this.#changedHere(topics),
       trimmed: () => this.#changed(),
     });
-    this.#rooms = new Rooms({ ...reach, views: this.#views });
     this.#profiles = new Profiles({
       ...reach,
       knows: user => this.#replica.people.byUser.has(user),
@@ -656,35 +655,48 @@ class Member implements Client {
 
   // -- rooms --
 
-  rooms(query?: string, after?: string) {
-    return this.#rooms.list(query, after);
+  async rooms(query?: string, after?: string) {
+    return (await this.#ofRooms()).list(query, after);
   }
 
-  createRoom(room: { name: string; kind: RoomKind; topic?: string }): Promise<ConversationKey> {
-    return this.#rooms.create(room);
+  async createRoom(room: { name: string; kind: RoomKind; topic?: string }): Promise<ConversationKey> {
+    return (await this.#ofRooms()).create(room);
   }
 
-  changeRoom(key: ConversationKey, change: RoomChange): Promise<void> {
-    return this.#rooms.change(key, change);
+  async changeRoom(key: ConversationKey, change: RoomChange): Promise<void> {
+    return (await this.#ofRooms()).change(key, change);
   }
 
-  join(key: ConversationKey): Promise<void> {
-    return this.#rooms.join(key);
+  async join(key: ConversationKey): Promise<void> {
+    return (await this.#ofRooms()).join(key);
   }
 
-  leave(key: ConversationKey): Promise<void> {
-    return this.#rooms.leave(key);
+  async leave(key: ConversationKey): Promise<void> {
+    return (await this.#ofRooms()).leave(key);
   }
 
-  members(key: ConversationKey, query?: string, after?: string) {
-    return this.#rooms.members(key, query, after);
+  async members(key: ConversationKey, query?: string, after?: string) {
+    return (await this.#ofRooms()).members(key, query, after);
   }
 
-  changeMember(key: ConversationKey, user: string, action: MemberAction, role?: Role): Promise<RoomMember> {
-    return this.#rooms.changeMember(key, user, action, role);
+  async changeMember(
+    key: ConversationKey,
+    user: string,
+    action: MemberAction,
+    role?: Role,
+  ): Promise<RoomMember> {
+    return (await this.#ofRooms()).changeMember(key, user, action, role);
+  }
+
+  async #ofRooms(): Promise<Rooms> {
+    return new (await rooms()).Rooms({ ...this.#reach, views: this.#views });
   }
 
   // -- asking --
+
+  prepare(): void {
+    for (const code of [rooms, order, askedMessages]) code().catch(() => undefined);
+  }
 
   ask(request: Unnumbered): Promise<Event> {
     return this.#ask(request);
@@ -825,17 +837,18 @@ class Member implements Client {
   }
 }
 
+const failed = () => {
+  throw new RequestError('offline');
+};
+
 /** Code that is needed when somebody minds something. */
-const order = () =>
-  import('./order.ts').catch(() => {
-    throw new RequestError('offline');
-  });
+const order = () => import('./order.ts').catch(failed);
 
 /** Code that is needed when somebody looks for something. */
-const askedMessages = () =>
-  import('./asked_messages.ts').catch(() => {
-    throw new RequestError('offline');
-  });
+const askedMessages = () => import('./asked_messages.ts').catch(failed);
+
+/** Code that is needed by who comes to a room, or is in one. */
+const rooms = () => import('./rooms.ts').catch(failed);
 
 function isThere(one: Pending, all: readonly Pending[] = []): boolean {
   return all.some(

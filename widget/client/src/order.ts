@@ -9,8 +9,8 @@ import {
   type SiteSettings,
 } from './client.ts';
 import type { Unnumbered } from './engine.ts';
+import { page } from './page.ts';
 import type { Replica } from './replica.ts';
-import { page } from './rooms.ts';
 import type { AuditEntry, Event, Report, ReportReason, ReportState, RequestAnswer } from './wire.ts';
 
 export interface OrderHost {

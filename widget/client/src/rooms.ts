@@ -1,9 +1,11 @@
 // What is asked of the server about rooms: the directory, making and changing them, coming, going, and who is in them.
+// Fetched when it is needed first.
 
 import { addressee } from './addressee.ts';
 import { type ConversationKey, type ListedRoom, RequestError, type RoomChange } from './client.ts';
 import { keyOfRecord } from './conversations.ts';
 import type { Unnumbered } from './engine.ts';
+import { page } from './page.ts';
 import type { Replica } from './replica.ts';
 import { roomView } from './seen.ts';
 import type { Views } from './views.ts';
@@ -71,12 +73,4 @@ export class Rooms {
     if (id === undefined) throw new RequestError('no_such_conversation');
     return id;
   }
-}
-
-/** The fields by which a page of a list is asked for. */
-export function page(
-  query: string | undefined,
-  after: string | undefined,
-): { query?: string; after?: string } {
-  return { ...(query !== undefined && query !== '' && { query }), ...(after !== undefined && { after }) };
 }

@@ -2,7 +2,6 @@
 
 import type { Conversation, Message } from '@kith/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { gistOf } from '../body_text/plain.ts';
 import type { AttachHandle } from '../files/attach.tsx';
 import { Icon } from '../icon/icon.tsx';
 import { Late, late } from '../late.tsx';
@@ -27,6 +26,7 @@ interface Props {
 
 const MOST_HEIGHT = 132;
 const attachPart = late(() => import('../files/attach.tsx'), 'Attach');
+export const concernsPart = late(() => import('./concerns.tsx'), 'Concerns');
 const suggestions = late(() => import('../suggest/suggest.tsx'), 'Suggest');
 /** The counter shows from here on. */
 const NEAR_LIMIT = 200;
@@ -46,8 +46,7 @@ export function Composer(props: Props) {
   completes.current ||= triggerAt(text, field.current?.selectionStart ?? text.length) !== undefined;
   /** The id of the suggestion that is chosen, while some are shown. */
   const [listed, setListed] = useState<string>();
-  const nameOf = (message: Message | undefined) =>
-    message === undefined ? '' : message.mine ? words.you : client.person(message.from).name;
+  const concerned = editing ?? replyTo;
   const attach = useRef<AttachHandle | null>(null);
   const [files, setFiles] = useState(0);
   const over = bytesOver(text.trimEnd(), me?.limits.body_bytes);
@@ -151,26 +150,12 @@ export function Composer(props: Props) {
           onFailed={() => undefined}
         />
       )}
-      {(editing ?? replyTo) && (
-        <div class="composer-reply">
-          <Icon name={editing ? 'edit' : 'reply'} mirrored={!editing} />
-          <span class="grow">
-            <span class="composer-reply-name clip">
-              {editing ? words.editing : words.replyingTo(nameOf(replyTo))}
-            </span>
-            <span class="composer-reply-body clip">
-              <bdi>{gistOf(editing ?? replyTo ?? { body: '' }).slice(0, 200)}</bdi>
-            </span>
-          </span>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label={editing ? words.cancelEdit : words.cancelReply}
-            onClick={onCancel}
-          >
-            <Icon name="close" />
-          </button>
-        </div>
+      {concerned && (
+        <Late
+          part={concernsPart}
+          props={{ message: concerned, editing: concerned === editing, onCancel }}
+          onFailed={() => undefined}
+        />
       )}
       <div class="composer-line">
         {!editing && (

@@ -3,9 +3,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useSheet } from '../sheets.ts';
 import { type Question, useWording } from '../surroundings.tsx';
+import danger from '../theme/danger.css?inline';
 import css from './confirm.css?inline';
 
 export function Confirm({ question, onClose }: { question: Question; onClose: () => void }) {
+  useSheet(danger);
   useSheet(css);
   const words = useWording();
   const dialog = useRef<HTMLDivElement>(null);

@@ -5,15 +5,18 @@ import type { GuardWords } from '../guard/words.en.ts';
 import { guardWords } from '../guard/words.ts';
 import type { RoomWords } from '../room/words.en.ts';
 import { roomWords } from '../room/words.ts';
+import { useSheet } from '../sheets.ts';
 import { useClient } from '../surroundings.tsx';
 import { together, useWords } from '../wording/late_words.ts';
 import type { Wording } from '../wording/wording.ts';
+import css from './failed.css?inline';
 import type { MessageWords } from './words.en.ts';
 import { messageWords } from './words.ts';
 
 export const words = together(messageWords, roomWords, guardWords);
 
 export function Failed({ message }: { message: Message }) {
+  useSheet(css);
   const client = useClient();
   const words = { ...useWords(messageWords), ...useWords(roomWords) };
   const guarding = useWords(guardWords);

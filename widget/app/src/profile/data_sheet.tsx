@@ -7,6 +7,7 @@ import '../icon/late_shapes.ts';
 import { Sheet } from '../safety/sheet.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings } from '../surroundings.tsx';
+import danger from '../theme/danger.css?inline';
 import { useWords } from '../wording/late_words.ts';
 import { exportLines } from './export.ts';
 import css from './profile.css?inline';
@@ -20,6 +21,7 @@ interface Props {
 }
 
 export function DataSheet({ mayRemove, onClose }: Props) {
+  useSheet(danger);
   useSheet(css);
   const words = useWords(profileWords);
   return (

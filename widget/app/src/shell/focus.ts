@@ -1,6 +1,6 @@
-// Where the focus may go: cycling between page and widget, and nothing behind a sheet that scrolls.
+// Where the focus may go: from the page into the widget and back, and around in a sheet that covers the page. Fetched with
+// the first panel.
 
-import { useEffect } from 'preact/hooks';
 import type { OpenShell } from './open_shell.ts';
 
 export function focusables(within: HTMLElement): HTMLElement[] {
@@ -13,38 +13,31 @@ export function focusables(within: HTMLElement): HTMLElement[] {
 }
 
 /** F6 or Alt+C: from the page into the widget, and back to where one was. */
-export function useFocusCycle(panel: { current: HTMLElement | null }, shell: OpenShell): void {
-  useEffect(() => {
-    let pageFocus: HTMLElement | null = null;
-    const onKeyDown = (event: KeyboardEvent) => {
-      const altC = event.altKey && !event.ctrlKey && !event.metaKey && event.code === 'KeyC';
-      if ((event.key !== 'F6' && !altC) || event.defaultPrevented || !shell.state().open) return;
-      const element = panel.current;
-      if (element === null) return;
-      const inside = (element.getRootNode() as ShadowRoot).activeElement;
-      event.preventDefault();
-      if (inside !== null && element.contains(inside)) {
-        if (pageFocus?.isConnected) pageFocus.focus();
-        else (inside as HTMLElement).blur();
-      } else {
-        pageFocus = document.activeElement as HTMLElement | null;
-        (element.querySelector<HTMLElement>('.pane-chat textarea') ?? focusables(element)[0])?.focus();
-      }
-    };
-    addEventListener('keydown', onKeyDown);
-    return () => removeEventListener('keydown', onKeyDown);
-  }, [panel, shell]);
+export function cycle(panel: HTMLElement, shell: OpenShell): () => void {
+  let pageFocus: HTMLElement | null = null;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const altC = event.altKey && !event.ctrlKey && !event.metaKey && event.code === 'KeyC';
+    if ((event.key !== 'F6' && !altC) || event.defaultPrevented || !shell.state().open) return;
+    const inside = (panel.getRootNode() as ShadowRoot).activeElement;
+    event.preventDefault();
+    if (inside !== null && panel.contains(inside)) {
+      if (pageFocus?.isConnected) pageFocus.focus();
+      else (inside as HTMLElement).blur();
+    } else {
+      pageFocus = document.activeElement as HTMLElement | null;
+      (panel.querySelector<HTMLElement>('.pane-chat textarea') ?? focusables(panel)[0])?.focus();
+    }
+  };
+  addEventListener('keydown', onKeyDown);
+  return () => removeEventListener('keydown', onKeyDown);
 }
 
-/** The page under a sheet stays where it is. */
-export function useScrollLock(locked: boolean): void {
-  useEffect(() => {
-    if (!locked) return;
-    const { style } = document.documentElement;
-    const before = style.overflow;
-    style.overflow = 'hidden';
-    return () => {
-      style.overflow = before;
-    };
-  }, [locked]);
+/** A phone's sheet covers the page, so Tab stays in it. */
+export function keepInside(event: KeyboardEvent, panel: HTMLElement): void {
+  const all = focusables(panel);
+  const active = (panel.getRootNode() as ShadowRoot).activeElement;
+  const edge = event.shiftKey ? all[0] : all.at(-1);
+  if (active !== edge && active !== panel) return;
+  event.preventDefault();
+  (event.shiftKey ? all.at(-1) : all[0])?.focus();
 }

@@ -9,6 +9,7 @@ import type { Line } from '../call/line.ts';
 import { Chat, chatMenu, footPart, headPart } from '../chat/chat.tsx';
 import { rowMenu } from '../chats_tab/chat_row.tsx';
 import { ChatsTab, searchPart } from '../chats_tab/chats_tab.tsx';
+import { concernsPart } from '../composer/composer.tsx';
 import { Icon } from '../icon/icon.tsx';
 import { fetchLate, fetchPart, Late, late, type Part } from '../late.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
@@ -19,7 +20,6 @@ import { ToastPlace } from '../notices/toast_place.tsx';
 import { SurroundingsContext, useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
 import { type ThemeChoice, useTheme } from '../theme/theme.ts';
 import type { Wording } from '../wording/wording.ts';
-import { focusables, useFocusCycle, useScrollLock } from './focus.ts';
 import {
   BAR,
   keyOfRoom,
@@ -148,6 +148,7 @@ const PARTS = [
   meTab,
   headPart,
   footPart,
+  concernsPart,
   failedPart,
   reactionsPart,
 ];
@@ -193,7 +194,7 @@ function Panel({
     </>
   );
   useScrollLock(phone);
-  useFocusCycle(panel, shell);
+  const keys = useFocusKeys(panel, shell);
   useFirstFocus(panel, state.chat, twoColumns);
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -202,8 +203,8 @@ function Panel({
       if (home) back?.();
       else if (state.chat !== undefined && !twoColumns) shell.back();
       else if (closable) shell.hide();
-    } else if (event.key === 'Tab' && phone && !overlay) {
-      keepInside(event, panel.current);
+    } else if (event.key === 'Tab' && phone && !overlay && panel.current) {
+      keys.current?.keepInside(event, panel.current);
     }
   };
   const back = home
@@ -302,7 +303,7 @@ function ListPane({
   corner,
   banner,
 }: Pick<PanelProps, 'shell' | 'state' | 'theme'> & Record<'corner' | 'banner', ComponentChildren>) {
-  const { wording: words, announce } = useSurroundings();
+  const { wording: words, announce, client } = useSurroundings();
   const failed = () => {
     announce(words.loadFailed);
     shell.goTo('chats');
@@ -310,6 +311,7 @@ function ListPane({
   // The first chat comes first; then there is time to fetch what is one touch away.
   useEffect(() => {
     const timer = setTimeout(() => {
+      client.prepare();
       for (const code of CODES) fetchLate<object>(code, words).catch(() => undefined);
       for (const part of PARTS) fetchPart(part as Part<never>, words).catch(() => undefined);
     }, FETCH_DELAY);
@@ -369,13 +371,36 @@ function useFirstFocus(
   }, [panel, chat, twoColumns]);
 }
 
-/** A phone's sheet covers the page, so Tab stays in it. */
-function keepInside(event: KeyboardEvent, panel: HTMLElement | null) {
-  if (panel === null) return;
-  const all = focusables(panel);
-  const active = (panel.getRootNode() as ShadowRoot).activeElement;
-  const edge = event.shiftKey ? all[0] : all.at(-1);
-  if (active !== edge && active !== panel) return;
-  event.preventDefault();
-  (event.shiftKey ? all.at(-1) : all[0])?.focus();
+/** The keys that move the focus: they come a moment after the panel. */
+function useFocusKeys(panel: { current: HTMLElement | null }, shell: OpenShell) {
+  const keys = useRef<typeof import('./focus.ts')>(undefined);
+  useEffect(() => {
+    let leave: (() => void) | undefined;
+    let over = false;
+    import('./focus.ts').then(
+      one => {
+        keys.current = one;
+        if (!over && panel.current) leave = one.cycle(panel.current, shell);
+      },
+      () => undefined,
+    );
+    return () => {
+      over = true;
+      leave?.();
+    };
+  }, [panel, shell]);
+  return keys;
+}
+
+/** The page under a sheet stays where it is. */
+function useScrollLock(locked: boolean): void {
+  useEffect(() => {
+    if (!locked) return;
+    const { style } = document.documentElement;
+    const before = style.overflow;
+    style.overflow = 'hidden';
+    return () => {
+      style.overflow = before;
+    };
+  }, [locked]);
 }
