@@ -79,7 +79,10 @@ async function buildModules() {
         output: {
           format: 'es',
           codeSplitting: {
-            groups: [{ name: 'interface', test: id => atStart.app.has(id) && !atStart.client.has(id) }],
+            groups: [
+              { name: 'client', test: id => atStart.client.has(id) },
+              { name: 'interface', test: id => atStart.app.has(id) && !atStart.client.has(id) },
+            ],
           },
           // Each hash stands in the shell too, and cannot be compressed; 42 bits tell two builds apart.
           entryFileNames: 'kith/[name]-[hash:7].js',

@@ -9,8 +9,10 @@ import { FakePush } from '../dev/fake_push.ts';
 import { formattedPart } from '../src/body_text/body_text.tsx';
 import { fetchReader } from '../src/body_text/plain.ts';
 import type { CallDeed } from '../src/call/line.ts';
+import { concernsPart } from '../src/composer/composer.tsx';
 import { fetchPart } from '../src/late.tsx';
 import type { MenuRequest } from '../src/menu/menu.tsx';
+import { toolsPart } from '../src/message/message.tsx';
 import {
   type EmojiRequest,
   type Question,
@@ -24,7 +26,12 @@ export const NOW = Date.UTC(2026, 2, 12, 12);
 /** What late parts say is fetched for it: `beforeAll(() => roomWords.fetch(WORDING))`. */
 export const WORDING = wordingFor(['en-GB'], { en }, 'UTC');
 // As they are a moment after the interface came.
-await Promise.all([fetchReader(), fetchPart(formattedPart, WORDING)]);
+await Promise.all([
+  fetchReader(),
+  fetchPart(formattedPart, WORDING),
+  fetchPart(concernsPart, WORDING),
+  fetchPart(toolsPart, WORDING),
+]);
 
 export class Drawing {
   readonly client: FakeClient;

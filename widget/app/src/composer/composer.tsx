@@ -7,7 +7,7 @@ import { Icon } from '../icon/icon.tsx';
 import { Late, late } from '../late.tsx';
 import { askToDelete } from '../message/asking.ts';
 import { PHONE } from '../shell/open_shell.ts';
-import { SUGGESTIONS_ID, type SuggestHandle, triggerAt } from '../suggest/trigger.ts';
+import { MAY_COMPLETE, SUGGESTIONS_ID, type SuggestHandle } from '../suggest/handle.ts';
 import { useFace, useSurroundings, useTopic } from '../surroundings.tsx';
 import { bytesOver } from './body_bytes.ts';
 
@@ -41,9 +41,9 @@ export function Composer(props: Props) {
   const draft = useTopic(`draft:${key}`, one => one.draft(key));
   const [text, setText] = useState(editing?.body ?? draft);
   const suggest = useRef<SuggestHandle | null>(null);
-  /** Something was typed that can be completed: from then on it is looked for. */
+  /** Something was typed that may be completed: from then on it is looked for. */
   const completes = useRef(false);
-  completes.current ||= triggerAt(text, field.current?.selectionStart ?? text.length) !== undefined;
+  completes.current ||= MAY_COMPLETE.test(text);
   /** The id of the suggestion that is chosen, while some are shown. */
   const [listed, setListed] = useState<string>();
   const concerned = editing ?? replyTo;

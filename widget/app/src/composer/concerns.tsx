@@ -3,6 +3,7 @@
 import type { Message } from '@kith/client';
 import { gistOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import { useSheet } from '../sheets.ts';
 import { useClient, useWording } from '../surroundings.tsx';
 import css from './concerns.css?inline';

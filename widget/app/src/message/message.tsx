@@ -102,7 +102,7 @@ function Bubble(props: MessageProps) {
           <bdi class="hidden-text">{`${message.mine ? words.you : name}: `}</bdi>
           <Content {...props} />
         </div>
-        <Tools message={message} deeds={deeds} more={more} showMenu={showMenu} />
+        <Late part={toolsPart} props={{ message, deeds, more, showMenu }} onFailed={() => undefined} />
       </div>
       {message.reactions && (
         <Late
@@ -130,6 +130,7 @@ function Bubble(props: MessageProps) {
 }
 
 export const messageActions = () => import('./actions.ts');
+export const toolsPart = late(() => import('./tools.tsx'), 'Tools');
 export const reactionsPart = late(() => import('./reactions.tsx'), 'Reactions');
 export const failedPart = late(() => import('./failed.tsx'), 'Failed');
 const callPart = late(() => import('../call_log/entry.tsx'), 'Entry');
@@ -200,62 +201,5 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
         )}
       </span>
     </>
-  );
-}
-
-interface ToolsProps extends Pick<MessageProps, 'message' | 'deeds'> {
-  more: { current: HTMLButtonElement | null };
-  showMenu(): void;
-}
-
-/** Beside the bubble under a mouse; all of it is in the menu too, which fingers and keys open. */
-function Tools({ message, deeds, more, showMenu }: ToolsProps) {
-  const { wording: words, pickEmoji } = useSurroundings();
-  const usable = message.seq !== undefined && !message.deleted && !deeds.readOnly;
-  return (
-    <div class="message-tools">
-      {usable && (
-        <>
-          <button
-            type="button"
-            class="icon-button"
-            tabIndex={-1}
-            aria-label={words.react}
-            title={words.react}
-            onClick={event =>
-              pickEmoji({
-                anchor: event.currentTarget,
-                onPick: emoji => deeds.react(message, emoji, true),
-              })
-            }
-          >
-            <Icon name="smile" />
-          </button>
-          <button
-            type="button"
-            class="icon-button"
-            tabIndex={-1}
-            aria-label={words.reply}
-            title={words.reply}
-            onClick={() => deeds.reply(message)}
-          >
-            <Icon name="reply" mirrored />
-          </button>
-        </>
-      )}
-      <button
-        ref={more}
-        type="button"
-        class="icon-button"
-        tabIndex={-1}
-        aria-haspopup="menu"
-        aria-expanded="false"
-        aria-label={words.messageActions}
-        title={words.messageActions}
-        onClick={showMenu}
-      >
-        <Icon name="more" />
-      </button>
-    </div>
   );
 }

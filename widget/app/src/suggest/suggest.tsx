@@ -6,8 +6,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings } from '../surroundings.tsx';
+import { SUGGESTIONS_ID, type SuggestHandle } from './handle.ts';
 import css from './suggest.css?inline';
-import { SUGGESTIONS_ID, type SuggestHandle, type Trigger, triggerAt } from './trigger.ts';
+import { type Trigger, triggerAt } from './trigger.ts';
 
 interface Props {
   handle: { current: SuggestHandle | null };

@@ -7,13 +7,6 @@ export interface Trigger {
   length: number;
 }
 
-export interface SuggestHandle {
-  /** True where the key was meant for the list. */
-  onKey(event: KeyboardEvent): boolean;
-}
-
-export const SUGGESTIONS_ID = 'suggestions';
-
 export function triggerAt(text: string, caret: number): Trigger | undefined {
   const before = text.slice(Math.max(0, caret - 80), caret);
   // Inside of code nothing is completed.
