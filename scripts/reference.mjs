@@ -145,6 +145,8 @@ const SAID = {
   'POST /v1/sites/{site}/moderate': 'Warns, mutes, bans, deletes, gives roles: the body of the command [`moderate`](messages.md#moderate), without `t` and `rid`.',
   'GET /v1/sites/{site}/reports': 'Reports of members, a page; `state`, `after`.',
   'GET /v1/sites/{site}/audit': 'What moderators did, newest first, a page; `after`.',
+  'GET /v1/sites/{site}/users':
+    'All members by name, banned ones too, a page: `query` (the start of a word of a name), `after` (the `next` of the page before), `limit`. `{"users":[{"user","name","avatar","guest","role","banned","muted","shadow_banned","created","last_seen"}],"next"}`; what is not so is left out.',
   'POST /v1/sites/{site}/users/{user}/erase': 'Ends an account, with or without what was written: `{"messages":true}`.',
   'POST /v1/sites/{site}/merge': 'A guest who has signed up goes on as that member: `{"guest":"guest-…","user":"…"}`.',
   'ANY /v1/files': 'An upload begins (tus 1.0.0); [how](../protocol.md#files).',

@@ -6,8 +6,9 @@ use crate::erase::Messages;
 use crate::merge::Merge;
 use crate::moderation::{AuditPage, By, FilterTest, Moderate, ReportRow, ReportState, ReportsPage};
 use crate::node::{Node, unavailable};
+use crate::people::MAX_QUERY_BYTES;
 use crate::token;
-use crate::{PageOf, Refusal, Settings, SettingsError, SiteId, StoreError, Sub, Timestamp};
+use crate::{PageOf, PeoplePage, Refusal, Settings, SettingsError, SiteId, StoreError, Sub, Timestamp};
 
 /// Somebody who may, for one site. Only [`Node::caller`] makes one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +76,16 @@ impl Node {
         told: Told<Option<Box<ReportRow>>>,
     ) {
         self.inner().moderate_as(caller.site, By::Site, None, wanted, now, told);
+    }
+
+    /// A page of all members, banned ones too, whatever the mode of the site: by name.
+    pub fn users(&self, caller: Caller, query: Option<String>, page: PageOf, told: Told<PeoplePage>) {
+        if query.as_ref().is_some_and(|query| query.len() > MAX_QUERY_BYTES) {
+            return told(Err(Refusal::BadValue));
+        }
+        let limit = self.inner().page_limit(page.limit);
+        let done = move |rows: Result<PeoplePage, StoreError>| told(rows.map_err(unavailable));
+        self.inner().store.people(caller.site, query, page.after, limit, Box::new(done));
     }
 
     pub fn reports(&self, caller: Caller, state: Option<ReportState>, page: PageOf, told: Told<ReportsPage>) {

@@ -5,6 +5,7 @@
 
 mod users;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Router;
@@ -35,6 +36,7 @@ pub fn site_api(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
         .route("/v1/sites/{site}/moderate", post(moderate))
         .route("/v1/sites/{site}/reports", get(reports))
         .route("/v1/sites/{site}/audit", get(audit))
+        .route("/v1/sites/{site}/users", get(users::list))
         .route("/v1/sites/{site}/users/{user}/erase", post(users::erase))
         .route("/v1/sites/{site}/merge", post(users::merge))
         .with_state(Api { node, clock })
@@ -167,7 +169,7 @@ async fn reports(State(api): State<Api>, Path(site): Path<String>, headers: Head
 
 async fn list_reports(api: Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
     let caller = api.caller(site, headers)?;
-    let state = field(uri, "state").map(|state| serde_json::from_value::<ReportState>(state.into()));
+    let state = field(uri, "state").map(|state| serde_json::from_value::<ReportState>(json!(state)));
     let state = state.transpose().map_err(Refused::value)?.map(moderation::state);
     let page = page(uri)?;
     let page = api.ask(|node, told| node.reports(caller, state, page, told)).await?;
@@ -187,16 +189,16 @@ async fn list_audit(api: Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Ans
     Ok(json!({ "entries": rows, "next": page.next }))
 }
 
-/// Words and numbers only, so nothing in it needs an escape.
-fn field<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
-    let fields = uri.query().unwrap_or_default().split('&').filter_map(|field| field.split_once('='));
-    fields.filter(|(known, _)| *known == name).map(|(_, value)| value).next()
+/// As it was meant: escapes are undone.
+fn field<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
+    let mut fields = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    fields.find(|(known, _)| known == name).map(|(_, value)| value)
 }
 
 fn page(uri: &Uri) -> Result<PageOf, Refused> {
-    let limit = field(uri, "limit").map(str::parse).transpose();
+    let limit = field(uri, "limit").map(|limit| limit.parse()).transpose();
     let limit = limit.map_err(|_| Refused::value("limit: a number"))?;
-    Ok(PageOf { after: field(uri, "after").map(str::to_owned), limit })
+    Ok(PageOf { after: field(uri, "after").map(Cow::into_owned), limit })
 }
 
 #[cfg(test)]
@@ -205,10 +207,11 @@ mod tests {
 
     #[test]
     fn fields_of_a_query() {
-        let uri: Uri = "/v1/sites/a/reports?state=open&limit=5&after=12".parse().expect("it is one");
-        assert_eq!((field(&uri, "state"), field(&uri, "none")), (Some("open"), None));
+        let uri: Uri =
+            "/v1/sites/a/users?query=Mei+T&limit=5&after=%C3%A5sa%00u-1".parse().expect("it is one");
+        assert_eq!((field(&uri, "query").as_deref(), field(&uri, "none")), (Some("Mei T"), None));
         let page = page(&uri).map_err(|refused| refused.1).expect("it is sound");
-        assert_eq!(page, PageOf { after: Some("12".into()), limit: Some(5) });
+        assert_eq!(page, PageOf { after: Some("åsa\0u-1".into()), limit: Some(5) });
         let wrong: Uri = "/?limit=many".parse().expect("it is one");
         assert!(super::page(&wrong).is_err());
     }

@@ -1,14 +1,39 @@
-//! Of users: erasing one, and a guest who becomes a member.
+//! Of users: who there is, erasing one, and a guest who becomes a member.
+
+use std::borrow::Cow;
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
-use chat::{Messages, Refusal, Sub};
-use serde::Deserialize;
+use chat::{Messages, Refusal, SiteRole, Sub, UserRow};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Answer, Api, Refused, answered};
+use super::{Answer, Api, Refused, answered, field, page};
+
+/// A user as the site's own server sees them: more than other members do.
+#[derive(Serialize)]
+struct User<'a> {
+    user: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    avatar: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_false")]
+    guest: bool,
+    /// On the whole site, where it is more than a member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<SiteRole>,
+    #[serde(skip_serializing_if = "is_false")]
+    banned: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    muted: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    shadow_banned: bool,
+    /// When they came first and last, in Unix milliseconds.
+    created: u64,
+    last_seen: u64,
+}
 
 /// What becomes of what they have written: it stays as nobody's, unless it is said.
 #[derive(Debug, Default, Deserialize)]
@@ -22,6 +47,46 @@ struct Erasure {
 struct Guest {
     guest: String,
     user: String,
+}
+
+impl User<'_> {
+    fn of(row: &UserRow) -> User<'_> {
+        let (profile, standing) = (&row.profile, row.on_site);
+        User {
+            user: profile.sub.as_str(),
+            name: &profile.name,
+            avatar: profile.avatar.as_deref(),
+            guest: profile.guest,
+            role: Some(standing.role).filter(|role| *role != SiteRole::Member),
+            banned: row.banned,
+            muted: standing.muted,
+            shadow_banned: standing.shadowed,
+            created: row.created.0,
+            last_seen: row.last_seen.0,
+        }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+pub(super) async fn list(
+    State(api): State<Api>,
+    Path(site): Path<String>,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Response {
+    answered(do_list(&api, &site, &headers, &uri).await)
+}
+
+async fn do_list(api: &Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
+    let caller = api.caller(site, headers)?;
+    let (query, page) = (field(uri, "query").map(Cow::into_owned), page(uri)?);
+    let page = api.ask(|node, told| node.users(caller, query, page, told)).await?;
+    let users: Vec<_> = page.rows.iter().map(User::of).collect();
+    Ok(json!({ "users": users, "next": page.next }))
 }
 
 /// The body may be empty.
