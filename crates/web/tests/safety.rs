@@ -376,3 +376,21 @@ fn a_sites_server_sets_and_acts_over_rest() {
     let (_, page) = rest(&scene, "GET", &format!("/v1/sites/{SITE}/audit"), Some("service"), none);
     assert_eq!((&page["entries"][0]["act"], page["entries"][0].get("by")), (&json!("mute"), None), "{page}");
 }
+
+#[test]
+fn a_warning_waits_until_it_is_read() {
+    for carrier in CARRIERS {
+        let mut scene = Scene::new();
+        let mut tom = scene.enter(carrier, "tom");
+        let mut mia = moderator(&mut scene, Carrier::WebSocket);
+        let warn =
+            json!({"t": "moderate", "rid": 1, "act": "warn", "user": "tom", "reason": "Please be kind"});
+        assert_eq!(ask(&mut mia, &mut scene, warn)["t"], "moderated");
+        let warning = json!({"kind": "warning", "reason": "Please be kind"});
+        assert_eq!(tom.hear(&mut scene)[0]["notice"], warning, "{carrier:?}");
+        let waiting = ask(&mut tom, &mut scene, json!({"t": "notices", "rid": 1}));
+        assert_eq!(waiting, json!({"t": "notices", "re": 1, "notices": [warning]}), "{carrier:?}");
+        let read = ask(&mut tom, &mut scene, json!({"t": "notices", "rid": 2, "seen": true}));
+        assert_eq!(read["notices"], json!([]), "{carrier:?}");
+    }
+}

@@ -11,6 +11,7 @@ mod crash;
 mod disk_full;
 mod doctor;
 mod embed_page;
+mod every_address;
 mod files;
 mod flood;
 mod guard;

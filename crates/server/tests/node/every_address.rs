@@ -1,0 +1,203 @@
+//! Every address of docs/reference/rest.md is asked as a client asks it, on the real binary. An address that is new there fails here.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, token};
+use crate::running::{PATIENCE, Running, Scratch, text};
+
+/// Who asks a node, and what has been asked so far, as the page writes it.
+struct Asker<'a> {
+    node: &'a Running,
+    asked: BTreeSet<String>,
+}
+
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Asker<'_> {
+    fn ask(
+        &mut self,
+        method: &str,
+        address: &str,
+        path: &str,
+        fields: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
+        self.asked.insert(format!("{method} {address}"));
+        let answer = self.node.raw(self.request(method, path, fields, body).as_bytes());
+        let (head, body) =
+            answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {path}: {answer}"));
+        Answer { status: head[9..12].parse().unwrap(), head: head.to_owned(), body: body.to_owned() }
+    }
+
+    fn request(&self, method: &str, path: &str, fields: &[(&str, &str)], body: &str) -> String {
+        let fields: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n{fields}\r\n{body}",
+            self.node.http,
+            body.len()
+        )
+    }
+
+    /// An answer that does not end: what came of it until this.
+    fn hear(&mut self, address: &str, body: &str, until: &str) -> String {
+        self.asked.insert(format!("POST {address}"));
+        let mut stream = TcpStream::connect(self.node.http).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(self.request("POST", address, &[], body).as_bytes()).unwrap();
+        let mut heard = Vec::new();
+        while !text(&heard).contains(until) {
+            let mut part = [0; 4_096];
+            let bytes = stream.read(&mut part).unwrap();
+            assert!(bytes > 0, "{address} ended: {}", text(&heard));
+            heard.extend_from_slice(&part[..bytes]);
+        }
+        text(&heard)
+    }
+}
+
+#[test]
+fn each_address_of_the_reference_is_there_and_does_what_it_says() {
+    let scratch = Scratch::new("addresses");
+    let node = Running::start(&scratch, "demo", &["--echo"]);
+    let mut asker = Asker { node: &node, asked: BTreeSet::new() };
+    let mut anna = Client::enter(&scratch, &node, "anna");
+    asker.asked.insert("GET /v1/websocket".into());
+    let mut tom = Client::enter(&scratch, &node, "tom");
+    tom.sent("t-1", "anna", "You fool");
+    let message = anna.message("You fool");
+
+    sessions(&scratch, &mut asker);
+    the_site(&scratch, &mut asker, &mut anna, &message);
+    files(&scratch, &mut asker);
+    let ice = asker.ask(
+        "POST",
+        "/v1/ice",
+        "/v1/ice",
+        &[("Authorization", &bearer(&token(&scratch, "anna")))],
+        r#"{"site":"demo"}"#,
+    );
+    assert_eq!(ice.status, 200, "{}", ice.body);
+    for (address, said) in [("/healthz", "ok"), ("/readyz", "ready"), ("/metrics", "kith_chat_sites")] {
+        let answer = asker.ask("GET", address, address, &[], "");
+        assert!(answer.status == 200 && answer.body.contains(said), "{address}: {}", answer.body);
+    }
+    assert_eq!(asker.asked, documented(), "asked here, and written in docs/reference/rest.md");
+}
+
+fn sessions(scratch: &Scratch, asker: &mut Asker<'_>) {
+    let hello = |device: &str| {
+        json!({"t": "hello", "v": 1, "site": "demo", "token": token(scratch, "mei"), "device": device})
+            .to_string()
+    };
+    for address in ["/v1/stream", "/v1/sse"] {
+        let heard = asker.hear(address, &hello(&address[4..]), r#""t":"welcome""#);
+        assert!(heard.contains(r#""t":"welcome""#), "{heard}");
+    }
+    let welcome = asker.ask("POST", "/v1/poll", "/v1/poll", &[], &hello("poll"));
+    let events: Value = serde_json::from_str(&welcome.body).unwrap_or_else(|_| panic!("{}", welcome.body));
+    let key = format!("Kith {}", events[0]["key"].as_str().unwrap());
+    let ping = json!({"t": "ping", "rid": 1}).to_string();
+    let sent = asker.ask("POST", "/v1/send", "/v1/send", &[("Authorization", &key)], &ping);
+    assert_eq!(sent.status, 204, "{}", sent.body);
+    let polled = asker.ask("POST", "/v1/poll", "/v1/poll", &[("Authorization", &key)], "");
+    assert!(polled.body.contains(r#""t":"pong""#), "{}", polled.body);
+
+    asker.asked.insert("GET /v1/echo".into());
+    let stream = TcpStream::connect(asker.node.http).unwrap();
+    let (mut echo, _) = tungstenite::client(format!("ws://{}/v1/echo", asker.node.http), stream).unwrap();
+    echo.send("again".into()).unwrap();
+    assert_eq!(echo.read().unwrap().into_text().unwrap(), "again");
+}
+
+fn the_site(scratch: &Scratch, asker: &mut Asker<'_>, anna: &mut Client, message: &Value) {
+    let report = json!({"t": "report", "rid": 7, "conversation": message["conversation"], "seq": message["seq"], "reason": "abuse"});
+    anna.say(report).unwrap();
+    anna.expect("the number of the report", |event| event["re"] == 7);
+    let service = scratch.say("token --site demo --user shop --role service").trim().to_owned();
+    let field = bearer(&service);
+    // In this order: what is set holds for what comes after it.
+    let asked = [
+        ("PATCH", "settings", r#"{"filters":{"words":["casino"],"words_act":"hold"}}"#, r#""casino""#),
+        ("GET", "settings", "", r#""casino""#),
+        ("POST", "test-filter", r#"{"body":"A casino"}"#, r#""act":"hold""#),
+        ("GET", "reports?state=open", "", r#""reason":"abuse""#),
+        ("POST", "moderate", r#"{"act":"warn","user":"tom","reason":"Please be kind"}"#, r#""report":null"#),
+        ("GET", "audit", "", r#""act":"warn""#),
+        ("GET", "users?query=tom", "", r#""user":"tom""#),
+        ("POST", "users/tom/erase", r#"{"messages":true}"#, r#"{"erased":true}"#),
+        ("POST", "merge", r#"{"guest":"guest-of-nobody","user":"anna"}"#, "no_such_user"),
+    ];
+    for (method, what, body, said) in asked {
+        let path = what.split('?').next().unwrap().replace("/tom/", "/{user}/");
+        let address = format!("/v1/sites/{{site}}/{path}");
+        let answer = asker.ask(
+            method,
+            &address,
+            &format!("/v1/sites/demo/{what}"),
+            &[("Authorization", &field)],
+            body,
+        );
+        let expected = if said == "no_such_user" { 404 } else { 200 };
+        assert_eq!(answer.status, expected, "{method} {what}: {}", answer.body);
+        assert!(answer.body.contains(said), "{method} {what}: {}", answer.body);
+    }
+}
+
+/// By tus 1.0.0, and then by the link that the receiver's message has.
+fn files(scratch: &Scratch, asker: &mut Asker<'_>) {
+    let field = bearer(&token(scratch, "anna"));
+    let (auth, tus) = (("Authorization", &*field), ("Tus-Resumable", "1.0.0"));
+    // `demo`, `mei`, `letter.txt` in base64.
+    let told = ("Upload-Metadata", "site ZGVtbw==,user bWVp,filename bGV0dGVyLnR4dA==");
+    let made = asker.ask("POST", "/v1/files", "/v1/files", &[auth, tus, told, ("Upload-Length", "8")], "");
+    assert_eq!(made.status, 201, "{}", made.body);
+    let location = made.head.lines().find_map(|line| line.strip_prefix("location: ")).unwrap();
+    let piece = [auth, tus, ("Upload-Offset", "0"), ("Content-Type", "application/offset+octet-stream")];
+    let one = "/v1/files/{site}/{id}";
+    assert_eq!(asker.ask("PATCH", one, location, &piece, "Dear Mei").status, 204);
+    let described = asker.ask("GET", one, location, &[auth, tus], "");
+    let file: Value = serde_json::from_str(&described.body).unwrap();
+    let url = file["url"].as_str().unwrap_or_else(|| panic!("{file}"));
+    let got = asker.ask("GET", "/v1/files/{site}/{id}/{name}", url, &[], "");
+    assert_eq!((got.status, got.body.as_str()), (200, "Dear Mei"));
+    // The page says of the first two that they take all methods.
+    asker.asked = std::mem::take(&mut asker.asked)
+        .into_iter()
+        .map(|asked| match asked.split_once(' ') {
+            Some((_, address)) if address == "/v1/files" || address == one => format!("all {address}"),
+            _ => asked,
+        })
+        .collect();
+}
+
+fn bearer(token: &str) -> String {
+    format!("Bearer {token}")
+}
+
+/// What the page has: `| `GET /v1/x` | …` of sessions, and `| `/v1/x` | GET, PATCH | …` of all others.
+fn documented() -> BTreeSet<String> {
+    let page = include_str!("../../../../docs/reference/rest.md");
+    let mut addresses = BTreeSet::new();
+    for line in page.lines() {
+        let Some((address, rest)) = line.strip_prefix("| `").and_then(|line| line.split_once("` | ")) else {
+            continue;
+        };
+        match address.contains(' ') {
+            true => _ = addresses.insert(address.to_owned()),
+            false => {
+                let methods = rest.split(" |").next().unwrap().split(", ");
+                addresses.extend(methods.map(|method| format!("{method} {address}")));
+            }
+        }
+    }
+    assert!(addresses.len() > 15, "{addresses:?}");
+    addresses
+}
