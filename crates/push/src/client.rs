@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use crate::{Endpoint, Reach, is_public};
@@ -75,11 +76,30 @@ pub enum Trouble {
     NoHttp,
 }
 
+/// What should have been an authority's certificates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there is no certificate of an authority in it")]
+pub struct NoAuthority;
+
 impl Client {
     /// Trusts the authorities that Mozilla does, and reaches the public network only.
     pub fn public() -> Client {
         let roots = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
         Client::with(roots, Reach::Public, TIME)
+    }
+
+    /// Reaches a service of the operator's own too, wherever it is: `authority` has the certificates, as PEM, of who vouches for it. Which
+    /// names are called is for the caller to decide.
+    pub fn own(authority: &[u8]) -> Result<Client, NoAuthority> {
+        let mut roots: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
+        let known = roots.len();
+        for certificate in CertificateDer::pem_slice_iter(authority) {
+            roots.add(certificate.map_err(|_| NoAuthority)?).map_err(|_| NoAuthority)?;
+        }
+        if roots.len() == known {
+            return Err(NoAuthority);
+        }
+        Ok(Client::with(roots, Reach::Anywhere, TIME))
     }
 
     /// For tests, and where the operator runs a push service of their own.

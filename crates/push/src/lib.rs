@@ -15,7 +15,7 @@ pub mod testing;
 mod vapid;
 
 pub use address::is_public;
-pub use client::{Client, Outcome, Request, Trouble, Urgency};
+pub use client::{Client, NoAuthority, Outcome, Request, Trouble, Urgency};
 pub use endpoint::{Endpoint, Reach, WrongEndpoint};
 pub use seal::{Receiver, WrongReceiver, seal};
 pub use vapid::{Vapid, WrongKey};

@@ -78,6 +78,11 @@ impl Service {
         roots
     }
 
+    /// Its certificate, for which nobody else vouches.
+    pub fn authority(&self) -> String {
+        self.certificate.pem()
+    }
+
     pub fn client(&self, time: Duration) -> Client {
         Client::with(self.roots(), Reach::Anywhere, time)
     }

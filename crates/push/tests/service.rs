@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use push::testing::{Browser, Service};
-use push::{Client, Endpoint, Outcome, Reach, Request, Trouble, Urgency, Vapid, seal};
+use push::{Client, Endpoint, NoAuthority, Outcome, Reach, Request, Trouble, Urgency, Vapid, seal};
 use tokio::net::TcpListener;
 use tokio_rustls::rustls::RootCertStore;
 
@@ -75,6 +75,17 @@ async fn a_service_that_nobody_vouches_for_gets_nothing() {
     let to = service.endpoint("/x");
     let client = Client::with(RootCertStore::empty(), Reach::Anywhere, PATIENCE);
     assert!(matches!(client.send(&request(&to)).await, Err(Trouble::Connection(_))));
+}
+
+#[tokio::test]
+async fn an_operators_own_service_is_reached_with_its_authority() {
+    let service = Service::begin("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n").await;
+    let to = service.endpoint("/x");
+    let client = Client::own(service.authority().as_bytes()).unwrap();
+    assert_eq!(client.send(&request(&to)).await, Ok(Outcome::Taken));
+    for wrong in ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+        assert_eq!(Client::own(wrong.as_bytes()).err(), Some(NoAuthority), "{wrong}");
+    }
 }
 
 /// The name is one that could be public and leads to this machine, as a name that is bound anew does.

@@ -158,6 +158,8 @@ pub(crate) struct Push {
     pub services: String,
     /// Where their people find the operator, as in `mailto:me@example.com`; empty: the address of the site.
     pub contact: String,
+    /// A PEM file with the authority of a push service of the operator's own, which may be in a private network.
+    pub authority: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -402,7 +404,7 @@ impl Default for Push {
     fn default() -> Push {
         // Those of Chromium, Firefox, Edge and Safari.
         let services = "googleapis.com, push.services.mozilla.com, notify.windows.com, push.apple.com";
-        Push { enabled: true, services: services.into(), contact: String::new() }
+        Push { enabled: true, services: services.into(), contact: String::new(), authority: String::new() }
     }
 }
 
@@ -664,6 +666,13 @@ fn check(config: &Config) -> Outcome {
     if !(contact.is_empty() || contact.starts_with("mailto:") || contact.starts_with("https://")) {
         return Err(Trouble::new("push.contact is no address").remedy("write it as mailto:me@example.com"));
     }
+    // Browsers name the address that is called: who may be anywhere has to be named by the operator.
+    if !config.push.authority.is_empty() && config.push.services.split(',').any(|name| name.trim() == "*") {
+        return Err(Trouble::new(
+            "push.authority and push.services = \"*\" would let anybody reach your network",
+        )
+        .remedy("name your own push service in push.services"));
+    }
     check_times(&config.web)?;
     crate::calls::check(&config.calls)
 }
@@ -794,6 +803,10 @@ mod tests {
         assert!(said(&format!("[mail]\n{relay}\nfrom = \"kith\"")).contains("mail.from"));
         assert!(said(&format!("[mail]\n{relay}\nfrom = \"kith@example.com\"")).contains("public_url"));
         assert!(said("[push]\ncontact = \"me@example.com\"").contains("mailto:"));
+        assert!(
+            said("[push]\nservices = \"a.example, *\"\nauthority = \"own.pem\"")
+                .contains("your own push service")
+        );
         assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
         assert!(said("[edge]\nsocket_buffer_kib = 65537").contains("0 leaves it to the system"));
         assert!(said("[files]\nurl = \"files.example\"").contains("https://files.example"));

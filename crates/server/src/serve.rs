@@ -342,7 +342,14 @@ fn push(
             node.push_device_is_gone(user, endpoint);
         }
     };
-    let client = push::Client::public();
+    let client = match config.push.authority.as_str() {
+        "" => push::Client::public(),
+        path => {
+            let trouble = || Trouble::new(format!("cannot use {path} as push.authority"));
+            let authority = std::fs::read(path).map_err(|error| trouble().because(error))?;
+            push::Client::own(&authority).map_err(|error| trouble().because(error))?
+        }
+    };
     let pusher = Pusher::begin(client, rules, Arc::clone(store), Arc::clone(&counters), runtime, gone);
     node.notify_by(Arc::new(pusher))
         .map_err(|error| Trouble::new("cannot read who takes notifications").because(error))?;
