@@ -1,11 +1,13 @@
 // An afternoon on a site of their own: the owner makes it, colours it and pastes the snippet; two members and a moderator live there,
-// one of them on two devices, one on a phone in Arabic, and a stranger comes. Whatever happens, no console complains.
+// one of them on two devices, one on a phone in Arabic, and a stranger comes. Who has closed the site is told by a push, the whole way
+// from the node to the owner's own service worker. Whatever happens, no console complains.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
 import { hostPage } from './host_page.mjs';
 import { Kith } from './kith.mjs';
+import { pushService, takesPushes } from './push_service.mjs';
 import { Widget } from './widget.mjs';
 
 const SITE = 'allotment';
@@ -18,10 +20,12 @@ const STYLE = `
 let browser;
 let kith;
 let host;
+let pushes;
 before(async () => {
   const devices = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
-  [browser, kith] = await Promise.all([launch(...devices), Kith.start()]);
-  host = await hostPage(kith, SITE, { style: STYLE, body: '<h1>The allotments</h1>' });
+  pushes = await pushService();
+  [browser, kith] = await Promise.all([launch(...devices), Kith.start(pushes.settings)]);
+  host = await hostPage(kith, SITE, { style: STYLE, body: '<h1>The allotments</h1>', worker: true });
   await kith.addSite(SITE, '--origin', host.origin);
   await kith.command('site', 'set', SITE, 'requests.on=true');
 });
@@ -29,6 +33,7 @@ after(async () => {
   await browser.close();
   await kith.stop();
   await host.close();
+  await pushes.close();
 });
 
 /** Somebody on the owner's page, with the panel open. */
@@ -36,6 +41,19 @@ async function comes(user, options = DESKTOP) {
   const context = await person(browser, options);
   await context.grantPermissions(['microphone'], { origin: host.origin });
   return { context, widget: await visit(context, user) };
+}
+
+/** What the browser of a context shows of notices; no page of the site with the messenger needs to be open for it. */
+async function notices(context) {
+  const page = await context.newPage();
+  await page.goto(`${host.origin}/style.css`);
+  const shown = await page.evaluate(async () => {
+    const [registration] = await navigator.serviceWorker.getRegistrations();
+    const all = (await registration?.getNotifications()) ?? [];
+    return all.map(({ title, body, tag }) => ({ title, body, tag: tag.slice(0, 6) }));
+  });
+  await page.close();
+  return shown;
 }
 
 async function visit(context, user) {
@@ -201,6 +219,46 @@ test('an afternoon', async t => {
     assertNoTrouble(second.context);
     await second.context.close();
   });
+
+  await t.test(
+    'who has closed the site is told by a push, and no more when it is read elsewhere',
+    async () => {
+      const away = await person(browser, DESKTOP);
+      await takesPushes(away, pushes, host.origin);
+      const there = await visit(away, 'omar');
+      const { page } = there;
+      await there.tab('Me').click();
+      const here = page.getByRole('switch', { name: 'Notify me in this browser' });
+      await here.click();
+      await until(async () => (await here.getAttribute('aria-checked')) === 'true', 'it is on');
+      for (const one of [page, omar.widget.page]) await one.close();
+
+      await lena.widget.say('@omar the key is under the pot');
+      const shown = await until(
+        async () => {
+          const all = await notices(away);
+          return all.length > 0 && all;
+        },
+        'the notice is shown',
+        60_000,
+      );
+      assert.deepEqual(shown, [
+        { title: 'Plot holders', body: 'lena of the host: @omar the key is under the pot', tag: 'kith #' },
+      ]);
+      const { headers } = pushes.pushed[0];
+      assert.match(headers.authorization, /^vapid t=[\w.-]+, *k=[\w-]+$/);
+      assert.equal(headers['content-encoding'], 'aes128gcm');
+
+      const second = await comes('omar');
+      await row(second.widget, 'Plot holders').locator('.row-main').click();
+      await message(second.widget, 'the key is under the pot').waitFor();
+      await until(async () => (await notices(away)).length === 0, 'the notice is gone');
+      for (const context of [away, second.context]) {
+        assertNoTrouble(context);
+        await context.close();
+      }
+    },
+  );
 
   await t.test('on a phone, dark, in Arabic; by keys alone', async () => {
     const phone = await person(browser, { ...PHONE, locale: 'ar', colorScheme: 'dark' });

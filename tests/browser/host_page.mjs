@@ -2,11 +2,25 @@
 
 import { createServer } from 'node:http';
 
+const REGISTERS = `
+  const owner = trustedTypes.createPolicy('owner', { createScriptURL: path => path });
+  navigator.serviceWorker?.register(owner.createScriptURL('/kith-sw.js'), { scope: '/kith/' });
+`;
+
 /** `?as=ana` says who is signed in, `?site=key` stands in for another site. */
 export async function hostPage(
   kith,
   defaultSite,
-  { head = '', body = '', style = '', script = '', tag = '', images = "'self'", permissions = '' } = {},
+  {
+    head = '',
+    body = '',
+    style = '',
+    script = '',
+    tag = '',
+    images = "'self'",
+    permissions = '',
+    worker = false,
+  } = {},
 ) {
   const nonce = 'bm9uY2Utb2YtdGhlLWhvc3Q';
   const policy = [
@@ -16,8 +30,10 @@ export async function hostPage(
     `connect-src 'self' ${kith.url} ${kith.url.replace('http', 'ws')}`,
     `img-src ${images}`,
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    // Nobody may register a worker from a string; the owner's own script may, under the name of its policy.
+    ...(worker ? ["worker-src 'self'", 'trusted-types owner'] : ["trusted-types 'none'"]),
   ].join('; ');
+  const workerPolicy = `default-src 'none'; script-src 'self' ${kith.url}`;
   const answer = {
     async '/token'(user, site) {
       const token = await kith.command(
@@ -36,7 +52,11 @@ export async function hostPage(
       '<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32"><path fill="teal" d="M0 0h32v32H0z"/></svg>',
     ],
     '/style.css': () => ['text/css', style],
-    '/script.js': () => ['text/javascript', script],
+    '/script.js': () => ['text/javascript', worker ? REGISTERS + script : script],
+    // As docs/embed.md tells an owner to.
+    ...(worker && {
+      '/kith-sw.js': () => ['text/javascript', `importScripts('${kith.url}/kith-sw.js');\n`],
+    }),
     '/': (user, site) => [
       'text/html; charset=utf-8',
       `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A host</title>${head}
@@ -56,7 +76,7 @@ export async function hostPage(
       )) ?? [];
     response.writeHead(content === undefined ? 204 : 200, {
       'content-type': type ?? 'text/plain',
-      'content-security-policy': policy,
+      'content-security-policy': pathname === '/kith-sw.js' ? workerPolicy : policy,
       ...(permissions && { 'permissions-policy': permissions }),
     });
     response.end(content);
