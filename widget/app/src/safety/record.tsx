@@ -64,7 +64,20 @@ function Entry({ entry }: { entry: AuditEntry }) {
   );
 }
 
-/** The record has ends as milliseconds. */
+/** The record has ends as milliseconds, and settings as a merge patch. */
 function detailOf(detail: string, full: (time: number) => string): string {
+  if (detail.startsWith('{')) {
+    try {
+      return settingsOf(JSON.parse(detail)).join(', ');
+    } catch {
+      // As it is.
+    }
+  }
   return detail.replace(/^until (\d+)/, (_, time) => `→ ${full(Number(time))}`);
+}
+
+function settingsOf(patch: unknown, path = ''): string[] {
+  if (patch === null || typeof patch !== 'object' || Array.isArray(patch))
+    return [`${path} = ${typeof patch === 'string' ? patch : JSON.stringify(patch)}`];
+  return Object.entries(patch).flatMap(([name, one]) => settingsOf(one, path ? `${path}.${name}` : name));
 }
