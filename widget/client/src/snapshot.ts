@@ -57,24 +57,27 @@ export function paging(next: string | undefined): Paging {
 
 const CACHED_CONVERSATIONS = 50;
 const CACHED_MESSAGES = 30;
+const CACHED_CONTACTS = 500;
 
 /**
- * What is worth keeping over a page change: the top of the list and the newest messages. Contacts and presence
- * are left out, they are read again; a list that was cut says so by paging from its first page.
+ * What is worth keeping over a page change: the top of the list, the newest messages, and who is a contact, on which it depends who may
+ * be called and whose pictures are shown. Presence is left out, it is read again; a list that was cut says so by paging from its first page.
  */
 export function cached({ guestToken: _, ...all }: Snapshot): Snapshot {
   const conversations = all.conversations
     .sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.active - a.active)
     .slice(0, CACHED_CONVERSATIONS)
     .map(one => ({ ...one, stretches: trim(one.stretches, CACHED_MESSAGES) }));
+  const contacts = all.contacts.slice(0, CACHED_CONTACTS);
   const shown = new Set(conversations.flatMap(one => (one.room ? sendersIn(one) : [one.with])));
+  for (const [user] of contacts) shown.add(user);
   return {
     ...all,
     conversations,
     main: FIRST_PAGE,
     archived: FIRST_PAGE,
     people: all.people.filter(one => shown.has(one.user)),
-    contacts: [],
+    contacts,
     contactPages: FIRST_PAGE,
     presences: [],
     contactsTold: 'no',

@@ -46,6 +46,24 @@ test('the next page shows at once what the last one knew, and asks only for the 
   expect(server.talk('ana', 'ben').messages.length).toBe(3);
 });
 
+test('who is a contact is known on the next page, too', async () => {
+  const { clock, server, browser, online } = world();
+  server.relate('ana', 'ben', 'contact');
+  const one = browser();
+  const first = await online('ana', one);
+  expect(first.client.contact('ben')).toBe('contact');
+  first.close();
+  const second = one.tab('ana', { user: 'ana' });
+  second.client.connect();
+  expect(second.client.contact('ben')).toBe('contact');
+  await clock.advance(10_000);
+  expect(second.client.status().state).toBe('online');
+  expect(second.client.contact('ben')).toBe('contact');
+  server.relate('ana', 'ben', 'none');
+  await clock.advance(1_000);
+  expect(second.client.contact('ben')).toBe('none');
+});
+
 test('damaged storage is as none', async () => {
   const { clock, browser } = world();
   for (const value of [
