@@ -1,6 +1,7 @@
 // What a message says in one line, without its marks.
 
 import type { CallEntry, Message } from '@kith/client';
+import { clock } from '../files/clock.ts';
 import type { NameOf } from './formatting.ts';
 
 type PlainOf = (body: string, nameOf?: NameOf) => string;
@@ -19,7 +20,10 @@ export function gistOf(
 ): string {
   if (call && readCall) return readCall(call, mine);
   return (
-    plainOf(body, nameOf) || (files ?? []).map(file => (file.voice ? '🎤' : `📎 ${file.name}`)).join(', ')
+    plainOf(body, nameOf) ||
+    (files ?? [])
+      .map(file => (file.voice ? `🎤 ${clock((file.duration ?? 0) / 1_000)}` : `📎 ${file.name}`))
+      .join(', ')
   );
 }
 

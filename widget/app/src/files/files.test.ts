@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { en } from '../wording/en.ts';
 import { wordingFor } from '../wording/wording.ts';
 import { pixels } from './blurhash.ts';
+import { clock } from './clock.ts';
 import { isOver } from './link.ts';
 import { isPicture, shownSize } from './shown.tsx';
-import { clock } from './voice.tsx';
 import { catalogues, fileWords, whyNot } from './words.ts';
 
 const wording = wordingFor(['en-GB'], { en }, 'UTC');

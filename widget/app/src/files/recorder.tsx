@@ -5,9 +5,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings } from '../surroundings.tsx';
+import { clock } from './clock.ts';
 import { trayOf } from './tray.ts';
 import css from './tray_view.css?inline';
-import { clock } from './voice.tsx';
 import { useFileWords } from './words.ts';
 
 const TYPES = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus'];

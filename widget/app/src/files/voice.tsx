@@ -4,6 +4,7 @@ import type { SentFile } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
 import { useSurroundings } from '../surroundings.tsx';
+import { clock } from './clock.ts';
 import { fetchFile } from './link.ts';
 import { useFileWords } from './words.ts';
 
@@ -95,9 +96,4 @@ export function Voice({ file }: { file: SentFile }) {
       <span class="voice-time">{clock(playing || at > 0 ? at : length)}</span>
     </div>
   );
-}
-
-export function clock(seconds: number): string {
-  const whole = Math.floor(seconds);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
