@@ -99,6 +99,9 @@ test('a page that is open and hidden shows notices by itself', async () => {
   await writer.chatWith('Raj Patel');
   await writer.say('Are you there?');
   await writer.say('It is about the shed');
+  const unread = () =>
+    page.evaluate(async () => (await globalThis.Kith.client()).conversation('@mei').unread);
+  await until(async () => (await unread()) === 2, 'both messages have come');
   const shown = await until(async () => {
     const all = await notices(page);
     return all.length > 0 && all;

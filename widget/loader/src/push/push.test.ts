@@ -86,6 +86,7 @@ function scene(user = 'kim', key: string | null = 'BKey') {
   const opened: string[] = [];
   const listeners = new Map<string, (detail?: unknown) => void>();
   const unread = new Map([['@ana', 0]]);
+  const server = { away: false };
   const client = {
     me: () => ({ user }) as Me,
     status: () => ({ state: 'online' }),
@@ -98,6 +99,7 @@ function scene(user = 'kim', key: string | null = 'BKey') {
       with: { name: 'Tom' },
     }),
     notifications: async (change?: NotificationsChange) => {
+      if (server.away) throw new Error('offline');
       if (change) changes.push(change);
       return { devices: 0, bodies: true, ...(key !== null && { key }) };
     },
@@ -105,7 +107,7 @@ function scene(user = 'kim', key: string | null = 'BKey') {
   const totals = () => listeners.get('totals')?.();
   const hear = (key: string, first = true) => listeners.get('message')?.({ key, first });
   const push = new Push({ client, worker: '/kith-sw.js', lang: 'de', open: kith => opened.push(kith) });
-  return { push, changes, opened, totals, hear };
+  return { push, changes, opened, totals, hear, server };
 }
 
 const settle = () => new Promise(resolve => setTimeout(resolve, 0));
@@ -212,6 +214,25 @@ test('what comes while every tab is hidden is told by the page, once in a while'
   hidden.mockReturnValue(false);
   await vi.advanceTimersByTimeAsync(UNSEEN_MS);
   expect(state.shown).toHaveLength(1);
+  vi.useRealTimers();
+});
+
+test('a notice waits for the connection, though not for ever', async () => {
+  vi.useFakeTimers();
+  const { state } = browser();
+  const { push, hear, server } = scene();
+  await push.turnOn();
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
+  server.away = true;
+  hear('@tom');
+  await vi.advanceTimersByTimeAsync(UNSEEN_MS);
+  server.away = false;
+  await vi.advanceTimersByTimeAsync(UNSEEN_MS);
+  expect(state.shown).toEqual(['Tom kith @tom']);
+  server.away = true;
+  hear('@tom');
+  await vi.advanceTimersByTimeAsync(100 * UNSEEN_MS);
+  expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
 

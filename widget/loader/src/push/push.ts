@@ -33,6 +33,7 @@ interface Kept {
 
 /** Who looks at the page again, or reads on another device, needs none. As long as the server waits. */
 export const UNSEEN_MS = 4_000;
+const MOST_LOOKS = 5;
 
 export class Push {
   #begun = false;
@@ -133,13 +134,18 @@ export class Push {
     }
     client.on('totals', () => void this.#clearRead());
     client.on('message', ({ key, first }) => {
-      if (!first || !document.hidden || this.#unseen.has(key)) return;
-      const look = () => {
-        this.#unseen.delete(key);
-        this.#tellUnseen(key).catch(() => undefined);
-      };
-      this.#unseen.set(key, setTimeout(look, UNSEEN_MS));
+      if (first && document.hidden) this.#lookLater(key);
     });
+  }
+
+  #lookLater(key: ConversationKey, looks = MOST_LOOKS): void {
+    if (this.#unseen.has(key) || looks === 0) return;
+    const look = () => {
+      this.#unseen.delete(key);
+      // The connection may be away for a moment, and with it the answer whether the member wants to be told.
+      this.#tellUnseen(key).catch(() => this.#lookLater(key, looks - 1));
+    };
+    this.#unseen.set(key, setTimeout(look, UNSEEN_MS));
   }
 
   /** For the server a page that is open and hidden is here, and nothing is pushed: the notice comes from the page itself. */
