@@ -20,7 +20,7 @@ pub use port::{
 };
 pub use quiet::QuietHours;
 
-use crate::{ConversationId, Done, SiteId, Sub, UserId};
+use crate::{CallEntry, ConversationId, Done, SiteId, Sub, UserId};
 
 /// Carries notifications to browsers without a connection. Called from any thread, often inside the store's: must not block.
 /// What it cannot carry is lost: the message is not.
@@ -66,6 +66,8 @@ pub struct News {
     pub unread: u64,
     /// Somebody has named the member.
     pub mentioned: bool,
+    /// What was written last is what has stayed of a call; `body` says it in English.
+    pub call: Option<CallEntry>,
 }
 
 /// Bodies stay out of logs.

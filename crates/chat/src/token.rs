@@ -294,8 +294,10 @@ fn ticket(claims: Claims, expires: Timestamp) -> Option<Ticket> {
 
 fn mail_address(email: Option<String>, locale: Option<String>, guest: bool) -> Option<MailAddress> {
     let address = email.filter(|address| !guest && crate::notify::is_address(address))?.into();
-    let is_tag =
-        |tag: &String| tag.len() <= 35 && tag.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
+    // `de_AT` is taken like `de-AT` (OpenID Connect Core 1.0 §5.1).
+    let is_tag = |tag: &String| {
+        tag.len() <= 35 && tag.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c))
+    };
     Some(MailAddress { address, language: locale.filter(is_tag).unwrap_or_default().into() })
 }
 

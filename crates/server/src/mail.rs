@@ -5,7 +5,6 @@ mod link;
 mod page;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

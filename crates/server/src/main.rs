@@ -36,6 +36,7 @@ mod token;
 mod trouble;
 mod user;
 mod widget;
+mod wording;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -3,7 +3,6 @@
 mod notice;
 #[cfg(test)]
 pub(crate) mod tests;
-mod words;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

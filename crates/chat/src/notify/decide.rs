@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{News, NotifySettings, Talk};
-use crate::{ConversationOf, File, SetPresence, StoredMessage, Timestamp, UserId};
+use crate::{CallEntry, ConversationOf, File, SetPresence, StoredMessage, Timestamp, UserId};
 
 /// In rooms of more members only those are told whom a message names: nobody wants a notice for each line of a crowd.
 pub(crate) const SMALL_ROOM: usize = 20;
@@ -38,6 +38,7 @@ pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Ti
         ConversationOf::Room { room, .. } => Some(Arc::clone(&room.name)),
     };
     let body = settings.bodies.then(|| shown(last));
+    let call = if settings.bodies { CallEntry::of(&last.client_id) } else { None };
     Some(News {
         name: Arc::clone(&from.profile.name),
         avatar: from.profile.avatar.clone(),
@@ -45,6 +46,7 @@ pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Ti
         body,
         unread: row.unread,
         mentioned: row.mentions > 0,
+        call,
     })
 }
 
@@ -66,7 +68,8 @@ fn shown(last: &StoredMessage) -> Box<str> {
 mod tests {
     use super::*;
     use crate::{
-        ConversationId, ConversationRow, Profile, QuietHours, Role, Room, RoomKind, Seq, SiteId, Sub, UserRow,
+        CallId, ConversationId, ConversationRow, Media, Outcome, Profile, QuietHours, Role, Room, RoomKind,
+        Seq, SiteId, Sub, UserRow,
     };
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
@@ -153,6 +156,16 @@ mod tests {
             news(&talk(ConversationOf::Direct(ann())), ME, &quiet, NOW).expect("still news").body,
             None
         );
+    }
+
+    #[test]
+    fn what_stayed_of_a_call_is_told_as_one_where_words_are_shown() {
+        let mut talk = talk(ConversationOf::Direct(ann()));
+        let entry = CallEntry { call: CallId(7), media: Media::Audio, outcome: Outcome::Missed, ms: 0 };
+        talk.row.last.as_mut().expect("a message").client_id = entry.client_id();
+        let told = |settings: &NotifySettings| news(&talk, ME, settings, NOW).expect("it is news").call;
+        assert_eq!(told(&NotifySettings::default()), Some(entry));
+        assert_eq!(told(&NotifySettings { bodies: false, ..NotifySettings::default() }), None);
     }
 
     #[test]

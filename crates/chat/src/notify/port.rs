@@ -97,7 +97,7 @@ impl PushDevice {
             (bytes.len() == length).then(|| Box::from(bytes))
         };
         let is_language = language.len() <= MAX_LANGUAGE_BYTES
-            && language.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            && language.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         let is_endpoint = endpoint.starts_with("https://")
             && endpoint.len() <= MAX_ENDPOINT_BYTES
             && endpoint.bytes().all(|byte| byte.is_ascii_graphic());
@@ -166,6 +166,7 @@ mod tests {
         };
         let push = "https://push.example/x";
         assert!(parse(push, &key, &auth, "de-AT") && parse(push, &key, &format!("{auth}=="), ""));
+        assert!(parse(push, &key, &auth, "pt_BR"), "as pages write it, though it is no tag");
         assert!(!parse("http://push.example/x", &key, &auth, "de"));
         assert!(!parse("https://push.example/x y", &key, &auth, "de"));
         assert!(!parse(&format!("https://push.example/{}", "x".repeat(2_048)), &key, &auth, "de"));

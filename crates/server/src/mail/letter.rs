@@ -8,7 +8,7 @@ use lettre::address::AddressError;
 use lettre::message::header::{Header, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
 
-use super::words::{Words, words};
+use crate::wording::{Words, fill, words};
 
 /// Of what was written so much is shown.
 const LINE_CHARS: usize = 160;
@@ -26,8 +26,9 @@ pub(super) fn letter(digest: &Digest, from: &Mailbox, end: &str) -> Result<Messa
     let words = words(&digest.address.language);
     let to = Mailbox::new(Some(digest.name.to_string()), digest.address.address.parse()?);
     let unread: u64 = digest.talks.iter().map(|(.., news)| news.unread).sum();
-    let subject = if unread == 1 { words.subject_one } else { words.subject_many };
-    let subject = subject.replace("{n}", &unread.to_string()).replace("{site}", &line(&digest.site));
+    let site = words.apart(&line(&digest.site));
+    let subject = words.count(unread, words.mail.subject);
+    let subject = fill(subject, &[("n", &unread.to_string()), ("site", &site)]);
     // The site's name before the operator's address: that is whom the reader knows.
     let from = Mailbox::new(Some(line(&digest.site)), from.email.clone());
     let message = Message::builder()
@@ -37,6 +38,8 @@ pub(super) fn letter(digest: &Digest, from: &Mailbox, end: &str) -> Result<Messa
         // RFC 8058 §3.1: with both a mail program ends it in one click.
         .header(ListUnsubscribe(format!("<{end}>")))
         .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
+        // RFC 3282 §2: for who reads it aloud.
+        .header(ContentLanguage(words.language.to_owned()))
         // RFC 3834 §5: so that nobody's absence note answers.
         .header(AutoSubmitted("auto-generated".to_owned()))
         .multipart(MultiPart::alternative_plain_html(plain(digest, words, end), html(digest, words, end)))?;
@@ -44,71 +47,86 @@ pub(super) fn letter(digest: &Digest, from: &Mailbox, end: &str) -> Result<Messa
 }
 
 fn plain(digest: &Digest, words: &Words, end: &str) -> String {
-    let site = line(&digest.site);
+    let shown = |text: &str| words.apart(&line(text));
+    let site = shown(&digest.site);
     let mut text = format!(
         "{}\n\n{}\n\n",
-        words.greeting.replace("{name}", &line(&digest.name)),
-        words.intro.replace("{site}", &site)
+        fill(words.mail.greeting, &[("name", &shown(&digest.name))]),
+        fill(words.mail.intro, &[("site", &site)])
     );
     for (.., news) in &digest.talks {
-        let _ = writeln!(text, "- {} ({})", who(news, words), count(news, words));
-        if let Some(body) = &news.body {
-            let _ = writeln!(text, "  {}", line(body));
+        let _ = writeln!(text, "- {} ({})", who(news, words, shown), counted(news.unread, words));
+        if let Some(said) = said(news, words) {
+            let _ = writeln!(text, "  {}", line(said));
         }
     }
     if digest.more > 0 {
-        let _ = writeln!(text, "{}", words.more.replace("{n}", &digest.more.to_string()));
+        let _ = writeln!(text, "{}", more(digest, words));
     }
     if let Some(url) = &digest.url {
-        let _ = write!(text, "\n{}: {url}\n", words.open);
+        let _ = write!(text, "\n{}: {url}\n", words.mail.open);
     }
-    let _ = write!(text, "\n-- \n{}\n{}: {end}\n", words.why.replace("{site}", &site), words.end);
+    let why = fill(words.mail.why, &[("site", &site)]);
+    let _ = write!(text, "\n-- \n{why}\n{}: {end}\n", words.mail.end);
     text
 }
 
+/// Mail programs take `html` and `body` away, and their direction with them: it stands once more on what is inside.
 fn html(digest: &Digest, words: &Words, end: &str) -> String {
-    let site = escaped(&line(&digest.site));
+    let shown = |text: &str| format!("<bdi>{}</bdi>", escaped(&line(text)));
+    let site = shown(&digest.site);
+    let (language, dir) = (words.language, words.dir());
     let mut html = format!(
-        "<!doctype html><html lang=\"{}\"><body style=\"font-family:sans-serif;line-height:1.5;color:#1c1b1f\">\
-         <p>{}</p><p>{}</p><ul style=\"padding-left:1.2em\">",
-        words.language,
-        words.greeting.replace("{name}", &escaped(&line(&digest.name))),
-        words.intro.replace("{site}", &site),
+        "<!doctype html><html lang=\"{language}\" dir=\"{dir}\"><body>\
+         <div lang=\"{language}\" dir=\"{dir}\" style=\"font-family:sans-serif;line-height:1.5;color:#1c1b1f\">\
+         <p>{}</p><p>{}</p><ul style=\"padding:0 1.2em\">",
+        fill(words.mail.greeting, &[("name", &shown(&digest.name))]),
+        fill(words.mail.intro, &[("site", &site)]),
     );
     for (.., news) in &digest.talks {
-        let (who, count) = (escaped(&who(news, words)), count(news, words));
+        let (who, count) = (who(news, words, shown), counted(news.unread, words));
         let _ = write!(html, "<li style=\"margin-bottom:.6em\"><b>{who}</b> ({count})");
-        if let Some(body) = &news.body {
-            let _ = write!(html, "<br><span dir=\"auto\">{}</span>", escaped(&line(body)));
+        if let Some(said) = said(news, words) {
+            let _ = write!(html, "<br><span dir=\"auto\">{}</span>", escaped(&line(said)));
         }
         html.push_str("</li>");
     }
     html.push_str("</ul>");
     if digest.more > 0 {
-        let _ = write!(html, "<p>{}</p>", words.more.replace("{n}", &digest.more.to_string()));
+        let _ = write!(html, "<p>{}</p>", more(digest, words));
     }
     if let Some(url) = &digest.url {
-        let _ = write!(html, "<p><a href=\"{}\">{}</a></p>", escaped(url), words.open);
+        let _ = write!(html, "<p><a href=\"{}\">{}</a></p>", escaped(url), words.mail.open);
     }
-    let why = words.why.replace("{site}", &site);
+    let why = fill(words.mail.why, &[("site", &site)]);
     let _ = write!(
         html,
-        "<p style=\"font-size:small;color:#5f5d66\">{why}<br><a href=\"{}\" style=\"color:#5f5d66\">{}</a></p></body></html>",
+        "<p style=\"font-size:small;color:#5f5d66\">{why}<br><a href=\"{}\" style=\"color:#5f5d66\">{}</a></p></div></body></html>",
         escaped(end),
-        words.end
+        words.mail.end
     );
     html
 }
 
-fn who(news: &News, words: &Words) -> String {
+fn who(news: &News, words: &Words, shown: impl Fn(&str) -> String) -> String {
+    let name = shown(&news.name);
     match &news.room {
-        None => line(&news.name),
-        Some(room) => words.in_room.replace("{name}", &line(&news.name)).replace("{room}", &line(room)),
+        None => name,
+        Some(room) => fill(words.mail.in_room, &[("name", &name), ("room", &shown(room))]),
     }
 }
 
-fn count(news: &News, words: &Words) -> String {
-    words.unread.replace("{n}", &news.unread.to_string())
+/// What was written last. Of a call the body speaks English.
+fn said<'n>(news: &'n News, words: &Words) -> Option<&'n str> {
+    news.call.map(|call| words.call(call)).or(news.body.as_deref())
+}
+
+fn counted(unread: u64, words: &Words) -> String {
+    fill(words.count(unread, words.mail.unread), &[("n", &unread.to_string())])
+}
+
+fn more(digest: &Digest, words: &Words) -> String {
+    fill(words.count(digest.more as u64, words.mail.more), &[("n", &digest.more.to_string())])
 }
 
 /// One line of what somebody has written: no breaks, by which it could pretend to be another part of the letter.
@@ -153,10 +171,11 @@ macro_rules! field {
 field!(ListUnsubscribe, "List-Unsubscribe");
 field!(ListUnsubscribePost, "List-Unsubscribe-Post");
 field!(AutoSubmitted, "Auto-Submitted");
+field!(ContentLanguage, "Content-Language");
 
 #[cfg(test)]
 mod tests {
-    use chat::{ConversationId, MailAddress, SiteId, UserId};
+    use chat::{CallEntry, CallId, ConversationId, MailAddress, Media, Outcome, SiteId, UserId};
 
     use super::*;
 
@@ -170,6 +189,7 @@ mod tests {
             body: body.map(Into::into),
             unread,
             mentioned: false,
+            call: None,
         };
         Digest {
             to: user(1),
@@ -202,6 +222,29 @@ mod tests {
         );
         assert!(html.contains("Anna &amp; Co") && html.contains("end?a=1&amp;b=2"), "{html}");
         assert!(!html.contains("<script"), "{html}");
+    }
+
+    #[test]
+    fn what_is_read_from_right_to_left_says_so_and_keeps_names_apart() {
+        for language in ["ar", "fa-IR", "he"] {
+            let (words, digest) = (words(language), digest(language));
+            let html = html(&digest, words, "https://im.example/end");
+            let head = format!("<div lang=\"{}\" dir=\"rtl\"", words.language);
+            assert!(html.contains(&head) && html.contains("<bdi>Carla</bdi>"), "{html}");
+            let plain = plain(&digest, words, "https://im.example/end");
+            assert!(plain.contains("\u{2068}Carla\u{2069}"), "{plain}");
+        }
+        let html = html(&digest("ja"), words("ja"), "https://im.example/end");
+        assert!(html.contains("<div lang=\"ja\" dir=\"ltr\""), "{html}");
+    }
+
+    #[test]
+    fn a_missed_call_is_told_in_the_readers_words() {
+        let mut digest = digest("pl");
+        let entry = CallEntry { call: CallId(1), media: Media::Audio, outcome: Outcome::Cancelled, ms: 0 };
+        digest.talks[0].2.call = Some(entry);
+        let plain = plain(&digest, words("pl"), "https://im.example/end");
+        assert!(plain.contains("(2 nieprzeczytane)\n  Nieodebrane połączenie głosowe\n"), "{plain}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use axum::routing::get;
 use chat::{Node, Store};
 
 use super::link::{Links, PATH};
-use super::words::{Words, words};
+use crate::wording::{Words, words};
 
 #[derive(Clone)]
 struct Door {
@@ -27,8 +27,8 @@ pub(crate) fn routes(node: Arc<std::sync::OnceLock<std::sync::Weak<Node>>>, stor
 async fn ask(State(door): State<Door>, RawQuery(query): RawQuery, head: HeaderMap) -> Response {
     let words = wanted(&head);
     match door.whose(query).await {
-        Some(_) => page(StatusCode::OK, words.end_ask, Some(words.end_button), words),
-        None => page(StatusCode::NOT_FOUND, words.end_wrong, None, words),
+        Some(_) => page(StatusCode::OK, words.mail.end_ask, Some(words.mail.end_button), words),
+        None => page(StatusCode::NOT_FOUND, words.mail.end_wrong, None, words),
     }
 }
 
@@ -36,10 +36,10 @@ async fn end(State(door): State<Door>, RawQuery(query): RawQuery, head: HeaderMa
     let words = wanted(&head);
     let node = door.node.get().and_then(std::sync::Weak::upgrade);
     let (Some(user), Some(node)) = (door.whose(query).await, node) else {
-        return page(StatusCode::NOT_FOUND, words.end_wrong, None, words);
+        return page(StatusCode::NOT_FOUND, words.mail.end_wrong, None, words);
     };
     node.end_mail(user);
-    page(StatusCode::OK, words.end_done, None, words)
+    page(StatusCode::OK, words.mail.end_done, None, words)
 }
 
 impl Door {
@@ -60,10 +60,11 @@ fn wanted(head: &HeaderMap) -> &'static Words {
 fn page(status: StatusCode, text: &str, button: Option<&str>, words: &Words) -> Response {
     let button = button.map(|button| format!("<form method=\"post\"><button>{button}</button></form>"));
     let html = format!(
-        "<!doctype html><html lang=\"{}\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
+        "<!doctype html><html lang=\"{}\" dir=\"{}\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><title>{}</title><body><main><p>{text}</p>{}</main></body></html>",
         words.language,
-        words.end_title,
+        words.dir(),
+        words.mail.end_title,
         button.unwrap_or_default(),
     );
     let fields = [

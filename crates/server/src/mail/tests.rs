@@ -58,6 +58,25 @@ async fn what_was_missed_is_mailed_once_and_the_link_ends_it() {
 }
 
 #[tokio::test]
+async fn the_site_says_in_which_language_and_the_page_follows_the_browser() {
+    let (relay, mut letters) = relay_here().await;
+    let mut scene = Scene::new(&relay);
+    let anna = scene.enter_reading("anna", 1, Some("ar_EG"));
+    scene.node.disconnected(anna, true, Timestamp(scene.now));
+    let ben = scene.enter("ben", 2);
+    scene.write(ben, "1", "Hello Anna");
+    scene.pass(HALF_AN_HOUR + 10_000);
+    let letter = letters.recv().await.unwrap();
+    assert!(letter.contains("Content-Language: ar\n"), "{letter}");
+
+    let link = letter.lines().find_map(|line| line.strip_prefix("List-Unsubscribe: <")).unwrap();
+    let path = link.strip_suffix('>').unwrap().strip_prefix("https://im.example").unwrap();
+    let (_, page) = scene.http_in("GET", path, "tlh, he;q=0.8, en;q=0.5").await;
+    assert!(page.contains("<html lang=\"he\" dir=\"rtl\">"), "{page}");
+    assert!(page.contains(crate::wording::words("he").mail.end_button), "{page}");
+}
+
+#[tokio::test]
 async fn who_comes_back_or_has_read_it_gets_none() {
     let (relay, mut letters) = relay_here().await;
     let mut scene = Scene::new(&relay);
@@ -149,9 +168,14 @@ impl Scene {
     }
 
     fn enter(&self, user: &str, handle: u64) -> SessionId {
+        self.enter_reading(user, handle, None)
+    }
+
+    fn enter_reading(&self, user: &str, handle: u64, locale: Option<&str>) -> SessionId {
         let claims = Claims {
             sub: user.into(),
             email: Some(format!("{user}@example.com")),
+            locale: locale.map(Into::into),
             exp: (self.now / 1000 + 10 * 86_400) as f64,
             ..Claims::default()
         };
@@ -209,7 +233,12 @@ impl Scene {
     }
 
     async fn http(&self, method: &str, path: &str) -> (StatusCode, String) {
-        let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        self.http_in(method, path, "en").await
+    }
+
+    async fn http_in(&self, method: &str, path: &str, languages: &str) -> (StatusCode, String) {
+        let request = Request::builder().method(method).uri(path).header("Accept-Language", languages);
+        let request = request.body(Body::empty()).unwrap();
         let answer = self.router.clone().oneshot(request).await.unwrap();
         let status = answer.status();
         let body = to_bytes(answer.into_body(), 10_000).await.unwrap();

@@ -3,7 +3,7 @@
 use chat::{News, Push, PushNotice, Timestamp};
 use serde_json::{Map, Value};
 
-use super::words::words;
+use crate::wording::{fill, words};
 
 /// A picture of a longer address is left out.
 const ICON_BYTES: usize = 500;
@@ -33,13 +33,16 @@ pub(super) fn message(push: &Push, now: Timestamp) -> Vec<u8> {
 fn show(fields: &mut Map<String, Value>, news: &News, push: &Push, now: Timestamp) {
     let words = words(&push.device.language);
     let counted = match news.unread {
-        0 | 1 => words.one.to_owned(),
-        n => words.many.replace("{n}", &n.to_string()),
+        0 | 1 => words.notice.message.to_owned(),
+        n => fill(words.count(n, words.notice.messages), &[("n", &n.to_string())]),
     };
-    let body = match (&news.body, &news.room) {
-        (Some(body), None) => body.to_string(),
-        (Some(body), Some(_)) => format!("{}: {body}", news.name),
-        (None, Some(_)) if news.mentioned => words.mentioned.replace("{name}", &news.name),
+    let said = news.call.map(|call| words.call(call)).or(news.body.as_deref());
+    let body = match (said, &news.room) {
+        (Some(said), None) => said.to_owned(),
+        (Some(said), Some(_)) => format!("{}: {said}", news.name),
+        (None, Some(_)) if news.mentioned => {
+            fill(words.notice.mentioned, &[("name", &words.apart(&news.name))])
+        }
         (None, _) => counted,
     };
     let title = news.room.as_ref().unwrap_or(&news.name);
@@ -57,7 +60,7 @@ fn show(fields: &mut Map<String, Value>, news: &News, push: &Push, now: Timestam
 mod tests {
     use std::sync::Arc;
 
-    use chat::{ConversationId, PushDevice, SiteId, Sub, UserId};
+    use chat::{CallEntry, CallId, ConversationId, Media, Outcome, PushDevice, SiteId, Sub, UserId};
     use serde_json::json;
 
     use super::*;
@@ -86,6 +89,7 @@ mod tests {
             body: Some("Hi!".into()),
             unread: 1,
             mentioned: false,
+            call: None,
         }
     }
 
@@ -114,6 +118,24 @@ mod tests {
         let in_room = News { room: Some("Bikers".into()), ..silent };
         check(News { mentioned: true, ..in_room.clone() }, "DE", "Bikers", "Anna hat dich erwähnt");
         check(News { body: Some("Hi!".into()), ..in_room }, "en", "Bikers", "Anna: Hi!");
+    }
+
+    #[test]
+    fn it_speaks_the_language_of_the_browser() {
+        let silent = News { body: None, ..news() };
+        check(News { unread: 2, ..silent.clone() }, "ar-EG", "Anna", "رسالتان جديدتان");
+        check(News { unread: 12, ..silent.clone() }, "ru", "Anna", "12 новых сообщений");
+        check(News { unread: 21, ..silent.clone() }, "ru", "Anna", "21 новое сообщение");
+        let mentioned = News { room: Some("Bikers".into()), mentioned: true, ..silent };
+        check(mentioned, "he", "Bikers", "אזכור שלך מאת \u{2068}Anna\u{2069}");
+    }
+
+    #[test]
+    fn a_missed_call_is_told_in_the_readers_words() {
+        let entry = CallEntry { call: CallId(1), media: Media::Video, outcome: Outcome::Missed, ms: 0 };
+        let called = News { call: Some(entry), body: Some("Video call, missed".into()), ..news() };
+        check(called.clone(), "fr", "Anna", "Appel vidéo manqué");
+        check(called, "en", "Anna", "Missed video call");
     }
 
     #[test]
