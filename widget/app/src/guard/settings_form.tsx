@@ -77,7 +77,8 @@ interface FieldProps {
 
 function Field({ setting: { path, kind }, value, onChange }: FieldProps) {
   const words = useWords(guardWords);
-  const { name, hint } = words.settings[path];
+  const name = words.settings[path];
+  const hint = words.hints[path];
   const id = `guard-${path}`;
   const common = { id, ...(hint && { 'aria-describedby': `${id}-hint` }) };
   const label = (

@@ -8,9 +8,10 @@ const PATHS = GROUPS.flatMap(group => group.settings.map(one => one.path));
 test('every setting has its words in each language, and each value that can be chosen', () => {
   for (const words of [en(), de()]) {
     expect(Object.keys(words.settings).sort()).toEqual([...PATHS].sort());
+    for (const path of Object.keys(words.hints)) expect(PATHS).toContain(path);
     for (const { settings } of GROUPS) {
       for (const { path, kind } of settings) {
-        expect(words.settings[path].name).not.toBe('');
+        expect(words.settings[path]).not.toBe('');
         if (kind.is !== 'choice') continue;
         for (const value of kind.values)
           expect(words.values, `${path}=${value}`).toHaveProperty([value || 'default']);

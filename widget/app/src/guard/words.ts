@@ -2,7 +2,10 @@
 
 import { LateWords } from '../wording/late_words.ts';
 
-export const guardWords = new LateWords({
-  en: () => import('./words.en.ts').then(one => one.en),
-  de: () => import('./words.de.ts').then(one => one.de),
-});
+export const guardWords = new LateWords(
+  {
+    en: () => import('./words.en.ts').then(one => one.en),
+    de: () => import('./words.de.ts').then(one => one.de),
+  },
+  'guard',
+);

@@ -73,7 +73,7 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   read: 'נקראה',
   failed: 'לא נשלחה',
   retry: 'שליחה חוזרת',
-  discard: 'ביטול',
+  discard: 'ביטול השליחה',
   reply: 'תגובה',
   replyingTo: name => `תגובה אל ${name}`,
   cancelReply: 'ביטול התגובה',

@@ -91,7 +91,7 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   reactions: 'Reazioni',
   reactedBy: (reaction, n) =>
     plural(n, { one: `${reaction} da 1 persona`, other: `${reaction} da ${n} persone` }),
-  andMore: n => plural(n, { one: '1 altra persona', other: `altri ${n}` }),
+  andMore: n => plural(n, { one: '1 altra persona', other: `altre ${n} persone` }),
   changeRefused: {
     edit: 'La tua modifica è stata rifiutata e annullata.',
     delete: 'Impossibile eliminare.',
@@ -108,7 +108,7 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   signedOutHint: 'Accedi a questo sito per chattare.',
   replaced: 'I messaggi sono aperti altrove.',
   useHere: 'Usa qui',
-  banned: until => (until ? `Sei bandito da qui fino al ${until}.` : 'Sei bandito da qui.'),
+  banned: until => (until ? `Sei bandito da qui fino a ${until}.` : 'Sei bandito da qui.'),
   siteClosed: 'Questo sito ha chiuso i messaggi per ora.',
   refused: 'I messaggi non sono disponibili qui.',
   somethingFailed: 'Non ha funzionato.',

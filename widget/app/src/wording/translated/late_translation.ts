@@ -8,6 +8,7 @@ import type { ChatWords } from '../../chats_tab/words.en.ts';
 import type { PeopleWords } from '../../contacts_tab/words.en.ts';
 import type { EmojiWords } from '../../emoji/words.en.ts';
 import type { FilesWords } from '../../files/words.en.ts';
+import type { GuardWords } from '../../guard/words.en.ts';
 import type { MeWords } from '../../me_tab/words.en.ts';
 import type { MessageWords } from '../../message/words.en.ts';
 import type { NoticeWords } from '../../notices/words.en.ts';
@@ -38,6 +39,7 @@ export interface LateTranslation {
   call?: Make<CallWords>;
   callLog?: Make<CallLogWords>;
   profile?: Make<ProfileWords>;
+  guard?: Make<GuardWords>;
 }
 
 type Make<W> = (plural: Plural) => Translated<W>;
