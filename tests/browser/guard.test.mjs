@@ -187,12 +187,46 @@ test('the settings fit a phone', async () => {
       const dialog = await openModeration(jonas, 'Protection');
       await dialog.getByLabel('The site is').waitFor();
       await assertAccessible(jonas.page, 'the settings of a site on a phone');
-      const wide = await jonas.page.evaluate(() => {
-        const body = document.querySelector('kith-widget')?.shadowRoot?.querySelector('.sheet-body');
-        return body ? body.scrollWidth - body.clientWidth : 0;
-      });
-      assert.ok(wide <= 1, `${wide} px are beside the screen`);
+      await assertFits(jonas.page);
     },
     PHONE,
   );
 });
+
+test('an admin reads them in the language of the page, and no other one is fetched', async () => {
+  await as(
+    ['jonas'],
+    async jonas => {
+      const fetched = [];
+      jonas.page.on('request', request => fetched.push(request.url()));
+      await jonas.page.context().addInitScript(() => {
+        new MutationObserver(() => {
+          document.documentElement.lang = 'ar';
+          document.documentElement.dir = 'rtl';
+        }).observe(document, { childList: true });
+      });
+      await jonas.page.reload();
+      await jonas.show();
+      await jonas.tab('أنا').click();
+      await jonas.page.getByRole('button', { name: /^الإشراف/ }).click();
+      const dialog = jonas.page.getByRole('dialog', { name: 'الإشراف' });
+      await dialog.getByRole('radio', { name: 'الحماية' }).click();
+      await dialog.getByText('يمكن للمشرفين الكتابة دائمًا. يسري ذلك فورًا.').waitFor();
+      await dialog.getByRole('button', { name: 'إضافة نمط' }).waitFor();
+      await assertAccessible(jonas.page, 'the settings of a site in Arabic');
+      await assertFits(jonas.page);
+      const languages = fetched.map(url => /\/([a-z]{2})(?:_late)?-[^/]*\.js$|words\.([a-z]{2})-/.exec(url));
+      const spoken = new Set(languages.map(found => found?.[1] ?? found?.[2]).filter(Boolean));
+      assert.deepEqual(Array.from(spoken), ['ar'], fetched.join('\n'));
+    },
+    PHONE,
+  );
+});
+
+async function assertFits(page) {
+  const wide = await page.evaluate(() => {
+    const body = document.querySelector('kith-widget')?.shadowRoot?.querySelector('.sheet-body');
+    return body ? body.scrollWidth - body.clientWidth : 0;
+  });
+  assert.ok(wide <= 1, `${wide} px are beside the screen`);
+}
