@@ -1,0 +1,635 @@
+// Every screen of the widget, and how a member comes to it: in whatever language, so by what stands there and never by its words.
+
+import { settled, until } from './browser.mjs';
+import { SITES } from './community.mjs';
+import { TEXTS } from './community_texts.mjs';
+
+const DESKTOP = { viewport: { width: 980, height: 720 } };
+const PHONE = { viewport: { width: 360, height: 720 }, hasTouch: true, isMobile: true };
+
+/** How a screen is looked at. */
+export const LOOKS = {
+  desktop: { title: 'Desktop', language: 'en', theme: 'light', options: DESKTOP },
+  dark: { title: 'Dark', language: 'en', theme: 'dark', options: { ...DESKTOP, colorScheme: 'dark' } },
+  phone: { title: 'Phone', language: 'en', theme: 'light', options: PHONE, phone: true },
+  arabic: { title: 'Arabic', language: 'ar', theme: 'light', options: PHONE, phone: true },
+};
+
+/** Where nothing is to be seen on a phone. */
+export const WIDE = {
+  desktop: { ...LOOKS.desktop, options: { viewport: { width: 1280, height: 720 } } },
+  dark: { ...LOOKS.dark, options: { viewport: { width: 1280, height: 720 }, colorScheme: 'dark' } },
+  arabic: { ...LOOKS.arabic, options: { viewport: { width: 1280, height: 720 } }, phone: false },
+};
+
+/** One look at one screen. */
+export class Sight {
+  constructor(page, look, community) {
+    Object.assign(this, { page, look, community, language: look.language, texts: TEXTS[look.language] });
+  }
+
+  in(selector) {
+    return this.page.locator(`kith-widget ${selector}`);
+  }
+
+  /** With the mouse: whoever uses keys sees where the focus is, and that is another picture. */
+  async show() {
+    const open = this.in('.panel').first();
+    if (await open.isVisible()) return;
+    if (await this.in('.launcher').isVisible()) await this.in('.launcher').click();
+    await open.waitFor();
+  }
+
+  async tab(name) {
+    await this.show();
+    await this.in(`#tab-${name}`).click();
+  }
+
+  async chat(user) {
+    await this.show();
+    await this.page.evaluate(user => globalThis.Kith.open(user), user);
+    await this.in('.composer-field').last().waitFor();
+    await this.in('[data-message]').first().waitFor();
+  }
+
+  async room(name = 'swap') {
+    await this.show();
+    await this.page.evaluate(id => globalThis.Kith.openRoom(id), this.community.rooms[this.language][name]);
+    await this.in('.room-head').waitFor();
+    await this.in('[data-message]').first().waitFor();
+  }
+
+  /** A row of one's account under Me, which opens a sheet. */
+  async sheet(at) {
+    await this.tab('me');
+    const row = this.in('.me .choice[aria-haspopup=dialog]');
+    await row.nth(4).waitFor();
+    await row.nth(at).click();
+    await this.in('.sheet').waitFor();
+  }
+
+  /** What moderators have: reports, protection, the record. */
+  async moderation(part) {
+    await this.tab('me');
+    await this.in('.me .choice:has(.icon-shield)').first().click();
+    await this.in('.sheet').waitFor();
+    if (part !== undefined) await this.in('.sheet [role=radio]').nth(part).click();
+  }
+
+  /** The other one calls with video, from a browser of their own. */
+  async call() {
+    await this.caller.evaluate(() => globalThis.Kith.open('anna'));
+    await this.caller.locator('kith-widget .call-either').click();
+    await this.caller.locator('kith-widget [role=menuitem]').last().click();
+  }
+
+  async hangUp() {
+    await this.caller.locator('kith-widget .call-controls .call-no').click();
+    await this.caller.reload();
+    await this.in('.call-card').waitFor({ state: 'detached' });
+  }
+
+  async pictures() {
+    await this.in('.picture.is-here').first().waitFor();
+  }
+}
+
+/** Something to attach that takes its time. */
+async function attach(s) {
+  await s.chat('raj');
+  let first = true;
+  await s.page.route('**/v1/files/*/*', route => {
+    if (route.request().method() !== 'PATCH' || first) {
+      first &&= route.request().method() !== 'PATCH';
+      return route.continue();
+    }
+    return undefined;
+  });
+  const file = (name, mimeType, size) => ({ name, mimeType, buffer: Buffer.alloc(size, '%PDF-1.7 ') });
+  await s.in('input[type=file]').setInputFiles([file(s.texts.file, 'application/pdf', 900_000)]);
+  await until(
+    async () => Number(await s.in('.attach-progress').first().getAttribute('value')) > 0.1,
+    'some of it has arrived',
+  );
+}
+
+/** `text` stands in the documentation; a screen without `looks` is looked at in all of `LOOKS`. */
+export const SCREENS = {
+  closed: {
+    title: 'The button',
+    text: 'All that a page has of the messenger until somebody wants more: with the count of what is unread.',
+    whole: true,
+    act: async s => {
+      await until(
+        async () => /[0-9٠-٩]/.test(await s.in('.launcher').getAttribute('aria-label')),
+        'it counts',
+      );
+    },
+  },
+  chats: {
+    title: 'Chats',
+    text: 'What is going on, newest first: pictures, voices, mentions, drafts, who is here.',
+    act: async s => {
+      await s.show();
+      await s.in('.chat-row').nth(5).waitFor();
+    },
+  },
+  chat: {
+    title: 'A conversation',
+    text: 'Replies, reactions, pictures, what has been read.',
+    act: async s => {
+      await s.chat('raj');
+      await s.pictures();
+    },
+  },
+  menu: {
+    title: 'What can be done with a message',
+    text: 'By right click, long press or Enter.',
+    act: async s => {
+      await s.chat('raj');
+      await s.pictures();
+      await s.in('[data-message]').last().press('Enter');
+      await s.in('[role=menu]').waitFor();
+    },
+  },
+  emoji: {
+    title: 'Emoji',
+    text: 'With search and skin tones; `:name:` works, too.',
+    act: async s => {
+      await s.chat('raj');
+      await s.in('.composer-emoji').click();
+      await s.in('.picker-grid').first().waitFor();
+    },
+  },
+  attach: {
+    title: 'A file on its way',
+    text: 'By drag, paste or choice. It goes on where it was after the connection broke.',
+    act: attach,
+    after: s => s.page.unrouteAll({ behavior: 'ignoreErrors' }),
+  },
+  viewer: {
+    title: 'A picture',
+    whole: true,
+    text: 'Without the place where it was taken: pictures are made anew on the server.',
+    act: async s => {
+      await s.chat('raj');
+      await s.pictures();
+      await s.in('.shot').first().click();
+      await s.in('.viewer .picture.is-here').waitFor();
+    },
+  },
+  voice: {
+    title: 'A voice message',
+    text: 'Held to say it, played in place.',
+    act: async s => {
+      await s.chat('mei');
+      await s.in('.voice').waitFor();
+      await s.in('.attach-mic').click();
+      await s.in('.recorder-time').waitFor();
+      await until(async () => /[1١]/.test(await s.in('.recorder-time').textContent()), 'a second has passed');
+    },
+  },
+  room: {
+    title: 'A room',
+    text: 'Open, private, or for announcements; here with a pinned message, a list, and a thread.',
+    act: async s => {
+      await s.room();
+      await s.in('.poll').waitFor();
+    },
+  },
+  poll: {
+    title: 'Asking a poll',
+    text: 'One answer or several, with names or without, with an end or none.',
+    act: async s => {
+      await s.room();
+      await s.in('.attach-add').click();
+      await s.in('[role=menuitem]').last().click();
+      const fields = s.in('.sheet textarea, .sheet input:not([type=checkbox])');
+      await fields.first().waitFor();
+      for (const [at, text] of s.texts.writing.poll.entries()) await fields.nth(at).fill(text);
+    },
+  },
+  thread: {
+    title: 'A thread',
+    text: 'What belongs below a message stays below it.',
+    act: async s => {
+      await s.room();
+      await s.in('.rich-replies').first().click();
+      await s.in('.thread-body [data-message]').nth(2).waitFor();
+    },
+  },
+  about: {
+    title: 'About a room',
+    text: 'Its members and what they may; invitations.',
+    act: async s => {
+      await s.room();
+      await s.in('.room-head').click();
+      await s.in('.room-about .room-row').nth(3).waitFor();
+    },
+  },
+  roomSettings: {
+    title: 'Settings of a room',
+    text: 'Name, topic, slow mode, freezing.',
+    act: async s => {
+      await s.room();
+      await s.in('.room-head').click();
+      await s.in('.room-buttons button:has(.icon-gear)').click();
+      await s.in('.room-form').waitFor();
+    },
+  },
+  rooms: {
+    title: 'Rooms',
+    text: 'One’s own, and those of the site.',
+    act: async s => {
+      await s.tab('rooms');
+      await s.in('.room-row').nth(5).waitFor();
+    },
+  },
+  makeRoom: {
+    title: 'A new room',
+    text: 'For all, for those who are invited, or for announcements.',
+    act: async s => {
+      await s.tab('rooms');
+      await s.in('.room-buttons .button-main').click();
+      await s.in('.room-form input').first().fill(s.texts.writing.room);
+    },
+  },
+  contacts: {
+    title: 'Contacts',
+    text: 'Requests, who is online, all members.',
+    act: async s => {
+      await s.tab('contacts');
+      await s.in('.person-row').nth(4).waitFor();
+    },
+  },
+  profile: {
+    title: 'Somebody’s profile',
+    text: 'Who it is, what they say of themselves, and what can be done.',
+    act: async s => {
+      await s.chat('mei');
+      await s.in('.chat-face').click();
+      await s.in('.profile-status').waitFor();
+    },
+  },
+  search: {
+    title: 'Search',
+    text: 'One field for people, rooms and messages; a hit leads to its place.',
+    act: async s => {
+      await s.show();
+      await s.in('.search-open').click();
+      const field = s.in('[role=combobox]');
+      await until(async () => {
+        await field.fill('');
+        await field.fill(s.texts.search);
+        await s.page.waitForTimeout(300);
+        return (await s.in('[role=option]').count()) > 2;
+      }, 'much is found');
+    },
+  },
+  unread: {
+    title: 'Only what is unread',
+    text: 'Filters: all, unread, mentions, requests, archived.',
+    act: async s => {
+      await s.show();
+      await s.in('.list-tools [role=radio]').nth(1).click();
+      await s.in('.chat-row').first().waitFor();
+    },
+  },
+  request: {
+    title: 'A stranger’s request',
+    text: 'Quiet until it is answered. No links, no pictures, no calls before that.',
+    act: async s => {
+      await s.chat('hamish');
+      await s.in('.stranger').waitFor();
+    },
+  },
+  report: {
+    title: 'A report',
+    text: 'Goes to the moderators, with what was said around it.',
+    act: async s => {
+      await s.chat('hamish');
+      await s.in('.stranger button:has(.icon-flag)').click();
+      await s.in('.sheet input[type=radio]').nth(1).check();
+    },
+  },
+  me: {
+    title: 'Me',
+    text: 'How one is seen.',
+    act: async s => {
+      await s.tab('me');
+      await s.in('.me .choice[aria-haspopup=dialog]').nth(4).waitFor();
+    },
+  },
+  status: {
+    title: 'Status and name',
+    text: 'For a while, or until it is changed.',
+    act: s => s.sheet(0),
+  },
+  privacy: {
+    title: 'Privacy',
+    text: 'Who may write, and who sees that one is here, or was.',
+    act: s => s.sheet(1),
+  },
+  devices: {
+    title: 'Devices',
+    text: 'Where one is signed in, and the way out.',
+    act: async s => {
+      await s.sheet(3);
+      await s.in('.sheet .blocked-row').first().waitFor();
+    },
+  },
+  data: {
+    title: 'One’s data',
+    text: 'A copy of it, and the end of the account.',
+    act: s => s.sheet(4),
+  },
+  notifications: {
+    title: 'Notifications',
+    text: 'Sound, the browser’s notices, quiet hours, calls, looks.',
+    act: async s => {
+      await s.tab('me');
+      const sound = s.in('.me [role=switch]').first();
+      await sound.waitFor();
+      await s.in('.me .choice[aria-haspopup=dialog]').nth(4).waitFor();
+      await sound.evaluate(one => one.closest('.choices').scrollIntoView({ block: 'start' }));
+    },
+  },
+  newcomer: {
+    title: 'The first time',
+    text: 'Nobody has written yet; those who are here now are shown.',
+    as: 'nadia',
+    act: async s => {
+      await s.show();
+      await s.in('.empty').first().waitFor();
+    },
+  },
+  offline: {
+    title: 'Without a connection',
+    text: 'What was written waits, and goes out by itself.',
+    act: async s => {
+      await s.chat('raj');
+      await s.pictures();
+      await s.page.context().setOffline(true);
+      await s.in('.banner').first().waitFor();
+      await s.in('.composer-field').fill(s.texts.draft);
+      await s.in('.composer-field').press('Enter');
+      await s.in('[data-message] .icon-clock').first().waitFor();
+    },
+    after: s => s.page.context().setOffline(false),
+  },
+  queue: {
+    title: 'Reports, for moderators',
+    text: 'With what was said around it, and what may be done about it.',
+    as: 'ingrid',
+    act: async s => {
+      await s.moderation();
+      await s.in('.report').nth(1).waitFor();
+    },
+  },
+  act: {
+    title: 'What moderators may do',
+    text: 'Warn, mute, ban, for a while or for good, with a reason that is told.',
+    as: 'ingrid',
+    act: async s => {
+      await s.moderation();
+      await s.in('.report:last-child .report-buttons button[aria-expanded]').first().click();
+      await s.in('.report-act select').first().selectOption('ban');
+      await s.in('.report-act').evaluate(one => one.scrollIntoView({ block: 'center' }));
+    },
+  },
+  protection: {
+    title: 'Protection',
+    text: 'A raid mode, and what the filters would do with a text.',
+    as: 'ingrid',
+    act: async s => {
+      await s.moderation(4);
+      await s.in('.guard-form textarea, .guard-form input').first().fill(s.texts.tested);
+      await s.in('.guard-form button[type=submit]').click();
+      await s.in('.guard-hits li').first().waitFor();
+    },
+  },
+  rules: {
+    title: 'What holds on a site, for its admins',
+    text: 'It holds at once.',
+    as: 'ingrid',
+    act: async s => {
+      await s.moderation(4);
+      const group = s.in('.guard-settings fieldset').first();
+      await group.waitFor();
+      await group.evaluate(one => one.scrollIntoView({ block: 'start' }));
+    },
+  },
+  record: {
+    title: 'The record',
+    text: 'Every act of a moderator, with its reason.',
+    as: 'ingrid',
+    act: async s => {
+      await s.moderation(3);
+      await s.in('.audit-entry').first().waitFor();
+    },
+  },
+  check: {
+    title: 'Before a call',
+    whole: true,
+    text: 'Microphone, camera, and whether a call would find its way.',
+    act: async s => {
+      await s.tab('me');
+      await s.in('.me .choices').last().waitFor();
+      await s.in('.me .choice:not([role]):not([aria-haspopup]):not(:has(.icon-shield))').last().click();
+      await s.in('.check-verdict').waitFor();
+    },
+  },
+  ring: {
+    title: 'A call that rings',
+    text: 'In all tabs and on all devices; whoever takes it ends it on the others.',
+    caller: 'raj',
+    whole: true,
+    act: async s => {
+      await s.show();
+      await s.call();
+      await s.in('.call-card').waitFor();
+    },
+    after: s => s.hangUp(),
+  },
+  call: {
+    title: 'A call',
+    text: 'Which way it goes stands below the name: direct, or relayed to hide one’s address.',
+    caller: 'raj',
+    whole: true,
+    act: async s => {
+      await s.show();
+      await s.call();
+      await s.in('.call-card .call-yes').last().click();
+      await until(async () => /[:：]/.test(await s.in('.call-line').textContent()), 'they talk');
+      await s.in('.call-own').waitFor();
+    },
+    after: s => s.hangUp(),
+  },
+  bar: {
+    title: 'The bar',
+    text: 'Chats side by side at the bottom of the page, those that find no room as heads ([how to turn it on](embed.md#the-bar)).',
+    mode: 'bar',
+    whole: true,
+    looks: WIDE,
+    act: async s => {
+      await s.in('.bar-strip').waitFor();
+      for (const user of ['tom', 'mei', 'raj']) {
+        await s.page.evaluate(user => globalThis.Kith.open(user), user);
+        await s.in(`.window[data-chat="@${user}"] .composer-field`).waitFor();
+      }
+      await s.in('.bar-chats').click();
+      await s.in('.chat-row').nth(3).waitFor();
+    },
+  },
+  inbox: {
+    title: 'The full page',
+    text: 'A page of its own for the messenger ([how to turn it on](embed.md)).',
+    mode: 'inbox',
+    whole: true,
+    looks: WIDE,
+    act: async s => {
+      await s.chat('raj');
+      await s.pictures();
+    },
+  },
+  embed: {
+    title: 'In the page',
+    text: 'The room of a page, in the page ([how to turn it on](embed.md)).',
+    mode: 'embed',
+    whole: true,
+    act: async s => {
+      await s.in('[data-message]').nth(2).waitFor();
+    },
+  },
+};
+
+/** A fresh page on which nothing is left of the screen before. `caller`: a page of who calls, where one does. */
+export async function look(page, name, of, community, caller) {
+  const { as = 'anna', mode = 'bubble', act } = SCREENS[name];
+  await page.goto(`${community.origin}/empty?site=${SITES[of.language]}`);
+  await page.evaluate(() => {
+    for (const key of Object.keys(localStorage)) if (!key.endsWith(':device')) localStorage.removeItem(key);
+    sessionStorage.clear();
+  });
+  await page.goto(community.page(of.language, as, { mode, theme: of.theme }));
+  await page.waitForFunction(() => globalThis.Kith !== undefined);
+  const sight = new Sight(page, of, community);
+  sight.caller = caller;
+  await act(sight);
+  await page.evaluate(settled);
+  return sight;
+}
+
+/** Whose camera sees their portrait, and whose microphone is silent. */
+export async function inFront(context, member) {
+  await context.addInitScript(name => {
+    if (!navigator.mediaDevices) return;
+    navigator.mediaDevices.getUserMedia = async wanted => {
+      if (wanted.audio) return new AudioContext().createMediaStreamDestination().stream;
+      const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
+      const portrait = Object.assign(new Image(), { src: `/avatar/${name}.svg` });
+      await portrait.decode();
+      const scene = canvas.getContext('2d');
+      setInterval(() => {
+        scene.fillStyle = '#cfe3d6';
+        scene.fillRect(0, 0, 640, 360);
+        scene.drawImage(portrait, 140, 10, 360, 360);
+      }, 100);
+      return canvas.captureStream(10);
+    };
+  }, member);
+}
+
+/** A picture that a member may well have taken: beds in the light of the morning. */
+export async function painted(browser) {
+  const page = await browser.newPage();
+  const data = await page.evaluate(() => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 960, height: 640 });
+    const draw = canvas.getContext('2d');
+    const fade = (from, to, ...stops) => {
+      const made = draw.createLinearGradient(0, from, 0, to);
+      for (const [at, colour] of stops.entries()) made.addColorStop(at / (stops.length - 1), colour);
+      return made;
+    };
+    const fill = (style, points) => {
+      draw.fillStyle = style;
+      draw.beginPath();
+      for (const [x, y] of points) draw.lineTo(x, y);
+      draw.fill();
+    };
+    draw.fillStyle = fade(0, 330, '#9fc9e8', '#fbe3bd', '#f9cf9a');
+    draw.fillRect(0, 0, 960, 640);
+    const sun = draw.createRadialGradient(690, 235, 8, 690, 235, 210);
+    for (const [at, colour] of [
+      [0, '#fffbe6'],
+      [0.14, '#fff3c4'],
+      [1, '#fff3c400'],
+    ])
+      sun.addColorStop(at, colour);
+    draw.fillStyle = sun;
+    draw.fillRect(0, 0, 960, 640);
+    const hill = (y, height, wave, colour) => {
+      const points = [[0, 640]];
+      for (let x = 0; x <= 960; x += 8) points.push([x, y - height * Math.sin(x / wave + wave)]);
+      fill(colour, [...points, [960, 640]]);
+    };
+    hill(290, 34, 170, '#8fb39a');
+    hill(330, 26, 120, '#6f9c7c');
+    hill(368, 10, 260, fade(350, 640, '#7da25a', '#4d7a3c'));
+    // Beds that run towards the eye, with rows of leaves.
+    for (let bed = 0; bed < 5; bed++) {
+      const [near, far] = [bed * 250 - 140, 330 + bed * 62];
+      fill(fade(380, 640, '#7a5638', '#4f3524'), [
+        [far, 382],
+        [far + 44, 382],
+        [near + 190, 640],
+        [near, 640],
+      ]);
+      for (let row = 0; row < 16; row++) {
+        const t = (row / 15) ** 1.7;
+        const y = 386 + t * 250;
+        const size = 4 + t * 22;
+        for (const side of [0.25, 0.5, 0.75]) {
+          const x = far + 44 * side + (near + 190 * side - far - 44 * side) * t;
+          for (const [dx, dy, colour] of [
+            [-0.5, 0, '#3f7d3a'],
+            [0.5, -0.1, '#5a9a46'],
+            [0, -0.5, '#79b85a'],
+          ]) {
+            draw.fillStyle = colour;
+            draw.beginPath();
+            draw.ellipse(x + dx * size, y + dy * size, size * 0.62, size * 0.38, dx, 0, 7);
+            draw.fill();
+          }
+          if ((row + bed) % 3 === 0) {
+            draw.fillStyle = ['#e0523f', '#f2b134', '#c94f8a'][bed % 3];
+            draw.beginPath();
+            draw.arc(x, y - size * 0.7, size * 0.24, 0, 7);
+            draw.fill();
+          }
+        }
+      }
+    }
+    // A shed at the edge of the meadow.
+    fill('#8c4a3a', [
+      [120, 300],
+      [230, 300],
+      [230, 378],
+      [120, 378],
+    ]);
+    fill('#6b3529', [
+      [108, 302],
+      [175, 258],
+      [242, 302],
+    ]);
+    fill('#f3e3c2', [
+      [160, 330],
+      [188, 330],
+      [188, 378],
+      [160, 378],
+    ]);
+    return canvas.toDataURL('image/jpeg', 0.86).split(',')[1];
+  });
+  await page.close();
+  return Buffer.from(data, 'base64');
+}
