@@ -1,24 +1,21 @@
 //! Carries a message to a push service, and reads of its answer no more than how it went.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use reach::Unreached;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
-use crate::{Endpoint, Reach, is_public};
+use crate::{Endpoint, Reach};
 
 /// For all of it: finding the address, connecting, asking, being answered.
 const TIME: Duration = Duration::from_secs(15);
 /// A longer head of an answer is no answer.
 const HEAD_BYTES: usize = 8 * 1024;
-/// Of a name's addresses so many are tried.
-const TRIES: usize = 2;
 
 /// Calls push services. Cheap to clone; each message takes a connection of its own, with TLS resumed where the service allows it.
 #[derive(Clone)]
@@ -64,10 +61,8 @@ pub enum Outcome {
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
-    #[error("its name leads to no address")]
-    NoAddress,
-    #[error("its name leads to an address that is not public")]
-    NotPublic,
+    #[error(transparent)]
+    Unreached(#[from] Unreached),
     #[error("no answer in time")]
     Late,
     #[error("the connection failed: {0}")]
@@ -123,34 +118,11 @@ impl Client {
     }
 
     async fn ask(&self, request: &Request<'_>) -> Result<Outcome, Trouble> {
-        let addresses = self.addresses(request.to).await?;
-        let socket = connect(&addresses).await?;
-        let name = ServerName::try_from(request.to.host.to_string()).map_err(|_| Trouble::NoAddress)?;
+        let socket = reach::connect(&request.to.host, request.to.port, self.reach).await?;
+        let name = ServerName::try_from(request.to.host.to_string()).map_err(|_| Unreached::NoAddress)?;
         let mut stream = self.tls.connect(name, socket).await.map_err(|error| broken(&error))?;
         exchange(&mut stream, request).await
     }
-
-    /// Those of a name. All of them must be public: who mixes one of ours in means to have us call it. The connection then goes to
-    /// the address that was looked at here, so that nobody can answer the question for it in another way a moment later.
-    async fn addresses(&self, to: &Endpoint) -> Result<Vec<SocketAddr>, Trouble> {
-        let found = lookup_host((&*to.host, to.port)).await.map_err(|_| Trouble::NoAddress)?;
-        let found: Vec<SocketAddr> = found.collect();
-        if self.reach == Reach::Public && !found.iter().all(|address| is_public(address.ip())) {
-            return Err(Trouble::NotPublic);
-        }
-        Ok(found)
-    }
-}
-
-async fn connect(addresses: &[SocketAddr]) -> Result<TcpStream, Trouble> {
-    let mut trouble = Trouble::NoAddress;
-    for address in addresses.iter().take(TRIES) {
-        match TcpStream::connect(address).await {
-            Ok(socket) => return Ok(socket),
-            Err(error) => trouble = broken(&error),
-        }
-    }
-    Err(trouble)
 }
 
 async fn exchange<S>(stream: &mut S, request: &Request<'_>) -> Result<Outcome, Trouble>

@@ -2,17 +2,10 @@
 
 use std::net::IpAddr;
 
+use reach::Reach;
+
 /// Longest address. Those of the known services have 150 to 500 bytes.
 const MAX_BYTES: usize = 2_048;
-
-/// How far a client may reach.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// Names of the public network at their usual port.
-    Public,
-    /// Whatever is asked for: for tests, and where the operator runs a push service of their own.
-    Anywhere,
-}
 
 /// An `https` address that is fit to be called. The path holds the browser's secret, so none of it is ever shown.
 #[derive(Clone, PartialEq, Eq)]

@@ -2,11 +2,10 @@
 //!
 //! [`seal`] encrypts it so that the service cannot read it (RFC 8291), [`Vapid`] says who sends it (RFC 8292), and
 //! [`Client`] carries it there. The address of a service is chosen by a browser, and so by anybody: see [`Endpoint`] and
-//! [`is_public`].
+//! [`reach`].
 //!
 //! Deliberately not here: who is told what, and when (`chat`); what becomes of a subscription that is gone (`server`).
 
-mod address;
 mod client;
 mod endpoint;
 mod seal;
@@ -14,9 +13,9 @@ mod seal;
 pub mod testing;
 mod vapid;
 
-pub use address::is_public;
 pub use client::{Client, NoAuthority, Outcome, Request, Trouble, Urgency};
-pub use endpoint::{Endpoint, Reach, WrongEndpoint};
+pub use endpoint::{Endpoint, WrongEndpoint};
+pub use reach::Reach;
 pub use seal::{Receiver, WrongReceiver, seal};
 pub use vapid::{Vapid, WrongKey};
 

@@ -94,7 +94,7 @@ async fn a_name_that_leads_to_us_is_not_called() {
     let service = Service::begin("HTTP/1.1 201 Created\r\n\r\n").await;
     let to = service.endpoint("/x");
     let public = Client::with(service.roots(), Reach::Public, PATIENCE);
-    assert_eq!(public.send(&request(&to)).await, Err(Trouble::NotPublic));
+    assert_eq!(public.send(&request(&to)).await, Err(Trouble::Unreached(reach::Unreached::NotPublic)));
     assert!(service.heard_nothing(), "nothing was sent");
 }
 

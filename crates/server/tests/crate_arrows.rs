@@ -8,13 +8,19 @@ use serde_json::Value;
 /// Crate, what it uses, and what its tests, benches and examples use beyond that.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("bench", &["chat", "store", "web", "web-proto"], &[]),
-    ("calls", &["edge"], &["push"]), // its addresses: what is public
+    ("calls", &["edge"], &["reach"]), // what is public
     ("chat", &[], &[]),
     ("edge", &[], &["edge"]), // itself, with its harness for tests
     ("load", &["calls", "edge", "web-proto"], &[]), // the messages of a client of TURN
     ("picture", &[], &[]),
-    ("push", &[], &["push"]), // itself, with its service for tests
-    ("server", &["calls", "chat", "edge", "load", "picture", "push", "store", "web", "web-proto"], &["push"]),
+    ("preview", &["reach"], &[]),
+    ("push", &["reach"], &["push"]), // itself, with its service for tests
+    ("reach", &[], &[]),
+    (
+        "server",
+        &["calls", "chat", "edge", "load", "picture", "preview", "push", "reach", "store", "web", "web-proto"],
+        &["push"],
+    ),
     ("store", &["chat"], &[]),
     ("web", &["chat", "edge", "web-proto"], &[]),
     ("web-proto", &[], &[]),

@@ -58,7 +58,7 @@ impl Role {
             relays: relays.clone(),
             ports: config.calls.ports.0.clone(),
             credentials: Credentials::new(&secret),
-            may_relay: Arc::new(move |ip| push::is_public(ip) || opened.contain(ip)),
+            may_relay: Arc::new(move |ip| reach::is_public(ip) || opened.contain(ip)),
             quotas,
             excess_bytes_per_second: config.calls.unproven_bytes.into(),
             max_connections: room as usize,
@@ -201,7 +201,7 @@ fn relays(calls: &Calls, places: &Places) -> Outcome<Vec<RelayAddress>> {
             }
         }
         if let Some(told) =
-            told.filter(|told| named.is_none() && !told.is_loopback() && !push::is_public(*told))
+            told.filter(|told| named.is_none() && !told.is_loopback() && !reach::is_public(*told))
         {
             tracing::warn!(%told, "calls are relayed within this network only: set calls.external to the public address");
         }

@@ -449,7 +449,7 @@ proptest! {
                     prop_assert!(answer.len() < 256 && Message::parse(&answer).is_ok());
                 }
                 Got::ToPeer(to, data) => {
-                    prop_assert!(push::is_public(to.ip()) && permitted.has(who, to.ip(), now), "to {to}");
+                    prop_assert!(reach::is_public(to.ip()) && permitted.has(who, to.ip(), now), "to {to}");
                     prop_assert!(to.ip() != addr("9.9.9.9:1").ip() || to.port() == 50_001);
                     prop_assert!(data.len() < message.len());
                 }

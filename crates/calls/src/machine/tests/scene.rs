@@ -26,7 +26,7 @@ pub(super) fn config() -> CallsConfig {
         relays: vec![relay_address("9.9.9.9"), relay_address("2a00::9")],
         ports: 50_000..=60_000,
         credentials: Credentials::new(SECRET),
-        may_relay: Arc::new(push::is_public),
+        may_relay: Arc::new(reach::is_public),
         quotas: Quotas { relays: 4, user_relays: 2, ..Quotas::default() },
         excess_bytes_per_second: 65_536,
         max_connections: 0,

@@ -1,0 +1,55 @@
+//! Connections to addresses of a stranger's choice: a push service that a browser names, a page that a member links to.
+//!
+//! Nothing of our own may be reached by them. So a name is looked up once, *all* that it leads to must be public ([`is_public`]), and
+//! the connection goes to the very address that was looked at: nobody can answer the question in another way a moment later.
+//!
+//! Deliberately not here: what is said on the connection, and for how long one waits.
+
+mod address;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::{TcpStream, lookup_host};
+
+pub use address::is_public;
+
+/// How far one may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Names of the public network at their usual port.
+    Public,
+    /// Whatever is asked for: for tests, and where the operator runs such a service of their own.
+    Anywhere,
+}
+
+/// Why there is no connection.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreached {
+    #[error("its name leads to no address")]
+    NoAddress,
+    #[error("its name leads to an address that is not public")]
+    NotPublic,
+    #[error("the connection failed: {0}")]
+    Failed(Arc<str>),
+}
+
+/// Of a name's addresses so many are tried.
+const TRIES: usize = 2;
+
+/// Connects to a name. Who mixes one of our addresses into those of a name means to have us call it, and is not called at all.
+pub async fn connect(host: &str, port: u16, reach: Reach) -> Result<TcpStream, Unreached> {
+    let found = lookup_host((host, port)).await.map_err(|_| Unreached::NoAddress)?;
+    let found: Vec<SocketAddr> = found.collect();
+    if reach == Reach::Public && !found.iter().all(|address| is_public(address.ip())) {
+        return Err(Unreached::NotPublic);
+    }
+    let mut why = Unreached::NoAddress;
+    for address in found.iter().take(TRIES) {
+        match TcpStream::connect(address).await {
+            Ok(socket) => return Ok(socket),
+            Err(error) => why = Unreached::Failed(error.to_string().into()),
+        }
+    }
+    Err(why)
+}
