@@ -67,6 +67,7 @@ pub(crate) fn message_event() -> Box<dyn FnMut()> {
             thread: None,
             number: None,
             replies: None,
+            preview: None,
         };
         out.clear();
         Event::Message { message, position: "p1.12345".into() }.write(&mut out);

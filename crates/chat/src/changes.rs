@@ -29,7 +29,9 @@ pub fn may_change(
 ) -> Result<(), Refusal> {
     match change {
         MessageChange::Edit(_) if !is_own => Err(Refusal::NotAllowed),
-        MessageChange::Delete | MessageChange::ClosePoll if !is_own && !is_moderator => {
+        MessageChange::Delete | MessageChange::ClosePoll | MessageChange::Preview(None)
+            if !is_own && !is_moderator =>
+        {
             Err(Refusal::NotAllowed)
         }
         MessageChange::Edit(_)
@@ -37,6 +39,7 @@ pub fn may_change(
         | MessageChange::Pin(true)
         | MessageChange::Vote(_)
         | MessageChange::ClosePoll
+        | MessageChange::Preview(_)
         | MessageChange::Tally
             if is_deleted =>
         {
@@ -48,6 +51,7 @@ pub fn may_change(
         | MessageChange::Pin(_)
         | MessageChange::Vote(_)
         | MessageChange::ClosePoll
+        | MessageChange::Preview(_)
         | MessageChange::Tally => Ok(()),
     }
 }
@@ -90,6 +94,7 @@ pub fn may_change_in_room(
         MessageChange::Delete
         | MessageChange::React { on: false, .. }
         | MessageChange::ClosePoll
+        | MessageChange::Preview(_)
         | MessageChange::Tally => Ok(()),
     }
 }
@@ -106,6 +111,7 @@ fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &Mess
         | MessageChange::React { on: false, .. }
         | MessageChange::Pin(false)
         | MessageChange::ClosePoll
+        | MessageChange::Preview(_)
         | MessageChange::Tally => true,
     }
 }

@@ -11,7 +11,7 @@ use crate::profile::ProfileChange;
 use crate::requests::RequestAnswer;
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
 use crate::{
-    Agent, CallAction, ConversationId, DeviceId, FileId, NewRich, Position, Reaction, Seq, SiteId, Sub,
+    Agent, CallAction, ConversationId, DeviceId, FileId, NewPreview, NewRich, Position, Reaction, Seq, SiteId, Sub,
     ThreadChange, Timestamp,
 };
 
@@ -328,6 +328,8 @@ pub enum MessageChange {
     Vote(Vec<u8>),
     /// A poll ends.
     ClosePoll,
+    /// What a link in it leads to; None: nobody wants to see that.
+    Preview(Option<Box<NewPreview>>),
     /// Nobody's: how the votes stand is about to be told to all.
     Tally,
 }
@@ -344,6 +346,8 @@ impl std::fmt::Debug for MessageChange {
             MessageChange::Pin(false) => "Unpin",
             MessageChange::Vote(_) => "Vote",
             MessageChange::ClosePoll => "ClosePoll",
+            MessageChange::Preview(Some(_)) => "Preview",
+            MessageChange::Preview(None) => "Drop preview",
             MessageChange::Tally => "Tally",
         })
     }

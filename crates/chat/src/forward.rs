@@ -42,11 +42,9 @@ pub(crate) struct Forward {
 
 impl Inner {
     /// Read first, as who forwards it sees it, and then posted: it may come after what the session says next.
-    #[allow(clippy::too_many_arguments, reason = "the command, and when it came")]
     pub(crate) fn forward(
         self: &Arc<Self>,
         asker: Asker,
-        is_waiting: bool,
         client_id: Box<str>,
         to: To,
         from: (ConversationId, Seq),
@@ -87,7 +85,8 @@ impl Inner {
                     let is_named = asker.site.site.mode == Mode::Open || is_same;
                     node.post(&asker, room, forward.draft(is_named), now);
                 }
-                Err(to) => node.for_peer(asker, is_waiting, to, Job::Forward(forward), now),
+                // Whether the session waits for somebody may have changed while the message was read: it is looked at.
+                Err(to) => node.for_peer(asker, true, to, Job::Forward(forward), now),
             }
         };
         self.store.message(reader, conversation, seq.min(Seq::MAX), Box::new(done));

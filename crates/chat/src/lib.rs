@@ -37,6 +37,7 @@ mod people;
 mod pins;
 mod poll;
 mod presence;
+mod preview;
 mod privacy;
 mod profile;
 mod raid;
@@ -112,6 +113,7 @@ pub use notify::{
 };
 pub use owner::{Caller, NotSet, Told};
 pub use poll::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};
+pub use preview::{NewPicture, NewPreview, Preview, PreviewWanted, Previewer, first_link};
 pub use privacy::{Audience, Privacy};
 pub use profile::{
     NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,

@@ -48,6 +48,7 @@ use crate::peer::Job;
 use crate::poll::Tallies;
 use crate::presence::{NewsDesk, Round};
 use crate::retention::Retaining;
+use crate::preview::PreviewerSlot;
 use crate::send::Draft;
 use crate::session::UsersHere;
 use crate::sites::{LiveSite, Sites};
@@ -141,6 +142,7 @@ pub(crate) struct Inner {
     pub(crate) tallies: Tallies,
     pub(crate) erasing: Erasing,
     pub(crate) retaining: Retaining,
+    pub(crate) previewer: PreviewerSlot,
     pub(crate) admission: Arc<Admission>,
     /// The same for messages.
     pub(crate) posting: Arc<Admission>,
@@ -200,6 +202,7 @@ impl Node {
             tallies: Tallies::default(),
             erasing: Erasing::default(),
             retaining: Retaining::default(),
+            previewer: PreviewerSlot::new(),
             admission: Arc::new(Admission::of_logins()),
             posting: Arc::new(Admission::of_messages()),
             counters: Counters::default(),
@@ -256,7 +259,7 @@ impl Node {
             Command::Forward { client_id, to, conversation, seq } => match inner.posting.enter(now) {
                 Ok(under_way) => {
                     let from = (conversation, seq);
-                    inner.forward(asker, is_waiting, client_id, to, from, under_way, now);
+                    inner.forward(asker, client_id, to, from, under_way, now);
                 }
                 Err(refusal) => inner.refuse(session.handle, AnswerTo::Message(client_id), refusal),
             },

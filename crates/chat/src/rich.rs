@@ -1,6 +1,6 @@
 //! What a message may bear besides its body and its files. Nearly none bears anything: that is one empty pointer, and no row.
 
-use crate::{Forwarded, NewForward, NewPoll, Poll, Refusal, Seq, Timestamp};
+use crate::{Forwarded, NewForward, NewPoll, Poll, Preview, Refusal, Seq, Timestamp};
 
 /// As a reader sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,6 +12,8 @@ pub struct Rich {
     pub thread: Option<InThread>,
     /// A thread hangs below it.
     pub replies: Option<Replies>,
+    /// Of its first link.
+    pub preview: Option<Preview>,
 }
 
 /// The place of a message in a thread.
@@ -73,7 +75,7 @@ impl NewRich {
             poll: self.poll.map(NewPoll::begun),
             forwarded: self.forwarded.map(|forward| Forwarded { from: forward.author }),
             thread,
-            replies: None,
+            ..Rich::default()
         };
         Some(Box::new(rich))
     }

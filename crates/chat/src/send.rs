@@ -206,7 +206,9 @@ impl Inner {
         };
         let position = appended.position;
         if let Some(message) = self.acknowledge(session, message, *appended, false) {
-            self.tell_both(session, to, position, Event::Message(message, position));
+            self.tell_both(session, to, position, Event::Message(message.clone(), position));
+            let by = (session.user, &message.from);
+            self.want_preview(message.conversation, message.seq, by, &message.body);
             self.notify_away(to, appended.conversation, appended.time);
         }
     }

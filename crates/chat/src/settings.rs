@@ -22,6 +22,7 @@ pub struct Settings {
     pub calls: Calls,
     pub members: Members,
     pub retention: Retention,
+    pub previews: Previews,
 }
 
 /// Who may come in and write.
@@ -73,6 +74,13 @@ impl Default for Members {
     fn default() -> Members {
         Members { rename: false, remove: false, devices: false, deleted_name: "Deleted user".to_owned() }
     }
+}
+
+/// Links in messages: the server asks the page what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Previews {
+    pub on: bool,
 }
 
 impl Default for Requests {

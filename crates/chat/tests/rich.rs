@@ -247,3 +247,77 @@ fn a_reply_in_a_thread_is_told_once_to_all_members() {
     let direct = scene.ask(&carl, page(Some(Seq(1)), to("ann")));
     assert!(matches!(direct[..], [Event::Refused { re: Some(6), refusal: Refusal::BadValue }]), "{direct:?}");
 }
+
+/// Keeps what was wished for.
+#[derive(Default)]
+struct Wishes(std::sync::Mutex<Vec<PreviewWanted>>);
+
+impl Previewer for Wishes {
+    fn wanted(&self, wanted: PreviewWanted) {
+        self.0.lock().unwrap().push(wanted);
+    }
+}
+
+#[test]
+fn a_link_is_previewed_where_the_site_wants_it() {
+    let scene = Scene::new(Mode::Open);
+    let wishes = std::sync::Arc::new(Wishes::default());
+    scene.node.preview_by(wishes.clone());
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let link = "https://example.org/lake";
+    scene.post(&ann, to("bob"), "a-1", link).unwrap();
+    assert!(wishes.0.lock().unwrap().is_empty(), "not unless it is switched on");
+    let site = scene.node.site_id(SITE).unwrap();
+    let settings = Settings::default().with("previews.on", "true").unwrap();
+    assert!(scene.store.set_settings(site, &settings).unwrap());
+    scene.node.refresh_sites().unwrap();
+    let (id, seq) = scene.post(&ann, to("bob"), "a-2", "look: https://example.org/lake.").unwrap();
+    scene.post(&ann, to("bob"), "a-3", "no link").unwrap();
+    let wished = std::mem::take(&mut *wishes.0.lock().unwrap());
+    assert_eq!(wished.len(), 1);
+    assert_eq!((wished[0].conversation, wished[0].seq, &*wished[0].url), (id, seq, link));
+    for device in [&ann, &bob] {
+        scene.take(device);
+    }
+    let [url, title, description, name] = [link, "A new lake", "", ""].map(Box::from);
+    let found = NewPreview { url, title, description, site: name, picture: None };
+    let (tell, told) = std::sync::mpsc::channel();
+    let put = |wanted: &PreviewWanted| {
+        let tell = tell.clone();
+        let then = move |is_there| tell.send(is_there).unwrap();
+        scene.node.put_preview(wanted.clone(), found.clone(), scene.now(), then);
+        told.try_recv().unwrap()
+    };
+    assert!(put(&wished[0]));
+    for device in [&ann, &bob] {
+        let [Event::Update { re: None, message, by, .. }] = &scene.take(device)[..] else {
+            panic!("one each")
+        };
+        let preview = message.rich.as_ref().unwrap().preview.as_ref().unwrap();
+        assert_eq!((&*preview.title, by.as_str()), ("A new lake", "ann"));
+    }
+    assert!(!put(&wished[0]), "it is there");
+    let gone = PreviewWanted { seq: Seq(99), ..wished[0].clone() };
+    assert!(!put(&gone));
+    assert!(scene.take(&bob).is_empty());
+    let change = MessageChange::Preview(None);
+    let dropped = scene.ask(&ann, Command::ChangeMessage { re: 5, conversation: id, seq, change });
+    assert!(matches!(&dropped[..], [Event::Update { re: Some(5), .. }]), "{dropped:?}");
+}
+
+#[test]
+fn what_strangers_write_has_no_preview() {
+    let scene = Scene::new(Mode::Open);
+    let wishes = std::sync::Arc::new(Wishes::default());
+    scene.node.preview_by(wishes.clone());
+    let site = scene.node.site_id(SITE).unwrap();
+    let settings =
+        Settings::default().with("previews.on", "true").unwrap().with("requests.on", "true").unwrap();
+    assert!(scene.store.set_settings(site, &settings).unwrap());
+    scene.node.refresh_sites().unwrap();
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    assert_eq!(scene.post(&ann, to("bob"), "a-1", "https://example.org").err(), Some(Refusal::FirstContact));
+    scene.befriend(&ann, &bob);
+    scene.post(&ann, to("bob"), "a-2", "https://example.org").unwrap();
+    assert_eq!(wishes.0.lock().unwrap().len(), 1, "among contacts");
+}

@@ -35,6 +35,7 @@ pub(crate) struct Config {
     pub presence: Presence,
     pub calls: Calls,
     pub push: Push,
+    pub previews: Previews,
     pub tokens: Tokens,
     pub store: Store,
     pub files: Files,
@@ -160,6 +161,15 @@ pub(crate) struct Push {
     pub contact: String,
     /// A PEM file with the authority of a push service of the operator's own, which may be in a private network.
     pub authority: String,
+}
+
+/// What links lead to, on sites that want it shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Previews {
+    pub enabled: bool,
+    /// Pages of private networks too: where the community is one of an intranet. Its members then learn what answers there.
+    pub private: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -311,6 +321,7 @@ impl Default for Config {
             presence: Presence::default(),
             calls: Calls::default(),
             push: Push::default(),
+            previews: Previews::default(),
             tokens: Tokens::default(),
             store: Store::default(),
             files: Files::default(),
@@ -405,6 +416,12 @@ impl Default for Push {
         // Those of Chromium, Firefox, Edge and Safari.
         let services = "googleapis.com, push.services.mozilla.com, notify.windows.com, push.apple.com";
         Push { enabled: true, services: services.into(), contact: String::new(), authority: String::new() }
+    }
+}
+
+impl Default for Previews {
+    fn default() -> Previews {
+        Previews { enabled: true, private: false }
     }
 }
 

@@ -24,6 +24,7 @@ mod memory;
 mod metrics;
 mod need;
 mod pictures;
+mod previews;
 mod process;
 mod push;
 mod question;

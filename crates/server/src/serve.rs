@@ -19,6 +19,8 @@ use crate::files::Sweeper;
 use crate::housekeeping::Housekeeping;
 use crate::metrics::{Metrics, Source};
 use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS};
+use crate::pictures::Maker;
+use crate::previews;
 use crate::push::{Pusher, Rules};
 use crate::run_file::RunFile;
 use crate::status::{self, Status};
@@ -149,6 +151,7 @@ impl Running {
         router = router.merge(web::ice_routes(Arc::clone(&node), crate::now));
         router = router.merge(web::site_api(Arc::clone(&node), crate::now));
         router = router.merge(files::routes(&node, &files, config));
+        previews(config, &node, &files, runtime.handle());
         let push = push(config, &node, &store, runtime.handle())?;
         let mail = mail(config, &node, &store, runtime.handle())?;
         // Nothing else sets it.
@@ -354,6 +357,19 @@ fn push(
     node.notify_by(Arc::new(pusher))
         .map_err(|error| Trouble::new("cannot read who takes notifications").because(error))?;
     Ok(Some(figures::of_push(counters)))
+}
+
+/// Begins to ask pages what they are, for sites that want it.
+fn previews(config: &Config, node: &Arc<Node>, files: &files::Place, runtime: &tokio::runtime::Handle) {
+    if !config.previews.enabled {
+        return;
+    }
+    let client = match config.previews.private {
+        true => preview::Client::anywhere(),
+        false => preview::Client::public(),
+    };
+    let blobs = (config.files.file_bytes > 0).then(|| Arc::clone(&files.blobs));
+    previews::begin(client, node, blobs, Arc::new(Maker), runtime);
 }
 
 /// Begins to mail what was missed; None where the operator has named no relay.

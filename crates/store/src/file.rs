@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use chat::{
     ANSWER_WITHIN, Act, Append, Appended, ConversationId, Done, File, FileFound, FileId, FileLimits,
-    FilePlace, FileRow, FileStore, FileType, MOST_LOOSE, NewFile, Picture, Refusal, Role, SiteId, Standing,
-    StoreError, Timestamp, UserId, has_room, may, may_send_files,
+    FilePlace, FileRow, FileStore, FileType, MOST_LOOSE, NewFile, NewPicture, Picture, Refusal, Role, SiteId,
+    Standing, StoreError, StoredMessage, Timestamp, UserId, has_room, may, may_send_files,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -14,6 +14,7 @@ use crate::conversation;
 use crate::fault::Outcome;
 use crate::forward;
 use crate::message;
+use crate::preview;
 use crate::rich;
 use crate::room;
 use crate::sqlite::Sqlite;
@@ -271,6 +272,47 @@ pub(crate) fn post(db: &Connection, message: u64, files: &[FileId]) -> Outcome<V
     }
 }
 
+/// A picture of a preview: its bytes lie there, and it is in the message at once.
+pub(crate) fn put_picture(db: &Connection, before: &StoredMessage, at: u64, new: &NewPicture) -> Outcome<()> {
+    let (site, owner) = (before.from.site, before.from);
+    let sql = "INSERT INTO file (site, id, owner, conversation, message, place, created, complete, kept_bytes, bytes, name, type, \
+               width, height, blurhash, thumbnail, voice) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?8, 'preview', ?9, ?10, ?11, ?12, 0, 0)";
+    db.prepare_cached(sql)?.execute(params![
+        site.0,
+        new.id.number as i64,
+        owner.num,
+        before.conversation.key as i64,
+        at as i64,
+        preview::PICTURE,
+        before.time.0 as i64,
+        new.bytes as i64,
+        new.kind.name(),
+        new.picture.width,
+        new.picture.height,
+        &*new.picture.blurhash,
+    ])?;
+    count(db, owner, new.bytes as i64)
+}
+
+/// It goes from the disk as other files do.
+pub(crate) fn remove_picture(db: &Connection, site: SiteId, at: u64) -> Outcome<()> {
+    let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND message = ?2 AND place = ?3 \
+               RETURNING owner, kept_bytes";
+    let values = params![site.0, at as i64, preview::PICTURE];
+    let owner = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?));
+    match db.prepare_cached(sql)?.query_row(values, owner).optional()? {
+        Some((num, kept)) => count(db, UserId { site, num }, -kept),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn picture_of(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<File>> {
+    let sql = concat!("SELECT ", columns!(), " FROM file WHERE site = ?1 AND message = ?2 AND place = -1");
+    let values = [i64::from(site.0), at as i64];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| parse(site, row)).optional()?.map(|row| row.file))
+}
+
 /// User 0: all of the site.
 const ALL: u32 = 0;
 
@@ -287,7 +329,11 @@ fn count(db: &Connection, user: UserId, difference: i64) -> Outcome<()> {
 
 /// In the order in which they were put there.
 pub(crate) fn of_message(db: &Connection, site: SiteId, message: u64) -> Outcome<Vec<File>> {
-    let sql = concat!("SELECT ", columns!(), " FROM file WHERE site = ?1 AND message = ?2 ORDER BY place");
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM file WHERE site = ?1 AND message = ?2 AND place >= 0 ORDER BY place"
+    );
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([site.0 as i64, message as i64], |row| Ok(parse(site, row)?.file))?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -72,7 +72,7 @@ pub(crate) fn origin(
 
 /// Of a forwarded message: those that came along, and those of which it is the only message by now.
 pub(crate) fn files(db: &Connection, site: SiteId, position: u64) -> Outcome<Vec<File>> {
-    let sql = "SELECT place, id FROM file WHERE site = ?1 AND message = ?2 \
+    let sql = "SELECT place, id FROM file WHERE site = ?1 AND message = ?2 AND place >= 0 \
                UNION ALL SELECT place, file FROM file_copy WHERE site = ?1 AND message = ?2 ORDER BY 1";
     let mut statement = db.prepare_cached(sql)?;
     let values = [i64::from(site.0), position as i64];

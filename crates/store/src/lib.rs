@@ -35,6 +35,7 @@ mod open;
 mod options;
 mod poll;
 mod port;
+mod preview;
 mod profile;
 mod queue;
 mod reader;

@@ -18,6 +18,7 @@ use crate::file;
 use crate::message::{self, Lines, Newest};
 use crate::moderation::audit;
 use crate::poll;
+use crate::preview;
 use crate::rich;
 use crate::room::{self, RoomRow};
 use crate::search;
@@ -189,6 +190,10 @@ fn apply(
         MessageChange::Edit(body) if *body == before.body => return Ok(Ok(false)),
         MessageChange::Edit(body) => {
             replace_body(batch, wanted, ground, at, before, body)?;
+            let preview = before.rich.as_ref().and_then(|rich| rich.preview.as_ref());
+            if preview.is_some_and(|preview| !body.contains(&*preview.url)) {
+                preview::remove(batch.db, before.from.site, at)?;
+            }
             mark_changed(batch, at, before, State { edited: Some(wanted.time), ..State::of(before) })?;
         }
         MessageChange::Delete if before.deleted => return Ok(Ok(false)),
@@ -218,8 +223,18 @@ fn apply(
             }
             mark_changed(batch, at, before, State::of(before))?;
         }
+        MessageChange::Preview(Some(new)) => {
+            let outcome = preview::put(batch.db, at, before, new)?;
+            if outcome != Ok(true) {
+                return Ok(outcome);
+            }
+            mark_changed(batch, at, before, State::of(before))?;
+        }
+        MessageChange::Preview(None) if !preview::remove(batch.db, before.from.site, at)? => {
+            return Ok(Ok(false));
+        }
         MessageChange::ClosePoll if !poll::close(batch.db, before.from.site, at)? => return Ok(Ok(false)),
-        MessageChange::ClosePoll | MessageChange::Tally => {
+        MessageChange::ClosePoll | MessageChange::Preview(None) | MessageChange::Tally => {
             mark_changed(batch, at, before, State::of(before))?;
         }
         MessageChange::Pin(on) if before.pinned == *on => return Ok(Ok(false)),

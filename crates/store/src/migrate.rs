@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0013_profiles.sql"),
     include_str!("../migrations/sqlite/0014_merged_guests.sql"),
     include_str!("../migrations/sqlite/0015_guard.sql"),
+    include_str!("../migrations/sqlite/0016_previews.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -140,6 +140,7 @@ impl Store for Sqlite {
             | MessageChange::Pin(_)
             | MessageChange::Vote(_)
             | MessageChange::ClosePoll
+            | MessageChange::Preview(_)
             | MessageChange::Tally => 0,
         };
         let job =

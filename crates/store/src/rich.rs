@@ -10,6 +10,7 @@ use crate::fault::Outcome;
 use crate::forward;
 use crate::message::Newest;
 use crate::poll;
+use crate::preview;
 use crate::thread::{self, Root};
 use crate::user::Subs;
 use crate::writer::Batch;
@@ -19,6 +20,7 @@ pub(crate) const POLL: i64 = 1;
 pub(crate) const FORWARDED: i64 = 2;
 pub(crate) const REPLY: i64 = 4;
 pub(crate) const ROOT: i64 = 8;
+pub(crate) const PREVIEW: i64 = 16;
 
 /// Of a message that is posted: where it stands.
 pub(crate) struct Place {
@@ -113,6 +115,9 @@ pub(crate) fn remove(db: &Connection, before: &StoredMessage, position: u64) -> 
         let sql = "DELETE FROM forward WHERE site = ?1 AND message = ?2";
         db.prepare_cached(sql)?.execute(params![site.0, position as i64])?;
     }
+    if rich.preview.is_some() {
+        preview::remove(db, site, position)?;
+    }
     let sql = "UPDATE message SET rich = rich & ?2 WHERE position = ?1";
     db.prepare_cached(sql)?.execute([position as i64, REPLY | ROOT])?;
     Ok(())
@@ -140,6 +145,9 @@ pub(crate) fn load(
     }
     if bits & ROOT != 0 {
         rich.replies = thread::replies(db, id, message.seq)?;
+    }
+    if bits & PREVIEW != 0 {
+        rich.preview = preview::load(db, id.site, position)?;
     }
     Ok(Some(Box::new(rich)))
 }

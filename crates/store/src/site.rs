@@ -163,6 +163,7 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("file_bytes", "user"),
         ("file_copy", "file, message"),
         ("forward", "message"),
+        ("preview", "message"),
         ("vote", "message, user, choice"),
         ("poll_choice", "message, number"),
         ("poll", "message"),

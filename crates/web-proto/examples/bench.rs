@@ -38,6 +38,7 @@ fn main() {
             thread: None,
             number: None,
             replies: None,
+            preview: None,
         },
         position: "p1.12345".into(),
     };

@@ -75,6 +75,13 @@ pub enum Command<'a> {
         conversation: Cow<'a, str>,
         seq: u64,
     },
+    /// Take the preview of a link off one's own message, or as a moderator off anybody's. Answered by `update`.
+    DropPreview {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+    },
     /// Post a message that one can read as one's own in another conversation, with its files. Answered as `send`.
     Forward {
         #[serde(borrow)]

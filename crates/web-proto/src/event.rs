@@ -607,6 +607,28 @@ pub struct Message<'a> {
     /// A thread hangs below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<Replies>,
+    /// What its first link leads to.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview<'a>>,
+}
+
+/// What a page says of itself, as plain text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Preview<'a> {
+    /// As it stands in the message.
+    #[serde(borrow)]
+    pub url: Cow<'a, str>,
+    #[serde(borrow)]
+    pub title: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
+    pub description: Cow<'a, str>,
+    /// What the page's whole site is called.
+    #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
+    pub site: Cow<'a, str>,
+    /// Small, and made anew by the server.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<File<'a>>,
 }
 
 /// A poll of a message.

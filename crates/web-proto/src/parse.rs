@@ -8,16 +8,17 @@ use serde_json::value::RawValue;
 
 use crate::{
     CallAction, CallEntry, Code, Command, Event, File, Forwarded, Hello, MarkerSet, Media, Message, Poll,
-    Reaction, Replies, SendTo, VERSION, Welcome,
+    Preview, Reaction, Replies, SendTo, VERSION, Welcome,
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 52] = [
+const NAMES: [&str; 53] = [
     "hello",
     "send",
     "poll",
     "vote",
     "close_poll",
+    "drop_preview",
     "forward",
     "marker",
     "typing",
@@ -361,6 +362,8 @@ struct Posted<'a> {
     number: Option<u64>,
     replies: Option<Replies>,
     #[serde(borrow)]
+    preview: Option<Preview<'a>>,
+    #[serde(borrow)]
     position: Cow<'a, str>,
 }
 
@@ -386,6 +389,7 @@ impl<'a> Posted<'a> {
             thread: self.thread,
             number: self.number,
             replies: self.replies,
+            preview: self.preview,
         };
         Event::Message { message, position: self.position }
     }

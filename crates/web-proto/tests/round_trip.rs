@@ -140,6 +140,11 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             conversation,
             seq
         }),
+        (any::<u64>(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::DropPreview {
+            rid,
+            conversation,
+            seq
+        }),
         (text(), send_to(), text(), any::<u64>()).prop_map(|(id, to, conversation, seq)| Command::Forward {
             id,
             to,
@@ -678,7 +683,7 @@ fn message() -> impl Strategy<Value = Message<'static>> {
             reply_to,
             (version, edited, [deleted, pinned], call, reactions, files, rich),
         )| {
-            let (poll, forwarded, thread, number, replies) = rich;
+            let (poll, forwarded, thread, number, replies, preview) = rich;
             Message {
                 conversation,
                 seq,
@@ -699,18 +704,38 @@ fn message() -> impl Strategy<Value = Message<'static>> {
                 thread,
                 number,
                 replies,
+                preview,
             }
         },
     )
 }
 
-type RichParts =
-    (Option<Poll<'static>>, Option<Forwarded<'static>>, Option<u64>, Option<u64>, Option<Replies>);
+type RichParts = (
+    Option<Poll<'static>>,
+    Option<Forwarded<'static>>,
+    Option<u64>,
+    Option<u64>,
+    Option<Replies>,
+    Option<Preview<'static>>,
+);
 
 fn rich() -> impl Strategy<Value = RichParts> {
     let replies = (any::<u64>(), any::<u64>()).prop_map(|(count, last)| Replies { count, last });
     let forwarded = opt().prop_map(|from| Forwarded { from });
-    (option::of(poll()), option::of(forwarded), number(), number(), option::of(replies))
+    (
+        option::of(poll()),
+        option::of(forwarded),
+        number(),
+        number(),
+        option::of(replies),
+        option::of(preview()),
+    )
+}
+
+fn preview() -> impl Strategy<Value = Preview<'static>> {
+    (text(), text(), text(), text(), option::of(file())).prop_map(
+        |(url, title, description, site, picture)| Preview { url, title, description, site, picture },
+    )
 }
 
 fn poll() -> impl Strategy<Value = Poll<'static>> {

@@ -320,6 +320,7 @@ fn named_message<'a>(
         thread: thread.map(|thread| thread.root.0),
         number: thread.map(|thread| thread.number),
         replies: rich.and_then(|rich| rich.replies).map(rich::replies),
+        preview: rich.and_then(|rich| rich.preview.as_ref()).map(|preview| rich::preview(preview, links)),
     }
 }
 
@@ -680,6 +681,9 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
         }
         Command::ClosePoll { rid, conversation, seq } => {
             change_message(site, rid, &conversation, seq, chat::MessageChange::ClosePoll)?
+        }
+        Command::DropPreview { rid, conversation, seq } => {
+            change_message(site, rid, &conversation, seq, chat::MessageChange::Preview(None))?
         }
         Command::Forward { id, to, conversation, seq } => rich::forward(site, id, &to, &conversation, seq)?,
         Command::Send { id, to, body, reply_to, files, thread } => {

@@ -105,3 +105,16 @@ fn a_thread_in_a_room() {
     let lost = json!({"t": "send", "id": "b-2", "to": to, "body": "?", "thread": 2});
     assert_eq!(one(say(&mut scene, &mut ben, lost), "error")["code"], "no_such_message");
 }
+
+#[test]
+fn what_has_no_preview_loses_none() {
+    let mut scene = Scene::new();
+    let mut anna = scene.enter(Carrier::WebSocket, "anna");
+    let mut ben = scene.enter(Carrier::WebSocket, "ben");
+    anna.send(&mut scene, "ben", "a-1", "https://example.org");
+    let conversation = one(anna.hear(&mut scene), "ack")["conversation"].clone();
+    ben.hear(&mut scene);
+    let drop = json!({"t": "drop_preview", "rid": 1, "conversation": conversation, "seq": 1});
+    assert_eq!(one(say(&mut scene, &mut anna, drop.clone()), "update")["re"], 1, "it is so already");
+    assert_eq!(one(say(&mut scene, &mut ben, drop), "error")["code"], "not_allowed");
+}

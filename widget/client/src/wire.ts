@@ -50,6 +50,12 @@ export type Command =
       seq: number;
     }
   | {
+      t: "drop_preview";
+      rid: number;
+      conversation: string;
+      seq: number;
+    }
+  | {
       t: "forward";
       id: string;
       to: SendTo;
@@ -679,6 +685,8 @@ export type Event =
       number?: number;
       /** A thread hangs below it. */
       replies?: Replies;
+      /** What its first link leads to. */
+      preview?: Preview;
     }
   | {
       t: "update";
@@ -1314,6 +1322,8 @@ export type Message = {
   number?: number;
   /** A thread hangs below it. */
   replies?: Replies;
+  /** What its first link leads to. */
+  preview?: Preview;
 };
 
 /** One emoji or `:name:` on a message, and who put it there. */
@@ -1339,6 +1349,18 @@ export type Poll = {
   closed?: boolean;
   /** How many users have voted. */
   voters: number;
+};
+
+/** What a page says of itself, as plain text. */
+export type Preview = {
+  /** As it stands in the message. */
+  url: string;
+  title: string;
+  description?: string;
+  /** What the page's whole site is called. */
+  site?: string;
+  /** Small, and made anew by the server. */
+  picture?: SentFile;
 };
 
 /** One choice of a poll. */

@@ -73,20 +73,26 @@ impl Inner {
             let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| {
                 // Whoever voted last may have left, or the message was deleted: then the next change tells the count.
                 if let Ok(Ok(changed)) = outcome {
-                    node.tell_tally(user, &sub, changed);
+                    let to = changed.message.conversation.other(user);
+                    node.tell_changed_message(user, &sub, to, changed);
                 }
             };
             self.store.change_message(wanted, Box::new(done));
         }
     }
 
-    fn tell_tally(&self, user: UserId, by: &Sub, told: ChangedMessage) {
+    /// A change that no session has asked for: to all members, as of one of them. `to`: the other one, where there is one.
+    pub(crate) fn tell_changed_message(&self, user: UserId, by: &Sub, to: Option<UserId>, told: ChangedMessage) {
         let ChangedMessage { message: stored, position, members, .. } = told;
         let mine = message(stored);
         let event = |message| Event::Update { re: None, message, by: by.clone(), position };
-        // First who has voted last: what was told them at this position is not told again among all members.
+        // First that member: what was told them at this position is not told again among all members.
         self.tell(user, position, None, event(mine.clone()));
-        self.tell_members(user.site, &members, position, None, event(for_all(mine)));
+        let of_all = event(for_all(mine));
+        match to {
+            Some(to) => self.tell(to, position, None, of_all),
+            None => self.tell_members(user.site, &members, position, None, of_all),
+        }
     }
 }
 

@@ -111,6 +111,7 @@ impl Inner {
         let message = Arc::new(message);
         let event = Event::Message(Arc::clone(&message), position);
         self.tell_members(conversation.site, &members, position, Some(session.handle), event);
+        self.want_preview(conversation, seq, (session.user, &message.from), &message.body);
         self.notify_room(conversation, session.user, &members, &message.body, time);
     }
 

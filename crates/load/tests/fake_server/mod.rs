@@ -378,6 +378,7 @@ impl Server {
                 thread: None,
                 number: None,
                 replies: None,
+                preview: None,
             },
             position: "p".into(),
         });

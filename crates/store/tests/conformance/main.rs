@@ -210,6 +210,7 @@ every_store! {
         a_thread_is_read_page_by_page,
         who_follows_a_thread_sees_what_is_unread,
         one_message_is_for_who_may_read_it,
+        a_preview_is_put_on_once_and_goes_with_its_link,
     }
     sites {
         sites_are_kept_whole_and_secrets_are_newest_first,

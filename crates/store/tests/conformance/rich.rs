@@ -363,3 +363,38 @@ pub(crate) fn one_message_is_for_who_may_read_it(store: &dyn Store) {
     assert_eq!(one(ann, room, 1).as_deref(), Ok("inside"));
     assert_eq!(one(eve, room, 1), Err(Refusal::NoSuchConversation));
 }
+
+pub(crate) fn a_preview_is_put_on_once_and_goes_with_its_link(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    say(store, ann, bob, "a-1", "look: https://example.org/lake");
+    let id = direct(ann, bob);
+    let found = |url: &str, title: &str| {
+        let texts = [url, title, "Behind the hill", "Hikers"].map(Box::from);
+        let [url, title, description, site] = texts;
+        let new = chat::NewPreview { url, title, description, site, picture: None };
+        MessageChange::Preview(Some(Box::new(new)))
+    };
+    let link = "https://example.org/lake";
+    let title = |message: &StoredMessage| {
+        let preview = message.rich.as_ref().and_then(|rich| rich.preview.as_ref());
+        preview.map(|preview| preview.title.to_string())
+    };
+    let elsewhere = change(store, id, Seq(1), ann, found("https://example.org/other", "Other"), 1);
+    assert_eq!(elsewhere.err(), Some(Refusal::NoSuchMessage), "it was edited meanwhile");
+    let put = change(store, id, Seq(1), ann, found(link, "A new lake"), 1).expect("it is hers");
+    assert!(put.changed && put.message.version > 0);
+    assert_eq!(title(&read(store, bob, id, Seq(1))).as_deref(), Some("A new lake"));
+    assert!(!change(store, id, Seq(1), ann, found(link, "Another"), 2).expect("again").changed);
+    let drop = |by| change(store, id, Seq(1), by, MessageChange::Preview(None), 3);
+    assert_eq!(drop(bob).err(), Some(Refusal::NotAllowed));
+    assert!(drop(ann).expect("her own").changed && !drop(ann).expect("again").changed);
+    assert_eq!(title(&read(store, bob, id, Seq(1))), None);
+
+    change(store, id, Seq(1), ann, found(link, "A new lake"), 4).expect("it is hers");
+    let edit =
+        |body: &str| change(store, id, Seq(1), ann, MessageChange::Edit(body.into()), 5).expect("her own");
+    assert_eq!(title(&edit("see https://example.org/lake!").message).as_deref(), Some("A new lake"));
+    assert_eq!(title(&edit("no link").message), None);
+    change(store, id, Seq(1), ann, MessageChange::Delete, 6).expect("her own");
+    assert_eq!(change(store, id, Seq(1), ann, found("", "x"), 7).err(), Some(Refusal::NoSuchMessage));
+}

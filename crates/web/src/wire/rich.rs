@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chat::{Seq, SiteId, Timestamp};
 use web_proto::{Code, SendTo};
 
-use super::{Asked, message, parse_conversation, to};
+use super::{Asked, file, message, parse_conversation, to};
 use crate::files::Links;
 
 pub(crate) fn poll(poll: &chat::Poll) -> web_proto::Poll<'_> {
@@ -38,6 +38,16 @@ pub(crate) fn replies(replies: chat::Replies) -> web_proto::Replies {
 
 pub(crate) fn thread<'a>(thread: &'a chat::Thread, links: &Links) -> web_proto::Thread<'a> {
     web_proto::Thread { root: message(&thread.root, links), follows: thread.follows, unread: thread.unread }
+}
+
+pub(crate) fn preview<'a>(preview: &'a chat::Preview, links: &Links) -> web_proto::Preview<'a> {
+    web_proto::Preview {
+        url: Cow::Borrowed(&preview.url),
+        title: Cow::Borrowed(&preview.title),
+        description: Cow::Borrowed(&preview.description),
+        site: Cow::Borrowed(&preview.site),
+        picture: preview.picture.as_ref().map(|picture| file(picture, links)),
+    }
 }
 
 /// A poll that somebody posts.

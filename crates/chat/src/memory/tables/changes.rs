@@ -231,6 +231,7 @@ impl Line {
             MessageChange::Edit(body) => {
                 self.replace_body(body, wanted.time);
                 self.since.edited = Some(wanted.time);
+                self.lose_preview();
                 Ok(true)
             }
             MessageChange::Delete if self.since.deleted => Ok(false),
@@ -245,6 +246,7 @@ impl Line {
             MessageChange::Pin(on) => Ok(std::mem::replace(&mut self.since.pinned, on) != on),
             MessageChange::Vote(choices) => self.vote(&choices, wanted.by, wanted.time),
             MessageChange::ClosePoll => self.close_poll(),
+            MessageChange::Preview(preview) => self.preview(preview),
             MessageChange::Tally => Ok(true),
             MessageChange::React { reaction, on: true } => self.put(reaction, wanted.by),
             MessageChange::React { reaction, on: false } => Ok(self.take_off(&reaction, wanted.by)),

@@ -3,9 +3,9 @@
 use super::{Line, Tables};
 use crate::room::{Act, Standing};
 use crate::{
-    ANSWER_WITHIN, Choice, ConversationId, File, Forwarded, HistoryPage, InThread, NAMED, NewPoll, NewRich,
-    Poll, Refusal, Replies, Rich, Seq, StoredMessage, Sub, ThreadChange, ThreadRow, Timestamp, UserId,
-    may_send_files,
+    ANSWER_WITHIN, Choice, ConversationId, File, Forwarded, HistoryPage, InThread, NAMED, NewPoll,
+    NewPreview, NewRich, Poll, Preview, Refusal, Replies, Rich, Seq, StoredMessage, Sub, ThreadChange,
+    ThreadRow, Timestamp, UserId, may_send_files,
 };
 
 #[derive(Default)]
@@ -14,6 +14,7 @@ pub(super) struct Bears {
     forwarded: Option<Forwarded>,
     thread: Option<InThread>,
     replies: Option<Replies>,
+    preview: Option<Preview>,
 }
 
 struct Votes {
@@ -87,7 +88,7 @@ impl Tables {
         });
         let forwarded = forwarded.map(|forward| Forwarded { from: forward.author });
         if let Some(line) = self.line_of(id, seq) {
-            line.bears = Some(Box::new(Bears { poll, forwarded, thread, replies: None }));
+            line.bears = Some(Box::new(Bears { poll, forwarded, thread, ..Bears::default() }));
         }
         (self.files_of(id, seq), thread)
     }
@@ -121,7 +122,8 @@ impl Tables {
         let sub = |user: &UserId| self.users.get(user).map(|row| row.profile.sub.clone());
         let poll = bears.poll.as_ref().map(|votes| votes.seen(reader, sub));
         let forwarded = bears.forwarded.clone();
-        Some(Box::new(Rich { poll, forwarded, thread: bears.thread, replies: bears.replies }))
+        let Bears { thread, replies, .. } = **bears;
+        Some(Box::new(Rich { poll, forwarded, thread, replies, preview: bears.preview.clone() }))
     }
 
     pub(in crate::memory) fn thread_history(
@@ -198,6 +200,20 @@ impl Tables {
     }
 }
 
+/// The picture's row is not kept here: this store has no quotas for it, and nobody asks for its bytes.
+fn seen(new: NewPreview) -> Preview {
+    let picture = new.picture.map(|picture| File {
+        id: picture.id,
+        name: "preview".into(),
+        kind: picture.kind,
+        bytes: picture.bytes,
+        picture: Some(picture.picture),
+        duration_ms: None,
+        voice: false,
+    });
+    Preview { url: new.url, title: new.title, description: new.description, site: new.site, picture }
+}
+
 impl Votes {
     fn seen(&self, reader: UserId, sub: impl Fn(&UserId) -> Option<Sub>) -> Poll {
         let texts = self.asked.choices.iter().map(|text| &**text);
@@ -255,10 +271,35 @@ impl Line {
         Ok(!std::mem::replace(&mut votes.closed, true))
     }
 
+    /// Answers whether anything is another than before.
+    pub(super) fn preview(&mut self, preview: Option<Box<NewPreview>>) -> Result<bool, Refusal> {
+        let Some(new) = preview else {
+            let dropped = self.bears.as_mut().and_then(|bears| bears.preview.take()).is_some();
+            return Ok(dropped);
+        };
+        if !self.body.contains(&*new.url) {
+            return Err(Refusal::NoSuchMessage);
+        }
+        let bears = self.bears.get_or_insert_default();
+        let is_new = bears.preview.is_none();
+        bears.preview.get_or_insert_with(|| seen(*new));
+        Ok(is_new)
+    }
+
+    /// A link that is not in the body any more.
+    pub(super) fn lose_preview(&mut self) {
+        let body = &self.body;
+        if let Some(bears) = &mut self.bears
+            && bears.preview.as_ref().is_some_and(|preview| !body.contains(&*preview.url))
+        {
+            bears.preview = None;
+        }
+    }
+
     /// A message that was taken back keeps its place in threads only.
     pub(super) fn bear_nothing(&mut self) {
         if let Some(bears) = &mut self.bears {
-            (bears.poll, bears.forwarded) = (None, None);
+            (bears.poll, bears.forwarded, bears.preview) = (None, None, None);
             if bears.thread.is_none() && bears.replies.is_none() {
                 self.bears = None;
             }

@@ -1,0 +1,173 @@
+//! Previews of links: what the page says of itself, put on a message some moments after it was posted.
+//!
+//! Asking strangers' pages is another's part ([`Previewer`]). Here is decided for which messages: the site has switched it on, the message
+//! has a link, and nobody waits to be answered by a stranger.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::node::Inner;
+use crate::{
+    ChangeMessage, ChangedMessage, ConversationId, File, FileId, FileType, MessageChange, Node, Picture,
+    Refusal, Seq, StoreError, Sub, Timestamp, UserId,
+};
+
+/// As a message shows it. Plain text, of a stranger's page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preview {
+    /// As it stands in the message.
+    pub url: Box<str>,
+    pub title: Box<str>,
+    /// This and the next may be empty.
+    pub description: Box<str>,
+    pub site: Box<str>,
+    pub picture: Option<File>,
+}
+
+/// What was found, to be put on a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPreview {
+    pub url: Box<str>,
+    pub title: Box<str>,
+    pub description: Box<str>,
+    pub site: Box<str>,
+    pub picture: Option<NewPicture>,
+}
+
+/// A picture whose bytes lie there already, made anew. It goes with the message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPicture {
+    pub id: FileId,
+    pub kind: FileType,
+    pub bytes: u64,
+    pub picture: Picture,
+}
+
+/// A message whose link wants a preview.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreviewWanted {
+    pub conversation: ConversationId,
+    pub seq: Seq,
+    /// Who has posted it.
+    pub by: UserId,
+    pub by_sub: Sub,
+    pub url: Box<str>,
+}
+
+/// Who asks pages what they are. Called on threads of the store: must not block, and holds a bounded number of wishes.
+pub trait Previewer: Send + Sync + 'static {
+    fn wanted(&self, wanted: PreviewWanted);
+}
+
+/// The node's, once it has one.
+pub(crate) type PreviewerSlot = OnceLock<Arc<dyn Previewer>>;
+
+impl Node {
+    /// From now on links are previewed by way of this, on sites that want it.
+    pub fn preview_by(&self, previewer: Arc<dyn Previewer>) {
+        let _ = self.inner().previewer.set(previewer);
+    }
+
+    /// What was found for a link. Where the message is gone, or its author no member any more, nothing happens; `then` hears whether it
+    /// is there now.
+    pub fn put_preview(
+        &self,
+        of: PreviewWanted,
+        preview: NewPreview,
+        now: Timestamp,
+        then: impl FnOnce(bool) + Send + 'static,
+    ) {
+        let inner = self.inner().clone();
+        let PreviewWanted { conversation, seq, by, by_sub, .. } = of;
+        let change = MessageChange::Preview(Some(Box::new(preview)));
+        let wanted = ChangeMessage { conversation, seq, by, change, time: now };
+        let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome {
+            Ok(Ok(told)) if told.changed => {
+                inner.tell_changed_message(by, &by_sub, conversation.other(by), told);
+                then(true);
+            }
+            _ => then(false),
+        };
+        self.inner().store.change_message(wanted, Box::new(done));
+    }
+}
+
+impl Inner {
+    /// A message was posted: costs nothing where nobody previews.
+    pub(crate) fn want_preview(
+        &self,
+        conversation: ConversationId,
+        seq: Seq,
+        by: (UserId, &Sub),
+        body: &str,
+    ) {
+        let Some(previewer) = self.previewer.get() else { return };
+        let is_on = self.sites.by_id(conversation.site).is_some_and(|live| live.site.settings.previews.on);
+        if !is_on {
+            return;
+        }
+        if let Some(url) = first_link(body) {
+            let (by, by_sub) = (by.0, by.1.clone());
+            previewer.wanted(PreviewWanted { conversation, seq, by, by_sub, url: url.into() });
+        }
+    }
+}
+
+/// Longest address that is looked at.
+const URL_BYTES: usize = 2_048;
+
+/// The first address of a page in a text, as readers see it end.
+pub fn first_link(body: &str) -> Option<&str> {
+    let start = ["https://", "http://"].iter().filter_map(|scheme| body.find(scheme)).min()?;
+    let rest = &body[start..];
+    let ends = |c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '|' | '\\' | '^')
+    };
+    let link = &rest[..rest.find(ends).unwrap_or(rest.len())];
+    // A bracket that was opened before the address closes after it.
+    let link = link.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~']);
+    let link = match link.matches('(').count() < link.matches(')').count() {
+        true => link.trim_end_matches(')'),
+        false => link,
+    };
+    let link = link.trim_end_matches([']', '}', '.', ',']);
+    let has_host = link.split_once("://").is_some_and(|(_, host)| !host.is_empty());
+    (has_host && link.len() <= URL_BYTES).then_some(link)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_first_link_of_a_text() {
+        for (body, link) in [
+            ("look: https://example.org/a?b=c.", Some("https://example.org/a?b=c")),
+            ("http://example.org/x, https://other.example", Some("http://example.org/x")),
+            ("(see https://example.org/a_(b))", Some("https://example.org/a_(b)")),
+            ("[words](https://example.org/a)", Some("https://example.org/a")),
+            ("**https://example.org/**", Some("https://example.org/")),
+            ("<https://example.org/a>", Some("https://example.org/a")),
+            ("https://", None),
+            ("https://.", None),
+            ("example.org", None),
+            ("mailto:a@example.org", None),
+            ("", None),
+        ] {
+            assert_eq!(first_link(body), link, "{body}");
+        }
+        assert_eq!(first_link(&format!("https://example.org/{}", "x".repeat(3_000))), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_link_stands_in_the_text(body in "(https?://|[a-z.()<> \\[\\]]|é|\u{1F600}){0,30}", any: String) {
+            for body in [body, any] {
+                if let Some(link) = first_link(&body) {
+                    prop_assert!(body.contains(link) && link.starts_with("http") && !link.contains(char::is_whitespace));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Asks pages what they are: a few at a time, each address once in a while, with pictures made anew.
+
+use std::collections::HashMap;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use chat::{
+    Blobs, FileId, FileType, NewPicture, NewPreview, Node, Picture, PreviewWanted, Previewer, Rendition,
+    SiteId,
+};
+use preview::{Client, Page};
+use rand::Rng;
+use tokio::sync::{Semaphore, mpsc};
+use web::files::{Pictures, Remade};
+
+/// Wishes that wait; beyond, messages stay without a preview.
+const WAITING: usize = 256;
+/// Pages that are asked at once.
+const AT_ONCE: usize = 4;
+/// Addresses whose answers are kept, for so long; no answer is one too.
+const KEPT: usize = 512;
+const KEPT_FOR: Duration = Duration::from_secs(3_600);
+const NOTHING_FOR: Duration = Duration::from_secs(300);
+/// A picture that takes more, small as it is then, is left out.
+const PICTURE_BYTES: u64 = 128 * 1024;
+
+/// What a page says, ready for any message.
+#[derive(Clone)]
+struct Found {
+    page: Arc<Page>,
+    picture: Option<Arc<Small>>,
+}
+
+/// A picture in the size in which it is shown.
+struct Small {
+    kind: FileType,
+    picture: Picture,
+    bytes: Vec<u8>,
+}
+
+/// Takes the node's wishes.
+pub(crate) struct Desk {
+    wishes: mpsc::Sender<PreviewWanted>,
+}
+
+impl Previewer for Desk {
+    fn wanted(&self, wanted: PreviewWanted) {
+        if self.wishes.try_send(wanted).is_err() {
+            tracing::debug!("too many links wait for a preview");
+        }
+    }
+}
+
+struct Office {
+    client: Client,
+    node: Arc<Node>,
+    /// None: this node keeps no files, so previews have no pictures.
+    blobs: Option<Arc<dyn Blobs>>,
+    pictures: Arc<dyn Pictures>,
+    kept: Mutex<HashMap<Box<str>, (Instant, Option<Found>)>>,
+}
+
+/// Begins to answer wishes; ends with the runtime.
+pub(crate) fn begin(
+    client: Client,
+    node: &Arc<Node>,
+    blobs: Option<Arc<dyn Blobs>>,
+    pictures: Arc<dyn Pictures>,
+    runtime: &tokio::runtime::Handle,
+) {
+    let (wishes, waiting) = mpsc::channel(WAITING);
+    let office = Office { client, node: Arc::clone(node), blobs, pictures, kept: Mutex::default() };
+    runtime.spawn(Arc::new(office).serve(waiting));
+    node.preview_by(Arc::new(Desk { wishes }));
+}
+
+impl Office {
+    async fn serve(self: Arc<Self>, mut waiting: mpsc::Receiver<PreviewWanted>) {
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        while let Some(wanted) = waiting.recv().await {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+            let office = Arc::clone(&self);
+            tokio::spawn(async move {
+                office.answer(wanted).await;
+                drop(place);
+            });
+        }
+    }
+
+    async fn answer(&self, wanted: PreviewWanted) {
+        let found = match self.known(&wanted.url) {
+            Some(found) => found,
+            None => {
+                let found = self.look(&wanted.url, wanted.by.site).await;
+                self.keep(&wanted.url, found.clone());
+                found
+            }
+        };
+        let Some(Found { page, picture }) = found else { return };
+        let picture = picture.and_then(|small| self.place(wanted.by.site, &small));
+        let preview = NewPreview {
+            url: wanted.url.clone(),
+            title: page.title.as_str().into(),
+            description: page.description.as_str().into(),
+            site: page.site.as_str().into(),
+            picture: picture.clone(),
+        };
+        let (blobs, runtime) = (self.blobs.clone(), tokio::runtime::Handle::current());
+        self.node.put_preview(wanted, preview, crate::now(), move |is_there| {
+            // Nobody needs the bytes of a picture that no message has.
+            if let (false, Some(blobs), Some(picture)) = (is_there, blobs, picture) {
+                runtime.spawn_blocking(move || blobs.remove(picture.id));
+            }
+        });
+    }
+
+    /// The outer None: it must be asked.
+    fn known(&self, url: &str) -> Option<Option<Found>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get(url).filter(|(until, _)| *until > Instant::now()).map(|(_, found)| found.clone())
+    }
+
+    fn keep(&self, url: &str, found: Option<Found>) {
+        let life = if found.is_some() { KEPT_FOR } else { NOTHING_FOR };
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT {
+            let now = Instant::now();
+            kept.retain(|_, (until, _)| *until > now);
+        }
+        if kept.len() >= KEPT
+            && let Some(first) = kept.iter().min_by_key(|(_, (until, _))| *until).map(|(url, _)| url.clone())
+        {
+            kept.remove(&first);
+        }
+        kept.insert(url.into(), (Instant::now() + life, found));
+    }
+
+    /// None: it says nothing of itself, or nothing at all.
+    async fn look(&self, url: &str, site: SiteId) -> Option<Found> {
+        let address = self.client.parse(url).ok()?;
+        let (page, at) = match self.client.page(&address).await {
+            Ok(found) => found,
+            Err(why) => {
+                tracing::debug!(%why, "a page has no preview");
+                return None;
+            }
+        };
+        if page.title.is_empty() {
+            return None;
+        }
+        let picture = match (&page.picture, &self.blobs) {
+            (Some(reference), Some(blobs)) => match self.client.picture(&at, reference).await {
+                Ok(bytes) => self.small(blobs, site, bytes).await,
+                Err(_) => None,
+            },
+            _ => None,
+        };
+        Some(Found { page: Arc::new(page), picture: picture.map(Arc::new) })
+    }
+
+    /// Made anew, in the size of a thumbnail.
+    async fn small(&self, blobs: &Arc<dyn Blobs>, site: SiteId, bytes: Vec<u8>) -> Option<Small> {
+        let (blobs, pictures) = (Arc::clone(blobs), Arc::clone(&self.pictures));
+        let made = tokio::task::spawn_blocking(move || {
+            let id = fresh(site);
+            let made = small(&*blobs, &*pictures, id, &bytes);
+            if let Err(error) = blobs.remove(id) {
+                tracing::warn!(%error, "what was left of a picture stays");
+            }
+            made
+        });
+        made.await.ok()?.ok()?
+    }
+
+    /// Writes a picture for one message.
+    fn place(&self, site: SiteId, small: &Small) -> Option<NewPicture> {
+        let blobs = self.blobs.as_ref()?;
+        let id = fresh(site);
+        let write = || -> io::Result<()> {
+            let mut file = blobs.create(id, Rendition::Picture)?;
+            file.write_all(&small.bytes)?;
+            file.sync_all()?;
+            blobs.settle(id)
+        };
+        match tokio::task::block_in_place(write) {
+            Ok(()) => {
+                let bytes = small.bytes.len() as u64;
+                Some(NewPicture { id, kind: small.kind, bytes, picture: small.picture.clone() })
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the picture of a preview cannot be written");
+                None
+            }
+        }
+    }
+}
+
+fn fresh(site: SiteId) -> FileId {
+    FileId { site, number: rand::rng().random() }
+}
+
+/// The thumbnail of a picture, or the picture where that is small already; None where it is none.
+fn small(blobs: &dyn Blobs, pictures: &dyn Pictures, id: FileId, bytes: &[u8]) -> io::Result<Option<Small>> {
+    let kind = FileType::of(&bytes[..bytes.len().min(FileType::HEAD_BYTES)], false);
+    if !kind.is_picture() {
+        return Ok(None);
+    }
+    let mut upload = blobs.upload(id)?;
+    upload.write_all(bytes)?;
+    upload.seek(SeekFrom::Start(0))?;
+    let (whole, thumbnail) = (blobs.create(id, Rendition::Picture)?, blobs.create(id, Rendition::Thumbnail)?);
+    let read = |rendition| read_all(blobs, id, rendition);
+    let Ok(Remade { kind, picture, .. }) = pictures.remake(upload, kind, whole, thumbnail) else {
+        return Ok(None);
+    };
+    blobs.settle(id)?;
+    let rendition = if picture.has_thumbnail { Rendition::Thumbnail } else { Rendition::Picture };
+    let bytes = read(rendition)?;
+    let (width, height) = match picture.has_thumbnail {
+        true => fitted(picture.width, picture.height),
+        false => (picture.width, picture.height),
+    };
+    let is_small = bytes.len() as u64 <= PICTURE_BYTES && !bytes.is_empty();
+    let picture = Picture { width, height, has_thumbnail: false, ..picture };
+    Ok(is_small.then_some(Small { kind, picture, bytes }))
+}
+
+fn read_all(blobs: &dyn Blobs, id: FileId, rendition: Rendition) -> io::Result<Vec<u8>> {
+    let blob = blobs.open(id, rendition)?;
+    let size = usize::try_from(blob.bytes().min(PICTURE_BYTES + 1)).unwrap_or(0);
+    let mut bytes = vec![0; size];
+    blob.read_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
+/// As the thumbnail was scaled.
+fn fitted(width: u32, height: u32) -> (u32, u32) {
+    let longest = u64::from(width.max(height)).max(1);
+    let scaled = |side: u32| {
+        u32::try_from(u64::from(side) * u64::from(picture::THUMBNAIL_SIDE) / longest).unwrap_or(1).max(1)
+    };
+    (scaled(width), scaled(height))
+}

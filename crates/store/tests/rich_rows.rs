@@ -1,0 +1,133 @@
+//! What SQLite keeps of polls, threads, forwarded messages and previews: nothing for a message that bears nothing, and nothing that stays
+//! when its site goes.
+
+mod asking;
+
+use asking::{Directory, NOW, add_site, ask, direct, message, put, say};
+use chat::{
+    Append, ChangeMessage, FileId, FileStore, FileType, MessageChange, NewPicture, NewPoll, NewPreview,
+    NewRich, NewRoom, Picture, Post, RoomKind, RoomLimits, RoomName, RoomStore, Seq, Store, ThreadChange,
+    ThreadStore, UserId,
+};
+use rusqlite::Connection;
+use store::{Options, Sqlite};
+
+const TABLES: [&str; 9] = [
+    "poll",
+    "poll_choice",
+    "vote",
+    "forward",
+    "file_copy",
+    "thread",
+    "thread_reply",
+    "thread_follow",
+    "preview",
+];
+
+fn open(directory: &Directory) -> Sqlite {
+    Sqlite::open(&directory.file(), Options::default()).expect("it opens")
+}
+
+fn change(store: &Sqlite, by: UserId, other: UserId, change: MessageChange) {
+    let wanted = ChangeMessage { conversation: direct(by, other), seq: Seq(1), by, change, time: NOW };
+    ask(|done| store.change_message(wanted, done)).expect("it may be changed");
+}
+
+fn room(store: &Sqlite, owner: UserId) -> RoomName {
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let limits = RoomLimits::default();
+    let joined = ask(|done| store.create_room(owner, new, limits, NOW, done)).expect("it is allowed");
+    RoomName::Id(joined.row.id)
+}
+
+fn post(store: &Sqlite, room: &RoomName, from: UserId, id: &str, thread: Option<u64>) {
+    let rich = NewRich { thread: thread.map(Seq), ..NewRich::default() }.boxed();
+    let post = Post {
+        room: room.clone(),
+        from,
+        client_id: id.into(),
+        body: "hi".into(),
+        time: NOW,
+        reply_to: None,
+        files: Vec::new(),
+        rich,
+    };
+    ask(|done| store.post(post, RoomLimits::default(), done)).expect("a member may");
+}
+
+#[test]
+fn a_message_that_bears_nothing_writes_nothing_beside() {
+    let directory = Directory::quick();
+    let store = open(&directory);
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    let room = room(&store, ann);
+    for number in 0..50 {
+        say(&store, ann, bob, &format!("d{number}"), "hi");
+        post(&store, &room, ann, &format!("r{number}"), None);
+    }
+    let db = Connection::open(directory.file()).expect("a file");
+    let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
+    for table in TABLES {
+        assert_eq!(count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
+    }
+    assert_eq!(count("SELECT sum(rich) FROM message"), 0);
+}
+
+#[test]
+fn all_of_it_goes_with_the_site() {
+    let directory = Directory::quick();
+    let store = open(&directory);
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    let choices = ["a", "b"].map(Box::from).to_vec();
+    let poll = NewPoll { choices, multiple: false, anonymous: false, ends: None };
+    let rich = NewRich { poll: Some(poll), ..NewRich::default() }.boxed();
+    let append = Append { rich, ..message(ann, bob, "p", "Where?") };
+    ask(|done| store.append_with_files(append, Vec::new(), done)).expect("one may ask");
+    change(&store, bob, ann, MessageChange::Vote(vec![1]));
+    let room = room(&store, ann);
+    post(&store, &room, ann, "r1", None);
+    post(&store, &room, ann, "r2", Some(1));
+    let RoomName::Id(id) = room else { panic!("it was made by hand") };
+    let none = ThreadChange::default();
+    assert!(ask(|done| store.change_thread(ann, id, Seq(1), none, done)).expect("she may").read.is_some());
+    let db = Connection::open(directory.file()).expect("a file");
+    let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
+    let rows = || TABLES.iter().map(|table| count(&format!("SELECT count(*) FROM {table}"))).sum::<i64>();
+    assert_eq!(rows(), 7, "a poll of two choices, a vote; a thread, a reply, and who follows it");
+    assert!(store.remove_site(site).expect("the store works"));
+    assert_eq!(rows(), 0);
+}
+
+#[test]
+fn the_picture_of_a_preview_is_a_file_of_the_message() {
+    let directory = Directory::quick();
+    let store = open(&directory);
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    say(&store, ann, bob, "1", "https://example.org/");
+    let id = FileId { site, number: 7 };
+    let found = || {
+        let picture = Picture { width: 4, height: 3, blurhash: "x".into(), has_thumbnail: false };
+        let picture = NewPicture { id, kind: FileType::named("image/png"), bytes: 40, picture };
+        let [url, title, description, name] = ["https://example.org/", "Title", "", ""].map(Box::from);
+        let new = NewPreview { url, title, description, site: name, picture: Some(picture) };
+        MessageChange::Preview(Some(Box::new(new)))
+    };
+    change(&store, ann, bob, found());
+    let db = Connection::open(directory.file()).expect("a file");
+    let kept = || {
+        let sql = "SELECT bytes FROM file_bytes WHERE user = ?1";
+        db.query_row(sql, [ann.num], |row| row.get::<_, i64>(0)).expect("it is counted")
+    };
+    assert_eq!(kept(), 40);
+    let seen = ask(|done| store.message(bob, direct(ann, bob), Seq(1), done)).expect("he may read it");
+    assert!(seen.files.is_empty(), "it is not shown as a file");
+    let preview = seen.rich.and_then(|rich| rich.preview).expect("it has one");
+    assert_eq!(preview.picture.map(|picture| picture.id), Some(id));
+    assert!(ask(|done| store.file(id, done)).is_some_and(|row| row.is_posted));
+    change(&store, ann, bob, MessageChange::Preview(None));
+    assert_eq!(kept(), 0);
+    assert_eq!(store.stale_files(NOW, 9).expect("the store works"), [id], "its bytes go by the sweep");
+}
