@@ -550,6 +550,9 @@ export class FakeClient implements Client {
       closePoll: async (key, seq) => {
         this.note(`close ${key} ${seq}`);
       },
+      dropPreview: async (key, seq) => {
+        this.note(`drop preview ${key} ${seq}`);
+      },
       thread: async (key, seq) => thread(key, seq),
       threads: async key =>
         this.timeline(key).messages.flatMap(one => (one.replies ? [thread(key, one.seq ?? 0)] : [])),

@@ -24,6 +24,7 @@ import type {
   Person,
   Poll,
   Presence,
+  Preview,
   PushSubscription as PushSubscribing,
   QuietHours,
   Replies,
@@ -498,6 +499,8 @@ export interface Message {
   thread?: number;
   /** A thread hangs below it. */
   replies?: Replies;
+  /** What its first link leads to. */
+  preview?: Preview;
   /** A change of it has not reached the server yet. */
   changing?: true;
   /** Of own messages: how far it came; `held`: a moderator is to read it first. Of others: `received`. */
@@ -538,6 +541,8 @@ export interface Rich {
   /** Takes the place of one's vote of before; no choices take it back. */
   vote(key: ConversationKey, seq: number, choices: readonly number[]): Promise<void>;
   closePoll(key: ConversationKey, seq: number): Promise<void>;
+  /** What the link leads to is not shown any more. */
+  dropPreview(key: ConversationKey, seq: number): Promise<void>;
   thread(
     key: ConversationKey,
     seq: number,

@@ -35,6 +35,7 @@ export type {
   Person,
   Poll,
   Presence,
+  Preview,
   Profile,
   PushSubscription as PushSubscribing,
   QuietHours,

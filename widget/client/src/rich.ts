@@ -52,6 +52,9 @@ export function richOf({ replica, ask, send }: Host): Rich {
     async closePoll(key, seq) {
       await ask({ t: 'close_poll', conversation: idOf(key), seq });
     },
+    async dropPreview(key, seq) {
+      await ask({ t: 'drop_preview', conversation: idOf(key), seq });
+    },
     async thread(key, seq, change = {}) {
       const event = await ask({ t: 'thread', conversation: idOf(key), seq, ...change });
       if (event.t !== 'thread') throw new RequestError('internal');

@@ -39,9 +39,22 @@ export function seenOf(
   | 'forwarded'
   | 'thread'
   | 'replies'
+  | 'preview'
 > {
-  const { reply_to, edited, deleted, pinned, call, reactions, files, poll, forwarded, thread, replies } =
-    message;
+  const {
+    reply_to,
+    edited,
+    deleted,
+    pinned,
+    call,
+    reactions,
+    files,
+    poll,
+    forwarded,
+    thread,
+    replies,
+    preview,
+  } = message;
   return {
     ...(reply_to !== undefined && { replyTo: reply_to }),
     ...(edited !== undefined && { edited }),
@@ -54,5 +67,6 @@ export function seenOf(
     ...(forwarded && { forwarded }),
     ...(thread && { thread }),
     ...(replies && { replies }),
+    ...(preview && { preview }),
   };
 }

@@ -3,7 +3,7 @@
 import type { Client, ConversationKey, Message } from '@kith/client';
 import '../icon/late_shapes.ts';
 import type { MenuItem, MenuRequest, QuickItem } from '../menu/menu.tsx';
-import { askToClose, copyLink, forward } from '../rich/deeds.ts';
+import { askToClose, copyLink, dropPreview, forward } from '../rich/deeds.ts';
 import { isOpen } from '../rich/result.ts';
 import { richWords } from '../rich/words.ts';
 import { askToReport } from '../safety/ask_to_report.ts';
@@ -142,7 +142,7 @@ function threadItems(message: Message, deeds: MessageDeeds, { wording }: Surroun
 }
 
 function richItems(message: Message, deeds: MessageDeeds, surroundings: Surroundings): MenuItem[] {
-  const { seq, poll } = message;
+  const { seq, poll, preview } = message;
   if (seq === undefined || message.deleted) return [];
   const words = richWords.of(surroundings.wording);
   const mayClose = poll && isOpen(poll, Date.now()) && (message.mine || deeds.mayRemove(message));
@@ -153,6 +153,12 @@ function richItems(message: Message, deeds: MessageDeeds, surroundings: Surround
         icon: 'forward',
         text: words.forward,
         run: () => forward(message, deeds.conversation, surroundings),
+      },
+    preview &&
+      (message.mine || deeds.mayRemove(message)) && {
+        icon: 'close',
+        text: words.dropPreview,
+        run: () => dropPreview(message, deeds.conversation, surroundings),
       },
     mayClose && {
       icon: 'check',

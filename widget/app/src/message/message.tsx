@@ -176,7 +176,7 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
       ) : (
         message.body !== '' && <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
       )}
-      {(message.poll || message.replies) && <Late part={belowPart} {...rich} />}
+      {(message.poll || message.replies || message.preview) && <Late part={belowPart} {...rich} />}
       <span class="meta">
         {message.pinned && (
           <span class="meta-pin" title={words.pinned}>

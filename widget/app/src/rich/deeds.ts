@@ -29,6 +29,14 @@ export function copyLink(message: Message, key: ConversationKey, surroundings: S
     );
 }
 
+export function dropPreview(message: Message, key: ConversationKey, surroundings: Surroundings): void {
+  const { client, announce, wording } = surroundings;
+  client
+    .rich()
+    .then(rich => rich.dropPreview(key, message.seq ?? 0))
+    .catch(() => announce(richWords.of(wording).somethingFailed));
+}
+
 export function askToClose(message: Message, key: ConversationKey, surroundings: Surroundings): void {
   const { client, announce, confirm, wording } = surroundings;
   const words = richWords.of(wording);

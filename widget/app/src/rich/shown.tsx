@@ -8,6 +8,7 @@ import { useSheet } from '../sheets.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import { PollView } from './poll.tsx';
+import { PreviewCard } from './preview.tsx';
 import css from './rich.css?inline';
 import { richWords } from './words.ts';
 
@@ -62,9 +63,10 @@ export function Below({ message, deeds }: Props) {
   const words = useWords(richWords);
   const { wording } = useSurroundings();
   const now = useNow();
-  const { poll, replies, seq } = message;
+  const { poll, replies, seq, preview } = message;
   return (
     <>
+      {preview && <PreviewCard preview={preview} />}
       {poll && <PollView message={message} poll={poll} deeds={deeds} />}
       {replies && seq !== undefined && !deeds.inThread && (
         <button

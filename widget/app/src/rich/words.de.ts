@@ -42,6 +42,7 @@ export const de = (plural: Plural): RichWords => ({
   forwardedFrom: name => `Weitergeleitet von ${name}`,
   forwardedHidden: 'Weitergeleitet',
   forwardNothing: 'Niemand gefunden',
+  dropPreview: 'Vorschau entfernen',
   copyLink: 'Link kopieren',
   linkCopied: 'Link kopiert',
   linkTitle: 'Diese Nachricht kann nicht gezeigt werden',

@@ -39,6 +39,7 @@ export const en = (plural: Plural) => ({
   forwardedFrom: (name: string) => `Forwarded from ${name}`,
   forwardedHidden: 'Forwarded',
   forwardNothing: 'Nobody found',
+  dropPreview: 'Remove the preview',
   copyLink: 'Copy link',
   linkCopied: 'Link copied',
   linkTitle: 'This message cannot be shown',
