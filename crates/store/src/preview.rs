@@ -1,6 +1,6 @@
 //! Previews of links. The picture is a file of the message, in no place that is shown as one.
 
-use chat::{FileId, FileType, NewPreview, Preview, Refusal, SiteId, StoredMessage, UserId};
+use chat::{NewPreview, Preview, Refusal, SiteId, StoredMessage};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;

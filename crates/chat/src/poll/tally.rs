@@ -82,7 +82,13 @@ impl Inner {
     }
 
     /// A change that no session has asked for: to all members, as of one of them. `to`: the other one, where there is one.
-    pub(crate) fn tell_changed_message(&self, user: UserId, by: &Sub, to: Option<UserId>, told: ChangedMessage) {
+    pub(crate) fn tell_changed_message(
+        &self,
+        user: UserId,
+        by: &Sub,
+        to: Option<UserId>,
+        told: ChangedMessage,
+    ) {
         let ChangedMessage { message: stored, position, members, .. } = told;
         let mine = message(stored);
         let event = |message| Event::Update { re: None, message, by: by.clone(), position };
