@@ -10,6 +10,7 @@ import { rowActions } from '../chats_tab/row_menu.ts';
 import { chatWords } from '../chats_tab/words.ts';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
+import { Late, late } from '../late.tsx';
 import { useSheet } from '../sheets.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { together, useWords } from '../wording/late_words.ts';
@@ -19,6 +20,7 @@ import css from './room.css?inline';
 import { roomWords } from './words.ts';
 
 export const words = together(roomWords, chatWords);
+const mark = late(() => import('../thread/mark.tsx'), 'ThreadsMark');
 
 interface HeadProps {
   conversation: Conversation;
@@ -79,6 +81,9 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
           </span>
         </span>
       </button>
+      {member && (
+        <Late part={mark} props={{ conversation: key, onOpen: onThreads }} onFailed={() => undefined} />
+      )}
     </ChatBar>
   );
 }

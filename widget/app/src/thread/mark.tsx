@@ -1,0 +1,57 @@
+// Above a room: that there is something new in threads that one follows.
+
+import type { ConversationKey } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
+import css from '../rich/rich.css?inline';
+import { richWords } from '../rich/words.ts';
+import { useSheet } from '../sheets.ts';
+import { useClient, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
+
+export { richWords as words } from '../rich/words.ts';
+
+interface Props {
+  conversation: ConversationKey;
+  onOpen(): void;
+}
+
+/** Replies come in bursts. */
+const WAIT_MS = 700;
+
+export function ThreadsMark({ conversation: key, onOpen }: Props) {
+  useSheet(css);
+  const client = useClient();
+  const words = useWords(richWords);
+  const [unread, setUnread] = useState(0);
+  const newest = useTopic(`timeline:${key}`, one => one.timeline(key).messages.findLast(isReply)?.seq);
+  useEffect(() => {
+    let wants = true;
+    const timer = setTimeout(() => {
+      client
+        .rich()
+        .then(rich => rich.threads(key))
+        .then(
+          all => wants && setUnread(all.reduce((sum, one) => sum + one.unread, 0)),
+          () => undefined,
+        );
+    }, WAIT_MS);
+    return () => {
+      wants = false;
+      clearTimeout(timer);
+    };
+  }, [client, key, newest]);
+  if (unread === 0) return null;
+  return (
+    <button type="button" class="threads-mark" title={words.threads} onClick={onOpen}>
+      <Icon name="thread" />
+      <span class="hidden-text">{words.threads}: </span>
+      {words.threadNew(unread)}
+    </button>
+  );
+}
+
+function isReply({ thread, seq }: { thread?: number; seq?: number }): boolean {
+  return thread !== undefined && seq !== undefined;
+}
