@@ -52,13 +52,16 @@ impl Previewer for Desk {
     }
 }
 
+/// Kept until then; None: the page says nothing.
+type Answer = (Instant, Option<Found>);
+
 struct Office {
     client: Client,
     node: Arc<Node>,
     /// None: this node keeps no files, so previews have no pictures.
     blobs: Option<Arc<dyn Blobs>>,
     pictures: Arc<dyn Pictures>,
-    kept: Mutex<HashMap<Box<str>, (Instant, Option<Found>)>>,
+    kept: Mutex<HashMap<Box<str>, Answer>>,
 }
 
 /// Begins to answer wishes; ends with the runtime.
