@@ -124,11 +124,12 @@ pub fn first_link(body: &str) -> Option<&str> {
     };
     let link = &rest[..rest.find(ends).unwrap_or(rest.len())];
     // A bracket that was opened before the address closes after it.
-    let link = link.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~']);
-    let link = match link.matches('(').count() < link.matches(')').count() {
-        true => link.trim_end_matches(')'),
-        false => link,
-    };
+    let mut link = link.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~']);
+    let mut spare = link.matches(')').count().saturating_sub(link.matches('(').count());
+    while let (true, Some(shorter)) = (spare > 0, link.strip_suffix(')')) {
+        link = shorter;
+        spare -= 1;
+    }
     let link = link.trim_end_matches([']', '}', '.', ',']);
     let has_host = link.split_once("://").is_some_and(|(_, host)| !host.is_empty());
     (has_host && link.len() <= URL_BYTES).then_some(link)

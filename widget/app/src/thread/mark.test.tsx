@@ -18,7 +18,9 @@ async function drawn(unread: readonly number[], onOpen = () => undefined) {
   const threads = async () => unread.map(one => ({ unread: one }) as ThreadView);
   drawing.client.rich = () => Promise.resolve({ ...rich, threads } as Rich);
   drawing.draw(<ThreadsMark conversation={room('r1')} onOpen={onOpen} />);
-  await act(() => vi.advanceTimersByTimeAsync(1_000));
+  await act(async () => {
+    await vi.advanceTimersByTimeAsync(1_000);
+  });
   return drawing;
 }
 
