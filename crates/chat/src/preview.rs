@@ -1,14 +1,15 @@
 //! Previews of links: what the page says of itself, put on a message some moments after it was posted.
 //!
 //! Asking strangers' pages is another's part ([`Previewer`]). Here is decided for which messages: the site has switched it on, the message
-//! has a link, and nobody waits to be answered by a stranger.
+//! has a link, its filters find no fault with that, and others see it: what is held, stands in the shadow, or waits for the answer of a
+//! stranger is not asked for, so that nobody outside learns of it.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::node::Inner;
 use crate::{
     ChangeMessage, ChangedMessage, ConversationId, File, FileId, FileType, MessageChange, Node, Picture,
-    Refusal, Seq, StoreError, Sub, Timestamp, UserId,
+    Refusal, Seq, SiteId, StoreError, Sub, Timestamp, UserId,
 };
 
 /// As a message shows it. Plain text, of a stranger's page.
@@ -67,6 +68,11 @@ impl Node {
         let _ = self.inner().previewer.set(previewer);
     }
 
+    /// Whether this address may be asked what it is for a message of the site.
+    pub fn may_preview(&self, site: SiteId, url: &str) -> bool {
+        self.inner().may_preview(site, url)
+    }
+
     /// What was found for a link. Where the message is gone, or its author no member any more, nothing happens; `then` hears whether it
     /// is there now.
     pub fn put_preview(
@@ -92,7 +98,7 @@ impl Node {
 }
 
 impl Inner {
-    /// A message was posted: costs nothing where nobody previews.
+    /// A message was posted, and others see it: costs nothing where nobody previews.
     pub(crate) fn want_preview(
         &self,
         conversation: ConversationId,
@@ -101,14 +107,18 @@ impl Inner {
         body: &str,
     ) {
         let Some(previewer) = self.previewer.get() else { return };
-        let is_on = self.sites.by_id(conversation.site).is_some_and(|live| live.site.settings.previews.on);
-        if !is_on {
-            return;
-        }
-        if let Some(url) = first_link(body) {
+        let Some(url) = first_link(body) else { return };
+        if self.may_preview(conversation.site, url) {
             let (by, by_sub) = (by.0, by.1.clone());
             previewer.wanted(PreviewWanted { conversation, seq, by, by_sub, url: url.into() });
         }
+    }
+
+    /// Moderators may write what filters find fault with; this node does not go there all the same.
+    fn may_preview(&self, site: SiteId, url: &str) -> bool {
+        let Some(live) = self.sites.by_id(site) else { return false };
+        let settings = &live.site.settings;
+        settings.previews.on && settings.filters.verdict(&live.sieve, url).is_none()
     }
 }
 
@@ -117,22 +127,35 @@ const URL_BYTES: usize = 2_048;
 
 /// The first address of a page in a text, as readers see it end.
 pub fn first_link(body: &str) -> Option<&str> {
+    // Most texts have none, and are looked at once.
+    body.contains("://").then_some(())?;
     let start = ["https://", "http://"].iter().filter_map(|scheme| body.find(scheme)).min()?;
     let rest = &body[start..];
     let ends = |c: char| {
         c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '|' | '\\' | '^')
     };
-    let link = &rest[..rest.find(ends).unwrap_or(rest.len())];
-    // A bracket that was opened before the address closes after it.
-    let mut link = link.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~']);
-    let mut spare = link.matches(')').count().saturating_sub(link.matches('(').count());
-    while let (true, Some(shorter)) = (spare > 0, link.strip_suffix(')')) {
-        link = shorter;
-        spare -= 1;
-    }
-    let link = link.trim_end_matches([']', '}', '.', ',']);
+    let link = without_trailing(&rest[..rest.find(ends).unwrap_or(rest.len())]);
     let has_host = link.split_once("://").is_some_and(|(_, host)| !host.is_empty());
     (has_host && link.len() <= URL_BYTES).then_some(link)
+}
+
+const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
+
+/// A full stop or a bracket after an address belongs to the sentence, unless the address opened the bracket; as the widget has it.
+fn without_trailing(mut link: &str) -> &str {
+    let mut spare =
+        BRACKETS.map(|(open, close)| link.matches(close).count().saturating_sub(link.matches(open).count()));
+    loop {
+        link = link.trim_end_matches(['.', ',', ';', ':', '!', '?', '…', '\'', '*', '_', '~']);
+        let at = BRACKETS.iter().position(|(_, close)| link.ends_with(*close));
+        match at.filter(|at| spare[*at] > 0) {
+            Some(at) => {
+                spare[at] -= 1;
+                link = &link[..link.len() - 1];
+            }
+            None => return link,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -150,6 +173,12 @@ mod tests {
             ("[words](https://example.org/a)", Some("https://example.org/a")),
             ("**https://example.org/**", Some("https://example.org/")),
             ("<https://example.org/a>", Some("https://example.org/a")),
+            ("https://example.org/a_(b).", Some("https://example.org/a_(b)")),
+            ("(https://example.org/a_(b)).", Some("https://example.org/a_(b)")),
+            ("https://example.org/?a[]", Some("https://example.org/?a[]")),
+            ("[see https://example.org/?a[1]]", Some("https://example.org/?a[1]")),
+            ("(see https://example.org/a.)", Some("https://example.org/a")),
+            ("{[(https://example.org/a)]}!", Some("https://example.org/a")),
             ("https://", None),
             ("https://.", None),
             ("example.org", None),

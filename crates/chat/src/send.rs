@@ -218,9 +218,13 @@ impl Inner {
         let Requested { appended, pending, told, .. } = requested;
         let position = appended.position;
         let Some(message) = self.acknowledge(session, message, appended, pending) else { return };
-        let event = Event::Message(message, position);
+        let event = Event::Message(Arc::clone(&message), position);
         match told {
             RequestTold::Message => {
+                if !pending {
+                    let by = (session.user, &message.from);
+                    self.want_preview(message.conversation, message.seq, by, &message.body);
+                }
                 self.tell_both(session, to, position, event);
                 self.notify_away(to, appended.conversation, appended.time);
             }

@@ -52,7 +52,12 @@ pub enum Trouble {
     WrongKind,
     #[error("it is too large")]
     TooLarge,
+    #[error("it is not to be asked")]
+    Unwanted,
 }
+
+/// Whether an address may be called.
+pub type May<'a> = dyn Fn(&WebAddress) -> bool + Send + Sync + 'a;
 
 /// What is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,23 +112,36 @@ impl Client {
         WebAddress::parse(address, self.reach)
     }
 
-    /// What a page says of itself, and where it was found in the end.
-    pub async fn page(&self, address: &WebAddress) -> Result<(Page, WebAddress), Trouble> {
-        let (answer, at) = self.fetch(address, Wanted::Page).await?;
+    /// What a page says of itself, and where it was found in the end. `may`: asked of each address before that is called.
+    pub async fn page(&self, address: &WebAddress, may: &May<'_>) -> Result<(Page, WebAddress), Trouble> {
+        let (answer, at) = self.fetch(address, Wanted::Page, may).await?;
         let charset = answer.media_type.split_once("charset=").map(|(_, name)| name.to_owned());
         Ok((page::read(&answer.body, charset.as_deref()), at))
     }
 
     /// The bytes of a page's picture, which may be anything.
-    pub async fn picture(&self, of: &WebAddress, reference: &str) -> Result<Vec<u8>, Trouble> {
+    pub async fn picture(
+        &self,
+        of: &WebAddress,
+        reference: &str,
+        may: &May<'_>,
+    ) -> Result<Vec<u8>, Trouble> {
         let address = of.join(reference, self.reach)?;
-        Ok(self.fetch(&address, Wanted::Picture).await?.0.body)
+        Ok(self.fetch(&address, Wanted::Picture, may).await?.0.body)
     }
 
-    async fn fetch(&self, address: &WebAddress, wanted: Wanted) -> Result<(Answer, WebAddress), Trouble> {
+    async fn fetch(
+        &self,
+        address: &WebAddress,
+        wanted: Wanted,
+        may: &May<'_>,
+    ) -> Result<(Answer, WebAddress), Trouble> {
         let all = async {
             let mut at = address.clone();
             for _ in 0..=MOST_REDIRECTS {
+                if !may(&at) {
+                    return Err(Trouble::Unwanted);
+                }
                 match self.ask(&at, wanted).await? {
                     Ok(answer) => return Ok((answer, at)),
                     // Looked at like the first one, its name too.

@@ -11,5 +11,5 @@ mod client;
 mod page;
 
 pub use address::{WebAddress, WrongAddress};
-pub use client::{Client, Trouble};
+pub use client::{Client, May, Trouble};
 pub use page::{DESCRIPTION_BYTES, Page, TITLE_BYTES, read};

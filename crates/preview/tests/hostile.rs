@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use preview::{Client, Page, Trouble};
+use preview::{Client, Page, Trouble, WebAddress};
 use reach::{Reach, Unreached};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -54,7 +54,7 @@ fn anywhere() -> Client {
 
 async fn page(client: &Client, address: &str) -> Result<Page, Trouble> {
     let address = client.parse(address)?;
-    client.page(&address).await.map(|(page, _)| page)
+    client.page(&address, &|_| true).await.map(|(page, _)| page)
 }
 
 fn html(body: &str) -> Vec<u8> {
@@ -75,6 +75,22 @@ async fn a_page_is_read_through_redirects() {
     let found = page(&client, &server.address("/start")).await.unwrap();
     assert_eq!((found.title.as_str(), found.picture.as_deref()), ("The end", Some("/lake.png")));
     assert_eq!(page(&client, &server.address("/chunked")).await.unwrap().title, "Chunks");
+}
+
+#[tokio::test]
+async fn what_is_not_wanted_is_not_called() {
+    let server = Server::start(|path, port| match path {
+        "/start" => format!("HTTP/1.1 302 Found\r\nlocation: http://LOCALH%6fST:{port}/bad\r\n\r\n").into_bytes(),
+        _ => html("<title>Bad</title>"),
+    })
+    .await;
+    let client = anywhere();
+    let start = client.parse(&server.address("/start")).unwrap();
+    let may = |at: &WebAddress| !(at.host() == "localhost" && at.as_str().ends_with("/bad"));
+    assert_eq!(client.page(&start, &may).await.err(), Some(Trouble::Unwanted));
+    assert_eq!(server.asked(), 1, "where it leads was not asked");
+    assert_eq!(client.picture(&start, "/bad", &may).await, Err(Trouble::Unwanted));
+    assert_eq!(server.asked(), 1);
 }
 
 #[tokio::test]
@@ -115,8 +131,8 @@ async fn what_goes_on_for_ever_ends() {
     assert_eq!(page(&client, &server.address("/long")).await.unwrap().title, "Long");
     assert_eq!(page(&client, &server.address("/ssh")).await, Err(Trouble::NoHttp));
     let at = client.parse(&server.address("/")).unwrap();
-    assert_eq!(client.picture(&at, "/picture").await, Err(Trouble::TooLarge));
-    assert_eq!(client.picture(&at, "/said").await, Err(Trouble::TooLarge));
+    assert_eq!(client.picture(&at, "/picture", &|_| true).await, Err(Trouble::TooLarge));
+    assert_eq!(client.picture(&at, "/said", &|_| true).await, Err(Trouble::TooLarge));
     let much = page(&client, &server.address("/length")).await;
     assert!(matches!(much, Ok(_) | Err(Trouble::Broken(_))), "{much:?}");
 }
@@ -144,8 +160,8 @@ async fn what_is_not_a_page_or_a_picture_is_left() {
     }
     assert!(matches!(page(&client, &server.address("/out")).await, Err(Trouble::WrongAddress(_))));
     let at = client.parse(&server.address("/")).unwrap();
-    assert_eq!(client.picture(&at, "/svg").await, Err(Trouble::WrongKind));
-    assert!(matches!(client.picture(&at, "file:///etc/passwd").await, Err(Trouble::WrongAddress(_))));
+    assert_eq!(client.picture(&at, "/svg", &|_| true).await, Err(Trouble::WrongKind));
+    assert!(matches!(client.picture(&at, "file:///etc/passwd", &|_| true).await, Err(Trouble::WrongAddress(_))));
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use chat::{
     Blobs, FileId, FileType, NewPicture, NewPreview, Node, Picture, PreviewWanted, Previewer, Rendition,
     SiteId,
 };
-use preview::{Client, Page};
+use preview::{Client, Page, WebAddress};
 use rand::Rng;
 use tokio::sync::{Semaphore, mpsc};
 use web::files::{Pictures, Remade};
@@ -25,9 +25,11 @@ const NOTHING_FOR: Duration = Duration::from_secs(300);
 /// A picture that takes more, small as it is then, is left out.
 const PICTURE_BYTES: u64 = 128 * 1024;
 
-/// What a page says, ready for any message.
+/// What a page says, ready for any message of a site.
 #[derive(Clone)]
 struct Found {
+    /// Where it was found in the end.
+    at: Arc<str>,
     page: Arc<Page>,
     picture: Option<Arc<Small>>,
 }
@@ -61,7 +63,8 @@ struct Office {
     /// None: this node keeps no files, so previews have no pictures.
     blobs: Option<Arc<dyn Blobs>>,
     pictures: Arc<dyn Pictures>,
-    kept: Mutex<HashMap<Box<str>, Answer>>,
+    /// By site, because what one forbids another may ask for.
+    kept: Mutex<HashMap<(SiteId, Box<str>), Answer>>,
 }
 
 /// Begins to answer wishes; ends with the runtime.
@@ -92,15 +95,19 @@ impl Office {
     }
 
     async fn answer(&self, wanted: PreviewWanted) {
-        let found = match self.known(&wanted.url) {
+        let site = wanted.by.site;
+        let found = match self.known(site, &wanted.url) {
             Some(found) => found,
             None => {
-                let found = self.look(&wanted.url, wanted.by.site).await;
-                self.keep(&wanted.url, found.clone());
+                let found = self.look(&wanted.url, site).await;
+                self.keep(site, &wanted.url, found.clone());
                 found
             }
         };
-        let Some(Found { page, picture }) = found else { return };
+        let Some(Found { page, picture, at }) = found else { return };
+        if !self.node.may_preview(site, &at) {
+            return;
+        }
         let picture = picture.and_then(|small| self.place(wanted.by.site, &small));
         let preview = NewPreview {
             url: wanted.url.clone(),
@@ -119,12 +126,12 @@ impl Office {
     }
 
     /// The outer None: it must be asked.
-    fn known(&self, url: &str) -> Option<Option<Found>> {
+    fn known(&self, site: SiteId, url: &str) -> Option<Option<Found>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get(url).filter(|(until, _)| *until > Instant::now()).map(|(_, found)| found.clone())
+        kept.get(&(site, url.into())).filter(|(until, _)| *until > Instant::now()).map(|(_, found)| found.clone())
     }
 
-    fn keep(&self, url: &str, found: Option<Found>) {
+    fn keep(&self, site: SiteId, url: &str, found: Option<Found>) {
         let life = if found.is_some() { KEPT_FOR } else { NOTHING_FOR };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT {
@@ -132,17 +139,19 @@ impl Office {
             kept.retain(|_, (until, _)| *until > now);
         }
         if kept.len() >= KEPT
-            && let Some(first) = kept.iter().min_by_key(|(_, (until, _))| *until).map(|(url, _)| url.clone())
+            && let Some(first) = kept.iter().min_by_key(|(_, (until, _))| *until).map(|(key, _)| key.clone())
         {
             kept.remove(&first);
         }
-        kept.insert(url.into(), (Instant::now() + life, found));
+        kept.insert((site, url.into()), (Instant::now() + life, found));
     }
 
     /// None: it says nothing of itself, or nothing at all.
     async fn look(&self, url: &str, site: SiteId) -> Option<Found> {
         let address = self.client.parse(url).ok()?;
-        let (page, at) = match self.client.page(&address).await {
+        // Addresses as they are called: a filter may have read another name in the message, and a page may lead elsewhere.
+        let may = |at: &WebAddress| self.node.may_preview(site, at.as_str());
+        let (page, at) = match self.client.page(&address, &may).await {
             Ok(found) => found,
             Err(why) => {
                 tracing::debug!(%why, "a page has no preview");
@@ -153,13 +162,13 @@ impl Office {
             return None;
         }
         let picture = match (&page.picture, &self.blobs) {
-            (Some(reference), Some(blobs)) => match self.client.picture(&at, reference).await {
+            (Some(reference), Some(blobs)) => match self.client.picture(&at, reference, &may).await {
                 Ok(bytes) => self.small(blobs, site, bytes).await,
                 Err(_) => None,
             },
             _ => None,
         };
-        Some(Found { page: Arc::new(page), picture: picture.map(Arc::new) })
+        Some(Found { at: at.as_str().into(), page: Arc::new(page), picture: picture.map(Arc::new) })
     }
 
     /// Made anew, in the size of a thumbnail.
