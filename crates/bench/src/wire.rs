@@ -68,6 +68,7 @@ pub(crate) fn message_event() -> Box<dyn FnMut()> {
             number: None,
             replies: None,
             preview: None,
+            sticker: None,
         };
         out.clear();
         Event::Message { message, position: "p1.12345".into() }.write(&mut out);

@@ -692,6 +692,24 @@ impl ThreadStore for Blank {
     }
 }
 
+impl StickerStore for Blank {
+    fn add_sticker(&self, _: NewSticker, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn remove_sticker(&self, _: StickerId, done: Done<bool>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn stickers(&self, _: SiteId, done: Done<Vec<Sticker>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn sticker(&self, _: StickerId, done: Done<Option<Sticker>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn sticker_picture(&self, _: StickerId, done: Done<Option<(FileType, Vec<u8>)>>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
 impl ProfileStore for Blank {
     fn profile(&self, _: UserId, _: Sub, done: Done<Option<ProfileView>>) {
         done(Err(StoreError::Overloaded));

@@ -56,16 +56,16 @@ pub fn may_change(
     }
 }
 
-/// What is left of a call says how it went, a question was answered as it was asked, and what was forwarded is another's: nobody
-/// writes them anew. Stores ask, who know the message.
+/// What is left of a call says how it went, a question was answered as it was asked, and what was forwarded or is a sticker is in
+/// another's words (`is_as_said`): nobody writes them anew. Stores ask, who know the message.
 pub fn may_edit(
     change: &MessageChange,
     client_id: &str,
     has_poll: bool,
-    is_forwarded: bool,
+    is_as_said: bool,
 ) -> Result<(), Refusal> {
     match change {
-        MessageChange::Edit(_) if is_call_entry(client_id) || has_poll || is_forwarded => {
+        MessageChange::Edit(_) if is_call_entry(client_id) || has_poll || is_as_said => {
             Err(Refusal::NotAllowed)
         }
         MessageChange::Vote(_) | MessageChange::ClosePoll | MessageChange::Tally if !has_poll => {

@@ -11,8 +11,8 @@ use crate::profile::ProfileChange;
 use crate::requests::RequestAnswer;
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
 use crate::{
-    Agent, CallAction, ConversationId, DeviceId, FileId, NewPreview, NewRich, Position, Reaction, Seq,
-    SiteId, Sub, ThreadChange, Timestamp,
+    Agent, CallAction, ConversationId, DeviceId, FileId, NewPreview, NewRich, Position, Reaction,
+    SendSticker, Seq, SiteId, Sub, ThreadChange, Timestamp,
 };
 
 /// What a client says first.
@@ -143,6 +143,12 @@ pub enum Command {
     Threads {
         re: u64,
         conversation: ConversationId,
+    },
+    /// One of the site's stickers.
+    Sticker(SendSticker),
+    /// All of them.
+    Stickers {
+        re: u64,
     },
     CreateRoom {
         re: u64,
@@ -415,6 +421,7 @@ impl Command {
             self,
             Command::Send { .. }
                 | Command::Forward { .. }
+                | Command::Sticker(_)
                 | Command::ChangeMessage { change: MessageChange::Edit(_), .. }
         )
     }
@@ -433,7 +440,7 @@ impl Command {
     /// Others would notice it, beside a message: what who is in the shadow may not.
     pub(crate) fn is_seen_by_others(&self) -> bool {
         match self {
-            Command::Send { .. } | Command::Forward { .. } => false,
+            Command::Send { .. } | Command::Forward { .. } | Command::Sticker(_) => false,
             Command::Typing { on, .. } => *on,
             Command::Contact { action, .. } => *action == ContactAction::Request,
             _ => self.speaks(),
@@ -465,6 +472,7 @@ impl Command {
             Command::Send { client_id, .. } | Command::Forward { client_id, .. } => {
                 AnswerTo::Message(client_id.clone())
             }
+            Command::Sticker(wanted) => AnswerTo::Message(wanted.client_id.clone()),
             Command::Typing { .. } => AnswerTo::Nobody,
             Command::Call { re, .. } => re.map_or(AnswerTo::Session, AnswerTo::Request),
             Command::Marker { .. } | Command::SetPresence(_) | Command::Watch { .. } => AnswerTo::Session,
@@ -482,6 +490,7 @@ impl Command {
             | Command::History { re, .. }
             | Command::Thread { re, .. }
             | Command::Threads { re, .. }
+            | Command::Stickers { re }
             | Command::CreateRoom { re, .. }
             | Command::ChangeRoom { re, .. }
             | Command::Join { re, .. }
@@ -534,6 +543,8 @@ impl std::fmt::Debug for Command {
             Command::History { .. } => "History",
             Command::Thread { .. } => "Thread",
             Command::Threads { .. } => "Threads",
+            Command::Sticker(_) => "Sticker",
+            Command::Stickers { .. } => "Stickers",
             Command::CreateRoom { .. } => "CreateRoom",
             Command::ChangeRoom { .. } => "ChangeRoom",
             Command::Join { .. } => "Join",

@@ -10,7 +10,7 @@ use crate::requests::Request;
 use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
     CallEvent, ConversationId, File, KnownDevice, Limits, NotifySettings, Position, ProfileCard, Reaction,
-    Refusal, Rich, Seq, SessionId, SetPresence, Sub, Thread, Timestamp, UserId,
+    Refusal, Rich, Seq, SessionId, SetPresence, Sticker, Sub, Thread, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -163,6 +163,11 @@ pub enum Event {
         conversation: ConversationId,
         threads: Vec<Thread>,
     },
+    /// Those of the site, in the order in which they came.
+    Stickers {
+        re: u64,
+        stickers: Vec<Sticker>,
+    },
     Found {
         re: u64,
         hits: Vec<Arc<Message>>,
@@ -311,6 +316,7 @@ impl Event {
             | Event::Pins { .. }
             | Event::Thread { .. }
             | Event::Threads { .. }
+            | Event::Stickers { .. }
             | Event::Found { .. }
             | Event::Devices { .. }
             | Event::Exported { .. }

@@ -56,6 +56,7 @@ mod sign_in;
 mod site;
 mod sites;
 mod stats;
+mod sticker;
 mod store;
 mod thread;
 mod trust;
@@ -136,6 +137,10 @@ pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};
 pub use site::{Mode, Secret, SecretKind, Site};
 pub use stats::Stats;
+pub use sticker::{
+    MOST_STICKERS, NewSticker, NoSticker, SERIES_BYTES, STICKER_BYTES, SendSticker, Sticker, StickerId,
+    StickerStore, WORDS_BYTES,
+};
 pub use store::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationOf,
     ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met, PeoplePage, Profile,

@@ -10,6 +10,7 @@ mod profile;
 mod retention;
 mod rooms;
 mod safety;
+mod stickers;
 mod tables;
 mod threads;
 

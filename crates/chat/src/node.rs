@@ -263,6 +263,11 @@ impl Node {
                 }
                 Err(refusal) => inner.refuse(session.handle, AnswerTo::Message(client_id), refusal),
             },
+            Command::Sticker(wanted) => match inner.posting.enter(now) {
+                Ok(under_way) => inner.send_sticker(asker, wanted, under_way, now),
+                Err(refusal) => inner.refuse(session.handle, AnswerTo::Message(wanted.client_id), refusal),
+            },
+            Command::Stickers { re } => inner.list_stickers(&asker, re),
             Command::Marker { conversation, set } if conversation.is_room() => {
                 inner.mark_room(&asker, conversation, set);
             }

@@ -11,7 +11,7 @@ use crate::moderation::{By, Moderate, SiteRole};
 use crate::node::Inner;
 use crate::settings::Settings;
 use crate::sites::LiveSite;
-use crate::{Command, ContactAction, Refusal, Timestamp, To};
+use crate::{Command, ContactAction, Refusal, SendSticker, Timestamp, To};
 
 /// Who is new is said by [`Trust::new_hours`](crate::Trust::new_hours).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,11 +49,13 @@ pub(crate) fn check(
         return Ok(());
     }
     let is_meant = match command {
-        Command::Send { to, .. } | Command::Forward { to, .. } => match to {
-            To::Conversation(id) => id.is_room(),
-            To::Page(_) => true,
-            To::User(_) => false,
-        },
+        Command::Send { to, .. } | Command::Forward { to, .. } | Command::Sticker(SendSticker { to, .. }) => {
+            match to {
+                To::Conversation(id) => id.is_room(),
+                To::Page(_) => true,
+                To::User(_) => false,
+            }
+        }
         Command::CreateRoom { .. } => true,
         Command::Contact { action, .. } => *action == ContactAction::Request,
         _ => false,

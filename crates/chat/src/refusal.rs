@@ -103,6 +103,8 @@ pub enum Refusal {
     NoRoomForFile,
     #[error("too many files in one message, or waiting to be posted")]
     TooManyFiles,
+    #[error("this site has no such sticker, or not any more")]
+    NoSuchSticker,
     #[error("somebody has this id already")]
     UserExists,
     #[error("no such device")]
@@ -119,7 +121,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 56] = [
+    pub const WORDS: [&'static str; 57] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -176,6 +178,7 @@ impl Refusal {
         "raid",
         "device_banned",
         "user_exists",
+        "no_such_sticker",
     ];
 
     pub fn word(self) -> &'static str {
@@ -240,6 +243,7 @@ impl Refusal {
             Refusal::Raid => 53,
             Refusal::DeviceBanned => 54,
             Refusal::UserExists => 55,
+            Refusal::NoSuchSticker => 56,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a message may bear besides its body and its files. Nearly none bears anything: that is one empty pointer, and no row.
 
-use crate::{Forwarded, NewForward, NewPoll, Poll, Preview, Refusal, Seq, Timestamp};
+use crate::{Forwarded, NewForward, NewPoll, Poll, Preview, Refusal, Seq, Sticker, Timestamp};
 
 /// As a reader sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,6 +14,8 @@ pub struct Rich {
     pub replies: Option<Replies>,
     /// Of its first link.
     pub preview: Option<Preview>,
+    /// It is this sticker; the body is its words.
+    pub sticker: Option<Sticker>,
 }
 
 /// The place of a message in a thread.
@@ -38,6 +40,7 @@ pub struct NewRich {
     pub forwarded: Option<NewForward>,
     /// The root of the thread in which it is a reply.
     pub thread: Option<Seq>,
+    pub sticker: Option<Sticker>,
 }
 
 impl NewRich {
@@ -48,7 +51,7 @@ impl NewRich {
 
     /// A message as any other, but for where it stands.
     pub(crate) fn is_reply(&self) -> bool {
-        self.poll.is_none() && self.forwarded.is_none()
+        self.poll.is_none() && self.forwarded.is_none() && self.sticker.is_none()
     }
 
     /// What is looked at before anybody is asked. `is_room`: where it is to go.
@@ -75,6 +78,7 @@ impl NewRich {
             poll: self.poll.map(NewPoll::begun),
             forwarded: self.forwarded.map(|forward| Forwarded { from: forward.author }),
             thread,
+            sticker: self.sticker,
             ..Rich::default()
         };
         Some(Box::new(rich))

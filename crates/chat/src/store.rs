@@ -24,8 +24,8 @@ use crate::retention::RetentionStore;
 use crate::room::{LeftReason, Role, Room, RoomStore};
 use crate::{
     ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
-    NewRich, Position, Reactions, Refusal, Rich, Secret, Seq, SetPresence, Site, SiteId, Sub, ThreadStore,
-    Timestamp, UserId, Word,
+    NewRich, Position, Reactions, Refusal, Rich, Secret, Seq, SetPresence, Site, SiteId, StickerStore, Sub,
+    ThreadStore, Timestamp, UserId, Word,
 };
 
 /// Called exactly once with the outcome.
@@ -61,6 +61,7 @@ pub trait Store:
     + ExportStore
     + MergeStore
     + RetentionStore
+    + StickerStore
 {
     // ---- writes ----
 

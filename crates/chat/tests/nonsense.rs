@@ -49,6 +49,7 @@ fn answers(command: &Command, event: &Event) -> bool {
         | (Command::Send { client_id, .. }, Event::SendRefused { client_id: id, .. })
         | (Command::Forward { client_id, .. }, Event::Ack { client_id: id, .. })
         | (Command::Forward { client_id, .. }, Event::SendRefused { client_id: id, .. }) => client_id == id,
+        (Command::Sticker(wanted), Event::SendRefused { client_id: id, .. }) => wanted.client_id == *id,
         (Command::ChangeMessage { .. }, Event::Update { re, .. }) => re.is_some(),
         (_, Event::Refused { re, .. }) => re.is_some(),
         (_, Event::Call(event)) => event.re.is_some(),
@@ -63,6 +64,7 @@ fn answers(command: &Command, event: &Event) -> bool {
             | Event::Pins { .. }
             | Event::Thread { .. }
             | Event::Threads { .. }
+            | Event::Stickers { .. }
             | Event::Changes { .. }
             | Event::TokenOk { .. },
         ) => true,
@@ -147,7 +149,14 @@ fn any_rich(rng: &mut StdRng, re: u64) -> Command {
     let (conversation, seq) = (any_conversation(rng), any_seq(rng));
     let bytes = |rng: &mut StdRng| (0..rng.random_range(0..4)).map(|_| any_number(rng) as u8).collect();
     let change = |change| Command::ChangeMessage { re, conversation, seq, change };
-    match rng.random_range(0..7) {
+    match rng.random_range(0..9) {
+        7 => Command::Stickers { re },
+        8 => Command::Sticker(SendSticker {
+            client_id: any_text(rng).into(),
+            to: any_to(rng),
+            number: any_number(rng),
+            reply_to: rng.random_bool(0.3).then_some(seq),
+        }),
         0 => change(MessageChange::Vote(bytes(rng))),
         1 => change(MessageChange::ClosePoll),
         2 => Command::Forward { client_id: any_text(rng).into(), to: any_to(rng), conversation, seq },
@@ -169,7 +178,7 @@ fn any_rich(rng: &mut StdRng, re: u64) -> Command {
                 body: any_text(rng).into(),
                 reply_to: None,
                 files: Vec::new(),
-                rich: NewRich { poll, forwarded: None, thread }.boxed(),
+                rich: NewRich { poll, thread, ..NewRich::default() }.boxed(),
             }
         }
     }

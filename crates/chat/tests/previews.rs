@@ -131,7 +131,7 @@ fn what_is_written_in_the_shadow_is_never_asked_for() {
         user: sub("ann"),
         room: None,
         kind: SanctionKind::Shadow,
-        until: Timestamp(0),
+        until: Timestamp::MAX,
         reason: "Spam".to_owned(),
     };
     moderate(&scene, &mia, shadow);

@@ -120,12 +120,7 @@ impl Client {
     }
 
     /// The bytes of a page's picture, which may be anything.
-    pub async fn picture(
-        &self,
-        of: &WebAddress,
-        reference: &str,
-        may: &May<'_>,
-    ) -> Result<Vec<u8>, Trouble> {
+    pub async fn picture(&self, of: &WebAddress, reference: &str, may: &May<'_>) -> Result<Vec<u8>, Trouble> {
         let address = of.join(reference, self.reach)?;
         Ok(self.fetch(&address, Wanted::Picture, may).await?.0.body)
     }

@@ -80,7 +80,9 @@ async fn a_page_is_read_through_redirects() {
 #[tokio::test]
 async fn what_is_not_wanted_is_not_called() {
     let server = Server::start(|path, port| match path {
-        "/start" => format!("HTTP/1.1 302 Found\r\nlocation: http://LOCALH%6fST:{port}/bad\r\n\r\n").into_bytes(),
+        "/start" => {
+            format!("HTTP/1.1 302 Found\r\nlocation: http://LOCALH%6fST:{port}/bad\r\n\r\n").into_bytes()
+        }
         _ => html("<title>Bad</title>"),
     })
     .await;
@@ -161,7 +163,10 @@ async fn what_is_not_a_page_or_a_picture_is_left() {
     assert!(matches!(page(&client, &server.address("/out")).await, Err(Trouble::WrongAddress(_))));
     let at = client.parse(&server.address("/")).unwrap();
     assert_eq!(client.picture(&at, "/svg", &|_| true).await, Err(Trouble::WrongKind));
-    assert!(matches!(client.picture(&at, "file:///etc/passwd", &|_| true).await, Err(Trouble::WrongAddress(_))));
+    assert!(matches!(
+        client.picture(&at, "file:///etc/passwd", &|_| true).await,
+        Err(Trouble::WrongAddress(_))
+    ));
 }
 
 #[tokio::test]

@@ -128,7 +128,9 @@ impl Office {
     /// The outer None: it must be asked.
     fn known(&self, site: SiteId, url: &str) -> Option<Option<Found>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get(&(site, url.into())).filter(|(until, _)| *until > Instant::now()).map(|(_, found)| found.clone())
+        kept.get(&(site, url.into()))
+            .filter(|(until, _)| *until > Instant::now())
+            .map(|(_, found)| found.clone())
     }
 
     fn keep(&self, site: SiteId, url: &str, found: Option<Found>) {

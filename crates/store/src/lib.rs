@@ -49,6 +49,7 @@ mod sent;
 mod site;
 mod sqlite;
 mod stats;
+mod sticker;
 mod thread;
 mod token;
 mod user;

@@ -167,14 +167,14 @@ impl Ground {
         let is_own = before.from == wanted.by;
         let rich = before.rich.as_ref();
         let has_poll = rich.is_some_and(|rich| rich.poll.is_some());
-        let is_forwarded = rich.is_some_and(|rich| rich.forwarded.is_some());
+        let is_as_said = rich.is_some_and(|rich| rich.forwarded.is_some() || rich.sticker.is_some());
         match &self.room {
             Some((room, who)) => {
                 may_change_in_room(&wanted.change, is_own, before.deleted, *who, room.rules())?;
             }
             None => may_change(&wanted.change, is_own, before.deleted, false)?,
         }
-        may_edit(&wanted.change, &before.client_id, has_poll, is_forwarded)
+        may_edit(&wanted.change, &before.client_id, has_poll, is_as_said)
     }
 }
 

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0014_merged_guests.sql"),
     include_str!("../migrations/sqlite/0015_guard.sql"),
     include_str!("../migrations/sqlite/0016_previews.sql"),
+    include_str!("../migrations/sqlite/0017_stickers.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::file;
+use crate::preview;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
 
@@ -148,9 +149,10 @@ fn remove(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
     Ok(())
 }
 
-/// Its poll, where it came from, its place in a thread, and the thread below it.
+/// Its poll, where it came from, what it leads to, the sticker that it is, its place in a thread, and the thread below it.
 fn remove_rich(db: &Connection, id: ConversationId, old: &Old) -> Outcome<()> {
-    for table in ["poll", "poll_choice", "vote", "forward", "thread_reply"] {
+    preview::remove(db, id.site, old.position as u64)?;
+    for table in ["poll", "poll_choice", "vote", "forward", "message_sticker", "thread_reply"] {
         let sql = format!("DELETE FROM {table} WHERE site = ?1 AND message = ?2");
         db.prepare_cached(&sql)?.execute(params![id.site.0, old.position])?;
     }

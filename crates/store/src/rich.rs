@@ -11,6 +11,7 @@ use crate::forward;
 use crate::message::Newest;
 use crate::poll;
 use crate::preview;
+use crate::sticker;
 use crate::thread::{self, Root};
 use crate::user::Subs;
 use crate::writer::Batch;
@@ -21,6 +22,7 @@ pub(crate) const FORWARDED: i64 = 2;
 pub(crate) const REPLY: i64 = 4;
 pub(crate) const ROOT: i64 = 8;
 pub(crate) const PREVIEW: i64 = 16;
+pub(crate) const STICKER: i64 = 32;
 
 /// Of a message that is posted: where it stands.
 pub(crate) struct Place {
@@ -88,6 +90,10 @@ pub(crate) fn put(
         files = forward::put(db, place, forward)?;
         bits |= FORWARDED;
     }
+    if let Some(sticker) = &rich.sticker {
+        sticker::put(db, place.position, sticker.id)?;
+        bits |= STICKER;
+    }
     let mut in_thread = None;
     if let Some(root) = &checked.root {
         in_thread = Some(thread::put(db, place, root, named)?);
@@ -118,6 +124,8 @@ pub(crate) fn remove(db: &Connection, before: &StoredMessage, position: u64) -> 
     if rich.preview.is_some() {
         preview::remove(db, site, position)?;
     }
+    // It may be of one that the site does not have any more.
+    sticker::remove(db, site, position)?;
     let sql = "UPDATE message SET rich = rich & ?2 WHERE position = ?1";
     db.prepare_cached(sql)?.execute([position as i64, REPLY | ROOT])?;
     Ok(())
@@ -148,6 +156,9 @@ pub(crate) fn load(
     }
     if bits & PREVIEW != 0 {
         rich.preview = preview::load(db, id.site, position)?;
+    }
+    if bits & STICKER != 0 {
+        rich.sticker = sticker::load(db, id.site, position)?;
     }
     Ok(Some(Box::new(rich)))
 }

@@ -164,6 +164,8 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("file_copy", "file, message"),
         ("forward", "message"),
         ("preview", "message"),
+        ("message_sticker", "message"),
+        ("sticker", "id"),
         ("vote", "message, user, choice"),
         ("poll_choice", "message, number"),
         ("poll", "message"),

@@ -1,4 +1,4 @@
-//! What SQLite keeps of polls, threads, forwarded messages and previews: nothing for a message that bears nothing, and nothing that stays
+//! What SQLite keeps of polls, threads, forwarded messages, previews and stickers: nothing for a message that bears nothing, and nothing that stays
 //! when its site goes.
 
 mod asking;
@@ -6,13 +6,13 @@ mod asking;
 use asking::{Directory, NOW, add_site, ask, direct, message, put, say};
 use chat::{
     Append, ChangeMessage, FileId, FileStore, FileType, MessageChange, NewPicture, NewPoll, NewPreview,
-    NewRich, NewRoom, Picture, Post, RoomKind, RoomLimits, RoomName, RoomStore, Seq, Store, ThreadChange,
-    ThreadStore, UserId,
+    NewRich, NewRoom, NewSticker, Picture, Post, RoomKind, RoomLimits, RoomName, RoomStore, Seq, Sticker,
+    StickerId, StickerStore, Store, ThreadChange, ThreadStore, UserId,
 };
 use rusqlite::Connection;
 use store::{Options, Sqlite};
 
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 11] = [
     "poll",
     "poll_choice",
     "vote",
@@ -22,6 +22,8 @@ const TABLES: [&str; 9] = [
     "thread_reply",
     "thread_follow",
     "preview",
+    "sticker",
+    "message_sticker",
 ];
 
 fn open(directory: &Directory) -> Sqlite {
@@ -89,13 +91,30 @@ fn all_of_it_goes_with_the_site() {
     let room = room(&store, ann);
     post(&store, &room, ann, "r1", None);
     post(&store, &room, ann, "r2", Some(1));
+    let sticker = Sticker {
+        id: StickerId { site, number: 5 },
+        series: "Hikers".into(),
+        words: "Hello".into(),
+        kind: FileType::named("image/png"),
+        width: 1,
+        height: 1,
+    };
+    let new = NewSticker { sticker: sticker.clone(), bytes: vec![1], added: NOW };
+    assert!(ask(|done| store.add_sticker(new, done)));
+    let rich = NewRich { sticker: Some(sticker), ..NewRich::default() }.boxed();
+    let append = Append { rich, ..message(ann, bob, "s", "Hello") };
+    ask(|done| store.append_with_files(append, Vec::new(), done)).expect("one may send it");
     let RoomName::Id(id) = room else { panic!("it was made by hand") };
     let none = ThreadChange::default();
     assert!(ask(|done| store.change_thread(ann, id, Seq(1), none, done)).expect("she may").read.is_some());
     let db = Connection::open(directory.file()).expect("a file");
     let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
     let rows = || TABLES.iter().map(|table| count(&format!("SELECT count(*) FROM {table}"))).sum::<i64>();
-    assert_eq!(rows(), 7, "a poll of two choices, a vote; a thread, a reply, and who follows it");
+    assert_eq!(
+        rows(),
+        9,
+        "a poll of two choices, a vote; a thread, a reply, who follows it; a sticker, sent once"
+    );
     assert!(store.remove_site(site).expect("the store works"));
     assert_eq!(rows(), 0);
 }

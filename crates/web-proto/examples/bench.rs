@@ -39,6 +39,7 @@ fn main() {
             number: None,
             replies: None,
             preview: None,
+            sticker: None,
         },
         position: "p1.12345".into(),
     };

@@ -161,6 +161,8 @@ codes! {
     PollClosed = "poll_closed", 409, 4080, Never;
     /// One is too new here: for links, or for another room today.
     TooNew = "too_new", 403, 4059, Never;
+    /// The site has no such sticker, or not any more.
+    NoSuchSticker = "no_such_sticker", 404, 4085, Never;
     /// For a while new members cannot write first or in rooms.
     Raid = "raid", 403, 4060, Never;
     /// Somebody who is banned was here from this device.

@@ -82,6 +82,20 @@ pub enum Command<'a> {
         conversation: Cow<'a, str>,
         seq: u64,
     },
+    /// Send one of the site's stickers, as a message of its own. Answered as `send`.
+    Sticker {
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow)]
+        to: SendTo<'a>,
+        /// Its id.
+        #[serde(borrow)]
+        sticker: Cow<'a, str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply_to: Option<u64>,
+    },
+    /// All stickers of the site. Answered by `stickers`.
+    Stickers { rid: u64 },
     /// Post a message that one can read as one's own in another conversation, with its files. Answered as `send`.
     Forward {
         #[serde(borrow)]

@@ -258,6 +258,12 @@ pub enum Event<'a> {
         #[serde(borrow)]
         threads: Vec<Thread<'a>>,
     },
+    /// Answer to `stickers`, in the order in which they came.
+    Stickers {
+        re: u64,
+        #[serde(borrow)]
+        stickers: Vec<Sticker<'a>>,
+    },
     /// Answer to `search`, newest first.
     Found {
         re: u64,
@@ -610,6 +616,28 @@ pub struct Message<'a> {
     /// What its first link leads to.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview<'a>>,
+    /// It is this sticker; the body is its words.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub sticker: Option<Sticker<'a>>,
+}
+
+/// A small picture of the site's owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Sticker<'a> {
+    #[serde(borrow)]
+    pub id: Cow<'a, str>,
+    /// Those of one name are shown together.
+    #[serde(borrow)]
+    pub set: Cow<'a, str>,
+    /// What it says; the body of a message that is this sticker.
+    #[serde(borrow)]
+    pub words: Cow<'a, str>,
+    /// Path of the picture. It holds for as long as the site has the sticker.
+    #[serde(borrow)]
+    pub url: Cow<'a, str>,
+    pub width: u32,
+    pub height: u32,
 }
 
 /// What a page says of itself, as plain text.

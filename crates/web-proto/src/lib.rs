@@ -30,7 +30,7 @@ pub use event::{
     AuditEntry, Choice, Contact, ContactState, Conversation, Device, Event, File, FilterAct, FilterHit,
     FilterKind, Forwarded, Gap, Held, HeldState, Left, LeftReason, Limits, Listed, MailDigest, Member,
     Message, Notice, NoticeKind, OwnProfile, Person, Poll, Presence, Preview, Profile, Reaction, Replies,
-    Report, ReportLine, RequestState, Room, SiteAccess, SiteState, Thread, Welcome,
+    Report, ReportLine, RequestState, Room, SiteAccess, SiteState, Sticker, Thread, Welcome,
 };
 pub use parse::Reject;
 

@@ -8,17 +8,19 @@ use serde_json::value::RawValue;
 
 use crate::{
     CallAction, CallEntry, Code, Command, Event, File, Forwarded, Hello, MarkerSet, Media, Message, Poll,
-    Preview, Reaction, Replies, SendTo, VERSION, Welcome,
+    Preview, Reaction, Replies, SendTo, Sticker, VERSION, Welcome,
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 53] = [
+const NAMES: [&str; 55] = [
     "hello",
     "send",
     "poll",
     "vote",
     "close_poll",
     "drop_preview",
+    "sticker",
+    "stickers",
     "forward",
     "marker",
     "typing",
@@ -364,6 +366,8 @@ struct Posted<'a> {
     #[serde(borrow)]
     preview: Option<Preview<'a>>,
     #[serde(borrow)]
+    sticker: Option<Sticker<'a>>,
+    #[serde(borrow)]
     position: Cow<'a, str>,
 }
 
@@ -390,6 +394,7 @@ impl<'a> Posted<'a> {
             number: self.number,
             replies: self.replies,
             preview: self.preview,
+            sticker: self.sticker,
         };
         Event::Message { message, position: self.position }
     }

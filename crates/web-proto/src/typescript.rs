@@ -82,6 +82,7 @@ fn file() -> String {
     declare::<Reaction<'_>>(&mut out);
     declare::<Poll<'_>>(&mut out);
     declare::<Preview<'_>>(&mut out);
+    declare::<Sticker<'_>>(&mut out);
     declare::<Choice<'_>>(&mut out);
     declare::<Forwarded<'_>>(&mut out);
     declare::<Replies>(&mut out);

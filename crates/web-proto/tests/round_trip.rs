@@ -145,6 +145,13 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             conversation,
             seq
         }),
+        (text(), send_to(), text(), number()).prop_map(|(id, to, sticker, reply_to)| Command::Sticker {
+            id,
+            to,
+            sticker,
+            reply_to
+        }),
+        any::<u64>().prop_map(|rid| Command::Stickers { rid }),
         (text(), send_to(), text(), any::<u64>()).prop_map(|(id, to, conversation, seq)| Command::Forward {
             id,
             to,
@@ -472,6 +479,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             conversation,
             threads
         }),
+        (any::<u64>(), vec(sticker(), 0..3)).prop_map(|(re, stickers)| Event::Stickers { re, stickers }),
         (any::<u64>(), vec(message(), 0..3), opt()).prop_map(|(re, hits, next)| Event::Found {
             re,
             hits,
@@ -683,7 +691,7 @@ fn message() -> impl Strategy<Value = Message<'static>> {
             reply_to,
             (version, edited, [deleted, pinned], call, reactions, files, rich),
         )| {
-            let (poll, forwarded, thread, number, replies, preview) = rich;
+            let (poll, forwarded, thread, number, replies, preview, sticker) = rich;
             Message {
                 conversation,
                 seq,
@@ -705,6 +713,7 @@ fn message() -> impl Strategy<Value = Message<'static>> {
                 number,
                 replies,
                 preview,
+                sticker,
             }
         },
     )
@@ -717,6 +726,7 @@ type RichParts = (
     Option<u64>,
     Option<Replies>,
     Option<Preview<'static>>,
+    Option<Sticker<'static>>,
 );
 
 fn rich() -> impl Strategy<Value = RichParts> {
@@ -729,7 +739,13 @@ fn rich() -> impl Strategy<Value = RichParts> {
         number(),
         option::of(replies),
         option::of(preview()),
+        option::of(sticker()),
     )
+}
+
+fn sticker() -> impl Strategy<Value = Sticker<'static>> {
+    (text(), text(), text(), text(), any::<u32>(), any::<u32>())
+        .prop_map(|(id, set, words, url, width, height)| Sticker { id, set, words, url, width, height })
 }
 
 fn preview() -> impl Strategy<Value = Preview<'static>> {

@@ -38,7 +38,7 @@ pub use ice::ice_routes;
 pub use key::SessionKeys;
 pub use live::ECHO_BYTES;
 pub use rest::Client;
-pub use site_api::site_api;
+pub use site_api::{NotMade, new_sticker, site_api, sticker_routes};
 pub use visitor::TrustedProxies;
 
 /// Entry points for fuzzing: what reads bytes from outside.

@@ -3,7 +3,10 @@
 //! Each call carries `Authorization: Bearer <JWT>`: a token that the site has signed as those of its members, with the role `service`, or
 //! `admin` for a person. It is of no use for another site. Tokens never stand in a URL.
 
+mod stickers;
 mod users;
+
+pub use stickers::{NotMade, new_sticker, sticker_routes};
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 pub(crate) mod moderation;
 mod profile;
-mod rich;
+pub(crate) mod rich;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -243,6 +243,9 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
             conversation: conversation_text(*conversation),
             threads: threads.iter().map(|thread| rich::thread(thread, links)).collect(),
         },
+        chat::Event::Stickers { re, stickers } => {
+            Event::Stickers { re: *re, stickers: stickers.iter().map(rich::sticker).collect() }
+        }
         chat::Event::Found { re, hits, next } => Event::Found {
             re: *re,
             hits: hits.iter().map(|posted| message(posted, links)).collect(),
@@ -321,6 +324,7 @@ fn named_message<'a>(
         number: thread.map(|thread| thread.number),
         replies: rich.and_then(|rich| rich.replies).map(rich::replies),
         preview: rich.and_then(|rich| rich.preview.as_ref()).map(|preview| rich::preview(preview, links)),
+        sticker: rich.and_then(|rich| rich.sticker.as_ref()).map(rich::sticker),
     }
 }
 
@@ -568,6 +572,7 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::Filtered => Code::Filtered,
         Refusal::NoPush => Code::NoPush,
         Refusal::NoSuchFile => Code::NoSuchFile,
+        Refusal::NoSuchSticker => Code::NoSuchSticker,
         Refusal::FileTooLarge => Code::FileTooLarge,
         Refusal::NoRoomForFile => Code::NoRoomForFile,
         Refusal::TooManyFiles => Code::TooManyFiles,
@@ -685,6 +690,10 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
         Command::DropPreview { rid, conversation, seq } => {
             change_message(site, rid, &conversation, seq, chat::MessageChange::Preview(None))?
         }
+        Command::Sticker { id, to, sticker, reply_to } => {
+            rich::send_sticker(site, id, &to, &sticker, reply_to)?
+        }
+        Command::Stickers { rid } => chat::Command::Stickers { re: rid },
         Command::Forward { id, to, conversation, seq } => rich::forward(site, id, &to, &conversation, seq)?,
         Command::Send { id, to, body, reply_to, files, thread } => {
             let files: Option<Vec<_>> = files.iter().map(|file| crate::files::parse_id(site, file)).collect();

@@ -56,6 +56,18 @@ export type Command =
       seq: number;
     }
   | {
+      t: "sticker";
+      id: string;
+      to: SendTo;
+      /** Its id. */
+      sticker: string;
+      reply_to?: number;
+    }
+  | {
+      t: "stickers";
+      rid: number;
+    }
+  | {
       t: "forward";
       id: string;
       to: SendTo;
@@ -687,6 +699,8 @@ export type Event =
       replies?: Replies;
       /** What its first link leads to. */
       preview?: Preview;
+      /** It is this sticker; the body is its words. */
+      sticker?: Sticker;
     }
   | {
       t: "update";
@@ -884,6 +898,11 @@ export type Event =
       re: number;
       conversation: string;
       threads: Array<Thread>;
+    }
+  | {
+      t: "stickers";
+      re: number;
+      stickers: Array<Sticker>;
     }
   | {
       t: "found";
@@ -1324,6 +1343,8 @@ export type Message = {
   replies?: Replies;
   /** What its first link leads to. */
   preview?: Preview;
+  /** It is this sticker; the body is its words. */
+  sticker?: Sticker;
 };
 
 /** One emoji or `:name:` on a message, and who put it there. */
@@ -1361,6 +1382,19 @@ export type Preview = {
   site?: string;
   /** Small, and made anew by the server. */
   picture?: SentFile;
+};
+
+/** A small picture of the site's owner. */
+export type Sticker = {
+  id: string;
+  /** Those of one name are shown together. */
+  set: string;
+  /** What it says; the body of a message that is this sticker. */
+  words: string;
+  /** Path of the picture. It holds for as long as the site has the sticker. */
+  url: string;
+  width: number;
+  height: number;
 };
 
 /** One choice of a poll. */
@@ -1589,7 +1623,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "removed" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "removed" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -1650,6 +1684,7 @@ export const COMES_BACK = {
   filtered: "never",
   poll_closed: "never",
   too_new: "never",
+  no_such_sticker: "never",
   raid: "never",
   device_banned: "never",
   no_push: "never",
@@ -1724,6 +1759,7 @@ export const HTTP_STATUS = {
   filtered: 403,
   poll_closed: 409,
   too_new: 403,
+  no_such_sticker: 404,
   raid: 403,
   device_banned: 403,
   no_push: 409,
@@ -1798,6 +1834,7 @@ export const CLOSE_CODE = {
   filtered: 4058,
   poll_closed: 4080,
   too_new: 4059,
+  no_such_sticker: 4085,
   raid: 4060,
   device_banned: 4061,
   no_push: 4043,

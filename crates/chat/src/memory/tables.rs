@@ -24,9 +24,9 @@ use rich::Bears;
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
     ConversationList, ConversationOf, ConversationRow, ConversationsPage, FileId, Gap, HistoryPage, Level,
-    MOST_PINNED, MarkerRow, PeoplePage, Position, Privacy, Profile, Refusal, Relation, Request, ResumeFrom,
-    Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Status, Sub, Timestamp, UserId, UserRow,
-    directory,
+    MOST_PINNED, MarkerRow, NewSticker, PeoplePage, Position, Privacy, Profile, Refusal, Relation, Request,
+    ResumeFrom, Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Status, Sub, Timestamp, UserId,
+    UserRow, directory,
 };
 
 #[derive(Default)]
@@ -63,6 +63,8 @@ pub(super) struct Tables {
     trimmed: BTreeMap<ConversationId, u64>,
     /// What is left to do of those who were erased.
     erasures: BTreeMap<UserId, erase::Left>,
+    /// In the order in which they came.
+    pub(super) stickers: Vec<NewSticker>,
 }
 
 struct Conversation {
@@ -611,6 +613,7 @@ impl Tables {
         self.merged.retain(|(of, _), _| *of != site);
         self.trimmed.retain(|id, _| id.site != site);
         self.erasures.retain(|user, _| user.site != site);
+        self.stickers.retain(|one| one.sticker.id.site != site);
         self.revision += u64::from(was);
         was
     }

@@ -379,6 +379,7 @@ impl Server {
                 number: None,
                 replies: None,
                 preview: None,
+                sticker: None,
             },
             position: "p".into(),
         });

@@ -21,6 +21,7 @@ mod rooms;
 mod safety;
 mod search;
 mod sites;
+mod stickers;
 mod users;
 mod views;
 
@@ -112,6 +113,12 @@ every_store! {
     }
     export {
         all_that_was_said_to_one_or_by_one_is_in_it_once,
+    }
+    stickers {
+        a_site_has_so_many_and_no_more,
+        a_message_is_a_sticker_for_as_long_as_the_site_has_it,
+        a_sticker_that_is_deleted_leaves_nothing,
+        a_stranger_may_begin_with_one,
     }
     retention {
         the_oldest_go_and_numbers_stay,

@@ -50,6 +50,40 @@ pub(crate) fn preview<'a>(preview: &'a chat::Preview, links: &Links) -> web_prot
     }
 }
 
+pub(crate) fn sticker(sticker: &chat::Sticker) -> web_proto::Sticker<'_> {
+    let chat::Sticker { id, series, words, width, height, .. } = sticker;
+    web_proto::Sticker {
+        id: sticker_text(id.number).into(),
+        set: Cow::Borrowed(series),
+        words: Cow::Borrowed(words),
+        url: format!("/v1/stickers/{}/{}", id.site.0, sticker_text(id.number)).into(),
+        width: *width,
+        height: *height,
+    }
+}
+
+fn sticker_text(number: u64) -> String {
+    format!("{number:016x}")
+}
+
+pub(crate) fn parse_sticker(text: &str) -> Option<u64> {
+    let is_id = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    u64::from_str_radix(text, 16).ok().filter(|_| is_id)
+}
+
+pub(super) fn send_sticker(
+    site: SiteId,
+    id: Cow<'_, str>,
+    to: &SendTo<'_>,
+    sticker: &str,
+    reply_to: Option<u64>,
+) -> Result<chat::Command, Asked> {
+    let to = self::to(to, site).map_err(refused(&id))?;
+    let number = parse_sticker(sticker).ok_or(Code::NoSuchSticker).map_err(refused(&id))?;
+    let client_id = id.into();
+    Ok(chat::Command::Sticker(chat::SendSticker { client_id, to, number, reply_to: reply_to.map(Seq) }))
+}
+
 /// A poll that somebody posts.
 pub(super) fn new_poll(
     site: SiteId,

@@ -215,7 +215,7 @@ impl Line {
 
     /// See [`may_edit`].
     pub(super) fn may_edit(&self, change: &MessageChange) -> Result<(), Refusal> {
-        may_edit(change, &self.client_id, self.has_poll(), self.is_forwarded())
+        may_edit(change, &self.client_id, self.has_poll(), self.is_forwarded() || self.is_sticker())
     }
 
     /// `is_full`: as many are pinned as may be.

@@ -4,8 +4,8 @@ use super::{Line, Tables};
 use crate::room::{Act, Standing};
 use crate::{
     ANSWER_WITHIN, Choice, ConversationId, File, Forwarded, HistoryPage, InThread, NAMED, NewPoll,
-    NewPreview, NewRich, Poll, Preview, Refusal, Replies, Rich, Seq, StoredMessage, Sub, ThreadChange,
-    ThreadRow, Timestamp, UserId, may_send_files,
+    NewPreview, NewRich, NewSticker, Poll, Preview, Refusal, Replies, Rich, Seq, StickerId, StoredMessage,
+    Sub, ThreadChange, ThreadRow, Timestamp, UserId, may_send_files,
 };
 
 #[derive(Default)]
@@ -15,6 +15,7 @@ pub(super) struct Bears {
     thread: Option<InThread>,
     replies: Option<Replies>,
     preview: Option<Preview>,
+    sticker: Option<StickerId>,
 }
 
 struct Votes {
@@ -77,7 +78,7 @@ impl Tables {
         named: &[Option<UserId>],
     ) -> (Vec<File>, Option<InThread>) {
         let Some(rich) = rich else { return (Vec::new(), None) };
-        let NewRich { poll, forwarded, thread } = *rich;
+        let NewRich { poll, forwarded, thread, sticker } = *rich;
         let thread = thread.map(|root| self.reply(id, root, seq, named));
         if let Some(forward) = &forwarded {
             self.copy_files(id, seq, &forward.files);
@@ -88,7 +89,8 @@ impl Tables {
         });
         let forwarded = forwarded.map(|forward| Forwarded { from: forward.author });
         if let Some(line) = self.line_of(id, seq) {
-            line.bears = Some(Box::new(Bears { poll, forwarded, thread, ..Bears::default() }));
+            let sticker = sticker.map(|sticker| sticker.id);
+            line.bears = Some(Box::new(Bears { poll, forwarded, thread, sticker, ..Bears::default() }));
         }
         (self.files_of(id, seq), thread)
     }
@@ -123,7 +125,25 @@ impl Tables {
         let poll = bears.poll.as_ref().map(|votes| votes.seen(reader, sub));
         let forwarded = bears.forwarded.clone();
         let Bears { thread, replies, .. } = **bears;
-        Some(Box::new(Rich { poll, forwarded, thread, replies, preview: bears.preview.clone() }))
+        let preview = bears.preview.clone();
+        let sticker = bears.sticker.and_then(|id| self.sticker(id)).map(|one| one.sticker.clone());
+        Some(Box::new(Rich { poll, forwarded, thread, replies, preview, sticker }))
+    }
+
+    pub(in crate::memory) fn sticker(&self, id: StickerId) -> Option<&NewSticker> {
+        self.stickers.iter().find(|one| one.sticker.id == id)
+    }
+
+    /// Messages keep its words.
+    pub(in crate::memory) fn remove_sticker(&mut self, id: StickerId) -> bool {
+        let directs = self.conversations.values_mut().flat_map(|direct| &mut direct.messages);
+        let rooms = self.rooms.values_mut().flat_map(|room| &mut room.messages);
+        for bears in directs.chain(rooms).filter_map(|line| line.bears.as_mut()) {
+            bears.sticker = bears.sticker.filter(|sticker| *sticker != id);
+        }
+        let before = self.stickers.len();
+        self.stickers.retain(|one| one.sticker.id != id);
+        self.stickers.len() < before
     }
 
     pub(in crate::memory) fn thread_history(
@@ -286,6 +306,10 @@ impl Line {
         Ok(is_new)
     }
 
+    pub(super) fn is_sticker(&self) -> bool {
+        self.bears.as_ref().is_some_and(|bears| bears.sticker.is_some())
+    }
+
     /// A link that is not in the body any more.
     pub(super) fn lose_preview(&mut self) {
         let body = &self.body;
@@ -299,7 +323,7 @@ impl Line {
     /// A message that was taken back keeps its place in threads only.
     pub(super) fn bear_nothing(&mut self) {
         if let Some(bears) = &mut self.bears {
-            (bears.poll, bears.forwarded, bears.preview) = (None, None, None);
+            (bears.poll, bears.forwarded, bears.preview, bears.sticker) = (None, None, None, None);
             if bears.thread.is_none() && bears.replies.is_none() {
                 self.bears = None;
             }
