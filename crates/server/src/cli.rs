@@ -46,6 +46,9 @@ pub(crate) enum Command {
     /// Look at the users of a site; ban and unban them.
     #[command(subcommand)]
     User(UserCommand),
+    /// Add, list and remove the stickers that the members of a site may send. A running node has them at once.
+    #[command(subcommand)]
+    Sticker(StickerCommand),
     /// Put the members of an existing community in, and who is whose contact. Stop the node first.
     ///
     /// Example: kith import --site garden members.jsonl --data /var/lib/kith
@@ -328,6 +331,64 @@ pub(crate) struct Listing {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub data: DataFlag,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StickerCommand {
+    /// Add pictures (JPEG, PNG, GIF or WebP) to a set of stickers.
+    ///
+    /// Example: kith sticker add --site garden --set Bees wave.png="👋 Hello" thanks.png
+    ///
+    /// What stands behind = is what the sticker says, to screen readers, in mails and in the search; without it, the file's name is.
+    /// A picture is made anew, still, with its longest side at most 480 pixels. A site has at most 200 stickers.
+    #[command(verbatim_doc_comment)]
+    Add(StickerAdd),
+    /// All stickers of a site.
+    List(StickerList),
+    /// Remove stickers by their ids. Messages that were sent keep the words.
+    Remove(StickerRemove),
+}
+
+impl StickerCommand {
+    pub(crate) fn data(&self) -> &DataFlag {
+        match self {
+            StickerCommand::Add(args) => &args.output.data,
+            StickerCommand::List(args) => &args.output.data,
+            StickerCommand::Remove(args) => &args.data,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StickerAdd {
+    #[arg(long)]
+    pub site: String,
+    /// Name of the set: stickers of one set are shown together.
+    #[arg(long, value_name = "NAME")]
+    pub set: String,
+    /// A picture, as FILE or FILE=WORDS.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<String>,
+    #[command(flatten)]
+    pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StickerList {
+    #[arg(long)]
+    pub site: String,
+    #[command(flatten)]
+    pub output: Listing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StickerRemove {
+    #[arg(long)]
+    pub site: String,
+    #[arg(required = true, value_name = "ID")]
+    pub ids: Vec<String>,
     #[command(flatten)]
     pub data: DataFlag,
 }

@@ -33,6 +33,7 @@ mod serve;
 mod site;
 mod span;
 mod status;
+mod sticker;
 mod token;
 mod trouble;
 mod user;
@@ -83,6 +84,7 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         }
         Command::Site(command) => site::run(command, &load(command.data().settings())?)?,
         Command::User(command) => user::run(command, &load(command.data().settings())?)?,
+        Command::Sticker(command) => sticker::run(command, &load(command.data().settings())?)?,
         Command::Import(args) => import::run(args, &load(args.output.data.settings())?)?,
         Command::Backup(args) => backup::take(args, &load(args.data.settings())?)?,
         Command::Restore(args) => backup::restore(args, &load(args.data.settings())?)?,

@@ -150,6 +150,7 @@ impl Running {
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
         router = router.merge(web::ice_routes(Arc::clone(&node), crate::now));
         router = router.merge(web::site_api(Arc::clone(&node), crate::now));
+        router = router.merge(web::sticker_routes(Arc::clone(&node), Arc::new(Maker), crate::now));
         router = router.merge(files::routes(&node, &files, config));
         previews(config, &node, &files, runtime.handle());
         let push = push(config, &node, &store, runtime.handle())?;

@@ -6,6 +6,7 @@ mod pages;
 mod people;
 mod portrait;
 mod seed;
+mod stickers;
 
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ use rand::RngCore;
 
 use super::SITE;
 use super::people::{MEMBERS, Member, TALKS, Talk, member};
+use super::stickers;
 use crate::data_dir::wait;
 use crate::trouble::{Outcome, Trouble};
 
@@ -25,6 +26,10 @@ pub(crate) fn settle(store: &dyn Store, settings: Settings, now: Timestamp) -> O
     }
     for talk in TALKS {
         tell(store, site, talk, now)?;
+    }
+    for sticker in stickers::of(site, now) {
+        // The flush waits for all of them.
+        store.add_sticker(sticker, Box::new(|_| ()));
     }
     store.flush().map_err(failed)
 }

@@ -21,5 +21,6 @@ mod lifecycle;
 mod load_plans;
 mod running;
 mod settings;
+mod stickers;
 mod tls;
 mod turn;
