@@ -42,6 +42,7 @@ import {
   room,
   type SiteSettings,
   type Status,
+  type Sticker,
   type ThreadView,
   type Timeline,
   type Topic,
@@ -155,6 +156,7 @@ export class FakeClient implements Client {
   state: Status = { state: 'online', transport: 'websocket', shared: false };
   myself: Me;
   said: { status?: string; status_until?: number | undefined } = {};
+  stickers: Sticker[] = [];
   devices: Device[] = [
     { device: '1', browser: 'Firefox', system: 'Linux', created: 0, used: 0, here: true, this: true },
     { device: '2', browser: 'Safari', system: 'iPhone', created: 0, used: 0 },
@@ -550,6 +552,8 @@ export class FakeClient implements Client {
       closePoll: async (key, seq) => {
         this.note(`close ${key} ${seq}`);
       },
+      stickers: async () => this.stickers,
+      sticker: (key, sticker, replyTo) => noted(`sticker ${key} ${sticker.words} ${replyTo ?? ''}`.trim()),
       dropPreview: async (key, seq) => {
         this.note(`drop preview ${key} ${seq}`);
       },
@@ -647,9 +651,9 @@ export class FakeClient implements Client {
     return Promise.resolve({ ...this.notifying });
   }
 
-  /** What late parts say: of profiles. */
   prepare() {}
 
+  /** What late parts say: of profiles. */
   ask(request: Unnumbered): Promise<Event> {
     if (request.t === 'profile') return Promise.resolve(this.profileEvent(request.user));
     if (request.t === 'devices') return Promise.resolve({ t: 'devices', re: 0, devices: this.devices });

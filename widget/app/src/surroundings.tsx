@@ -6,6 +6,7 @@ import {
   type ConversationKey,
   isRoom,
   type KnownPerson,
+  type Sticker,
   type Topic,
 } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
@@ -49,6 +50,8 @@ export interface EmojiRequest {
   /** What it hangs from, and where focus returns to. */
   anchor: HTMLElement;
   onPick(emoji: string): void;
+  /** Left out where one cannot send something by itself. */
+  onSticker?(sticker: Sticker): void;
 }
 
 export interface Question {

@@ -39,6 +39,7 @@ import type {
   SetPresence,
   SiteRole,
   SiteState,
+  Sticker,
 } from './wire.ts';
 
 /**
@@ -501,6 +502,8 @@ export interface Message {
   replies?: Replies;
   /** What its first link leads to. */
   preview?: Preview;
+  /** It is this sticker; the body is its words. */
+  sticker?: Sticker;
   /** A change of it has not reached the server yet. */
   changing?: true;
   /** Of own messages: how far it came; `held`: a moderator is to read it first. Of others: `received`. */
@@ -536,6 +539,9 @@ export interface Rich {
   poll(key: ConversationKey, question: string, poll: NewPoll): string;
   /** Posts a message of `from` in `to`. */
   forward(from: ConversationKey, message: Message, to: ConversationKey): string;
+  /** Those of the site. */
+  stickers(): Promise<readonly Sticker[]>;
+  sticker(key: ConversationKey, sticker: Sticker, replyTo?: number): string;
   /** Posts in the thread below this seq. */
   reply(key: ConversationKey, root: number, body: string): string;
   /** Takes the place of one's vote of before; no choices take it back. */

@@ -51,4 +51,5 @@ export type {
   SetPresence,
   SiteRole,
   SiteState,
+  Sticker,
 } from './wire.ts';

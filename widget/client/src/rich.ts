@@ -42,6 +42,15 @@ export function richOf({ replica, ask, send }: Host): Rich {
     forward(from, message, to) {
       return send(to, message.body, undefined, message.files, asForwarded(idOf(from), message));
     },
+    async stickers() {
+      const event = await ask({ t: 'stickers' });
+      if (event.t !== 'stickers') throw new RequestError('internal');
+      return event.stickers;
+    },
+    sticker(key, sticker, replyTo) {
+      const bears: Bears = { say: { t: 'sticker', sticker: sticker.id }, shows: { sticker } };
+      return send(key, sticker.words, replyTo, undefined, bears);
+    },
     reply(key, root, body) {
       const bears: Bears = { say: { thread: root }, shows: { thread: root } };
       return send(key, body, undefined, undefined, bears);

@@ -23,50 +23,29 @@ export function drawn(message: WireMessage, me: string | undefined): Message {
   return { id, seq, from, mine, body, time, ...seenOf(message), state: mine ? 'sent' : 'received' };
 }
 
+/** What a message has besides its text, and is drawn as it is said. */
+const SAID = [
+  'edited',
+  'deleted',
+  'pinned',
+  'call',
+  'poll',
+  'forwarded',
+  'thread',
+  'replies',
+  'preview',
+  'sticker',
+] as const;
+
 /** What a message has besides its text, as it is drawn. */
 export function seenOf(
   message: Partial<WireMessage>,
-): Pick<
-  Message,
-  | 'replyTo'
-  | 'edited'
-  | 'deleted'
-  | 'pinned'
-  | 'call'
-  | 'reactions'
-  | 'files'
-  | 'poll'
-  | 'forwarded'
-  | 'thread'
-  | 'replies'
-  | 'preview'
-> {
-  const {
-    reply_to,
-    edited,
-    deleted,
-    pinned,
-    call,
-    reactions,
-    files,
-    poll,
-    forwarded,
-    thread,
-    replies,
-    preview,
-  } = message;
+): Pick<Message, (typeof SAID)[number] | 'replyTo' | 'reactions' | 'files'> {
+  const { reply_to, reactions, files } = message;
   return {
     ...(reply_to !== undefined && { replyTo: reply_to }),
-    ...(edited !== undefined && { edited }),
-    ...(deleted && { deleted }),
-    ...(pinned && { pinned }),
-    ...(call && { call }),
     ...(reactions?.length && { reactions: reactions.map(one => ({ mine: false, ...one })) }),
     ...(files?.length && { files }),
-    ...(poll && { poll }),
-    ...(forwarded && { forwarded }),
-    ...(thread && { thread }),
-    ...(replies && { replies }),
-    ...(preview && { preview }),
+    ...Object.fromEntries(SAID.flatMap(name => (message[name] ? [[name, message[name]]] : []))),
   };
 }

@@ -1,6 +1,6 @@
 // Where a message is written.
 
-import type { Conversation, Message } from '@kith/client';
+import type { Conversation, Message, Sticker } from '@kith/client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { AttachHandle } from '../files/attach.tsx';
 import { Icon } from '../icon/icon.tsx';
@@ -108,6 +108,10 @@ export function Composer(props: Props) {
     onSent();
     field.current?.focus();
   };
+  const onSticker = (sticker: Sticker) => {
+    client.rich().then(one => one.sticker(key, sticker, replyTo?.seq));
+    onSent();
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     // While a character is being composed, Enter chooses it; Safari says so only by the key code.
     if (event.isComposing || event.keyCode === 229) return;
@@ -188,7 +192,13 @@ export function Composer(props: Props) {
           class="icon-button composer-emoji"
           aria-label={words.emoji}
           title={words.emoji}
-          onClick={event => pickEmoji({ anchor: event.currentTarget, onPick: emoji => insert(emoji) })}
+          onClick={event =>
+            pickEmoji({
+              anchor: event.currentTarget,
+              onPick: emoji => insert(emoji),
+              ...(!editing && { onSticker }),
+            })
+          }
         >
           <Icon name="smile" />
         </button>

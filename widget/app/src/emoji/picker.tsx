@@ -3,11 +3,13 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { placeIn } from '../menu/menu.tsx';
 import { SearchField } from '../search_field/search_field.tsx';
+import { Segmented } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
 import type { EmojiRequest } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import { groups, keepTone, keepUsed, kept, search, TONES, toned } from './emoji.ts';
 import css from './picker.css?inline';
+import { Stickers, useStickers } from './stickers.tsx';
 import { emojiWords } from './words.ts';
 
 export { emojiWords as words } from './words.ts';
@@ -26,7 +28,7 @@ export function Picker({
   useSheet(css);
   const words = useWords(emojiWords);
   const dialog = useRef<HTMLDivElement>(null);
-  const picked = useRef<string>(undefined);
+  const picked = useRef<() => void>(undefined);
   const [place, setPlace] = useState<{ left: number; top: number }>();
   const [query, setQuery] = useState('');
   const [tone, setTone] = useState(() => kept().tone);
@@ -45,15 +47,19 @@ export function Picker({
     return () => {
       // Only now is what lies below no longer inert, so that it can take the focus.
       request.anchor.focus({ preventScroll: true });
-      if (picked.current !== undefined) request.onPick(picked.current);
+      picked.current?.();
     };
   }, [request, phone]);
 
   const pick = (char: string) => {
     keepUsed(char);
-    picked.current = char;
+    picked.current = () => request.onPick(char);
     onClose();
   };
+  const { onSticker } = request;
+  const stickers = useStickers(onSticker !== undefined);
+  const [list, setList] = useState<'emoji' | 'stickers'>('emoji');
+  const showsStickers = list === 'stickers' && stickers.length > 0;
   const sections = useMemo(() => {
     if (query.trim() !== '')
       return [
@@ -80,13 +86,13 @@ export function Picker({
     if (event.key === 'Escape') onClose();
     else if (event.key === 'Tab') keepInside(event, dialog.current);
     else if (at === -1) {
-      if (event.key === 'ArrowDown') all[0]?.focus();
+      if (event.key === 'ArrowDown' && !isRadio(event.target)) all[0]?.focus();
       else if (event.key === 'Enter' && first !== undefined && query.trim() !== '') pick(first);
       else return;
     } else {
       const next = neighbour(all, at, event.key);
       if (next === undefined) return;
-      if (next === -1) fieldOf(dialog.current)?.focus();
+      if (next === -1) (fieldOf(dialog.current) ?? chosenList(dialog.current))?.focus();
       else all[next]?.focus();
     }
     event.preventDefault();
@@ -106,43 +112,71 @@ export function Picker({
         style={place && { left: `${place.left}px`, top: `${place.top}px` }}
         onKeyDown={onKeyDown}
       >
-        <div class="picker-top">
-          <SearchField label={words.searchEmoji} value={query} onChange={setQuery} />
-          <button
-            type="button"
-            class="picker-tone"
-            aria-label={words.skinTone}
-            title={words.skinTone}
-            onClick={() => {
-              const next = TONES[(TONES.indexOf(tone) + 1) % TONES.length] ?? '';
-              setTone(next);
-              keepTone(next);
-            }}
-          >
-            {`✋${tone}`}
-          </button>
-        </div>
-        <div class="picker-list">
-          {sections.map(({ id, title, chars }) => (
-            <section key={id} aria-label={title}>
-              <h3 class="picker-title">{title}</h3>
-              {chars.length === 0 && <p class="picker-nothing">{words.noEmoji(query.trim())}</p>}
-              <div class="picker-grid">
-                {chars.map(char => (
-                  <button
-                    key={char}
-                    type="button"
-                    class="emoji"
-                    tabIndex={char === first && id === sections[0]?.id ? 0 : -1}
-                    onClick={() => pick(char)}
-                  >
-                    {char}
-                  </button>
-                ))}
-              </div>
-            </section>
-          ))}
-        </div>
+        {stickers.length > 0 && (
+          <div class="picker-lists">
+            <Segmented<'emoji' | 'stickers'>
+              label={`${words.emoji}, ${words.stickers}`}
+              look="chips"
+              value={list}
+              choices={[
+                { value: 'emoji', text: words.emoji },
+                { value: 'stickers', text: words.stickers },
+              ]}
+              onChange={setList}
+            />
+          </div>
+        )}
+        {showsStickers ? (
+          <div class="picker-list">
+            <Stickers
+              stickers={stickers}
+              onPick={sticker => {
+                picked.current = () => onSticker?.(sticker);
+                onClose();
+              }}
+            />
+          </div>
+        ) : (
+          <>
+            <div class="picker-top">
+              <SearchField label={words.searchEmoji} value={query} onChange={setQuery} />
+              <button
+                type="button"
+                class="picker-tone"
+                aria-label={words.skinTone}
+                title={words.skinTone}
+                onClick={() => {
+                  const next = TONES[(TONES.indexOf(tone) + 1) % TONES.length] ?? '';
+                  setTone(next);
+                  keepTone(next);
+                }}
+              >
+                {`✋${tone}`}
+              </button>
+            </div>
+            <div class="picker-list">
+              {sections.map(({ id, title, chars }) => (
+                <section key={id} aria-label={title}>
+                  <h3 class="picker-title">{title}</h3>
+                  {chars.length === 0 && <p class="picker-nothing">{words.noEmoji(query.trim())}</p>}
+                  <div class="picker-grid">
+                    {chars.map(char => (
+                      <button
+                        key={char}
+                        type="button"
+                        class="emoji"
+                        tabIndex={char === first && id === sections[0]?.id ? 0 : -1}
+                        onClick={() => pick(char)}
+                      >
+                        {char}
+                      </button>
+                    ))}
+                  </div>
+                </section>
+              ))}
+            </div>
+          </>
+        )}
       </div>
     </>
   );
@@ -173,6 +207,15 @@ function neighbour(all: readonly HTMLElement[], at: number, key: string): number
     if (best === undefined || away < best.away) best = { index, away };
   }
   return best?.index ?? (step === -1 ? -1 : at);
+}
+
+function chosenList(dialog: HTMLElement | null): HTMLElement | null | undefined {
+  return dialog?.querySelector<HTMLElement>('[role=radio][aria-checked=true]');
+}
+
+/** Its own arrows choose another list. */
+function isRadio(target: EventTarget | null): boolean {
+  return (target as HTMLElement | null)?.getAttribute('role') === 'radio';
 }
 
 function keepInside(event: KeyboardEvent, dialog: HTMLElement | null): void {

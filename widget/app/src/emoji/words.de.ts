@@ -3,6 +3,7 @@
 import type { EmojiWords } from './words.en.ts';
 
 export const de = (): EmojiWords => ({
+  stickers: 'Sticker',
   searchEmoji: 'Emoji suchen',
   skinTone: 'Hautfarbe',
   recentEmoji: 'Zuletzt benutzt',

@@ -1,6 +1,7 @@
 /** English. */
 
 export const en = () => ({
+  stickers: 'Stickers',
   searchEmoji: 'Search emoji',
   skinTone: 'Skin tone',
   recentEmoji: 'Used recently',

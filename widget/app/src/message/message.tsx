@@ -134,6 +134,7 @@ export const toolsPart = late(() => import('./tools.tsx'), 'Tools');
 export const reactionsPart = late(() => import('./reactions.tsx'), 'Reactions');
 export const failedPart = late(() => import('./failed.tsx'), 'Failed');
 const callPart = late(() => import('../call_log/entry.tsx'), 'Entry');
+const stickerPart = late(() => import('../rich/sticker.tsx'), 'StickerView');
 const filesPart = late(() => import('../files/shown.tsx'), 'Files');
 const shown = () => import('../rich/shown.tsx');
 const abovePart = late(shown, 'Above');
@@ -166,9 +167,9 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
           <Icon name="trash" />
           {words.deletedMessage}
         </span>
-      ) : message.call ? (
+      ) : message.call || message.sticker ? (
         <Late
-          part={callPart}
+          part={message.call ? callPart : stickerPart}
           props={{ message, user: deeds.conversation.slice(1) }}
           meanwhile={<span>{message.body}</span>}
           onFailed={() => undefined}

@@ -69,6 +69,7 @@ export const late: LateTranslation = {
     report: 'إبلاغ',
   }),
   emoji: () => ({
+    stickers: 'ملصقات',
     searchEmoji: 'بحث عن رمز تعبيري',
     skinTone: 'لون البشرة',
     recentEmoji: 'المستخدمة حديثًا',
@@ -508,6 +509,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `معاد توجيهها من ${name}`,
     forwardedHidden: 'معاد توجيهها',
     forwardNothing: 'لم يُعثر على أحد',
+    dropPreview: 'إزالة المعاينة',
     copyLink: 'نسخ الرابط',
     linkCopied: 'نُسخ الرابط',
     linkTitle: 'لا يمكن عرض هذه الرسالة',

@@ -62,6 +62,7 @@ export const late: LateTranslation = {
     report: 'Nahlásit',
   }),
   emoji: () => ({
+    stickers: 'Samolepky',
     searchEmoji: 'Hledat emoji',
     skinTone: 'Odstín pleti',
     recentEmoji: 'Naposledy použité',
@@ -411,6 +412,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Přeposláno od: ${name}`,
     forwardedHidden: 'Přeposláno',
     forwardNothing: 'Nikdo nenalezen',
+    dropPreview: 'Odebrat náhled',
     copyLink: 'Kopírovat odkaz',
     linkCopied: 'Odkaz zkopírován',
     linkTitle: 'Tuto zprávu nelze zobrazit',

@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'Denunciar',
   }),
   emoji: () => ({
+    stickers: 'Pegatinas',
     searchEmoji: 'Buscar emoji',
     skinTone: 'Tono de piel',
     recentEmoji: 'Recientes',
@@ -408,6 +409,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Reenviado de ${name}`,
     forwardedHidden: 'Reenviado',
     forwardNothing: 'Nadie encontrado',
+    dropPreview: 'Quitar la vista previa',
     copyLink: 'Copiar enlace',
     linkCopied: 'Enlace copiado',
     linkTitle: 'Este mensaje no se puede mostrar',

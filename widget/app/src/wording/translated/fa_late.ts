@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'گزارش',
   }),
   emoji: () => ({
+    stickers: 'استیکرها',
     searchEmoji: 'جستجوی شکلک',
     skinTone: 'رنگ پوست',
     recentEmoji: 'تازه استفاده‌شده',
@@ -401,6 +402,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `بازفرستاده از ${name}`,
     forwardedHidden: 'بازفرستاده',
     forwardNothing: 'کسی پیدا نشد',
+    dropPreview: 'حذف پیش‌نمایش',
     copyLink: 'رونوشت پیوند',
     linkCopied: 'پیوند رونوشت شد',
     linkTitle: 'این پیام نمایش‌دادنی نیست',

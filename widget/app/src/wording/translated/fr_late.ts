@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'Signaler',
   }),
   emoji: () => ({
+    stickers: 'Autocollants',
     searchEmoji: 'Rechercher un émoji',
     skinTone: 'Couleur de peau',
     recentEmoji: 'Récents',
@@ -410,6 +411,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Transféré de ${name}`,
     forwardedHidden: 'Transféré',
     forwardNothing: 'Personne trouvé',
+    dropPreview: 'Retirer l’aperçu',
     copyLink: 'Copier le lien',
     linkCopied: 'Lien copié',
     linkTitle: 'Ce message ne peut pas être affiché',

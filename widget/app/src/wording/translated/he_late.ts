@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'דיווח',
   }),
   emoji: () => ({
+    stickers: 'מדבקות',
     searchEmoji: 'חיפוש אמוג׳י',
     skinTone: 'גוון עור',
     recentEmoji: 'בשימוש לאחרונה',
@@ -409,6 +410,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `הועבר מ־${name}`,
     forwardedHidden: 'הועבר',
     forwardNothing: 'לא נמצא אף אחד',
+    dropPreview: 'הסרת התצוגה המקדימה',
     copyLink: 'העתקת קישור',
     linkCopied: 'הקישור הועתק',
     linkTitle: 'אי אפשר להציג את ההודעה',

@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'शिकायत करें',
   }),
   emoji: () => ({
+    stickers: 'स्टिकर',
     searchEmoji: 'इमोजी खोजें',
     skinTone: 'त्वचा का रंग',
     recentEmoji: 'हाल के',
@@ -403,6 +404,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `${name} से आगे भेजा गया`,
     forwardedHidden: 'आगे भेजा गया',
     forwardNothing: 'कोई नहीं मिला',
+    dropPreview: 'पूर्वावलोकन हटाएँ',
     copyLink: 'लिंक कॉपी करें',
     linkCopied: 'लिंक कॉपी हुआ',
     linkTitle: 'यह संदेश दिखाया नहीं जा सकता',

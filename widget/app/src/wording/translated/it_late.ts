@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'Segnala',
   }),
   emoji: () => ({
+    stickers: 'Adesivi',
     searchEmoji: 'Cerca emoji',
     skinTone: 'Tonalità della pelle',
     recentEmoji: 'Recenti',
@@ -409,6 +410,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Inoltrato da ${name}`,
     forwardedHidden: 'Inoltrato',
     forwardNothing: 'Nessuno trovato',
+    dropPreview: 'Rimuovi l’anteprima',
     copyLink: 'Copia link',
     linkCopied: 'Link copiato',
     linkTitle: 'Questo messaggio non si può mostrare',

@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: '報告',
   }),
   emoji: () => ({
+    stickers: 'スタンプ',
     searchEmoji: '絵文字を検索',
     skinTone: '肌の色',
     recentEmoji: '最近使った絵文字',
@@ -401,6 +402,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `${name}から転送`,
     forwardedHidden: '転送',
     forwardNothing: '見つかりません',
+    dropPreview: 'プレビューを外す',
     copyLink: 'リンクをコピー',
     linkCopied: 'リンクをコピーしました',
     linkTitle: 'このメッセージは表示できません',

@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: '신고',
   }),
   emoji: () => ({
+    stickers: '스티커',
     searchEmoji: '이모지 검색',
     skinTone: '피부색',
     recentEmoji: '최근 사용',
@@ -400,6 +401,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `${name} 님에게서 전달됨`,
     forwardedHidden: '전달됨',
     forwardNothing: '찾은 사람이 없어요',
+    dropPreview: '미리보기 제거',
     copyLink: '링크 복사',
     linkCopied: '링크를 복사했어요',
     linkTitle: '이 메시지를 표시할 수 없어요',

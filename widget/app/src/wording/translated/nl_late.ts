@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'Melden',
   }),
   emoji: () => ({
+    stickers: 'Plaatjes',
     searchEmoji: 'Emoji zoeken',
     skinTone: 'Huidskleur',
     recentEmoji: 'Recent gebruikt',
@@ -408,6 +409,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Doorgestuurd van ${name}`,
     forwardedHidden: 'Doorgestuurd',
     forwardNothing: 'Niemand gevonden',
+    dropPreview: 'Voorbeeld verwijderen',
     copyLink: 'Link kopiëren',
     linkCopied: 'Link gekopieerd',
     linkTitle: 'Dit bericht kan niet worden getoond',

@@ -62,6 +62,7 @@ export const late: LateTranslation = {
     report: 'Zgłoś',
   }),
   emoji: () => ({
+    stickers: 'Naklejki',
     searchEmoji: 'Szukaj emoji',
     skinTone: 'Odcień skóry',
     recentEmoji: 'Ostatnio używane',
@@ -417,6 +418,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Przekazano od: ${name}`,
     forwardedHidden: 'Przekazano dalej',
     forwardNothing: 'Nikogo nie znaleziono',
+    dropPreview: 'Usuń podgląd',
     copyLink: 'Kopiuj link',
     linkCopied: 'Skopiowano link',
     linkTitle: 'Nie można pokazać tej wiadomości',

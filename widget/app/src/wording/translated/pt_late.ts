@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'Denunciar',
   }),
   emoji: () => ({
+    stickers: 'Figurinhas',
     searchEmoji: 'Buscar emoji',
     skinTone: 'Tom de pele',
     recentEmoji: 'Recentes',
@@ -407,6 +408,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Encaminhada de ${name}`,
     forwardedHidden: 'Encaminhada',
     forwardNothing: 'Ninguém encontrado',
+    dropPreview: 'Remover a pré-visualização',
     copyLink: 'Copiar link',
     linkCopied: 'Link copiado',
     linkTitle: 'Esta mensagem não pode ser mostrada',

@@ -63,6 +63,7 @@ export const late: LateTranslation = {
     report: 'Пожаловаться',
   }),
   emoji: () => ({
+    stickers: 'Стикеры',
     searchEmoji: 'Искать эмодзи',
     skinTone: 'Цвет кожи',
     recentEmoji: 'Недавние',
@@ -420,6 +421,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Переслано от ${name}`,
     forwardedHidden: 'Переслано',
     forwardNothing: 'Никого не найдено',
+    dropPreview: 'Убрать предпросмотр',
     copyLink: 'Копировать ссылку',
     linkCopied: 'Ссылка скопирована',
     linkTitle: 'Это сообщение нельзя показать',

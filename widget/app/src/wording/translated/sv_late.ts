@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'Anmäl',
   }),
   emoji: () => ({
+    stickers: 'Klistermärken',
     searchEmoji: 'Sök emoji',
     skinTone: 'Hudton',
     recentEmoji: 'Nyligen använda',
@@ -409,6 +410,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Vidarebefordrat från ${name}`,
     forwardedHidden: 'Vidarebefordrat',
     forwardNothing: 'Ingen hittades',
+    dropPreview: 'Ta bort förhandsvisningen',
     copyLink: 'Kopiera länk',
     linkCopied: 'Länken kopierad',
     linkTitle: 'Meddelandet kan inte visas',

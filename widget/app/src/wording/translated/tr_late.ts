@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: 'Şikayet et',
   }),
   emoji: () => ({
+    stickers: 'Çıkartmalar',
     searchEmoji: 'Emoji ara',
     skinTone: 'Ten rengi',
     recentEmoji: 'Son kullanılanlar',
@@ -403,6 +404,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `İleten: ${name}`,
     forwardedHidden: 'İletildi',
     forwardNothing: 'Kimse bulunamadı',
+    dropPreview: 'Önizlemeyi kaldır',
     copyLink: 'Bağlantıyı kopyala',
     linkCopied: 'Bağlantı kopyalandı',
     linkTitle: 'Bu mesaj gösterilemiyor',

@@ -63,6 +63,7 @@ export const late: LateTranslation = {
     report: 'Поскаржитися',
   }),
   emoji: () => ({
+    stickers: 'Стікери',
     searchEmoji: 'Шукати емодзі',
     skinTone: 'Колір шкіри',
     recentEmoji: 'Нещодавні',
@@ -421,6 +422,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `Переслано від ${name}`,
     forwardedHidden: 'Переслано',
     forwardNothing: 'Нікого не знайдено',
+    dropPreview: 'Прибрати попередній перегляд',
     copyLink: 'Копіювати посилання',
     linkCopied: 'Посилання скопійовано',
     linkTitle: 'Це повідомлення не можна показати',

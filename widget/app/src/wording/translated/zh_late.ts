@@ -61,6 +61,7 @@ export const late: LateTranslation = {
     report: '举报',
   }),
   emoji: () => ({
+    stickers: '贴纸',
     searchEmoji: '搜索表情',
     skinTone: '肤色',
     recentEmoji: '最近使用',
@@ -400,6 +401,7 @@ export const late: LateTranslation = {
     forwardedFrom: name => `转发自 ${name}`,
     forwardedHidden: '转发',
     forwardNothing: '找不到人',
+    dropPreview: '移除预览',
     copyLink: '复制链接',
     linkCopied: '链接已复制',
     linkTitle: '无法显示这条消息',

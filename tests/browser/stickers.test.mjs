@@ -1,0 +1,60 @@
+// Stickers: those of the demo community, from the picker to the other's screen, by mouse and by keys.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, launch, until } from './browser.mjs';
+import { Kith } from './kith.mjs';
+import { asMembers } from './widget.mjs';
+
+let browser;
+let kith;
+before(async () => {
+  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+});
+
+const inWidget = (widget, selector) => widget.page.locator(`kith-widget ${selector}`);
+
+test('a member sends a sticker, and the other sees it, until the site has it no more', async () => {
+  await asMembers(browser, kith, ['anna', 'raj'], async (anna, raj) => {
+    await anna.chatWith('Raj Patel');
+    await raj.chatWith('Anna Lindqvist');
+    const open = () => inWidget(anna, '.composer-emoji').click();
+    await open();
+    await anna.page.getByRole('radio', { name: 'Stickers' }).click();
+    const choices = inWidget(anna, '.sticker-choice');
+    await choices.first().locator('canvas.is-here').waitFor();
+    assert.ok((await choices.count()) >= 6, 'the demo community has some');
+    await assertAccessible(anna.page, 'the stickers of the picker');
+    const words = await choices.first().getAttribute('aria-label');
+    await choices.first().click();
+    for (const widget of [anna, raj]) {
+      const sticker = inWidget(widget, '[data-message] .sticker').last();
+      await sticker.locator('canvas.is-here').waitFor();
+      assert.equal(await sticker.locator('canvas').getAttribute('aria-label'), words);
+    }
+    await assertAccessible(raj.page, 'a sticker in a chat');
+
+    // By keys.
+    await open();
+    await anna.page.getByRole('radio', { name: 'Emoji' }).focus();
+    await anna.page.keyboard.press('ArrowRight');
+    await anna.page.keyboard.press('Tab');
+    await anna.page.keyboard.press('ArrowRight');
+    await anna.page.keyboard.press('Enter');
+    await until(
+      async () => (await inWidget(raj, '[data-message] .sticker').count()) === 2,
+      'the second comes',
+    );
+
+    const listed = JSON.parse(await kith.command('sticker', 'list', '--site', 'demo', '--json'));
+    await kith.command('sticker', 'remove', '--site', 'demo', listed.find(one => one.words === words).id);
+    await raj.page.reload();
+    await raj.show();
+    await raj.chatWith('Anna Lindqvist');
+    await until(async () => (await raj.texts()).some(text => text.includes(words)), 'its words stay');
+  });
+});
