@@ -6,8 +6,7 @@ import { formattedPart } from './body_text/body_text.tsx';
 import { fetchReader } from './body_text/plain.ts';
 import { createLine } from './call/line.ts';
 import { fetchPart } from './late.tsx';
-import { Notices } from './notices/notices.ts';
-import { soundIsOn } from './notices/sound_choice.ts';
+import { createNoticing } from './notices/noticing.ts';
 import { sheets } from './sheets.ts';
 import { keyOfRoom, openShell } from './shell/open_shell.ts';
 import { Shell } from './shell/shell.tsx';
@@ -26,25 +25,20 @@ export default async function mount(stage: Stage): Promise<App> {
   stage.root.append(place);
 
   const shell = openShell(stage);
-  const notices = new Notices({
-    client: stage.client,
-    chime: ring,
-    soundIsOn,
-    onScreen: shell.shows,
-  });
+  const noticing = createNoticing(stage.client, shell.shows);
   const line = createLine();
-  render(h(Shell, { stage, shell, notices, line, wording }), place);
+  render(h(Shell, { stage, shell, noticing, line, wording }), place);
   return {
     show: shell.show,
     hide: shell.hide,
     open: shell.openWith,
     openRoom: name => shell.openChat(keyOfRoom(name)),
     follow: shell.follow,
-    notify: happened => notices.hear(happened),
+    notify: noticing.hear,
     call: event => line.say(event ? { do: 'hear', event } : { do: 'rejoin' }),
     destroy() {
       render(null, place);
-      notices.destroy();
+      noticing.destroy();
       shell.destroy();
       place.remove();
     },
@@ -53,16 +47,3 @@ export default async function mount(stage: Stage): Promise<App> {
 
 /** Texts are shown as they were written where it takes longer. */
 const MARKS_MS = 150;
-
-let chime: Promise<() => void> | undefined;
-
-/** The sound is made when it is heard first. */
-function ring(): void {
-  chime ??= import('./notices/chime.ts').then(one => one.createChime());
-  chime.then(
-    sound => sound(),
-    () => {
-      chime = undefined;
-    },
-  );
-}

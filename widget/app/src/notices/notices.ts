@@ -2,6 +2,7 @@
 
 import type { Client, ConversationKey, Happenings, Message } from '@kith/client';
 import type { Chime } from './chime.ts';
+import { soundIsOn } from './sound_choice.ts';
 
 export interface Toast {
   key: ConversationKey;
@@ -26,12 +27,15 @@ export const SETTLE_MS = 400;
 /** A flood sounds once in this time. */
 export const CHIME_MS = 4_000;
 
+export function createNotices(client: Client, onScreen: NoticesHost['onScreen']): Notices {
+  return new Notices({ client, chime: ring, soundIsOn, onScreen });
+}
+
 export class Notices {
   #toast: Toast | undefined;
   #waiting: Toast | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #chimedAt = Number.NEGATIVE_INFINITY;
-  #reading = false;
   #listeners = new Set<() => void>();
   #leave: (() => void) | undefined;
 
@@ -46,17 +50,12 @@ export class Notices {
     return () => this.#listeners.delete(listener);
   }
 
-  /** From now on messages are read out where they come. */
-  readOut(): void {
-    this.#reading = true;
-  }
-
-  /** Call for each message in the one tab that the client says is first to hear it. */
-  hear({ key, message }: Pick<Happenings['message'], 'key' | 'message'>): void {
+  /** `unheard`: nothing could read it out when it came. */
+  hear({ key, message }: Pick<Happenings['message'], 'key' | 'message'>, unheard = false): void {
     // Who has been in a call, or did not want it, knows of it.
     if (/ended|lost|declined/.test(message.call?.outcome ?? '')) return;
     const before = this.#waiting?.key === key ? this.#waiting.count : 0;
-    this.#waiting = { key, message, count: before + 1, unheard: !this.#reading };
+    this.#waiting = { key, message, count: before + 1, unheard };
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       const waiting = this.#waiting;
@@ -101,4 +100,17 @@ export class Notices {
       });
     for (const listener of this.#listeners) listener();
   }
+}
+
+let chime: Promise<() => void> | undefined;
+
+/** The sound is made when it is heard first. */
+function ring(): void {
+  chime ??= import('./chime.ts').then(one => one.createChime());
+  chime.then(
+    sound => sound(),
+    () => {
+      chime = undefined;
+    },
+  );
 }

@@ -3,12 +3,11 @@
 import { direct } from '@kith/client';
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Drawing, WORDING } from '../../test/draw.ts';
-import { fetchPart } from '../late.tsx';
 import { Notices, SETTLE_MS } from './notices.ts';
 import { SHOWN_MS } from './toast.tsx';
-import { ToastPlace, toastPart } from './toast_place.tsx';
+import { ToastPlace, words } from './toast_place.tsx';
 
-beforeAll(() => fetchPart(toastPart, WORDING));
+beforeAll(() => words.fetch(WORDING));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
@@ -23,7 +22,8 @@ function scene() {
     onScreen: () => false,
   });
   let onScreen: string | undefined;
-  client.on('message', happened => notices.hear(happened));
+  let reading = true;
+  client.on('message', happened => notices.hear(happened, !reading));
   const draw = () => drawing.draw(<ToastPlace notices={notices} onScreen={key => key === onScreen} />);
   draw();
   const says = (text: string) => {
@@ -35,7 +35,10 @@ function scene() {
     draw();
   };
   const pass = (ms: number) => drawing.do(() => void vi.advanceTimersByTime(ms));
-  return { drawing, notices, says, show, pass };
+  const read = (on: boolean) => {
+    reading = on;
+  };
+  return { drawing, notices, says, show, pass, read };
 }
 
 test('it names who wrote what, opens the chat and goes', () => {
@@ -80,10 +83,11 @@ test('more of the same are counted, and whoever opens the chat sees no toast of 
 });
 
 test('what came before there was a live region is read out with the toast', () => {
-  const { drawing, notices, says } = scene();
+  const { drawing, says, read } = scene();
+  read(false);
   says('early');
   expect(drawing.said).toEqual(['Léa Okafor: early']);
-  notices.readOut();
+  read(true);
   says('later');
   expect(drawing.said).toEqual(['Léa Okafor: early']);
 });

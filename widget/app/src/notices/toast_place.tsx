@@ -2,10 +2,10 @@
 
 import type { ConversationKey } from '@kith/client';
 import { useEffect, useReducer } from 'preact/hooks';
-import { Late, late } from '../late.tsx';
 import type { Notices } from './notices.ts';
+import { DrawnToast } from './toast.tsx';
 
-export const toastPart = late(() => import('./toast.tsx'), 'DrawnToast');
+export { words } from './toast.tsx';
 
 /** `onScreen`: what the member has opened meanwhile needs no toast any more. */
 export function ToastPlace({
@@ -24,5 +24,5 @@ export function ToastPlace({
   }, [notices, superfluous]);
   if (toast === undefined || superfluous) return null;
   const dismiss = () => notices.dismiss();
-  return <Late key={toast.key} part={toastPart} props={{ toast, onDone: dismiss }} onFailed={dismiss} />;
+  return <DrawnToast key={toast.key} toast={toast} onDone={dismiss} />;
 }

@@ -15,8 +15,7 @@ import { fetchLate, fetchPart, Late, late, type Part } from '../late.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
 import { deleteQuestion } from '../message/asking.ts';
 import { failedPart, messageActions, reactionsPart } from '../message/message.tsx';
-import type { Notices } from '../notices/notices.ts';
-import { ToastPlace } from '../notices/toast_place.tsx';
+import type { Noticing } from '../notices/noticing.ts';
 import { SurroundingsContext, useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
 import { type ThemeChoice, useTheme } from '../theme/theme.ts';
 import type { Wording } from '../wording/wording.ts';
@@ -36,15 +35,16 @@ import { useMedia } from './use_media.ts';
 interface Props {
   stage: Stage;
   shell: OpenShell;
-  notices: Notices;
+  noticing: Noticing;
   line: Line;
   wording: Wording;
 }
 
-export function Shell({ stage, shell, notices, line, wording }: Props) {
+export function Shell({ stage, shell, noticing, line, wording }: Props) {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   useLayoutEffect(() => {
     line.listen(() => redraw(undefined));
+    noticing.listen(() => redraw(undefined));
     return shell.subscribe(() => redraw(undefined));
   }, [shell]);
   const state = shell.state();
@@ -73,8 +73,11 @@ export function Shell({ stage, shell, notices, line, wording }: Props) {
   const { surroundings, covered, layer } = useOverlays(below, phone);
 
   // Effects of what is inside run before: the live region listens.
-  useEffect(() => notices.readOut(), [notices]);
-  const toast = <ToastPlace notices={notices} onScreen={shell.shows} />;
+  useEffect(noticing.readOut, [noticing]);
+  const notices = noticing.notices();
+  const toast = notices && (
+    <Late part={toastPart} props={{ notices, onScreen: shell.shows }} onFailed={ignored} />
+  );
   const classes = [
     'shell',
     theme.dark ? 'dark' : 'light',
@@ -134,6 +137,7 @@ const roomsTab = late(() => import('../rooms_tab/rooms_tab.tsx'), 'RoomsTab');
 const meTab = late(() => import('../me_tab/me_tab.tsx'), 'MeTab');
 const linkPart = late(() => import('../rich/link.tsx'), 'Follow');
 const barPart = late(() => import('../bar/bar.tsx'), 'Bar');
+const toastPart = late(() => import('../notices/toast_place.tsx'), 'ToastPlace');
 const noticePart = late(() => import('../safety/notice_bar.tsx'), 'NoticeBar');
 const callPart = late(() => import('../call/call.tsx'), 'CallPlace');
 const ignored = () => undefined;
