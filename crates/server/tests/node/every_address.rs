@@ -76,6 +76,7 @@ fn each_address_of_the_reference_is_there_and_does_what_it_says() {
 
     sessions(&scratch, &mut asker);
     the_site(&scratch, &mut asker, &mut anna, &message);
+    stickers(&scratch, &mut asker);
     files(&scratch, &mut asker);
     let ice = asker.ask(
         "POST",
@@ -149,6 +150,25 @@ fn the_site(scratch: &Scratch, asker: &mut Asker<'_>, anna: &mut Client, message
         assert_eq!(answer.status, expected, "{method} {what}: {}", answer.body);
         assert!(answer.body.contains(said), "{method} {what}: {}", answer.body);
     }
+}
+
+fn stickers(scratch: &Scratch, asker: &mut Asker<'_>) {
+    let field = bearer(scratch.say("token --site demo --user shop --role service").trim());
+    let auth = [("Authorization", &*field)];
+    let all = "/v1/sites/{site}/stickers";
+    // A picture of one point.
+    let picture = "R0lGODlhAQABAIAAAP8AAAAA/yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==";
+    let brought = json!({"set": "Bees", "words": "Buzz", "picture": picture}).to_string();
+    let made = asker.ask("POST", all, "/v1/sites/demo/stickers", &auth, &brought);
+    let sticker: Value = serde_json::from_str(&made.body).unwrap();
+    assert_eq!((made.status, &sticker["words"]), (200, &json!("Buzz")), "{sticker}");
+    let listed = asker.ask("GET", all, "/v1/sites/demo/stickers", &auth, "");
+    assert!(listed.status == 200 && listed.body.contains("Buzz"), "{}", listed.body);
+    let one = |sticker: &Value| format!("/v1/sites/demo/stickers/{}", sticker["id"].as_str().unwrap());
+    let got = asker.ask("GET", "/v1/stickers/{site}/{sticker}", sticker["url"].as_str().unwrap(), &[], "");
+    assert!(got.status == 200 && got.head.contains("image/png"), "{}", got.head);
+    let gone = asker.ask("DELETE", &format!("{all}/{{sticker}}"), &one(&sticker), &auth, "");
+    assert_eq!(gone.status, 200, "{}", gone.body);
 }
 
 /// By tus 1.0.0, and then by the link that the receiver's message has.
