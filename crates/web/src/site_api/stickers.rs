@@ -118,7 +118,8 @@ async fn picture(State(counter): State<Counter>, Path((site, sticker)): Path<(St
         Ok((kind, bytes)) => {
             let fields = [
                 (CONTENT_TYPE, kind.name()),
-                (CACHE_CONTROL, "public, max-age=31536000, immutable"),
+                // What an id names never changes; but one that was removed shall go from all screens some day.
+                (CACHE_CONTROL, "public, max-age=86400, immutable"),
                 (CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'"),
                 (X_CONTENT_TYPE_OPTIONS, "nosniff"),
                 (name("access-control-allow-origin"), "*"),
