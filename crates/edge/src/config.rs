@@ -27,6 +27,15 @@ impl Listener {
     }
 }
 
+/// How what is sent is cut into records of TLS. By RFC 8446 §5.1 it means nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Records {
+    /// As few as possible: what is sent in one turn goes together.
+    Full,
+    /// One for each send, as long as one can be: for protocols with peers that take a record for a message.
+    PerSend,
+}
+
 #[derive(Debug, Clone)]
 pub struct EdgeConfig {
     pub listeners: Vec<Listener>,
@@ -66,6 +75,8 @@ pub struct EdgeConfig {
     /// kernel holds for a peer that has stopped reading, and how much may be on its way over a long line. None: the
     /// kernel sizes both by need. Default None.
     pub socket_buffer: Option<usize>,
+    /// Default [`Records::Full`].
+    pub records: Records,
     /// Connections that the kernel holds for each listener until they are accepted. Default 4,096.
     pub backlog: u32,
 }
@@ -87,6 +98,7 @@ impl Default for EdgeConfig {
             private_descriptor_tables: false,
             user_timeout: Some(Duration::from_secs(60)),
             socket_buffer: None,
+            records: Records::Full,
             backlog: 4096,
         }
     }

@@ -37,7 +37,7 @@ mod wire;
 mod worker;
 
 pub use api::{Accepted, Closed, Now, Protocol};
-pub use config::{EdgeConfig, Listener};
+pub use config::{EdgeConfig, Listener, Records};
 pub use counters::{Counters, Totals};
 pub use descriptor_limit::raise_descriptor_limit;
 pub use edge::Edge;

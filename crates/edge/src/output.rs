@@ -100,6 +100,23 @@ impl Output {
         filled
     }
 
+    /// The same with a slice for each send.
+    pub(crate) fn sends<'a>(&'a self, into: &mut [IoSlice<'a>; MAX_SLICES]) -> usize {
+        let (mut at, mut begun, mut filled) = (self.copied_from, self.begun, 0);
+        for (send, slice) in self.sends.iter().zip(into) {
+            *slice = IoSlice::new(match send {
+                Send::Copied(len) => {
+                    at += len - begun;
+                    &self.copied[at + begun - len..at]
+                }
+                Send::Shared(bytes) => &bytes[begun..],
+            });
+            begun = 0;
+            filled += 1;
+        }
+        filled
+    }
+
     /// That many bytes are written.
     pub(crate) fn advance(&mut self, mut written: usize) {
         self.len -= written;
@@ -162,10 +179,26 @@ mod tests {
     fn write(output: &mut Output, room: usize, wire: &mut Vec<u8>) {
         let mut slices = [IoSlice::new(&[]); MAX_SLICES];
         let filled = output.slices(&mut slices);
+        check_sends(output, &slices[..filled]);
         let bytes: Vec<u8> = slices[..filled].iter().flat_map(|slice| slice.iter().copied()).collect();
         let written = bytes.len().min(room);
         wire.extend_from_slice(&bytes[..written]);
         output.advance(written);
+    }
+
+    /// The same bytes, and no slice has parts of two sends, whose bodies are of one byte each.
+    fn check_sends(output: &Output, joined: &[IoSlice<'_>]) {
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
+        let filled = output.sends(&mut slices);
+        assert_eq!(filled, output.sends.len().min(MAX_SLICES));
+        let all =
+            |slices: &[IoSlice<'_>]| -> Vec<u8> { slices.iter().flat_map(|slice| slice.to_vec()).collect() };
+        let (apart, joined) = (all(&slices[..filled]), all(joined));
+        let shorter = apart.len().min(joined.len());
+        assert_eq!(apart[..shorter], joined[..shorter]);
+        for slice in &slices[..filled] {
+            assert!(slice.iter().all(|byte| *byte == slice[0]), "two sends in one slice");
+        }
     }
 
     #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mio::Registry;
 
-use crate::config::{EdgeConfig, Listener};
+use crate::config::{EdgeConfig, Listener, Records};
 use crate::counters::{Counters, Tally};
 use crate::engine::{READ_SIZE, SEALED_SIZE};
 use crate::listen::SourcePorts;
@@ -70,6 +70,7 @@ pub(crate) struct Limits {
     pub(crate) output_limit: usize,
     pub(crate) linger: Duration,
     pub(crate) first_byte_timeout: Duration,
+    pub(crate) records: Records,
 }
 
 impl Shared {
@@ -84,6 +85,7 @@ impl Shared {
                 output_limit: config.output_limit,
                 linger: config.linger,
                 first_byte_timeout: config.first_byte_timeout,
+                records: config.records,
             },
             listeners: config.listeners.clone(),
             wheel: Wheel::new(),

@@ -139,6 +139,36 @@ impl Client {
         self.pump(harness, chunk);
         std::mem::take(&mut self.plain)
     }
+
+    /// Says it in one turn.
+    fn tell(&mut self, harness: &mut Harness<Echo>, text: &[u8]) {
+        self.conn.set_buffer_limit(None);
+        self.conn.writer().write_all(text).unwrap();
+        let mut sent = Vec::new();
+        while self.conn.wants_write() {
+            self.conn.write_tls(&mut sent).unwrap();
+        }
+        harness.feed(self.handle, &sent);
+    }
+
+    /// What was written, record by record.
+    fn records_of(&mut self, written: &[u8]) -> Vec<Vec<u8>> {
+        let (mut rest, mut records) = (written, Vec::new());
+        while let [_, _, _, a, b, ..] = rest {
+            let (mut record, next) = rest.split_at(5 + usize::from(u16::from_be_bytes([*a, *b])));
+            rest = next;
+            while !record.is_empty() {
+                self.conn.read_tls(&mut record).unwrap();
+                self.conn.process_new_packets().unwrap();
+            }
+            let mut plain = vec![0; 1 << 14];
+            let length = self.conn.reader().read(&mut plain).unwrap_or(0);
+            plain.truncate(length);
+            records.push(plain);
+        }
+        assert!(rest.is_empty(), "half a record");
+        records
+    }
 }
 
 #[test]
@@ -228,6 +258,44 @@ fn large_output_is_encrypted_piece_by_piece_and_can_still_be_dropped() {
     let heard = std::mem::take(&mut client.plain);
     assert_eq!(heard.len(), 300_000 + "afterwards\ndrained\n".len());
     assert!(heard.ends_with(b".afterwards\ndrained\n"));
+}
+
+/// A hundred sends, short ones and some that are longer than a third of what is encrypted at once.
+fn lines() -> Vec<Vec<u8>> {
+    let line = |number: u8| {
+        let length = if number % 16 == 15 { 12_000 } else { usize::from(number) };
+        [vec![b'a' + number % 26; length], b"\n".to_vec()].concat()
+    };
+    (0..100).map(line).collect()
+}
+
+#[test]
+fn what_is_sent_in_one_turn_goes_in_few_records() {
+    let mut tls = server(|config| config.output_soft_limit = usize::MAX);
+    let mut client = tls.connected();
+    client.say(&mut tls.harness, b"hello\n", usize::MAX);
+    client.tell(&mut tls.harness, &lines().concat());
+    let records = client.records_of(&tls.harness.output(client.handle));
+    assert_eq!(records.concat(), lines().concat());
+    assert!(records.len() < 10, "{}", records.len());
+}
+
+#[test]
+fn where_a_peer_takes_a_record_for_a_message_each_send_has_one() {
+    for room in [None, Some(0), Some(1), Some(100), Some(20_000)] {
+        let mut tls = server(|config| {
+            (config.records, config.output_soft_limit) = (edge::Records::PerSend, usize::MAX);
+        });
+        let mut client = tls.connected();
+        client.say(&mut tls.harness, b"hello\n", usize::MAX);
+        tls.harness.set_room(client.handle, room);
+        client.tell(&mut tls.harness, &lines().concat());
+        // Written now, and behind it what the socket did not take.
+        let mut written = tls.harness.output(client.handle);
+        tls.harness.set_room(client.handle, None);
+        written.extend(tls.harness.output(client.handle));
+        assert_eq!(client.records_of(&written), lines(), "{room:?}");
+    }
 }
 
 #[test]
@@ -366,6 +434,35 @@ fn an_unfinished_handshake_is_closed_in_time() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the socket takes at a time, and however what is sent is cut into records.
+    #[test]
+    fn every_send_arrives_whole_and_in_order(
+        sends in prop::collection::vec((1..6_000usize, 0..9_000usize), 1..60),
+        per_send in any::<bool>(),
+    ) {
+        let mut tls = server(|config| {
+            config.records = if per_send { edge::Records::PerSend } else { edge::Records::Full };
+            config.output_soft_limit = usize::MAX;
+        });
+        let mut client = tls.connected();
+        client.say(&mut tls.harness, b"hello\n", usize::MAX);
+        let (mut written, mut said) = (Vec::new(), Vec::new());
+        for (number, (length, room)) in sends.into_iter().enumerate() {
+            tls.harness.set_room(client.handle, Some(room));
+            let line = [vec![b'a' + (number % 26) as u8; length], b"\n".to_vec()].concat();
+            client.tell(&mut tls.harness, &line);
+            written.extend(tls.harness.output(client.handle));
+            said.push(line);
+        }
+        tls.harness.set_room(client.handle, None);
+        written.extend(tls.harness.output(client.handle));
+        let records = client.records_of(&written);
+        prop_assert_eq!(records.concat(), said.concat());
+        if per_send {
+            prop_assert_eq!(records, said);
+        }
+    }
 
     /// Garbage ends in an error, an alert or silence: never in a panic, never in plaintext.
     #[test]

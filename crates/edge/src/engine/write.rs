@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice};
 
+use crate::Records;
 use crate::output::MAX_SLICES;
 use crate::shared::Shared;
 use crate::slot::{Flags, Line};
@@ -100,9 +101,14 @@ fn write_sealed(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
         shared.pool.give_remainder(unsent);
     }
     let mut slices = [IoSlice::new(&[]); MAX_SLICES];
-    let filled = output.slices(&mut slices);
+    let per_send = shared.limits.records == Records::PerSend;
+    let filled = if per_send { output.sends(&mut slices) } else { output.slices(&mut slices) };
     let mut room = SEAL_AT_ONCE;
     for slice in &slices[..filled] {
+        if per_send && slice.len() > room && room < SEAL_AT_ONCE {
+            // Begun now, it would be cut into two.
+            break;
+        }
         let part = &slice[..slice.len().min(room)];
         session.seal(part, &mut sealed).map_err(io::Error::other)?;
         room -= part.len();
