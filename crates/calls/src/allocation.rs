@@ -3,8 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use crate::machine::Client;
+use crate::machine::{Client, RelayId};
 use crate::meter::Share;
+use crate::refusal::Refusal;
 use crate::stun::Transaction;
 use crate::{Key, RelayAddress};
 
@@ -33,8 +34,53 @@ pub(crate) struct Allocation {
     pub(crate) address: RelayAddress,
     /// None until it has a socket.
     pub(crate) port: Option<u16>,
+    pub(crate) other: Other,
     permissions: Vec<Permission>,
     channels: Vec<Channel>,
+}
+
+/// The relay of the other family: a dual allocation (RFC 8656 §7.2) is two with one client, of which each has its own peers and end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Other {
+    /// Not asked for, or over.
+    None,
+    Is(RelayId),
+    Refused(Refusal),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    V4,
+    V6,
+}
+
+impl Family {
+    pub(crate) fn of(ip: IpAddr) -> Family {
+        if ip.is_ipv6() { Family::V6 } else { Family::V4 }
+    }
+
+    pub(crate) fn other(self) -> Family {
+        match self {
+            Family::V4 => Family::V6,
+            Family::V6 => Family::V4,
+        }
+    }
+
+    /// From the first byte of an attribute, which RFC 8489 §14.1 numbers.
+    pub(crate) fn numbered(value: &[u8]) -> Option<Family> {
+        match value.first()? {
+            1 => Some(Family::V4),
+            2 => Some(Family::V6),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Family::V4 => 1,
+            Family::V6 => 2,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -88,6 +134,7 @@ impl Allocation {
             expires,
             address,
             port: None,
+            other: Other::None,
             permissions: Vec::new(),
             channels: Vec::new(),
         }
@@ -142,6 +189,15 @@ impl Allocation {
     /// keeps the channel alive means the peer, and some forget that its permission ends earlier.
     pub(crate) fn permits(&self, ip: IpAddr, now: Instant) -> bool {
         self.permissions.iter().any(|permission| permission.ip == ip && permission.until > now)
+    }
+
+    pub(crate) fn family(&self) -> Family {
+        Family::of(self.address.told)
+    }
+
+    /// It has its socket, and its time is not over.
+    pub(crate) fn is_alive(&self, now: Instant) -> bool {
+        self.expires > now && self.port.is_some()
     }
 
     /// What peers see, and the client was told. None until it has a socket.

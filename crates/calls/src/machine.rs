@@ -3,6 +3,7 @@
 mod requests;
 #[cfg(test)]
 mod tests;
+mod wants;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -12,11 +13,12 @@ use std::time::Instant;
 
 use edge::{Handle, Now, Slab};
 
-use crate::allocation::Allocation;
+use crate::allocation::{Allocation, Family, Other};
 use crate::counters::Counters;
 use crate::excess::Excess;
 use crate::meter::{Share, Sites, Way};
 use crate::nonce::Nonces;
+use crate::refusal::Refusal;
 use crate::stun::{self, Message, attribute, method, padded};
 use crate::{CallsConfig, RelayAddress};
 
@@ -85,7 +87,8 @@ pub struct Machine {
     /// Of this worker.
     most: usize,
     allocations: Slab<Allocation>,
-    slots_by_client: HashMap<Client, RelayId>,
+    /// Of two, the one that leads to the other.
+    relays_by_client: HashMap<Client, RelayId>,
     /// When to look at whom. One entry for each; one that was refreshed meanwhile is put back.
     due: BinaryHeap<Reverse<(Instant, RelayId)>>,
     outputs: VecDeque<Output>,
@@ -183,7 +186,7 @@ impl Machine {
             shared,
             most,
             allocations: Slab::new(),
-            slots_by_client: HashMap::new(),
+            relays_by_client: HashMap::new(),
             due: BinaryHeap::new(),
             outputs: VecDeque::new(),
             answer: Vec::with_capacity(256),
@@ -197,7 +200,7 @@ impl Machine {
     }
 
     pub fn has_relay(&self, client: Client) -> bool {
-        self.slots_by_client.contains_key(&client)
+        self.relays_by_client.contains_key(&client)
     }
 
     /// A message of a client: one datagram, or what [`frame`](crate::frame) has found in a stream. `from` is where it comes from.
@@ -246,7 +249,8 @@ impl Machine {
         Some((allocation.client, message))
     }
 
-    /// The socket of an [`Output::Open`] is there, on this port, or cannot be had. Answers what the client hears of it.
+    /// The socket of an [`Output::Open`] is there, on this port, or cannot be had. Answers what the client hears of it: once, where
+    /// it has asked for two.
     pub fn opened(&mut self, relay: RelayId, port: Option<u16>) -> Option<(Client, &[u8])> {
         let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else {
             // Ended before it began.
@@ -254,20 +258,35 @@ impl Machine {
             return None;
         };
         allocation.port = port;
-        let client = allocation.client;
-        if port.is_some() {
-            self.shared.counters.allocations.add(1);
-            self.answer_allocated(relay);
-        } else {
-            self.refuse_allocation(relay);
-            self.forget(relay);
+        let (client, other) = (allocation.client, allocation.other);
+        match (port, other) {
+            (Some(_), _) => {
+                self.shared.counters.allocations.add(1);
+                if self.is_awaited(relay) {
+                    return None;
+                }
+                let first = self.relays_by_client.get(&client).copied().unwrap_or(relay);
+                self.answer_allocated(first);
+            }
+            (None, Other::Is(other)) => {
+                self.forget(relay);
+                self.lacks_other(other, Refusal::Capacity);
+                if self.is_awaited(other) {
+                    return None;
+                }
+                self.answer_allocated(other);
+            }
+            (None, _) => {
+                self.refuse_allocation(relay);
+                self.forget(relay);
+            }
         }
         Some((client, &self.answer))
     }
 
-    /// A connection is over, and its relay with it (RFC 8656 §7.2 would let it live; nobody could reach it).
+    /// A connection is over, and its relays with it (RFC 8656 §7.2 would let them live; nobody could reach them).
     pub fn client_gone(&mut self, client: Client) {
-        if let Some(relay) = self.slots_by_client.get(&client).copied() {
+        while let Some(relay) = self.relays_by_client.get(&client).copied() {
             self.end(relay);
         }
     }
@@ -326,7 +345,9 @@ impl Machine {
         if message.unknown(&KNOWN).next().is_some() {
             return Step::Nothing;
         }
-        let Some((relay, allocation)) = of_client(&self.slots_by_client, &mut self.allocations, client, now)
+        let family = Family::of(to.ip());
+        let Some((relay, allocation)) =
+            of_client(&self.relays_by_client, &mut self.allocations, client, now, |it| it.family() == family)
         else {
             return Step::Nothing;
         };
@@ -345,12 +366,16 @@ impl Machine {
             self.shared.counters.strange.add(1);
             return Step::Nothing;
         };
-        let Some((relay, allocation)) = of_client(&self.slots_by_client, &mut self.allocations, client, now)
-        else {
-            return Step::Nothing;
+        let (number, mut to) = (u16::from_be_bytes([a, b]), None);
+        let bound = |it: &Allocation| {
+            to = it.peer_of(number, now);
+            to.is_some()
         };
-        let Some(to) = allocation.peer_of(u16::from_be_bytes([a, b]), now) else {
-            self.shared.counters.not_permitted.add(1);
+        let bound = of_client(&self.relays_by_client, &mut self.allocations, client, now, bound);
+        let (Some((relay, allocation)), Some(to)) = (bound, to) else {
+            if self.has_relay(client) {
+                self.shared.counters.not_permitted.add(1);
+            }
             return Step::Nothing;
         };
         pass(&self.shared, &allocation.share, relay, to, data, now)
@@ -362,24 +387,63 @@ impl Machine {
         self.outputs.push_back(Output::Close { relay });
     }
 
+    /// What it shared with one of the other family is that one's now.
     fn forget(&mut self, relay: RelayId) {
-        if self.allocations.get_mut(relay.slot, relay.generation).is_some()
-            && let Some(allocation) = self.allocations.remove(relay.slot)
-        {
-            self.slots_by_client.remove(&allocation.client);
+        if self.allocations.get_mut(relay.slot, relay.generation).is_none() {
+            return;
+        }
+        let Some(allocation) = self.allocations.remove(relay.slot) else { return };
+        match allocation.other {
+            Other::Is(other) => {
+                self.relays_by_client.insert(allocation.client, other);
+                if let Some(left) = self.allocations.get_mut(other.slot, other.generation) {
+                    left.other = Other::None;
+                }
+            }
+            Other::None | Other::Refused(_) => {
+                self.relays_by_client.remove(&allocation.client);
+            }
+        }
+    }
+
+    fn lacks_other(&mut self, relay: RelayId, refusal: Refusal) {
+        if let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) {
+            allocation.other = Other::Refused(refusal);
+        }
+    }
+
+    /// Its socket, or that of the other family, is still to come, and the answer with it.
+    fn is_awaited(&mut self, relay: RelayId) -> bool {
+        let mut has_none = |relay: RelayId| {
+            let allocation = self.allocations.get_mut(relay.slot, relay.generation);
+            allocation.map_or((false, Other::None), |it| (it.port.is_none(), it.other))
+        };
+        match has_none(relay) {
+            (false, Other::Is(other)) => has_none(other).0,
+            (has_none, _) => has_none,
         }
     }
 }
 
+/// The first of a client's relays that is alive and wanted.
 fn of_client<'m>(
-    slots_by_client: &HashMap<Client, RelayId>,
+    relays_by_client: &HashMap<Client, RelayId>,
     allocations: &'m mut Slab<Allocation>,
     client: Client,
     now: Instant,
+    mut is_wanted: impl FnMut(&Allocation) -> bool,
 ) -> Option<(RelayId, &'m mut Allocation)> {
-    let relay = *slots_by_client.get(&client)?;
-    let allocation = allocations.get_mut(relay.slot, relay.generation)?;
-    (allocation.expires > now && allocation.port.is_some()).then_some((relay, allocation))
+    let mut relay = *relays_by_client.get(&client)?;
+    let first = allocations.get_mut(relay.slot, relay.generation)?;
+    if !(first.is_alive(now) && is_wanted(first)) {
+        let Other::Is(other) = first.other else { return None };
+        relay = other;
+        let second = allocations.get_mut(relay.slot, relay.generation)?;
+        if !(second.is_alive(now) && is_wanted(second)) {
+            return None;
+        }
+    }
+    Some((relay, allocations.get_mut(relay.slot, relay.generation)?))
 }
 
 fn pass<'a>(

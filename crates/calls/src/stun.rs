@@ -53,6 +53,10 @@ pub mod attribute {
     pub const MESSAGE_INTEGRITY_SHA256: u16 = 0x001c;
     pub const XOR_MAPPED_ADDRESS: u16 = 0x0020;
     pub const RESERVATION_TOKEN: u16 = 0x0022;
+    pub const ADDITIONAL_ADDRESS_FAMILY: u16 = 0x8000;
+    /// COMPAT(coturn 4.6, 2026): the number of the same in drafts of it, which Debian's turnutils_uclient uses.
+    pub const ADDITIONAL_ADDRESS_FAMILY_DRAFT: u16 = 0x8032;
+    pub const ADDRESS_ERROR_CODE: u16 = 0x8001;
     pub const SOFTWARE: u16 = 0x8022;
     pub const FINGERPRINT: u16 = 0x8028;
 }
@@ -259,11 +263,20 @@ impl<'b> Writer<'b> {
 
     /// RFC 8489 §14.8.
     pub fn error(&mut self, code: u16, reason: &str) -> &mut Self {
+        self.coded(attribute::ERROR_CODE, 0, code, reason)
+    }
+
+    /// RFC 8656 §18.12. `family` as RFC 8489 §14.1 numbers it.
+    pub fn address_error(&mut self, family: u8, code: u16, reason: &str) -> &mut Self {
+        self.coded(attribute::ADDRESS_ERROR_CODE, family, code, reason)
+    }
+
+    fn coded(&mut self, kind: u16, first: u8, code: u16, reason: &str) -> &mut Self {
         let mut value = [0; 4 + 64];
         let reason = &reason.as_bytes()[..reason.len().min(64)];
-        value[2..4].copy_from_slice(&[(code / 100) as u8, (code % 100) as u8]);
+        value[..4].copy_from_slice(&[first, 0, (code / 100) as u8, (code % 100) as u8]);
         value[4..4 + reason.len()].copy_from_slice(reason);
-        self.bytes(attribute::ERROR_CODE, &value[..4 + reason.len()])
+        self.bytes(kind, &value[..4 + reason.len()])
     }
 
     /// RFC 8489 §14.5.

@@ -1,13 +1,15 @@
 //! Requests: who asks, and what they get or are refused.
 
 use std::cmp::Reverse;
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
-use edge::Now;
+use edge::{Now, Slab};
 
+use super::wants::{Port, Wants, wants};
 use super::{Client, Machine, Output, RelayId, of_client};
-use crate::allocation::{Allocation, NotBound, Wanted};
+use crate::allocation::{Allocation, Family, NotBound, Other, Wanted};
 use crate::credentials::{self, Key, REALM};
 use crate::nonce::Found;
 use crate::refusal::Refusal;
@@ -20,11 +22,6 @@ const MOST_LIFETIME: u32 = 3_600;
 /// COMPAT(RFC 5766 §11, 2026): RFC 8656 §12 ends them at 0x4fff, to leave room for other protocols on the client's side. Older
 /// clients, turnutils_uclient among them, choose from all that their RFC had.
 const CHANNELS: std::ops::RangeInclusive<u16> = 0x4000..=0x7fff;
-
-/// IANA's protocol number of UDP, and the families of RFC 8489 §14.1.
-const UDP: u8 = 17;
-const IPV4: u8 = 1;
-const IPV6: u8 = 2;
 
 /// What we understand in requests. DONT-FRAGMENT is not among them: RFC 8656 §7.2 lets us refuse it as unknown.
 const KNOWN: [u16; 10] = [
@@ -133,7 +130,8 @@ impl Machine {
         if owner.until.saturating_mul(1_000) <= now.unix_ms {
             return Err(Refusal::Unauthorized);
         }
-        let held = of_client(&self.slots_by_client, &mut self.allocations, client, now.instant);
+        let any = |_: &Allocation| true;
+        let held = of_client(&self.relays_by_client, &mut self.allocations, client, now.instant, any);
         let (key, is_owners) = match held {
             Some((_, allocation)) if *allocation.name == *name => (allocation.key, true),
             held => (self.shared.config.credentials.key(name), held.is_none()),
@@ -180,34 +178,42 @@ impl Machine {
 
     /// RFC 8656 §7.2, in its order.
     fn allocate(&mut self, asked: Asked<'_, '_>, signed: &Signed<'_>) -> Result<(), Refusal> {
-        let Asked { client, from, message, now } = asked;
-        if let Some(relay) = self.slots_by_client.get(&client).copied() {
+        let Asked { client, message, .. } = asked;
+        if let Some(relay) = self.relays_by_client.get(&client).copied() {
             return self.allocate_again(relay, message.transaction());
         }
-        match message.attribute(attribute::REQUESTED_TRANSPORT) {
-            Some([UDP, ..]) => {}
-            Some([_, _, _, _]) => return Err(Refusal::UnsupportedTransport),
-            _ => return Err(Refusal::BadRequest),
+        let Wants { family, both, port } = wants(message)?;
+        let first = self.begin(asked, signed, family, port);
+        if !both {
+            return first.map(drop);
         }
-        let family =
-            message.attribute(attribute::REQUESTED_ADDRESS_FAMILY).map(|value| value.first().copied());
-        let token = message.attribute(attribute::RESERVATION_TOKEN).is_some();
-        let even = message.attribute(attribute::EVEN_PORT).map(|value| value.first().copied().unwrap_or(0));
-        if token && (even.is_some() || family.is_some()) {
-            return Err(Refusal::BadRequest);
+        match (first, self.begin(asked, signed, family.other(), port)) {
+            (Ok(first), Ok(second)) => {
+                self.pair(first, second);
+                Ok(())
+            }
+            // The client gets what there is, and is told what there is not.
+            (Ok(one), Err(refusal)) | (Err(refusal), Ok(one)) => {
+                let known = refusal == Refusal::AddressFamily;
+                self.lacks_other(one, if known { refusal } else { Refusal::Capacity });
+                Ok(())
+            }
+            (Err(refusal), Err(_)) => Err(refusal),
         }
-        // Nothing was reserved: RFC 8656 §7.2 has this code for a port after it, and for a token that says nothing.
-        if token || even.is_some_and(|flags| flags & 0x80 != 0) {
-            return Err(Refusal::Capacity);
-        }
-        let wants_v6 = match family {
-            None | Some(Some(IPV4)) => false,
-            Some(Some(IPV6)) => true,
-            Some(_) => return Err(Refusal::AddressFamily),
-        };
+    }
+
+    /// A relay that waits for its socket.
+    fn begin(
+        &mut self,
+        asked: Asked<'_, '_>,
+        signed: &Signed<'_>,
+        family: Family,
+        port: Port,
+    ) -> Result<RelayId, Refusal> {
+        let Asked { client, from, message, now } = asked;
         let relays = &self.shared.config.relays;
-        let address =
-            *relays.iter().find(|it| it.told.is_ipv6() == wants_v6).ok_or(Refusal::AddressFamily)?;
+        let of_family = relays.iter().find(|it| Family::of(it.told) == family);
+        let address = *of_family.ok_or(Refusal::AddressFamily)?;
         if self.allocations.len() >= self.most {
             return Err(Refusal::Capacity);
         }
@@ -228,7 +234,7 @@ impl Machine {
             address,
         }));
         let relay = RelayId { slot, generation };
-        self.slots_by_client.insert(client, relay);
+        self.relays_by_client.entry(client).or_insert(relay);
         self.due.push(Reverse((expires, relay)));
         // Who takes and gives back without end leaves an entry each time.
         if self.due.len() > 2 * self.allocations.len() + SPARE_ENTRIES {
@@ -236,8 +242,16 @@ impl Machine {
             self.due
                 .retain(|Reverse((_, relay))| allocations.get_mut(relay.slot, relay.generation).is_some());
         }
-        self.outputs.push_back(Output::Open { relay, address, even: even.is_some() });
-        Ok(())
+        self.outputs.push_back(Output::Open { relay, address, even: port == Port::Even });
+        Ok(relay)
+    }
+
+    fn pair(&mut self, first: RelayId, second: RelayId) {
+        for (relay, other) in [(first, second), (second, first)] {
+            if let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) {
+                allocation.other = Other::Is(other);
+            }
+        }
     }
 
     /// A request that was repeated because its answer was lost gets it again (RFC 8656 §7.2).
@@ -246,8 +260,8 @@ impl Machine {
         if allocation.transaction != transaction {
             return Err(Refusal::AllocationMismatch);
         }
-        // Without a port the first answer is still to come.
-        if allocation.port.is_some() {
+        // Else the first answer is still to come.
+        if !self.is_awaited(relay) {
             self.answer_allocated(relay);
         }
         Ok(())
@@ -258,11 +272,26 @@ impl Machine {
         self.answer.clear();
         let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) else { return };
         let Some(relayed) = allocation.relayed() else { return };
-        Writer::begin(&mut self.answer, Class::Success, method::ALLOCATE, allocation.transaction)
+        let (key, fingerprint) = (allocation.key, allocation.fingerprint);
+        let (other, missing) = (allocation.other, allocation.family().other());
+        let mut answer =
+            Writer::begin(&mut self.answer, Class::Success, method::ALLOCATE, allocation.transaction);
+        answer
             .address(attribute::XOR_RELAYED_ADDRESS, relayed)
             .u32(attribute::LIFETIME, allocation.lifetime)
             .address(attribute::XOR_MAPPED_ADDRESS, allocation.from);
-        let (key, fingerprint) = (allocation.key, allocation.fingerprint);
+        match other {
+            Other::None => {}
+            Other::Is(other) => {
+                let other = self.allocations.get_mut(other.slot, other.generation);
+                if let Some(relayed) = other.and_then(|other| other.relayed()) {
+                    answer.address(attribute::XOR_RELAYED_ADDRESS, relayed);
+                }
+            }
+            Other::Refused(refusal) => {
+                answer.address_error(missing.number(), refusal.code(), refusal.reason());
+            }
+        }
         self.seal(key, fingerprint);
     }
 
@@ -277,32 +306,34 @@ impl Machine {
         self.seal(key, fingerprint);
     }
 
-    /// RFC 8656 §8.2.
+    /// RFC 8656 §8.2. Of two, the family says which; without it, both are meant.
     fn refresh(&mut self, asked: Asked<'_, '_>) -> Result<(), Refusal> {
         let Asked { client, message, now, .. } = asked;
         let wanted = message.u32(attribute::LIFETIME).unwrap_or(LIFETIME);
-        let family =
-            message.attribute(attribute::REQUESTED_ADDRESS_FAMILY).and_then(|value| value.first().copied());
-        let held = of_client(&self.slots_by_client, &mut self.allocations, client, now.instant);
-        let lifetime = match (held, wanted) {
-            // A repetition, whose answer was lost, is answered like the first (RFC 8656 §8.2).
-            (None, 0) => 0,
-            (None, _) => return Err(Refusal::AllocationMismatch),
-            (Some((_, allocation)), _)
-                if family.is_some_and(|it| (it == IPV6) != allocation.address.told.is_ipv6()) =>
-            {
-                return Err(Refusal::PeerFamily);
-            }
-            (Some((relay, _)), 0) => {
-                self.end(relay);
-                0
-            }
-            (Some((_, allocation)), wanted) => {
-                let lifetime = wanted.clamp(LIFETIME, MOST_LIFETIME);
-                allocation.expires = now.instant + Duration::from_secs(lifetime.into());
-                lifetime
-            }
+        let lifetime = if wanted == 0 { 0 } else { wanted.clamp(LIFETIME, MOST_LIFETIME) };
+        let family = message.attribute(attribute::REQUESTED_ADDRESS_FAMILY).map(Family::numbered);
+        let mut held = |family: Family| {
+            let is_of = |it: &Allocation| it.family() == family;
+            of_client(&self.relays_by_client, &mut self.allocations, client, now.instant, is_of)
+                .map(|(relay, _)| (family, relay))
         };
+        let held = [held(Family::V4), held(Family::V6)];
+        let is_meant = |(of, _): &(Family, RelayId)| family.is_none_or(|family| family == Some(*of));
+        if held == [None, None] {
+            // A repetition, whose answer was lost, is answered like the first (RFC 8656 §8.2).
+            if wanted > 0 {
+                return Err(Refusal::AllocationMismatch);
+            }
+        } else if !held.iter().flatten().any(is_meant) {
+            return Err(Refusal::PeerFamily);
+        }
+        for (_, relay) in held.into_iter().flatten().filter(is_meant) {
+            if lifetime == 0 {
+                self.end(relay);
+            } else if let Some(allocation) = self.allocations.get_mut(relay.slot, relay.generation) {
+                allocation.expires = now.instant + Duration::from_secs(lifetime.into());
+            }
+        }
         Writer::begin(&mut self.answer, Class::Success, method::REFRESH, message.transaction())
             .u32(attribute::LIFETIME, lifetime);
         Ok(())
@@ -315,20 +346,24 @@ impl Machine {
             let of_kind = message.attributes().filter(|(kind, _)| *kind == attribute::XOR_PEER_ADDRESS);
             of_kind.map(|(_, value)| message.unmask(value))
         };
-        let held = of_client(&self.slots_by_client, &mut self.allocations, client, now.instant);
-        let (_, allocation) = held.ok_or(Refusal::AllocationMismatch)?;
+        let (relays, allocations) = (&self.relays_by_client, &mut self.allocations);
+        let mut has = |family: Option<Family>| {
+            for_peer(relays, &mut *allocations, client, family, now.instant).map(drop)
+        };
+        has(None)?;
         if peers().next().is_none() {
             return Err(Refusal::BadRequest);
         }
         for peer in peers() {
             let ip = peer.ok_or(Refusal::BadRequest)?.ip();
-            same_family(allocation, ip)?;
+            has(Some(Family::of(ip)))?;
             if !self.shared.may_permit(ip) {
                 return Err(Refusal::Forbidden);
             }
         }
-        for peer in peers().flatten() {
-            allocation.permit(peer.ip(), now.instant).map_err(told)?;
+        for ip in peers().flatten().map(|peer| peer.ip()) {
+            let allocation = for_peer(relays, allocations, client, Some(Family::of(ip)), now.instant)?;
+            allocation.permit(ip, now.instant).map_err(told)?;
         }
         Ok(())
     }
@@ -336,15 +371,22 @@ impl Machine {
     /// RFC 8656 §12.2.
     fn channel_bind(&mut self, asked: Asked<'_, '_>) -> Result<(), Refusal> {
         let Asked { client, message, now, .. } = asked;
-        let held = of_client(&self.slots_by_client, &mut self.allocations, client, now.instant);
-        let (_, allocation) = held.ok_or(Refusal::AllocationMismatch)?;
+        let (relays, allocations) = (&self.relays_by_client, &mut self.allocations);
+        for_peer(relays, allocations, client, None, now.instant)?;
         let number = message.u32(attribute::CHANNEL_NUMBER).map(|value| (value >> 16) as u16);
         let number = number.filter(|number| CHANNELS.contains(number)).ok_or(Refusal::BadRequest)?;
         let peer = message.address(attribute::XOR_PEER_ADDRESS).ok_or(Refusal::BadRequest)?;
-        same_family(allocation, peer.ip())?;
+        let family = Family::of(peer.ip());
+        for_peer(relays, allocations, client, Some(family), now.instant)?;
         if !self.shared.may_send_to(peer) {
             return Err(Refusal::Forbidden);
         }
+        // A number is the client's, whichever relay it leads through.
+        let has_other = |it: &Allocation| it.family() != family && it.peer_of(number, now.instant).is_some();
+        if of_client(relays, allocations, client, now.instant, has_other).is_some() {
+            return Err(told(NotBound::Taken));
+        }
+        let allocation = for_peer(relays, allocations, client, Some(family), now.instant)?;
         allocation.bind(number, peer, now.instant).map_err(told)
     }
 
@@ -390,11 +432,22 @@ impl Machine {
     }
 }
 
-fn same_family(allocation: &Allocation, ip: IpAddr) -> Result<(), Refusal> {
-    match ip.is_ipv6() == allocation.address.told.is_ipv6() {
-        true => Ok(()),
-        false => Err(Refusal::PeerFamily),
+/// The relay by which a peer of this family is reached, or any.
+fn for_peer<'m>(
+    relays_by_client: &HashMap<Client, RelayId>,
+    allocations: &'m mut Slab<Allocation>,
+    client: Client,
+    family: Option<Family>,
+    now: Instant,
+) -> Result<&'m mut Allocation, Refusal> {
+    let any = |_: &Allocation| true;
+    if of_client(relays_by_client, allocations, client, now, any).is_none() {
+        return Err(Refusal::AllocationMismatch);
     }
+    let is_of = |it: &Allocation| family.is_none_or(|family| family == it.family());
+    let (_, allocation) =
+        of_client(relays_by_client, allocations, client, now, is_of).ok_or(Refusal::PeerFamily)?;
+    Ok(allocation)
 }
 
 fn told(not: NotBound) -> Refusal {

@@ -1,3 +1,4 @@
+mod dual;
 mod hostile;
 mod scene;
 

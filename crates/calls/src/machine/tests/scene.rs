@@ -30,6 +30,7 @@ pub(super) fn config() -> CallsConfig {
         quotas: Quotas { relays: 4, user_relays: 2, ..Quotas::default() },
         excess_bytes_per_second: 65_536,
         max_connections: 0,
+        private_descriptors: false,
     }
 }
 
@@ -38,6 +39,8 @@ pub(super) struct Scene {
     pub(super) machine: Machine,
     pub(super) now: Now,
     pub(super) next_port: Option<u16>,
+    /// On this address none can be had.
+    pub(super) without: Option<IpAddr>,
     pub(super) open: Vec<RelayId>,
 }
 
@@ -61,7 +64,8 @@ impl Scene {
         let began = Instant::now();
         let shared = Arc::new(Shared::new(config, &[3; 32], began));
         let now = Now { instant: began, unix_ms: UNIX_MS };
-        Scene { machine: Machine::new(shared, 1), now, next_port: Some(50_000), open: Vec::new() }
+        let machine = Machine::new(shared, 1);
+        Scene { machine, now, next_port: Some(50_000), without: None, open: Vec::new() }
     }
 
     pub(super) fn pass(&mut self, seconds: u64) {
@@ -88,9 +92,9 @@ impl Scene {
         let mut heard = None;
         while let Some(output) = self.machine.poll_output() {
             match output {
-                Output::Open { relay, .. } => {
-                    let port = self.next_port;
-                    self.next_port = port.map(|port| port + 1);
+                Output::Open { relay, address, .. } => {
+                    let port = self.next_port.filter(|_| Some(address.bind) != self.without);
+                    self.next_port = port.map(|port| port + 1).or(self.next_port);
                     self.open.extend(port.map(|_| relay));
                     heard = self.machine.opened(relay, port).map(|(_, answer)| answer.to_vec());
                 }
