@@ -30,6 +30,8 @@ pub struct CallsConfig {
     pub excess_bytes_per_second: u64,
     /// Connections over TCP and TLS.
     pub max_connections: usize,
+    /// A table of descriptors for each worker (`EdgeConfig::private_descriptor_tables`): relays beyond the limit of the process.
+    pub private_descriptors: bool,
 }
 
 /// Where relays of a family are.

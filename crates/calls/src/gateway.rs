@@ -2,10 +2,12 @@
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use edge::{Accepted, Closed, Conns, Counters as EdgeCounters, Edge, EdgeConfig, Handle, Io, Now, Protocol};
+use edge::{
+    Accepted, Closed, Conns, Counters as EdgeCounters, Edge, EdgeConfig, Handle, Io, Now, Protocol, Records,
+};
 use ring::rand::{SecureRandom, SystemRandom};
 use rustls::ServerConfig;
 
@@ -44,19 +46,36 @@ pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
     let mut key = [0; 32];
     SystemRandom::new().fill(&mut key).map_err(|_| io::Error::other("the system gives no random numbers"))?;
     let listeners = std::mem::take(&mut config.streams);
-    let (udp, sockets) = listen(&config.udp, workers)?;
-    let max_connections = config.max_connections;
+    let reserved = config.udp.iter().map(|address| reserve(*address)).collect::<io::Result<Vec<_>>>()?;
+    config.udp = reserved.iter().map(|(address, _)| *address).collect();
+    let udp = config.udp.clone();
+    let (max_connections, private_descriptor_tables) = (config.max_connections, config.private_descriptors);
     let shared = Arc::new(Shared::new(config, &key, Instant::now()));
     let (counters, sites) = (shared.counters(), shared.sites());
     let (_, inboxes) = edge::mailboxes::<()>(workers);
-    let edge_config = EdgeConfig { listeners, max_connections, ..EdgeConfig::default() };
-    let sockets = Mutex::new(sockets);
-    let edge = Edge::start(edge_config, inboxes, move |worker| {
-        let mut sockets = sockets.lock().unwrap_or_else(PoisonError::into_inner);
-        let listeners = sockets.get_mut(worker).map(std::mem::take).unwrap_or_default();
+    // COMPAT(turnutils_uclient, 2026): it takes each record for one message, and drops those in which it finds two.
+    let records = Records::PerSend;
+    let edge_config = EdgeConfig {
+        listeners,
+        max_connections,
+        private_descriptor_tables,
+        records,
+        ..EdgeConfig::default()
+    };
+    let (failed, failures) = mpsc::channel();
+    let edge = Edge::start(edge_config, inboxes, move |_| {
+        // Here, on the worker's own thread: a descriptor of another table would mean nothing.
+        let sockets = shared.config().udp.iter().map(|address| listen(*address));
+        let listeners = sockets.collect::<io::Result<Vec<_>>>().unwrap_or_else(|error| {
+            let _ = failed.send(error);
+            Vec::new()
+        });
         Gateway::new(Arc::clone(&shared), workers, listeners)
     })?;
-    Ok(Calls { edge, udp, counters, sites })
+    match failures.try_recv() {
+        Ok(error) => Err(error),
+        Err(_) => Ok(Calls { edge, udp, counters, sites }),
+    }
 }
 
 impl Calls {
@@ -101,30 +120,28 @@ pub fn tls(config: &ServerConfig) -> Arc<ServerConfig> {
     Arc::new(config)
 }
 
-/// The sockets of each worker, on the same addresses: the system gives each worker the clients of a part of all 5-tuples.
-fn listen(addresses: &[SocketAddr], workers: usize) -> io::Result<(Vec<SocketAddr>, Vec<Vec<UdpSocket>>)> {
-    let mut bound = Vec::new();
-    let mut sockets: Vec<Vec<UdpSocket>> = (0..workers).map(|_| Vec::new()).collect();
-    for &address in addresses {
-        if address.port() != 0 {
-            // Somebody else's, which would take a part of our clients.
-            unbound(address)?.bind(&address.into())?;
-        }
-        let mut address = address;
-        for of_worker in &mut sockets {
-            let socket = unbound(address)?;
-            socket.set_reuse_port(true)?;
-            // As much as there is.
-            let _ = socket.set_recv_buffer_size(LISTENER_BUFFER);
-            let _ = socket.set_send_buffer_size(LISTENER_BUFFER);
-            socket.bind(&address.into())?;
-            let socket = UdpSocket::from(socket);
-            address = socket.local_addr()?;
-            of_worker.push(socket);
-        }
-        bound.push(address);
+/// An address that is ours, and what keeps its port until the workers have it: nothing, where it was named.
+fn reserve(address: SocketAddr) -> io::Result<(SocketAddr, Option<UdpSocket>)> {
+    let socket = unbound(address)?;
+    if address.port() != 0 {
+        // Somebody else's would take a part of our clients.
+        return socket.bind(&address.into()).map(|()| (address, None));
     }
-    Ok((bound, sockets))
+    socket.set_reuse_port(true)?;
+    socket.bind(&address.into())?;
+    let socket = UdpSocket::from(socket);
+    Ok((socket.local_addr()?, Some(socket)))
+}
+
+/// A worker's socket. All workers have one on the same address: the system gives each the clients of a part of all 5-tuples.
+fn listen(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = unbound(address)?;
+    socket.set_reuse_port(true)?;
+    // As much as there is.
+    let _ = socket.set_recv_buffer_size(LISTENER_BUFFER);
+    let _ = socket.set_send_buffer_size(LISTENER_BUFFER);
+    socket.bind(&address.into())?;
+    Ok(socket.into())
 }
 
 /// One worker.

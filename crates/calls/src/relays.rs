@@ -103,11 +103,17 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
 }
 
 pub(crate) fn unbound(address: SocketAddr) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    let domain = Domain::for_address(address);
+    // One call to the system where it can, three elsewhere.
+    #[cfg(target_os = "linux")]
+    let socket = Socket::new(domain, Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
+    #[cfg(not(target_os = "linux"))]
+    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+    #[cfg(not(target_os = "linux"))]
+    socket.set_nonblocking(true)?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
-    socket.set_nonblocking(true)?;
     Ok(socket)
 }
 

@@ -2,131 +2,19 @@
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
+mod line;
+
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
 use calls::client::{Caller, Heard, channel_data};
 use calls::stun::{Message, attribute, method};
-use calls::{Calls, CallsConfig, Credentials, Framed, Quotas, RelayAddress, frame};
+use calls::{Calls, CallsConfig};
 use edge::Listener;
+use line::{Datagrams, LOOPBACK, Line, Stream, allocate, ask, caller, config, start, succeed, tcp};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
-
-const SECRET: &[u8] = b"a secret of this test";
-const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-fn config() -> CallsConfig {
-    let any = SocketAddr::new(LOOPBACK, 0);
-    CallsConfig {
-        udp: vec![any],
-        streams: vec![Listener::plain(any)],
-        relays: vec![RelayAddress { bind: LOOPBACK, told: LOOPBACK }],
-        // With those of peers, which are at the address of the relays here.
-        ports: 20_000..=65_535,
-        credentials: Credentials::new(SECRET),
-        may_relay: Arc::new(|ip| ip.is_loopback()),
-        quotas: Quotas::default(),
-        excess_bytes_per_second: 65_536,
-        max_connections: 100,
-    }
-}
-
-fn start(config: CallsConfig) -> Calls {
-    calls::start(config, 2).expect("it listens")
-}
-
-fn caller(number: u64) -> Caller {
-    let name = format!("9999999999:7-{number:x}");
-    let password = Credentials::new(SECRET).password(&name);
-    Caller::new(&name, &password, number << 32)
-}
-
-/// A way to the server that carries whole messages.
-trait Line {
-    fn send(&mut self, message: &[u8]);
-    fn receive(&mut self) -> Vec<u8>;
-}
-
-struct Datagrams(UdpSocket);
-
-impl Datagrams {
-    fn to(server: SocketAddr) -> Datagrams {
-        let socket = UdpSocket::bind((LOOPBACK, 0)).unwrap();
-        socket.connect(server).unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        Datagrams(socket)
-    }
-}
-
-impl Line for Datagrams {
-    fn send(&mut self, message: &[u8]) {
-        self.0.send(message).unwrap();
-    }
-
-    fn receive(&mut self) -> Vec<u8> {
-        let mut buffer = [0; 2_048];
-        let length = self.0.recv(&mut buffer).expect("an answer in time");
-        buffer[..length].to_vec()
-    }
-}
-
-struct Stream<S> {
-    stream: S,
-    received: Vec<u8>,
-}
-
-impl<S: Read + Write> Line for Stream<S> {
-    fn send(&mut self, message: &[u8]) {
-        // RFC 8656 §12.5: whole words.
-        let mut padded = message.to_vec();
-        padded.resize(message.len().next_multiple_of(4), 0);
-        self.stream.write_all(&padded).unwrap();
-        self.stream.flush().unwrap();
-    }
-
-    fn receive(&mut self) -> Vec<u8> {
-        loop {
-            if let Framed::Whole { message, next } = frame(&self.received) {
-                let whole = self.received[..message].to_vec();
-                self.received.drain(..next);
-                return whole;
-            }
-            let mut buffer = [0; 2_048];
-            let length = self.stream.read(&mut buffer).expect("an answer in time");
-            assert!(length > 0, "the server has closed the connection");
-            self.received.extend_from_slice(&buffer[..length]);
-        }
-    }
-}
-
-fn tcp(server: SocketAddr) -> Stream<TcpStream> {
-    let stream = TcpStream::connect(server).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    Stream { stream, received: Vec::new() }
-}
-
-fn ask(line: &mut dyn Line, caller: &mut Caller, request: impl Fn(&mut Caller) -> Vec<u8>) -> Heard {
-    loop {
-        line.send(&request(caller));
-        match caller.hear(&line.receive()).expect("an answer") {
-            Heard::Again => {}
-            heard => return heard,
-        }
-    }
-}
-
-fn allocate(line: &mut dyn Line, caller: &mut Caller) -> SocketAddr {
-    match ask(line, caller, |caller| caller.allocate(false)) {
-        Heard::Success { relayed: Some(relayed), .. } => relayed,
-        heard => panic!("no relay: {heard:?}"),
-    }
-}
-
-fn succeed(line: &mut dyn Line, caller: &mut Caller, request: impl Fn(&mut Caller) -> Vec<u8>) {
-    let heard = ask(line, caller, request);
-    assert!(matches!(heard, Heard::Success { .. }), "{heard:?}");
-}
 
 /// Speaks with a peer through a relay, without a channel and with one.
 fn talk(line: &mut dyn Line, caller: &mut Caller) {
@@ -179,8 +67,8 @@ fn over_tcp() {
     calls.stop(Duration::ZERO);
 }
 
-#[test]
-fn over_tls() {
+/// The role with TLS alone, and what its clients trust.
+fn with_tls() -> (Calls, rustls::ClientConfig) {
     let made = rcgen::generate_simple_self_signed(["im.example".to_owned()]).unwrap();
     let certificate: CertificateDer<'static> = made.cert.der().clone();
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
@@ -194,21 +82,88 @@ fn over_tls() {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut client = rustls::ClientConfig::builder_with_provider(provider)
+    let client = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
+    (calls, client)
+}
+
+type Secure = rustls::StreamOwned<rustls::ClientConnection, TcpStream>;
+
+fn secure(server: SocketAddr, client: &rustls::ClientConfig) -> Stream<Secure> {
+    let name = ServerName::try_from("im.example").unwrap();
+    let session = rustls::ClientConnection::new(Arc::new(client.clone()), name).unwrap();
+    Stream::over(rustls::StreamOwned::new(session, tcp(server).stream))
+}
+
+/// What the next record says. A ticket says nothing.
+fn record(line: &mut Stream<Secure>) -> Vec<u8> {
+    let (session, socket) = (&mut line.stream.conn, &mut line.stream.sock);
+    let mut record = vec![0; 5];
+    socket.read_exact(&mut record).expect("a record in time");
+    record.resize(5 + usize::from(u16::from_be_bytes([record[3], record[4]])), 0);
+    socket.read_exact(&mut record[5..]).expect("all of it");
+    let mut rest = &record[..];
+    while !rest.is_empty() {
+        session.read_tls(&mut rest).unwrap();
+        session.process_new_packets().unwrap();
+    }
+    let mut plain = vec![0; 1 << 14];
+    let length = session.reader().read(&mut plain).unwrap_or(0);
+    plain.truncate(length);
+    plain
+}
+
+#[test]
+fn over_tls() {
+    let (calls, mut client) = with_tls();
     for offered in [&[][..], &[b"stun.turn".to_vec()]] {
         client.alpn_protocols = offered.to_vec();
-        let name = ServerName::try_from("im.example").unwrap();
-        let session = rustls::ClientConnection::new(Arc::new(client.clone()), name).unwrap();
-        let plain = tcp(calls.stream_addrs()[0]).stream;
-        talk(
-            &mut Stream { stream: rustls::StreamOwned::new(session, plain), received: Vec::new() },
-            &mut caller(1),
-        );
+        talk(&mut secure(calls.stream_addrs()[0], &client), &mut caller(1));
     }
+    calls.stop(Duration::ZERO);
+}
+
+#[test]
+fn over_tls_a_record_may_hold_many_messages_or_a_part_of_one_and_ours_hold_one() {
+    let (calls, client) = with_tls();
+    let (mut line, mut anna) = (secure(calls.stream_addrs()[0], &client), caller(1));
+    let relayed = allocate(&mut line, &mut anna);
+    let peer = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+    peer.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let address = peer.local_addr().unwrap();
+    succeed(&mut line, &mut anna, |caller| caller.bind(0x4000, address));
+
+    // Every length modulo four, so with every padding (RFC 8656 §12.5).
+    let data: Vec<Vec<u8>> = (0..100u8).map(|number| vec![number; 3 + usize::from(number)]).collect();
+    let message = |data: &Vec<u8>| {
+        let mut message = channel_data(0x4000, data);
+        message.resize(message.len().next_multiple_of(4), 0);
+        message
+    };
+    let messages: Vec<Vec<u8>> = data.iter().map(message).collect();
+    let mut buffer = [0; 2_048];
+    for cut in [usize::MAX, 1_000, 13] {
+        for part in messages.concat().chunks(cut) {
+            // Each write is a record.
+            line.stream.write_all(part).unwrap();
+            line.stream.flush().unwrap();
+        }
+        for expected in &data {
+            let length = peer.recv(&mut buffer).expect("every message comes");
+            assert_eq!(&buffer[..length], expected, "cut into {cut}");
+        }
+    }
+
+    data.iter().for_each(|data| assert_eq!(peer.send_to(data, relayed).unwrap(), data.len()));
+    let mut heard = Vec::new();
+    while heard.len() < messages.len() {
+        heard.push(record(&mut line));
+        heard.retain(|plain| !plain.is_empty());
+    }
+    assert_eq!(heard, messages);
     calls.stop(Duration::ZERO);
 }
 
