@@ -11,6 +11,7 @@ mod network;
 mod place;
 mod plan;
 mod proxies;
+mod relays;
 mod sysctl;
 mod tcp_memory;
 #[cfg(test)]
@@ -75,6 +76,7 @@ fn running_at(data: &Path) -> Option<RunningNode> {
 /// All that is decided from what was read, in the order in which it is told.
 fn of_machine(machine: &Machine, lines: &[Line], plan: &Plan) -> Vec<Finding> {
     let mut findings = vec![descriptors::of_process(machine, plan)];
+    findings.extend(relays::judge(machine, plan));
     findings.extend(descriptors::of_machine(machine, plan));
     findings.extend([
         memory::judge(machine, plan),

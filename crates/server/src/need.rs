@@ -23,6 +23,12 @@ pub(crate) const NODE_ITSELF: u64 = 64 << 20;
 /// Descriptors of a node that are no connections: database, listeners, logs, wake-ups.
 pub(crate) const OTHER_DESCRIPTORS: u64 = 200;
 
+/// Descriptors of the calls role, half of them for relays and half for connections: a quarter of the process' where they come out of
+/// its table, so that a rush of calls does not turn members away; else all of the workers' own.
+pub(crate) fn for_calls(limit: u64, workers: u64, private: bool) -> u64 {
+    if private { limit.saturating_sub(OTHER_DESCRIPTORS).saturating_mul(workers) } else { limit / 4 }
+}
+
 /// More workers are refused. The handle of a connection has room for 255 of them (`edge::Handle`).
 pub(crate) const MOST_WORKERS: usize = 127;
 

@@ -18,7 +18,7 @@ use crate::config::{Config, Loaded};
 use crate::files::Sweeper;
 use crate::housekeeping::Housekeeping;
 use crate::metrics::{Metrics, Source};
-use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS};
+use crate::need::{self, MOST_WORKERS, OTHER_DESCRIPTORS};
 use crate::pictures::Maker;
 use crate::previews;
 use crate::push::{Pusher, Rules};
@@ -117,7 +117,7 @@ impl Running {
     fn start(loaded: &Loaded, purpose: Purpose) -> Outcome<Running> {
         let config = &loaded.config;
         let workers = workers(config)?;
-        let for_calls = descriptors_for_calls();
+        let for_calls = descriptors_for_calls(config, workers);
         let max_connections = max_connections(config, workers, for_calls)?;
         let listeners = listeners(config)?;
         let sqlite = data_dir::open(loaded)?;
@@ -288,16 +288,17 @@ fn flush(store: &dyn Store) {
     }
 }
 
-/// A part of those there are, for relays and the connections of their clients.
-fn descriptors_for_calls() -> u64 {
-    edge::raise_descriptor_limit() / 4
+/// For relays and the connections of their clients: a part of those there are, or tables of their own.
+fn descriptors_for_calls(config: &Config, workers: usize) -> u64 {
+    need::for_calls(edge::raise_descriptor_limit(), workers as u64, config.edge.private_descriptors)
 }
 
 /// How many connections the node may take; refuses to start where the operator asks for more than there is room for.
 fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<usize> {
     let limit = edge::raise_descriptor_limit();
     let tables = if config.edge.private_descriptors { workers as u64 } else { 1 };
-    let taken = OTHER_DESCRIPTORS + if calls::is_wanted(config)? { for_calls } else { 0 };
+    let shares = calls::is_wanted(config)? && !config.edge.private_descriptors;
+    let taken = OTHER_DESCRIPTORS + if shares { for_calls } else { 0 };
     let room = limit.saturating_mul(tables).saturating_sub(taken).max(1);
     let wanted = u64::from(config.edge.max_connections);
     if wanted > room {

@@ -62,6 +62,7 @@ impl Role {
             quotas,
             excess_bytes_per_second: config.calls.unproven_bytes.into(),
             max_connections: room as usize,
+            private_descriptors: config.edge.private_descriptors,
         };
         let running = ::calls::start(role_config, workers).map_err(|error| cannot_listen(&places, &error))?;
         let host = host(config, &relays);

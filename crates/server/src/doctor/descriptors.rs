@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::machine::Machine;
 use super::plan::Plan;
-use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS};
+use crate::need::{MOST_WORKERS, OTHER_DESCRIPTORS, for_calls};
 
 /// The limit of one process. The node raises its soft limit to the hard one by itself.
 pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
@@ -11,7 +11,9 @@ pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
         return Finding::unknown("descriptors", "the limit of the process");
     };
     let tables = if plan.private_descriptors { plan.workers } else { 1 };
-    let room = hard.saturating_mul(tables).saturating_sub(OTHER_DESCRIPTORS);
+    let shares = plan.relays.is_some() && !plan.private_descriptors;
+    let for_calls = if shares { for_calls(hard, plan.workers, false) } else { 0 };
+    let room = hard.saturating_mul(tables).saturating_sub(OTHER_DESCRIPTORS + for_calls);
     let found = format!(
         "{}: soft {}, hard {}, nr_open {}{}: room for {} connections",
         machine.pid.map_or("this shell".to_owned(), |pid| format!("the node (process {pid})")),
@@ -24,7 +26,8 @@ pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
     if room >= plan.connections {
         return Finding::ok("descriptors", found);
     }
-    let needed = plan.connections + OTHER_DESCRIPTORS;
+    let others = plan.connections + OTHER_DESCRIPTORS;
+    let needed = if shares { (others * 4).div_ceil(3) } else { others };
     let why = "every connection needs a descriptor; beyond the limit nobody can connect";
     let mend =
         format!("raise the limit of the service, and restart it{}", or_private_tables(hard, needed, plan));
@@ -67,7 +70,7 @@ pub(super) fn of_machine(machine: &Machine, plan: &Plan) -> Option<Finding> {
     })
 }
 
-fn shown(limit: u64) -> String {
+pub(super) fn shown(limit: u64) -> String {
     // The kernel's own word for "no limit" is a number of this size.
     if limit > 1 << 60 { "unlimited".into() } else { limit.to_string() }
 }

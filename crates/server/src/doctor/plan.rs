@@ -1,5 +1,6 @@
 //! What is wanted of the machine: how many connections, and how the node will hold them.
 
+use crate::calls;
 use crate::config::Config;
 
 use super::machine::Machine;
@@ -15,6 +16,8 @@ pub(super) struct Plan {
     pub(super) tls: bool,
     pub(super) workers: u64,
     pub(super) private_descriptors: bool,
+    /// Of calls, at one time; 0: as many as there is room for. None: Kith relays none.
+    pub(super) relays: Option<u64>,
     /// Members come through a proxy, perhaps on this machine.
     pub(super) behind_proxy: bool,
 }
@@ -36,6 +39,8 @@ impl Plan {
             tls: config.https.is_some(),
             workers,
             private_descriptors: config.edge.private_descriptors,
+            // What is wrong with the settings is told at the start.
+            relays: calls::is_wanted(config).unwrap_or(false).then_some(config.calls.relays.into()),
             behind_proxy: config.web.trusted_proxies != Default::default(),
         }
     }

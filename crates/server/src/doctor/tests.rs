@@ -34,7 +34,16 @@ fn usual() -> Machine {
 }
 
 fn plan(connections: u64) -> Plan {
-    Plan { connections, asked: true, tls: false, workers: 2, private_descriptors: false, behind_proxy: false }
+    let (private_descriptors, relays) = (false, None);
+    Plan {
+        connections,
+        asked: true,
+        tls: false,
+        workers: 2,
+        private_descriptors,
+        relays,
+        behind_proxy: false,
+    }
 }
 
 fn of(machine: &Machine, plan: &Plan, topic: &str) -> Finding {
@@ -254,6 +263,28 @@ fn a_proxy_needs_an_address_for_every_so_many_members() {
     let finding = of(&usual(), &behind, "port range");
     assert!(finding.state == State::Warn && finding.mend.contains("2 source addresses"), "{finding:?}");
     assert_eq!(of(&usual(), &Plan { connections: 20_000, ..behind }, "port range").state, State::Ok);
+}
+
+#[test]
+fn relays_of_calls_take_a_part_of_the_descriptors_or_have_their_own() {
+    let machine = Machine { hard_descriptors: Some(20_000), ..usual() };
+    let with = |relays| Plan { relays: Some(relays), ..plan(10_000) };
+    assert_eq!(of(&machine, &with(2_500), "relays").state, State::Ok);
+    assert_eq!(of(&machine, &with(0), "relays").state, State::Ok, "as many as there is room for");
+    let finding = of(&machine, &with(15_000), "relays");
+    assert_eq!(finding.state, State::Warn);
+    assert!(finding.mend.contains("--private-descriptors"), "{}", finding.mend);
+    assert_eq!(finding.lines, ["LimitNOFILE=120000"]);
+    let raised = Machine { hard_descriptors: Some(120_000), nr_open: Some(120_000), ..usual() };
+    assert_eq!(of(&raised, &with(15_000), "relays").state, State::Ok);
+    let private = Plan { private_descriptors: true, ..with(15_000) };
+    assert_eq!(of(&machine, &private, "relays").state, State::Ok);
+    // What relays may take is not there for members.
+    assert_eq!(of(&machine, &Plan { connections: 14_800, ..with(0) }, "descriptors").state, State::Ok);
+    let finding = of(&machine, &Plan { connections: 14_801, ..with(0) }, "descriptors");
+    assert_eq!((finding.state, &*finding.lines[2]), (State::Fail, "LimitNOFILE=20002"));
+    let private = Plan { connections: 14_801, ..private };
+    assert_eq!(of(&machine, &private, "descriptors").state, State::Ok);
 }
 
 #[test]

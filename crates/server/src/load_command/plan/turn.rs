@@ -10,6 +10,7 @@ use toml::{Table, Value};
 use super::{Contradiction, Found, Task};
 use crate::load_command::own_node::NodeWish;
 use crate::load_command::setting;
+use crate::need;
 use crate::span::Span;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -76,7 +77,13 @@ impl Task for Turn {
             // All come from one address, more often than clients of one do.
             ("unproven_bytes".to_owned(), Value::Integer(0)),
         ]);
-        let settings = Table::from_iter([("calls".to_owned(), Value::Table(calls))]);
+        let mut settings = Table::from_iter([("calls".to_owned(), Value::Table(calls))]);
+        // Where one table has no room for them, each worker gets its own.
+        let room = need::for_calls(edge::raise_descriptor_limit(), 1, false) / 2;
+        if cfg!(target_os = "linux") && u64::from(self.relays) > room {
+            let edge = Table::from_iter([("private_descriptors".to_owned(), Value::Boolean(true))]);
+            settings.insert("edge".to_owned(), Value::Table(edge));
+        }
         NodeWish { settings, ..NodeWish::default() }
     }
 
