@@ -3,9 +3,11 @@
 #
 #   KITH_BIN=…/release/kith tests/peers/coturn.sh [--json]
 #
-# Prints a table for a page of docs, and on stderr what it does. KITH_BIN: a release build. ROUNDS [3] of SECONDS_EACH [5] for
-# questions and as long for data, one server after the other in each round, so that what else the machine does meets both alike.
-# The generator is `kith load turn` in both cases, with the same packets and windows. RELAYS [2000], FLOWS [64], BYTES [1000] of a packet.
+# Prints a table for a page of docs, then a line for each figure that begins with `=` (name, median, least and most of kith, the same of
+# coturn, and of kith's by coturn's), and on stderr what it does. KITH_BIN: a release build. ROUNDS [3] of SECONDS_EACH [5] for
+# questions and as long for data, one server after the other in each round, so that what else the machine does meets both alike; who is
+# first changes from round to round, because what the kernel has given to the first it has ready for the second.
+# The generator is `kith load turn` in both cases, with the same packets and windows. RELAYS [6000], FLOWS [64], BYTES [1000] of a packet.
 # coturn is unpacked from Debian's packages into the cache where it is missing, and not installed: its package would start it with the
 # machine. A ratio is kith's figure by coturn's in the same round. Medians, with the least and the most.
 set -euo pipefail
@@ -13,7 +15,7 @@ set -euo pipefail
 kith="${KITH_BIN:?the release build of kith to measure}"
 rounds="${ROUNDS:-3}"
 seconds="${SECONDS_EACH:-5}"
-relays="${RELAYS:-2000}"
+relays="${RELAYS:-6000}"
 flows="${FLOWS:-64}"
 bytes="${BYTES:-1000}"
 format=text
@@ -30,7 +32,7 @@ command -v turnserver >/dev/null || unpack coturn libevent_core coturn libevent-
 work="$(mktemp -d)"
 pids=()
 finish() {
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; done
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null || true; done
   rm -rf "$work"
 }
 trap finish EXIT
@@ -57,8 +59,8 @@ relays_per_user = 0
 kbit_per_user = 0
 unproven_bytes = 0
 END
-  XDG_RUNTIME_DIR="$work" "$kith" demo --data "$work/data" --config "$work/kith.toml" --http 127.0.0.1:0 --workers 2 --log warn \
-    >"$work/kith.out" 2>"$work/kith.log" &
+  XDG_RUNTIME_DIR="$work" "$kith" demo --data "$work/data" --config "$work/kith.toml" --http 127.0.0.1:0 --workers 2 --private-descriptors \
+    --log warn >"$work/kith.out" 2>"$work/kith.log" &
   kith_pid=$!
 }
 
@@ -99,8 +101,13 @@ for round in $(seq "$rounds"); do
     sleep 0.1
   done
   start_coturn; pids+=("$coturn_pid"); await "$coturn_port" "$coturn_pid" coturn
-  measure kith "$kith_port" "$kith_pid"
-  measure coturn "$coturn_port" "$coturn_pid"
+  order=(kith coturn)
+  [ $((round % 2)) = 1 ] || order=(coturn kith)
+  for name in "${order[@]}"; do
+    port="${name}_port" pid="${name}_pid"
+    measure "$name" "${!port}" "${!pid}"
+    sleep 1
+  done
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null || true; done
   rm -rf "$work/data"
 done
@@ -113,16 +120,24 @@ jq -rs --arg version "$(turnserver --version 2>/dev/null | tail -1)" --arg round
   def shown($digits): (. * pow(10; $digits) | round) / pow(10; $digits) | tostring;
   def spread($digits): "\(median | shown($digits)) (\(min | shown($digits))–\(max | shown($digits)))";
   def of($name): [.[] | select(.name == $name)];
+  def three: "\(median) \(min) \(max)";
+  def ratios($ours; $theirs): [range($ours | length) | select($theirs[.] > 0) | $ours[.] / $theirs[.]];
   of("kith") as $kith | of("coturn") as $coturn |
   "coturn \($version), \($rounds) rounds, \($seconds) s of questions and of data each, \($relays) relays, \($flows) flows of \($bytes) bytes both ways, \($cores) cores. Median (least–most).\n",
   "| | kith | coturn | kith by coturn |", "|---|---|---|---|",
   ([["answers per second", "answered_per_second", 0], ["CPU of an answer, µs", "cpu_micros_per_answer", 2],
     ["allocations per second", "allocations_per_second", 0], ["CPU of an allocation, µs", "cpu_micros_per_allocation", 1],
-    ["user memory of a relay, B", "user_bytes_per_relay", 0], ["packets relayed per second", "packets_per_second", 0],
+    ["user memory of a relay, B", "user_bytes_per_relay", 0], ["kernel memory of a relay, B", "kernel_bytes_per_relay", 0],
+    ["packets relayed per second", "packets_per_second", 0],
     ["CPU of a packet, µs", "cpu_micros_per_packet", 2], ["CPU of a megabit, ms", "cpu_millis_per_megabit", 3],
     ["packets lost", "lost", 0]][]
    | . as [$what, $key, $digits]
    | ([$kith[][$key]]) as $ours | ([$coturn[][$key]]) as $theirs
-   | ([range($ours | length) | select($theirs[.] > 0) | $ours[.] / $theirs[.]]) as $ratio
-   | "| \($what) | \($ours | spread($digits)) | \($theirs | spread($digits)) | \(if ($ratio | length) > 0 then $ratio | spread(2) else "–" end) |")
+   | ratios($ours; $theirs) as $ratio
+   | "| \($what) | \($ours | spread($digits)) | \($theirs | spread($digits)) | \(if ($ratio | length) > 0 then $ratio | spread(2) else "–" end) |"),
+  "",
+  (["answered_per_second", "cpu_micros_per_answer", "allocations_per_second", "cpu_micros_per_allocation", "user_bytes_per_relay",
+    "kernel_bytes_per_relay", "packets_per_second", "cpu_micros_per_packet", "cpu_millis_per_megabit", "lost"][] as $key
+   | [$kith[][$key]] as $ours | [$coturn[][$key]] as $theirs | ratios($ours; $theirs) as $ratio
+   | "= \($key) kith \($ours | three) coturn \($theirs | three) ratio \(if ($ratio | length) > 0 then $ratio | three else "none" end)")
 ' "$work/samples"

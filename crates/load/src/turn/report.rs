@@ -7,12 +7,13 @@ use serde::Serialize;
 
 use super::TurnPlan;
 use super::drive::Stand;
+use crate::probe::Sample;
 use crate::report::{Row, Run, Verdict, grouped};
 
 /// The outcome. Figures that could not be read are null.
 ///
-/// `user_bytes_per_relay`: growth of the server's resident memory while the relays were made. What their sockets take in the
-/// kernel comes to that.
+/// `user_bytes_per_relay`: growth of the server's resident memory while the relays were made. `kernel_bytes_per_relay`: that of the
+/// machine's Slab in the same time, in which the clients' sockets are already there.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     pub server: String,
@@ -27,6 +28,7 @@ pub struct Report {
     pub allocations_per_second: f64,
     pub cpu_micros_per_allocation: Option<f64>,
     pub user_bytes_per_relay: Option<f64>,
+    pub kernel_bytes_per_relay: Option<f64>,
     pub flows: u64,
     pub packet_bytes: u64,
     pub seconds: f64,
@@ -89,7 +91,10 @@ impl Report {
         let each =
             |total: Option<f64>, of: u64| total.filter(|_| of > 0).map(|total| total * 1e6 / of as f64);
         let [before, after] = allocating;
-        let grown = || Some(after.sample.resident_bytes? as f64 - before.sample.resident_bytes? as f64);
+        let grown = |bytes: fn(&Sample) -> Option<u64>| {
+            let grown = bytes(&after.sample)? as f64 - bytes(&before.sample)? as f64;
+            (findings.relays > 0).then(|| grown / findings.relays as f64)
+        };
         let megabits = passed.all() as f64 * plan.packet_bytes as f64 * 8.0 / 1e6;
         let generator = || Some(passing[1].generator? - passing[0].generator?);
         let invalid_because = match findings {
@@ -112,9 +117,8 @@ impl Report {
             refused: findings.refused,
             allocations_per_second: findings.relays as f64 / seconds(allocating),
             cpu_micros_per_allocation: each(cpu(allocating), findings.relays),
-            user_bytes_per_relay: grown()
-                .filter(|_| findings.relays > 0)
-                .map(|it| it / findings.relays as f64),
+            user_bytes_per_relay: grown(|sample| sample.resident_bytes),
+            kernel_bytes_per_relay: grown(|sample| sample.kernel_bytes),
             flows: findings.flows,
             packet_bytes: plan.packet_bytes as u64,
             seconds: seconds(passing),
@@ -171,6 +175,7 @@ impl Report {
             Row::new("allocations", self.allocations_per_second, "per second").leading(),
             Row::new("server CPU per allocation", self.cpu_micros_per_allocation, "µs").leading(),
             Row::new("user memory per relay", self.user_bytes_per_relay, "B").leading(),
+            Row::new("kernel memory per relay", self.kernel_bytes_per_relay, "B"),
             Row::new("relays held", self.relays as f64, ""),
             Row::new("packets relayed", self.packets_per_second, "per second").leading(),
             Row::new("data relayed", self.megabits_per_second, "Mbit/s"),
