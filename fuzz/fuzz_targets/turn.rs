@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use calls::client::{Caller, Heard, channel_data};
-use calls::stun::Message;
+use calls::stun::{Message, Writer, attribute, method};
 use calls::{
     CallsConfig, Client, Credentials, Framed, Machine, Output, Packet, Quotas, RelayAddress, RelayId, Shared, Step, frame,
 };
@@ -32,6 +32,7 @@ struct Scene {
     now: Now,
     callers: Vec<(Client, SocketAddr, Caller)>,
     relays: Vec<RelayId>,
+    has_ports: bool,
 }
 
 impl Scene {
@@ -49,6 +50,7 @@ impl Scene {
             quotas: Quotas { relays: 3, ..Quotas::default() },
             excess_bytes_per_second: 4_096,
             max_connections: 0,
+            private_descriptors: false,
         };
         let machine = Machine::new(Arc::new(Shared::new(config, &[3; 32], began)), 1);
         let caller = |number: u8| {
@@ -61,7 +63,7 @@ impl Scene {
             (client, from, Caller::new(&name, &Credentials::new(SECRET).password(&name), u64::from(number) << 32))
         };
         let now = Now { instant: began, unix_ms: UNIX_MS };
-        let mut scene = Scene { machine, now, callers: (0..3).map(caller).collect(), relays: Vec::new() };
+        let mut scene = Scene { machine, now, callers: (0..3).map(caller).collect(), relays: Vec::new(), has_ports: true };
         for who in 0..2 {
             for _ in 0..2 {
                 let request = scene.callers[who].2.allocate(false);
@@ -88,7 +90,10 @@ impl Scene {
             2 => self.signed(who, |caller| caller.permit(&[peer])),
             3 => self.signed(who, |caller| caller.bind(0x4000 | u16::from(byte(3) % 8), peer)),
             4 => self.signed(who, |caller| caller.refresh(u32::from(byte(0)) * 16)),
-            5 => self.signed(who, |caller| caller.allocate(byte(0) & 1 == 1)),
+            5 => match byte(0) & 3 {
+                3 => self.signed(who, |caller| caller.request(method::ALLOCATE, both)),
+                way => self.signed(who, |caller| caller.allocate(way == 1)),
+            },
             6 => drop(self.say(who, &channel_data(0x4000 | u16::from(byte(0) % 8), bytes))),
             7 => {
                 let message = self.callers[who].2.send(peer, bytes);
@@ -101,6 +106,13 @@ impl Scene {
                 self.outputs();
             }
             11 => frames(bytes),
+            12 => self.signed(who, |caller| {
+                caller.request(method::REFRESH, |message| {
+                    message.u32(attribute::LIFETIME, u32::from(byte(0)) * 16);
+                    message.u32(attribute::REQUESTED_ADDRESS_FAMILY, u32::from(byte(1) % 4) << 24);
+                })
+            }),
+            13 => self.has_ports = !self.has_ports,
             _ => {
                 // What was right, with a byte of it changed.
                 let mut request = self.callers[who].2.permit(&[peer]);
@@ -162,9 +174,10 @@ impl Scene {
             match output {
                 Output::Close { relay } => self.relays.retain(|open| *open != relay),
                 Output::Open { relay, .. } => {
-                    self.relays.push(relay);
-                    let port = 50_000 + (relay.slot % 100) as u16;
-                    if let Some((client, answer)) = self.machine.opened(relay, Some(port)) {
+                    // Every other one is refused while there are few.
+                    let port = (self.has_ports || relay.slot % 2 == 0).then_some(50_000 + (relay.slot % 100) as u16);
+                    self.relays.extend(port.map(|_| relay));
+                    if let Some((client, answer)) = self.machine.opened(relay, port) {
                         let caller = self.callers.iter_mut().find(|(of, ..)| *of == client);
                         heard = caller.and_then(|(.., caller)| caller.hear(answer));
                     }
@@ -176,8 +189,13 @@ impl Scene {
     }
 }
 
+/// Relays of both families.
+fn both(message: &mut Writer<'_>) {
+    message.u32(attribute::REQUESTED_TRANSPORT, 17 << 24).u32(attribute::ADDITIONAL_ADDRESS_FAMILY, 2 << 24);
+}
+
 /// Type, length, value, as the fuzzer likes.
-fn attributes(message: &mut calls::stun::Writer<'_>, mut bytes: &[u8]) {
+fn attributes(message: &mut Writer<'_>, mut bytes: &[u8]) {
     while let [kind, length, rest @ ..] = bytes {
         let (value, next) = rest.split_at(rest.len().min(usize::from(*length) % 24));
         message.bytes(u16::from(*kind & 0x3f) | u16::from(*kind & 0x80) << 8, value);
