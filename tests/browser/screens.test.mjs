@@ -1,0 +1,70 @@
+// Every screen that the documentation shows: axe finds nothing on it, in the light on a desktop and in the dark on a phone, and no console
+// complains.
+
+import { after, before, describe, test } from 'node:test';
+import { assertAccessible, assertNoTrouble, launch, person } from './browser.mjs';
+import { Community } from './community.mjs';
+import { inFront, LOOKS, look, painted, SCREENS } from './screen_list.mjs';
+
+let browser;
+let community;
+before(async () => {
+  browser = await launch(
+    '--use-fake-device-for-media-stream',
+    '--use-fake-ui-for-media-stream',
+    '--allow-loopback-in-peer-connection',
+    '--disable-features=WebRtcHideLocalIpsWithMdns',
+  );
+  community = await Community.start(await painted(browser), ['en']);
+});
+after(async () => {
+  await browser.close();
+  await community.stop();
+});
+
+const AXE = {
+  'in the light, on a desktop': LOOKS.desktop,
+  'in the dark, on a phone': {
+    ...LOOKS.phone,
+    theme: 'dark',
+    options: { ...LOOKS.phone.options, colorScheme: 'dark' },
+  },
+};
+
+async function browserOf(as, { options }) {
+  const context = await person(browser, { reducedMotion: 'reduce', ...options });
+  await inFront(context, as);
+  await context.grantPermissions(['microphone', 'camera'], { origin: community.origin });
+  return context.newPage();
+}
+
+for (const [where, of] of Object.entries(AXE)) {
+  describe(where, () => {
+    const pages = new Map();
+    const pageOf = async as => {
+      if (!pages.has(as)) pages.set(as, await browserOf(as, of));
+      return pages.get(as);
+    };
+    after(async () => {
+      for (const page of pages.values()) {
+        assertNoTrouble(page.context(), /ERR_INTERNET_DISCONNECTED/);
+        await page.context().close();
+      }
+    });
+    for (const [name, { as = 'anna', title, looks, caller, after: leave }] of Object.entries(SCREENS)) {
+      // What there is on wide pages only.
+      if (of.phone && looks !== undefined) continue;
+      test(title, async () => {
+        const wide = looks ? { ...of, options: looks.desktop.options } : of;
+        const page = await pageOf(as);
+        await page.setViewportSize(wide.options.viewport);
+        const calling = caller && (await pageOf(caller));
+        if (calling && !calling.url().startsWith(community.origin))
+          await calling.goto(community.page('en', caller));
+        const sight = await look(page, name, wide, community, calling);
+        await assertAccessible(page, `${title}, ${where}`);
+        await leave?.(sight);
+      });
+    }
+  });
+}
