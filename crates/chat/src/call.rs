@@ -1,10 +1,11 @@
-//! Calls of two users: what is said of one, by clients and to them.
+//! Calls: what is said of one of two users, by clients and to them.
 //!
 //! [`machine`] decides what each step of one call leads to and knows nothing else; [`table`] holds the calls that there are;
-//! [`signal`] carries steps out; [`entry`] is what stays of a call in its conversation; [`relay`] makes what clients show
+//! [`signal`] carries steps out; [`group`] is all of the calls that stand in rooms; [`entry`] is what stays of a call in its conversation; [`relay`] makes what clients show
 //! to a TURN server. Descriptions (SDP) and candidates are texts that pass through unread.
 
 mod entry;
+mod group;
 mod machine;
 mod relay;
 mod signal;
@@ -14,6 +15,10 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use entry::{CallEntry, is_call_entry};
+pub use group::{
+    GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, MOST_IN_GROUP,
+    MOST_MEMBERS_CALLED, Participant, Place,
+};
 pub use relay::{CallConfig, CallsFrom, Ice, IceTurn, Turn};
 pub(crate) use signal::Invite;
 pub(crate) use table::Calls;

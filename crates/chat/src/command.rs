@@ -11,7 +11,7 @@ use crate::profile::ProfileChange;
 use crate::requests::RequestAnswer;
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
 use crate::{
-    Agent, CallAction, ConversationId, DeviceId, FileId, NewPreview, NewRich, Position, Reaction,
+    Agent, CallAction, ConversationId, DeviceId, FileId, GroupAction, NewPreview, NewRich, Position, Reaction,
     SendSticker, Seq, SiteId, Sub, ThreadChange, Timestamp,
 };
 
@@ -62,6 +62,12 @@ pub enum Command {
     Call {
         re: Option<u64>,
         action: CallAction,
+    },
+    /// Something of the call of a room. Without `re`, only what is more than *done* is answered.
+    GroupCall {
+        re: Option<u64>,
+        conversation: ConversationId,
+        action: GroupAction,
     },
     SetPresence(SetPresence),
     /// Replaces the watch of before: all contacts or not, and these users.
@@ -432,6 +438,7 @@ impl Command {
             Command::ChangeMessage { change: MessageChange::React { on, .. }, .. } => *on,
             Command::ChangeMessage { change: MessageChange::Vote(choices), .. } => !choices.is_empty(),
             Command::Call { action, .. } => matches!(action, CallAction::Invite { .. }),
+            Command::GroupCall { action, .. } => action.is_join(),
             Command::CreateRoom { .. } | Command::ChangeRoom { .. } => true,
             _ => self.is_send(),
         }
@@ -474,7 +481,9 @@ impl Command {
             }
             Command::Sticker(wanted) => AnswerTo::Message(wanted.client_id.clone()),
             Command::Typing { .. } => AnswerTo::Nobody,
-            Command::Call { re, .. } => re.map_or(AnswerTo::Session, AnswerTo::Request),
+            Command::Call { re, .. } | Command::GroupCall { re, .. } => {
+                re.map_or(AnswerTo::Session, AnswerTo::Request)
+            }
             Command::Marker { .. } | Command::SetPresence(_) | Command::Watch { .. } => AnswerTo::Session,
             Command::Contact { re, .. }
             | Command::Contacts { re, .. }
@@ -527,6 +536,7 @@ impl std::fmt::Debug for Command {
             Command::Marker { .. } => "Marker",
             Command::Typing { .. } => "Typing",
             Command::Call { .. } => "Call",
+            Command::GroupCall { .. } => "GroupCall",
             Command::SetPresence(_) => "SetPresence",
             Command::Watch { .. } => "Watch",
             Command::Contact { .. } => "Contact",

@@ -225,6 +225,9 @@ impl Inner {
         if before.of_b != after.of_b {
             self.tell(other.id, position, None, event(None, me, after.of_b));
         }
+        if ContactState::Blocked == after.of_a && before.of_a != after.of_a {
+            self.blocked_in_group(me.id, other.id);
+        }
         if before != after {
             self.sight_changed(mode, me, other, before, after);
         }

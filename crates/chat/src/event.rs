@@ -9,8 +9,8 @@ use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteRole, Sit
 use crate::requests::Request;
 use crate::room::{LeftReason, Role, Room, Standing};
 use crate::{
-    CallEvent, ConversationId, File, KnownDevice, Limits, NotifySettings, Position, ProfileCard, Reaction,
-    Refusal, Rich, Seq, SessionId, SetPresence, Sticker, Sub, Thread, Timestamp, UserId,
+    CallEvent, ConversationId, File, GroupEvent, KnownDevice, Limits, NotifySettings, Position, ProfileCard,
+    Reaction, Refusal, Rich, Seq, SessionId, SetPresence, Sticker, Sub, Thread, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -69,6 +69,7 @@ pub enum Event {
         on: bool,
     },
     Call(Arc<CallEvent>),
+    GroupCall(Arc<GroupEvent>),
     Presence {
         user: Sub,
         presence: Presence,
@@ -302,6 +303,7 @@ impl Event {
             | Event::Refused { .. }
             | Event::Typing { .. }
             | Event::Call(_)
+            | Event::GroupCall(_)
             | Event::Presence { .. }
             | Event::Watching { .. }
             | Event::Contacts { .. }

@@ -71,7 +71,9 @@ pub mod token;
 
 pub use call::{
     AWAY_MS, CANDIDATE_BYTES, CallAction, CallConfig, CallEntry, CallEvent, CallId, CallNews, CallStep,
-    CallTicket, CallsFrom, DESCRIPTION_BYTES, Ice, IceTurn, Media, Outcome, RINGS_MS, Turn, is_call_entry,
+    CallTicket, CallsFrom, DESCRIPTION_BYTES, GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding,
+    GroupUnderWay, Ice, IceTurn, MOST_IN_GROUP, MOST_MEMBERS_CALLED, Media, Outcome, Participant, Place,
+    RINGS_MS, Turn, is_call_entry,
 };
 pub use changes::{REVISIONS, may_change, may_change_in_room, may_edit};
 pub use command::{

@@ -13,7 +13,7 @@
 //! | contact changes under way | `contacts.rs` | – | while under way |
 //! | sites | `sites.rs` | – | always |
 //! | recent users, relations, contact lists | `cache.rs` | key | while asked for, bounded |
-//! | calls, and who is in which | `call/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
+//! | calls, those of rooms too, and who is in which | `call/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
 //! | new guests by address | `guest.rs` | – | bounded |
 //! | logins and messages under way, their pace | `admission.rs` | – | always |
 //! | when the next sanction ends | `moderation/notice.rs` | – | always |
@@ -279,6 +279,9 @@ impl Node {
             }
             Command::Typing { to, on } => inner.for_peer(asker, is_waiting, to, Job::Typing(on), now),
             Command::Call { re, action } => inner.call(asker, is_waiting, re, action, now),
+            Command::GroupCall { re, conversation, action } => {
+                inner.group_call(asker, re, conversation, action, now);
+            }
             Command::SetPresence(set) => inner.set_presence(&asker, set, now),
             Command::Watch { contacts, users } => inner.watch(asker, contacts, users),
             Command::Contact { re, action, user } => inner.change_contact(asker, re, action, user, now),
@@ -508,7 +511,7 @@ impl Node {
     }
 
     pub fn stats(&self) -> Stats {
-        self.inner.counters.read(self.inner.sites.count(), self.inner.calls.live())
+        self.inner.counters.read(self.inner.sites.count(), self.inner.calls.live() + self.inner.calls.groups())
     }
 }
 

@@ -67,6 +67,10 @@ pub enum Refusal {
     NoSuchCall,
     #[error("one is in a call already")]
     InCall,
+    #[error("as many are in the call of this room as may be")]
+    CallFull,
+    #[error("the room has more members than may call each other")]
+    RoomTooLarge,
     #[error("no links and nothing attached in a first message to somebody")]
     FirstContact,
     #[error("one has written as much as one may before the other one has answered")]
@@ -121,7 +125,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 57] = [
+    pub const WORDS: [&'static str; 59] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -179,6 +183,8 @@ impl Refusal {
         "device_banned",
         "user_exists",
         "no_such_sticker",
+        "call_full",
+        "room_too_large",
     ];
 
     pub fn word(self) -> &'static str {
@@ -244,6 +250,8 @@ impl Refusal {
             Refusal::DeviceBanned => 54,
             Refusal::UserExists => 55,
             Refusal::NoSuchSticker => 56,
+            Refusal::CallFull => 57,
+            Refusal::RoomTooLarge => 58,
         }
     }
 }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{CallsFrom, Filters, Raid, Retention, Timestamp, Trust};
+use crate::{CallsFrom, Filters, MOST_IN_GROUP, Raid, Retention, Timestamp, Trust};
 
 /// Documents of an older program lack what is new, and then the default holds; what a newer one has put there is ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -49,11 +49,19 @@ pub struct Requests {
 }
 
 /// Calls of its members.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Calls {
     /// None: as the node's operator has it.
     pub from: Option<CallsFrom>,
+    /// How many may be in the call of a room: 2 to 6, or 0: rooms have no calls.
+    pub group: u8,
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls { from: None, group: MOST_IN_GROUP }
+    }
 }
 
 /// What members may do with their own account.
@@ -170,6 +178,9 @@ impl Settings {
         if !(1..=100).contains(&self.requests.messages) {
             return wrong("requests.messages: 1 to 100");
         }
+        if self.calls.group == 1 || self.calls.group > MOST_IN_GROUP {
+            return wrong("calls.group: 2 to 6, or 0");
+        }
         self.retention.check()?;
         let deleted = &self.members.deleted_name;
         if !(1..=NAME_BYTES).contains(&deleted.len()) || deleted.chars().any(char::is_control) {
@@ -264,6 +275,8 @@ mod tests {
         assert!(why("requests.per_day", "0").starts_with("requests.per_day: "));
         assert!(why("requests.messages", "-1").contains("-1"));
         assert!(why("calls.from", "friends").contains("friends"));
+        assert!(why("calls.group", "1").starts_with("calls.group: "));
+        assert!(why("calls.group", "7").starts_with("calls.group: "));
         assert!(why("access", "ajar").contains("ajar"));
         assert!(why("trust.new_hours", "10001").starts_with("trust.new_hours"));
         assert!(why("trust.trusted_messages", "1001").starts_with("trust.new_messages"));

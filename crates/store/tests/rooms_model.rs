@@ -205,9 +205,11 @@ impl Pair {
                 }
             }),
             4 => self.both(what, |store| {
-                let mut few = ask(|done| store.few_members(room, user, limit, done));
-                few.sort_unstable();
-                say(few)
+                let few = ask(|done| store.few_members(room, user, limit, done));
+                say(few.map(|mut few| {
+                    few.sort_unstable();
+                    few
+                }))
             }),
             _ => {
                 let told = [0, 1].map(|at| {

@@ -137,6 +137,10 @@ codes! {
     NoSuchCall = "no_such_call", 404, 4040, Never;
     /// One is in a call already.
     InCall = "in_call", 409, 4041, Never;
+    /// As many are in the call of this room as may be.
+    CallFull = "call_full", 409, 4042, Never;
+    /// Calls stand in rooms of at most 500 members.
+    RoomTooLarge = "room_too_large", 403, 4044, Never;
     /// A message of a request has a link or something attached; or a file for somebody who is no contact and has not answered.
     FirstContact = "first_contact", 403, 4050, Never;
     /// One has written as much in a request as one may before it is accepted.

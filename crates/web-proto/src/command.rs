@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::CallAction;
+use crate::{CallAction, GroupAction};
 
 /// A frame from the client.
 ///
@@ -125,6 +125,15 @@ pub enum Command<'a> {
         rid: Option<u64>,
         #[serde(borrow, flatten)]
         action: CallAction<'a>,
+    },
+    /// Something of the call of a room. Answered by `group_call`; without `rid`, only where the answer says more than `done`.
+    GroupCall {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rid: Option<u64>,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow, flatten)]
+        action: GroupAction<'a>,
     },
     /// Set one's own presence, for all devices of the user.
     Presence { set: SetPresence },

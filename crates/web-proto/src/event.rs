@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Audience, CallEntry, CallNews, Code, IceServer, QuietHours, ReportReason, ReportState, Role, RoomKind,
+    Audience, CallEntry, CallNews, Code, GroupNews, IceServer, QuietHours, ReportReason, ReportState, Role, RoomKind,
     SiteRole,
 };
 
@@ -105,6 +105,18 @@ pub enum Event<'a> {
         #[serde(borrow, flatten)]
         news: CallNews<'a>,
         /// For a connection that begins now: what browsers call `iceServers`.
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        ice: Vec<IceServer<'a>>,
+    },
+    /// Of the call of a room: answer to `group_call`, or news.
+    GroupCall {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        re: Option<u64>,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow, flatten)]
+        news: GroupNews<'a>,
+        /// With `joined`: what browsers call `iceServers`.
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         ice: Vec<IceServer<'a>>,
     },

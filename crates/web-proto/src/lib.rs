@@ -13,6 +13,7 @@ mod call;
 mod code;
 mod command;
 mod event;
+mod group_call;
 mod parse;
 #[cfg(test)]
 mod typescript;
@@ -32,6 +33,7 @@ pub use event::{
     Message, Notice, NoticeKind, OwnProfile, Person, Poll, Presence, Preview, Profile, Reaction, Replies,
     Report, ReportLine, RequestState, Room, SiteAccess, SiteState, Sticker, Thread, Welcome,
 };
+pub use group_call::{GroupAction, GroupCall, GroupNews, Participant};
 pub use parse::Reject;
 
 /// The protocol version that [`Hello::v`] carries.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 55] = [
+const NAMES: [&str; 56] = [
     "hello",
     "send",
     "poll",
@@ -25,6 +25,7 @@ const NAMES: [&str; 55] = [
     "marker",
     "typing",
     "call",
+    "group_call",
     "presence",
     "watch",
     "contact",

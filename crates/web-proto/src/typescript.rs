@@ -40,6 +40,7 @@ fn file() -> String {
     declare::<SetPresence>(&mut out);
     declare::<ContactAction>(&mut out);
     declare::<CallAction<'_>>(&mut out);
+    declare::<GroupAction<'_>>(&mut out);
     declare::<Media>(&mut out);
     declare::<RoomKind>(&mut out);
     declare::<Role>(&mut out);
@@ -89,6 +90,9 @@ fn file() -> String {
     declare::<Thread<'_>>(&mut out);
     declare::<CallNews<'_>>(&mut out);
     declare::<CallOutcome>(&mut out);
+    declare::<GroupNews<'_>>(&mut out);
+    declare::<GroupCall<'_>>(&mut out);
+    declare::<Participant<'_>>(&mut out);
     declare::<CallEntry>(&mut out);
     declare::<IceServer<'_>>(&mut out);
     declare::<File<'_>>(&mut out);

@@ -168,6 +168,8 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         }),
         (send_to(), any::<bool>()).prop_map(|(to, on)| Command::Typing { to, on }),
         (number(), call_action()).prop_map(|(rid, action)| Command::Call { rid, action }),
+        (number(), text(), group_action())
+            .prop_map(|(rid, conversation, action)| Command::GroupCall { rid, conversation, action }),
         set_presence().prop_map(|set| Command::Presence { set }),
         (any::<bool>(), vec(text(), 0..4)).prop_map(|(contacts, users)| Command::Watch { contacts, users }),
         (any::<u64>(), contact_action(), text()).prop_map(|(rid, action, user)| Command::Contact {
@@ -396,6 +398,8 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             news,
             ice
         }),
+        (number(), text(), group_news(), vec(ice(), 0..3))
+            .prop_map(|(re, conversation, news, ice)| Event::GroupCall { re, conversation, news, ice }),
         (text(), presence(), number()).prop_map(|(user, presence, last_seen)| Event::Presence {
             user,
             presence,
@@ -939,6 +943,52 @@ fn call_news() -> impl Strategy<Value = CallNews<'static>> {
         Just(CallNews::Done),
         (call_outcome(), any::<u64>()).prop_map(|(outcome, ms)| CallNews::Over { outcome, ms }),
     ]
+}
+
+fn group_action() -> impl Strategy<Value = GroupAction<'static>> {
+    prop_oneof![
+        Just(GroupAction::Look),
+        media().prop_map(|media| GroupAction::Join { media }),
+        Just(GroupAction::Leave),
+        (any::<u32>(), text()).prop_map(|(to, sdp)| GroupAction::Offer { to, sdp }),
+        (any::<u32>(), text()).prop_map(|(to, sdp)| GroupAction::Answer { to, sdp }),
+        (any::<u32>(), text()).prop_map(|(to, candidate)| GroupAction::Candidate { to, candidate }),
+    ]
+}
+
+fn group_news() -> impl Strategy<Value = GroupNews<'static>> {
+    let now = (media(), any::<u64>(), vec(text(), 0..6));
+    let now = now.prop_map(|(media, since, here)| GroupCall { media, since, here });
+    let joined = (any::<[u32; 2]>(), media(), any::<u64>(), vec(participant(), 0..5));
+    prop_oneof![
+        (any::<u8>(), option::of(now)).prop_map(|(most, now)| GroupNews::Standing { most, now }),
+        joined.prop_map(|([place, most], media, since, here)| GroupNews::Joined {
+            place,
+            media,
+            since,
+            most: most as u8,
+            here
+        }),
+        participant().prop_map(|who| GroupNews::Came { who }),
+        any::<u32>().prop_map(|place| GroupNews::Went { place }),
+        any::<u32>().prop_map(|place| GroupNews::Away { place }),
+        any::<u32>().prop_map(|place| GroupNews::Apart { place }),
+        (any::<u32>(), text()).prop_map(|(from, sdp)| GroupNews::Offer { from, sdp }),
+        (any::<u32>(), text()).prop_map(|(from, sdp)| GroupNews::Answer { from, sdp }),
+        (any::<u32>(), text()).prop_map(|(from, candidate)| GroupNews::Candidate { from, candidate }),
+        Just(GroupNews::Elsewhere),
+        Just(GroupNews::Left),
+        Just(GroupNews::Done),
+    ]
+}
+
+fn participant() -> impl Strategy<Value = Participant<'static>> {
+    (text(), any::<u32>(), any::<[bool; 2]>()).prop_map(|(user, place, [away, apart])| Participant {
+        user,
+        place,
+        away,
+        apart,
+    })
 }
 
 fn call_entry() -> impl Strategy<Value = CallEntry> {

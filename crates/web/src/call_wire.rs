@@ -59,10 +59,18 @@ pub(crate) fn callers(from: chat::CallsFrom) -> Option<web_proto::CallsFrom> {
     }
 }
 
-fn media(media: chat::Media) -> web_proto::Media {
+pub(crate) fn media(media: chat::Media) -> web_proto::Media {
     match media {
         chat::Media::Audio => web_proto::Media::Audio,
         chat::Media::Video => web_proto::Media::Video,
+    }
+}
+
+/// As a client says it.
+pub(crate) fn wanted(media: web_proto::Media) -> chat::Media {
+    match media {
+        web_proto::Media::Audio => chat::Media::Audio,
+        web_proto::Media::Video => chat::Media::Video,
     }
 }
 
@@ -100,10 +108,7 @@ fn named(urls: &[Box<str>]) -> Vec<Cow<'_, str>> {
 pub(crate) fn action(action: CallAction<'_>) -> Result<chat::CallAction, Code> {
     let (call, step) = match action {
         CallAction::Invite { user, media, sdp } => {
-            let media = match media {
-                web_proto::Media::Audio => chat::Media::Audio,
-                web_proto::Media::Video => chat::Media::Video,
-            };
+            let media = wanted(media);
             let user = Sub::parse(&user).ok_or(Code::NoSuchUser)?;
             return Ok(chat::CallAction::Invite { user, media, offer: sdp.into() });
         }

@@ -17,6 +17,7 @@ mod counters;
 pub mod files;
 mod framing;
 mod gateway;
+mod group_call_wire;
 mod http;
 mod ice;
 mod key;

@@ -158,6 +158,7 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
             on: *on,
         },
         chat::Event::Call(event) => call::event(event),
+        chat::Event::GroupCall(event) => crate::group_call_wire::event(event),
         chat::Event::Presence { user, presence: seen, last_seen } => Event::Presence {
             user: user.as_str().into(),
             presence: presence(*seen),
@@ -559,6 +560,8 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::LastOwner => Code::LastOwner,
         Refusal::NoSuchCall => Code::NoSuchCall,
         Refusal::InCall => Code::InCall,
+        Refusal::CallFull => Code::CallFull,
+        Refusal::RoomTooLarge => Code::RoomTooLarge,
         Refusal::FirstContact => Code::FirstContact,
         Refusal::RequestPending => Code::RequestPending,
         Refusal::TooManyRequests => Code::TooManyRequests,
@@ -625,7 +628,7 @@ impl std::fmt::Write for Name {
     }
 }
 
-fn conversation_text(id: ConversationId) -> Cow<'static, str> {
+pub(crate) fn conversation_text(id: ConversationId) -> Cow<'static, str> {
     Cow::Owned(Name::conversation(id).as_str().to_owned())
 }
 
@@ -727,6 +730,12 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             let action = call::action(action).map_err(|code| Asked::Error { code, re, id: None })?;
             chat::Command::Call { re, action }
         }
+        Command::GroupCall { rid: re, conversation, action } => chat::Command::GroupCall {
+            re,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, re))?,
+            action: crate::group_call_wire::action(action),
+        },
         Command::Presence { set } => chat::Command::SetPresence(match set {
             web_proto::SetPresence::Online => chat::SetPresence::Online,
             web_proto::SetPresence::Away => chat::SetPresence::Away,

@@ -307,6 +307,8 @@ export interface Happenings {
   left: { key: ConversationKey; reason: LeftReason };
   /** Of a call, in every tab: also answers to what another tab has said. */
   call: CallEvent;
+  /** The same of calls that stand in rooms. */
+  group_call: GroupCallEvent;
   /** For moderators: a report is new, or is another one now. */
   report: Report;
   /** A message is another one now, whether it is in a timeline here or not. */
@@ -316,6 +318,7 @@ export interface Happenings {
 }
 
 export type CallEvent = Event & { t: 'call' };
+export type GroupCallEvent = Event & { t: 'group_call' };
 
 export interface Status {
   /**

@@ -202,7 +202,8 @@ export class Replica {
         return this.typing.says(key, event.user, event.on, now);
       }
       case 'call':
-        this.#happened.push(['call', event]);
+      case 'group_call':
+        this.#happened.push([event.t, event] as Happened);
         return;
       case 'presence':
         if (event.user === this.#me) return;

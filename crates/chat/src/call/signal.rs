@@ -125,6 +125,7 @@ impl Inner {
 
     /// A session is out of the table of those who are here.
     pub(crate) fn call_lost(self: &Arc<Self>, session: SessionId, on_purpose: bool, now: Timestamp) {
+        self.group_lost(session, on_purpose, now);
         if self.calls.live() == 0 {
             return;
         }
@@ -149,6 +150,7 @@ impl Inner {
 
     /// Ends what has lasted too long.
     pub(crate) fn end_calls(self: &Arc<Self>, now: Timestamp) {
+        self.end_groups(now);
         for mut shard in self.calls.each() {
             let mut all = Vec::new();
             while let Some(moved) = shard.next_due(now) {
@@ -280,7 +282,7 @@ impl Inner {
         self.store.user(site.site.id, ticket.profile.sub, Box::new(done));
     }
 
-    fn draw(&self) -> (CallId, CallTicket) {
+    pub(super) fn draw(&self) -> (CallId, CallTicket) {
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         (CallId(rng.random()), CallTicket::of(rng.random()))
     }
@@ -294,7 +296,7 @@ struct Left {
     callee: UserId,
 }
 
-fn answer_to(re: Option<u64>) -> AnswerTo {
+pub(super) fn answer_to(re: Option<u64>) -> AnswerTo {
     re.map_or(AnswerTo::Session, AnswerTo::Request)
 }
 

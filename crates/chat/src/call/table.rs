@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::group::Groups;
 use super::machine::{CLOCK_JUMP_MS, Call, Effects};
 use super::{AWAY_MS, CallId, CallNews, CallStep, CallTicket, Media, RINGS_MS};
 use crate::limits::{Due, Rate};
@@ -18,7 +19,7 @@ const KEPT_BYTES: usize = 64 * 1024 * 1024;
 const MOST_PACED: usize = 16_384;
 /// How often a shard is tidied up.
 const AGED_EVERY_MS: u64 = 10_000;
-const NO_ROOM: Refusal = Refusal::Overloaded { retry_after_ms: 5_000 };
+pub(super) const NO_ROOM: Refusal = Refusal::Overloaded { retry_after_ms: 5_000 };
 
 type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
@@ -31,23 +32,34 @@ pub(crate) struct Calls {
 }
 
 #[derive(Default)]
-struct Totals {
+pub(super) struct Totals {
     live: AtomicU64,
     ringing: AtomicU64,
     kept: AtomicUsize,
+    /// Calls that stand in rooms, and places that were given in them.
+    pub(super) groups: AtomicU64,
+    pub(super) places: AtomicU32,
+}
+
+impl Totals {
+    pub(super) fn all(&self) -> u64 {
+        self.live.load(Ordering::Relaxed) + self.groups.load(Ordering::Relaxed)
+    }
 }
 
 #[derive(Default)]
 pub(crate) struct Shard {
     calls: ByNumber<CallId, Call>,
-    by_user: ByNumber<UserId, CallId>,
+    /// In a call of two, or of a room.
+    pub(super) by_user: ByNumber<UserId, CallId>,
+    pub(super) groups: Groups,
     /// Calls that began to ring, and calls of which a party went away, each with the time: ascending. Most are over, or up,
     /// when their time comes.
     rang: VecDeque<(Timestamp, CallId)>,
     away: VecDeque<(Timestamp, CallId)>,
     paces: ByNumber<UserId, Due>,
     aged: Timestamp,
-    totals: Arc<Totals>,
+    pub(super) totals: Arc<Totals>,
 }
 
 /// An invitation that may be made.
@@ -91,6 +103,11 @@ impl Calls {
         self.totals.live.load(Ordering::Relaxed)
     }
 
+    /// Of them those that stand in rooms are no part.
+    pub(crate) fn groups(&self) -> u64 {
+        self.totals.groups.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn any_rings(&self) -> bool {
         self.totals.ringing.load(Ordering::Relaxed) > 0
     }
@@ -128,11 +145,14 @@ impl Shard {
                 None => Err(Refusal::InCall),
             };
         }
+        if self.by_user.contains_key(&caller) {
+            return Err(Refusal::InCall);
+        }
         if self.by_user.contains_key(&callee) {
             return Ok(Invited::Busy);
         }
         let kept = self.totals.kept.load(Ordering::Relaxed) + invitation.offer.len();
-        if self.totals.live.load(Ordering::Relaxed) >= u64::from(most) || kept > KEPT_BYTES {
+        if self.totals.all() >= u64::from(most) || kept > KEPT_BYTES {
             return Err(NO_ROOM);
         }
         Ok(Invited::Rings(self.begin(invitation, now)))
@@ -170,7 +190,7 @@ impl Shard {
     }
 
     /// How many invitations a user makes, also on the way to somebody who is busy.
-    fn take_pace(&mut self, user: UserId, pace: Rate, now: Timestamp) -> Result<(), Refusal> {
+    pub(super) fn take_pace(&mut self, user: UserId, pace: Rate, now: Timestamp) -> Result<(), Refusal> {
         if pace.is_unlimited() {
             return Ok(());
         }
@@ -246,7 +266,7 @@ impl Shard {
         }
         self.aged = now;
         self.paces.retain(|_, due| !due.is_idle(now));
-        if self.calls.is_empty() && self.calls.capacity() > 0 {
+        if self.by_user.is_empty() && self.by_user.capacity() > 0 {
             let totals = Arc::clone(&self.totals);
             let paces = std::mem::take(&mut self.paces);
             let (rang, away) = (std::mem::take(&mut self.rang), std::mem::take(&mut self.away));
@@ -279,7 +299,7 @@ impl Shard {
 }
 
 /// The first of a queue, where its time has come. A clock that went back does not keep it.
-fn take_due(queue: &mut VecDeque<(Timestamp, CallId)>, ms: u64, now: Timestamp) -> Option<CallId> {
+pub(super) fn take_due(queue: &mut VecDeque<(Timestamp, CallId)>, ms: u64, now: Timestamp) -> Option<CallId> {
     let (since, id) = *queue.front()?;
     let due = now.since(since) >= ms || since.0 > now.0 + CLOCK_JUMP_MS;
     due.then(|| {

@@ -86,7 +86,13 @@ impl RoomStore for MemoryStore {
         self.read(move |tables| tables.members(room, asker, query.as_deref(), after.as_deref(), limit), done);
     }
 
-    fn few_members(&self, room: ConversationId, asker: UserId, most: u32, done: Done<Vec<UserId>>) {
+    fn few_members(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        most: u32,
+        done: Done<Result<Vec<UserId>, Refusal>>,
+    ) {
         self.read(move |tables| tables.few_members(room, asker, most), done);
     }
 

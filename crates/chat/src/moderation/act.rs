@@ -11,8 +11,8 @@ use super::{
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::{
-    ChangedMessage, ConversationId, Event, Level, MemberChanged, PageOf, Raid, Refusal, Seq, Settings,
-    SettingsError, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
+    ChangedMessage, ConversationId, Event, Level, MemberChanged, PageOf, Raid, Refusal, Role, Seq, Settings,
+    SettingsError, SiteId, Standing, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// A raid mode that somebody begins by hand lasts a week at most.
@@ -397,7 +397,7 @@ impl Inner {
     }
 
     /// What a room's member hears of what was done with them.
-    pub(crate) fn tell_member(&self, conversation: ConversationId, changed: MemberChanged) {
+    pub(crate) fn tell_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
         let MemberChanged { member, position, seen, left } = changed;
         let user = member.user.id;
         if let Some(row) = seen {
@@ -405,6 +405,9 @@ impl Inner {
         }
         if let Some(reason) = left {
             self.tell(user, position, None, Event::Left { re: None, conversation, reason, position });
+        }
+        if left.is_some() || member.standing == Standing::In(Role::Muted) {
+            self.out_of_group(user, conversation, left.is_none());
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Joined, LeftReason, MemberAction, MemberChanged, NewRoom, RoomChange, RoomChanged, RoomKind, RoomName,
+    Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind, RoomName,
     Standing,
 };
 use crate::command::AnswerTo;
@@ -102,6 +102,7 @@ impl Inner {
             let event = |re| Event::Left { re, conversation, reason: LeftReason::Left, position };
             node.answer(session, event(Some(re)));
             node.tell(session.user, position, Some(session.handle), event(None));
+            node.out_of_group(session.user, conversation, false);
         };
         self.store.leave_room(conversation, session.user, Box::new(done));
     }
@@ -164,25 +165,20 @@ impl Inner {
     }
 
     fn member_changed(
-        &self,
+        self: &Arc<Self>,
         asker: &Asker,
         re: u64,
         conversation: ConversationId,
         outcome: Result<Result<MemberChanged, Refusal>, StoreError>,
     ) {
         let handle = asker.session.handle;
-        let MemberChanged { member, position, seen, left } = match outcome.map_err(unavailable).flatten() {
+        let changed = match outcome.map_err(unavailable).flatten() {
             Ok(changed) => changed,
             Err(refusal) => return self.refuse(handle, AnswerTo::Request(re), refusal),
         };
-        let user = member.user.id;
-        if let Some(row) = seen {
-            self.tell_of_room(user, row, position, None);
-        }
-        if let Some(reason) = left {
-            self.tell(user, position, None, Event::Left { re: None, conversation, reason, position });
-        }
-        let member = crate::Member { person: person(&member.user, None), standing: member.standing };
+        let MemberRow { user, standing } = &changed.member;
+        let member = crate::Member { person: person(user, None), standing: *standing };
+        self.tell_member(conversation, changed);
         self.outbox.deliver(handle, Event::Member { re, member });
     }
 }

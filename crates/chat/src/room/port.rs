@@ -55,7 +55,8 @@ pub trait RoomStore: Send + Sync + 'static {
     );
     /// Stores a message in a room, as [`Store::append`](crate::Store::append) does in a direct conversation. Makes a page's room, and makes
     /// the sender a member of it. Counts a mention for members that the body names (see [`mentioned`](super::mentioned)), and for
-    /// all where it names the room and the sender may.
+    /// all where it names the room and the sender may. What is left of a call ([`is_call_entry`](crate::is_call_entry)) is
+    /// stored for any member, muted or not, and moves neither their markers nor their slow mode.
     fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>);
 
     /// As [`Store::history`](crate::Store::history), for who may read. None in the place of the id: nobody has begun that page's room.
@@ -78,8 +79,15 @@ pub trait RoomStore: Send + Sync + 'static {
         limit: u32,
         done: Done<Result<MembersPage, Refusal>>,
     );
-    /// The numbers of a room's members, if they are not more than `most` and `asker` may write there; else nobody.
-    fn few_members(&self, room: ConversationId, asker: UserId, most: u32, done: Done<Vec<UserId>>);
+    /// The numbers of a room's members, if `asker` may write there, slow mode aside;
+    /// [`Refusal::RoomTooLarge`] where they are more than `most`.
+    fn few_members(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        most: u32,
+        done: Done<Result<Vec<UserId>, Refusal>>,
+    );
     /// Public and announcement rooms that are of no page, by name. `query` is a case-insensitive start of the name.
     fn rooms(
         &self,

@@ -138,8 +138,9 @@ impl Inner {
     /// Dropped silently where one may not write, and in large rooms.
     pub(crate) fn typing_in_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, on: bool) {
         let (node, me, user) = (self.clone(), asker.session.user, asker.sub.clone());
-        let done = move |members: Result<Vec<UserId>, StoreError>| {
-            let others = members.unwrap_or_default().into_iter().filter(|member| *member != me);
+        let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
+            let members = members.ok().and_then(Result::ok).unwrap_or_default();
+            let others = members.into_iter().filter(|member| *member != me);
             let mut handles = Handles::new();
             for member in others {
                 node.here.lock(member).live(member, None, &mut handles);

@@ -65,17 +65,23 @@ impl Place<'_> {
     }
 }
 
-pub(crate) fn few(db: &Connection, id: ConversationId, asker: UserId, most: u32) -> Outcome<Vec<UserId>> {
+pub(crate) fn few(
+    db: &Connection,
+    id: ConversationId,
+    asker: UserId,
+    most: u32,
+) -> Outcome<Result<Vec<UserId>, Refusal>> {
     match allowed(db, id, asker, Act::Post)? {
         Ok((room, _)) if room.room.members <= most => {}
-        _ => return Ok(Vec::new()),
+        Ok(_) => return Ok(Err(Refusal::RoomTooLarge)),
+        Err(refusal) => return Ok(Err(refusal)),
     }
     let sql = "SELECT user FROM membership INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state < 8 \
                LIMIT ?3";
     let mut statement = db.prepare_cached(sql)?;
     let member = |row: &rusqlite::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
     let users = statement.query_map(params![id.site.0, id.key as i64, most], member)?;
-    Ok(users.collect::<Result<_, _>>()?)
+    Ok(Ok(users.collect::<Result<_, _>>()?))
 }
 
 /// The directory.

@@ -94,7 +94,13 @@ impl RoomStore for Sqlite {
         self.read(page, done);
     }
 
-    fn few_members(&self, room: ConversationId, asker: UserId, most: u32, done: Done<Vec<UserId>>) {
+    fn few_members(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        most: u32,
+        done: Done<Result<Vec<UserId>, Refusal>>,
+    ) {
         self.read(move |db| list::few(db, room, asker, most), done);
     }
 

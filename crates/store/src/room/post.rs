@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use chat::{
     Act, Append, Appended, ConversationId, EVERYBODY, Joined, Post, Posted, Refusal, Role, RoomLimits,
-    RoomName, Seq, Standing, Sub, Timestamp, UserId, may, mentioned,
+    RoomName, Seq, Standing, Sub, Timestamp, UserId, is_call_entry, may, mentioned,
 };
 use rusqlite::{Connection, params};
 
@@ -44,7 +44,9 @@ pub(crate) fn post(
     let mine = membership(batch.db, room.id, post.from)?;
     let who = standing(mine.as_ref());
     let last = mine.map_or(Timestamp(0), |mine| mine.sent);
-    if let Err(refusal) = may(who, Act::Post, room.room.rules(last, post.time)) {
+    // A call that was is told whatever holds for its host by now, who must still be a member.
+    let act = if is_call_entry(&post.client_id) { Act::List } else { Act::Post };
+    if let Err(refusal) = may(who, act, room.room.rules(last, post.time)) {
         return Ok(Err(refusal));
     }
     let rich = post.rich.as_deref();
@@ -124,13 +126,17 @@ fn append(batch: &mut Batch<'_>, post: &Post, room: &RoomRow) -> Outcome<Appende
     let sql = "UPDATE room SET seq = ?3, position = ?4, active = ?5 WHERE site = ?1 AND key = ?2";
     let values = params![id.site.0, id.key as i64, seq as i64, number as i64, post.time.0 as i64];
     batch.db.prepare_cached(sql)?.execute(values)?;
+    let position = batch.position();
+    let appended = Appended { conversation: id, seq: Seq(seq), time: post.time, position, repeated: false };
+    if is_call_entry(&post.client_id) {
+        return Ok(appended);
+    }
     // Who writes has read all before. The room's position tells other devices of it.
     let sql = "UPDATE membership SET received = ?4, read = ?4, sent = ?5 \
                WHERE site = ?1 AND user = ?2 AND room = ?3";
     let values = params![id.site.0, post.from.num, id.key as i64, seq as i64, post.time.0 as i64];
     batch.db.prepare_cached(sql)?.execute(values)?;
-    let position = batch.position();
-    Ok(Appended { conversation: id, seq: Seq(seq), time: post.time, position, repeated: false })
+    Ok(appended)
 }
 
 /// Notes whom a body names, and answers them.

@@ -1,6 +1,7 @@
 // Where calls are drawn: the card while it rings, the window while it lasts, and the check before it.
 
 import { type Client, direct, type Happenings } from '@kith/client';
+import { keptRoom } from '@kith/client/group_calls';
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Late, late } from '../late.tsx';
 import { useSheet } from '../sheets.ts';
@@ -8,6 +9,7 @@ import { useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import css from './call.css?inline';
 import { Calling } from './calling.ts';
+import type { GroupWish } from './group/group.tsx';
 import { tabStorage } from './kept.ts';
 import type { Line } from './line.ts';
 import '../icon/call_shapes.ts';
@@ -20,6 +22,7 @@ import { callWords } from './words.ts';
 
 export { callWords as words } from './words.ts';
 
+const groupPart = late(() => import('./group/group.tsx'), 'GroupPlace');
 const checkPart = late(() => import('./check.tsx'), 'Check');
 
 /** `beside`: the panel is open, and the card lies next to it. */
@@ -32,9 +35,15 @@ export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
   );
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   const [checks, setChecks] = useState(false);
+  const [wish, setWish] = useState<GroupWish>();
   useEffect(() => calling.subscribe(() => redraw(undefined)), [calling]);
   useEffect(() => {
-    const leave = line.take(deed => (deed.do === 'check' ? setChecks(true) : calling.do(deed)));
+    const leave = line.take(deed => {
+      if (deed.do === 'check') setChecks(true);
+      else if (deed.do === 'join') setWish({ room: deed.room, media: deed.media });
+      else if (deed.do === 'rejoin' && keptRoom(tabStorage())) setWish('back');
+      else calling.do(deed);
+    });
     return () => {
       leave();
       calling.destroy();
@@ -65,6 +74,16 @@ export function CallPlace({ line, beside }: { line: Line; beside: boolean }) {
         ) : (
           <CallWindow key={shown.user} calling={calling} shown={shown} onCheck={check} />
         ))}
+      {wish && (
+        <Late
+          part={groupPart}
+          props={{ wish, onCheck: check }}
+          onFailed={() => {
+            setWish(undefined);
+            announce(wording.loadFailed);
+          }}
+        />
+      )}
       {checks && (
         <Late
           part={checkPart}

@@ -7,13 +7,15 @@ import type { Shown } from './shown.ts';
 import { callWords } from './words.ts';
 
 interface Props {
-  calling: Calling;
-  shown: Shown;
+  calling: Pick<Calling, 'setMic' | 'setCamera' | 'setScreen' | 'hangUp'>;
+  shown: Pick<Shown, 'mic' | 'camera' | 'screen'>;
   options: boolean;
   onOptions(): void;
+  /** What hanging up is called here. */
+  leave?: string;
 }
 
-export function Controls({ calling, shown, options, onOptions }: Props) {
+export function Controls({ calling, shown, options, onOptions, leave }: Props) {
   const words = useWords(callWords);
   const { mic, camera, screen } = shown;
   const canShare = typeof navigator.mediaDevices?.getDisplayMedia === 'function';
@@ -47,7 +49,12 @@ export function Controls({ calling, shown, options, onOptions }: Props) {
         expanded={options}
         onClick={onOptions}
       />
-      <RoundButton icon="hangUp" label={words.hangUp} class="call-no" onClick={() => calling.hangUp()} />
+      <RoundButton
+        icon="hangUp"
+        label={leave ?? words.hangUp}
+        class="call-no"
+        onClick={() => calling.hangUp()}
+      />
     </div>
   );
 }

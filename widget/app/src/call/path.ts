@@ -40,6 +40,7 @@ export class Path {
   /** Own offer is in force; an answer that is quicker waits for it. */
   #begun: Promise<void> | undefined;
   #last: Told | undefined;
+  #limit: PictureLimit = { bits: MOST_VIDEO_BITS };
 
   constructor(
     ice: readonly IceServer[],
@@ -133,7 +134,20 @@ export class Path {
   async send(kind: 'audio' | 'video', track: MediaStreamTrack | undefined): Promise<void> {
     const sender = this.#pc.getTransceivers().find(one => one.receiver.track.kind === kind)?.sender;
     await sender?.replaceTrack(track ?? null);
-    if (kind === 'video' && track && sender) await holdBack(sender);
+    if (kind === 'video' && track && sender) await holdBack(sender, this.#limit);
+  }
+
+  /** Of pictures, from now on: at most so many lines, with so many bits. */
+  async limit(limit: PictureLimit): Promise<void> {
+    this.#limit = limit;
+    const video = this.#pc.getTransceivers().find(one => one.receiver.track.kind === 'video')?.sender;
+    if (video?.track) await holdBack(video, limit);
+  }
+
+  /** How loud the other one is at this moment, 0 to 1. */
+  loudness(): number {
+    const sources = this.#pc.getReceivers().flatMap(one => one.getSynchronizationSources?.() ?? []);
+    return Math.max(0, ...sources.map(one => one.audioLevel ?? 0));
   }
 
   tell(told: Told): void {
@@ -173,9 +187,19 @@ export class Path {
 /** A window of 320 pixels needs no more, and a weak network is glad. */
 const MOST_VIDEO_BITS = 1_200_000;
 
-async function holdBack(sender: RTCRtpSender): Promise<void> {
+export interface PictureLimit {
+  bits: number;
+  /** Undefined: as the camera has it. */
+  lines?: number;
+}
+
+async function holdBack(sender: RTCRtpSender, { bits, lines }: PictureLimit): Promise<void> {
   const parameters = sender.getParameters();
-  for (const encoding of parameters.encodings ?? []) encoding.maxBitrate = MOST_VIDEO_BITS;
+  const { height = 0 } = sender.track?.getSettings?.() ?? {};
+  for (const encoding of parameters.encodings ?? []) {
+    encoding.maxBitrate = bits;
+    encoding.scaleResolutionDownBy = lines === undefined ? 1 : Math.max(1, height / lines);
+  }
   await sender.setParameters(parameters).catch(ignored);
 }
 

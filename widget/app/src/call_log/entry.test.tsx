@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import type { CallEntry, Message } from '@kith/client';
+import type { CallEntry, ConversationKey, Message } from '@kith/client';
 import { beforeAll, expect, test } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../test/draw.ts';
 import { gistOf } from '../body_text/plain.ts';
@@ -20,8 +20,8 @@ const message = (call: CallEntry, mine: boolean): Message => ({
   state: 'received',
   call,
 });
-const drawn = (call: CallEntry, mine: boolean) =>
-  new Drawing().draw(<Entry message={message(call, mine)} user="u2" />);
+const drawn = (call: CallEntry, mine: boolean, to: ConversationKey = '@u2') =>
+  new Drawing().draw(<Entry message={message(call, mine)} to={to} />);
 
 test('it says what became of the call, for the one and for the other', () => {
   const line = (outcome: CallEntry['outcome'], mine: boolean) =>
@@ -48,6 +48,12 @@ test('whoever was missed calls back by one click, in the same kind', () => {
   drawing.do(() => drawing.button('Call back').click());
   expect(drawing.calls).toEqual([{ do: 'call', user: 'u2', media: 'video' }]);
   expect(drawn({ media: 'video', outcome: 'ended', ms: 1 }, true).button('Call again')).toBeDefined();
+});
+
+test('in a room one goes into another call of the room, whoever the last one is told of', () => {
+  const drawing = drawn({ media: 'audio', outcome: 'ended', ms: 5_000 }, false, '#r1');
+  drawing.do(() => drawing.button('Call again').click());
+  expect(drawing.calls).toEqual([{ do: 'join', room: '#r1', media: 'audio' }]);
 });
 
 test('lists and toasts say it too', () => {

@@ -1,6 +1,6 @@
 // A call among the messages: what became of it, and the way to call again.
 
-import type { Message } from '@kith/client';
+import { type ConversationKey, isRoom, type Message } from '@kith/client';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/call_shapes.ts';
 import { useSheet } from '../sheets.ts';
@@ -12,8 +12,8 @@ import { callLogWords } from './words.ts';
 
 export { words } from './call_text.ts';
 
-/** `user`: the other one. */
-export function Entry({ message, user }: { message: Message; user: string }) {
+/** `to`: where it stands, a chat with one or a room. */
+export function Entry({ message, to }: { message: Message; to: ConversationKey }) {
   useSheet(css);
   const { call } = useSurroundings();
   const words = useWords(callLogWords);
@@ -21,14 +21,17 @@ export function Entry({ message, user }: { message: Message; user: string }) {
   if (entry === undefined) return null;
   const { media } = entry;
   const missed = isMissed(message);
+  const inRoom = isRoom(to);
+  const again = () =>
+    call(inRoom ? { do: 'join', room: to, media } : { do: 'call', user: to.slice(1), media });
   return (
     <span class={missed ? 'call-entry call-missed' : 'call-entry'}>
       <Icon name={missed ? 'missed' : media === 'video' ? 'camera' : 'phone'} />
       <span class="call-entry-text" dir={words.direction}>
         {callText(words, entry, mine)}
       </span>
-      <button type="button" class="call-entry-again" onClick={() => call({ do: 'call', user, media })}>
-        {mine ? words.callOnceMore : words.callBack}
+      <button type="button" class="call-entry-again" onClick={again}>
+        {mine || inRoom ? words.callOnceMore : words.callBack}
       </button>
     </span>
   );

@@ -42,6 +42,7 @@ export const GROUPS: readonly Group[] = [
       { path: 'requests.messages', kind: count(1, 100) },
       { path: 'requests.per_day', kind: count(1, 1_000_000) },
       { path: 'calls.from', kind: { is: 'choice', values: ['', 'nobody', 'contacts', 'everyone'] } },
+      { path: 'calls.group', kind: count(0, 6) },
     ],
   },
   {

@@ -170,7 +170,7 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
       ) : message.call || message.sticker ? (
         <Late
           part={message.call ? callPart : stickerPart}
-          props={{ message, user: deeds.conversation.slice(1) }}
+          props={{ message, to: deeds.conversation }}
           meanwhile={<span>{message.body}</span>}
           onFailed={() => undefined}
         />

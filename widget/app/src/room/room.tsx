@@ -64,7 +64,11 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
       ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
     ];
   };
+  // Who may write here may call here.
+  const calls = room && silenced(room) === undefined && key.startsWith('#');
+  const callProps = { props: { room: key }, onFailed: () => undefined };
   return (
+    <>
     <ChatBar name={face.name} onBack={onBack} items={items} corner={corner}>
       <h2 class="hidden-text">{face.name}</h2>
       <button type="button" class="room-head grow" title={words.aboutRoom} onClick={onAbout}>
@@ -84,9 +88,16 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
       {member && (
         <Late part={mark} props={{ conversation: key, onOpen: onThreads }} onFailed={() => undefined} />
       )}
+      {calls && <Late part={callButton} {...callProps} />}
     </ChatBar>
+    {calls && <Late part={callLine} {...callProps} />}
+    </>
   );
 }
+
+const callPart = () => import('../room_call/room_call.tsx');
+const callButton = late(callPart, 'RoomCallButton');
+const callLine = late(callPart, 'RoomCallLine');
 
 interface FootProps {
   conversation: Conversation;

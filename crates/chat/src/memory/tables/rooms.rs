@@ -13,7 +13,7 @@ use crate::room::{
 use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
     HistoryPage, MOST_PINNED, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId, SiteRole, Sub,
-    Timestamp, UserId, directory, may_change_in_room,
+    Timestamp, UserId, directory, is_call_entry, may_change_in_room,
 };
 
 pub(super) struct Entry {
@@ -401,7 +401,9 @@ impl Tables {
                 joined.insert(self.join_room(&post.room, post.from, limits, post.time)?).row.id
             }
         };
-        self.rooms[&id].may(post.from, Act::Post, post.time)?;
+        let is_entry = is_call_entry(&post.client_id);
+        let act = if is_entry { Act::List } else { Act::Post };
+        self.rooms[&id].may(post.from, act, post.time)?;
         self.check_rich(id, post.from, post.rich.as_deref())?;
         let named = self.named_in(id, post.from, &post.body);
         let number = self.commit();
@@ -421,7 +423,9 @@ impl Tables {
         entry.named.push(named.clone());
         entry.active = post.time;
         let mine = entry.members.get_mut(&post.from).expect("only members write");
-        (mine.received, mine.read, mine.sent) = (seq, seq, post.time);
+        if !is_entry {
+            (mine.received, mine.read, mine.sent) = (seq, seq, post.time);
+        }
         let members = entry.numbers();
         self.message_by_client_id.insert(key, (id, Seq(seq)));
         let position = self.position();
@@ -641,14 +645,18 @@ impl Tables {
         Ok(MembersPage { rows, next })
     }
 
-    pub(in crate::memory) fn few_members(&self, id: ConversationId, asker: UserId, most: u32) -> Vec<UserId> {
-        match self.allowed(id, asker, Act::Post) {
-            Ok(entry) if entry.count() <= most as usize => {
-                let members = entry.members.iter().filter(|(_, mine)| mine.state.is_ok());
-                members.map(|(user, _)| *user).collect()
-            }
-            _ => Vec::new(),
+    pub(in crate::memory) fn few_members(
+        &self,
+        id: ConversationId,
+        asker: UserId,
+        most: u32,
+    ) -> Result<Vec<UserId>, Refusal> {
+        let entry = self.allowed(id, asker, Act::Post)?;
+        if entry.count() > most as usize {
+            return Err(Refusal::RoomTooLarge);
         }
+        let members = entry.members.iter().filter(|(_, mine)| mine.state.is_ok());
+        Ok(members.map(|(user, _)| *user).collect())
     }
 
     pub(in crate::memory) fn list_rooms(

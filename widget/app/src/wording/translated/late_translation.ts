@@ -16,6 +16,7 @@ import type { NotifyWords } from '../../notify/words.en.ts';
 import type { ProfileWords } from '../../profile/words.en.ts';
 import type { RichWords } from '../../rich/words.en.ts';
 import type { RoomWords } from '../../room/words.en.ts';
+import type { GroupWords } from '../../room_call/words.en.ts';
 import type { SafetyWords } from '../../safety/words.en.ts';
 import type { SearchWords } from '../../search/words.en.ts';
 import type { Plural } from '../wording.ts';
@@ -40,6 +41,7 @@ export interface LateTranslation {
   callLog?: Make<CallLogWords>;
   profile?: Make<ProfileWords>;
   guard?: Make<GuardWords>;
+  groupCall?: Make<GroupWords>;
 }
 
 type Make<W> = (plural: Plural) => Translated<W>;

@@ -1,0 +1,318 @@
+//! Calls that stand in rooms, as members and their devices live through them: who hears of one, who may come, and what stays.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use chat::memory::MemoryStore;
+use chat::*;
+use scene::*;
+
+/// A public room of ann's, and those who have joined it.
+fn room(scene: &Scene, owner: &Device, others: &[&Device]) -> ConversationId {
+    room_of(scene, owner, others, RoomKind::Public)
+}
+
+fn room_of(scene: &Scene, owner: &Device, others: &[&Device], kind: RoomKind) -> ConversationId {
+    let create = Command::CreateRoom { re: 1, name: "Bikers".into(), kind, topic: None };
+    let [Event::Conversation { conversation, .. }] = &scene.ask(owner, create)[..] else { panic!("no room") };
+    let room = conversation.id;
+    for other in others {
+        scene.ask(other, Command::Join { re: 2, to: To::Conversation(room) });
+    }
+    room
+}
+
+fn say(scene: &Scene, device: &Device, room: ConversationId, action: GroupAction) -> Vec<String> {
+    scene.command(device, Command::GroupCall { re: Some(7), conversation: room, action });
+    news(scene, device)
+}
+
+fn join(scene: &Scene, device: &Device, room: ConversationId) -> Vec<String> {
+    say(scene, device, room, GroupAction::Join { media: Media::Audio })
+}
+
+/// One's own place, and those of the others.
+fn places(scene: &Scene, device: &Device, room: ConversationId) -> (Place, Vec<Place>) {
+    let join = GroupAction::Join { media: Media::Audio };
+    let heard = scene.ask(device, Command::GroupCall { re: Some(8), conversation: room, action: join });
+    let joined = heard.iter().find_map(|event| match event {
+        Event::GroupCall(event) => match &event.news {
+            GroupNews::Joined { place, here, .. } => {
+                assert!(event.ice.is_some());
+                Some((*place, here.iter().map(|who| who.place).collect()))
+            }
+            _ => None,
+        },
+        _ => None,
+    });
+    joined.unwrap_or_else(|| panic!("not joined: {heard:?}"))
+}
+
+fn news(scene: &Scene, device: &Device) -> Vec<String> {
+    let said = |event: Event| match event {
+        Event::GroupCall(event) => match (event.re, &event.news) {
+            (Some(7), news) => format!("answer {news:?}"),
+            (_, news) => format!("{news:?}"),
+        },
+        Event::Call(event) => format!("{:?}", event.news),
+        Event::Message(message, _) => {
+            let entry = CallEntry::of(&message.client_id).expect("nobody writes but calls");
+            format!("{} {:?} {}", message.from, entry.outcome, message.body)
+        }
+        Event::Refused { refusal, .. } => format!("{refusal:?}"),
+        Event::Left { .. } => "out of the room".into(),
+        Event::Conversation { .. } | Event::Member { .. } | Event::Contact { .. } => "other".into(),
+        other => panic!("{other:?}"),
+    };
+    scene.take(device).into_iter().map(said).filter(|text| text != "other").collect()
+}
+
+#[test]
+fn a_call_stands_in_a_room_and_leaves_an_entry() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
+    let outsider = scene.sign_in("dan", "dan");
+    let room = room(&scene, &ann, &[&bob, &cat]);
+    assert_eq!(say(&scene, &bob, room, GroupAction::Look), ["answer Standing: none"]);
+    assert_eq!(join(&scene, &ann, room), ["answer Joined []", "Standing: ann"]);
+    assert_eq!(news(&scene, &bob), ["Standing: ann"], "nothing rings");
+    assert_eq!(join(&scene, &bob, room), ["answer Joined [ann]", "Standing: ann bob"]);
+    assert_eq!(news(&scene, &ann), ["Came bob", "Standing: ann bob"]);
+    assert_eq!(news(&scene, &cat), ["Standing: ann", "Standing: ann bob"]);
+    // Who comes later looks.
+    let tablet = scene.sign_in("cat", "tablet");
+    assert_eq!(say(&scene, &tablet, room, GroupAction::Look), ["answer Standing: ann bob"]);
+    assert_eq!(scene.node.stats().calls, 1);
+    scene.wait(73_000);
+    assert_eq!(say(&scene, &ann, room, GroupAction::Leave), ["answer Left", "Standing: bob"]);
+    assert_eq!(news(&scene, &bob), ["Went", "Standing: bob"]);
+    let entry = "bob Ended Audio call, 1:13";
+    assert_eq!(say(&scene, &bob, room, GroupAction::Leave), ["answer Left", "Standing: none", entry]);
+    assert_eq!(news(&scene, &ann), ["Standing: none", entry]);
+    assert_eq!(news(&scene, &tablet), ["Standing: bob", "Standing: none", entry]);
+    assert!(news(&scene, &outsider).is_empty(), "it is the room's alone");
+    assert_eq!((scene.node.stats().calls, scene.node.stats().messages), (0, 1));
+    let history = Command::History {
+        re: 4,
+        to: To::Conversation(room),
+        before: None,
+        after: None,
+        thread: None,
+        limit: None,
+    };
+    let [Event::History { messages, .. }] = &scene.ask(&cat, history)[..] else { panic!("a page") };
+    assert_eq!(CallEntry::of(&messages[0].client_id).map(|entry| entry.ms), Some(73_000));
+}
+
+#[test]
+fn who_was_alone_leaves_nothing() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
+    let room = room(&scene, &ann, &[&bob]);
+    join(&scene, &ann, room);
+    assert_eq!(say(&scene, &ann, room, GroupAction::Leave), ["answer Left", "Standing: none"]);
+    assert_eq!(news(&scene, &bob), ["Standing: ann", "Standing: none"]);
+    assert_eq!(scene.node.stats().messages, 0);
+    assert_eq!(say(&scene, &ann, room, GroupAction::Leave), ["NoSuchCall"]);
+}
+
+#[test]
+fn signals_pass_between_two_and_nobody_else_hears_them() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
+    let room = room(&scene, &ann, &[&bob, &cat]);
+    let (_, none) = places(&scene, &ann, room);
+    assert!(none.is_empty());
+    let (_, before_bob) = places(&scene, &bob, room);
+    let (cats, before_cat) = places(&scene, &cat, room);
+    assert_eq!((before_bob.len(), before_cat.len()), (1, 2));
+    for device in [&ann, &bob] {
+        scene.take(device);
+    }
+    let offer = |to| GroupAction::Signal { to, signal: GroupSignal::Offer("o".into()) };
+    assert_eq!(say(&scene, &cat, room, offer(before_cat[0])), ["answer Done"]);
+    assert_eq!(news(&scene, &ann), ["Offer"]);
+    assert!(news(&scene, &bob).is_empty());
+    let answer = GroupAction::Signal { to: cats, signal: GroupSignal::Answer("a".into()) };
+    assert_eq!(say(&scene, &ann, room, answer), ["answer Done"]);
+    assert_eq!(news(&scene, &cat), ["Answer"]);
+    // Without a number nobody waits for *done*.
+    let action = GroupAction::Signal { to: cats, signal: GroupSignal::Candidate("c".into()) };
+    assert!(scene.ask(&bob, Command::GroupCall { re: None, conversation: room, action }).is_empty());
+    assert_eq!(news(&scene, &cat), ["Candidate"]);
+    let long = GroupSignal::Offer("x".repeat(DESCRIPTION_BYTES + 1).into());
+    assert_eq!(say(&scene, &ann, room, GroupAction::Signal { to: cats, signal: long }), ["BadValue"]);
+}
+
+#[test]
+fn the_next_one_is_told_that_it_is_full() {
+    let scene = Scene::new(Mode::Open);
+    let set = |value: &str| {
+        let site = scene.store.sites().unwrap().remove(0);
+        let settings = site.settings.with("calls.group", value).unwrap();
+        scene.store.set_settings(site.id, &settings).unwrap();
+        scene.node.refresh_sites().unwrap();
+    };
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
+    let room = room(&scene, &ann, &[&bob, &cat]);
+    set("2");
+    join(&scene, &ann, room);
+    join(&scene, &bob, room);
+    scene.take(&cat);
+    assert_eq!(join(&scene, &cat, room), ["CallFull"]);
+    let look = Command::GroupCall { re: Some(8), conversation: room, action: GroupAction::Look };
+    let [Event::GroupCall(event)] = &scene.ask(&cat, look)[..] else { panic!("no answer") };
+    let GroupNews::Standing(GroupStanding { most: 2, call: Some(call) }) = &event.news else {
+        panic!("{event:?}")
+    };
+    assert_eq!(call.here, [sub("ann"), sub("bob")]);
+    say(&scene, &bob, room, GroupAction::Leave);
+    scene.take(&cat);
+    assert_eq!(join(&scene, &cat, room), ["answer Joined [ann]", "Standing: ann cat"]);
+    set("0");
+    assert_eq!(join(&scene, &bob, room).last().map(String::as_str), Some("NotAllowed"));
+}
+
+#[test]
+fn who_may_not_write_may_not_come_nor_learn_of_it() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, cat, dan] = ["ann", "bob", "cat", "dan"].map(|name| scene.sign_in(name, name));
+    let news_room = room_of(&scene, &ann, &[&bob], RoomKind::Announcement);
+    assert_eq!(join(&scene, &bob, news_room), ["ReadOnly"]);
+    let open = room(&scene, &ann, &[&bob, &cat]);
+    join(&scene, &ann, open);
+    scene.take(&bob);
+    let role = MemberAction::SetRole(Role::Muted);
+    scene.ask(&ann, Command::Member { re: 3, conversation: open, user: sub("bob"), action: role });
+    scene.take(&bob);
+    assert_eq!(join(&scene, &bob, open), ["Muted"]);
+    assert_eq!(join(&scene, &dan, open), ["NotAMember"]);
+    for who in [&bob, &dan] {
+        assert_eq!(say(&scene, who, open, GroupAction::Look), ["answer Standing: none"]);
+    }
+    let direct = ConversationId::direct(ann.session.user, bob.session.user).expect("two");
+    assert_eq!(join(&scene, &dan, direct), ["NoSuchConversation"]);
+    assert_eq!(join(&scene, &dan, ConversationId::room(SiteId(0), 999)), ["NoSuchConversation"]);
+    let step = GroupAction::Signal { to: Place(0), signal: GroupSignal::Offer("o".into()) };
+    assert_eq!(say(&scene, &dan, open, step), ["NoSuchCall"]);
+}
+
+#[test]
+fn removed_muted_and_leaving_members_are_out() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, cat, dan] = ["ann", "bob", "cat", "dan"].map(|name| scene.sign_in(name, name));
+    let room = room(&scene, &ann, &[&bob, &cat, &dan]);
+    for device in [&ann, &bob, &cat, &dan] {
+        join(&scene, device, room);
+    }
+    let member = |user: &str, action| {
+        scene.ask(&ann, Command::Member { re: 3, conversation: room, user: sub(user), action });
+    };
+    scene.take(&bob);
+    member("bob", MemberAction::Ban);
+    assert_eq!(news(&scene, &bob), ["out of the room", "Left"], "and not how it stands");
+    scene.take(&cat);
+    member("cat", MemberAction::SetRole(Role::Muted));
+    assert_eq!(news(&scene, &cat), ["Left", "Standing: ann dan"]);
+    scene.take(&dan);
+    scene.ask(&dan, Command::Leave { re: 4, conversation: room });
+    assert_eq!(say(&scene, &ann, room, GroupAction::Look).last().unwrap(), "answer Standing: ann");
+    scene.take(&bob);
+    join(&scene, &cat, room);
+    assert!(news(&scene, &bob).is_empty());
+}
+
+#[test]
+fn a_user_is_in_one_call() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
+    scene.befriend(&ann, &bob);
+    scene.befriend(&cat, &bob);
+    let first = room(&scene, &ann, &[&bob]);
+    let second = room(&scene, &ann, &[&bob]);
+    join(&scene, &bob, first);
+    assert_eq!(join(&scene, &bob, second), ["InCall"]);
+    let invite = |user: &str| CallAction::Invite { user: sub(user), media: Media::Audio, offer: "o".into() };
+    scene.ask(&bob, Command::Call { re: Some(1), action: invite("ann") });
+    scene.command(&bob, Command::Call { re: Some(1), action: invite("ann") });
+    assert_eq!(news(&scene, &bob), ["InCall"]);
+    scene.take(&cat);
+    scene.command(&cat, Command::Call { re: Some(1), action: invite("bob") });
+    assert_eq!(news(&scene, &cat)[0], "Over Busy 0 ms");
+    scene.take(&ann);
+    scene.command(&ann, Command::Call { re: Some(1), action: invite("cat") });
+    assert_eq!(news(&scene, &ann), ["NotAllowed"], "they are no contacts");
+    say(&scene, &bob, first, GroupAction::Leave);
+    scene.command(&cat, Command::Call { re: Some(1), action: invite("bob") });
+    assert_eq!(join(&scene, &cat, first), ["Calling", "NotAMember"]);
+    scene.take(&bob);
+    assert_eq!(join(&scene, &bob, first), ["InCall"], "his phone rings");
+}
+
+#[test]
+fn two_of_whom_one_has_blocked_the_other_are_apart() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
+    let room = room(&scene, &ann, &[&bob, &cat]);
+    scene.contact(&bob, ContactAction::Block, "cat").unwrap();
+    join(&scene, &ann, room);
+    join(&scene, &bob, room);
+    scene.take(&bob);
+    let (_, places) = places(&scene, &cat, room);
+    assert_eq!(news(&scene, &bob)[0], "Came cat apart");
+    let to_bob = GroupAction::Signal { to: places[1], signal: GroupSignal::Offer("o".into()) };
+    assert_eq!(say(&scene, &cat, room, to_bob), ["answer Done"]);
+    assert!(news(&scene, &bob).is_empty(), "he is not told where she can be reached");
+    scene.take(&ann);
+    scene.contact(&ann, ContactAction::Block, "cat").unwrap();
+    assert_eq!(news(&scene, &cat), ["Apart"]);
+}
+
+#[test]
+fn a_lost_connection_keeps_the_place_for_twenty_seconds() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
+    let room = room(&scene, &ann, &[&bob]);
+    join(&scene, &ann, room);
+    join(&scene, &bob, room);
+    scene.take(&ann);
+    scene.drop_connection(&bob);
+    assert_eq!(news(&scene, &ann), ["Away"]);
+    scene.wait(10_000);
+    let bob = scene.sign_in("bob", "bob");
+    assert_eq!(join(&scene, &bob, room), ["answer Joined [ann]"], "nobody else hears of it");
+    assert_eq!(news(&scene, &ann), ["Came bob"]);
+    scene.drop_connection(&bob);
+    scene.drop_connection(&ann);
+    scene.wait(AWAY_MS + 1_000);
+    assert_eq!(scene.node.stats().calls, 0);
+    assert_eq!(scene.node.stats().messages, 1);
+    // A session that ends on purpose gives its place back at once.
+    let ann = scene.sign_in("ann", "ann");
+    join(&scene, &ann, room);
+    scene.leave(&ann);
+    assert_eq!(scene.node.stats().calls, 0);
+}
+
+#[test]
+fn large_rooms_have_no_calls_and_comers_have_a_pace() {
+    let calls = CallConfig { burst: 2, per_minute: 1, ..CallConfig::default() };
+    let config = NodeConfig { calls, ..config() };
+    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let ann = scene.sign_in("ann", "ann");
+    let room = room(&scene, &ann, &[]);
+    for _ in 0..2 {
+        join(&scene, &ann, room);
+        say(&scene, &ann, room, GroupAction::Leave);
+    }
+    assert!(join(&scene, &ann, room)[0].starts_with("RateLimited"));
+    let bob = scene.sign_in("bob", "bob");
+    scene.ask(&bob, Command::Join { re: 2, to: To::Conversation(room) });
+    for number in 2..=MOST_MEMBERS_CALLED {
+        let member = scene.sign_in(&format!("member{number}"), "d");
+        scene.ask(&member, Command::Join { re: 2, to: To::Conversation(room) });
+        scene.leave(&member);
+    }
+    assert_eq!(join(&scene, &bob, room), ["RoomTooLarge"]);
+}

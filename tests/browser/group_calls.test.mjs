@@ -1,0 +1,163 @@
+// A call in a room, in real browsers with cameras and microphones of their own: everybody sees and hears everybody else, comes back
+// after a reload, and hears that it is full.
+
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { assertAccessible, PHONE, until } from './browser.mjs';
+import { browserOf, button, bye, launchForCalls, online } from './calling.mjs';
+import { Kith } from './kith.mjs';
+import { Widget } from './widget.mjs';
+
+const SHOTS = process.env.SHOTS;
+
+let browser;
+let kith;
+before(async () => {
+  [browser, kith] = await Promise.all([launchForCalls(), Kith.start()]);
+  if (SHOTS) await mkdir(SHOTS, { recursive: true });
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+});
+
+async function member(name, options) {
+  const widget = await Widget.of(await browserOf(browser, options), kith, name);
+  await until(() => online(widget), `${name} is online`);
+  return widget;
+}
+
+/** A room of the first, which the others have joined, open on all their screens. */
+async function roomOf(name, owner, ...others) {
+  const key = await owner.page.evaluate(async name => {
+    const client = await globalThis.Kith.client();
+    return client.createRoom({ name, kind: 'public' });
+  }, name);
+  assert.match(String(key), /^#/);
+  for (const other of others)
+    await other.page.evaluate(async key => (await globalThis.Kith.client()).join(key), key);
+  for (const one of [owner, ...others]) {
+    await one.page.evaluate(key => globalThis.Kith.openRoom(key.slice(1)), key);
+    await one.field.waitFor();
+  }
+  return key;
+}
+
+async function begin(widget, kind = 'Video call') {
+  await button(widget, 'Start a call in this room').click();
+  await widget.page.getByRole('menuitem', { name: kind }).click();
+}
+
+const tile = ({ page }, user) => page.locator(`kith-widget .call-tile[data-user="${user}"]`);
+const groupWindow = ({ page }) => page.locator('kith-widget .call-group');
+const callLine = ({ page }) => page.locator('kith-widget .room-call');
+const join = widget => callLine(widget).getByRole('button', { name: 'Join', exact: true }).click();
+
+/** Of the others, how many send pictures that are read and sound that is heard, over connections that live. */
+const received = ({ page }) =>
+  page.evaluate(async () => {
+    let seen = 0;
+    let heard = 0;
+    for (const one of globalThis.connections) {
+      if (one.connectionState !== 'connected') continue;
+      for (const stat of (await one.getStats()).values()) {
+        if (stat.type !== 'inbound-rtp') continue;
+        if (stat.kind === 'video' && (stat.framesDecoded ?? 0) > 5) seen += 1;
+        if (stat.kind === 'audio' && (stat.totalAudioEnergy ?? 0) > 0) heard += 1;
+      }
+    }
+    return { seen, heard };
+  });
+
+const meets = (widget, others) =>
+  until(
+    async () => {
+      const { seen, heard } = await received(widget);
+      return seen === others && heard === others;
+    },
+    `pictures and voices of ${others} come in`,
+    40_000,
+  );
+
+async function shot(widget, name) {
+  if (SHOTS) await widget.page.screenshot({ path: `${SHOTS}/${name}.png` });
+}
+
+test('three see and hear each other, one reloads and comes back, one leaves, and the room tells how long it was', async () => {
+  const [anna, raj, mei] = await Promise.all(['anna', 'raj', 'mei'].map(name => member(name)));
+  await roomOf('Bike repairs', anna, raj, mei);
+  await begin(anna);
+  await groupWindow(anna).getByText('Nobody else is here yet').waitFor();
+  await callLine(raj).getByText('Call · 1 here').waitFor();
+  await assertAccessible(raj.page, 'a room in which a call stands');
+  await shot(raj, 'group-line');
+  await join(raj);
+  await join(mei);
+  for (const widget of [anna, raj, mei]) await meets(widget, 2);
+  await tile(anna, 'mei').locator('.call-tile-picture').waitFor();
+  await assertAccessible(anna.page, 'a call of three');
+  await shot(anna, 'group-three');
+  await button(anna, 'Make the call larger').click();
+  await assertAccessible(anna.page, 'a call of three, large');
+  await shot(anna, 'group-three-large');
+  await anna.page.keyboard.press('Escape');
+
+  // One is muted, and the others see it.
+  await button(raj, 'Mute microphone').click();
+  await tile(anna, 'raj').getByText('is muted').waitFor({ state: 'attached' });
+
+  await mei.page.reload();
+  await groupWindow(mei).waitFor();
+  for (const widget of [anna, raj, mei]) await meets(widget, 2);
+  assert.equal(await tile(anna, 'mei').count(), 1);
+
+  await button(raj, 'Leave the call').click();
+  await until(async () => (await tile(anna, 'raj').count()) === 0, 'his picture goes');
+  await meets(anna, 1);
+  await callLine(raj).getByText('Call · 2 here').waitFor();
+  await button(anna, 'Leave the call').click();
+  await button(mei, 'Leave the call').click();
+  for (const widget of [anna, raj]) {
+    await widget.page.getByText(/Video call, \d+:\d\d/).first().waitFor();
+    assert.equal(await callLine(widget).count(), 0);
+  }
+  await bye(anna, raj, mei);
+});
+
+test('the next one is told that it is full, and how many fit', async () => {
+  await kith.setSite('demo', 'calls.group=2');
+  const [tom, hamish, amara] = await Promise.all(['tom', 'hamish', 'amara'].map(name => member(name)));
+  await roomOf('Two at a table', tom, hamish, amara);
+  await begin(tom, 'Audio call');
+  await join(hamish);
+  await callLine(amara).getByText('The call is full: 2 can take part').waitFor();
+  assert.equal(await callLine(amara).getByRole('button').count(), 0);
+  await assertAccessible(amara.page, 'a call that is full');
+  await shot(amara, 'group-full');
+  await button(hamish, 'Leave the call').click();
+  await join(amara);
+  await groupWindow(amara).getByText('2 here').first().waitFor();
+  await bye(tom, hamish, amara);
+  await kith.setSite('demo', 'calls.group=6');
+});
+
+test('on a phone, dark and in Arabic', async () => {
+  const anna = await member('anna');
+  const mei = await member('mei', { ...PHONE, colorScheme: 'dark', locale: 'ar' });
+  const key = await anna.page.evaluate(async () => {
+    const client = await globalThis.Kith.client();
+    return client.createRoom({ name: 'Night riders', kind: 'public' });
+  });
+  await mei.page.evaluate(async key => (await globalThis.Kith.client()).join(key), key);
+  for (const one of [anna, mei]) {
+    await one.page.evaluate(key => globalThis.Kith.openRoom(key.slice(1)), key);
+    await one.field.waitFor();
+  }
+  await begin(anna);
+  await callLine(mei).getByRole('button').click();
+  await meets(mei, 1);
+  await assertAccessible(mei.page, 'a call in a room on a phone');
+  await shot(mei, 'group-phone');
+  await bye(anna, mei);
+});

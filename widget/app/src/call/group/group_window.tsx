@@ -1,0 +1,196 @@
+// The call of a room: a picture of each, one's own, and all that one may do. It floats over the page.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { duration } from '../../call_log/duration.ts';
+import { useStanding } from '../../room_call/standing.ts';
+import { groupWords } from '../../room_call/words.ts';
+import { PHONE } from '../../shell/open_shell.ts';
+import { useMedia } from '../../shell/use_media.ts';
+import { useSheet } from '../../sheets.ts';
+import { useNow, useSurroundings, useTopic } from '../../surroundings.tsx';
+import { useWords } from '../../wording/late_words.ts';
+import { chooseDevice, chosenDevice, type DeviceKind } from '../choices.ts';
+import { Controls } from '../controls.tsx';
+import { DeviceChoice } from '../options.tsx';
+import { keepInside, useFocusKey } from '../ring_card.tsx';
+import { RoundButton } from '../round_button.tsx';
+import { Trouble } from '../trouble.tsx';
+import { useDrag } from '../use_drag.ts';
+import { callWords } from '../words.ts';
+import css from './group.css?inline';
+import { columnsFor, type GroupShown } from './group_shown.ts';
+import type { Grouping } from './grouping.ts';
+import { OtherTile, OwnTile } from './tile.tsx';
+
+interface Props {
+  grouping: Grouping;
+  shown: GroupShown;
+  onCheck(): void;
+}
+
+export function GroupWindow({ grouping, shown, onCheck }: Props) {
+  useSheet(css);
+  const { root } = useSurroundings();
+  const words = useWords(groupWords);
+  const calls = useWords(callWords);
+  const phone = useMedia(PHONE);
+  const [large, setLarge] = useState(phone);
+  const [options, setOptions] = useState(false);
+  const [speaker, setSpeaker] = useState(chosenDevice('speaker'));
+  const frame = useRef<HTMLElement>(null);
+  const drag = useDrag(frame, large);
+  const name = useTopic(`conversation:${shown.room}`, one => one.conversation(shown.room).with.name);
+  const over = shown.stage === 'over';
+  useFocusKey(frame, root);
+  useEffect(() => {
+    if (root?.activeElement === null && document.activeElement === document.body) frame.current?.focus();
+  }, []);
+  useEffect(() => {
+    if (over) setOptions(false);
+  }, [over]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Tab' && large && frame.current) return keepInside(event, frame.current, root);
+    if (event.key !== 'Escape' || event.defaultPrevented) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (options) setOptions(false);
+    else if (over) grouping.close();
+    else if (large) setLarge(false);
+  };
+  const choose = (kind: DeviceKind, id: string) => {
+    chooseDevice(kind, id);
+    if (kind === 'speaker') setSpeaker(id);
+    else void grouping.useDevice(kind, id);
+  };
+  const columns = columnsFor(shown.tiles.length + 1, phone && large);
+  return (
+    <section
+      ref={frame}
+      class={['call-window call-group', large ? 'call-large' : '', over ? 'call-over' : ''].join(' ')}
+      part="call-window"
+      role={large ? 'dialog' : 'region'}
+      {...(large && { 'aria-modal': true })}
+      aria-label={words.callIn(name)}
+      tabIndex={-1}
+      style={
+        drag.spot && { left: `${drag.spot.left}px`, top: `${drag.spot.top}px`, right: 'auto', bottom: 'auto' }
+      }
+      onKeyDown={onKeyDown}
+    >
+      <div class="call-bar" onPointerDown={drag.onPointerDown}>
+        <div class="grow">
+          <p class="call-name clip">
+            <bdi>{name}</bdi>
+          </p>
+          <Line shown={shown} />
+        </div>
+        {!large && !phone && !over && (
+          <RoundButton
+            icon="move"
+            label={calls.moveCall}
+            onKeyDown={drag.onKeyDown}
+            onClick={() => undefined}
+          />
+        )}
+        {!over && (
+          <RoundButton
+            icon={large ? 'collapse' : 'expand'}
+            label={large ? calls.smaller : calls.larger}
+            onClick={() => setLarge(!large)}
+          />
+        )}
+      </div>
+      {!over && (
+        <ul class="call-tiles" style={{ '--columns': String(columns) }} data-tiles={shown.tiles.length + 1}>
+          {shown.tiles.map(tile => (
+            <OtherTile key={tile.place} tile={tile} speaker={speaker} />
+          ))}
+          <OwnTile shown={shown} />
+        </ul>
+      )}
+      {shown.problem && !over && (
+        <Trouble
+          problem={shown.problem}
+          onClose={() => grouping.dismissProblem()}
+          onAgain={() => again(grouping, shown)}
+          onCheck={onCheck}
+        />
+      )}
+      {options && !over && (
+        <div class="call-options">
+          <DeviceChoice kind="mic" onChoose={choose} />
+          <DeviceChoice kind="camera" onChoose={choose} />
+          {'setSinkId' in HTMLMediaElement.prototype && <DeviceChoice kind="speaker" onChoose={choose} />}
+          <div class="call-deeds">
+            <button type="button" class="button" onClick={onCheck}>
+              {calls.checkSetup}
+            </button>
+          </div>
+          {shown.hidden && <p class="call-hint">{calls.addressHidden}</p>}
+        </div>
+      )}
+      {over ? (
+        <div class="call-ended">
+          <button type="button" class="button button-main" onClick={() => grouping.close()}>
+            {calls.close}
+          </button>
+        </div>
+      ) : (
+        <Controls
+          calling={grouping}
+          shown={shown}
+          options={options}
+          onOptions={() => setOptions(!options)}
+          leave={words.leaveCall}
+        />
+      )}
+    </section>
+  );
+}
+
+/** How it stands: who is here, and for how long; or why one is not in it. */
+function Line({ shown }: { shown: GroupShown }) {
+  const words = useWords(groupWords);
+  const calls = useWords(callWords);
+  const now = useNow(1_000);
+  const { stage, end, tiles, since } = shown;
+  const most = useStanding(shown.room)?.most ?? 0;
+  const text = () => {
+    if (stage === 'asking') return calls.asking;
+    if (stage === 'joining') return calls.joining;
+    if (stage === 'over') return end ? whyOver(end, most, words, calls) : '';
+    if (tiles.length === 0) return words.alone;
+    const here = words.hereCount(words.number(tiles.length + 1));
+    return since === undefined ? here : `${here} · ${duration(Math.max(0, now - since))}`;
+  };
+  return (
+    <p class="call-line" dir="auto" {...(stage === 'over' && { role: 'alert' })}>
+      {text()}
+    </p>
+  );
+}
+
+type Words = ReturnType<typeof groupWords.of>;
+
+export function whyOver(
+  end: NonNullable<GroupShown['end']>,
+  most: number,
+  words: Words,
+  calls: ReturnType<typeof callWords.of>,
+): string {
+  if (end === 'full') return words.callIsFull(words.number(most));
+  if (end in words.outs) return words.outs[end as keyof Words['outs']];
+  return calls.ends[end as 'elsewhere' | 'noRelay' | 'inCall' | 'tooMany' | 'offline' | 'failed']('');
+}
+
+/** What the browser has refused is asked for again. */
+function again(grouping: Grouping, { problem, room, media, stage }: GroupShown): void {
+  grouping.dismissProblem();
+  if (problem?.of === 'camera') void grouping.setCamera(true);
+  else if (problem?.of === 'screen') void grouping.setScreen(true);
+  else if (stage === 'asking') {
+    grouping.close();
+    void grouping.join(room, media);
+  } else grouping.setMic(true);
+}

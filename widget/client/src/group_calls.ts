@@ -1,0 +1,182 @@
+// Calls that stand in rooms, as one tab takes part in one of them: who is there, and what their connections say to ours. Fetched
+// with the first of them; knows no media and draws nothing.
+
+import type { Client, ConversationKey, GroupCallEvent } from './client.ts';
+import type { Event, GroupAction, IceServer, Media, Participant } from './wire.ts';
+
+/** What an interface draws. Another object after each change. */
+export interface RoomCall {
+  room: ConversationKey;
+  media: Media;
+  /** `lost`: after a reload, or without a connection, until `join` has worked. */
+  phase: 'joining' | 'in' | 'lost' | 'out';
+  /** One's own. */
+  place: number;
+  /** Unix milliseconds. */
+  since: number;
+  /** So many may be in it. */
+  most: number;
+  /** The others, in the order in which they came. */
+  here: readonly Participant[];
+  /** For `RTCPeerConnection`. */
+  ice: readonly IceServer[];
+  /** Why one is not in it any more. */
+  end?: 'left' | 'taken_out' | 'elsewhere';
+}
+
+export type RoomSignal =
+  | { what: 'offer' | 'answer'; from: number; sdp: string }
+  | { what: 'candidate'; from: number; candidate: string };
+
+export interface GroupCallsHost {
+  client: Pick<Client, 'ask' | 'on'>;
+  /** Of this tab alone, and there after a reload: `sessionStorage`. */
+  storage?: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+  /** `came`: offer a connection to each of them. */
+  joined(call: RoomCall, came: readonly Participant[]): void;
+  changed(call: RoomCall): void;
+  signal(signal: RoomSignal): void;
+}
+
+/** The same as of calls of two: a tab is in one call. */
+const KEY = 'kith:call';
+
+export class GroupCalls {
+  #call: RoomCall | undefined;
+  #leaving = false;
+  #off: () => void;
+
+  constructor(private readonly host: GroupCallsHost) {
+    this.#off = host.client.on('group_call', event => this.#heard(event));
+    const kept = keptRoom(host.storage);
+    if (kept) this.#call = { ...kept, phase: 'lost', since: 0, most: 0, here: [], ice: [] };
+  }
+
+  get call(): RoomCall | undefined {
+    return this.#call;
+  }
+
+  /** Into the call of a room, or again into it. */
+  async join(room: ConversationKey, media: Media): Promise<void> {
+    const before = this.#call?.room === room && this.#call.phase !== 'out' ? this.#call : undefined;
+    const fresh = { room, media, place: 0, since: 0, most: 0, here: [], ice: [] };
+    this.#leaving = false;
+    this.#set({ ...(before ?? fresh), phase: 'joining' });
+    try {
+      // What it answers is heard before, in its order with all else.
+      await this.#say({ action: 'join', media });
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (this.#call?.phase === 'joining')
+        this.#set({ ...this.#call, phase: code === 'offline' && before ? 'lost' : 'out' });
+      if (this.#call?.phase === 'out') this.#forget();
+      throw error;
+    }
+  }
+
+  async leave(): Promise<void> {
+    const { call } = this;
+    if (call === undefined || call.phase === 'out') return;
+    this.#leaving = true;
+    // It is over here in any case; the server misses who does not come again.
+    const said = this.#say({ action: 'leave' }).catch(() => undefined);
+    this.#end('left');
+    await said;
+  }
+
+  async say(what: 'offer' | 'answer', to: number, sdp: string): Promise<void> {
+    await this.#say({ action: what, to, sdp });
+  }
+
+  async candidate(to: number, candidate: string): Promise<void> {
+    await this.#say({ action: 'candidate', to, candidate });
+  }
+
+  /** It is nothing of this tab any more. */
+  forget(): void {
+    this.#end('elsewhere');
+  }
+
+  destroy(): void {
+    this.#off();
+  }
+
+  async #say(action: GroupAction): Promise<Event> {
+    if (this.#call === undefined) throw new Error('no call');
+    const conversation = this.#call.room.slice(1);
+    return this.host.client.ask({ t: 'group_call', conversation, ...action });
+  }
+
+  /** Comes to every tab, answers to other tabs too. */
+  #heard(event: GroupCallEvent): void {
+    const call = this.#call;
+    if (call === undefined || call.phase === 'out' || call.room !== `#${event.conversation}`) return;
+    if (event.news === 'joined') return this.#joined(call, event);
+    if (call.phase !== 'in') return;
+    const without = (place: number) => call.here.filter(one => one.place !== place);
+    const change = (place: number, how: Partial<Participant>) =>
+      call.here.map(one => (one.place === place ? { ...one, ...how } : one));
+    switch (event.news) {
+      case 'came': {
+        const { user, place, away, apart } = event;
+        const who = { user, place, ...(away && { away }), ...(apart && { apart }) };
+        return this.#set({ ...call, here: [...call.here.filter(one => one.user !== user), who] });
+      }
+      case 'went':
+        return this.#set({ ...call, here: without(event.place) });
+      case 'away':
+        return this.#set({ ...call, here: change(event.place, { away: true }) });
+      case 'apart':
+        return this.#set({ ...call, here: change(event.place, { apart: true }) });
+      case 'offer':
+      case 'answer':
+        return this.host.signal({ what: event.news, from: event.from, sdp: event.sdp });
+      case 'candidate':
+        return this.host.signal({ what: 'candidate', from: event.from, candidate: event.candidate });
+      case 'elsewhere':
+        return this.#end('elsewhere');
+      case 'left':
+        if (!this.#leaving) this.#end('taken_out');
+    }
+  }
+
+  #joined(call: RoomCall, event: GroupCallEvent & { news: 'joined' }): void {
+    // Another tab of this browser has the call now.
+    if (call.phase === 'in') return this.#end('elsewhere');
+    if (call.phase !== 'joining') return;
+    const { place, media, since, most, here, ice = [] } = event;
+    const { room } = call;
+    this.host.storage?.setItem(KEY, JSON.stringify({ room, media, place }));
+    this.#call = { room, media, phase: 'in', place, since, most, here, ice };
+    this.host.joined(this.#call, here);
+  }
+
+  #end(end: NonNullable<RoomCall['end']>): void {
+    if (this.#call === undefined || this.#call.phase === 'out') return;
+    this.#forget();
+    this.#set({ ...this.#call, phase: 'out', here: [], end });
+  }
+
+  #forget(): void {
+    this.host.storage?.removeItem(KEY);
+  }
+
+  #set(call: RoomCall): void {
+    this.#call = call;
+    this.host.changed(call);
+  }
+}
+
+/** What a reload has left of the call of a room; nothing where it was one of two, or is not as we write it. */
+export function keptRoom(
+  storage: GroupCallsHost['storage'],
+): Pick<RoomCall, 'room' | 'media' | 'place'> | undefined {
+  try {
+    const kept = JSON.parse(storage?.getItem(KEY) ?? 'null');
+    const { room, media, place } = kept ?? {};
+    if (typeof room !== 'string' || !room.startsWith('#') || typeof place !== 'number') return undefined;
+    return { room: room as ConversationKey, media: media === 'video' ? 'video' : 'audio', place };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,160 @@
+// The call of a room, of one tab against a server that is played by hand.
+
+import { expect, test } from 'vitest';
+import { type GroupCallEvent, RequestError } from '../src/client.ts';
+import type { Unnumbered } from '../src/engine.ts';
+import { GroupCalls, keptRoom, type RoomCall, type RoomSignal } from '../src/group_calls.ts';
+import type { Event, GroupNews, Participant } from '../src/wire.ts';
+
+const ROOM = '#r1';
+const ICE = [{ urls: ['stun:im.example:3478'] }];
+const joined = (place: number, ...here: Participant[]): GroupNews => ({
+  news: 'joined',
+  place,
+  media: 'audio',
+  since: 1_000,
+  most: 6,
+  here,
+});
+const ben = { user: 'ben', place: 7 };
+const carla = { user: 'carla', place: 8 };
+
+class Memory {
+  kept = new Map<string, string>();
+  getItem = (key: string) => this.kept.get(key) ?? null;
+  setItem = (key: string, text: string) => void this.kept.set(key, text);
+  removeItem = (key: string) => void this.kept.delete(key);
+}
+
+function scene(storage = new Memory()) {
+  const said: Unnumbered[] = [];
+  const signals: RoomSignal[] = [];
+  const offered: string[][] = [];
+  const listeners = new Set<(event: GroupCallEvent) => void>();
+  let answer: GroupNews | RequestError = { news: 'done' };
+  const tell = (news: GroupNews, re?: number, conversation = 'r1') => {
+    const event = { t: 'group_call', conversation, ice: ICE, ...(re && { re }), ...news } as GroupCallEvent;
+    for (const listener of listeners) listener(event);
+    return event;
+  };
+  const client = {
+    ask: async (request: Unnumbered): Promise<Event> => {
+      said.push(request);
+      if (answer instanceof RequestError) throw answer;
+      // Every tab hears the answer before who waits for it does.
+      return tell(answer, 1);
+    },
+    on: (_: string, listener: (event: never) => void) => {
+      listeners.add(listener as (event: GroupCallEvent) => void);
+      return () => listeners.delete(listener as (event: GroupCallEvent) => void);
+    },
+  };
+  const calls = new GroupCalls({
+    client,
+    storage,
+    joined: (_, came) => offered.push(came.map(one => one.user)),
+    changed: () => undefined,
+    signal: signal => signals.push(signal),
+  });
+  const next = (news: GroupNews | RequestError) => {
+    answer = news;
+  };
+  const now = () => calls.call as RoomCall;
+  const here = () => now().here.map(one => one.user);
+  return { calls, said, signals, offered, storage, tell, next, now, here, listeners };
+}
+
+async function inCall() {
+  const one = scene();
+  one.next(joined(9, ben));
+  await one.calls.join(ROOM, 'audio');
+  one.next({ news: 'done' });
+  return one;
+}
+
+test('who comes hears who is here, and follows who comes and goes', async () => {
+  const one = await inCall();
+  expect(one.said[0]).toEqual({ t: 'group_call', conversation: 'r1', action: 'join', media: 'audio' });
+  expect([one.now().phase, one.now().place, one.offered]).toEqual(['in', 9, [['ben']]]);
+  one.tell({ news: 'came', ...carla });
+  expect(one.here()).toEqual(['ben', 'carla']);
+  one.tell({ news: 'away', place: 7 });
+  expect(one.now().here[0]).toEqual({ ...ben, away: true });
+  // He comes again, in another place.
+  one.tell({ news: 'came', user: 'ben', place: 12 });
+  expect(one.now().here).toEqual([carla, { user: 'ben', place: 12 }]);
+  one.tell({ news: 'apart', place: 8 });
+  expect(one.now().here[0]).toEqual({ ...carla, apart: true });
+  one.tell({ news: 'went', place: 8 });
+  expect(one.here()).toEqual(['ben']);
+  one.tell({ news: 'came', ...carla }, undefined, 'r2');
+  expect(one.here(), 'another room').toEqual(['ben']);
+});
+
+test('signals come with the place that they are from, and only while one is in it', async () => {
+  const one = await inCall();
+  one.tell({ news: 'offer', from: 8, sdp: 'o' });
+  one.tell({ news: 'candidate', from: 8, candidate: 'c' });
+  await one.calls.say('answer', 8, 'a');
+  await one.calls.candidate(8, '');
+  expect(one.signals).toEqual([
+    { what: 'offer', from: 8, sdp: 'o' },
+    { what: 'candidate', from: 8, candidate: 'c' },
+  ]);
+  expect(one.said.slice(1)).toEqual([
+    { t: 'group_call', conversation: 'r1', action: 'answer', to: 8, sdp: 'a' },
+    { t: 'group_call', conversation: 'r1', action: 'candidate', to: 8, candidate: '' },
+  ]);
+  await one.calls.leave();
+  one.tell({ news: 'offer', from: 8, sdp: 'late' });
+  expect([one.signals.length, one.now().phase, one.now().end]).toEqual([2, 'out', 'left']);
+});
+
+test('after a reload the tab knows the call again, and joins it', async () => {
+  const { storage, calls } = await inCall();
+  calls.destroy();
+  expect(keptRoom(storage)).toEqual({ room: ROOM, media: 'audio', place: 9 });
+  const again = scene(storage);
+  expect([again.now().phase, again.now().room]).toEqual(['lost', ROOM]);
+  again.next(joined(10, ben, carla));
+  await again.calls.join(ROOM, 'audio');
+  expect([again.now().phase, again.offered]).toEqual(['in', [['ben', 'carla']]]);
+  await again.calls.leave();
+  expect(keptRoom(storage)).toBeUndefined();
+});
+
+test('what was kept by others, or of a call of two, is no room', () => {
+  for (const text of ['', '{', 'null', '{"room":5}', '{"room":"@ben","place":1}', '{"id":"c","ticket":"t"}']) {
+    const storage = new Memory();
+    storage.setItem('kith:call', text);
+    expect(keptRoom(storage), text).toBeUndefined();
+  }
+});
+
+test('it goes on elsewhere, or one is taken out', async () => {
+  const ends: [GroupNews, number | undefined, RoomCall['end']][] = [
+    [{ news: 'elsewhere' }, undefined, 'elsewhere'],
+    [{ news: 'left' }, undefined, 'taken_out'],
+    // Another tab of this browser has joined.
+    [joined(20, ben), 5, 'elsewhere'],
+  ];
+  for (const [news, re, end] of ends) {
+    const one = await inCall();
+    one.tell(news, re);
+    expect([one.now().phase, one.now().end], end).toEqual(['out', end]);
+  }
+});
+
+test('who is refused is not in it; without a connection one comes again later', async () => {
+  const one = scene();
+  one.next(new RequestError('call_full'));
+  await expect(one.calls.join(ROOM, 'audio')).rejects.toThrow();
+  expect(one.now().phase).toBe('out');
+  const lost = await inCall();
+  lost.next(new RequestError('offline'));
+  await expect(lost.calls.join(ROOM, 'audio')).rejects.toThrow();
+  expect(lost.now().phase).toBe('lost');
+  lost.next(joined(11));
+  await lost.calls.join(ROOM, 'audio');
+  expect([lost.now().phase, lost.here()]).toEqual(['in', []]);
+});
