@@ -119,10 +119,31 @@ test('three see and hear each other, one reloads and comes back, one leaves, and
   await button(anna, 'Leave the call').click();
   await button(mei, 'Leave the call').click();
   for (const widget of [anna, raj]) {
-    await widget.page.getByText(/Video call, \d+:\d\d/).first().waitFor();
+    await widget.page
+      .getByText(/Video call, \d+:\d\d/)
+      .first()
+      .waitFor();
     assert.equal(await callLine(widget).count(), 0);
   }
   await bye(anna, raj, mei);
+});
+
+test('six hear each other, and the seventh is told how many fit', async () => {
+  const names = ['anna', 'raj', 'mei', 'tom', 'hamish', 'amara', 'ingrid'];
+  const all = await Promise.all(names.map(name => member(name)));
+  await roomOf('Six at a table', ...all);
+  const [first, ...others] = all;
+  const seventh = others.pop();
+  await begin(first, 'Audio call');
+  for (const one of others) await join(one);
+  for (const one of [first, ...others])
+    await until(async () => (await received(one)).heard === 5, 'five voices come in', 60_000);
+  await callLine(seventh).getByText('The call is full: 6 can take part').waitFor();
+  await assertAccessible(first.page, 'a call of six');
+  await shot(first, 'group-six');
+  await button(first, 'Make the call larger').click();
+  await shot(first, 'group-six-large');
+  await bye(...all);
 });
 
 test('the next one is told that it is full, and how many fit', async () => {

@@ -626,13 +626,7 @@ impl RoomStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
-    fn few_members(
-        &self,
-        _: ConversationId,
-        _: UserId,
-        _: u32,
-        done: Done<Result<Vec<UserId>, Refusal>>,
-    ) {
+    fn few_members(&self, _: ConversationId, _: UserId, _: u32, done: Done<Result<Vec<UserId>, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
     fn rooms(&self, _: SiteId, _: Option<String>, _: Option<String>, _: u32, done: Done<RoomsPage>) {

@@ -511,7 +511,9 @@ impl Node {
     }
 
     pub fn stats(&self) -> Stats {
-        self.inner.counters.read(self.inner.sites.count(), self.inner.calls.live() + self.inner.calls.groups())
+        self.inner
+            .counters
+            .read(self.inner.sites.count(), self.inner.calls.live() + self.inner.calls.groups())
     }
 }
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Audience, CallEntry, CallNews, Code, GroupNews, IceServer, QuietHours, ReportReason, ReportState, Role, RoomKind,
-    SiteRole,
+    Audience, CallEntry, CallNews, Code, GroupNews, IceServer, QuietHours, ReportReason, ReportState, Role,
+    RoomKind, SiteRole,
 };
 
 /// A frame from the server.

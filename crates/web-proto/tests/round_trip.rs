@@ -168,8 +168,11 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         }),
         (send_to(), any::<bool>()).prop_map(|(to, on)| Command::Typing { to, on }),
         (number(), call_action()).prop_map(|(rid, action)| Command::Call { rid, action }),
-        (number(), text(), group_action())
-            .prop_map(|(rid, conversation, action)| Command::GroupCall { rid, conversation, action }),
+        (number(), text(), group_action()).prop_map(|(rid, conversation, action)| Command::GroupCall {
+            rid,
+            conversation,
+            action
+        }),
         set_presence().prop_map(|set| Command::Presence { set }),
         (any::<bool>(), vec(text(), 0..4)).prop_map(|(contacts, users)| Command::Watch { contacts, users }),
         (any::<u64>(), contact_action(), text()).prop_map(|(rid, action, user)| Command::Contact {

@@ -42,7 +42,10 @@ fn three_in_a_room_over_any_transport() {
         let mut carla = scene.enter(Carrier::Poll, "carla");
         let room = made(&mut scene, &mut anna, &mut [&mut ben, &mut carla]);
         let none = group(&mut scene, &mut carla, &room, json!({"action": "look"}));
-        assert_eq!(none, json!({"t": "group_call", "re": 7, "conversation": room, "news": "standing", "most": 6}));
+        assert_eq!(
+            none,
+            json!({"t": "group_call", "re": 7, "conversation": room, "news": "standing", "most": 6})
+        );
         let join = json!({"action": "join", "media": "video"});
         let first = group(&mut scene, &mut anna, &room, join.clone());
         assert_eq!((&first["news"], &first["here"]), (&json!("joined"), &json!([])), "{carrier:?}");
@@ -78,8 +81,7 @@ fn three_in_a_room_over_any_transport() {
 #[test]
 fn a_reload_brings_one_back_into_another_place() {
     let mut scene = Scene::new();
-    let (mut anna, mut ben) =
-        (scene.enter(Carrier::WebSocket, "anna"), scene.enter(Carrier::Sse, "ben"));
+    let (mut anna, mut ben) = (scene.enter(Carrier::WebSocket, "anna"), scene.enter(Carrier::Sse, "ben"));
     let room = made(&mut scene, &mut anna, &mut [&mut ben]);
     let join = json!({"action": "join", "media": "audio"});
     let first = group(&mut scene, &mut anna, &room, join.clone());
@@ -91,7 +93,10 @@ fn a_reload_brings_one_back_into_another_place() {
     let again = group(&mut scene, &mut anna, &room, join);
     assert_eq!(again["here"][0]["user"], "ben");
     let came = hear(&mut scene, &mut ben).pop().unwrap();
-    assert_eq!((&came["news"], &came["user"], &came["place"]), (&json!("came"), &json!("anna"), &again["place"]));
+    assert_eq!(
+        (&came["news"], &came["user"], &came["place"]),
+        (&json!("came"), &json!("anna"), &again["place"])
+    );
     assert_ne!(again["place"], first["place"]);
 }
 

@@ -7,6 +7,8 @@ import type { Event, GroupAction, IceServer, Media, Participant } from './wire.t
 /** What an interface draws. Another object after each change. */
 export interface RoomCall {
   room: ConversationKey;
+  /** By which the server knows the room. */
+  id: string;
   media: Media;
   /** `lost`: after a reload, or without a connection, until `join` has worked. */
   phase: 'joining' | 'in' | 'lost' | 'out';
@@ -57,9 +59,9 @@ export class GroupCalls {
   }
 
   /** Into the call of a room, or again into it. */
-  async join(room: ConversationKey, media: Media): Promise<void> {
-    const before = this.#call?.room === room && this.#call.phase !== 'out' ? this.#call : undefined;
-    const fresh = { room, media, place: 0, since: 0, most: 0, here: [], ice: [] };
+  async join(room: ConversationKey, id: string, media: Media): Promise<void> {
+    const before = this.#call?.id === id && this.#call.phase !== 'out' ? this.#call : undefined;
+    const fresh = { room, id, media, place: 0, since: 0, most: 0, here: [], ice: [] };
     this.#leaving = false;
     this.#set({ ...(before ?? fresh), phase: 'joining' });
     try {
@@ -103,14 +105,13 @@ export class GroupCalls {
 
   async #say(action: GroupAction): Promise<Event> {
     if (this.#call === undefined) throw new Error('no call');
-    const conversation = this.#call.room.slice(1);
-    return this.host.client.ask({ t: 'group_call', conversation, ...action });
+    return this.host.client.ask({ t: 'group_call', conversation: this.#call.id, ...action });
   }
 
   /** Comes to every tab, answers to other tabs too. */
   #heard(event: GroupCallEvent): void {
     const call = this.#call;
-    if (call === undefined || call.phase === 'out' || call.room !== `#${event.conversation}`) return;
+    if (call === undefined || call.phase === 'out' || call.id !== event.conversation) return;
     if (event.news === 'joined') return this.#joined(call, event);
     if (call.phase !== 'in') return;
     const without = (place: number) => call.here.filter(one => one.place !== place);
@@ -145,9 +146,9 @@ export class GroupCalls {
     if (call.phase === 'in') return this.#end('elsewhere');
     if (call.phase !== 'joining') return;
     const { place, media, since, most, here, ice = [] } = event;
-    const { room } = call;
-    this.host.storage?.setItem(KEY, JSON.stringify({ room, media, place }));
-    this.#call = { room, media, phase: 'in', place, since, most, here, ice };
+    const { room, id } = call;
+    this.host.storage?.setItem(KEY, JSON.stringify({ room, id, media, place }));
+    this.#call = { room, id, media, phase: 'in', place, since, most, here, ice };
     this.host.joined(this.#call, here);
   }
 
@@ -170,12 +171,12 @@ export class GroupCalls {
 /** What a reload has left of the call of a room; nothing where it was one of two, or is not as we write it. */
 export function keptRoom(
   storage: GroupCallsHost['storage'],
-): Pick<RoomCall, 'room' | 'media' | 'place'> | undefined {
+): Pick<RoomCall, 'room' | 'id' | 'media' | 'place'> | undefined {
   try {
     const kept = JSON.parse(storage?.getItem(KEY) ?? 'null');
-    const { room, media, place } = kept ?? {};
-    if (typeof room !== 'string' || !room.startsWith('#') || typeof place !== 'number') return undefined;
-    return { room: room as ConversationKey, media: media === 'video' ? 'video' : 'audio', place };
+    const { room, id, media, place } = kept ?? {};
+    if (typeof room !== 'string' || typeof id !== 'string' || typeof place !== 'number') return undefined;
+    return { room: room as ConversationKey, id, media: media === 'video' ? 'video' : 'audio', place };
   } catch {
     return undefined;
   }

@@ -131,6 +131,31 @@ export type Command =
         sdp: string;
       })
   | {
+      t: "group_call";
+      rid?: number;
+      conversation: string;
+    } & ({
+        action: "look"
+      } | {
+        action: "join";
+        media: Media;
+      } | {
+        action: "leave"
+      } | {
+        action: "offer";
+        /** Their place. */
+        to: number;
+        sdp: string;
+      } | {
+        action: "answer";
+        to: number;
+        sdp: string;
+      } | {
+        action: "candidate";
+        to: number;
+        candidate: string;
+      })
+  | {
       t: "presence";
       set: SetPresence;
     }
@@ -559,6 +584,35 @@ export type CallAction =
       sdp: string;
     };
 
+/** What a client wants of the call of a room. */
+export type GroupAction =
+  | {
+      action: "look"
+    }
+  | {
+      action: "join";
+      media: Media;
+    }
+  | {
+      action: "leave"
+    }
+  | {
+      action: "offer";
+      /** Their place. */
+      to: number;
+      sdp: string;
+    }
+  | {
+      action: "answer";
+      to: number;
+      sdp: string;
+    }
+  | {
+      action: "candidate";
+      to: number;
+      candidate: string;
+    };
+
 export type Media = "audio" | "video";
 
 /** Who finds a room, and who may write in it. */
@@ -786,6 +840,64 @@ export type Event =
         outcome: CallOutcome;
         /** Milliseconds from when it was accepted. */
         ms: number;
+      })
+  | {
+      t: "group_call";
+      re?: number;
+      conversation: string;
+      /** With `joined`: what browsers call `iceServers`. */
+      ice?: Array<IceServer>;
+    } & ({
+        news: "standing";
+        /** So many may be in it at once; 0: rooms of this site have no calls. */
+        most: number;
+        /** Absent: there is none, or none that one might join. */
+        now?: GroupCall;
+      } | {
+        news: "joined";
+        /** One's own. */
+        place: number;
+        media: Media;
+        /** Unix milliseconds. */
+        since: number;
+        most: number;
+        here: Array<Participant>;
+      } | {
+        news: "came";
+        user: string;
+        /** Names them while they are here with this connection; nobody else ever has it. */
+        place: number;
+        /** Their connection to the server is lost. */
+        away?: boolean;
+        /** One of the two has blocked the other: there is no connection between them. */
+        apart?: boolean;
+      } | {
+        news: "went";
+        place: number;
+      } | {
+        news: "away";
+        place: number;
+      } | {
+        news: "apart";
+        place: number;
+      } | {
+        news: "offer";
+        from: number;
+        sdp: string;
+      } | {
+        news: "answer";
+        from: number;
+        sdp: string;
+      } | {
+        news: "candidate";
+        from: number;
+        candidate: string;
+      } | {
+        news: "elsewhere"
+      } | {
+        news: "left"
+      } | {
+        news: "done"
       })
   | {
       t: "presence";
@@ -1501,6 +1613,93 @@ export type CallNews =
 /** How a call has ended. */
 export type CallOutcome = "ended" | "lost" | "declined" | "busy" | "cancelled" | "missed";
 
+/** What a session hears of the call of a room. */
+export type GroupNews =
+  | {
+      news: "standing";
+      /** So many may be in it at once; 0: rooms of this site have no calls. */
+      most: number;
+      /** Absent: there is none, or none that one might join. */
+      now?: GroupCall;
+    }
+  | {
+      news: "joined";
+      /** One's own. */
+      place: number;
+      media: Media;
+      /** Unix milliseconds. */
+      since: number;
+      most: number;
+      here: Array<Participant>;
+    }
+  | {
+      news: "came";
+      user: string;
+      /** Names them while they are here with this connection; nobody else ever has it. */
+      place: number;
+      /** Their connection to the server is lost. */
+      away?: boolean;
+      /** One of the two has blocked the other: there is no connection between them. */
+      apart?: boolean;
+    }
+  | {
+      news: "went";
+      place: number;
+    }
+  | {
+      news: "away";
+      place: number;
+    }
+  | {
+      news: "apart";
+      place: number;
+    }
+  | {
+      news: "offer";
+      from: number;
+      sdp: string;
+    }
+  | {
+      news: "answer";
+      from: number;
+      sdp: string;
+    }
+  | {
+      news: "candidate";
+      from: number;
+      candidate: string;
+    }
+  | {
+      news: "elsewhere"
+    }
+  | {
+      news: "left"
+    }
+  | {
+      news: "done"
+    };
+
+/** The call that stands in a room. */
+export type GroupCall = {
+  /** As it was begun. */
+  media: Media;
+  /** Unix milliseconds. */
+  since: number;
+  /** Users, in the order in which they came. */
+  here: Array<string>;
+};
+
+/** Somebody in the call of a room. */
+export type Participant = {
+  user: string;
+  /** Names them while they are here with this connection; nobody else ever has it. */
+  place: number;
+  /** Their connection to the server is lost. */
+  away?: boolean;
+  /** One of the two has blocked the other: there is no connection between them. */
+  apart?: boolean;
+};
+
 /** What stays of a call: a message of the caller with this. */
 export type CallEntry = {
   media: Media;
@@ -1623,7 +1822,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "removed" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "call_full" | "room_too_large" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "removed" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -1672,6 +1871,8 @@ export const COMES_BACK = {
   last_owner: "never",
   no_such_call: "never",
   in_call: "never",
+  call_full: "never",
+  room_too_large: "never",
   first_contact: "never",
   request_pending: "never",
   too_many_requests: "never",
@@ -1747,6 +1948,8 @@ export const HTTP_STATUS = {
   last_owner: 409,
   no_such_call: 404,
   in_call: 409,
+  call_full: 409,
+  room_too_large: 403,
   first_contact: 403,
   request_pending: 403,
   too_many_requests: 403,
@@ -1822,6 +2025,8 @@ export const CLOSE_CODE = {
   last_owner: 4038,
   no_such_call: 4040,
   in_call: 4041,
+  call_full: 4042,
+  room_too_large: 4044,
   first_contact: 4050,
   request_pending: 4051,
   too_many_requests: 4052,

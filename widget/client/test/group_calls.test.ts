@@ -1,12 +1,12 @@
 // The call of a room, of one tab against a server that is played by hand.
 
 import { expect, test } from 'vitest';
-import { type GroupCallEvent, RequestError } from '../src/client.ts';
+import { type GroupCallEvent, RequestError, room } from '../src/client.ts';
 import type { Unnumbered } from '../src/engine.ts';
 import { GroupCalls, keptRoom, type RoomCall, type RoomSignal } from '../src/group_calls.ts';
 import type { Event, GroupNews, Participant } from '../src/wire.ts';
 
-const ROOM = '#r1';
+const ROOM = room('r1');
 const ICE = [{ urls: ['stun:im.example:3478'] }];
 const joined = (place: number, ...here: Participant[]): GroupNews => ({
   news: 'joined',
@@ -67,7 +67,7 @@ function scene(storage = new Memory()) {
 async function inCall() {
   const one = scene();
   one.next(joined(9, ben));
-  await one.calls.join(ROOM, 'audio');
+  await one.calls.join(ROOM, 'r1', 'audio');
   one.next({ news: 'done' });
   return one;
 }
@@ -113,18 +113,18 @@ test('signals come with the place that they are from, and only while one is in i
 test('after a reload the tab knows the call again, and joins it', async () => {
   const { storage, calls } = await inCall();
   calls.destroy();
-  expect(keptRoom(storage)).toEqual({ room: ROOM, media: 'audio', place: 9 });
+  expect(keptRoom(storage)).toEqual({ room: ROOM, id: 'r1', media: 'audio', place: 9 });
   const again = scene(storage);
   expect([again.now().phase, again.now().room]).toEqual(['lost', ROOM]);
   again.next(joined(10, ben, carla));
-  await again.calls.join(ROOM, 'audio');
+  await again.calls.join(ROOM, 'r1', 'audio');
   expect([again.now().phase, again.offered]).toEqual(['in', [['ben', 'carla']]]);
   await again.calls.leave();
   expect(keptRoom(storage)).toBeUndefined();
 });
 
 test('what was kept by others, or of a call of two, is no room', () => {
-  for (const text of ['', '{', 'null', '{"room":5}', '{"room":"@ben","place":1}', '{"id":"c","ticket":"t"}']) {
+  for (const text of ['', '{', 'null', '{"room":5}', '{"room":"#r1","place":1}', '{"id":"c","ticket":"t"}']) {
     const storage = new Memory();
     storage.setItem('kith:call', text);
     expect(keptRoom(storage), text).toBeUndefined();
@@ -148,13 +148,13 @@ test('it goes on elsewhere, or one is taken out', async () => {
 test('who is refused is not in it; without a connection one comes again later', async () => {
   const one = scene();
   one.next(new RequestError('call_full'));
-  await expect(one.calls.join(ROOM, 'audio')).rejects.toThrow();
+  await expect(one.calls.join(ROOM, 'r1', 'audio')).rejects.toThrow();
   expect(one.now().phase).toBe('out');
   const lost = await inCall();
   lost.next(new RequestError('offline'));
-  await expect(lost.calls.join(ROOM, 'audio')).rejects.toThrow();
+  await expect(lost.calls.join(ROOM, 'r1', 'audio')).rejects.toThrow();
   expect(lost.now().phase).toBe('lost');
   lost.next(joined(11));
-  await lost.calls.join(ROOM, 'audio');
+  await lost.calls.join(ROOM, 'r1', 'audio');
   expect([lost.now().phase, lost.here()]).toEqual(['in', []]);
 });

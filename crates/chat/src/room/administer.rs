@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind, RoomName,
-    Standing,
+    Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind,
+    RoomName, Standing,
 };
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import type { CallEntry, ConversationKey, Message } from '@kith/client';
+import { type CallEntry, direct, type Message, room } from '@kith/client';
 import { beforeAll, expect, test } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../test/draw.ts';
 import { gistOf } from '../body_text/plain.ts';
@@ -20,7 +20,7 @@ const message = (call: CallEntry, mine: boolean): Message => ({
   state: 'received',
   call,
 });
-const drawn = (call: CallEntry, mine: boolean, to: ConversationKey = '@u2') =>
+const drawn = (call: CallEntry, mine: boolean, to = direct('u2')) =>
   new Drawing().draw(<Entry message={message(call, mine)} to={to} />);
 
 test('it says what became of the call, for the one and for the other', () => {
@@ -51,9 +51,9 @@ test('whoever was missed calls back by one click, in the same kind', () => {
 });
 
 test('in a room one goes into another call of the room, whoever the last one is told of', () => {
-  const drawing = drawn({ media: 'audio', outcome: 'ended', ms: 5_000 }, false, '#r1');
+  const drawing = drawn({ media: 'audio', outcome: 'ended', ms: 5_000 }, false, room('r1'));
   drawing.do(() => drawing.button('Call again').click());
-  expect(drawing.calls).toEqual([{ do: 'join', room: '#r1', media: 'audio' }]);
+  expect(drawing.calls).toEqual([{ do: 'join', room: room('r1'), media: 'audio' }]);
 });
 
 test('lists and toasts say it too', () => {

@@ -61,11 +61,7 @@ export function RoomCallLine({ room }: { room: ConversationKey }) {
         <span class="room-call-note">{words.inThisCall}</span>
       ) : (
         !isFull && (
-          <button
-            type="button"
-            class="button button-main"
-            onClick={() => call({ do: 'join', room, media })}
-          >
+          <button type="button" class="button button-main" onClick={() => call({ do: 'join', room, media })}>
             {words.joinCall}
           </button>
         )

@@ -1,8 +1,9 @@
 // How the calls of rooms stand, for all that is drawn of them on this page.
 
 import type { Client, ConversationKey, GroupCall, GroupCallEvent } from '@kith/client';
-import { useEffect, useReducer } from 'preact/hooks';
+import { useEffect, useReducer, useState } from 'preact/hooks';
 import { useClient, useTopic } from '../surroundings.tsx';
+import { idOfRoom } from './room_id.ts';
 
 export interface Standing {
   /** So many may be in it; 0: rooms of this site have no calls. */
@@ -11,22 +12,22 @@ export interface Standing {
 }
 
 export class Standings {
-  #byRoom = new Map<ConversationKey, Standing>();
+  /** By the ids of rooms. */
+  #byRoom = new Map<string, Standing>();
   #listeners = new Set<() => void>();
 
   constructor(private readonly client: Pick<Client, 'ask' | 'on'>) {
     client.on('group_call', event => this.#heard(event));
   }
 
-  of(room: ConversationKey): Standing | undefined {
-    return this.#byRoom.get(room);
+  of(id: string | undefined): Standing | undefined {
+    return id === undefined ? undefined : this.#byRoom.get(id);
   }
 
   /** Asks the server, which tells of every change from then on. */
-  look(room: ConversationKey): void {
-    const conversation = room.slice(1);
+  look(id: string): void {
     // The answer comes to all tabs, as news do.
-    this.client.ask({ t: 'group_call', conversation, action: 'look' }).catch(() => undefined);
+    this.client.ask({ t: 'group_call', conversation: id, action: 'look' }).catch(() => undefined);
   }
 
   subscribe(listener: () => void): () => void {
@@ -37,7 +38,7 @@ export class Standings {
   #heard(event: GroupCallEvent): void {
     if (event.news !== 'standing') return;
     const { most, now } = event;
-    this.#byRoom.set(`#${event.conversation}`, { most, ...(now && { now }) });
+    this.#byRoom.set(event.conversation, { most, ...(now && { now }) });
     for (const listener of Array.from(this.#listeners)) listener();
   }
 }
@@ -56,9 +57,17 @@ export function useStanding(room: ConversationKey): Standing | undefined {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   const online = useTopic('status', one => one.status()).state === 'online';
   const standings = standingsOf(client);
+  const [known, setKnown] = useState<{ room: ConversationKey; id: string }>();
+  const id = known?.room === room ? known.id : undefined;
+  useEffect(() => {
+    idOfRoom(client, room).then(
+      id => setKnown({ room, id }),
+      () => undefined,
+    );
+  }, [client, room]);
   useEffect(() => standings.subscribe(() => redraw(undefined)), [standings]);
   useEffect(() => {
-    if (online) standings.look(room);
-  }, [standings, room, online]);
-  return standings.of(room);
+    if (online && id !== undefined) standings.look(id);
+  }, [standings, id, online]);
+  return standings.of(id);
 }

@@ -95,7 +95,13 @@ pub(crate) struct GroupEffects {
 
 impl<T: Topology> GroupCall<T> {
     /// Nobody is there yet.
-    pub(crate) fn new(id: CallId, room: ConversationId, media: Media, host: &Joining, now: Timestamp) -> Self {
+    pub(crate) fn new(
+        id: CallId,
+        room: ConversationId,
+        media: Media,
+        host: &Joining,
+        now: Timestamp,
+    ) -> Self {
         GroupCall {
             id,
             room,
@@ -153,7 +159,7 @@ impl<T: Topology> GroupCall<T> {
     /// Somebody comes, or comes again: from whatever session of the user, also while the one of before has not been missed.
     pub(crate) fn join(&mut self, joining: Joining) -> Result<GroupEffects, Refusal> {
         let Joining { session, sub, place, most, apart, members } = joining;
-        let at = At::Here(session.handle);
+        let (at, is_full) = (At::Here(session.handle), self.seats.len() >= usize::from(most));
         let mut effects = GroupEffects::default();
         match self.seats.iter_mut().find(|seat| seat.user == session.user) {
             Some(seat) => {
@@ -164,7 +170,7 @@ impl<T: Topology> GroupCall<T> {
                 }
                 seat.place = place;
             }
-            None if self.seats.len() >= usize::from(most) => return Err(Refusal::CallFull),
+            None if is_full => return Err(Refusal::CallFull),
             None => {
                 let (candidates, descriptions) = (Due::default(), Due::default());
                 self.seats.push(Seat { user: session.user, sub, place, at, candidates, descriptions });

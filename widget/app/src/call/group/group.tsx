@@ -37,7 +37,7 @@ export function GroupPlace({ wish, onCheck }: { wish: GroupWish; onCheck(): void
 
   const shown = grouping.shown();
   const stage = shown?.stage;
-  const before = useRef<readonly Tile[]>();
+  const before = useRef<readonly Tile[] | undefined>(undefined);
   useEffect(() => {
     if (stage !== 'in') {
       before.current = undefined;

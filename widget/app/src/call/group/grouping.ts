@@ -2,15 +2,23 @@
 
 import type { Client, ConversationKey, Media, Participant } from '@kith/client';
 import { GroupCalls, type RoomCall, type RoomSignal } from '@kith/client/group_calls';
+import { idOfRoom } from '../../room_call/room_id.ts';
 import { hidesAddress } from '../choices.ts';
 import { claim, forget, keep, remembered, type TabStorage } from '../kept.ts';
 import { OwnMedia } from '../own_media.ts';
 import { Path, type Told } from '../path.ts';
 import { QualityMeter, sampleOf } from '../quality.ts';
-import { type GroupEnd, type GroupShown, groupBegun, groupEndOf, picturesFor, type Tile } from './group_shown.ts';
+import {
+  type GroupEnd,
+  type GroupShown,
+  groupBegun,
+  groupEndOf,
+  picturesFor,
+  type Tile,
+} from './group_shown.ts';
 
 export interface GroupingHost {
-  client: Pick<Client, 'ask' | 'on' | 'contact' | 'status' | 'subscribe'>;
+  client: Pick<Client, 'ask' | 'on' | 'contact' | 'rich' | 'status' | 'subscribe'>;
   storage: TabStorage;
   now(): number;
 }
@@ -85,7 +93,7 @@ export class Grouping {
     const { call } = this.#calls;
     if (call?.phase !== 'lost' || this.#shown) return;
     // A tab that was made as a copy of another knows the same place.
-    if (!(await claim(`${call.room} ${call.place}`))) return this.#calls.forget();
+    if (!(await claim(`${call.id} ${call.place}`))) return this.#calls.forget();
     const { mic, camera } = remembered(this.host.storage);
     this.#begin(call.room, call.media, 'joining');
     const turn = this.#turn;
@@ -154,7 +162,7 @@ export class Grouping {
     const { room, media } = this.#shown ?? {};
     if (room === undefined || media === undefined) return;
     try {
-      await this.#calls.join(room, media);
+      await this.#calls.join(room, await idOfRoom(this.host.client, room), media);
     } catch (error) {
       const { code } = error as { code?: string };
       // Without the server it is tried again when there is one.
@@ -172,7 +180,7 @@ export class Grouping {
     }
     for (const place of this.#peers.keys()) this.#drop(place);
     this.#set({ stage: 'in', since: call.since, most: call.most, place: call.place });
-    void claim(`${call.room} ${call.place}`);
+    void claim(`${call.id} ${call.place}`);
     this.#watch();
     this.#changed(call);
     for (const one of came) if (!one.away && !one.apart) void this.#offer(call, one.place);

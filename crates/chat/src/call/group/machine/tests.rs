@@ -87,7 +87,8 @@ fn coming_and_leaving() {
 #[test]
 fn signals_go_to_the_place_that_is_named_and_to_no_other() {
     let mut call = three();
-    let signal = |call: &mut GroupCall, by, to| said(call.signal(SessionHandle(by), Place(to), offer(), now(0)));
+    let signal =
+        |call: &mut GroupCall, by, to| said(call.signal(SessionHandle(by), Place(to), offer(), now(0)));
     assert_eq!(signal(&mut call, 0, 2), "answer Done, 1: Offer");
     assert_eq!(signal(&mut call, 2, 1), "answer Done, 0: Offer");
     for nobody in [0, 1, 7, u32::MAX] {
@@ -138,7 +139,8 @@ fn two_of_whom_one_has_blocked_the_other_hear_nothing_of_each_other() {
         said(call.join(dan)),
         "answer Joined [ann bob cat], 0: Came dan, 1: Came dan apart, 2: Came dan, changed"
     );
-    let signal = |call: &mut GroupCall, by, to| said(call.signal(SessionHandle(by), Place(to), offer(), now(0)));
+    let signal =
+        |call: &mut GroupCall, by, to| said(call.signal(SessionHandle(by), Place(to), offer(), now(0)));
     assert_eq!(signal(&mut call, 3, 2), "answer Done", "bob does not hear dan");
     assert_eq!(signal(&mut call, 1, 4), "answer Done", "nor dan bob");
     assert_eq!(signal(&mut call, 3, 3), "answer Done, 2: Offer");
