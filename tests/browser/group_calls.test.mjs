@@ -119,10 +119,7 @@ test('three see and hear each other, one reloads and comes back, one leaves, and
   await button(anna, 'Leave the call').click();
   await button(mei, 'Leave the call').click();
   for (const widget of [anna, raj]) {
-    await widget.page
-      .getByText(/Video call, \d+:\d\d/)
-      .first()
-      .waitFor();
+    await widget.page.locator('kith-widget .call-entry-text', { hasText: /^Video call, \d+:\d\d$/ }).waitFor();
     assert.equal(await callLine(widget).count(), 0);
   }
   await bye(anna, raj, mei);
