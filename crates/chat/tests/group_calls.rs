@@ -223,6 +223,25 @@ fn removed_muted_and_leaving_members_are_out() {
     assert!(news(&scene, &bob).is_empty());
 }
 
+/// The room of a page takes whoever writes there; what is left of a call does not.
+#[test]
+fn the_last_one_who_leaves_the_room_of_a_page_stays_out() {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
+    let page = || To::Page(PageKey::parse("/thread/42").unwrap());
+    let joined = scene.ask(&ann, Command::Join { re: 2, to: page() });
+    let [Event::Conversation { conversation, .. }] = &joined[..] else { panic!("{joined:?}") };
+    let room = conversation.id;
+    scene.ask(&bob, Command::Join { re: 2, to: page() });
+    join(&scene, &ann, room);
+    join(&scene, &bob, room);
+    for device in [&bob, &ann] {
+        scene.ask(device, Command::Leave { re: 4, conversation: room });
+    }
+    assert_eq!((scene.node.stats().calls, scene.node.stats().messages), (0, 0));
+    assert_eq!(join(&scene, &ann, room), ["NotAMember"]);
+}
+
 #[test]
 fn a_user_is_in_one_call() {
     let scene = Scene::new(Mode::Open);

@@ -38,7 +38,8 @@ interface Props<P> {
   props: P;
   /** Drawn until it is here. */
   meanwhile?: VNode;
-  onFailed(): void;
+  /** Left out where nobody misses it. */
+  onFailed?(): void;
 }
 
 export function Late<P extends object>({ part, props, meanwhile, onFailed }: Props<P>) {
@@ -50,7 +51,7 @@ export function Late<P extends object>({ part, props, meanwhile, onFailed }: Pro
     let wanted = true;
     fetchPart(part, wording).then(
       () => wanted && arrived(turn => turn + 1),
-      () => wanted && onFailed(),
+      () => wanted && onFailed?.(),
     );
     return () => {
       wanted = false;

@@ -114,11 +114,10 @@ function Bubble(props: MessageProps) {
               if (!deeds.readOnly) deeds.react(message, reaction, on);
             },
           }}
-          onFailed={() => undefined}
         />
       )}
       {(message.state === 'failed' || message.state === 'held') && (
-        <Late part={failedPart} props={{ message }} onFailed={() => undefined} />
+        <Late part={failedPart} props={{ message }} />
       )}
       {sayState && message.state !== 'failed' && message.state !== 'held' && !message.deleted && (
         <p class="message-note" aria-hidden="true">
@@ -142,7 +141,7 @@ const belowPart = late(shown, 'Below');
 
 function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
   const { wording: words, announce } = useSurroundings();
-  const rich = { props: { message, deeds }, onFailed: () => undefined };
+  const rich = { props: { message, deeds } };
   return (
     <>
       {(message.forwarded || message.thread) && <Late part={abovePart} {...rich} />}
@@ -172,7 +171,6 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
           part={message.call ? callPart : stickerPart}
           props={{ message, to: deeds.conversation }}
           meanwhile={<span>{message.body}</span>}
-          onFailed={() => undefined}
         />
       ) : (
         message.body !== '' && <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />

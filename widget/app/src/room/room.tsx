@@ -65,8 +65,8 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
     ];
   };
   // Who may write here may call here.
-  const calls = room && silenced(room) === undefined && key.startsWith('#');
-  const callProps = { props: { room: key }, onFailed: () => undefined };
+  const calls = room && silenced(room) === undefined;
+  const callProps = { props: { room: key } };
   return (
     <>
     <ChatBar name={face.name} onBack={onBack} items={items} corner={corner}>

@@ -184,12 +184,18 @@ impl Inner {
             return;
         }
         let now = self.last_tick();
-        let _ = self.in_group(room, None, now, |call| {
+        let mut shard = self.calls.lock(room.site);
+        let moved = shard.step_in_room(room, now, |call| {
             if !hears {
                 call.no_member(user);
             }
             call.take_out(user).ok_or(Refusal::NoSuchCall)
         });
+        let Ok(moved) = moved else { return };
+        let left = self.carry_group(&mut shard, moved, None);
+        drop(shard);
+        // Who is out does not come in again by what they would leave there.
+        self.keep_group(left.filter(|left| hears || left.from.0 != user), now);
     }
 
     /// Of two who are in one call, one has blocked the other.

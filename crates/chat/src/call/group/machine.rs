@@ -259,7 +259,9 @@ impl<T: Topology> GroupCall<T> {
         let news = |place| GroupNews::Apart { place };
         let told = [(a.handle(), news(b.place)), (b.handle(), news(a.place))];
         let told = told.into_iter().filter_map(|(handle, news)| Some((handle?, news))).collect();
-        self.apart.push(pair(one, other));
+        if !self.apart.contains(&pair(one, other)) {
+            self.apart.push(pair(one, other));
+        }
         Some(GroupEffects { told, ..GroupEffects::default() })
     }
 

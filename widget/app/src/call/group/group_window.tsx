@@ -63,7 +63,8 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
     if (kind === 'speaker') setSpeaker(id);
     else void grouping.useDevice(kind, id);
   };
-  const columns = columnsFor(shown.tiles.length + 1, phone && large);
+  const pictures = shown.tiles.length + 1;
+  const columns = columnsFor(pictures, phone && large);
   return (
     <section
       ref={frame}
@@ -102,7 +103,7 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
         )}
       </div>
       {!over && (
-        <ul class="call-tiles" style={{ '--columns': String(columns) }} data-tiles={shown.tiles.length + 1}>
+        <ul class="call-tiles" style={{ '--columns': String(columns) }} data-odd={columns === 2 && pictures % 2 === 1}>
           {shown.tiles.map(tile => (
             <OtherTile key={tile.place} tile={tile} speaker={speaker} />
           ))}

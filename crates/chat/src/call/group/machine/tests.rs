@@ -261,7 +261,7 @@ proptest! {
                 }
             };
             prop_assert!(call.seats.len() <= usize::from(most));
-            prop_assert!(call.apart.len() <= 2 * 6 * 5, "{:?}", call.apart);
+            prop_assert!(call.apart.len() <= 6 * 5 / 2, "{:?}", call.apart);
             let Ok(effects) = outcome else { continue };
             prop_assert!(effects.told.len() <= 6);
             for (handle, news) in &effects.told {
