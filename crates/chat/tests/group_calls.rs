@@ -6,6 +6,7 @@ mod scene;
 
 use chat::memory::MemoryStore;
 use chat::*;
+use rand::{Rng, SeedableRng, rngs::StdRng};
 use scene::*;
 
 /// A public room of ann's, and those who have joined it.
@@ -334,4 +335,70 @@ fn large_rooms_have_no_calls_and_comers_have_a_pace() {
         scene.leave(&member);
     }
     assert_eq!(join(&scene, &bob, room), ["RoomTooLarge"]);
+}
+
+/// Of whatever members, lost connections, moderators and time do, nothing is left: no call, and nobody who is busy for ever.
+#[test]
+fn whatever_happens_every_call_ends() {
+    const NAMES: [&str; 5] = ["ann", "bob", "cat", "dan", "eve"];
+    for seed in 0..20 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut scene = Scene::new(Mode::Open);
+        let first = NAMES.map(|name| scene.sign_in(name, "first"));
+        let rooms = [0, 1].map(|_| room(&scene, &first[0], &[&first[1], &first[2], &first[3], &first[4]]));
+        let mut devices = first.map(Some);
+        for _ in 0..200 {
+            let who = rng.random_range(0..NAMES.len());
+            let conversation = rooms[rng.random_range(0..2)];
+            let Some(device) = devices[who].clone() else {
+                devices[who] = Some(scene.sign_in(NAMES[who], "first"));
+                continue;
+            };
+            let action = match rng.random_range(0..12) {
+                0..4 => GroupAction::Join { media: Media::Video },
+                4 => GroupAction::Leave,
+                5 => GroupAction::Look,
+                6 | 7 => {
+                    let to = Place(rng.random_range(0..60));
+                    GroupAction::Signal { to, signal: GroupSignal::Offer("o".into()) }
+                }
+                8 => {
+                    devices[who] = None;
+                    match rng.random_bool(0.3) {
+                        true => scene.leave(&device),
+                        false => scene.drop_connection(&device),
+                    }
+                    continue;
+                }
+                9 if who > 0 => {
+                    scene.command(&device, Command::Leave { re: 1, conversation });
+                    scene.command(&device, Command::Join { re: 2, to: To::Conversation(conversation) });
+                    continue;
+                }
+                10 => {
+                    let contact = if rng.random_bool(0.5) { ContactAction::Block } else { ContactAction::Unblock };
+                    let user = sub(NAMES[rng.random_range(0..NAMES.len())]);
+                    scene.command(&device, Command::Contact { re: 3, action: contact, user });
+                    continue;
+                }
+                _ => {
+                    scene.wait(rng.random_range(0..9_000));
+                    continue;
+                }
+            };
+            scene.command(&device, Command::GroupCall { re: None, conversation, action });
+        }
+        for device in devices.iter().flatten() {
+            scene.leave(device);
+        }
+        scene.wait(AWAY_MS + 1_000);
+        assert_eq!(scene.node.stats().calls, 0, "seed {seed}");
+        // Nobody is in a call any more: each may begin one.
+        for name in NAMES {
+            let device = scene.sign_in(name, "second");
+            scene.ask(&device, Command::Join { re: 2, to: To::Conversation(rooms[0]) });
+            assert_eq!(join(&scene, &device, rooms[0])[0], "answer Joined []", "seed {seed}: {name}");
+            say(&scene, &device, rooms[0], GroupAction::Leave);
+        }
+    }
 }

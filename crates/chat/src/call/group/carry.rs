@@ -129,7 +129,7 @@ impl Inner {
         let came = shard.come(call, joining, &comer.known, pace, config.most, is_here, now);
         match came {
             Ok(Came::In(moved)) => {
-                self.carry_group(&mut shard, moved, Some((session, re)));
+                self.carry_group(&mut shard, *moved, Some((session, re)));
             }
             Ok(Came::Unknown(_)) if comer.tries >= MOST_TRIES => {
                 drop(shard);
@@ -138,7 +138,7 @@ impl Inner {
             }
             Ok(Came::Unknown(others)) => {
                 drop(shard);
-                self.ask_who_is_apart(comer, others, now);
+                self.ask_who_is_apart(comer, &others, now);
             }
             Err(refusal) => {
                 drop(shard);
@@ -147,9 +147,9 @@ impl Inner {
         }
     }
 
-    fn ask_who_is_apart(self: &Arc<Self>, comer: Comer, others: Vec<UserId>, now: Timestamp) {
-        let (node, user, asked) = (self.clone(), comer.asker.session.user, others.clone());
-        self.with_relations(user, &others, move |relations| match relations {
+    fn ask_who_is_apart(self: &Arc<Self>, comer: Comer, others: &[UserId], now: Timestamp) {
+        let (node, user, asked) = (self.clone(), comer.asker.session.user, others.to_vec());
+        self.with_relations(user, others, move |relations| match relations {
             Ok(relations) => {
                 let both = asked.iter().zip(&relations);
                 let apart = both.filter(|(_, relation)| is_apart(**relation)).map(|(other, _)| *other);

@@ -41,7 +41,7 @@ pub(crate) struct GroupLeft {
 
 /// What becomes of somebody who wants to come.
 pub(crate) enum Came {
-    In(GroupMoved),
+    In(Box<GroupMoved>),
     /// These are there, and how they stand to who comes must be known first.
     Unknown(Vec<UserId>),
 }
@@ -97,7 +97,7 @@ impl Shard {
         match came {
             Ok(moved) => {
                 self.by_user.insert(user, id);
-                Ok(Came::In(moved))
+                Ok(Came::In(Box::new(moved)))
             }
             Err(refusal) => {
                 self.totals.groups.fetch_sub(u64::from(there.is_none()), Ordering::Relaxed);

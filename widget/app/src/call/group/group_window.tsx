@@ -103,7 +103,11 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
         )}
       </div>
       {!over && (
-        <ul class="call-tiles" style={{ '--columns': String(columns) }} data-odd={columns === 2 && pictures % 2 === 1}>
+        <ul
+          class="call-tiles"
+          style={{ '--columns': String(columns) }}
+          data-odd={columns === 2 && pictures % 2 === 1}
+        >
           {shown.tiles.map(tile => (
             <OtherTile key={tile.place} tile={tile} speaker={speaker} />
           ))}

@@ -176,6 +176,15 @@ fn sizes_and_paces_are_bounded() {
     assert!(say(offer()).starts_with("RateLimited"));
 }
 
+#[test]
+fn a_call_stays_small() {
+    // Six seats take the room of eight as they come one by one.
+    let pairs = 15 * size_of::<[u32; 2]>();
+    let members = crate::MOST_MEMBERS_CALLED as usize * size_of::<u32>();
+    let bytes = size_of::<GroupCall>() + 8 * size_of::<Seat>() + 2 * pairs + members;
+    assert!(bytes <= 3 * 1024, "{bytes}");
+}
+
 /// One in the place 1 is paired with everybody, and nobody with anybody else: as a server for media would be.
 #[derive(Default)]
 struct Star;
