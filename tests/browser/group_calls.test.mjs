@@ -23,7 +23,16 @@ after(async () => {
 });
 
 async function member(name, options) {
-  const widget = await Widget.of(await browserOf(browser, options), kith, name);
+  const context = await browserOf(browser, options);
+  // The demo's pages say that they are English.
+  if (options?.locale === 'ar')
+    await context.addInitScript(() => {
+      new MutationObserver(() => {
+        document.documentElement.lang = 'ar';
+        document.documentElement.dir = 'rtl';
+      }).observe(document, { childList: true });
+    });
+  const widget = await Widget.of(context, kith, name);
   await until(() => online(widget), `${name} is online`);
   return widget;
 }
@@ -172,14 +181,6 @@ test('on a phone, dark and in Arabic', async () => {
     return client.createRoom({ name: 'Night riders', kind: 'public' });
   });
   await mei.page.evaluate(async key => (await globalThis.Kith.client()).join(key), key);
-  // The demo's pages say that they are English.
-  await mei.page.addInitScript(() => {
-    document.addEventListener('readystatechange', () => {
-      document.documentElement.lang = 'ar';
-    });
-  });
-  await mei.page.reload();
-  await mei.show();
   for (const one of [anna, mei]) {
     await one.page.evaluate(key => globalThis.Kith.openRoom(key.slice(1)), key);
     await one.field.waitFor();
