@@ -238,6 +238,24 @@ describe('one who calls', () => {
     expect([one.shown(), one.actions()]).toEqual([undefined, ['invite', 'hang_up']]);
   });
 
+  test('holds the call: nothing is sent until it is taken up again', async () => {
+    const one = scene();
+    await callTom(one);
+    await one.hear({ news: 'accepted', sdp: 'answer' });
+    await one.calling.hold(true);
+    expect([one.shown()?.holding, given[0]?.enabled]).toEqual([true, false]);
+    expect(connections.at(-1)?.senders.find(sender => sender.kind === 'video')?.track).toBe(null);
+    expect(one.said.at(-1)).toEqual({ action: 'hold', call: 'c1', on: true });
+    // Who unmutes meanwhile is heard afterwards, and not before.
+    one.calling.setMic(false);
+    one.calling.setMic(true);
+    expect(given[0]?.enabled).toBe(false);
+    await one.calling.hold(false);
+    expect([one.shown()?.holding, given[0]?.enabled]).toEqual([false, true]);
+    expect(connections.at(-1)?.senders.find(sender => sender.kind === 'video')?.track).toBe(given[1]);
+    expect(one.said.at(-1)).toEqual({ action: 'hold', call: 'c1', on: false });
+  });
+
   test('without a microphone hears why, and the server hears nothing', async () => {
     const one = scene();
     refuse = 'audio';

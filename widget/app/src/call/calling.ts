@@ -123,7 +123,7 @@ export class Calling {
 
   setMic(on: boolean): void {
     if (on && this.#own.mic === undefined) return void this.#reopen('mic');
-    if (this.#own.mic) this.#own.mic.enabled = on;
+    if (this.#own.mic) this.#own.mic.enabled = on && !this.#shown?.holding;
     this.#set({ mic: on });
     this.#say();
   }
@@ -145,6 +145,14 @@ export class Calling {
 
   async useDevice(what: 'mic' | 'camera', deviceId: string): Promise<void> {
     if (what === 'mic' || this.#own.camera) await this.#reopen(what, deviceId);
+  }
+
+  /** Nothing of one's own is sent, and nothing of theirs is heard, until it is taken up again. */
+  async hold(on: boolean): Promise<void> {
+    this.#set({ holding: on });
+    if (this.#own.mic) this.#own.mic.enabled = !on && this.#shown?.mic === true;
+    await this.#pictureChanged();
+    await this.#calls.hold(on).catch(() => undefined);
   }
 
   dismissProblem(): void {
@@ -220,6 +228,8 @@ export class Calling {
       const relay = this.#relayOnly(now) !== false;
       this.#set({ hidden: relay });
       await path.begin(now.ice, relay);
+      // A place that was taken again holds nothing.
+      if (this.#shown?.holding) await this.hold(true);
     } catch (error) {
       // Without the server it is tried again when there is one.
       if ((error as { code?: string }).code !== 'offline') this.#failed(error, turn);
@@ -400,7 +410,7 @@ export class Calling {
 
   /** What goes out as the picture now. */
   #sent(): MediaStreamTrack | undefined {
-    return this.#shown?.weak ? undefined : this.#own.picture;
+    return this.#shown?.weak || this.#shown?.holding ? undefined : this.#own.picture;
   }
 
   async #pictureChanged(): Promise<void> {

@@ -44,6 +44,16 @@ export function Options({ calling, shown, video, onSpeaker, onCheck }: Props) {
             {words.flipCamera}
           </button>
         )}
+        {shown.stage === 'up' && (
+          <button
+            type="button"
+            class="button"
+            aria-pressed={shown.holding === true}
+            onClick={() => void calling.hold(!shown.holding)}
+          >
+            {words.holdCall}
+          </button>
+        )}
         {document.pictureInPictureEnabled && shown.connected && (
           <button
             type="button"

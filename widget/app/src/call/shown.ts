@@ -13,9 +13,11 @@ export interface Shown {
   stage: 'asking' | 'calling' | 'ringing' | 'up' | 'back' | 'over';
   /** Voices can flow. */
   connected: boolean;
-  /** The other one has lost the server, or does not listen. */
+  /** The other one has lost the server. */
   away: boolean;
+  /** The other one does not listen; and: one does not listen oneself. */
   held: boolean;
+  holding?: boolean;
   /** Unix milliseconds of when it was accepted. */
   since?: number;
   mic: boolean;

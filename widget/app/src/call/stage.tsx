@@ -34,12 +34,12 @@ export function Stage({ shown, person, picture, speaker, remote, onPointerDown, 
   return (
     <div class="call-stage" onPointerDown={onPointerDown}>
       <Sight
-        stream={shown.picture}
+        stream={shown.holding ? undefined : shown.picture}
         label={screen ? words.theirScreen(person.name) : words.theirVideo(person.name)}
         class={screen ? 'call-remote call-whole' : 'call-remote'}
         element={remote}
       />
-      <Voice stream={shown.voice} speaker={speaker} element={voice} onSilenced={setSilenced} />
+      <Voice stream={shown.holding ? undefined : shown.voice} speaker={speaker} element={voice} onSilenced={setSilenced} />
       {!picture && (
         <div class="call-face" aria-hidden="true">
           <Avatar person={person} size="large" />

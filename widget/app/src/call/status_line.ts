@@ -21,6 +21,7 @@ export function trouble(shown: Shown, name: string, words: Words): string | unde
     default:
       if (shown.away) return words.theyAreAway(name);
       if (!shown.connected) return shown.quality ? words.reconnecting : words.joining;
+      if (shown.holding) return words.holding;
       if (shown.held) return words.onHold(name);
       if (shown.theirs?.weak) return words.theirVideoWeak(name);
       if (shown.theirs && !shown.theirs.mic) return words.theirMicOff(name);

@@ -41,6 +41,8 @@ export const de = (): CallWords => ({
   screenOff: 'Bildschirm nicht mehr zeigen',
   flipCamera: 'Andere Kamera benutzen',
   hangUp: 'Auflegen',
+  holdCall: 'Anruf halten',
+  holding: 'Gehalten: keiner hört den anderen',
   callOptions: 'Geräte und mehr',
   larger: 'Anruf vergrößern',
   smaller: 'Anruf verkleinern',

@@ -39,6 +39,8 @@ export const en = () => ({
   screenOff: 'Stop sharing your screen',
   flipCamera: 'Use the other camera',
   hangUp: 'Hang up',
+  holdCall: 'Hold the call',
+  holding: 'On hold: neither hears the other',
   callOptions: 'Devices and more',
   larger: 'Make the call larger',
   smaller: 'Make the call smaller',

@@ -581,6 +581,8 @@ export const late: LateTranslation = {
     screenOff: 'إيقاف مشاركة الشاشة',
     flipCamera: 'استخدام الكاميرا الأخرى',
     hangUp: 'إنهاء المكالمة',
+    holdCall: 'تعليق المكالمة',
+    holding: 'المكالمة معلّقة: لا أحد يسمع الآخر',
     callOptions: 'الأجهزة والمزيد',
     larger: 'تكبير المكالمة',
     smaller: 'تصغير المكالمة',

@@ -476,6 +476,8 @@ export const late: LateTranslation = {
     screenOff: 'Přestat sdílet obrazovku',
     flipCamera: 'Použít druhou kameru',
     hangUp: 'Zavěsit',
+    holdCall: 'Podržet hovor',
+    holding: 'Podrženo: nikdo se navzájem neslyší',
     callOptions: 'Zařízení a další',
     larger: 'Zvětšit hovor',
     smaller: 'Zmenšit hovor',

@@ -473,6 +473,8 @@ export const late: LateTranslation = {
     screenOff: 'Dejar de compartir pantalla',
     flipCamera: 'Usar la otra cámara',
     hangUp: 'Colgar',
+    holdCall: 'Poner en espera',
+    holding: 'En espera: ninguno oye al otro',
     callOptions: 'Dispositivos y más',
     larger: 'Agrandar la llamada',
     smaller: 'Reducir la llamada',

@@ -466,6 +466,8 @@ export const late: LateTranslation = {
     screenOff: 'پایان اشتراک صفحه',
     flipCamera: 'دوربین دیگر',
     hangUp: 'پایان تماس',
+    holdCall: 'نگه داشتن تماس',
+    holding: 'در انتظار: هیچ‌کس صدای دیگری را نمی‌شنود',
     callOptions: 'دستگاه‌ها و بیشتر',
     larger: 'بزرگ‌تر کردن تماس',
     smaller: 'کوچک‌تر کردن تماس',

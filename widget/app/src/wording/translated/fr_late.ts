@@ -476,6 +476,8 @@ export const late: LateTranslation = {
     screenOff: 'Arrêter le partage d’écran',
     flipCamera: 'Utiliser l’autre caméra',
     hangUp: 'Raccrocher',
+    holdCall: 'Mettre en attente',
+    holding: 'En attente : personne n’entend l’autre',
     callOptions: 'Appareils et plus',
     larger: 'Agrandir l’appel',
     smaller: 'Réduire l’appel',

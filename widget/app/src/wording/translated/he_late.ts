@@ -474,6 +474,8 @@ export const late: LateTranslation = {
     screenOff: 'הפסקת שיתוף המסך',
     flipCamera: 'החלפת מצלמה',
     hangUp: 'ניתוק',
+    holdCall: 'השהיית השיחה',
+    holding: 'בהמתנה: אף אחד לא שומע את השני',
     callOptions: 'התקנים ועוד',
     larger: 'הגדלת השיחה',
     smaller: 'הקטנת השיחה',

@@ -468,6 +468,8 @@ export const late: LateTranslation = {
     screenOff: 'स्क्रीन साझा करना बंद करें',
     flipCamera: 'दूसरा कैमरा',
     hangUp: 'कॉल काटें',
+    holdCall: 'कॉल होल्ड करें',
+    holding: 'होल्ड पर: कोई किसी को नहीं सुनता',
     callOptions: 'उपकरण और अन्य',
     larger: 'कॉल बड़ी करें',
     smaller: 'कॉल छोटी करें',

@@ -475,6 +475,8 @@ export const late: LateTranslation = {
     screenOff: 'Smetti di condividere lo schermo',
     flipCamera: 'Usa l’altra fotocamera',
     hangUp: 'Riaggancia',
+    holdCall: 'Metti in attesa',
+    holding: 'In attesa: nessuno sente l’altro',
     callOptions: 'Dispositivi e altro',
     larger: 'Ingrandisci la chiamata',
     smaller: 'Riduci la chiamata',

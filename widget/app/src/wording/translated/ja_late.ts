@@ -466,6 +466,8 @@ export const late: LateTranslation = {
     screenOff: '画面共有を停止',
     flipCamera: 'カメラを切り替え',
     hangUp: '通話を終了',
+    holdCall: '通話を保留',
+    holding: '保留中：お互いの声は聞こえません',
     callOptions: 'デバイスなど',
     larger: '通話を大きく',
     smaller: '通話を小さく',

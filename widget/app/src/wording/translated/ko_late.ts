@@ -465,6 +465,8 @@ export const late: LateTranslation = {
     screenOff: '화면 공유 중지',
     flipCamera: '다른 카메라 사용',
     hangUp: '끊기',
+    holdCall: '통화 보류',
+    holding: '보류 중: 서로 들리지 않습니다',
     callOptions: '기기 등',
     larger: '통화 크게',
     smaller: '통화 작게',

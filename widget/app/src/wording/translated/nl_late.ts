@@ -474,6 +474,8 @@ export const late: LateTranslation = {
     screenOff: 'Stoppen met scherm delen',
     flipCamera: 'Andere camera gebruiken',
     hangUp: 'Ophangen',
+    holdCall: 'In de wacht zetten',
+    holding: 'In de wacht: niemand hoort de ander',
     callOptions: 'Apparaten en meer',
     larger: 'Oproep groter maken',
     smaller: 'Oproep kleiner maken',

@@ -483,6 +483,8 @@ export const late: LateTranslation = {
     screenOff: 'Zakończ udostępnianie ekranu',
     flipCamera: 'Użyj drugiej kamery',
     hangUp: 'Rozłącz',
+    holdCall: 'Zawieś rozmowę',
+    holding: 'Zawieszona: nikt nikogo nie słyszy',
     callOptions: 'Urządzenia i więcej',
     larger: 'Powiększ rozmowę',
     smaller: 'Zmniejsz rozmowę',

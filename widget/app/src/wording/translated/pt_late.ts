@@ -473,6 +473,8 @@ export const late: LateTranslation = {
     screenOff: 'Parar de compartilhar a tela',
     flipCamera: 'Usar a outra câmera',
     hangUp: 'Desligar',
+    holdCall: 'Colocar em espera',
+    holding: 'Em espera: ninguém ouve o outro',
     callOptions: 'Dispositivos e mais',
     larger: 'Aumentar a chamada',
     smaller: 'Diminuir a chamada',

@@ -485,6 +485,8 @@ export const late: LateTranslation = {
     screenOff: 'Не показывать экран',
     flipCamera: 'Другая камера',
     hangUp: 'Завершить',
+    holdCall: 'Удержать звонок',
+    holding: 'Удержание: никто никого не слышит',
     callOptions: 'Устройства и другое',
     larger: 'Увеличить окно звонка',
     smaller: 'Уменьшить окно звонка',

@@ -475,6 +475,8 @@ export const late: LateTranslation = {
     screenOff: 'Sluta dela skärmen',
     flipCamera: 'Använd den andra kameran',
     hangUp: 'Lägg på',
+    holdCall: 'Parkera samtalet',
+    holding: 'Parkerat: ingen hör den andra',
     callOptions: 'Enheter och mer',
     larger: 'Förstora samtalet',
     smaller: 'Förminska samtalet',

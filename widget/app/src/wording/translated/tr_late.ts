@@ -468,6 +468,8 @@ export const late: LateTranslation = {
     screenOff: 'Ekran paylaşımını durdur',
     flipCamera: 'Diğer kamerayı kullan',
     hangUp: 'Kapat',
+    holdCall: 'Aramayı beklet',
+    holding: 'Beklemede: kimse birbirini duymuyor',
     callOptions: 'Aygıtlar ve dahası',
     larger: 'Aramayı büyüt',
     smaller: 'Aramayı küçült',

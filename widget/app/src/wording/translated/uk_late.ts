@@ -487,6 +487,8 @@ export const late: LateTranslation = {
     screenOff: 'Не показувати екран',
     flipCamera: 'Інша камера',
     hangUp: 'Завершити',
+    holdCall: 'Утримати дзвінок',
+    holding: 'Утримання: ніхто нікого не чує',
     callOptions: 'Пристрої та інше',
     larger: 'Збільшити вікно дзвінка',
     smaller: 'Зменшити вікно дзвінка',

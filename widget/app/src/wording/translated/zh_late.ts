@@ -465,6 +465,8 @@ export const late: LateTranslation = {
     screenOff: '停止共享屏幕',
     flipCamera: '切换摄像头',
     hangUp: '挂断',
+    holdCall: '保持通话',
+    holding: '通话保持中：双方听不到对方',
     callOptions: '设备及更多',
     larger: '放大通话',
     smaller: '缩小通话',
