@@ -75,6 +75,11 @@ describe('a call through the widget', () => {
     await button(anna, 'Turn camera on').click();
     await until(() => frame(tom).locator('.call-face').isHidden(), 'her picture is back');
     await button(anna, 'Devices and more').click();
+    await button(anna, 'Hold the call').click();
+    await until(async () => (await line(anna)).startsWith('On hold'), 'she is told that she holds it');
+    await until(async () => (await line(tom)).endsWith(' is not listening right now'), 'and so is he');
+    await button(anna, 'Hold the call').click();
+    await until(() => frame(tom).locator('.call-face').isHidden(), 'her picture is back');
     await frame(anna).getByRole('combobox', { name: 'Microphone' }).waitFor();
     await assertAccessible(anna.page, 'the options of a call');
 
