@@ -423,8 +423,9 @@ export class Calling {
 
   /** To the other one, and for the time after a reload. */
   #say(): void {
-    const { mic = false, camera = false, screen = false, weak = false, since } = this.#shown ?? {};
-    this.#path?.tell({ mic, camera: camera && !weak, screen, weak });
+    const { mic = false, camera = false, screen = false, weak = false, since, holding } = this.#shown ?? {};
+    const shows = !holding;
+    this.#path?.tell({ mic, camera: shows && camera && !weak, screen: shows && screen, weak });
     const phase = this.#calls.call?.phase;
     if (phase === 'up' || phase === 'calling')
       keep(this.host.storage, { mic, camera, ...(since !== undefined && { since }) });
