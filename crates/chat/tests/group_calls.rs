@@ -376,7 +376,8 @@ fn whatever_happens_every_call_ends() {
                     continue;
                 }
                 10 => {
-                    let contact = if rng.random_bool(0.5) { ContactAction::Block } else { ContactAction::Unblock };
+                    let contact =
+                        if rng.random_bool(0.5) { ContactAction::Block } else { ContactAction::Unblock };
                     let user = sub(NAMES[rng.random_range(0..NAMES.len())]);
                     scene.command(&device, Command::Contact { re: 3, action: contact, user });
                     continue;

@@ -39,7 +39,12 @@ export function Stage({ shown, person, picture, speaker, remote, onPointerDown, 
         class={screen ? 'call-remote call-whole' : 'call-remote'}
         element={remote}
       />
-      <Voice stream={shown.holding ? undefined : shown.voice} speaker={speaker} element={voice} onSilenced={setSilenced} />
+      <Voice
+        stream={shown.holding ? undefined : shown.voice}
+        speaker={speaker}
+        element={voice}
+        onSilenced={setSilenced}
+      />
       {!picture && (
         <div class="call-face" aria-hidden="true">
           <Avatar person={person} size="large" />

@@ -37,7 +37,8 @@ export function CallWindow({ calling, shown, onCheck }: Props) {
   const person = useTopic(`person:${shown.user}`, one => one.person(shown.user));
   const { stage, theirs } = shown;
   const over = stage === 'over';
-  const picture = shown.connected && !shown.holding && (theirs === undefined || theirs.camera || theirs.screen);
+  const picture =
+    shown.connected && !shown.holding && (theirs === undefined || theirs.camera || theirs.screen);
   useFocusKey(frame, root);
   useFocusHome(frame, root);
   useEffect(() => {
