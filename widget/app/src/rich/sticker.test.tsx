@@ -26,7 +26,7 @@ const message = (sticker?: Sticker): Message => ({
 });
 
 test('a sticker has its words for who sees no picture, and its room before it is there', () => {
-  const drawing = new Drawing().draw(<StickerView message={message(WAVE)} user="ana" />);
+  const drawing = new Drawing().draw(<StickerView message={message(WAVE)} to={direct('ana')} />);
   expect(drawing.find('canvas').getAttribute('aria-label')).toBe('👋 Hello');
   const { width, height } = drawing.find<HTMLElement>('.sticker').style;
   expect([width, height]).toEqual(['160px', '80px']);
@@ -34,7 +34,7 @@ test('a sticker has its words for who sees no picture, and its room before it is
 });
 
 test('one that the site has removed is its words', () => {
-  const drawing = new Drawing().draw(<StickerView message={message()} user="ana" />);
+  const drawing = new Drawing().draw(<StickerView message={message()} to={direct('ana')} />);
   expect([drawing.has('canvas'), drawing.text()]).toEqual([false, '👋 Hello']);
 });
 

@@ -1,6 +1,6 @@
 // A sticker in its bubble, or its words where the site does not have it any more.
 
-import type { Message, SentFile, Sticker } from '@kith/client';
+import type { ConversationKey, Message, SentFile, Sticker } from '@kith/client';
 import { useState } from 'preact/hooks';
 import { Picture } from '../files/picture.tsx';
 import { useSheet } from '../sheets.ts';
@@ -9,7 +9,7 @@ import css from './sticker.css?inline';
 /** Longest side, in pixels of the page. */
 const SIDE = 160;
 
-export function StickerView({ message }: { message: Message; user: string }) {
+export function StickerView({ message }: { message: Message; to: ConversationKey }) {
   useSheet(css);
   const [lost, setLost] = useState(false);
   const { sticker, body } = message;

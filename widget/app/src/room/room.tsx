@@ -69,28 +69,28 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
   const callProps = { props: { room: key } };
   return (
     <>
-    <ChatBar name={face.name} onBack={onBack} items={items} corner={corner}>
-      <h2 class="hidden-text">{face.name}</h2>
-      <button type="button" class="room-head grow" title={words.aboutRoom} onClick={onAbout}>
-        <Avatar person={face} size="small" room />
-        <span class="chat-who grow">
-          <span class="room-head-line">
-            {room && <RoomMark room={room} />}
-            <span class="chat-name clip">
-              <bdi>{face.name}</bdi>
+      <ChatBar name={face.name} onBack={onBack} items={items} corner={corner}>
+        <h2 class="hidden-text">{face.name}</h2>
+        <button type="button" class="room-head grow" title={words.aboutRoom} onClick={onAbout}>
+          <Avatar person={face} size="small" room />
+          <span class="chat-who grow">
+            <span class="room-head-line">
+              {room && <RoomMark room={room} />}
+              <span class="chat-name clip">
+                <bdi>{face.name}</bdi>
+              </span>
+            </span>
+            <span class={typing.length > 0 ? 'chat-presence is-typing clip' : 'chat-presence clip'}>
+              <bdi>{below}</bdi>
             </span>
           </span>
-          <span class={typing.length > 0 ? 'chat-presence is-typing clip' : 'chat-presence clip'}>
-            <bdi>{below}</bdi>
-          </span>
-        </span>
-      </button>
-      {member && (
-        <Late part={mark} props={{ conversation: key, onOpen: onThreads }} onFailed={() => undefined} />
-      )}
-      {calls && <Late part={callButton} {...callProps} />}
-    </ChatBar>
-    {calls && <Late part={callLine} {...callProps} />}
+        </button>
+        {member && (
+          <Late part={mark} props={{ conversation: key, onOpen: onThreads }} onFailed={() => undefined} />
+        )}
+        {calls && <Late part={callButton} {...callProps} />}
+      </ChatBar>
+      {calls && <Late part={callLine} {...callProps} />}
     </>
   );
 }
