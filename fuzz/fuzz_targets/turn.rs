@@ -16,7 +16,7 @@ use libfuzzer_sys::fuzz_target;
 const SECRET: &[u8] = b"a secret of the fuzzer";
 const UNIX_MS: u64 = 1_800_000_000_000;
 
-/// The input is a list of acts: what, how long, and the bytes for it.
+// The input is a list of acts: what, how long, and the bytes for it.
 fuzz_target!(|input: &[u8]| {
     let mut scene = Scene::new();
     let mut rest = input;

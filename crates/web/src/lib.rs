@@ -49,7 +49,6 @@ pub mod fuzz {
 
     pub use crate::assets::{Range, range_of};
     pub use crate::body::Reader as BodyReader;
-    pub use crate::files::upload_head;
     pub use crate::http::{Framing, Head, NO_FIELDS, parse};
     pub use crate::websocket::{Message, Reader};
 

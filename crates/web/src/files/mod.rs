@@ -11,11 +11,9 @@ mod tus;
 mod upload;
 mod writers;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderMap, HeaderValue};
 use axum::routing::{any, get};
 use chat::{Blobs, FileId, FileLimits, Node, SiteId, Timestamp};
 use tokio::sync::Semaphore;
@@ -51,18 +49,6 @@ pub fn routes(files: Files) -> Router {
         .route("/v1/files/{site}/{id}", any(upload::one))
         .route("/v1/files/{site}/{id}/{name}", get(download::download))
         .with_state(desk)
-}
-
-/// What a head says of an upload, for fuzzing: its length, and pairs of a key and a value. None where it is refused.
-#[doc(hidden)]
-pub fn upload_head(length: &[u8], metadata: &[u8]) -> (Option<u64>, Option<HashMap<String, String>>) {
-    let mut fields = HeaderMap::new();
-    for (name, value) in [("upload-length", length), ("upload-metadata", metadata)] {
-        if let Ok(value) = HeaderValue::from_bytes(value) {
-            fields.insert(name, value);
-        }
-    }
-    (tus::number(&fields, &tus::LENGTH).ok(), tus::metadata(&fields).ok())
 }
 
 /// An id as it is on the wire; its site is told beside it.
