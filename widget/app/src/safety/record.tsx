@@ -58,7 +58,12 @@ function Entry({ entry }: { entry: AuditEntry }) {
       </p>
       <p class="report-by">
         {words.ago(entry.time, now)}
-        {entry.detail && ` · ${detailOf(entry.detail, words.full)}`}
+        {entry.detail && (
+          <>
+            {' · '}
+            <bdi>{detailOf(entry.detail, words.full)}</bdi>
+          </>
+        )}
       </p>
     </li>
   );
