@@ -61,7 +61,7 @@ export const late: LateTranslation = {
     report: 'Melden',
   }),
   emoji: () => ({
-    stickers: 'Plaatjes',
+    stickers: 'Stickers',
     searchEmoji: 'Emoji zoeken',
     skinTone: 'Huidskleur',
     recentEmoji: 'Recent gebruikt',

@@ -159,6 +159,7 @@ const LOANED: Record<string, readonly string[]> = {
     '⟦0⟧ in ⟦1⟧',
     'Moderator',
     'Open',
+    'Stickers',
     'Filter',
     'Filters',
     'Accounts',
