@@ -84,6 +84,7 @@ export const GROUPS: readonly Group[] = [
       { path: 'filters.links', kind: { is: 'choice', values: ['allow', 'deny'] } },
       { path: 'filters.domains', kind: list },
       { path: 'filters.links_act', kind: acts },
+      { path: 'previews.on', kind: onOff },
     ],
   },
 ];

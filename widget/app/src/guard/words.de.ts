@@ -62,6 +62,7 @@ export const de = (): GuardWords => ({
     'filters.links': 'Links',
     'filters.domains': 'Domains',
     'filters.links_act': 'Eine Nachricht mit so einem Link',
+    'previews.on': 'Zeigen, wohin Links führen',
   },
   hints: {
     access: 'Moderatoren dürfen immer schreiben. Es gilt sofort.',
@@ -72,6 +73,7 @@ export const de = (): GuardWords => ({
     'retention.days': '0: für immer.',
     'filters.words': 'Je Zeile eins.',
     'filters.domains': 'Je Zeile eine; was darunter liegt, ist mitgemeint.',
+    'previews.on': 'Der Server fragt dann die Seiten, auf die Mitglieder verlinken.',
   },
   values: {
     open: 'offen für alle',

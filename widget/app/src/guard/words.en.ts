@@ -60,6 +60,7 @@ export const en = () => ({
     'filters.links': 'Links',
     'filters.domains': 'Domains',
     'filters.links_act': 'A message with such a link',
+    'previews.on': 'Show what links lead to',
   },
   hints: {
     access: 'Moderators may always write. It holds at once.',
@@ -70,6 +71,7 @@ export const en = () => ({
     'retention.days': '0: for good.',
     'filters.words': 'One on each line.',
     'filters.domains': 'One on each line; what is below them is meant too.',
+    'previews.on': 'The server then asks the pages that members link to.',
   } as Record<string, string>,
   values: {
     open: 'open to all',

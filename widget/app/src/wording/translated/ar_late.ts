@@ -867,6 +867,7 @@ export const late: LateTranslation = {
       'filters.links': 'الروابط',
       'filters.domains': 'النطاقات',
       'filters.links_act': 'رسالة فيها رابط كهذا',
+      'previews.on': 'إظهار ما تقود إليه الروابط',
     },
     hints: {
       access: 'يمكن للمشرفين الكتابة دائمًا. يسري ذلك فورًا.',
@@ -877,6 +878,7 @@ export const late: LateTranslation = {
       'retention.days': '0: دائمًا.',
       'filters.words': 'كلمة في كل سطر.',
       'filters.domains': 'نطاق في كل سطر؛ ويشمل ما تحته.',
+      'previews.on': 'يسأل الخادم عندئذ الصفحات التي يضع الأعضاء روابطها.',
     },
     values: {
       open: 'مفتوح للجميع',

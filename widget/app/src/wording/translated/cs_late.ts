@@ -748,6 +748,7 @@ export const late: LateTranslation = {
       'filters.links': 'Odkazy',
       'filters.domains': 'Domény',
       'filters.links_act': 'Zpráva s takovým odkazem',
+      'previews.on': 'Ukazovat, kam odkazy vedou',
     },
     hints: {
       access: 'Moderátoři smějí psát vždy. Platí to hned.',
@@ -758,6 +759,7 @@ export const late: LateTranslation = {
       'retention.days': '0: natrvalo.',
       'filters.words': 'Na každém řádku jedno.',
       'filters.domains': 'Na každém řádku jedna; platí i pro to, co je pod ní.',
+      'previews.on': 'Server se pak ptá stránek, na které členové odkazují.',
     },
     values: {
       open: 'otevřený všem',

@@ -747,6 +747,7 @@ export const late: LateTranslation = {
       'filters.links': 'Enlaces',
       'filters.domains': 'Dominios',
       'filters.links_act': 'Un mensaje con un enlace así',
+      'previews.on': 'Mostrar a qué llevan los enlaces',
     },
     hints: {
       access: 'Los moderadores siempre pueden escribir. Vale de inmediato.',
@@ -757,6 +758,7 @@ export const late: LateTranslation = {
       'retention.days': '0: para siempre.',
       'filters.words': 'Una por línea.',
       'filters.domains': 'Uno por línea; incluye lo que está por debajo.',
+      'previews.on': 'El servidor consulta entonces las páginas que enlazan los miembros.',
     },
     values: {
       open: 'abierto a todos',

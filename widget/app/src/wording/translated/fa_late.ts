@@ -737,6 +737,7 @@ export const late: LateTranslation = {
       'filters.links': 'پیوندها',
       'filters.domains': 'دامنه‌ها',
       'filters.links_act': 'پیامی با چنین پیوندی',
+      'previews.on': 'نمایش مقصد پیوندها',
     },
     hints: {
       access: 'ناظران همیشه می‌توانند بنویسند. بی‌درنگ اعمال می‌شود.',
@@ -747,6 +748,7 @@ export const late: LateTranslation = {
       'retention.days': '۰: برای همیشه.',
       'filters.words': 'هر سطر یکی.',
       'filters.domains': 'هر سطر یکی؛ زیردامنه‌ها هم هستند.',
+      'previews.on': 'آنگاه سرور از صفحه‌هایی که اعضا پیوند می‌دهند می‌پرسد.',
     },
     values: {
       open: 'باز برای همه',

@@ -747,6 +747,7 @@ export const late: LateTranslation = {
       'filters.links': 'Liens',
       'filters.domains': 'Domaines',
       'filters.links_act': 'Un message avec un tel lien',
+      'previews.on': 'Montrer où mènent les liens',
     },
     hints: {
       access: 'Les modérateurs peuvent toujours écrire. Effet immédiat.',
@@ -757,6 +758,7 @@ export const late: LateTranslation = {
       'retention.days': '0 : pour toujours.',
       'filters.words': 'Un par ligne.',
       'filters.domains': 'Un par ligne ; ce qui est en dessous est compris.',
+      'previews.on': 'Le serveur consulte alors les pages vers lesquelles pointent les membres.',
     },
     values: {
       open: 'ouvert à tous',

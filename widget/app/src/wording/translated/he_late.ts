@@ -745,6 +745,7 @@ export const late: LateTranslation = {
       'filters.links': 'קישורים',
       'filters.domains': 'דומיינים',
       'filters.links_act': 'הודעה עם קישור כזה',
+      'previews.on': 'הצגת היעד של קישורים',
     },
     hints: {
       access: 'מפקחים יכולים לכתוב תמיד. זה תקף מיד.',
@@ -755,6 +756,7 @@ export const late: LateTranslation = {
       'retention.days': '0: לתמיד.',
       'filters.words': 'אחת בכל שורה.',
       'filters.domains': 'אחד בכל שורה; כולל את מה שמתחתיו.',
+      'previews.on': 'השרת פונה אז לדפים שהחברים מקשרים אליהם.',
     },
     values: {
       open: 'פתוח לכולם',

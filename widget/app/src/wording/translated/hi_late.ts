@@ -737,6 +737,7 @@ export const late: LateTranslation = {
       'filters.links': 'लिंक',
       'filters.domains': 'डोमेन',
       'filters.links_act': 'ऐसे लिंक वाला संदेश',
+      'previews.on': 'दिखाएँ कि लिंक कहाँ ले जाते हैं',
     },
     hints: {
       access: 'मॉडरेटर हमेशा लिख सकते हैं। यह तुरंत लागू होता है।',
@@ -747,6 +748,7 @@ export const late: LateTranslation = {
       'retention.days': '0: हमेशा।',
       'filters.words': 'हर पंक्ति में एक।',
       'filters.domains': 'हर पंक्ति में एक; उसके नीचे के भी शामिल हैं।',
+      'previews.on': 'तब सर्वर उन पेजों से पूछता है जिनके लिंक सदस्य देते हैं।',
     },
     values: {
       open: 'सबके लिए खुली',

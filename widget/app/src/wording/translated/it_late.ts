@@ -746,6 +746,7 @@ export const late: LateTranslation = {
       'filters.links': 'Link',
       'filters.domains': 'Domini',
       'filters.links_act': 'Un messaggio con un link così',
+      'previews.on': 'Mostra dove portano i link',
     },
     hints: {
       access: 'I moderatori possono sempre scrivere. Vale subito.',
@@ -756,6 +757,7 @@ export const late: LateTranslation = {
       'retention.days': '0: per sempre.',
       'filters.words': 'Una per riga.',
       'filters.domains': 'Uno per riga; comprende ciò che sta sotto.',
+      'previews.on': 'Il server consulta allora le pagine indicate dai membri.',
     },
     values: {
       open: 'aperto a tutti',

@@ -737,6 +737,7 @@ export const late: LateTranslation = {
       'filters.links': 'リンク',
       'filters.domains': 'ドメイン',
       'filters.links_act': 'そのリンクを含むメッセージ',
+      'previews.on': 'リンク先の内容を表示する',
     },
     hints: {
       access: '管理者はいつでも書けます。すぐに適用されます。',
@@ -747,6 +748,7 @@ export const late: LateTranslation = {
       'retention.days': '0：ずっと保存します。',
       'filters.words': '1行に1つ。',
       'filters.domains': '1行に1つ。サブドメインも含みます。',
+      'previews.on': 'サーバーが、メンバーの書いたリンク先のページに問い合わせます。',
     },
     values: {
       open: '全員に公開',

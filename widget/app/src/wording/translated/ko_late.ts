@@ -735,6 +735,7 @@ export const late: LateTranslation = {
       'filters.links': '링크',
       'filters.domains': '도메인',
       'filters.links_act': '그런 링크가 있는 메시지',
+      'previews.on': '링크가 가리키는 내용 보이기',
     },
     hints: {
       access: '관리자는 언제나 쓸 수 있어요. 바로 적용돼요.',
@@ -745,6 +746,7 @@ export const late: LateTranslation = {
       'retention.days': '0: 계속 보관해요.',
       'filters.words': '한 줄에 하나씩.',
       'filters.domains': '한 줄에 하나씩. 하위 도메인도 포함돼요.',
+      'previews.on': '서버가 회원이 링크한 페이지에 물어봐요.',
     },
     values: {
       open: '모두에게 열림',

@@ -746,6 +746,7 @@ export const late: LateTranslation = {
       'filters.links': 'Links',
       'filters.domains': 'Domeinen',
       'filters.links_act': 'Een bericht met zo’n link',
+      'previews.on': 'Tonen waar links heen leiden',
     },
     hints: {
       access: 'Moderators mogen altijd schrijven. Het geldt meteen.',
@@ -756,6 +757,7 @@ export const late: LateTranslation = {
       'retention.days': '0: voorgoed.',
       'filters.words': 'Eén per regel.',
       'filters.domains': 'Eén per regel; wat eronder valt hoort erbij.',
+      'previews.on': 'De server vraagt dan de pagina’s op waarnaar leden linken.',
     },
     values: {
       open: 'open voor iedereen',

@@ -759,6 +759,7 @@ export const late: LateTranslation = {
       'filters.links': 'Linki',
       'filters.domains': 'Domeny',
       'filters.links_act': 'Wiadomość z takim linkiem',
+      'previews.on': 'Pokazuj, dokąd prowadzą linki',
     },
     hints: {
       access: 'Moderatorzy mogą pisać zawsze. Działa od razu.',
@@ -769,6 +770,7 @@ export const late: LateTranslation = {
       'retention.days': '0: na zawsze.',
       'filters.words': 'Jedno w każdym wierszu.',
       'filters.domains': 'Jedna w każdym wierszu; obejmuje też poddomeny.',
+      'previews.on': 'Serwer pyta wtedy strony, do których linkują członkowie.',
     },
     values: {
       open: 'otwarta dla wszystkich',

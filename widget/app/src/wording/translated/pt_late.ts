@@ -744,6 +744,7 @@ export const late: LateTranslation = {
       'filters.links': 'Links',
       'filters.domains': 'Domínios',
       'filters.links_act': 'Uma mensagem com um link desses',
+      'previews.on': 'Mostrar aonde os links levam',
     },
     hints: {
       access: 'Moderadores sempre podem escrever. Vale na hora.',
@@ -754,6 +755,7 @@ export const late: LateTranslation = {
       'retention.days': '0: para sempre.',
       'filters.words': 'Uma por linha.',
       'filters.domains': 'Um por linha; inclui o que está abaixo.',
+      'previews.on': 'O servidor consulta então as páginas indicadas pelos membros.',
     },
     values: {
       open: 'aberto a todos',

@@ -757,6 +757,7 @@ export const late: LateTranslation = {
       'filters.links': 'Ссылки',
       'filters.domains': 'Домены',
       'filters.links_act': 'Сообщение с такой ссылкой',
+      'previews.on': 'Показывать, куда ведут ссылки',
     },
     hints: {
       access: 'Модераторы могут писать всегда. Действует сразу.',
@@ -767,6 +768,7 @@ export const late: LateTranslation = {
       'retention.days': '0: всегда.',
       'filters.words': 'По одному в строке.',
       'filters.domains': 'По одному в строке; поддомены входят.',
+      'previews.on': 'Сервер тогда обращается к страницам, на которые ссылаются участники.',
     },
     values: {
       open: 'открыт для всех',

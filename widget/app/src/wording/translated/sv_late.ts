@@ -747,6 +747,7 @@ export const late: LateTranslation = {
       'filters.links': 'Länkar',
       'filters.domains': 'Domäner',
       'filters.links_act': 'Ett meddelande med en sådan länk',
+      'previews.on': 'Visa vart länkar leder',
     },
     hints: {
       access: 'Moderatorer får alltid skriva. Det gäller genast.',
@@ -757,6 +758,7 @@ export const late: LateTranslation = {
       'retention.days': '0: för alltid.',
       'filters.words': 'Ett per rad.',
       'filters.domains': 'En per rad; det som ligger under räknas med.',
+      'previews.on': 'Servern frågar då sidorna som medlemmar länkar till.',
     },
     values: {
       open: 'öppen för alla',

@@ -739,6 +739,7 @@ export const late: LateTranslation = {
       'filters.links': 'Bağlantılar',
       'filters.domains': 'Alan adları',
       'filters.links_act': 'Böyle bir bağlantı içeren mesaj',
+      'previews.on': 'Bağlantıların nereye gittiğini göster',
     },
     hints: {
       access: 'Moderatörler her zaman yazabilir. Hemen geçerli olur.',
@@ -749,6 +750,7 @@ export const late: LateTranslation = {
       'retention.days': '0: süresiz.',
       'filters.words': 'Her satıra bir tane.',
       'filters.domains': 'Her satıra bir tane; alt alan adları da dahildir.',
+      'previews.on': 'Sunucu o zaman üyelerin bağlantı verdiği sayfalara sorar.',
     },
     values: {
       open: 'herkese açık',

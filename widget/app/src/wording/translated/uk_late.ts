@@ -759,6 +759,7 @@ export const late: LateTranslation = {
       'filters.links': 'Посилання',
       'filters.domains': 'Домени',
       'filters.links_act': 'Повідомлення з таким посиланням',
+      'previews.on': 'Показувати, куди ведуть посилання',
     },
     hints: {
       access: 'Модератори можуть писати завжди. Діє одразу.',
@@ -769,6 +770,7 @@ export const late: LateTranslation = {
       'retention.days': '0: завжди.',
       'filters.words': 'По одному в рядку.',
       'filters.domains': 'По одному в рядку; піддомени враховано.',
+      'previews.on': 'Сервер тоді звертається до сторінок, на які посилаються учасники.',
     },
     values: {
       open: 'відкритий для всіх',

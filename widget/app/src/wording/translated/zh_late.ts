@@ -732,6 +732,7 @@ export const late: LateTranslation = {
       'filters.links': '链接',
       'filters.domains': '域名',
       'filters.links_act': '含有这类链接的消息',
+      'previews.on': '显示链接指向的内容',
     },
     hints: {
       access: '管理员始终可以发言。立即生效。',
@@ -742,6 +743,7 @@ export const late: LateTranslation = {
       'retention.days': '0：永久保留。',
       'filters.words': '每行一个。',
       'filters.domains': '每行一个；也包括其子域名。',
+      'previews.on': '服务器会访问成员所发链接的页面。',
     },
     values: {
       open: '对所有人开放',
