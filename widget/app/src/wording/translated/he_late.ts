@@ -823,7 +823,7 @@ export const late: LateTranslation = {
     callIn: name => `שיחה ב־${name}`,
     callStands: count => `שיחה · נוכחים: ${count}`,
     callIsFull: count => `השיחה מלאה, מספר המקומות: ${count}`,
-    inThisCall: 'אתם בשיחה הזאת',
+    inThisCall: 'את/ה בשיחה הזאת',
     joinCall: 'הצטרפות',
     leaveCall: 'עזיבת השיחה',
     hereCount: count => `נוכחים: ${count}`,
@@ -833,14 +833,14 @@ export const late: LateTranslation = {
     states: {
       connecting: 'מתחבר…',
       away: 'החיבור אבד, נא להמתין…',
-      unreachable: 'אין גישה מהרשת שלכם',
-      apart: 'אין חיבור אליכם',
+      unreachable: 'אין גישה מהרשת שלך',
+      apart: 'אין חיבור אליך',
     },
     outs: {
-      left: 'עזבתם את השיחה.',
-      taken_out: 'אתם כבר לא בשיחה הזאת.',
+      left: 'עזבת את השיחה.',
+      taken_out: 'כבר אינך בשיחה הזאת.',
       tooLarge: 'בחדר הזה יש יותר מדי חברים לשיחות.',
-      notAllowed: 'אי אפשר לכם להשתתף בשיחות בחדר הזה.',
+      notAllowed: 'אי אפשר להשתתף בשיחות בחדר הזה.',
     },
   }),
 };

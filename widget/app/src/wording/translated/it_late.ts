@@ -822,14 +822,14 @@ export const late: LateTranslation = {
   groupCall: () => ({
     startCall: 'Avvia una chiamata in questa stanza',
     callIn: name => `Chiamata in ${name}`,
-    callStands: count => `Chiamata · ${count} presenti`,
+    callStands: count => `Chiamata · presenti: ${count}`,
     callIsFull: count => `La chiamata è al completo: ${count} posti`,
     inThisCall: 'Sei in questa chiamata',
     joinCall: 'Partecipa',
     leaveCall: 'Lascia la chiamata',
-    hereCount: count => `${count} presenti`,
+    hereCount: count => `Presenti: ${count}`,
     alone: 'Non c’è ancora nessun altro',
-    cameIn: name => `${name} è entrato nella chiamata.`,
+    cameIn: name => `${name} ora partecipa alla chiamata.`,
     wentOut: name => `${name} ha lasciato la chiamata.`,
     states: {
       connecting: 'Connessione in corso…',

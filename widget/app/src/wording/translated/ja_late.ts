@@ -820,8 +820,8 @@ export const late: LateTranslation = {
     leaveCall: '通話から退出',
     hereCount: count => `${count}人が参加中`,
     alone: 'まだほかに誰もいません',
-    cameIn: name => `${name}さんが通話に参加しました。`,
-    wentOut: name => `${name}さんが通話から退出しました。`,
+    cameIn: name => `${name}が通話に参加しました。`,
+    wentOut: name => `${name}が通話から退出しました。`,
     states: {
       connecting: '接続中…',
       away: '接続が切れました。お待ちください…',

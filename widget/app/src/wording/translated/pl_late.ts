@@ -844,7 +844,7 @@ export const late: LateTranslation = {
   }),
   groupCall: () => ({
     startCall: 'Rozpocznij rozmowę w tym pokoju',
-    callIn: name => `Rozmowa w ${name}`,
+    callIn: name => `Rozmowa w: ${name}`,
     callStands: count => `Rozmowa · obecni: ${count}`,
     callIsFull: count => `Rozmowa jest pełna, liczba miejsc: ${count}`,
     inThisCall: 'Jesteś w tej rozmowie',

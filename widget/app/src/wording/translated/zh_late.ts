@@ -805,7 +805,7 @@ export const late: LateTranslation = {
     levels: { auto: '按时间和活跃度', new: '新成员', basic: '普通', trusted: '受信任' },
   }),
   groupCall: () => ({
-    startCall: '在此聊天室发起通话',
+    startCall: '在此房间发起通话',
     callIn: name => `${name} 中的通话`,
     callStands: count => `通话 · ${count} 人在内`,
     callIsFull: count => `通话已满：最多 ${count} 人`,
@@ -825,8 +825,8 @@ export const late: LateTranslation = {
     outs: {
       left: '你已离开通话。',
       taken_out: '你已不在此通话中。',
-      tooLarge: '此聊天室成员过多，无法通话。',
-      notAllowed: '你不能参加此聊天室的通话。',
+      tooLarge: '此房间成员过多，无法通话。',
+      notAllowed: '你不能参加此房间的通话。',
     },
   }),
 };
