@@ -6,8 +6,8 @@ mod asking;
 use asking::{Directory, NOW, add_site, ask, direct, message, put, say};
 use chat::{
     Append, ChangeMessage, FileId, FileStore, FileType, MessageChange, NewPicture, NewPoll, NewPreview,
-    NewRich, NewRoom, NewSticker, Picture, Post, RoomKind, RoomLimits, RoomName, RoomStore, Seq, Sticker,
-    StickerId, StickerStore, Store, ThreadChange, ThreadStore, UserId,
+    NewRich, NewRoom, NewSticker, Picture, Post, RetentionStore, RoomKind, RoomLimits, RoomName, RoomStore,
+    Seq, Sticker, StickerId, StickerStore, Store, ThreadChange, ThreadStore, Timestamp, Trim, UserId,
 };
 use rusqlite::Connection;
 use store::{Options, Sqlite};
@@ -148,5 +148,40 @@ fn the_picture_of_a_preview_is_a_file_of_the_message() {
     assert!(ask(|done| store.file(id, done)).is_some_and(|row| row.is_posted));
     change(&store, ann, bob, MessageChange::Preview(None));
     assert_eq!(kept(), 0);
+    assert_eq!(store.stale_files(NOW, 9).expect("the store works"), [id], "its bytes go by the sweep");
+}
+
+#[test]
+fn what_is_too_old_takes_its_preview_and_its_sticker_along() {
+    let directory = Directory::quick();
+    let store = open(&directory);
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    say(&store, ann, bob, "1", "https://example.org/");
+    let id = FileId { site, number: 7 };
+    let picture = Picture { width: 4, height: 3, blurhash: "x".into(), has_thumbnail: false };
+    let picture = NewPicture { id, kind: FileType::named("image/png"), bytes: 40, picture };
+    let [url, title, description, name] = ["https://example.org/", "Title", "", ""].map(Box::from);
+    let new = NewPreview { url, title, description, site: name, picture: Some(picture) };
+    change(&store, ann, bob, MessageChange::Preview(Some(Box::new(new))));
+    let sticker = Sticker {
+        id: StickerId { site, number: 5 },
+        series: "Hikers".into(),
+        words: "Hello".into(),
+        kind: FileType::named("image/png"),
+        width: 1,
+        height: 1,
+    };
+    let rich = NewRich { sticker: Some(sticker), ..NewRich::default() }.boxed();
+    let append = Append { rich, ..message(ann, bob, "s", "Hello") };
+    ask(|done| store.append_with_files(append, Vec::new(), done)).expect("one may send it");
+    let old = Trim { before: Some(Timestamp(NOW.0 + 1)), rooms: Vec::new() };
+    assert_eq!(ask(|done| store.trim(site, None, old, 9, done)).removed, 2);
+    let db = Connection::open(directory.file()).expect("a file");
+    let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
+    for table in ["preview", "message_sticker", "message"] {
+        assert_eq!(count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
+    }
+    assert_eq!(count("SELECT bytes FROM file_bytes"), 0, "they count for nobody any more");
     assert_eq!(store.stale_files(NOW, 9).expect("the store works"), [id], "its bytes go by the sweep");
 }
