@@ -11,8 +11,8 @@ use crate::profile::ProfileChange;
 use crate::requests::RequestAnswer;
 use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
 use crate::{
-    Agent, CallAction, ConversationId, DeviceId, FileId, GroupAction, NewPreview, NewRich, Position, Reaction,
-    SendSticker, Seq, SiteId, Sub, ThreadChange, Timestamp,
+    Agent, CallAction, ConversationId, DeviceId, FileId, GroupAction, NewPreview, NewRich, Position,
+    Reaction, SendSticker, Seq, SiteId, Sub, ThreadChange, Timestamp,
 };
 
 /// What a client says first.
