@@ -168,8 +168,8 @@ impl<'a> Drive<'a> {
         let begin = Instant::now();
         let mut quiet_from = begin;
         loop {
-            let traffic = &self.road.traffic;
-            let over = read(&traffic.delivered) + read(&self.road.counts.failed);
+            let (traffic, counts) = (&self.road.traffic, &self.road.counts);
+            let over = read(&traffic.delivered) + read(&counts.failed) + read(&counts.given_up);
             let missing = read(&traffic.sent).saturating_sub(over);
             if missing > 0 {
                 quiet_from = Instant::now();

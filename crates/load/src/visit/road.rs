@@ -36,6 +36,8 @@ pub(super) struct Counts {
     pub(super) gone: AtomicU64,
     /// Requests that will not be answered well.
     pub(super) failed: AtomicU64,
+    /// Questions for whose answers nobody has stayed.
+    pub(super) given_up: AtomicU64,
     /// Of visitors who were let in.
     pub(super) logged_in: AtomicU64,
     pub(super) logged_out: AtomicU64,

@@ -82,6 +82,8 @@ impl Browsers {
         for (_, kind, due) in std::mem::take(&mut socket.asked) {
             if late.is_some_and(|late| due < late) {
                 self.fail(kind, due, "no answer before the page was left");
+            } else {
+                add(&self.road.counts.given_up, 1);
             }
         }
         io.send(&self.out);
