@@ -132,12 +132,14 @@ jq -rs --arg version "$(turnserver --version 2>/dev/null | tail -1)" --arg round
     ["CPU of a packet, µs", "cpu_micros_per_packet", 2], ["CPU of a megabit, ms", "cpu_millis_per_megabit", 3],
     ["packets lost", "lost", 0]][]
    | . as [$what, $key, $digits]
-   | ([$kith[][$key]]) as $ours | ([$coturn[][$key]]) as $theirs
+   | [$kith[][$key] | numbers] as $ours | [$coturn[][$key] | numbers] as $theirs
+   | select(($ours | length) > 0 and ($theirs | length) > 0)
    | ratios($ours; $theirs) as $ratio
    | "| \($what) | \($ours | spread($digits)) | \($theirs | spread($digits)) | \(if ($ratio | length) > 0 then $ratio | spread(2) else "–" end) |"),
   "",
   (["answered_per_second", "cpu_micros_per_answer", "allocations_per_second", "cpu_micros_per_allocation", "user_bytes_per_relay",
     "kernel_bytes_per_relay", "packets_per_second", "cpu_micros_per_packet", "cpu_millis_per_megabit", "lost"][] as $key
-   | [$kith[][$key]] as $ours | [$coturn[][$key]] as $theirs | ratios($ours; $theirs) as $ratio
+   | [$kith[][$key] | numbers] as $ours | [$coturn[][$key] | numbers] as $theirs
+   | select(($ours | length) > 0 and ($theirs | length) > 0) | ratios($ours; $theirs) as $ratio
    | "= \($key) kith \($ours | three) coturn \($theirs | three) ratio \(if ($ratio | length) > 0 then $ratio | three else "none" end)")
 ' "$work/samples"
