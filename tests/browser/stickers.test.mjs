@@ -56,7 +56,8 @@ test('a member sends a sticker, and the other sees it, until the site has it no 
     await asMembers(browser, kith, ['raj'], async elsewhere => {
       await elsewhere.chatWith('Anna Lindqvist');
       await elsewhere.sees(words);
-      assert.equal(await inWidget(elsewhere, '[data-message] .sticker').count(), 1, 'the other one is there');
+      const stickers = inWidget(elsewhere, '[data-message] .sticker');
+      await until(async () => (await stickers.count()) === 1, 'the other one is there');
     });
   });
 });
