@@ -133,6 +133,10 @@ codes! {
     TooManyRooms = "too_many_rooms", 409, 4037, Never;
     /// The only owner of a room that has other members must name another owner first.
     LastOwner = "last_owner", 409, 4038, Never;
+    /// The invitation never was, has ended, is used up, or was taken back; nobody learns which.
+    BadInvitation = "bad_invitation", 404, 4039, Never;
+    /// As many invitations into this room stand as may.
+    TooManyInvitations = "too_many_invitations", 409, 4045, Never;
     /// No such call, or one's session has no part in it, or it is not at the point at which this can be said.
     NoSuchCall = "no_such_call", 404, 4040, Never;
     /// One is in a call already.

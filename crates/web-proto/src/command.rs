@@ -370,6 +370,45 @@ pub enum Command<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
+    /// Make an invitation into a room, for whoever has its code. Answered by `link`.
+    MakeLink {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        /// After so many it ends, 1 to 8,760; left out: a week.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hours: Option<u32>,
+        /// So many may come by it, 1 to 10,000; left out: as many as the room takes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uses: Option<u32>,
+    },
+    /// The invitations into a room that stand: all for who keeps order there, else one's own. Answered by `links`.
+    Links {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+    },
+    /// End an invitation. Answered by `links`, also if it has ended already.
+    TakeBackLink {
+        rid: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        /// `code` of the list.
+        #[serde(borrow)]
+        code: Cow<'a, str>,
+    },
+    /// What one is invited into, and by whom. Answered by `invitation`.
+    OpenLink {
+        rid: u64,
+        #[serde(borrow)]
+        code: Cow<'a, str>,
+    },
+    /// Become a member by an invitation. Answered by `conversation`, also if one is a member already: then nothing is used up.
+    JoinLink {
+        rid: u64,
+        #[serde(borrow)]
+        code: Cow<'a, str>,
+    },
     /// A page of the directory of the site's public and announcement rooms, by name.
     Rooms {
         rid: u64,

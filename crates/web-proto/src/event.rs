@@ -230,6 +230,28 @@ pub enum Event<'a> {
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         next: Option<Cow<'a, str>>,
     },
+    /// Answer to `make_link`.
+    Link {
+        re: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow, flatten)]
+        link: Link<'a>,
+    },
+    /// Answer to `links` and `take_back_link`: at most 50, newest first.
+    Links {
+        re: u64,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        #[serde(borrow)]
+        links: Vec<Link<'a>>,
+    },
+    /// Answer to `open_link`.
+    Invitation {
+        re: u64,
+        #[serde(borrow, flatten)]
+        invitation: Box<Invitation<'a>>,
+    },
     /// Answer to `rooms`.
     Rooms {
         re: u64,
@@ -1214,4 +1236,46 @@ pub struct Listed<'a> {
     pub conversation: Cow<'a, str>,
     #[serde(borrow)]
     pub room: Room<'a>,
+}
+
+/// An invitation into a room, as those see it who may take it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Link<'a> {
+    /// Whoever has it may come in: 22 characters of `[A-Za-z0-9_-]`.
+    #[serde(borrow)]
+    pub code: Cow<'a, str>,
+    /// Id of the user who has made it.
+    #[serde(borrow)]
+    pub by: Cow<'a, str>,
+    /// Unix milliseconds of its end.
+    pub until: u64,
+    /// So many may come by it; absent: as many as the room takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<u32>,
+    /// So many have come.
+    pub used: u32,
+}
+
+/// What one is invited into.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Invitation<'a> {
+    /// Absent: one is no member yet.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    pub kind: RoomKind,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub avatar: Option<Cow<'a, str>>,
+    /// How many members the room has.
+    pub members: u64,
+    /// Who invites, without a presence.
+    #[serde(borrow)]
+    pub by: Person<'a>,
+    /// Unix milliseconds of its end.
+    pub until: u64,
 }

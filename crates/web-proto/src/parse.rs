@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Every `t` of a command.
-const NAMES: [&str; 56] = [
+const NAMES: [&str; 61] = [
     "hello",
     "send",
     "poll",
@@ -51,6 +51,11 @@ const NAMES: [&str; 56] = [
     "leave",
     "member",
     "members",
+    "make_link",
+    "links",
+    "take_back_link",
+    "open_link",
+    "join_link",
     "rooms",
     "request",
     "report",

@@ -79,6 +79,8 @@ fn file() -> String {
     declare::<Room<'_>>(&mut out);
     declare::<Member<'_>>(&mut out);
     declare::<Listed<'_>>(&mut out);
+    declare::<Link<'_>>(&mut out);
+    declare::<Invitation<'_>>(&mut out);
     declare::<Message<'_>>(&mut out);
     declare::<Reaction<'_>>(&mut out);
     declare::<Poll<'_>>(&mut out);

@@ -281,6 +281,17 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         (any::<u64>(), text(), opt(), opt(), limit()).prop_map(|(rid, conversation, query, after, limit)| {
             Command::Members { rid, conversation, query, after, limit }
         }),
+        (any::<u64>(), text(), limit(), limit()).prop_map(|(rid, conversation, hours, uses)| {
+            Command::MakeLink { rid, conversation, hours, uses }
+        }),
+        (any::<u64>(), text()).prop_map(|(rid, conversation)| Command::Links { rid, conversation }),
+        (any::<u64>(), text(), text()).prop_map(|(rid, conversation, code)| Command::TakeBackLink {
+            rid,
+            conversation,
+            code
+        }),
+        (any::<u64>(), text()).prop_map(|(rid, code)| Command::OpenLink { rid, code }),
+        (any::<u64>(), text()).prop_map(|(rid, code)| Command::JoinLink { rid, code }),
         (any::<u64>(), opt(), opt(), limit()).prop_map(|(rid, query, after, limit)| Command::Rooms {
             rid,
             query,
@@ -451,6 +462,18 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             members,
             next
         }),
+        (any::<u64>(), text(), link()).prop_map(|(re, conversation, link)| Event::Link {
+            re,
+            conversation,
+            link
+        }),
+        (any::<u64>(), text(), vec(link(), 0..3)).prop_map(|(re, conversation, links)| Event::Links {
+            re,
+            conversation,
+            links
+        }),
+        (any::<u64>(), invitation())
+            .prop_map(|(re, invitation)| Event::Invitation { re, invitation: Box::new(invitation) }),
         (any::<u64>(), vec((text(), room()), 0..3), opt()).prop_map(|(re, rooms, next)| {
             let listed = |(conversation, room)| Listed { conversation, room };
             Event::Rooms { re, rooms: rooms.into_iter().map(listed).collect(), next }
@@ -843,6 +866,32 @@ fn left() -> impl Strategy<Value = Left<'static>> {
 fn room_kind() -> impl Strategy<Value = RoomKind> {
     use RoomKind::*;
     prop::sample::select(vec![Public, Private, Announcement])
+}
+
+fn link() -> impl Strategy<Value = Link<'static>> {
+    (text(), text(), any::<u64>(), limit(), any::<u32>()).prop_map(|(code, by, until, uses, used)| Link {
+        code,
+        by,
+        until,
+        uses,
+        used,
+    })
+}
+
+fn invitation() -> impl Strategy<Value = Invitation<'static>> {
+    let room = (text(), room_kind(), opt(), opt(), any::<u64>());
+    (opt(), room, person(), any::<u64>()).prop_map(
+        |(conversation, (name, kind, topic, avatar, members), by, until)| Invitation {
+            conversation,
+            name,
+            kind,
+            topic,
+            avatar,
+            members,
+            by,
+            until,
+        },
+    )
 }
 
 fn role() -> impl Strategy<Value = Role> {

@@ -339,6 +339,37 @@ export type Command =
       limit?: number;
     }
   | {
+      t: "make_link";
+      rid: number;
+      conversation: string;
+      /** After so many it ends, 1 to 8,760; left out: a week. */
+      hours?: number;
+      /** So many may come by it, 1 to 10,000; left out: as many as the room takes. */
+      uses?: number;
+    }
+  | {
+      t: "links";
+      rid: number;
+      conversation: string;
+    }
+  | {
+      t: "take_back_link";
+      rid: number;
+      conversation: string;
+      /** `code` of the list. */
+      code: string;
+    }
+  | {
+      t: "open_link";
+      rid: number;
+      code: string;
+    }
+  | {
+      t: "join_link";
+      rid: number;
+      code: string;
+    }
+  | {
       t: "rooms";
       rid: number;
       /** Case-insensitive start of the name. */
@@ -981,6 +1012,43 @@ export type Event =
       next?: string;
     }
   | {
+      t: "link";
+      re: number;
+      conversation: string;
+      /** Whoever has it may come in: 22 characters of `[A-Za-z0-9_-]`. */
+      code: string;
+      /** Id of the user who has made it. */
+      by: string;
+      /** Unix milliseconds of its end. */
+      until: number;
+      /** So many may come by it; absent: as many as the room takes. */
+      uses?: number;
+      /** So many have come. */
+      used: number;
+    }
+  | {
+      t: "links";
+      re: number;
+      conversation: string;
+      links: Array<Link>;
+    }
+  | {
+      t: "invitation";
+      re: number;
+      /** Absent: one is no member yet. */
+      conversation?: string;
+      name: string;
+      kind: RoomKind;
+      topic?: string;
+      avatar?: string;
+      /** How many members the room has. */
+      members: number;
+      /** Who invites, without a presence. */
+      by: Person;
+      /** Unix milliseconds of its end. */
+      until: number;
+    }
+  | {
       t: "rooms";
       re: number;
       rooms: Array<Listed>;
@@ -1417,6 +1485,36 @@ export type Listed = {
   room: Room;
 };
 
+/** An invitation into a room, as those see it who may take it back. */
+export type Link = {
+  /** Whoever has it may come in: 22 characters of `[A-Za-z0-9_-]`. */
+  code: string;
+  /** Id of the user who has made it. */
+  by: string;
+  /** Unix milliseconds of its end. */
+  until: number;
+  /** So many may come by it; absent: as many as the room takes. */
+  uses?: number;
+  /** So many have come. */
+  used: number;
+};
+
+/** What one is invited into. */
+export type Invitation = {
+  /** Absent: one is no member yet. */
+  conversation?: string;
+  name: string;
+  kind: RoomKind;
+  topic?: string;
+  avatar?: string;
+  /** How many members the room has. */
+  members: number;
+  /** Who invites, without a presence. */
+  by: Person;
+  /** Unix milliseconds of its end. */
+  until: number;
+};
+
 /** A message as stored. */
 export type Message = {
   conversation: string;
@@ -1822,7 +1920,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "no_such_call" | "in_call" | "call_full" | "room_too_large" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "removed" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "bad_invitation" | "too_many_invitations" | "no_such_call" | "in_call" | "call_full" | "room_too_large" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "removed" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -1869,6 +1967,8 @@ export const COMES_BACK = {
   room_full: "never",
   too_many_rooms: "never",
   last_owner: "never",
+  bad_invitation: "never",
+  too_many_invitations: "never",
   no_such_call: "never",
   in_call: "never",
   call_full: "never",
@@ -1946,6 +2046,8 @@ export const HTTP_STATUS = {
   room_full: 409,
   too_many_rooms: 409,
   last_owner: 409,
+  bad_invitation: 404,
+  too_many_invitations: 409,
   no_such_call: 404,
   in_call: 409,
   call_full: 409,
@@ -2023,6 +2125,8 @@ export const CLOSE_CODE = {
   room_full: 4036,
   too_many_rooms: 4037,
   last_owner: 4038,
+  bad_invitation: 4039,
+  too_many_invitations: 4045,
   no_such_call: 4040,
   in_call: 4041,
   call_full: 4042,
