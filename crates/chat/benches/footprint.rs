@@ -710,6 +710,45 @@ impl StickerStore for Blank {
     }
 }
 
+impl LinkStore for Blank {
+    fn make_link(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: NewLink,
+        _: Timestamp,
+        done: Done<Result<RoomLink, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn links(&self, _: ConversationId, _: UserId, _: Timestamp, done: Done<Result<Vec<RoomLink>, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn take_back_link(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: LinkCode,
+        _: Timestamp,
+        done: Done<Result<Vec<RoomLink>, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn open_link(&self, _: LinkCode, _: UserId, _: Timestamp, done: Done<Result<Box<Invited>, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn join_link(
+        &self,
+        _: LinkCode,
+        _: UserId,
+        _: RoomLimits,
+        _: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
 impl ProfileStore for Blank {
     fn profile(&self, _: UserId, _: Sub, done: Done<Option<ProfileView>>) {
         done(Err(StoreError::Overloaded));

@@ -9,7 +9,7 @@ use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
 use crate::notify::NotifyChange;
 use crate::profile::ProfileChange;
 use crate::requests::RequestAnswer;
-use crate::room::{MemberAction, PageKey, RoomChange, RoomKind, RoomName};
+use crate::room::{LinkCode, MemberAction, PageKey, RoomChange, RoomKind, RoomName};
 use crate::{
     Agent, CallAction, ConversationId, DeviceId, FileId, GroupAction, NewPreview, NewRich, Position,
     Reaction, SendSticker, Seq, SiteId, Sub, ThreadChange, Timestamp,
@@ -186,6 +186,32 @@ pub enum Command {
         conversation: ConversationId,
         query: Option<String>,
         page: PageOf,
+    },
+    /// An invitation into a room, for whoever has its code.
+    MakeLink {
+        re: u64,
+        conversation: ConversationId,
+        hours: Option<u32>,
+        uses: Option<u32>,
+    },
+    /// Those that stand.
+    Links {
+        re: u64,
+        conversation: ConversationId,
+    },
+    TakeBackLink {
+        re: u64,
+        conversation: ConversationId,
+        code: LinkCode,
+    },
+    /// What it invites into.
+    OpenLink {
+        re: u64,
+        code: LinkCode,
+    },
+    JoinLink {
+        re: u64,
+        code: LinkCode,
     },
     Rooms {
         re: u64,
@@ -506,6 +532,11 @@ impl Command {
             | Command::Leave { re, .. }
             | Command::Member { re, .. }
             | Command::Members { re, .. }
+            | Command::MakeLink { re, .. }
+            | Command::Links { re, .. }
+            | Command::TakeBackLink { re, .. }
+            | Command::OpenLink { re, .. }
+            | Command::JoinLink { re, .. }
             | Command::Rooms { re, .. }
             | Command::AnswerRequest { re, .. }
             | Command::Report { re, .. }
@@ -561,6 +592,11 @@ impl std::fmt::Debug for Command {
             Command::Leave { .. } => "Leave",
             Command::Member { .. } => "Member",
             Command::Members { .. } => "Members",
+            Command::MakeLink { .. } => "MakeLink",
+            Command::Links { .. } => "Links",
+            Command::TakeBackLink { .. } => "TakeBackLink",
+            Command::OpenLink { .. } => "OpenLink",
+            Command::JoinLink { .. } => "JoinLink",
             Command::Rooms { .. } => "Rooms",
             Command::AnswerRequest { .. } => "AnswerRequest",
             Command::Report { .. } => "Report",

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::held::Held;
 use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteRole, SiteState};
 use crate::requests::Request;
-use crate::room::{LeftReason, Role, Room, Standing};
+use crate::room::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
 use crate::{
     CallEvent, ConversationId, File, GroupEvent, KnownDevice, Limits, NotifySettings, Position, ProfileCard,
     Reaction, Refusal, Rich, Seq, SessionId, SetPresence, Sticker, Sub, Thread, Timestamp, UserId,
@@ -134,6 +134,22 @@ pub enum Event {
         re: u64,
         members: Vec<Member>,
         next: Option<String>,
+    },
+    /// It was made.
+    Link {
+        re: u64,
+        conversation: ConversationId,
+        link: RoomLink,
+    },
+    /// Those that stand, newest first.
+    Links {
+        re: u64,
+        conversation: ConversationId,
+        links: Vec<RoomLink>,
+    },
+    Invitation {
+        re: u64,
+        invitation: Box<Invitation>,
     },
     Rooms {
         re: u64,
@@ -313,6 +329,9 @@ impl Event {
             | Event::Conversations { .. }
             | Event::Member { .. }
             | Event::Members { .. }
+            | Event::Link { .. }
+            | Event::Links { .. }
+            | Event::Invitation { .. }
             | Event::Rooms { .. }
             | Event::History { .. }
             | Event::Pins { .. }

@@ -131,9 +131,10 @@ pub use requests::{
 pub use retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, Trimmed};
 pub use rich::{InThread, NewRich, Replies, Rich};
 pub use room::{
-    Act, EVERYBODY, Joined, LeftReason, MOST_MENTIONED, MemberAction, MemberChanged, MemberRow, MembersPage,
-    NewRoom, PageKey, Post, Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomName,
-    RoomStore, RoomsPage, Rules, Standing, may, may_as_site_moderator, mentioned,
+    Act, EVERYBODY, Invitation, Invited, Joined, LeftReason, LinkCode, LinkStore, MOST_LINKS, MOST_MENTIONED,
+    MemberAction, MemberChanged, MemberRow, MembersPage, NewLink, NewRoom, PageKey, Post, Posted, Role, Room,
+    RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink, RoomName, RoomStore, RoomsPage, Rules, Standing,
+    keeps_links, may, may_as_site_moderator, may_make_link, mentioned,
 };
 pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};

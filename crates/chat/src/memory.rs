@@ -4,6 +4,7 @@ mod device;
 mod erase;
 mod export;
 mod files;
+mod links;
 mod merge;
 mod notify;
 mod profile;
@@ -476,6 +477,7 @@ impl Store for MemoryStore {
         if !settings.members.rename {
             inner.tables.unname_all(site);
         }
+        inner.tables.end_links(site);
         inner.tables.revision += 1;
         Ok(true)
     }

@@ -178,7 +178,7 @@ pub(crate) struct Asker {
 
 impl Node {
     /// Reads the sites from the store; where that fails, they come with the first
-    /// [`refresh_sites`](Self::refresh_sites) that works. `rng_seed` makes guests' names and the moments at
+    /// [`refresh_sites`](Self::refresh_sites) that works. `rng_seed` makes guests' names, codes of invitations, and the moments at
     /// which clients come back after [`goodbye`](Self::goodbye); it must be unpredictable.
     pub fn new(
         config: NodeConfig,
@@ -343,6 +343,15 @@ impl Node {
             Command::Members { re, conversation, query, page } => {
                 inner.list_members(asker, re, conversation, query, page);
             }
+            Command::MakeLink { re, conversation, hours, uses } => {
+                inner.make_link(&asker, re, conversation, hours, uses, now);
+            }
+            Command::Links { re, conversation } => inner.list_links(&asker, re, conversation, now),
+            Command::TakeBackLink { re, conversation, code } => {
+                inner.take_back_link(&asker, re, conversation, code, now);
+            }
+            Command::OpenLink { re, code } => inner.open_link(&asker, re, code, now),
+            Command::JoinLink { re, code } => inner.join_link(&asker, re, code, now),
             Command::Rooms { re, query, page } => inner.list_rooms(&asker, re, query, page),
             Command::AnswerRequest { re, conversation, answer } => {
                 inner.answer_request(asker, re, conversation, answer);

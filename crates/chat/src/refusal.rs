@@ -61,6 +61,10 @@ pub enum Refusal {
     RoomFull,
     #[error("one is in as many rooms, or owns as many, as one may")]
     TooManyRooms,
+    #[error("no such invitation, or not any more")]
+    BadInvitation,
+    #[error("as many invitations into this room stand as may")]
+    TooManyInvitations,
     #[error("the only owner of a room with other members must name another owner first")]
     LastOwner,
     #[error("no such call, or this session has no part in it, or it is not at this point")]
@@ -125,7 +129,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 59] = [
+    pub const WORDS: [&'static str; 61] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -185,6 +189,8 @@ impl Refusal {
         "no_such_sticker",
         "call_full",
         "room_too_large",
+        "bad_invitation",
+        "too_many_invitations",
     ];
 
     pub fn word(self) -> &'static str {
@@ -252,6 +258,8 @@ impl Refusal {
             Refusal::NoSuchSticker => 56,
             Refusal::CallFull => 57,
             Refusal::RoomTooLarge => 58,
+            Refusal::BadInvitation => 59,
+            Refusal::TooManyInvitations => 60,
         }
     }
 }

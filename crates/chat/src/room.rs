@@ -5,6 +5,7 @@
 //! must know to tell of a message comes with the answer of the store.
 
 mod administer;
+mod link;
 mod list;
 mod mention;
 mod port;
@@ -14,6 +15,9 @@ mod view;
 
 use std::sync::Arc;
 
+pub use link::{
+    Invitation, Invited, LinkCode, LinkStore, MOST_LINKS, NewLink, RoomLink, keeps_links, may_make_link,
+};
 pub use mention::{EVERYBODY, MOST_MENTIONED, mentioned};
 pub use port::{
     Joined, MemberChanged, MemberRow, MembersPage, NewRoom, Post, Posted, RoomChanged, RoomStore, RoomsPage,

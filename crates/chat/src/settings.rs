@@ -21,6 +21,7 @@ pub struct Settings {
     pub filters: Filters,
     pub calls: Calls,
     pub members: Members,
+    pub invitations: Invitations,
     pub retention: Retention,
     pub previews: Previews,
 }
@@ -82,6 +83,14 @@ impl Default for Members {
     fn default() -> Members {
         Members { rename: false, remove: false, devices: false, deleted_name: "Deleted user".to_owned() }
     }
+}
+
+/// Links by which people come into rooms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Invitations {
+    /// Only who owns or moderates a room makes links into it, and those of others end. Else who may invite there.
+    pub moderators_only: bool,
 }
 
 /// Links in messages: the server asks the page what it is.

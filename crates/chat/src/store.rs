@@ -21,7 +21,7 @@ use crate::privacy::Privacy;
 use crate::profile::ProfileStore;
 use crate::requests::{Request, RequestStore};
 use crate::retention::RetentionStore;
-use crate::room::{LeftReason, Role, Room, RoomStore};
+use crate::room::{LeftReason, LinkStore, Role, Room, RoomStore};
 use crate::{
     ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
     NewRich, Position, Reactions, Refusal, Rich, Secret, Seq, SetPresence, Site, SiteId, StickerStore, Sub,
@@ -49,6 +49,7 @@ pub enum StoreError {
 /// what is written here.
 pub trait Store:
     RoomStore
+    + LinkStore
     + RequestStore
     + HeldStore
     + ModerationStore

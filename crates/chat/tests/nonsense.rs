@@ -65,6 +65,9 @@ fn answers(command: &Command, event: &Event) -> bool {
             | Event::Thread { .. }
             | Event::Threads { .. }
             | Event::Stickers { .. }
+            | Event::Link { .. }
+            | Event::Links { .. }
+            | Event::Invitation { .. }
             | Event::Changes { .. }
             | Event::TokenOk { .. },
         ) => true,
@@ -73,8 +76,9 @@ fn answers(command: &Command, event: &Event) -> bool {
 }
 
 fn any_command(rng: &mut StdRng, re: u64) -> Command {
-    match rng.random_range(0..18) {
+    match rng.random_range(0..19) {
         16 | 17 => any_rich(rng, re),
+        18 => any_link(rng, re),
         0 => Command::Send {
             client_id: any_text(rng).into(),
             to: any_to(rng),
@@ -181,6 +185,24 @@ fn any_rich(rng: &mut StdRng, re: u64) -> Command {
                 rich: NewRich { poll, thread, ..NewRich::default() }.boxed(),
             }
         }
+    }
+}
+
+/// Rooms that are made, and invitations, most of them into rooms that are not there.
+fn any_link(rng: &mut StdRng, re: u64) -> Command {
+    let conversation = match rng.random_bool(0.5) {
+        true => ConversationId::room(SiteId(1), rng.random_range(0..3)),
+        false => any_conversation(rng),
+    };
+    let code = LinkCode::of([any_number(rng) as u8; 16]);
+    let any = |rng: &mut StdRng| rng.random_bool(0.5).then(|| any_number(rng) as u32);
+    match rng.random_range(0..6) {
+        0 => Command::CreateRoom { re, name: "a".into(), kind: RoomKind::Public, topic: None },
+        1 => Command::MakeLink { re, conversation, hours: any(rng), uses: any(rng) },
+        2 => Command::Links { re, conversation },
+        3 => Command::TakeBackLink { re, conversation, code },
+        4 => Command::OpenLink { re, code },
+        _ => Command::JoinLink { re, code },
     }
 }
 

@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0015_guard.sql"),
     include_str!("../migrations/sqlite/0016_previews.sql"),
     include_str!("../migrations/sqlite/0017_stickers.sql"),
+    include_str!("../migrations/sqlite/0018_room_links.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -2,6 +2,7 @@
 
 pub(crate) mod change;
 pub(crate) mod known_members;
+pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod member;
 mod port;

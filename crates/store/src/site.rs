@@ -6,6 +6,7 @@ use chat::{Mode, Secret, SecretKind, Settings, Site, SiteId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::fault::Outcome;
+use crate::room::link;
 use crate::{meta, user};
 
 // ---- writes ----
@@ -71,6 +72,7 @@ pub(crate) fn set_settings(db: &mut Connection, site: SiteId, settings: &Setting
         if !settings.members.rename {
             user::unname_all(&transaction, site)?;
         }
+        link::end_on_site(&transaction, site, settings.invitations)?;
         meta::bump_revision(&transaction)?;
     }
     transaction.commit()?;
@@ -178,6 +180,7 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("erasure", "user"),
         ("merged_guest", "sub"),
         ("conversation", "key"),
+        ("room_link", "code"),
         ("mention", "room, user, seq"),
         ("membership", "user, room"),
         ("room", "key"),

@@ -133,6 +133,9 @@ pub(crate) fn set_banned(db: &Connection, user: UserId, banned: bool) -> Outcome
     if found {
         meta::bump_revision(db)?;
     }
+    if banned {
+        room::link::end_of_user(db, user)?;
+    }
     Ok(found)
 }
 

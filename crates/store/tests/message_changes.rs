@@ -4,8 +4,8 @@ mod asking;
 
 use asking::{Directory, NOW, add_site, ask, direct, put, say, site};
 use chat::{
-    ChangeMessage, MessageChange, NAMED, NewRoom, Post, Reaction, RoomKind, RoomLimits, RoomName, RoomStore,
-    Seq, SiteId, Store, UserId,
+    ChangeMessage, LinkCode, LinkStore, MessageChange, NAMED, NewLink, NewRoom, Post, Reaction, RoomKind,
+    RoomLimits, RoomName, RoomStore, Seq, SiteId, Store, Timestamp, UserId,
 };
 use rusqlite::Connection;
 use store::{Options, Sqlite};
@@ -84,6 +84,8 @@ fn write_in_a_room(store: &Sqlite, ann: UserId, bob: UserId) {
     let room = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
     let room = ask(|done| store.create_room(ann, room, limits, NOW, done)).expect("she may").row.id;
     assert!(ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).is_ok());
+    let link = NewLink { code: LinkCode::of([7; 16]), until: Timestamp(NOW.0 + 1), uses: None };
+    assert!(ask(|done| store.make_link(room, ann, link, NOW, done)).is_ok());
     let (room, client_id, body) = (RoomName::Id(room), "in a room".into(), "@bob @room".into());
     let post =
         Post { room, from: ann, client_id, body, time: NOW, reply_to: None, files: Vec::new(), rich: None };

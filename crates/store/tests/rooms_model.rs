@@ -5,9 +5,9 @@ mod asking;
 use asking::{Directory, NOW, add_site, ask, profile, put, since};
 use chat::memory::MemoryStore;
 use chat::{
-    ChangeMessage, ConversationChange, ConversationId, MemberAction, MessageChange, NewRoom, PageKey,
-    Position, Post, Reaction, Role, RoomChange, RoomKind, RoomLimits, RoomName, Seq, Store, Timestamp,
-    UserId,
+    ChangeMessage, ConversationChange, ConversationId, LinkCode, MemberAction, MessageChange, NewLink,
+    NewRoom, PageKey, Position, Post, Reaction, Role, RoomChange, RoomKind, RoomLimits, RoomName, Seq,
+    Settings, Store, Timestamp, UserId,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -26,6 +26,7 @@ struct Pair {
     stranger: UserId,
     now: u64,
     position: [Position; 2],
+    links: u64,
     _directory: Directory,
 }
 
@@ -54,7 +55,7 @@ impl Pair {
         });
         assert_eq!(users, same);
         let position = [memory, sqlite];
-        Pair { stores, users, stranger, now: NOW.0, position, _directory: directory }
+        Pair { stores, users, stranger, now: NOW.0, position, links: 0, _directory: directory }
     }
 
     /// The same question to both; the answers are the same but for the epoch.
@@ -82,7 +83,8 @@ impl Pair {
         self.now += rng.random_range(1..2_000);
         let now = Timestamp(self.now);
         let (user, other, room, name) = (self.user(rng), self.user(rng), self.room(rng), self.name(rng));
-        match rng.random_range(0..16) {
+        match rng.random_range(0..20) {
+            16..=18 => self.link(rng, what),
             0 => {
                 let kind = kind(rng);
                 let new = || NewRoom { name: format!("Room {kind:?}").into(), kind, topic: None };
@@ -160,6 +162,30 @@ impl Pair {
         self.look(rng, what);
     }
 
+    /// An invitation is made, taken back or used.
+    fn link(&mut self, rng: &mut StdRng, what: &str) {
+        let (user, room, now) = (self.user(rng), self.room(rng), Timestamp(self.now));
+        let old = LinkCode::of(u128::from(rng.random_range(0..=self.links)).to_be_bytes());
+        match rng.random_range(0..9) {
+            8 => {
+                let mut settings = Settings::default();
+                settings.invitations.moderators_only = rng.random_bool(0.3);
+                self.both(what, |store| say(store.set_settings(user.site, &settings)));
+            }
+            0..=3 => {
+                self.links += 1;
+                let new = NewLink {
+                    code: LinkCode::of(u128::from(self.links).to_be_bytes()),
+                    until: Timestamp(now.0 + rng.random_range(1..100_000)),
+                    uses: rng.random_bool(0.5).then(|| rng.random_range(1..3)),
+                };
+                self.both(what, |store| say(ask(|done| store.make_link(room, user, new, now, done))));
+            }
+            4 => self.both(what, |store| say(ask(|done| store.take_back_link(room, user, old, now, done)))),
+            _ => self.both(what, |store| say(ask(|done| store.join_link(old, user, LIMITS, now, done)))),
+        }
+    }
+
     /// Some device has seen everything until now.
     fn remember(&mut self, rng: &mut StdRng) {
         let user = self.user(rng);
@@ -171,7 +197,11 @@ impl Pair {
     fn look(&self, rng: &mut StdRng, what: &str) {
         let (user, room, name) = (self.user(rng), self.room(rng), self.name(rng));
         let (limit, query) = (rng.random_range(1..4u32), rng.random_bool(0.5).then(|| "d".to_owned()));
-        match rng.random_range(0..6) {
+        let code = LinkCode::of(u128::from(rng.random_range(0..=self.links)).to_be_bytes());
+        let now = Timestamp(self.now);
+        match rng.random_range(0..8) {
+            6 => self.both(what, |store| say(ask(|done| store.links(room, user, now, done)))),
+            7 => self.both(what, |store| say(ask(|done| store.open_link(code, user, now, done)))),
             0 => {
                 use chat::ConversationList::{Archived, Main, Mentions, Unread};
                 let list = [Main, Archived, Unread, Mentions][limit as usize];

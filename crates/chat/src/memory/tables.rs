@@ -6,6 +6,7 @@ mod erase;
 mod export;
 mod files;
 mod held;
+mod links;
 mod merge;
 mod moderation;
 mod notify;
@@ -65,6 +66,8 @@ pub(super) struct Tables {
     erasures: BTreeMap<UserId, erase::Left>,
     /// In the order in which they came.
     pub(super) stickers: Vec<NewSticker>,
+    /// Oldest first.
+    links: Vec<links::Entry>,
 }
 
 struct Conversation {
@@ -159,6 +162,9 @@ impl Tables {
     pub(super) fn set_banned(&mut self, user: UserId, banned: bool) -> bool {
         let Some(row) = self.users.get_mut(&user) else { return false };
         row.banned = banned;
+        if banned {
+            self.links.retain(|entry| entry.by != user);
+        }
         self.revision += 1;
         true
     }
@@ -614,6 +620,7 @@ impl Tables {
         self.trimmed.retain(|id, _| id.site != site);
         self.erasures.retain(|user, _| user.site != site);
         self.stickers.retain(|one| one.sticker.id.site != site);
+        self.links.retain(|entry| entry.room.site != site);
         self.revision += u64::from(was);
         was
     }

@@ -66,7 +66,12 @@ impl Inner {
         self.store.join_room(room, session.user, self.config.limits.rooms, now, Box::new(done));
     }
 
-    fn joined(&self, session: SessionId, re: u64, outcome: Result<Result<Joined, Refusal>, StoreError>) {
+    pub(super) fn joined(
+        &self,
+        session: SessionId,
+        re: u64,
+        outcome: Result<Result<Joined, Refusal>, StoreError>,
+    ) {
         let Joined { row, position, before } = match outcome.map_err(unavailable).flatten() {
             Ok(joined) => joined,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),

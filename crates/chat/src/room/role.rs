@@ -27,6 +27,8 @@ pub enum Act {
     /// Its messages, and what it is.
     Read,
     Join,
+    /// The same by an invitation that stands.
+    JoinByLink,
     Leave,
     /// Its members.
     List,
@@ -86,11 +88,12 @@ pub fn may_as_site_moderator(act: Act, room: Rules) -> Result<(), Refusal> {
     }
 }
 
-/// The table. A private room does not exist for those who are not in it.
+/// The table. A private room does not exist for those who are not in it, and have no invitation.
 pub fn may(who: Standing, act: Act, room: Rules) -> Result<(), Refusal> {
     match who {
         Standing::In(role) => member_may(role, act, room),
         Standing::Banned => Err(Refusal::RoomBanned),
+        Standing::Out if act == Act::JoinByLink => Ok(()),
         Standing::Out if room.kind == RoomKind::Private => Err(Refusal::NoSuchConversation),
         Standing::Out => match act {
             Act::Read | Act::Join => Ok(()),
@@ -102,7 +105,7 @@ pub fn may(who: Standing, act: Act, room: Rules) -> Result<(), Refusal> {
 fn member_may(role: Role, act: Act, room: Rules) -> Result<(), Refusal> {
     let keeps_order = role >= Role::Moderator;
     let allowed = match act {
-        Act::Read | Act::Join | Act::Leave | Act::List | Act::TakeBack => true,
+        Act::Read | Act::Join | Act::JoinByLink | Act::Leave | Act::List | Act::TakeBack => true,
         Act::Post | Act::React => return member_may_write(role, act, room),
         Act::CallAll | Act::Tidy | Act::Configure => keeps_order,
         // Whoever was banned is let in by an `unban` first, so that nobody does by mistake what somebody else undid.
@@ -180,6 +183,9 @@ mod tests {
                 check(act, room, &format!("yes yes yes yes yes {no}"));
             }
             check(act, HIDDEN, &format!("yes yes yes yes no_such_conversation {no}"));
+        }
+        for room in [OPEN, HIDDEN, NEWS, FROZEN, SLOW] {
+            check(Act::JoinByLink, room, &format!("yes yes yes yes yes {no}"));
         }
         for act in [Act::Leave, Act::List, Act::TakeBack] {
             for room in [OPEN, NEWS, FROZEN, SLOW] {

@@ -9,7 +9,7 @@ use crate::writer::Batch;
 use crate::{file, user};
 
 /// Tables in which a user has a few rows of their own.
-const OWN: [&str; 11] = [
+const OWN: [&str; 12] = [
     "device",
     "thread_follow",
     "push_device",
@@ -21,6 +21,7 @@ const OWN: [&str; 11] = [
     "held_message",
     "device_ban",
     "sanction",
+    "room_link",
 ];
 
 pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Option<Erased>> {

@@ -9,7 +9,7 @@ use chat::{
 };
 use rusqlite::{Connection, params};
 
-use super::{MemberState, RoomRow, allowed, kind_code, load, member, membership, one, standing};
+use super::{MemberState, RoomRow, allowed, kind_code, link, load, member, membership, one, standing};
 use crate::fault::{Fault, Outcome};
 use crate::marks::{self, Marked};
 use crate::message::Newest;
@@ -117,6 +117,9 @@ pub(crate) fn change(
     let mut members = Arc::default();
     if after != *before.room {
         save(batch, id, &after)?;
+        if after.kind != before.room.kind {
+            link::end_in_room(batch.db, id, after.rules(Timestamp(0), Timestamp(0)))?;
+        }
         record(batch.db, id, by, change, now)?;
         members = batch.members.of(batch.db, id)?;
     }

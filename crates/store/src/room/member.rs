@@ -6,7 +6,7 @@ use chat::{
 };
 use rusqlite::{Connection, params};
 
-use super::{MemberState, Membership, RoomRow, allowed, find, membership, one, standing};
+use super::{MemberState, Membership, RoomRow, allowed, find, link, membership, one, standing};
 use crate::fault::{Fault, Outcome};
 use crate::marks::Marks;
 use crate::moderation::audit;
@@ -233,6 +233,9 @@ pub(crate) fn put(
         _ => fresh,
     };
     save(batch.db, room.id, user, &row)?;
+    if was_in {
+        link::end_of_member(batch.db, room.id, user, state.standing(), room.rules())?;
+    }
     if is_in != was_in {
         let sql = "UPDATE room SET members = members + ?3 WHERE site = ?1 AND key = ?2";
         let step = if is_in { 1 } else { -1 };

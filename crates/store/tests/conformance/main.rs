@@ -10,6 +10,7 @@ mod erase;
 mod export;
 mod files;
 mod guard;
+mod links;
 mod merge;
 mod messages;
 mod notify;
@@ -153,6 +154,14 @@ every_store! {
         there_are_only_so_many_members_and_rooms,
         members_and_rooms_are_listed_by_name,
         an_archived_room_comes_back_with_the_next_message,
+    }
+    links {
+        a_link_is_used_as_often_as_it_says,
+        who_keeps_order_has_all_of_them,
+        what_ends_by_time_or_number_makes_room,
+        it_ends_with_the_right_of_who_has_made_it,
+        it_is_of_one_site_and_goes_with_it,
+        it_goes_by_the_name_of_now,
     }
     safety {
         a_stranger_asks_until_the_other_one_answers,

@@ -268,9 +268,11 @@ impl Tables {
     fn configure(&mut self, site: SiteId, act: &ModeratorAct) -> Result<Option<Box<Settings>>, Refusal> {
         let row = self.sites.get_mut(&site).ok_or(Refusal::NoSuchSite)?;
         let Some(after) = act.configured(&row.settings) else { return Ok(None) };
-        row.settings = after.map_err(|_| Refusal::BadValue)?;
+        let settings = after.map_err(|_| Refusal::BadValue)?;
+        row.settings = settings.clone();
         self.revision += 1;
-        Ok(Some(Box::new(row.settings.clone())))
+        self.end_links(site);
+        Ok(Some(Box::new(settings)))
     }
 
     pub(in crate::memory) fn device_bans(&self) -> Vec<DeviceBan> {

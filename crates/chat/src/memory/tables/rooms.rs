@@ -63,7 +63,7 @@ impl Entry {
         Arc::new(members.map(|(user, _)| user.num).collect())
     }
 
-    fn room(&self) -> Room {
+    pub(super) fn room(&self) -> Room {
         Room { members: self.count() as u32, ..self.room.clone() }
     }
 
@@ -185,6 +185,7 @@ impl Tables {
         if comes {
             self.drafts.remove(&(user, id));
         }
+        self.end_links(id.site);
     }
 
     pub(in crate::memory) fn create_room(
@@ -232,6 +233,7 @@ impl Tables {
             let entry = self.entry(id);
             (entry.room, entry.changed) = (after, changed);
             members = entry.numbers();
+            self.end_links(id.site);
             self.note(id.site, By::User(by), "change_room", None, Some(id), &detail, now);
         }
         let row = self.room_row(by, id).expect("only members change a room");
@@ -263,8 +265,18 @@ impl Tables {
             }
             _ => return Err(Refusal::NoSuchConversation),
         };
-        let standing = self.allowed(id, user, Act::Join)?.standing(user);
-        let before = standing.role().is_some();
+        self.enter(id, user, Act::Join, limits)
+    }
+
+    /// Makes a member of somebody who may `act` in the room, if they are not one already.
+    pub(super) fn enter(
+        &mut self,
+        id: ConversationId,
+        user: UserId,
+        act: Act,
+        limits: RoomLimits,
+    ) -> Result<Joined, Refusal> {
+        let before = self.allowed(id, user, act)?.standing(user).role().is_some();
         if !before {
             self.has_room_for_one(Some(id), user, limits)?;
             self.put_member(id, user, Ok(Role::Member));

@@ -1,0 +1,281 @@
+//! Invitations into rooms: made, listed, taken back, used, and ended with the right of who has made them.
+
+use chat::settings::Invitations;
+use chat::{
+    Act, ConversationId, Done, Invited, Joined, LinkCode, LinkStore, MOST_LINKS, NewLink, Refusal, Role,
+    RoomLimits, RoomLink, Rules, Settings, SiteId, Standing, Timestamp, UserId, keeps_links, may_make_link,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{RoomRow, allowed, load, member, membership, standing};
+use crate::fault::Outcome;
+use crate::sqlite::Sqlite;
+use crate::user::{self, sub};
+use crate::writer::Batch;
+
+impl LinkStore for Sqlite {
+    fn make_link(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        new: NewLink,
+        now: Timestamp,
+        done: Done<Result<RoomLink, Refusal>>,
+    ) {
+        self.write(move |batch| make(batch.db, room, by, &new, now), done);
+    }
+
+    fn links(
+        &self,
+        room: ConversationId,
+        asker: UserId,
+        now: Timestamp,
+        done: Done<Result<Vec<RoomLink>, Refusal>>,
+    ) {
+        self.read(move |db| list(db, room, asker, now), done);
+    }
+
+    fn take_back_link(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        code: LinkCode,
+        now: Timestamp,
+        done: Done<Result<Vec<RoomLink>, Refusal>>,
+    ) {
+        self.write(move |batch| take_back(batch.db, room, by, code, now), done);
+    }
+
+    fn open_link(
+        &self,
+        code: LinkCode,
+        user: UserId,
+        now: Timestamp,
+        done: Done<Result<Box<Invited>, Refusal>>,
+    ) {
+        self.read(move |db| open(db, code, user, now), done);
+    }
+
+    fn join_link(
+        &self,
+        code: LinkCode,
+        user: UserId,
+        limits: RoomLimits,
+        now: Timestamp,
+        done: Done<Result<Joined, Refusal>>,
+    ) {
+        self.write(move |batch| join(batch, code, user, limits, now), done);
+    }
+}
+
+/// The columns of [`row`], of a link `l` and of its user `u`.
+macro_rules! columns {
+    () => {
+        "l.code, u.sub, l.until, l.uses, l.used"
+    };
+}
+
+fn make(
+    db: &Connection,
+    id: ConversationId,
+    by: UserId,
+    new: &NewLink,
+    now: Timestamp,
+) -> Outcome<Result<RoomLink, Refusal>> {
+    let Some(room) = load(db, id)?.filter(|_| id.site == by.site) else {
+        return Ok(Err(Refusal::NoSuchConversation));
+    };
+    let mine = membership(db, id, by)?;
+    if let Err(refusal) = may_make_link(standing(mine.as_ref()), &room.room, invitations(db, id.site)?) {
+        return Ok(Err(refusal));
+    }
+    let key = [i64::from(id.site.0), id.key as i64];
+    let ended = "DELETE FROM room_link WHERE site = ?1 AND room = ?2 AND (until <= ?3 OR used >= uses)";
+    db.prepare_cached(ended)?.execute(params![key[0], key[1], now.0 as i64])?;
+    let count = "SELECT count(*) FROM room_link WHERE site = ?1 AND room = ?2";
+    if db.prepare_cached(count)?.query_row(key, |row| row.get::<_, u32>(0))? >= MOST_LINKS {
+        return Ok(Err(Refusal::TooManyInvitations));
+    }
+    let Some(sub) = user::sub_of(db, by)? else { return Ok(Err(Refusal::NoSuchUser)) };
+    let NewLink { code, until, uses } = *new;
+    let sql = "INSERT INTO room_link (site, code, room, user, until, uses, used) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)";
+    let values = params![id.site.0, code.bytes(), id.key as i64, by.num, until.0 as i64, uses];
+    db.prepare_cached(sql)?.execute(values)?;
+    Ok(Ok(RoomLink { code, by: sub, until, uses, used: 0 }))
+}
+
+fn list(
+    db: &Connection,
+    id: ConversationId,
+    asker: UserId,
+    now: Timestamp,
+) -> Outcome<Result<Vec<RoomLink>, Refusal>> {
+    let only_of = match only_of(db, id, asker)? {
+        Ok(only_of) => only_of,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM room_link l JOIN user u ON u.site = l.site AND u.num = l.user \
+         WHERE l.site = ?1 AND l.room = ?2 AND (?3 IS NULL OR l.user = ?3) ORDER BY l.rowid DESC"
+    );
+    let values = params![id.site.0, id.key as i64, only_of];
+    let mut statement = db.prepare_cached(sql)?;
+    let links = statement.query_map(values, row)?.collect::<Result<Vec<_>, _>>()?;
+    Ok(Ok(links.into_iter().filter(|link| link.stands(now)).collect()))
+}
+
+/// Whose links somebody sees and takes back, by their number. None: everybody's.
+fn only_of(db: &Connection, id: ConversationId, asker: UserId) -> Outcome<Result<Option<u32>, Refusal>> {
+    if let Err(refusal) = allowed(db, id, asker, Act::List)? {
+        return Ok(Err(refusal));
+    }
+    let keeps_order = allowed(db, id, asker, Act::Tidy)?.is_ok();
+    Ok(Ok((!keeps_order).then_some(asker.num)))
+}
+
+fn take_back(
+    db: &Connection,
+    id: ConversationId,
+    by: UserId,
+    code: LinkCode,
+    now: Timestamp,
+) -> Outcome<Result<Vec<RoomLink>, Refusal>> {
+    let only_of = match only_of(db, id, by)? {
+        Ok(only_of) => only_of,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let sql = "DELETE FROM room_link \
+               WHERE site = ?1 AND code = ?2 AND room = ?3 AND (?4 IS NULL OR user = ?4)";
+    db.prepare_cached(sql)?.execute(params![id.site.0, code.bytes(), id.key as i64, only_of])?;
+    list(db, id, by, now)
+}
+
+/// A link by which somebody may come in.
+struct Found {
+    room: RoomRow,
+    who: Standing,
+    by: UserId,
+    link: RoomLink,
+}
+
+fn find(db: &Connection, code: LinkCode, user: UserId, now: Timestamp) -> Outcome<Result<Found, Refusal>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        ", l.room, l.user FROM room_link l JOIN user u ON u.site = l.site AND u.num = l.user \
+         WHERE l.site = ?1 AND l.code = ?2"
+    );
+    let found = db
+        .prepare_cached(sql)?
+        .query_row(params![user.site.0, code.bytes()], |found| {
+            let room = ConversationId { site: user.site, key: found.get::<_, i64>(5)? as u64 };
+            Ok((row(found)?, room, UserId { site: user.site, num: found.get(6)? }))
+        })
+        .optional()?;
+    let Some((link, id, by)) = found else { return Ok(Err(Refusal::BadInvitation)) };
+    let Some(room) = load(db, id)? else { return Ok(Err(Refusal::BadInvitation)) };
+    let who = standing(membership(db, id, user)?.as_ref());
+    Ok(link.lets_in(who, room.rules(), now).map(|()| Found { room, who, by, link }))
+}
+
+fn open(
+    db: &Connection,
+    code: LinkCode,
+    user: UserId,
+    now: Timestamp,
+) -> Outcome<Result<Box<Invited>, Refusal>> {
+    let Found { room, who, by, link } = match find(db, code, user, now)? {
+        Ok(found) => found,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let Some(by) = user::by_id(db, by)? else { return Ok(Err(Refusal::BadInvitation)) };
+    let (conversation, is_member) = (room.id, who.role().is_some());
+    Ok(Ok(Box::new(Invited { conversation, room: room.room, is_member, by, until: link.until })))
+}
+
+fn join(
+    batch: &mut Batch<'_>,
+    code: LinkCode,
+    user: UserId,
+    limits: RoomLimits,
+    now: Timestamp,
+) -> Outcome<Result<Joined, Refusal>> {
+    let Found { room, .. } = match find(batch.db, code, user, now)? {
+        Ok(found) => found,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let joined = member::enter(batch, &room, user, Act::JoinByLink, limits)?;
+    if joined.as_ref().is_ok_and(|joined| !joined.before) {
+        let sql = "UPDATE room_link SET used = used + 1 WHERE site = ?1 AND code = ?2";
+        batch.db.prepare_cached(sql)?.execute(params![user.site.0, code.bytes()])?;
+    }
+    Ok(joined)
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<RoomLink> {
+    Ok(RoomLink {
+        code: LinkCode::of(row.get(0)?),
+        by: sub(row, 1)?,
+        until: Timestamp(row.get::<_, i64>(2)? as u64),
+        uses: row.get(3)?,
+        used: row.get(4)?,
+    })
+}
+
+// ---- how they end ----
+
+/// A member has another standing in the room.
+pub(super) fn end_of_member(
+    db: &Connection,
+    id: ConversationId,
+    user: UserId,
+    who: Standing,
+    rules: Rules,
+) -> Outcome<()> {
+    let key = params![id.site.0, user.num, id.key as i64];
+    let has = "SELECT EXISTS (SELECT 1 FROM room_link WHERE site = ?1 AND user = ?2 AND room = ?3)";
+    let has: bool = db.prepare_cached(has)?.query_row(key, |row| row.get(0))?;
+    if has && !keeps_links(who, rules, invitations(db, id.site)?) {
+        let sql = "DELETE FROM room_link WHERE site = ?1 AND user = ?2 AND room = ?3";
+        db.prepare_cached(sql)?.execute(key)?;
+    }
+    Ok(())
+}
+
+/// The room has other rules.
+pub(super) fn end_in_room(db: &Connection, id: ConversationId, rules: Rules) -> Outcome<()> {
+    if !keeps_links(Standing::In(Role::Member), rules, invitations(db, id.site)?) {
+        let sql = "DELETE FROM room_link WHERE site = ?1 AND room = ?2 AND NOT EXISTS (SELECT 1 FROM membership m \
+                   WHERE m.site = ?1 AND m.user = room_link.user AND m.room = ?2 AND m.state <= 1)";
+        db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64])?;
+    }
+    Ok(())
+}
+
+/// The site has other rules.
+pub(crate) fn end_on_site(db: &Connection, site: SiteId, rules: Invitations) -> Outcome<()> {
+    if rules.moderators_only {
+        let sql = "DELETE FROM room_link WHERE site = ?1 AND NOT EXISTS (SELECT 1 FROM membership m \
+                   WHERE m.site = ?1 AND m.user = room_link.user AND m.room = room_link.room AND m.state <= 1)";
+        db.prepare_cached(sql)?.execute([site.0])?;
+    }
+    Ok(())
+}
+
+/// The user is banned from the site.
+pub(crate) fn end_of_user(db: &Connection, user: UserId) -> Outcome<()> {
+    let sql = "DELETE FROM room_link WHERE site = ?1 AND user = ?2";
+    db.prepare_cached(sql)?.execute([user.site.0, user.num])?;
+    Ok(())
+}
+
+/// What holds on the site as it is stored now.
+fn invitations(db: &Connection, site: SiteId) -> Outcome<Invitations> {
+    let sql = "SELECT settings FROM site WHERE id = ?1";
+    let document: Option<String> =
+        db.prepare_cached(sql)?.query_row([site.0], |row| row.get(0)).optional()?;
+    Ok(document.map(|document| Settings::parse(&document).invitations).unwrap_or_default())
+}
