@@ -1,5 +1,6 @@
 //! Between the domain's words and those of the web protocol, in both directions.
 
+mod link;
 pub(crate) mod moderation;
 mod profile;
 pub(crate) mod rich;
@@ -222,6 +223,17 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
             members: members.iter().map(member).collect(),
             next: next.as_deref().map(Cow::Borrowed),
         },
+        chat::Event::Link { re, conversation, link } => {
+            Event::Link { re: *re, conversation: conversation_text(*conversation), link: link::link(link) }
+        }
+        chat::Event::Links { re, conversation, links } => Event::Links {
+            re: *re,
+            conversation: conversation_text(*conversation),
+            links: links.iter().map(link::link).collect(),
+        },
+        chat::Event::Invitation { re, invitation } => {
+            Event::Invitation { re: *re, invitation: Box::new(link::invitation(invitation)) }
+        }
         chat::Event::Rooms { re, rooms, next } => Event::Rooms {
             re: *re,
             rooms: rooms.iter().map(listed).collect(),
@@ -421,11 +433,7 @@ fn conversation<'a>(conversation: &'a chat::Conversation, links: &Links) -> web_
 fn room(room: &chat::Room, role: Option<chat::Role>) -> web_proto::Room<'_> {
     web_proto::Room {
         name: Cow::Borrowed(&room.name),
-        kind: match room.kind {
-            chat::RoomKind::Public => web_proto::RoomKind::Public,
-            chat::RoomKind::Private => web_proto::RoomKind::Private,
-            chat::RoomKind::Announcement => web_proto::RoomKind::Announcement,
-        },
+        kind: kind(room.kind),
         role: role.map(self::role),
         members: room.members.into(),
         topic: room.topic.as_deref().map(Cow::Borrowed),
@@ -433,6 +441,14 @@ fn room(room: &chat::Room, role: Option<chat::Role>) -> web_proto::Room<'_> {
         page: room.page.as_deref().map(Cow::Borrowed),
         slow_ms: room.slow_ms.into(),
         frozen: room.frozen,
+    }
+}
+
+fn kind(kind: chat::RoomKind) -> web_proto::RoomKind {
+    match kind {
+        chat::RoomKind::Public => web_proto::RoomKind::Public,
+        chat::RoomKind::Private => web_proto::RoomKind::Private,
+        chat::RoomKind::Announcement => web_proto::RoomKind::Announcement,
     }
 }
 
@@ -558,6 +574,8 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::RoomFull => Code::RoomFull,
         Refusal::TooManyRooms => Code::TooManyRooms,
         Refusal::LastOwner => Code::LastOwner,
+        Refusal::BadInvitation => Code::BadInvitation,
+        Refusal::TooManyInvitations => Code::TooManyInvitations,
         Refusal::NoSuchCall => Code::NoSuchCall,
         Refusal::InCall => Code::InCall,
         Refusal::CallFull => Code::CallFull,
@@ -871,6 +889,32 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
                 .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
             query: query.map(Cow::into_owned),
             page: page(after, limit),
+        },
+        Command::MakeLink { rid, conversation, hours, uses } => chat::Command::MakeLink {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+            hours,
+            uses,
+        },
+        Command::Links { rid, conversation } => chat::Command::Links {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+        },
+        Command::TakeBackLink { rid, conversation, code } => chat::Command::TakeBackLink {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+            code: chat::LinkCode::parse(&code).ok_or_else(wrong(Code::BadInvitation, Some(rid)))?,
+        },
+        Command::OpenLink { rid, code } => chat::Command::OpenLink {
+            re: rid,
+            code: chat::LinkCode::parse(&code).ok_or_else(wrong(Code::BadInvitation, Some(rid)))?,
+        },
+        Command::JoinLink { rid, code } => chat::Command::JoinLink {
+            re: rid,
+            code: chat::LinkCode::parse(&code).ok_or_else(wrong(Code::BadInvitation, Some(rid)))?,
         },
         Command::Rooms { rid, query, after, limit } => {
             chat::Command::Rooms { re: rid, query: query.map(Cow::into_owned), page: page(after, limit) }

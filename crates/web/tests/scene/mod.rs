@@ -57,10 +57,13 @@ impl Scene {
     }
 
     pub fn with(config: WebConfig) -> Scene {
+        Scene::with_limits(config, limits())
+    }
+
+    pub fn with_limits(config: WebConfig, limits: chat::Limits) -> Scene {
         let store = Arc::new(MemoryStore::new());
         store.add_site(&site()).unwrap();
         let (mailboxes, inboxes) = edge::mailboxes(2);
-        let limits = limits();
         let clock = || Timestamp(START_UNIX_MS);
         let outbox = Arc::new(WebOutbox::new(mailboxes.clone(), &limits, &config, clock));
         let node_config = NodeConfig {
