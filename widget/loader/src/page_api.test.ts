@@ -41,6 +41,25 @@ describe('rooms', () => {
   });
 });
 
+describe('what a page is opened by', () => {
+  afterEach(() => history.replaceState(null, '', '/'));
+
+  test('a link is followed, also on a page that is there already; what a notice says is not one', async () => {
+    history.replaceState(null, '', '/#kith=8000000000000001.12');
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await settle();
+    for (const hash of ['#kith=join.q5Zt0o1VYx7c_8mD-2KfLw', '#kith=%40ana', '#comments']) {
+      history.replaceState(null, '', hash);
+      dispatchEvent(new Event('hashchange'));
+    }
+    await settle();
+    expect(page.app.calls).toEqual([
+      'link #kith=8000000000000001.12',
+      'link #kith=join.q5Zt0o1VYx7c_8mD-2KfLw',
+    ]);
+  });
+});
+
 describe('notices while the site is closed', () => {
   beforeEach(() => {
     localStorage.clear();

@@ -99,10 +99,10 @@ class Page {
     }
   }
 
-  /** A link to a message opens it. */
+  /** A link to a message opens it, and one that invites shows into what. What a notice was clicked for is that of `push.ts`. */
   #followLink = (): void => {
     const { hash } = location;
-    if (hash.startsWith('#kith=')) this.#show(app => app.follow(hash));
+    if (/^#kith=[^%]/.test(hash)) this.#show(app => app.follow(hash));
   };
 
   #api(): Kith {

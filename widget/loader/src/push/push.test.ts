@@ -185,6 +185,17 @@ test('a click opens the chat, on the page that is there or on a new one', async 
   expect(second.opened).toEqual(['@a/b']);
 });
 
+test('a link is not taken for a notice', async () => {
+  browser();
+  await scene().push.turnOn();
+  for (const hash of ['#kith=8000000000000001.12', '#kith=join.q5Zt0o1VYx7c_8mD-2KfLw']) {
+    vi.stubGlobal('location', new URL(`https://forum.example/${hash}`));
+    const { push, opened } = scene();
+    push.begin();
+    expect([opened, location.hash]).toEqual([[], hash]);
+  }
+});
+
 test('what is read here goes from the screen', async () => {
   const { state } = browser();
   const { push, totals } = scene();

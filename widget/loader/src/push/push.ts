@@ -127,7 +127,7 @@ export class Push {
       if (typeof kith === 'string') open(kith);
     });
     navigator.serviceWorker.startMessages();
-    const clicked = /^#kith=(.+)$/.exec(location.hash)?.[1];
+    const clicked = /^#kith=(%(?:40|23).+)$/.exec(location.hash)?.[1];
     if (clicked !== undefined) {
       history.replaceState(history.state, '', location.pathname + location.search);
       open(decodeURIComponent(clicked));
