@@ -15,8 +15,10 @@ import type {
   FilterAct,
   FilterHit,
   Forwarded,
+  Invitation,
   LeftReason,
   Limits,
+  Link,
   Member,
   MemberAction,
   Moderate,
@@ -192,6 +194,8 @@ export interface Client {
   ): Promise<{ members: Member[]; next?: string }>;
   /** Only for owners and moderators; `role` with `set_role`. */
   changeMember(key: ConversationKey, user: string, action: MemberAction, role?: Role): Promise<Member>;
+  /** Ways into rooms for whoever has a link; fetched when they are used first. */
+  invitations(): Promise<Invitations>;
 
   // -- order --
 
@@ -564,6 +568,23 @@ export interface Rich {
     seq: number,
     before?: number,
   ): Promise<{ messages: readonly Message[]; more: boolean }>;
+}
+
+/** A code in a link lets whoever has it into a room, until it ends. */
+export interface Invitations {
+  /** For so many hours, and so many members; without a number, for all whom the room takes. */
+  makeLink(key: ConversationKey, hours: number, uses?: number): Promise<Link>;
+  /** Those that hold, newest first: all of them for who keeps order in the room, one's own for others. */
+  links(key: ConversationKey): Promise<readonly Link[]>;
+  /** Fulfilled with those that are left. */
+  takeBackLink(key: ConversationKey, code: string): Promise<readonly Link[]>;
+  /** What a code leads to. With a `key`, one is a member already. */
+  openLink(code: string): Promise<Invited>;
+  joinLink(code: string): Promise<ConversationKey>;
+}
+
+export interface Invited extends Omit<Invitation, 'conversation'> {
+  key?: ConversationKey;
 }
 
 export interface Found {

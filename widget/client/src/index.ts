@@ -27,6 +27,7 @@ export type {
   LeftReason,
   Level,
   Limits,
+  Link,
   Media,
   Member,
   MemberAction,

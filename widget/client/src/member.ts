@@ -13,6 +13,7 @@ import {
   type ConversationList,
   type Found,
   type Happenings,
+  type Invitations,
   isRoom,
   type KnownPerson,
   type ListName,
@@ -686,6 +687,10 @@ class Member implements Client {
     role?: Role,
   ): Promise<RoomMember> {
     return (await this.#ofRooms()).changeMember(key, user, action, role);
+  }
+
+  invitations(): Promise<Invitations> {
+    return this.#ofRooms();
   }
 
   async #ofRooms(): Promise<Rooms> {

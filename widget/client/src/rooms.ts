@@ -1,15 +1,23 @@
-// What is asked of the server about rooms: the directory, making and changing them, coming, going, and who is in them.
+// What is asked of the server about rooms: the directory, making and changing them, inviting, coming, going, and who is in them.
 // Fetched when it is needed first.
 
 import { addressee } from './addressee.ts';
-import { type ConversationKey, type ListedRoom, RequestError, type RoomChange } from './client.ts';
+import {
+  type ConversationKey,
+  type Invitations,
+  type Invited,
+  type ListedRoom,
+  RequestError,
+  type RoomChange,
+  room,
+} from './client.ts';
 import { keyOfRecord } from './conversations.ts';
 import type { Unnumbered } from './engine.ts';
 import { page } from './page.ts';
 import type { Replica } from './replica.ts';
 import { roomView } from './seen.ts';
 import type { Views } from './views.ts';
-import type { Event, Member, MemberAction, Role, RoomKind } from './wire.ts';
+import type { Event, Link, Member, MemberAction, Role, RoomKind } from './wire.ts';
 
 export interface RoomsHost {
   replica: Replica;
@@ -17,7 +25,7 @@ export interface RoomsHost {
   ask(request: Unnumbered): Promise<Event>;
 }
 
-export class Rooms {
+export class Rooms implements Invitations {
   constructor(private readonly host: RoomsHost) {}
 
   async list(query?: string, after?: string): Promise<{ rooms: ListedRoom[]; next?: string }> {
@@ -65,6 +73,41 @@ export class Rooms {
     const event = await this.host.ask({ t: 'member', conversation, user, action, ...(role && { role }) });
     if (event.t !== 'member') throw new RequestError('internal');
     return event.member;
+  }
+
+  async makeLink(key: ConversationKey, hours: number, uses?: number): Promise<Link> {
+    const bounds = { hours, ...(uses !== undefined && { uses }) };
+    const event = await this.host.ask({ t: 'make_link', conversation: this.#idOf(key), ...bounds });
+    if (event.t !== 'link') throw new RequestError('internal');
+    const { t: _, re: __, conversation: ___, ...link } = event;
+    return link;
+  }
+
+  async links(key: ConversationKey): Promise<readonly Link[]> {
+    return this.#links({ t: 'links', conversation: this.#idOf(key) });
+  }
+
+  async takeBackLink(key: ConversationKey, code: string): Promise<readonly Link[]> {
+    return this.#links({ t: 'take_back_link', conversation: this.#idOf(key), code });
+  }
+
+  async #links(request: Unnumbered): Promise<readonly Link[]> {
+    const event = await this.host.ask(request);
+    if (event.t !== 'links') throw new RequestError('internal');
+    return event.links;
+  }
+
+  async openLink(code: string): Promise<Invited> {
+    const event = await this.host.ask({ t: 'open_link', code });
+    if (event.t !== 'invitation') throw new RequestError('internal');
+    const { t: _, re: __, conversation, ...invited } = event;
+    return { ...invited, ...(conversation !== undefined && { key: room(conversation) }) };
+  }
+
+  async joinLink(code: string): Promise<ConversationKey> {
+    const event = await this.host.ask({ t: 'join_link', code });
+    if (event.t !== 'conversation') throw new RequestError('internal');
+    return keyOfRecord(event.conversation);
   }
 
   /** A room that was only looked at is named by its key. */
