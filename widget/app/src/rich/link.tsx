@@ -2,6 +2,7 @@
 
 import { type Client, type ConversationKey, RequestError } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
+import { online } from '../online.ts';
 import { Sheet } from '../safety/sheet.tsx';
 import { useSurroundings } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
@@ -64,8 +65,6 @@ export function Follow({ hash, onDone }: Props) {
   );
 }
 
-const PATIENCE_MS = 15_000;
-
 async function follow(client: Client, hash: string): Promise<{ key: ConversationKey; seq: number }> {
   const link = readLink(hash);
   if (link === undefined) throw new RequestError('bad_value');
@@ -80,20 +79,4 @@ async function follow(client: Client, hash: string): Promise<{ key: Conversation
     if (room === undefined) throw error;
     return { key: room.key, seq: link.seq };
   }
-}
-
-function online(client: Client): Promise<void> {
-  if (client.status().state === 'online') return Promise.resolve();
-  return new Promise((done, failed) => {
-    const leave = client.subscribe('status', () => {
-      if (client.status().state !== 'online') return;
-      leave();
-      clearTimeout(timer);
-      done();
-    });
-    const timer = setTimeout(() => {
-      leave();
-      failed(new RequestError('offline'));
-    }, PATIENCE_MS);
-  });
 }
