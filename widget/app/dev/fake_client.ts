@@ -4,6 +4,7 @@ import {
   type CallAction,
   type CallEvent,
   type Client,
+  type Code,
   type Contact,
   type ContactState,
   type Conversation,
@@ -13,8 +14,11 @@ import {
   direct,
   type Event,
   type Happenings,
+  type Invitations,
+  type Invited,
   isRoom,
   type KnownPerson,
+  type Link,
   type ListedRoom,
   type ListName,
   type Me,
@@ -717,6 +721,37 @@ export class FakeClient implements Client {
     // Whoever is in already stays what they are.
     this.setRoom(key, { role: this.conversation(key).room?.role ?? 'member' });
     return Promise.resolve();
+  }
+  /** Links into rooms, and what a code leads to; a refusal where none is invited. */
+  links: readonly Link[] = [];
+  invited: Invited | Code = 'bad_invitation';
+  invitations(): Promise<Invitations> {
+    const answer = <T>(call: string, made: () => T): Promise<T> => {
+      this.note(call);
+      const { invited } = this;
+      return typeof invited === 'string'
+        ? Promise.reject(new RequestError(invited))
+        : Promise.resolve(made());
+    };
+    return Promise.resolve({
+      links: async () => this.links,
+      makeLink: (key, hours, uses) => {
+        const code = String(++this.serial).padStart(22, 'x');
+        const until = this.now + hours * 60 * MINUTE;
+        const link: Link = { code, by: 'me', until, used: 0, ...(uses !== undefined && { uses }) };
+        return answer(`make link ${key} ${hours} ${uses ?? ''}`.trim(), () => {
+          this.links = [link, ...this.links];
+          return link;
+        });
+      },
+      takeBackLink: async (key, code) => {
+        this.note(`take back ${key} ${code}`);
+        this.links = this.links.filter(one => one.code !== code);
+        return this.links;
+      },
+      openLink: code => answer(`look at ${code}`, () => this.invited as Invited),
+      joinLink: code => answer(`join by ${code}`, () => room('r5')),
+    });
   }
   leave(key: ConversationKey) {
     this.note(`leave room ${key}`);

@@ -32,7 +32,7 @@ export interface App {
   open(user: string): void;
   /** Opens a room: by its id, or that of a page of the site, which begins with a slash. */
   openRoom(room: string): void;
-  /** Leads to the message that this fragment of an address names. */
+  /** Leads to what this fragment of an address names: a message, or an invitation into a room. */
   follow(link: string): void;
   /** A message has come, and of all tabs this is the one to say so. */
   notify(happened: Happenings['message']): void;

@@ -43,6 +43,7 @@ export const GROUPS: readonly Group[] = [
       { path: 'requests.per_day', kind: count(1, 1_000_000) },
       { path: 'calls.from', kind: { is: 'choice', values: ['', 'nobody', 'contacts', 'everyone'] } },
       { path: 'calls.group', kind: count(0, 6) },
+      { path: 'invitations.moderators_only', kind: onOff },
     ],
   },
   {

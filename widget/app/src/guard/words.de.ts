@@ -41,6 +41,7 @@ export const de = (): GuardWords => ({
     'requests.per_day': 'Neue Anfragen eines Mitglieds am Tag',
     'calls.from': 'Wer anrufen darf',
     'calls.group': 'Mitglieder im Anruf eines Raums (0: keine Anrufe)',
+    'invitations.moderators_only': 'Nur Inhaber und Moderatoren erstellen Links in Räume',
     'trust.on': 'Neue Mitglieder dürfen weniger',
     'trust.new_hours': 'Neu ist man so viele Stunden',
     'trust.new_messages': 'und bis man so viele Nachrichten geschrieben hat',

@@ -39,6 +39,7 @@ export const en = () => ({
     'requests.per_day': 'New requests of one member in a day',
     'calls.from': 'Who may call',
     'calls.group': 'Members in the call of a room (0: no calls)',
+    'invitations.moderators_only': 'Only owners and moderators make links into rooms',
     'trust.on': 'New members have less to say',
     'trust.new_hours': 'One is new for so many hours',
     'trust.new_messages': 'and until one has written so many messages',

@@ -17,6 +17,7 @@ import { useSearch } from '../contacts_tab/use_directory.ts';
 import { peopleWords } from '../contacts_tab/words.ts';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
+import { Late, late } from '../late.tsx';
 import type { MenuItem } from '../menu/menu.tsx';
 import { openProfile } from '../profile/open_profile.ts';
 import { askToReport } from '../safety/ask_to_report.ts';
@@ -32,6 +33,7 @@ import { RoomSettings } from './settings.tsx';
 import { roomWords } from './words.ts';
 
 export const words = together(roomWords, peopleWords);
+const linksPart = late(() => import('../invitation/links.tsx'), 'RoomLinks');
 
 const ROW = 60;
 const heightOf = () => ROW;
@@ -48,12 +50,17 @@ export function About({ conversation, onBack, corner }: Props) {
   useSheet(css);
   const surroundings = useSurroundings();
   const words = useWords(roomWords);
-  const [part, setPart] = useState<'members' | 'settings' | 'invite'>('members');
+  const [part, setPart] = useState<'members' | 'settings' | 'invite' | 'links'>('members');
   const back = useRef<HTMLButtonElement>(null);
   useEffect(() => back.current?.focus({ preventScroll: true }), [part]);
   const { room, with: face } = conversation;
   if (room === undefined) return null;
-  const title = { members: words.aboutRoom, settings: words.settings, invite: words.invite }[part];
+  const title = {
+    members: words.aboutRoom,
+    settings: words.settings,
+    invite: words.invite,
+    links: words.inviteByLink,
+  }[part];
   const mayInvite = keepsOrder(room) || (room.kind === 'public' && room.role === 'member');
   const leave = part === 'members' ? onBack : () => setPart('members');
   return (
@@ -81,6 +88,17 @@ export function About({ conversation, onBack, corner }: Props) {
       </div>
       {part === 'settings' && <RoomSettings conversation={conversation} room={room} />}
       {part === 'invite' && <Invite conversation={conversation} />}
+      {part === 'links' && (
+        <Late
+          part={linksPart}
+          props={{ conversation }}
+          meanwhile={<Skeleton />}
+          onFailed={() => {
+            surroundings.announce(words.loadFailed);
+            setPart('members');
+          }}
+        />
+      )}
       {part === 'members' && (
         <>
           <div class="room-card">
@@ -97,6 +115,13 @@ export function About({ conversation, onBack, corner }: Props) {
                 <Icon name="add" />
                 {words.invite}
               </button>
+              {/* That of a page is found by its page. */}
+              {room.page === undefined && (
+                <button type="button" class="button" onClick={() => setPart('links')}>
+                  <Icon name="link" />
+                  {words.inviteByLink}
+                </button>
+              )}
               {keepsOrder(room) && (
                 <button type="button" class="button" onClick={() => setPart('settings')}>
                   <Icon name="gear" />

@@ -50,6 +50,7 @@ export const de = (plural: Plural): RoomWords => ({
   banExplain: 'Die Person wird entfernt und kann nicht wiederkommen.',
   invite: 'Jemanden einladen',
   invited: name => `${name} ist jetzt im Raum`,
+  inviteByLink: 'Per Link einladen',
   settings: 'Einstellungen',
   saved: 'Gespeichert',
   freeze: 'Einfrieren',

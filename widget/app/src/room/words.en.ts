@@ -49,6 +49,7 @@ export const en = (plural: Plural) => ({
   banExplain: 'They are removed and cannot come back.',
   invite: 'Invite somebody',
   invited: (name: string) => `${name} is in the room now`,
+  inviteByLink: 'Invite by link',
   settings: 'Settings',
   saved: 'Saved',
   freeze: 'Freeze',

@@ -101,6 +101,26 @@ test('on a desktop and in a page of its own the history stays as it is', () => {
   bubble.destroy();
 });
 
+test('an invitation does not stay in the address, nor in an entry of the history; a link to a message does', () => {
+  const { shell: one } = shell();
+  const invites = '#kith=join.q5Zt0o1VYx7c_8mD-2KfLw';
+  history.replaceState({ router: 'of the page' }, '', `/thread?page=2${invites}`);
+  const addresses: string[] = [];
+  vi.mocked(history.pushState).mockImplementation(() => void addresses.push(location.href));
+  one.follow(invites);
+  expect(one.state()).toMatchObject({ open: true, link: invites });
+  expect(addresses.map(address => new URL(address).hash)).toEqual(['']);
+  expect(`${location.pathname}${location.search}${location.hash}`).toBe('/thread?page=2');
+  expect(history.state).toEqual({ router: 'of the page' });
+  one.follow();
+  expect(one.state().link).toBe('');
+  history.replaceState(null, '', '/#kith=8000000000000001.12');
+  one.follow(location.hash);
+  expect(location.hash).toBe('#kith=8000000000000001.12');
+  history.replaceState(null, '', '/');
+  one.destroy();
+});
+
 test('it knows what is before the eyes: a chat, or the list with its row', () => {
   const [ana, tom] = [direct('ana'), direct('tom')];
   phone = false;

@@ -2,6 +2,7 @@
 
 import { type ConversationKey, direct, pageRoom, room } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
+import { INVITES } from '../invitation/address.ts';
 
 export type Tab = 'chats' | 'contacts' | 'rooms' | 'me';
 
@@ -12,7 +13,7 @@ export interface ShellState {
   chat: ConversationKey | undefined;
   /** The message that it was opened at; another object each time. */
   at: { seq: number } | undefined;
-  /** The fragment of a link to a message that is followed. */
+  /** The fragment of a link that is followed. */
   link?: string;
   /** A bubble that the member has made as large as the page. */
   expanded: boolean;
@@ -37,7 +38,7 @@ export interface OpenShell {
   goTo(tab: Tab): void;
   openChat(key: ConversationKey, at?: number): void;
   openWith(user: string, at?: number): void;
-  /** Leads to the message that a link names; without one, it was. */
+  /** Leads to what a link names, a message or an invitation; without one, it was. */
   follow(link?: string): void;
   /** The chat is before the member's eyes, or the list with its row. */
   shows(key: ConversationKey): boolean;
@@ -113,7 +114,14 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
       else go({ open: true, chat: key, at: at === undefined ? undefined : { seq: at } });
     },
     openWith: (user, at) => shell.openChat(direct(user), at),
-    follow: link => (link ? go({ open: true, link }) : change({ link: '' })),
+    follow(link) {
+      if (!link) return change({ link: '' });
+      // Whoever has it may come in: it does not stay where the page, and who looks over the shoulder, can read it. Before
+      // the address gets into entries of the history, or the phone's Back would open it again.
+      if (link.startsWith(INVITES))
+        history.replaceState(history.state, '', location.pathname + location.search);
+      go({ open: true, link });
+    },
     shows(key) {
       if (windows?.shows(key)) return true;
       if (!state.open) return false;

@@ -11,6 +11,7 @@ import { rowMenu } from '../chats_tab/chat_row.tsx';
 import { ChatsTab, searchPart } from '../chats_tab/chats_tab.tsx';
 import { concernsPart } from '../composer/composer.tsx';
 import { Icon } from '../icon/icon.tsx';
+import { INVITES } from '../invitation/address.ts';
 import { fetchLate, fetchPart, Late, late, type Part } from '../late.tsx';
 import { LiveRegion } from '../live_region/live_region.tsx';
 import { deleteQuestion } from '../message/asking.ts';
@@ -105,7 +106,7 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
           >
             {state.link && (
               <Late
-                part={linkPart}
+                part={state.link.startsWith(INVITES) ? invitationPart : linkPart}
                 props={{ hash: state.link, onDone: () => shell.follow() }}
                 onFailed={() => shell.follow()}
               />
@@ -136,6 +137,7 @@ const contactsTab = late(() => import('../contacts_tab/contacts_tab.tsx'), 'Cont
 const roomsTab = late(() => import('../rooms_tab/rooms_tab.tsx'), 'RoomsTab');
 const meTab = late(() => import('../me_tab/me_tab.tsx'), 'MeTab');
 const linkPart = late(() => import('../rich/link.tsx'), 'Follow');
+const invitationPart = late(() => import('../invitation/card.tsx'), 'InvitationCard');
 const barPart = late(() => import('../bar/bar.tsx'), 'Bar');
 const toastPart = late(() => import('../notices/toast_place.tsx'), 'ToastPlace');
 const noticePart = late(() => import('../safety/notice_bar.tsx'), 'NoticeBar');

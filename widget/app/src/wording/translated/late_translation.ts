@@ -9,6 +9,7 @@ import type { PeopleWords } from '../../contacts_tab/words.en.ts';
 import type { EmojiWords } from '../../emoji/words.en.ts';
 import type { FilesWords } from '../../files/words.en.ts';
 import type { GuardWords } from '../../guard/words.en.ts';
+import type { InvitationWords } from '../../invitation/words.en.ts';
 import type { MeWords } from '../../me_tab/words.en.ts';
 import type { MessageWords } from '../../message/words.en.ts';
 import type { NoticeWords } from '../../notices/words.en.ts';
@@ -42,6 +43,7 @@ export interface LateTranslation {
   profile?: Make<ProfileWords>;
   guard?: Make<GuardWords>;
   groupCall?: Make<GroupWords>;
+  invitation?: Make<InvitationWords>;
 }
 
 type Make<W> = (plural: Plural) => Translated<W>;

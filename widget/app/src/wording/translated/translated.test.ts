@@ -145,6 +145,7 @@ const LOANED: Record<string, readonly string[]> = {
     'Messages',
     'Protection',
     'Raids',
+    'Invitation',
   ],
   it: ['File', 'Link', 'Video', 'Admin', 'Account', 'Privacy', 'Online', 'Offline', 'Emoji', '⟦0⟧ in ⟦1⟧'],
   nl: [
@@ -166,7 +167,7 @@ const LOANED: Record<string, readonly string[]> = {
     'Links',
     'Link',
   ],
-  pl: ['Admin', 'Status', 'Emoji', 'Moderator'],
+  pl: ['Admin', 'Status', 'Emoji', 'Moderator', 'Link'],
   pt: ['Admin', 'Link', 'Links', 'Status', 'Online', 'Offline'],
   sv: ['Video', 'Admin', 'Filter', 'Status', 'Online', 'Offline', 'Position', 'Moderator'],
   tr: ['Emoji'],

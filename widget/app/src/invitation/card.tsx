@@ -1,0 +1,138 @@
+// What one is invited into by a link, and the way in.
+
+import { type Client, type Invited, RequestError } from '@kith/client';
+import { useEffect, useState } from 'preact/hooks';
+import { Avatar } from '../avatar/avatar.tsx';
+import { kindOf } from '../banner/banner.tsx';
+import { online } from '../online.ts';
+import { failureOf } from '../room/failure.ts';
+import roomCss from '../room/room.css?inline';
+import { roomWords } from '../room/words.ts';
+import { Sheet } from '../safety/sheet.tsx';
+import { useSheet } from '../sheets.ts';
+import { useSurroundings } from '../surroundings.tsx';
+import { together, useWords } from '../wording/late_words.ts';
+import { codeIn } from './address.ts';
+import css from './invitation.css?inline';
+import { invitationWords } from './words.ts';
+
+export const words = together(invitationWords, roomWords);
+
+interface Props {
+  hash: string;
+  onDone(): void;
+}
+
+/** Comes once there is an answer. Whoever is a member already is led to the room. */
+export function InvitationCard({ hash, onDone }: Props) {
+  useSheet(roomCss);
+  useSheet(css);
+  const { client, openChat, announce } = useSurroundings();
+  const words = useWords(invitationWords);
+  const aboutRooms = useWords(roomWords);
+  const [invited, setInvited] = useState<Invited>();
+  const [failed, setFailed] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    let wanted = true;
+    lookAt(client, hash).then(
+      one => {
+        if (!wanted) return;
+        if (one.key === undefined) return setInvited(one);
+        onDone();
+        openChat(one.key);
+      },
+      (error: unknown) => wanted && setFailed(error),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, hash]);
+  const join = () => {
+    if (busy) return;
+    setBusy(true);
+    setFailed(undefined);
+    joinBy(client, hash).then(
+      key => {
+        onDone();
+        openChat(key);
+        announce(aboutRooms.joined);
+      },
+      (error: unknown) => {
+        setBusy(false);
+        setFailed(error);
+      },
+    );
+  };
+
+  const code = failed instanceof RequestError ? failed.code : undefined;
+  const over = code === 'bad_invitation';
+  const why = () => {
+    if (over) return words.invitationOverHint;
+    if (code !== 'offline') return failureOf(failed, aboutRooms);
+    return kindOf(client.status()) === 'signed_out' ? words.invitationSignIn : words.invitationOffline;
+  };
+  if (invited === undefined && failed === undefined) return null;
+  if (invited === undefined || over) {
+    return (
+      <Sheet title={over ? words.invitationOver : words.invitation} onClose={onDone}>
+        <div class="sheet-form">
+          <p class="sheet-hint" role="alert">
+            {why()}
+          </p>
+          <div class="sheet-buttons">
+            <button type="button" class="button button-main" onClick={onDone}>
+              {words.invitationOk}
+            </button>
+          </div>
+        </div>
+      </Sheet>
+    );
+  }
+  const { name, avatar, kind, members, topic, by, until } = invited;
+  return (
+    <Sheet title={words.invitation} onClose={onDone}>
+      <div class="room-card">
+        <Avatar person={{ user: name, name, guest: false, ...(avatar && { avatar }) }} size="large" room />
+        <h3>
+          <bdi>{name}</bdi>
+        </h3>
+        <p>{`${words.roomKinds[kind]} · ${aboutRooms.roomCount(members, words.number(members))}`}</p>
+        {topic && <p dir="auto">{topic}</p>}
+      </div>
+      <div class="sheet-form">
+        <div class="invitation-by">
+          <Avatar person={{ guest: false, ...by }} size="small" />
+          <p>
+            {words.invitedBy(by.name)}
+            <span class="sheet-hint">{words.invitedUntil(words.full(until))}</span>
+          </p>
+        </div>
+        {failed !== undefined && (
+          <p class="sheet-failed" role="alert">
+            {why()}
+          </p>
+        )}
+        <div class="sheet-buttons">
+          <button type="button" class="button" onClick={onDone}>
+            {words.notNow}
+          </button>
+          <button type="button" class="button button-main" aria-disabled={busy} onClick={join}>
+            {aboutRooms.join}
+          </button>
+        </div>
+      </div>
+    </Sheet>
+  );
+}
+
+async function lookAt(client: Client, hash: string): Promise<Invited> {
+  const code = codeIn(hash);
+  if (code === undefined) throw new RequestError('bad_invitation');
+  await online(client);
+  return (await client.invitations()).openLink(code);
+}
+
+async function joinBy(client: Client, hash: string) {
+  return (await client.invitations()).joinLink(codeIn(hash) ?? '');
+}
