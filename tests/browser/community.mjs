@@ -161,7 +161,7 @@ export class Community {
   }
 }
 
-/** What was said before anybody looks, the newest last. Answers the ids of the rooms. */
+/** What was said before anybody looks, the newest last. Answers the ids of rooms, and the code by which one comes into a private one. */
 async function happen(people, texts, picture) {
   const { anna, raj, mei, tom, yusuf, ingrid, sofia, amara, jonas } = people;
   for (const [sub, one] of Object.entries({ raj, mei, tom, yusuf, sofia, amara })) {
@@ -200,6 +200,7 @@ async function happen(people, texts, picture) {
   for (const user of ['tom', 'ingrid'])
     await anna.ask({ t: 'member', conversation: committee, user, action: 'invite' });
   await anna.send({ conversation: committee }, texts.committee);
+  const { code } = await anna.ask({ t: 'make_link', conversation: committee });
   const swap = await plantSwap(people, texts);
   await anna.ask({ t: 'join', to: { conversation: news } });
 
@@ -226,13 +227,16 @@ async function happen(people, texts, picture) {
   assert.equal(page.t === 'error', false, JSON.stringify(page));
   for (const [at, line] of texts.seeds.entries())
     await [mei, tom, yusuf][at % 3].joinAndSend({ page: '/seed-swap' }, line);
-  return { swap, news };
+  return { swap, news, code };
 }
 
 async function plantSwap({ anna, raj, mei, tom, sofia, yusuf }, texts) {
   const swap = await anna.room(texts.rooms.swap, 'public', texts.topic);
   const to = { conversation: swap };
-  for (const one of [raj, mei, tom, sofia, yusuf]) await one.ask({ t: 'join', to });
+  const { code } = await anna.ask({ t: 'make_link', conversation: swap, uses: 10 });
+  for (const one of [raj, mei, tom]) await one.ask({ t: 'join_link', code });
+  for (const one of [sofia, yusuf]) await one.ask({ t: 'join', to });
+  await raj.ask({ t: 'make_link', conversation: swap, hours: 24 });
   const [welcome, list, wants, offer, mention] = texts.swap;
   const first = await anna.send(to, welcome);
   await anna.ask({ t: 'pin', conversation: swap, seq: first.seq, on: true });

@@ -227,6 +227,27 @@ export const SCREENS = {
       await s.in('.room-about .room-row').nth(3).waitFor();
     },
   },
+  roomLinks: {
+    title: 'Links into a room',
+    text: 'For a day or a year, for one or for all; taken back at any time.',
+    act: async s => {
+      await s.room();
+      await s.in('.room-head').click();
+      await s.in('.room-buttons button:has(.icon-link)').click();
+      await s.in('.invitation-list li').nth(1).waitFor();
+    },
+  },
+  roomLink: {
+    title: 'An invitation',
+    text: 'What a page shows that is opened by such a link; private rooms are joined by it, too.',
+    as: 'nadia',
+    act: async s => {
+      await s.page.evaluate(code => {
+        location.hash = `#kith=join.${code}`;
+      }, s.community.rooms[s.language].code);
+      await s.in('.invitation-by').waitFor();
+    },
+  },
   roomSettings: {
     title: 'Settings of a room',
     text: 'Name, topic, slow mode, freezing.',

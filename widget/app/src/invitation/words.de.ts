@@ -9,7 +9,7 @@ export const de = (plural: Plural): InvitationWords => ({
   linkDays: n => plural(n, { one: '1 Tag', other: `${n} Tage` }),
   linkYear: 'Ein Jahr',
   linkFor: 'Er ist für',
-  linkForAll: 'Alle, die ihn haben',
+  linkForAll: 'Alle',
   linkForPeople: n => plural(n, { one: '1 Person', other: `${n} Personen` }),
   linkMake: 'Link erstellen',
   linkMade: 'Der Link ist erstellt. Er gilt ab jetzt.',

@@ -8,7 +8,7 @@ export const en = (plural: Plural) => ({
   linkDays: (n: number) => plural(n, { one: '1 day', other: `${n} days` }),
   linkYear: 'A year',
   linkFor: 'It is for',
-  linkForAll: 'Everybody who has it',
+  linkForAll: 'Everybody',
   linkForPeople: (n: number) => plural(n, { one: '1 person', other: `${n} people` }),
   linkMake: 'Make a link',
   linkMade: 'The link is made. It holds from now on.',

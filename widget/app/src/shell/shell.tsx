@@ -106,6 +106,7 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
           >
             {state.link && (
               <Late
+                key={state.link}
                 part={state.link.startsWith(INVITES) ? invitationPart : linkPart}
                 props={{ hash: state.link, onDone: () => shell.follow() }}
                 onFailed={() => shell.follow()}

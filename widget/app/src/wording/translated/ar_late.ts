@@ -335,7 +335,7 @@ export const late: LateTranslation = {
       }),
     linkYear: 'سنة',
     linkFor: 'لمن هو',
-    linkForAll: 'لكل من لديه الرابط',
+    linkForAll: 'للجميع',
     linkForPeople: n =>
       plural(n, {
         zero: 'لا أحد',

@@ -269,7 +269,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: '1 den', few: `${n} dny`, other: `${n} dní` }),
     linkYear: 'Rok',
     linkFor: 'Je pro',
-    linkForAll: 'Všechny, kdo ho mají',
+    linkForAll: 'Všechny',
     linkForPeople: n => plural(n, { one: '1 osobu', few: `${n} osoby`, other: `${n} osob` }),
     linkMake: 'Vytvořit odkaz',
     linkMade: 'Odkaz je vytvořen. Platí od teď.',

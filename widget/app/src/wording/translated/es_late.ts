@@ -267,7 +267,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: '1 día', other: `${n} días` }),
     linkYear: 'Un año',
     linkFor: 'Es para',
-    linkForAll: 'Todos los que lo tengan',
+    linkForAll: 'Todos',
     linkForPeople: n => plural(n, { one: '1 persona', other: `${n} personas` }),
     linkMake: 'Crear enlace',
     linkMade: 'El enlace está creado. Vale desde ahora.',

@@ -263,7 +263,7 @@ export const late: LateTranslation = {
     linkDays: n => `${n} روز`,
     linkYear: 'یک سال',
     linkFor: 'برای',
-    linkForAll: 'هر کس که آن را دارد',
+    linkForAll: 'همه',
     linkForPeople: n => `${n} نفر`,
     linkMake: 'ساختن پیوند',
     linkMade: 'پیوند ساخته شد. از اکنون معتبر است.',

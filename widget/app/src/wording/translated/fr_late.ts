@@ -268,7 +268,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: `${n} jour`, other: `${n} jours` }),
     linkYear: 'Un an',
     linkFor: 'Il est pour',
-    linkForAll: 'Tous ceux qui l’ont',
+    linkForAll: 'Tout le monde',
     linkForPeople: n => plural(n, { one: `${n} personne`, other: `${n} personnes` }),
     linkMake: 'Créer un lien',
     linkMade: 'Le lien est créé. Il est valable dès maintenant.',

@@ -268,7 +268,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: 'יום אחד', two: 'יומיים', other: `${n} ימים` }),
     linkYear: 'שנה',
     linkFor: 'מיועד ל־',
-    linkForAll: 'כל מי שיש לו הקישור',
+    linkForAll: 'כולם',
     linkForPeople: n => plural(n, { one: 'אדם אחד', two: '2 אנשים', other: `${n} אנשים` }),
     linkMake: 'יצירת קישור',
     linkMade: 'הקישור נוצר. הוא תקף מעכשיו.',

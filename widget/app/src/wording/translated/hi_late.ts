@@ -263,7 +263,7 @@ export const late: LateTranslation = {
     linkDays: n => `${n} दिन`,
     linkYear: 'एक साल',
     linkFor: 'किसके लिए',
-    linkForAll: 'जिनके पास लिंक है, सब',
+    linkForAll: 'सब',
     linkForPeople: n => plural(n, { one: `${n} व्यक्ति`, other: `${n} लोग` }),
     linkMake: 'लिंक बनाएँ',
     linkMade: 'लिंक बन गया। अभी से मान्य है।',

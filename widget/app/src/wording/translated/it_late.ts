@@ -268,7 +268,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: '1 giorno', other: `${n} giorni` }),
     linkYear: 'Un anno',
     linkFor: 'È per',
-    linkForAll: 'Tutti quelli che lo hanno',
+    linkForAll: 'Tutti',
     linkForPeople: n => plural(n, { one: '1 persona', other: `${n} persone` }),
     linkMake: 'Crea un link',
     linkMade: 'Il link è pronto. Vale da ora.',

@@ -263,7 +263,7 @@ export const late: LateTranslation = {
     linkDays: n => `${n}日`,
     linkYear: '1年',
     linkFor: '対象',
-    linkForAll: 'リンクを持っている全員',
+    linkForAll: '全員',
     linkForPeople: n => `${n}人`,
     linkMake: 'リンクを作成',
     linkMade: 'リンクを作成しました。今から有効です。',

@@ -263,7 +263,7 @@ export const late: LateTranslation = {
     linkDays: n => `${n}일`,
     linkYear: '1년',
     linkFor: '대상',
-    linkForAll: '링크가 있는 모두',
+    linkForAll: '모두',
     linkForPeople: n => `${n}명`,
     linkMake: '링크 만들기',
     linkMade: '링크를 만들었어요. 지금부터 쓸 수 있어요.',

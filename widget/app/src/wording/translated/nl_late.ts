@@ -267,7 +267,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: '1 dag', other: `${n} dagen` }),
     linkYear: 'Een jaar',
     linkFor: 'Hij is voor',
-    linkForAll: 'Iedereen die hem heeft',
+    linkForAll: 'Iedereen',
     linkForPeople: n => plural(n, { one: '1 persoon', other: `${n} personen` }),
     linkMake: 'Link maken',
     linkMade: 'De link is gemaakt. Hij geldt vanaf nu.',

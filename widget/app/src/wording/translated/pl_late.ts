@@ -270,7 +270,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: '1 dzień', few: `${n} dni`, other: `${n} dni` }),
     linkYear: 'Rok',
     linkFor: 'Jest dla',
-    linkForAll: 'Wszystkich, którzy go mają',
+    linkForAll: 'Wszystkich',
     linkForPeople: n => plural(n, { one: '1 osoby', few: `${n} osób`, other: `${n} osób` }),
     linkMake: 'Utwórz link',
     linkMade: 'Link jest gotowy. Działa od teraz.',

@@ -268,7 +268,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: `${n} dia`, other: `${n} dias` }),
     linkYear: 'Um ano',
     linkFor: 'É para',
-    linkForAll: 'Todos os que o têm',
+    linkForAll: 'Todos',
     linkForPeople: n => plural(n, { one: `${n} pessoa`, other: `${n} pessoas` }),
     linkMake: 'Criar um link',
     linkMade: 'O link está criado. Vale a partir de agora.',

@@ -272,7 +272,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: `${n} день`, few: `${n} дня`, other: `${n} дней` }),
     linkYear: 'Год',
     linkFor: 'Для кого',
-    linkForAll: 'Для всех, у кого она есть',
+    linkForAll: 'Для всех',
     linkForPeople: n =>
       plural(n, { one: `Для ${n} человека`, few: `Для ${n} человек`, other: `Для ${n} человек` }),
     linkMake: 'Создать ссылку',

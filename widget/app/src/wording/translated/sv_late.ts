@@ -268,7 +268,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: '1 dag', other: `${n} dagar` }),
     linkYear: 'Ett år',
     linkFor: 'Den är för',
-    linkForAll: 'Alla som har den',
+    linkForAll: 'Alla',
     linkForPeople: n => plural(n, { one: '1 person', other: `${n} personer` }),
     linkMake: 'Skapa en länk',
     linkMade: 'Länken är skapad. Den gäller från och med nu.',

@@ -264,7 +264,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: '1 gün', other: `${n} gün` }),
     linkYear: 'Bir yıl',
     linkFor: 'Kimin için',
-    linkForAll: 'Bağlantısı olan herkes',
+    linkForAll: 'Herkes',
     linkForPeople: n => plural(n, { one: '1 kişi', other: `${n} kişi` }),
     linkMake: 'Bağlantı oluştur',
     linkMade: 'Bağlantı oluşturuldu. Şu andan itibaren geçerli.',

@@ -274,7 +274,7 @@ export const late: LateTranslation = {
     linkDays: n => plural(n, { one: `${n} день`, few: `${n} дні`, other: `${n} днів` }),
     linkYear: 'Рік',
     linkFor: 'Для кого',
-    linkForAll: 'Для всіх, хто його має',
+    linkForAll: 'Для всіх',
     linkForPeople: n => plural(n, { one: `Для ${n} людини`, few: `Для ${n} людей`, other: `Для ${n} людей` }),
     linkMake: 'Створити посилання',
     linkMade: 'Посилання створено. Воно вже діє.',

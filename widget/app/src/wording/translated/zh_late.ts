@@ -263,7 +263,7 @@ export const late: LateTranslation = {
     linkDays: n => `${n} 天`,
     linkYear: '一年',
     linkFor: '适用于',
-    linkForAll: '所有拥有链接的人',
+    linkForAll: '所有人',
     linkForPeople: n => `${n} 人`,
     linkMake: '创建链接',
     linkMade: '链接已创建，即刻生效。',

@@ -1,0 +1,319 @@
+// Invitations into rooms by a link, through a real server: made, followed, used up, taken back, ended.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible, assertNoTrouble, launch, PHONE, person, until } from './browser.mjs';
+import { Kith } from './kith.mjs';
+import { asMembers, Widget } from './widget.mjs';
+
+let browser;
+let kith;
+before(async () => {
+  [browser, kith] = await Promise.all([launch(), Kith.start()]);
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+});
+
+const as = (...asked) => asMembers(browser, kith, ...asked);
+const button = (widget, name) => widget.page.getByRole('button', { name, exact: true });
+const card = widget => widget.page.getByRole('dialog', { name: 'Invitation', exact: true });
+const over = widget => widget.page.getByRole('dialog', { name: 'This invitation holds no longer' });
+const rows = widget => widget.page.locator('kith-widget .invitation-list li');
+
+async function createRoom(widget, name, kind = 'Open room') {
+  await widget.tab('Rooms').click();
+  await button(widget, 'Create a room').click();
+  await widget.page.getByRole('textbox', { name: 'Name' }).fill(name);
+  await widget.page.getByRole('radio', { name: new RegExp(`^${kind}`) }).click();
+  await button(widget, 'Create').click();
+  await widget.field.waitFor();
+}
+
+async function joinRoom(widget, name) {
+  await widget.tab('Rooms').click();
+  await widget.page.getByRole('textbox', { name: 'Search rooms' }).fill(name.slice(0, 4));
+  await widget.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
+  await button(widget, 'Join').click();
+  await widget.field.waitFor();
+}
+
+/** From the chat of a room to its links. */
+async function links(widget) {
+  await widget.page.locator('kith-widget .room-head').click();
+  await button(widget, 'Invite by link').click();
+  await button(widget, 'Make a link').waitFor();
+}
+
+/** Makes one, and answers its address. */
+async function make(widget, { days = '7 days', people = 'Everybody' } = {}) {
+  const before = await rows(widget).count();
+  await widget.page.getByRole('combobox', { name: 'It holds for' }).selectOption(days);
+  await widget.page.getByRole('combobox', { name: 'It is for' }).selectOption(people);
+  await button(widget, 'Make a link').click();
+  await until(async () => (await rows(widget).count()) === before + 1, 'the link is there');
+  return rows(widget).first().getByRole('textbox', { name: 'Link' }).inputValue();
+}
+
+/** Comes to a page by a link that was made by somebody else, on another page. */
+async function follow(widget, member, link) {
+  await widget.page.goto('about:blank');
+  await widget.page.goto(`${kith.url}/as/${member}/?from=mail${new URL(link).hash}`);
+}
+
+/** What the owner does with a member, in the list of members. */
+async function withMember(widget, name, action) {
+  await widget.page.locator('kith-widget .room-row .row-main', { hasText: name }).first().click();
+  await widget.page.getByRole('menuitem', { name: action, exact: true }).click();
+}
+
+test('a link into a private room is made and copied, and leads who has it into the room', async () => {
+  await as(['anna', 'raj'], async (anna, raj, context) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await createRoom(anna, 'Winter tour', 'Private room');
+    await anna.say('Who comes along?');
+    await links(anna);
+    await anna.page.getByText('There is no link yet.').waitFor();
+    const link = await make(anna);
+    assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/as\/anna\/#kith=join\.[\w-]{22}$/);
+    await rows(anna).first().getByText('nobody has come by it yet').waitFor();
+    await assertAccessible(anna.page, 'the links of a room');
+    await button(anna, 'Copy the link').click();
+    await button(anna, 'Link copied').waitFor();
+    assert.equal(await anna.page.evaluate(() => navigator.clipboard.readText()), link);
+
+    await follow(raj, 'raj', link);
+    await card(raj).waitFor();
+    for (const text of ['Winter tour', 'Private room · 1 member', 'Anna Lindqvist invites you'])
+      await card(raj).getByText(text).waitFor();
+    assert.equal(
+      await raj.page.evaluate(() => location.pathname + location.search + location.hash),
+      '/as/raj/?from=mail',
+    );
+    await assertAccessible(raj.page, 'an invitation');
+    await button(raj, 'Join').click();
+    await raj.sees('Who comes along?');
+    await raj.say('I do, by whatever road');
+    await button(anna, 'Back to the chat').click();
+    await button(anna, 'Back to the chat').click();
+    await anna.sees('I do, by whatever road');
+
+    // Who is in there is led to the room, on the page that is there, as often as they like, and uses nothing up.
+    await raj.back();
+    for (let time = 0; time < 2; time++) {
+      await raj.page.evaluate(hash => {
+        location.hash = hash;
+      }, new URL(link).hash);
+      await raj.sees('Who comes along?');
+      assert.equal(await raj.page.evaluate(() => location.hash), '');
+      await raj.back();
+    }
+    assert.equal(await card(raj).count(), 0);
+    await links(anna);
+    await rows(anna).first().getByText('1 person has come by it').waitFor();
+  });
+});
+
+test('who does not want to, is not in; a link for one lets one in', async () => {
+  await as(['ingrid', 'tom', 'mei'], async (ingrid, tom, mei) => {
+    await createRoom(ingrid, 'Tandem', 'Private room');
+    await links(ingrid);
+    const link = await make(ingrid, { days: '1 day', people: '1 person' });
+    await rows(ingrid).first().getByText('0 of 1 have come by it').waitFor();
+    await follow(mei, 'mei', link);
+    await card(mei).waitFor();
+    await button(mei, 'Not now').click();
+    await card(mei).waitFor({ state: 'detached' });
+    await mei.tab('Chats').click();
+    assert.equal(await mei.page.locator('kith-widget .chat-row', { hasText: 'Tandem' }).count(), 0);
+
+    await follow(mei, 'mei', link);
+    await card(mei).waitFor();
+    await follow(tom, 'tom', link);
+    await button(tom, 'Join').click();
+    await tom.field.waitFor();
+    await tom.say('Where is my seat?');
+    // The last place went while the card was looked at.
+    await button(mei, 'Join').click();
+    await over(mei).waitFor();
+    await mei.page.getByText('Ask whoever gave you the link for a new one.').waitFor();
+    await assertAccessible(mei.page, 'an invitation that holds no longer');
+    await button(mei, 'All right').click();
+    await over(mei).waitFor({ state: 'detached' });
+  });
+});
+
+test('a link that was taken back lets nobody in, nor one whose maker is gone; who was banned is told', async () => {
+  await as(['sofia', 'yusuf', 'amara'], async (sofia, yusuf, amara) => {
+    await createRoom(sofia, 'Lake riders');
+    await links(sofia);
+    const own = await make(sofia);
+    const standing = await make(sofia, { days: 'A year', people: '100 people' });
+    await rows(sofia).nth(1).getByRole('button', { name: 'Take back' }).click();
+    await sofia.page.getByRole('alertdialog').getByRole('button', { name: 'Take back' }).click();
+    await until(async () => (await rows(sofia).count()) === 1, 'one is left');
+    assert.equal(await rows(sofia).first().getByRole('textbox').inputValue(), standing);
+    await follow(amara, 'amara', own);
+    await over(amara).waitFor();
+
+    // A plain member of an open room has links too, and sees no others.
+    await joinRoom(yusuf, 'Lake riders');
+    await links(yusuf);
+    await yusuf.page.getByText('There is no link yet.').waitFor();
+    const theirs = await make(yusuf);
+    await button(sofia, 'Back to the chat').click();
+    await button(sofia, 'Invite by link').click();
+    await until(async () => (await rows(sofia).count()) === 2, 'who keeps order sees all');
+    await rows(sofia)
+      .first()
+      .getByText(/^By Yusuf/)
+      .waitFor();
+    await button(sofia, 'Back to the chat').click();
+    await withMember(sofia, 'Yusuf', 'Remove from the room');
+    await until(async () => {
+      await follow(amara, 'amara', theirs);
+      await card(amara).or(over(amara)).waitFor();
+      return (await over(amara).count()) === 1;
+    }, 'their link has ended');
+
+    await follow(amara, 'amara', standing);
+    await button(amara, 'Join').click();
+    await amara.field.waitFor();
+    await button(sofia, 'Back to the chat').click();
+    await sofia.page.locator('kith-widget .room-head').click();
+    await withMember(sofia, 'Amara', 'Ban from the room');
+    await sofia.page.getByRole('alertdialog').getByRole('button', { name: 'Ban from the room' }).click();
+    await amara.page
+      .getByText(/banned from the room/)
+      .first()
+      .waitFor({ state: 'attached' });
+    await follow(amara, 'amara', standing);
+    await card(amara).getByText('You are banned from this room.').waitFor();
+    await assertAccessible(amara.page, 'an invitation that is refused');
+  });
+});
+
+test('where the site wants it, only those who keep order make links', async () => {
+  await kith.setSite('demo', 'invitations.moderators_only=true');
+  await as(['anna', 'raj'], async (anna, raj) => {
+    await createRoom(anna, 'Quiet corner');
+    await joinRoom(raj, 'Quiet corner');
+    await links(raj);
+    await button(raj, 'Make a link').click();
+    await raj.page.getByText('Here only owners and moderators make links.').waitFor();
+    await links(anna);
+    await make(anna);
+  });
+  await kith.setSite('demo', 'invitations.moderators_only=false');
+});
+
+test('by keys alone: made, followed, joined', async () => {
+  await as(['mei', 'tom'], async (mei, tom) => {
+    await createRoom(mei, 'Keys', 'Private room');
+    await mei.page.locator('kith-widget .room-head').focus();
+    await mei.page.keyboard.press('Enter');
+    const reach = async (page, name) => {
+      for (let at = 0; at < 30; at++) {
+        const focus = await page.evaluate(() => {
+          const { activeElement: one } = document.querySelector('kith-widget').shadowRoot;
+          return one?.getAttribute('aria-label') ?? one?.textContent;
+        });
+        if (focus === name) return;
+        await page.keyboard.press('Tab');
+      }
+      assert.fail(`${name} is out of reach`);
+    };
+    await button(mei, 'Invite by link').waitFor();
+    await reach(mei.page, 'Invite by link');
+    await mei.page.keyboard.press('Enter');
+    await button(mei, 'Make a link').waitFor();
+    await reach(mei.page, 'Make a link');
+    await mei.page.keyboard.press('Enter');
+    // The focus is where one copies it.
+    await until(async () => (await rows(mei).count()) === 1, 'the link is there');
+    await mei.page.keyboard.press('Shift+Tab');
+    const link = await mei.page.evaluate(
+      () => document.querySelector('kith-widget').shadowRoot.activeElement.value,
+    );
+    assert.match(link, /#kith=join\./);
+
+    await follow(tom, 'tom', link);
+    await card(tom).waitFor();
+    await reach(tom.page, 'Join');
+    await tom.page.keyboard.press('Enter');
+    await tom.field.waitFor();
+    await tom.page.keyboard.type('By keys');
+    await tom.page.keyboard.press('Enter');
+    await tom.becomes('By keys', 'sent');
+
+    await reach(mei.page, 'Take back');
+    await mei.page.keyboard.press('Enter');
+    await mei.page.getByRole('alertdialog').waitFor();
+    await reach(mei.page, 'Take back');
+    await mei.page.keyboard.press('Enter');
+    await mei.page.getByText('There is no link yet.').waitFor();
+    await mei.page.keyboard.press('Escape');
+    await button(mei, 'Invite by link').waitFor();
+  });
+});
+
+test('on a phone, in Arabic, it fits; Back closes the messenger and does not ask again', async () => {
+  await as(['anna'], async anna => {
+    await createRoom(anna, 'Everywhere');
+    await links(anna);
+    const link = await make(anna);
+    const phone = await person(browser, { ...PHONE, locale: 'ar' });
+    await phone.addInitScript(() => {
+      new MutationObserver(() => {
+        document.documentElement.lang = 'ar';
+        document.documentElement.dir = 'rtl';
+      }).observe(document, { childList: true });
+    });
+    const mei = new Widget(await phone.newPage());
+    await mei.page.goto(`${kith.url}/as/mei/`);
+    await follow(mei, 'mei', link);
+    const sheet = mei.page.getByRole('dialog', { name: 'دعوة', exact: true });
+    await sheet.getByText('Anna Lindqvist يدعوك').waitFor();
+    await assertAccessible(mei.page, 'an invitation on a phone, in Arabic');
+    const wide = () => mei.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    assert.equal(await wide(), false);
+    await mei.page.goBack();
+    await mei.panel.waitFor({ state: 'detached' });
+    assert.equal(await mei.page.evaluate(() => location.hash), '');
+    await mei.show();
+    assert.equal(await sheet.count(), 0);
+
+    await follow(mei, 'mei', link);
+    await sheet.getByRole('button', { name: 'انضمام' }).click();
+    await mei.field.waitFor();
+    await mei.page.locator('kith-widget .room-head').click();
+    await mei.page.getByRole('button', { name: 'دعوة برابط' }).click();
+    await mei.page.getByRole('button', { name: 'إنشاء رابط' }).click();
+    await until(async () => (await rows(mei).count()) === 1, 'the link is there');
+    await assertAccessible(mei.page, 'the links of a room on a phone, in Arabic');
+    assert.equal(await wide(), false);
+    assertNoTrouble(phone);
+    await phone.close();
+  });
+});
+
+test('a guest comes into an open room by a link', async () => {
+  await as(['raj'], async raj => {
+    await createRoom(raj, 'Open house');
+    await links(raj);
+    const link = await make(raj);
+    const context = await person(browser);
+    const guest = new Widget(await context.newPage());
+    await guest.page.goto(`${kith.url}/visit/${new URL(link).hash}`);
+    await card(guest).getByText('Raj Patel invites you').waitFor();
+    await button(guest, 'Join').click();
+    await guest.field.waitFor();
+    await guest.say('Just looking around');
+    await button(raj, 'Back to the chat').click();
+    await button(raj, 'Back to the chat').click();
+    await raj.sees('Just looking around');
+    assertNoTrouble(context);
+    await context.close();
+  });
+});
