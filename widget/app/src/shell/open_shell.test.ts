@@ -112,8 +112,8 @@ test('an invitation does not stay in the address, nor in an entry of the history
   expect(addresses.map(address => new URL(address).hash)).toEqual(['']);
   expect(`${location.pathname}${location.search}${location.hash}`).toBe('/thread?page=2');
   expect(history.state).toEqual({ router: 'of the page' });
-  one.follow();
-  expect(one.state().link).toBe('');
+  back({ router: 'of the page' });
+  expect(one.state()).toMatchObject({ open: false, link: '' });
   history.replaceState(null, '', '/#kith=8000000000000001.12');
   one.follow(location.hash);
   expect(location.hash).toBe('#kith=8000000000000001.12');

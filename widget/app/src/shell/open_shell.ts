@@ -63,6 +63,8 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
   const change = (next: Partial<ShellState>) => {
     const before = state;
     state = { ...state, ...next };
+    // Who closes it has seen enough of what a link led to.
+    if (!state.open) state.link = '';
     if (state.open !== before.open) {
       stage.setOpen(state.open);
       stage.emit(state.open ? 'open' : 'close', undefined);
