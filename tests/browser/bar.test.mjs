@@ -153,6 +153,21 @@ test('a menu and a question lie over their own window', () =>
     assert.deepEqual((await names(page)).length, 2, 'the window stays');
   }));
 
+test('a chat stays in its place when the other one goes by another id', () =>
+  on({}, CALM, async page => {
+    await openChats(page, 'u1', 'u2', 'u3');
+    assert.deepEqual([await names(page), await heads(page).count()], [['@u3', '@u2'], 1]);
+    await page.locator('.window[data-chat="@u2"] textarea').fill('half a sent');
+    for (const user of ['u2', 'u1'])
+      await page.evaluate(one => globalThis.client.rename(one, `${one}-new`), user);
+    await until(async () => (await names(page)).join() === '@u3,@u2-new', 'the same two windows');
+    assert.equal(await focused(page), '@u2-new', 'who writes goes on writing');
+    assert.equal(await page.locator('.window[data-chat="@u2-new"] textarea').inputValue(), 'half a sent');
+    await heads(page).click();
+    await until(async () => (await names(page)).join() === '@u1-new,@u3', 'a head opens one window');
+    assert.equal(await heads(page).count(), 1);
+  }));
+
 test('a phone and a narrow window have the bubble', async () => {
   await on({ open: 'u1' }, PHONE, async page => {
     await page.locator('.phone .panel').waitFor();

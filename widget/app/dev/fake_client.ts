@@ -180,6 +180,7 @@ export class FakeClient implements Client {
   readonly timelines = new Map<ConversationKey, Timeline>();
   readonly typers = new Map<ConversationKey, readonly string[]>();
   readonly drafts = new Map<ConversationKey, string>();
+  readonly moved = new Map<ConversationKey, ConversationKey>();
   readonly listed = new Map<ConversationKey, ListedRoom>();
   readonly notifying: NotificationSettings = { key: 'BKey', devices: 0, bodies: true };
   watched: readonly string[] = [];
@@ -349,6 +350,20 @@ export class FakeClient implements Client {
     this.happen('message', { key, message, first: true });
   }
 
+  /** A guest becomes a member: the chat with them has another key. */
+  rename(user: string, to: string) {
+    const [from, key] = [direct(user), direct(to)];
+    const person = { ...this.person(user), user: to };
+    this.persons.set(to, person);
+    this.chats.set(key, { ...this.conversation(from), key, with: person });
+    this.timelines.set(key, this.timeline(from));
+    this.drafts.set(key, this.draft(from));
+    for (const all of [this.chats, this.timelines, this.drafts]) all.delete(from);
+    this.moved.set(from, key);
+    for (const one of [from, key]) this.change(`conversation:${one}`);
+    this.change('conversations');
+  }
+
   happen<K extends keyof Happenings>(name: K, detail: Happenings[K]) {
     for (const handler of Array.from(this.handlers.get(name) ?? [])) handler(detail as never);
   }
@@ -380,7 +395,7 @@ export class FakeClient implements Client {
       return { keys: chats.map(chat => chat.key), more: false, loading: false };
     });
   conversation = (key: ConversationKey) =>
-    this.chats.get(key) ??
+    this.chats.get(this.moved.get(key) ?? key) ??
     this.kept(`conversation ${key}`, (): Conversation => {
       const person = this.person(key.slice(1));
       return {

@@ -351,7 +351,10 @@ export class Conversations {
     const known = before !== undefined && before !== key && this.byKey.get(before);
     if (!known) return;
     this.byKey.delete(known.key);
-    if (!isRoom(key)) this.#moved.set(known.key, key);
+    if (!isRoom(key)) {
+      this.#moved.set(known.key, key);
+      this.written.move(known.key, key);
+    }
     this.changed.conversation(known.key);
     this.keep({ ...known, key, ...(isRoom(key) && { with: '' }) });
   }

@@ -235,6 +235,7 @@ function welcome(conversations: Conversation[]): Event {
 test('a chat whose other one has another id is found by the one before', () => {
   const { conversation } = talk('ben', 1);
   hear({ t: 'conversation', conversation: talk('ben', 1), position: 'p2' });
+  replica.apply({ c: 'action', action: { a: 'draft', key: direct('ben'), text: 'half a sent' }, now: NOW });
   const topics = hear({
     t: 'conversation',
     conversation: {
@@ -250,4 +251,5 @@ test('a chat whose other one has another id is found by the one before', () => {
     exists: true,
     with: { name: 'Deleted user' },
   });
+  expect([views.draft(direct('ben')), views.draft(direct('deleted-x'))]).toEqual(['', 'half a sent']);
 });

@@ -95,6 +95,16 @@ export class Written {
     this.changed.add(`draft:${key}`).add(`conversation:${key}`);
   }
 
+  /** The one whom it is written to goes by another id now. */
+  move(from: ConversationKey, to: ConversationKey): void {
+    this.queue = this.queue.map(one => (one.key === from ? { ...one, key: to } : one));
+    const draft = this.drafts.get(from);
+    if (draft === undefined || this.drafts.has(to)) return;
+    this.write(to, draft);
+    this.#setDraft(from, '');
+    this.unsaved.delete(from);
+  }
+
   /** What was written to a place where one may not write any more. The draft stays: somebody typed it. */
   forget(key: ConversationKey): void {
     this.queue = this.queue.filter(one => one.key !== key);

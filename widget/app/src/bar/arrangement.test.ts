@@ -1,6 +1,6 @@
 import { direct } from '@kith/client';
 import { expect, test } from 'vitest';
-import { type Arrangement, closed, drawn, NOTHING, opened, putAway, roomFor } from './arrangement.ts';
+import { type Arrangement, closed, drawn, moved, NOTHING, opened, putAway, roomFor } from './arrangement.ts';
 
 const [ana, tom, mei] = ['ana', 'tom', 'mei'].map(direct) as [never, never, never];
 const after = (...steps: ((before: Arrangement) => Arrangement)[]) =>
@@ -28,6 +28,15 @@ test('one is put away as a head, opened from there, and closed', () => {
   expect(away).toEqual({ windows: [ana], heads: [tom] });
   expect(opened(away, tom, 2)).toEqual({ windows: [tom, ana], heads: [] });
   expect(closed(closed(away, tom), ana)).toEqual(NOTHING);
+});
+
+test('who goes by another id stays in their place', () => {
+  const all = putAway(after(open(ana), open(tom), open(mei)), mei);
+  const mia = direct('mia') as never;
+  expect(moved(all, ana, mia)).toEqual({ windows: [tom, mia], heads: [mei] });
+  expect(moved(all, mei, mia)).toEqual({ windows: [tom, ana], heads: [mia] });
+  expect(moved(all, ana, mei)).toEqual({ windows: [tom], heads: [mei] });
+  expect(moved(all, mia, ana)).toEqual(closed(all, mia));
 });
 
 test('no more than twelve are kept', () => {

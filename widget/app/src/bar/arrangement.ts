@@ -27,6 +27,13 @@ export function closed(before: Arrangement, key: ConversationKey): Arrangement {
   return { windows: without(before.windows, key), heads: without(before.heads, key) };
 }
 
+/** It goes on under another key, in the place where it was; or where that one is already. */
+export function moved(before: Arrangement, from: ConversationKey, to: ConversationKey): Arrangement {
+  if (before.windows.includes(to) || before.heads.includes(to)) return closed(before, from);
+  const follow = (keys: readonly ConversationKey[]) => keys.map(key => (key === from ? to : key));
+  return { windows: follow(before.windows), heads: follow(before.heads) };
+}
+
 /** As it is drawn where there is room for so many windows. */
 export function drawn({ windows, heads }: Arrangement, room: number): Arrangement {
   return { windows: windows.slice(0, room), heads: [...windows.slice(room), ...heads] };

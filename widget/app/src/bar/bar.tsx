@@ -11,7 +11,7 @@ import type { OpenShell } from '../shell/open_shell.ts';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useSurroundings, useTopic, useWatch } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
-import { type Arrangement, closed, drawn, NOTHING, opened, putAway, roomFor } from './arrangement.ts';
+import { type Arrangement, closed, drawn, moved, NOTHING, opened, putAway, roomFor } from './arrangement.ts';
 import css from './bar.css?inline';
 import { Head } from './head.tsx';
 import { keep, kept } from './kept.ts';
@@ -76,6 +76,11 @@ export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
     if (beside) focusWindow(root, beside);
     else chatsButton(strip)?.focus();
   };
+  const follow = (key: ConversationKey, to: ConversationKey) => {
+    const writes = (root?.activeElement as HTMLElement | null)?.closest<HTMLElement>('.window');
+    if (writes?.dataset.chat === key) setAsked(to);
+    arrange(before => moved(before, key, to));
+  };
   return (
     <>
       {windows.map((key, place) => (
@@ -87,6 +92,7 @@ export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
           asked={asked === key}
           onPutAway={() => leave(key, putAway)}
           onClose={() => leave(key, closed)}
+          onMoved={to => follow(key, to)}
         />
       ))}
       <nav class="bar-strip" ref={strip} aria-label={words.chatBar}>
@@ -104,7 +110,13 @@ export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
           </button>
         )}
         {heads.slice(0, MOST_HEADS).map(key => (
-          <Head key={key} conversation={key} onOpen={() => open(key)} onClose={() => leave(key, closed)} />
+          <Head
+            key={key}
+            conversation={key}
+            onOpen={() => open(key)}
+            onClose={() => leave(key, closed)}
+            onMoved={to => follow(key, to)}
+          />
         ))}
         {heads.length > MOST_HEADS && (
           <button

@@ -1,6 +1,7 @@
 // A chat that is put away: its face, and how much of it is unread.
 
 import { type ConversationKey, isRoom } from '@kith/client';
+import { useEffect } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useFace, useTopic, useWording } from '../surroundings.tsx';
@@ -10,15 +11,19 @@ interface Props {
   conversation: ConversationKey;
   onOpen(): void;
   onClose(): void;
+  onMoved(to: ConversationKey): void;
 }
 
-export function Head({ conversation: key, onOpen, onClose }: Props) {
+export function Head({ conversation: key, onOpen, onClose, onMoved }: Props) {
   const words = useWording();
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const person = useFace(conversation);
   const user = conversation.with.user;
   const view = useTopic(`presence:${user}`, one => (isRoom(key) ? undefined : one.presence(user)));
   const { unread } = conversation;
+  useEffect(() => {
+    if (conversation.key !== key) onMoved(conversation.key);
+  }, [conversation.key, key]);
   return (
     <button
       type="button"

@@ -20,9 +20,10 @@ interface Props {
   asked: boolean;
   onPutAway(): void;
   onClose(): void;
+  onMoved(to: ConversationKey): void;
 }
 
-export function Window({ conversation: key, place, at, asked, onPutAway, onClose }: Props) {
+export function Window({ conversation: key, place, at, asked, onPutAway, onClose, onMoved }: Props) {
   const words = useWords(barWords);
   const outer = useSurroundings();
   const section = useRef<HTMLElement>(null);
@@ -82,6 +83,7 @@ export function Window({ conversation: key, place, at, asked, onPutAway, onClose
             conversation={key}
             at={at}
             onBack={undefined}
+            onMoved={onMoved}
             corner={corner}
             banner={<Banner trouble={useTrouble()} />}
           />

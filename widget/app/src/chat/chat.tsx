@@ -19,12 +19,14 @@ interface Props {
   at: { seq: number } | undefined;
   /** Left out where the list stands beside the chat. */
   onBack: (() => void) | undefined;
+  /** A guest has become a member, or the account is gone: it goes on under this key. */
+  onMoved(to: ConversationKey): void;
   corner: ComponentChildren;
   banner: ComponentChildren;
 }
 
-export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
-  const { client, announce, openChat, wording: words } = useSurroundings();
+export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }: Props) {
+  const { client, announce, wording: words } = useSurroundings();
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
   const state = useTopic(`person:${conversation.with.user}`, one => one.contact(conversation.with.user));
   const [replyTo, setReplyTo] = useState<Message>();
@@ -38,10 +40,9 @@ export function Chat({ conversation: key, at, onBack, corner, banner }: Props) {
   const composer = useRef<HTMLTextAreaElement>(null);
   const [sends, setSends] = useState(0);
   useEffect(() => client.open(key), [client, key]);
-  // A guest has become a member, or the account is gone.
   useEffect(() => {
-    if (conversation.key !== key) openChat(conversation.key);
-  }, [conversation.key, key, openChat]);
+    if (conversation.key !== key) onMoved(conversation.key);
+  }, [conversation.key, key]);
   const reply = useCallback((message: Message) => {
     setEditing(undefined);
     setReplyTo(message);

@@ -275,6 +275,7 @@ function Panel({
             conversation={state.chat}
             at={state.at}
             onBack={back}
+            onMoved={shell.openChat}
             corner={corner}
             banner={!twoColumns && banner}
           />
