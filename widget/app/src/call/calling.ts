@@ -6,9 +6,10 @@ import { hidesAddress } from './choices.ts';
 import { claim, forget, keep, remembered, type TabStorage } from './kept.ts';
 import type { CallDeed } from './line.ts';
 import { OwnMedia } from './own_media.ts';
-import { Path } from './path.ts';
-import { QualityMeter, sampleOf } from './quality.ts';
+import { AGAIN_MS, canRelay, Path, REACH_MS } from './path.ts';
+import { QualityMeter, SAMPLE_MS } from './quality.ts';
 import { begun, type End, endOf, endsQuickly, type Shown } from './shown.ts';
+import { Timers } from './timers.ts';
 
 export interface CallingHost {
   client: Pick<Client, 'call' | 'contact' | 'status' | 'subscribe'>;
@@ -16,11 +17,6 @@ export interface CallingHost {
   now(): number;
 }
 
-/** Two browsers that have not found each other by then will not. */
-const REACH_MS = 25_000;
-/** A way that is lost may come back by itself; then another one is looked for. */
-const AGAIN_MS = 4_000;
-const SAMPLE_MS = 2_000;
 /** Whose connection was lost does not hear that it rings no more. */
 const RINGS_MS = 50_000;
 /** The last sentence stays. */
@@ -36,7 +32,7 @@ export class Calling {
   #hear: ((event: CallEvent) => void) | undefined;
   /** What was begun in another turn is not gone on with. */
   #turn = 0;
-  #timers = new Set<ReturnType<typeof setTimeout>>();
+  #timers = new Timers();
   #sampling: ReturnType<typeof setInterval> | undefined;
   #leave: () => void;
   #wasOnline: boolean;
@@ -255,7 +251,7 @@ export class Calling {
         // While both call at once, one's own invitation is answered with this.
         if (stage !== 'over') return;
         this.#begin(call.user, call.media, 'ringing');
-        this.#after(RINGS_MS, () => this.#shown?.stage === 'ringing' && this.#calls.forget());
+        this.#timers.after(RINGS_MS, () => this.#shown?.stage === 'ringing' && this.#calls.forget());
         const exposed = this.#isStranger(call) && !canRelay(call) && !hidesAddress();
         return this.#set({ exposed });
       }
@@ -320,7 +316,7 @@ export class Calling {
 
   /** Both are in the call: now their browsers find each other, or they do not. */
   #expect(path: Path | undefined): void {
-    if (path) this.#after(REACH_MS, () => path.reached || this.#unlessReached(path, 'unreachable'));
+    if (path) this.#timers.after(REACH_MS, () => path.reached || this.#unlessReached(path, 'unreachable'));
   }
 
   #pathChanged(path: Path): void {
@@ -328,9 +324,9 @@ export class Calling {
     this.#set({ connected });
     if (connected) return this.#watch();
     if (path.state === 'failed') void this.#again(path);
-    if (path.state === 'disconnected') this.#after(AGAIN_MS, () => void this.#again(path));
+    if (path.state === 'disconnected') this.#timers.after(AGAIN_MS, () => void this.#again(path));
     if (path.state === 'connecting') return;
-    this.#after(REACH_MS, () => this.#unlessReached(path, 'lost'));
+    this.#timers.after(REACH_MS, () => this.#unlessReached(path, 'lost'));
   }
 
   /** Who has made the offer makes another one, over whatever network there is now. */
@@ -350,11 +346,9 @@ export class Calling {
   #watch(): void {
     const look = async () => {
       const path = this.#path;
-      const report = await path?.stats().catch(() => undefined);
-      if (report === undefined || this.#path !== path || this.#shown?.stage !== 'up') return;
-      // TypeScript does not know that the report can be gone through.
-      const stats = Array.from((report as unknown as Map<string, { type: string; id: string }>).values());
-      const quality = this.#meter.take(sampleOf(stats, this.host.now()), this.#sent() !== undefined);
+      const sample = await path?.sample(this.host.now());
+      if (sample === undefined || this.#path !== path || this.#shown?.stage !== 'up') return;
+      const quality = this.#meter.take(sample, this.#sent() !== undefined);
       const weak = quality.weak && this.#own.camera !== undefined && this.#own.screen === undefined;
       const changes = weak !== this.#shown.weak;
       this.#set({ quality, weak });
@@ -452,7 +446,7 @@ export class Calling {
     if (this.#shown === undefined) return;
     this.#set({ stage: 'over', end, ms, connected: false, away: false, problem: undefined, own: undefined });
     if (this.#calls.call && this.#calls.call.phase !== 'over') void this.#calls.hangUp();
-    if (endsQuickly(end)) this.#after(READ_MS, () => this.close());
+    if (endsQuickly(end)) this.#timers.after(READ_MS, () => this.close());
   }
 
   #begin(user: string, media: Media, stage: Shown['stage']): void {
@@ -469,17 +463,8 @@ export class Calling {
     this.#own.closeAll();
     clearInterval(this.#sampling);
     this.#sampling = undefined;
-    for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     forget(this.host.storage);
-  }
-
-  #after(ms: number, call: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      call();
-    }, ms);
-    this.#timers.add(timer);
   }
 
   #set(change: { [K in keyof Shown]?: Shown[K] | undefined }): void {
@@ -491,8 +476,4 @@ export class Calling {
   #tell(): void {
     for (const listener of Array.from(this.#listeners)) listener();
   }
-}
-
-function canRelay({ ice }: Pick<Call, 'ice'>): boolean {
-  return ice.some(one => one.urls.some(url => url.startsWith('turn')));
 }

@@ -1,6 +1,12 @@
 // One connection to the other one's browser: offer, answer and candidates in their order. Knows no server and no screen.
 
 import type { IceServer } from '@kith/client';
+import { type Sample, sampleOf } from './quality.ts';
+
+/** Two browsers that have not found each other by then will not. */
+export const REACH_MS = 25_000;
+/** A way that is lost may come back by itself; then another one is looked for. */
+export const AGAIN_MS = 4_000;
 
 /** What one shows and lets hear, told to the other one. */
 export interface Told {
@@ -155,8 +161,11 @@ export class Path {
     if (this.#channel.readyState === 'open') this.#channel.send(JSON.stringify(told));
   }
 
-  stats(): Promise<RTCStatsReport> {
-    return this.#pc.getStats();
+  /** Undefined: the connection is no more. */
+  async sample(at: number): Promise<Sample | undefined> {
+    const report = await this.#pc.getStats().catch(() => undefined);
+    // TypeScript does not know that the report can be gone through.
+    return report && sampleOf((report as unknown as Map<string, { type: string; id: string }>).values(), at);
   }
 
   close(): void {
@@ -201,6 +210,11 @@ async function holdBack(sender: RTCRtpSender, { bits, lines }: PictureLimit): Pr
     encoding.scaleResolutionDownBy = lines === undefined ? 1 : Math.max(1, height / lines);
   }
   await sender.setParameters(parameters).catch(ignored);
+}
+
+/** The server has named one who would carry it, so that neither hears where the other one is. */
+export function canRelay({ ice }: { ice: readonly IceServer[] }): boolean {
+  return ice.some(one => one.urls.some(url => url.startsWith('turn')));
 }
 
 /** What comes from the other one's browser may be anything. */

@@ -26,6 +26,8 @@ export interface Quality {
   weak: boolean;
 }
 
+/** From one look to the next. */
+export const SAMPLE_MS = 2_000;
 const BAD_LOSS = 0.1;
 const GOOD_LOSS = 0.03;
 /** A picture that is worth it needs that much. */

@@ -1,8 +1,6 @@
 // The call itself: the other one's picture, one's own, and all that one may do. It floats over the page.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { PHONE } from '../shell/open_shell.ts';
-import { useMedia } from '../shell/use_media.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import type { Calling } from './calling.ts';
@@ -10,12 +8,11 @@ import { chosenDevice } from './choices.ts';
 import { Controls } from './controls.tsx';
 import { Ended } from './ended.tsx';
 import { Options } from './options.tsx';
-import { keepInside, useFocusKey } from './ring_card.tsx';
-import { RoundButton } from './round_button.tsx';
 import type { Shown } from './shown.ts';
 import { Stage } from './stage.tsx';
 import { Trouble } from './trouble.tsx';
-import { useDrag } from './use_drag.ts';
+import { useWindow } from './use_window.ts';
+import { WindowButtons } from './window_buttons.tsx';
 import { callWords } from './words.ts';
 
 interface Props {
@@ -27,33 +24,17 @@ interface Props {
 export function CallWindow({ calling, shown, onCheck }: Props) {
   const { root } = useSurroundings();
   const words = useWords(callWords);
-  const phone = useMedia(PHONE);
-  const [large, setLarge] = useState(phone);
-  const [options, setOptions] = useState(false);
   const [speaker, setSpeaker] = useState(chosenDevice('speaker'));
-  const frame = useRef<HTMLElement>(null);
   const remote = useRef<HTMLVideoElement>(null);
-  const drag = useDrag(frame, large);
   const person = useTopic(`person:${shown.user}`, one => one.person(shown.user));
   const { stage, theirs } = shown;
   const over = stage === 'over';
+  const pane = useWindow(over, () => calling.close());
+  const { frame, drag, large, options, setOptions } = pane;
   const picture =
     shown.connected && !shown.holding && (theirs === undefined || theirs.camera || theirs.screen);
-  useFocusKey(frame, root);
   useFocusHome(frame, root);
-  useEffect(() => {
-    if (over) setOptions(false);
-  }, [over]);
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Tab' && large && frame.current) return keepInside(event, frame.current, root);
-    if (event.key !== 'Escape' || event.defaultPrevented) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (options) setOptions(false);
-    else if (over) calling.close();
-    else if (large) setLarge(false);
-  };
   const classes = [
     'call-window',
     large ? 'call-large' : '',
@@ -64,15 +45,8 @@ export function CallWindow({ calling, shown, onCheck }: Props) {
     <section
       ref={frame}
       class={classes.join(' ')}
-      part="call-window"
-      role={large ? 'dialog' : 'region'}
-      {...(large && { 'aria-modal': true })}
+      {...pane.attributes}
       aria-label={words.callWith(person.name)}
-      tabIndex={-1}
-      style={
-        drag.spot && { left: `${drag.spot.left}px`, top: `${drag.spot.top}px`, right: 'auto', bottom: 'auto' }
-      }
-      onKeyDown={onKeyDown}
     >
       <Stage
         shown={shown}
@@ -82,21 +56,7 @@ export function CallWindow({ calling, shown, onCheck }: Props) {
         remote={remote}
         onPointerDown={drag.onPointerDown}
       >
-        {!large && !phone && !over && (
-          <RoundButton
-            icon="move"
-            label={words.moveCall}
-            onKeyDown={drag.onKeyDown}
-            onClick={() => undefined}
-          />
-        )}
-        {!over && (
-          <RoundButton
-            icon={large ? 'collapse' : 'expand'}
-            label={large ? words.smaller : words.larger}
-            onClick={() => setLarge(!large)}
-          />
-        )}
+        <WindowButtons pane={pane} />
       </Stage>
       {shown.problem && !over && (
         <Trouble

@@ -1,21 +1,18 @@
 // The call of a room: a picture of each, one's own, and all that one may do. It floats over the page.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { duration } from '../../call_log/duration.ts';
 import { useStanding } from '../../room_call/standing.ts';
 import { groupWords } from '../../room_call/words.ts';
 import { useSheet } from '../../sheets.ts';
-import { PHONE } from '../../shell/open_shell.ts';
-import { useMedia } from '../../shell/use_media.ts';
 import { useNow, useSurroundings, useTopic } from '../../surroundings.tsx';
 import { useWords } from '../../wording/late_words.ts';
 import { chooseDevice, chosenDevice, type DeviceKind } from '../choices.ts';
 import { Controls } from '../controls.tsx';
 import { DeviceChoice } from '../options.tsx';
-import { keepInside, useFocusKey } from '../ring_card.tsx';
-import { RoundButton } from '../round_button.tsx';
 import { Trouble } from '../trouble.tsx';
-import { useDrag } from '../use_drag.ts';
+import { useWindow } from '../use_window.ts';
+import { WindowButtons } from '../window_buttons.tsx';
 import { callWords } from '../words.ts';
 import css from './group.css?inline';
 import { columnsFor, type GroupShown } from './group_shown.ts';
@@ -33,31 +30,15 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
   const { root } = useSurroundings();
   const words = useWords(groupWords);
   const calls = useWords(callWords);
-  const phone = useMedia(PHONE);
-  const [large, setLarge] = useState(phone);
-  const [options, setOptions] = useState(false);
   const [speaker, setSpeaker] = useState(chosenDevice('speaker'));
-  const frame = useRef<HTMLElement>(null);
-  const drag = useDrag(frame, large);
   const name = useTopic(`conversation:${shown.room}`, one => one.conversation(shown.room).with.name);
   const over = shown.stage === 'over';
-  useFocusKey(frame, root);
+  const pane = useWindow(over, () => grouping.close());
+  const { frame, drag, phone, large, options, setOptions } = pane;
   useEffect(() => {
     if (root?.activeElement === null && document.activeElement === document.body) frame.current?.focus();
   }, []);
-  useEffect(() => {
-    if (over) setOptions(false);
-  }, [over]);
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Tab' && large && frame.current) return keepInside(event, frame.current, root);
-    if (event.key !== 'Escape' || event.defaultPrevented) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (options) setOptions(false);
-    else if (over) grouping.close();
-    else if (large) setLarge(false);
-  };
   const choose = (kind: DeviceKind, id: string) => {
     chooseDevice(kind, id);
     if (kind === 'speaker') setSpeaker(id);
@@ -69,15 +50,8 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
     <section
       ref={frame}
       class={['call-window call-group', large ? 'call-large' : '', over ? 'call-over' : ''].join(' ')}
-      part="call-window"
-      role={large ? 'dialog' : 'region'}
-      {...(large && { 'aria-modal': true })}
+      {...pane.attributes}
       aria-label={words.callIn(name)}
-      tabIndex={-1}
-      style={
-        drag.spot && { left: `${drag.spot.left}px`, top: `${drag.spot.top}px`, right: 'auto', bottom: 'auto' }
-      }
-      onKeyDown={onKeyDown}
     >
       <div class="call-bar" onPointerDown={drag.onPointerDown}>
         <div class="grow">
@@ -86,21 +60,7 @@ export function GroupWindow({ grouping, shown, onCheck }: Props) {
           </p>
           <Line shown={shown} />
         </div>
-        {!large && !phone && !over && (
-          <RoundButton
-            icon="move"
-            label={calls.moveCall}
-            onKeyDown={drag.onKeyDown}
-            onClick={() => undefined}
-          />
-        )}
-        {!over && (
-          <RoundButton
-            icon={large ? 'collapse' : 'expand'}
-            label={large ? calls.smaller : calls.larger}
-            onClick={() => setLarge(!large)}
-          />
-        )}
+        <WindowButtons pane={pane} />
       </div>
       {!over && (
         <ul

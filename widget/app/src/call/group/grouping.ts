@@ -6,8 +6,9 @@ import { idOfRoom } from '../../room_call/room_id.ts';
 import { hidesAddress } from '../choices.ts';
 import { claim, forget, keep, remembered, type TabStorage } from '../kept.ts';
 import { OwnMedia } from '../own_media.ts';
-import { Path, type Told } from '../path.ts';
-import { QualityMeter, sampleOf } from '../quality.ts';
+import { AGAIN_MS, canRelay, Path, REACH_MS, type Told } from '../path.ts';
+import { QualityMeter, SAMPLE_MS } from '../quality.ts';
+import { Timers } from '../timers.ts';
 import {
   type GroupEnd,
   type GroupShown,
@@ -23,11 +24,6 @@ export interface GroupingHost {
   now(): number;
 }
 
-/** Two browsers that have not found each other by then will not. */
-const REACH_MS = 25_000;
-/** A way that is lost may come back by itself; then another one is looked for. */
-const AGAIN_MS = 4_000;
-const SAMPLE_MS = 2_000;
 const LISTEN_MS = 200;
 /** The ring stays for a breath. */
 const SPEAKS_MS = 700;
@@ -52,7 +48,7 @@ export class Grouping {
   #listeners = new Set<() => void>();
   /** What was begun in another turn is not gone on with. */
   #turn = 0;
-  #timers = new Set<ReturnType<typeof setTimeout>>();
+  #timers = new Timers();
   #watching: ReturnType<typeof setInterval>[] = [];
   #leave: () => void;
   #wasOnline: boolean;
@@ -275,13 +271,13 @@ export class Grouping {
     const { state } = peer.path;
     if (state === 'connected') peer.late = false;
     if (state === 'failed') void this.#again(place, peer);
-    if (state === 'disconnected') this.#after(AGAIN_MS, () => void this.#again(place, peer));
+    if (state === 'disconnected') this.#timers.after(AGAIN_MS, () => void this.#again(place, peer));
     if (state === 'failed' || state === 'disconnected') this.#expect(place, peer);
     this.#draw();
   }
 
   #expect(place: number, peer: Peer): void {
-    this.#after(REACH_MS, () => {
+    this.#timers.after(REACH_MS, () => {
       if (this.#peers.get(place) !== peer || peer.path.state === 'connected') return;
       peer.late = true;
       this.#draw();
@@ -301,11 +297,9 @@ export class Grouping {
     if (this.#watching.length > 0) return;
     const look = async () => {
       for (const [place, peer] of this.#peers) {
-        const report = await peer.path.stats().catch(() => undefined);
-        if (report === undefined || this.#peers.get(place) !== peer) continue;
-        // TypeScript does not know that the report can be gone through.
-        const stats = Array.from((report as unknown as Map<string, { type: string; id: string }>).values());
-        const { weak } = peer.meter.take(sampleOf(stats, this.host.now()), this.#sent(place) !== undefined);
+        const sample = await peer.path.sample(this.host.now());
+        if (sample === undefined || this.#peers.get(place) !== peer) continue;
+        const { weak } = peer.meter.take(sample, this.#sent(place) !== undefined);
         if (weak === peer.weak) continue;
         peer.weak = weak;
         await peer.path.send('video', this.#sent(place)).catch(() => undefined);
@@ -445,17 +439,8 @@ export class Grouping {
     for (const place of Array.from(this.#peers.keys())) this.#drop(place);
     this.#own.closeAll();
     for (const timer of this.#watching.splice(0)) clearInterval(timer);
-    for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     forget(this.host.storage);
-  }
-
-  #after(ms: number, call: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      call();
-    }, ms);
-    this.#timers.add(timer);
   }
 
   #set(change: { [K in keyof GroupShown]?: GroupShown[K] | undefined }): void {
@@ -467,10 +452,6 @@ export class Grouping {
   #tell(): void {
     for (const listener of Array.from(this.#listeners)) listener();
   }
-}
-
-function canRelay({ ice }: Pick<RoomCall, 'ice'>): boolean {
-  return ice.some(one => one.urls.some(url => url.startsWith('turn')));
 }
 
 function equal(one: Tile, other: Tile): boolean {
