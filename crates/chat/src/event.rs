@@ -417,6 +417,34 @@ pub struct Message {
     pub rich: Option<Box<Rich>>,
 }
 
+impl Message {
+    /// Words and nothing else, as nobody has changed them yet. Its seq is the store's to give.
+    pub(crate) fn fresh(
+        conversation: ConversationId,
+        from: Sub,
+        client_id: Box<str>,
+        body: Box<str>,
+        time: Timestamp,
+    ) -> Message {
+        Message {
+            conversation,
+            seq: Seq(0),
+            from,
+            client_id,
+            body,
+            time,
+            reply_to: None,
+            version: 0,
+            edited: None,
+            deleted: false,
+            pinned: false,
+            reactions: Vec::new(),
+            files: Vec::new(),
+            rich: None,
+        }
+    }
+}
+
 /// One reaction to a message, and who put it there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reactions {

@@ -306,21 +306,9 @@ impl Inner {
     fn sender_of(self: &Arc<Self>, held: Held, then: impl FnOnce(Option<Message>) + Send + 'static) {
         let done = move |rows: Result<Vec<UserRow>, StoreError>| {
             let row = rows.unwrap_or_default().into_iter().next().filter(|row| !row.banned);
-            then(row.map(|row| Message {
-                conversation: held.conversation,
-                seq: Seq(0),
-                from: row.profile.sub,
-                client_id: held.client_id,
-                body: held.body,
-                time: held.time,
-                reply_to: held.reply_to,
-                version: 0,
-                edited: None,
-                deleted: false,
-                pinned: false,
-                reactions: Vec::new(),
-                files: Vec::new(),
-                rich: None,
+            then(row.map(|row| {
+                let Held { conversation, client_id, body, time, reply_to, .. } = held;
+                Message { reply_to, ..Message::fresh(conversation, row.profile.sub, client_id, body, time) }
             }));
         };
         self.store.users_by_id(vec![held.from], Box::new(done));

@@ -80,23 +80,9 @@ impl Inner {
             reply_to,
             rich: rich.clone(),
         };
-        let message = Message {
-            conversation,
-            seq: Seq(0),
-            from: asker.sub.clone(),
-            client_id,
-            body,
-            time: now,
-            // The store drops one that names no earlier message; so do receivers, by the same rule.
-            reply_to,
-            version: 0,
-            edited: None,
-            deleted: false,
-            pinned: false,
-            reactions: Vec::new(),
-            files: Vec::new(),
-            rich: None,
-        };
+        // The store drops a reply that names no earlier message; so do receivers, by the same rule.
+        let message =
+            Message { reply_to, ..Message::fresh(conversation, asker.sub.clone(), client_id, body, now) };
         let node = self.clone();
         let to = peer.id;
         let is_request = self.request_rules(asker, peer, now);

@@ -1,6 +1,6 @@
 //! What stays of a call in its conversation: a message of the caller with an id that no client can give.
 
-use crate::{CallId, Media, Outcome};
+use crate::{Appended, CallId, ConversationId, Media, Message, Outcome, Sub};
 
 /// Beginning of the id of such a message. A colon is in no id of a client's ([`check`](crate::send)), so nobody makes one up.
 const MARK: &str = "call:";
@@ -31,6 +31,12 @@ impl CallEntry {
             ms: parts.next()?.parse().ok()?,
         };
         parts.next().is_none().then_some(entry)
+    }
+
+    /// As its members are told of it, once it is stored. `from`: whose message it is.
+    pub(crate) fn message(self, conversation: ConversationId, from: Sub, appended: &Appended) -> Message {
+        let Appended { seq, time, .. } = *appended;
+        Message { seq, ..Message::fresh(conversation, from, self.client_id(), self.body(), time) }
     }
 
     /// The same each time it is made, so that the store keeps it once.

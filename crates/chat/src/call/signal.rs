@@ -13,7 +13,7 @@ use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
 use crate::peer::{Job, Peer, may_write};
 use crate::requests::{is_stranger, rules};
 use crate::{
-    Append, Appended, ContactState, ConversationId, ConversationRow, Event, Message, Mode, Refusal, Relation,
+    Append, Appended, ContactState, ConversationId, ConversationRow, Event, Mode, Refusal, Relation,
     SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
 };
 
@@ -217,12 +217,11 @@ impl Inner {
     fn keep(self: &Arc<Self>, left: Option<Left>, now: Timestamp) {
         let Some(Left { entry, caller, from, callee }) = left else { return };
         let Some(conversation) = ConversationId::direct(caller, callee) else { return };
-        let (client_id, body) = (entry.client_id(), entry.body());
         let append = Append {
             conversation,
             from: caller,
-            client_id: client_id.clone(),
-            body: body.clone(),
+            client_id: entry.client_id(),
+            body: entry.body(),
             time: now,
             reply_to: None,
             rich: None,
@@ -231,22 +230,7 @@ impl Inner {
         let done = move |outcome: Result<Appended, StoreError>| match outcome {
             Ok(appended) => {
                 node.counters.messages.add(1);
-                let message = Message {
-                    conversation,
-                    seq: appended.seq,
-                    from,
-                    client_id,
-                    body,
-                    time: appended.time,
-                    reply_to: None,
-                    version: 0,
-                    edited: None,
-                    deleted: false,
-                    pinned: false,
-                    reactions: Vec::new(),
-                    files: Vec::new(),
-                    rich: None,
-                };
+                let message = entry.message(conversation, from, &appended);
                 let event = Event::Message(Arc::new(message), appended.position);
                 node.tell(caller, appended.position, None, event.clone());
                 node.tell(callee, appended.position, None, event);

@@ -92,23 +92,9 @@ impl Inner {
         }
         self.counters.messages.add(1);
         let reply_to = reply_to.filter(|to| *to < seq);
-        let message = Message {
-            conversation,
-            seq,
-            from,
-            client_id,
-            body,
-            time,
-            reply_to,
-            version: 0,
-            edited: None,
-            deleted: false,
-            pinned: false,
-            reactions: Vec::new(),
-            files,
-            rich: rich.and_then(|rich| rich.told(thread)),
-        };
-        let message = Arc::new(message);
+        let rich = rich.and_then(|rich| rich.told(thread));
+        let fresh = Message::fresh(conversation, from, client_id, body, time);
+        let message = Arc::new(Message { seq, reply_to, files, rich, ..fresh });
         let event = Event::Message(Arc::clone(&message), position);
         self.tell_members(conversation.site, &members, position, Some(session.handle), event);
         self.want_preview(conversation, seq, (session.user, &message.from), &message.body);

@@ -15,7 +15,7 @@ use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
 use crate::room::{Post, Posted, RoomName};
 use crate::session::Handles;
 use crate::{
-    ContactState, ConversationId, Event, Message, Refusal, Relation, SessionId, StoreError, Timestamp, UserId,
+    ContactState, ConversationId, Event, Refusal, Relation, SessionId, StoreError, Timestamp, UserId,
 };
 
 /// So often others come while it is read how they stand to somebody who wants to.
@@ -277,12 +277,11 @@ impl Inner {
     /// Writes what is left of a call into the room. Where that fails nobody waits for it: the call itself is over.
     fn keep_group(self: &Arc<Self>, left: Option<GroupLeft>, now: Timestamp) {
         let Some(GroupLeft { entry, room, from: (user, sub) }) = left else { return };
-        let (client_id, body) = (entry.client_id(), entry.body());
         let post = Post {
             room: RoomName::Id(room),
             from: user,
-            client_id: client_id.clone(),
-            body: body.clone(),
+            client_id: entry.client_id(),
+            body: entry.body(),
             time: now,
             reply_to: None,
             files: Vec::new(),
@@ -292,22 +291,7 @@ impl Inner {
         let done = move |posted: Result<Result<Posted, Refusal>, StoreError>| match posted {
             Ok(Ok(Posted { appended, members, .. })) => {
                 node.counters.messages.add(1);
-                let message = Message {
-                    conversation: room,
-                    seq: appended.seq,
-                    from: sub,
-                    client_id,
-                    body,
-                    time: appended.time,
-                    reply_to: None,
-                    version: 0,
-                    edited: None,
-                    deleted: false,
-                    pinned: false,
-                    reactions: Vec::new(),
-                    files: Vec::new(),
-                    rich: None,
-                };
+                let message = entry.message(room, sub, &appended);
                 let event = Event::Message(Arc::new(message), appended.position);
                 node.tell_members(room.site, &members, appended.position, None, event);
             }
