@@ -61,3 +61,35 @@ test('a member sends a sticker, and the other sees it, until the site has it no 
     });
   });
 });
+
+test('a sticker from the picker of a thread is a reply in it', async () => {
+  await asMembers(browser, kith, ['anna', 'raj'], async (anna, raj) => {
+    await anna.tab('Rooms').click();
+    await anna.page.getByRole('button', { name: 'Create a room' }).click();
+    await anna.page.getByRole('textbox', { name: 'Name' }).fill('Lakes');
+    await anna.page.getByRole('button', { name: 'Create', exact: true }).click();
+    await anna.field.waitFor();
+    await anna.say('A new lake?');
+    await raj.tab('Rooms').click();
+    await raj.page.getByRole('textbox', { name: 'Search rooms' }).fill('Lake');
+    await inWidget(raj, '.room-row .row-main').filter({ hasText: 'Lakes' }).first().click();
+    await raj.page.getByRole('button', { name: 'Join' }).click();
+    await raj.sees('A new lake?');
+
+    await inWidget(raj, '[data-message]').filter({ hasText: 'A new lake?' }).press('Enter');
+    await raj.page.getByRole('menuitem', { name: 'Reply in thread' }).click();
+    await inWidget(raj, '.thread-write').getByRole('button', { name: 'Emoji' }).click();
+    await raj.page.getByRole('radio', { name: 'Stickers' }).click();
+    const choice = inWidget(raj, '.sticker-choice').nth(2);
+    const words = await choice.getAttribute('aria-label');
+    await choice.click();
+    const sticker = widget => inWidget(widget, `[data-message] .sticker canvas[aria-label="${words}"].is-here`);
+    await sticker(raj).waitFor();
+    await raj.page.getByText('1 reply').waitFor();
+    await assertAccessible(raj.page, 'a sticker in a thread');
+    await sticker(anna).waitFor();
+    await anna.page.getByRole('button', { name: '1 reply' }).click();
+    await inWidget(anna, '.thread-write').waitFor();
+    await sticker(anna).waitFor();
+  });
+});

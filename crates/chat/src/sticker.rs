@@ -97,6 +97,8 @@ pub struct SendSticker {
     pub to: To,
     pub number: u64,
     pub reply_to: Option<Seq>,
+    /// The root of the thread in which it is a reply.
+    pub thread: Option<Seq>,
 }
 
 impl Inner {
@@ -108,7 +110,7 @@ impl Inner {
         under_way: UnderWay,
         now: Timestamp,
     ) {
-        let SendSticker { client_id, to, number, reply_to } = wanted;
+        let SendSticker { client_id, to, number, reply_to, thread } = wanted;
         let (node, site) = (self.clone(), asker.session.user.site);
         let done = move |found: Result<Option<Sticker>, StoreError>| {
             let found = found.map_err(unavailable).and_then(|sticker| sticker.ok_or(Refusal::NoSuchSticker));
@@ -124,7 +126,7 @@ impl Inner {
                 body: sticker.words.clone(),
                 reply_to,
                 files: Vec::new(),
-                rich: NewRich { sticker: Some(sticker), ..NewRich::default() }.boxed(),
+                rich: NewRich { sticker: Some(sticker), thread, ..NewRich::default() }.boxed(),
                 under_way,
                 // The words are the owner's.
                 verdict: None,

@@ -160,6 +160,7 @@ fn any_rich(rng: &mut StdRng, re: u64) -> Command {
             to: any_to(rng),
             number: any_number(rng),
             reply_to: rng.random_bool(0.3).then_some(seq),
+            thread: rng.random_bool(0.3).then_some(seq),
         }),
         0 => change(MessageChange::Vote(bytes(rng))),
         1 => change(MessageChange::ClosePoll),

@@ -247,3 +247,37 @@ fn a_reply_in_a_thread_is_told_once_to_all_members() {
     let direct = scene.ask(&carl, page(Some(Seq(1)), to("ann")));
     assert!(matches!(direct[..], [Event::Refused { re: Some(6), refusal: Refusal::BadValue }]), "{direct:?}");
 }
+
+#[test]
+fn a_sticker_is_a_reply_in_a_thread() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let room = room(&scene, &ann);
+    join(&scene, &bob, room);
+    scene.post(&ann, To::Conversation(room), "a-1", "A new lake?").unwrap();
+    let wave = Sticker {
+        id: StickerId { site: room.site, number: 7 },
+        series: "Hikers".into(),
+        words: "👋 Hello".into(),
+        kind: FileType::named("image/png"),
+        width: 1,
+        height: 1,
+    };
+    let new = NewSticker { sticker: wave.clone(), bytes: vec![1], added: scene.now() };
+    scene.store.add_sticker(new, Box::new(|added| assert_eq!(added, Ok(true))));
+    let send = |who: &Device, id: &str, to: To, thread: Option<u64>| {
+        let (client_id, thread) = (id.into(), thread.map(Seq));
+        let wanted = SendSticker { client_id, to, number: 7, reply_to: None, thread };
+        acknowledged(&scene.ask(who, Command::Sticker(wanted)))
+    };
+    scene.take(&ann);
+    assert_eq!(send(&bob, "b-1", To::Conversation(room), Some(1)), Ok((room, Seq(2))));
+    let [Event::Message(message, _)] = &scene.take(&ann)[..] else { panic!("one event") };
+    let rich = message.rich.as_ref().unwrap();
+    assert_eq!((&*message.body, rich.sticker.as_ref()), ("👋 Hello", Some(&wave)));
+    assert_eq!(rich.thread.map(|place| (place.root, place.number)), Some((Seq(1), 1)));
+
+    assert_eq!(send(&bob, "b-2", To::Conversation(room), Some(9)), Err(Refusal::NoSuchMessage));
+    assert_eq!(send(&bob, "b-3", To::Conversation(room), Some(2)), Err(Refusal::NoSuchMessage));
+    assert_eq!(send(&bob, "b-4", to("ann"), Some(1)), Err(Refusal::BadValue), "no threads between two");
+}

@@ -93,6 +93,9 @@ pub enum Command<'a> {
         sticker: Cow<'a, str>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply_to: Option<u64>,
+        /// As of `send`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thread: Option<u64>,
     },
     /// All stickers of the site. Answered by `stickers`.
     Stickers { rid: u64 },

@@ -145,11 +145,8 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             conversation,
             seq
         }),
-        (text(), send_to(), text(), number()).prop_map(|(id, to, sticker, reply_to)| Command::Sticker {
-            id,
-            to,
-            sticker,
-            reply_to
+        (text(), send_to(), text(), number(), number()).prop_map(|(id, to, sticker, reply_to, thread)| {
+            Command::Sticker { id, to, sticker, reply_to, thread }
         }),
         any::<u64>().prop_map(|rid| Command::Stickers { rid }),
         (text(), send_to(), text(), any::<u64>()).prop_map(|(id, to, conversation, seq)| Command::Forward {

@@ -711,8 +711,8 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
         Command::DropPreview { rid, conversation, seq } => {
             change_message(site, rid, &conversation, seq, chat::MessageChange::Preview(None))?
         }
-        Command::Sticker { id, to, sticker, reply_to } => {
-            rich::send_sticker(site, id, &to, &sticker, reply_to)?
+        Command::Sticker { id, to, sticker, reply_to, thread } => {
+            rich::send_sticker(site, id, &to, &sticker, (reply_to, thread))?
         }
         Command::Stickers { rid } => chat::Command::Stickers { re: rid },
         Command::Forward { id, to, conversation, seq } => rich::forward(site, id, &to, &conversation, seq)?,

@@ -117,6 +117,18 @@ fn a_site_brings_a_sticker_and_members_send_it() {
     assert_eq!(one(say(&mut scene, &mut ben, &reply), "ack")["seq"], 2);
     assert_eq!(one(anna.hear(&mut scene), "message")["reply_to"], 1);
 
+    let create = json!({"t": "create_room", "rid": 3, "name": "Bikers", "kind": "public"});
+    let room =
+        one(say(&mut scene, &mut anna, &create), "conversation")["conversation"]["conversation"].clone();
+    let post = json!({"t": "send", "id": "s-3", "to": {"conversation": room}, "body": "A new lake?"});
+    one(say(&mut scene, &mut anna, &post), "ack");
+    let below = |id: &str, root: u64| json!({"t": "sticker", "id": id, "to": {"conversation": room}, "sticker": wave["id"], "thread": root});
+    assert_eq!(one(say(&mut scene, &mut anna, &below("s-4", 1)), "ack")["seq"], 2);
+    let page = json!({"t": "history", "rid": 4, "to": {"conversation": room}, "thread": 1});
+    let page = one(say(&mut scene, &mut anna, &page), "history");
+    assert_eq!((&page["messages"][0]["sticker"], &page["messages"][0]["number"]), (&wave, &json!(1)));
+    assert_eq!(one(say(&mut scene, &mut anna, &below("s-5", 7)), "error")["code"], "no_such_message");
+
     let gone = stickers(&format!("/{}", wave["id"].as_str().unwrap()));
     assert_eq!(ask(&scene, "DELETE", &gone, &Value::Null).0, 200);
     assert_eq!(ask(&scene, "DELETE", &gone, &Value::Null).1["code"], "no_such_sticker");

@@ -572,7 +572,8 @@ export class FakeClient implements Client {
         this.note(`close ${key} ${seq}`);
       },
       stickers: async () => this.stickers,
-      sticker: (key, sticker, replyTo) => noted(`sticker ${key} ${sticker.words} ${replyTo ?? ''}`.trim()),
+      sticker: (key, sticker, { replyTo, thread } = {}) =>
+        noted(`sticker ${key} ${sticker.words} ${replyTo ?? ''} ${thread ?? ''}`.trim()),
       dropPreview: async (key, seq) => {
         this.note(`drop preview ${key} ${seq}`);
       },

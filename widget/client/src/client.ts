@@ -548,7 +548,12 @@ export interface Rich {
   forward(from: ConversationKey, message: Message, to: ConversationKey): string;
   /** Those of the site. */
   stickers(): Promise<readonly Sticker[]>;
-  sticker(key: ConversationKey, sticker: Sticker, replyTo?: number): string;
+  /** `thread`: the seq below which it is posted. */
+  sticker(
+    key: ConversationKey,
+    sticker: Sticker,
+    where?: { replyTo?: number | undefined; thread?: number },
+  ): string;
   /** Posts in the thread below this seq. */
   reply(key: ConversationKey, root: number, body: string): string;
   /** Takes the place of one's vote of before; no choices take it back. */

@@ -47,8 +47,12 @@ export function richOf({ replica, ask, send }: Host): Rich {
       if (event.t !== 'stickers') throw new RequestError('internal');
       return event.stickers;
     },
-    sticker(key, sticker, replyTo) {
-      const bears: Bears = { say: { t: 'sticker', sticker: sticker.id }, shows: { sticker } };
+    sticker(key, sticker, { replyTo, thread } = {}) {
+      const below = thread !== undefined && { thread };
+      const bears: Bears = {
+        say: { t: 'sticker', sticker: sticker.id, ...below },
+        shows: { sticker, ...below },
+      };
       return send(key, sticker.words, replyTo, undefined, bears);
     },
     reply(key, root, body) {

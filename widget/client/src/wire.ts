@@ -62,6 +62,8 @@ export type Command =
       /** Its id. */
       sticker: string;
       reply_to?: number;
+      /** As of `send`. */
+      thread?: number;
     }
   | {
       t: "stickers";

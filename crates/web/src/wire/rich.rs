@@ -76,12 +76,12 @@ pub(super) fn send_sticker(
     id: Cow<'_, str>,
     to: &SendTo<'_>,
     sticker: &str,
-    reply_to: Option<u64>,
+    (reply_to, thread): (Option<u64>, Option<u64>),
 ) -> Result<chat::Command, Asked> {
     let to = self::to(to, site).map_err(refused(&id))?;
     let number = parse_sticker(sticker).ok_or(Code::NoSuchSticker).map_err(refused(&id))?;
-    let client_id = id.into();
-    Ok(chat::Command::Sticker(chat::SendSticker { client_id, to, number, reply_to: reply_to.map(Seq) }))
+    let (client_id, reply_to, thread) = (id.into(), reply_to.map(Seq), thread.map(Seq));
+    Ok(chat::Command::Sticker(chat::SendSticker { client_id, to, number, reply_to, thread }))
 }
 
 /// A poll that somebody posts.

@@ -109,7 +109,7 @@ export function Composer(props: Props) {
     field.current?.focus();
   };
   const onSticker = (sticker: Sticker) => {
-    client.rich().then(one => one.sticker(key, sticker, replyTo?.seq));
+    client.rich().then(one => one.sticker(key, sticker, { replyTo: replyTo?.seq }));
     onSent();
   };
   const onKeyDown = (event: KeyboardEvent) => {

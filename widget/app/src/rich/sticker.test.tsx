@@ -45,5 +45,5 @@ test('nobody writes its words anew', () => {
 test('it is sent as a message of its own', async () => {
   const { client } = new Drawing();
   const rich = await client.rich();
-  expect(rich.sticker(direct('ana'), WAVE, 3)).toBe('sticker @ana 👋 Hello 3');
+  expect(rich.sticker(direct('ana'), WAVE, { replyTo: 3 })).toBe('sticker @ana 👋 Hello 3');
 });

@@ -1,6 +1,13 @@
 // A thread in the place of its room: the message below which it hangs, the replies, and a place to answer.
 
-import { type Conversation, type Message, RequestError, type ThreadView } from '@kith/client';
+import {
+  type Conversation,
+  type Message,
+  RequestError,
+  type Rich,
+  type Sticker,
+  type ThreadView,
+} from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useNames } from '../chat/use_names.ts';
@@ -97,6 +104,16 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
       .then(rich => rich.thread(key, root, { follow: on }))
       .then(setView, failed);
   };
+  const post = (send: (rich: Rich) => void) => {
+    client.rich().then(
+      rich => {
+        send(rich);
+        // Who writes in it follows it.
+        if (view && !view.follows) setView({ ...view, follows: true });
+      },
+      () => announce(words.loadFailed),
+    );
+  };
   const inside = useMemo<MessageDeeds>(() => ({ ...deeds, inThread: true }), [deeds]);
   const draw = (message: Message, at: number) => (
     <MessageView
@@ -159,22 +176,15 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
       </div>
       {!deeds.readOnly && above && !above.deleted && (
         <Write
-          onSend={text => {
-            client.rich().then(
-              rich => {
-                rich.reply(key, root, text);
-                if (view && !view.follows) setView({ ...view, follows: true });
-              },
-              () => announce(words.loadFailed),
-            );
-          }}
+          onSend={text => post(rich => rich.reply(key, root, text))}
+          onSticker={sticker => post(rich => rich.sticker(key, sticker, { thread: root }))}
         />
       )}
     </>
   );
 }
 
-function Write({ onSend }: { onSend(text: string): void }) {
+function Write({ onSend, onSticker }: { onSend(text: string): void; onSticker(sticker: Sticker): void }) {
   const { pickEmoji } = useSurroundings();
   const words = useWords(richWords);
   const [text, setText] = useState('');
@@ -214,7 +224,11 @@ function Write({ onSend }: { onSend(text: string): void }) {
         aria-label={words.emoji}
         title={words.emoji}
         onClick={event =>
-          pickEmoji({ anchor: event.currentTarget, onPick: emoji => setText(before => before + emoji) })
+          pickEmoji({
+            anchor: event.currentTarget,
+            onPick: emoji => setText(before => before + emoji),
+            onSticker,
+          })
         }
       >
         <Icon name="smile" />
