@@ -763,7 +763,7 @@ impl DeviceStore for Blank {
     fn devices(&self, _: UserId, done: Done<Vec<DeviceRow>>) {
         done(Err(StoreError::Overloaded));
     }
-    fn sign_out(&self, _: UserId, _: u64, _: Timestamp, _: Timestamp, done: Done<bool>) {
+    fn sign_out(&self, _: UserId, _: u64, _: Timestamp, _: Timestamp, done: Done<Option<bool>>) {
         done(Err(StoreError::Overloaded));
     }
     fn signed_out(&self, _: SiteId, _: Sub, _: u64, done: Done<Option<SignedOut>>) {
@@ -800,7 +800,14 @@ impl ExportStore for Blank {
 
 /// Nor has anybody a browser that takes notifications.
 impl NotifyStore for Blank {
-    fn put_push_device(&self, _: UserId, _: PushDevice, _: Timestamp, done: Done<Vec<UserId>>) {
+    fn put_push_device(
+        &self,
+        _: UserId,
+        _: Option<u64>,
+        _: PushDevice,
+        _: Timestamp,
+        done: Done<Vec<UserId>>,
+    ) {
         done(Err(StoreError::Overloaded));
     }
     fn remove_push_device(&self, _: UserId, _: Box<str>, done: Done<bool>) {

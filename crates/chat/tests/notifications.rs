@@ -172,6 +172,40 @@ fn every_browser_is_told_until_it_is_not_wanted_any_more() {
 }
 
 #[test]
+fn a_device_that_is_signed_out_is_told_no_more() {
+    let (mut scene, carrier, bob) = ann_is_away();
+    let site = scene.store.sites().unwrap().remove(0);
+    let settings = site.settings.with("members.devices", "true").unwrap();
+    scene.store.set_settings(site.id, &settings).unwrap();
+    scene.node.refresh_sites().unwrap();
+    // Her phone says it again, now that it is known which one it is.
+    let phone = scene.sign_in("ann", "phone");
+    subscribe(&scene, &phone, "phone");
+    let ann = scene.sign_in("ann", "laptop");
+    subscribe(&scene, &ann, "laptop");
+    let listed = |events: &[Event]| match events {
+        [Event::Devices { devices, .. }] => devices.iter().map(|one| (one.row.id, one.this)).collect(),
+        other => panic!("no devices: {other:?}"),
+    };
+    let all: Vec<(u64, bool)> = listed(&scene.ask(&ann, Command::Devices { re: 5 }));
+    let device = |is_this| all.iter().find(|(_, this)| *this == is_this).unwrap().0;
+    scene.leave(&phone);
+    let left: Vec<_> = listed(&scene.ask(&ann, Command::SignOut { re: 6, device: device(false) }));
+    assert_eq!(left.len(), 1);
+    scene.leave(&ann);
+    scene.send(&bob, to("ann"), "1", "Hello");
+    scene.wait(5_000);
+    assert_eq!(carrier.told(), [told("laptop", "The bob: Hello (1)")], "the other goes on");
+
+    let ann = scene.sign_in("ann", "laptop");
+    let own = Command::SignOut { re: 7, device: device(true) };
+    assert!(matches!(scene.ask(&ann, own)[..], [Event::Bye(Refusal::SignedOut)]));
+    scene.send(&bob, to("ann"), "2", "Hello?");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), []);
+}
+
+#[test]
 fn a_browser_tells_of_whom_it_belongs_to_now() {
     let (mut scene, carrier, bob) = ann_is_away();
     let cat = scene.sign_in("cat", "phone");

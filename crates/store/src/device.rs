@@ -6,6 +6,7 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
+use crate::notify;
 use crate::sqlite::Sqlite;
 use crate::user;
 use crate::writer::{self, Batch};
@@ -20,7 +21,14 @@ impl DeviceStore for Sqlite {
         self.read(move |db| list(db, user), done);
     }
 
-    fn sign_out(&self, user: UserId, device: u64, expires: Timestamp, now: Timestamp, done: Done<bool>) {
+    fn sign_out(
+        &self,
+        user: UserId,
+        device: u64,
+        expires: Timestamp,
+        now: Timestamp,
+        done: Done<Option<bool>>,
+    ) {
         self.write(move |batch| sign_out(batch.db, user, device, expires, now), done);
     }
 
@@ -46,11 +54,26 @@ fn put(db: &Connection, user: UserId, device: &NewDevice) -> Outcome<()> {
     Ok(())
 }
 
-fn sign_out(db: &Connection, user: UserId, device: u64, expires: Timestamp, now: Timestamp) -> Outcome<bool> {
+fn sign_out(
+    db: &Connection,
+    user: UserId,
+    device: u64,
+    expires: Timestamp,
+    now: Timestamp,
+) -> Outcome<Option<bool>> {
     let sql = "UPDATE device SET signed_out = ?4, expires = max(expires, ?5) \
                WHERE site = ?1 AND user = ?2 AND id = ?3 AND signed_out IS NULL";
     let values = params![user.site.0, user.num, device as i64, now.0 as i64, expires.0 as i64];
-    Ok(db.prepare_cached(sql)?.execute(values)? > 0)
+    if db.prepare_cached(sql)?.execute(values)? == 0 {
+        return Ok(None);
+    }
+    Ok(Some(notify::remove_of_device(db, user, device)?))
+}
+
+pub(crate) fn is_signed_out(db: &Connection, user: UserId, device: u64) -> Outcome<bool> {
+    let sql = "SELECT signed_out IS NOT NULL FROM device WHERE site = ?1 AND user = ?2 AND id = ?3";
+    let values = params![user.site.0, user.num, device as i64];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
 fn list(db: &Connection, user: UserId) -> Outcome<Vec<DeviceRow>> {

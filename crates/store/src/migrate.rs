@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0016_previews.sql"),
     include_str!("../migrations/sqlite/0017_stickers.sql"),
     include_str!("../migrations/sqlite/0018_room_links.sql"),
+    include_str!("../migrations/sqlite/0019_push_of_device.sql"),
 ];
 
 /// The schema version that this program knows.

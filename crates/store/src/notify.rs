@@ -12,11 +12,18 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::fault::Outcome;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
-use crate::{conversation, mail, user};
+use crate::{conversation, device, mail, user};
 
 impl NotifyStore for Sqlite {
-    fn put_push_device(&self, user: UserId, device: PushDevice, now: Timestamp, done: Done<Vec<UserId>>) {
-        self.write(move |batch| put_device(batch.db, user, &device, now), done);
+    fn put_push_device(
+        &self,
+        user: UserId,
+        device: Option<u64>,
+        push: PushDevice,
+        now: Timestamp,
+        done: Done<Vec<UserId>>,
+    ) {
+        self.write(move |batch| put_device(batch.db, user, device, &push, now), done);
     }
 
     fn remove_push_device(&self, user: UserId, endpoint: Box<str>, done: Done<bool>) {
@@ -68,23 +75,35 @@ impl NotifyStore for Sqlite {
 
 // ---- writes ----
 
-fn put_device(db: &Connection, user: UserId, device: &PushDevice, now: Timestamp) -> Outcome<Vec<UserId>> {
+fn put_device(
+    db: &Connection,
+    user: UserId,
+    device: Option<u64>,
+    push: &PushDevice,
+    now: Timestamp,
+) -> Outcome<Vec<UserId>> {
+    if device.map_or(Ok(false), |device| device::is_signed_out(db, user, device))? {
+        return Ok(Vec::new());
+    }
     let owner = "SELECT user FROM push_device WHERE site = ?1 AND endpoint = ?2";
-    let same = params![user.site.0, &*device.endpoint];
+    let same = params![user.site.0, &*push.endpoint];
     let before: Option<u32> = db.prepare_cached(owner)?.query_row(same, |row| row.get(0)).optional()?;
     db.prepare_cached("DELETE FROM push_device WHERE site = ?1 AND endpoint = ?2")?.execute(same)?;
     let oldest = "DELETE FROM push_device WHERE site = ?1 AND user = ?2 AND endpoint IN (SELECT endpoint FROM push_device \
                   WHERE site = ?1 AND user = ?2 ORDER BY created DESC, endpoint LIMIT -1 OFFSET ?3)";
     db.prepare_cached(oldest)?.execute(params![user.site.0, user.num, MOST_PUSH_DEVICES as u32 - 1])?;
-    db.prepare_cached("INSERT INTO push_device VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(params![
-        user.site.0,
-        user.num,
-        &*device.endpoint,
-        &*device.key,
-        &*device.auth,
-        &*device.language,
-        now.0 as i64
-    ])?;
+    db.prepare_cached("INSERT INTO push_device VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(
+        params![
+            user.site.0,
+            user.num,
+            &*push.endpoint,
+            &*push.key,
+            &*push.auth,
+            &*push.language,
+            now.0 as i64,
+            device.map(|device| device as i64)
+        ],
+    )?;
     let Some(num) = before.filter(|num| *num != user.num) else { return Ok(Vec::new()) };
     let before = UserId { site: user.site, num };
     Ok(if count(db, before)? == 0 { vec![before] } else { Vec::new() })
@@ -93,6 +112,13 @@ fn put_device(db: &Connection, user: UserId, device: &PushDevice, now: Timestamp
 fn remove_device(db: &Connection, user: UserId, endpoint: &str) -> Outcome<bool> {
     let sql = "DELETE FROM push_device WHERE site = ?1 AND user = ?2 AND endpoint = ?3";
     db.prepare_cached(sql)?.execute(params![user.site.0, user.num, endpoint])?;
+    Ok(count(db, user)? > 0)
+}
+
+/// That of a device that is signed out, and all of which is not known whose they are. Answers whether one is left.
+pub(crate) fn remove_of_device(db: &Connection, user: UserId, device: u64) -> Outcome<bool> {
+    let sql = "DELETE FROM push_device WHERE site = ?1 AND user = ?2 AND (device = ?3 OR device IS NULL)";
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, device as i64])?;
     Ok(count(db, user)? > 0)
 }
 
@@ -166,11 +192,11 @@ pub(crate) fn settings(db: &Connection, user: UserId) -> Outcome<NotifySettings>
 fn devices(db: &Connection, user: UserId) -> Outcome<Vec<Arc<PushDevice>>> {
     let sql = "SELECT endpoint, key, auth, language FROM push_device WHERE site = ?1 AND user = ?2 ORDER BY created, endpoint";
     let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map(params![user.site.0, user.num], |row| Ok(Arc::new(device(row)?)))?;
+    let rows = statement.query_map(params![user.site.0, user.num], |row| Ok(Arc::new(push_device(row)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn device(row: &Row<'_>) -> rusqlite::Result<PushDevice> {
+fn push_device(row: &Row<'_>) -> rusqlite::Result<PushDevice> {
     Ok(PushDevice {
         endpoint: row.get_ref(0)?.as_str()?.into(),
         key: row.get_ref(1)?.as_blob()?.into(),

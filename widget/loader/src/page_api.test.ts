@@ -95,6 +95,15 @@ describe('notices while the site is closed', () => {
     await open({ tokenUrl: '/tok' }, 401).idle();
     expect(pushed).toContain('leave');
   });
+
+  test('nor is who was signed out from another device', async () => {
+    localStorage.setItem('kith.push', '{}');
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await page.idle();
+    page.client.become({ state: 'stopped', shared: false, code: 'signed_out' });
+    await settle();
+    expect(pushed).toEqual(['begin', 'leave']);
+  });
 });
 
 describe('who is connected, and when', () => {

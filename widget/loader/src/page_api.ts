@@ -225,6 +225,7 @@ class Page {
   }
 
   #statusChanged(status: Status): void {
+    if (status.code === 'signed_out') this.#pushEnds();
     if (status.state === 'stopped' && status.code && MISTAKES.has(status.code)) {
       console.warn(`kith: the server says ${status.code}; docs/embed.md says what to do`);
       this.#seemsLost();

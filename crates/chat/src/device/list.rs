@@ -37,8 +37,11 @@ impl Inner {
         let user = asker.session.user;
         let ends = self.session_of(user, device).map_or(0, |(_, ends)| u64::from(ends) * 1_000);
         let node = self.clone();
-        let done = move |found: Result<bool, StoreError>| match found {
-            Ok(true) => {
+        let done = move |has_browser: Result<Option<bool>, StoreError>| match has_browser {
+            Ok(Some(has_browser)) => {
+                if !has_browser {
+                    node.desk.lose(user);
+                }
                 let gone = node.session_of(user, device).map(|(session, _)| session);
                 if let Some(session) = gone {
                     node.end_session(session, Refusal::SignedOut, now);
@@ -47,7 +50,7 @@ impl Inner {
                     node.devices(&asker, re);
                 }
             }
-            Ok(false) => node.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NoSuchDevice),
+            Ok(None) => node.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::NoSuchDevice),
             Err(error) => node.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error)),
         };
         self.store.sign_out(user, device, Timestamp(ends), now, Box::new(done));
@@ -63,6 +66,11 @@ impl Inner {
         time: Timestamp,
     ) {
         self.store.put_device(user, NewDevice { id, agent, expires, time });
+    }
+
+    /// The device that asks, where the site keeps devices.
+    pub(crate) fn kept_device(&self, asker: &Asker) -> Option<u64> {
+        if keeps_devices(asker) { self.devices_here(asker.session).0 } else { None }
     }
 
     fn devices_here(&self, asker: SessionId) -> (Option<u64>, Vec<u64>) {

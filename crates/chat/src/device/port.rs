@@ -12,8 +12,17 @@ pub trait DeviceStore: Send + Sync + 'static {
     fn put_device(&self, user: UserId, device: NewDevice);
     /// Those that are not signed out, the one used last first.
     fn devices(&self, user: UserId, done: Done<Vec<DeviceRow>>);
-    /// False: there is no such device. `expires`: of the newest token it is known to have, beside those it has signed in with.
-    fn sign_out(&self, user: UserId, device: u64, expires: Timestamp, now: Timestamp, done: Done<bool>);
+    /// Its browser takes no notifications any more; nor does one of the user's of which is not known which device it is.
+    /// None: there is no such device. Else whether the user has another browser that takes some. `expires`: of the newest
+    /// token it is known to have, beside those it has signed in with.
+    fn sign_out(
+        &self,
+        user: UserId,
+        device: u64,
+        expires: Timestamp,
+        now: Timestamp,
+        done: Done<Option<bool>>,
+    );
     /// Whether it was signed out and has not come back since.
     fn signed_out(&self, site: SiteId, user: Sub, device: u64, done: Done<Option<SignedOut>>);
 }

@@ -13,7 +13,14 @@ impl DeviceStore for MemoryStore {
         self.read(move |tables| tables.devices(user), done);
     }
 
-    fn sign_out(&self, user: UserId, device: u64, expires: Timestamp, now: Timestamp, done: Done<bool>) {
+    fn sign_out(
+        &self,
+        user: UserId,
+        device: u64,
+        expires: Timestamp,
+        now: Timestamp,
+        done: Done<Option<bool>>,
+    ) {
         self.write(move |tables| tables.sign_out(user, device, expires, now), done);
     }
 

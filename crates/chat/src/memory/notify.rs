@@ -5,8 +5,15 @@ use crate::notify::{MailAddress, MailDue, NotifyChange, NotifyFacts, NotifyStore
 use crate::{ConversationId, Done, SiteId, StoreError, Timestamp, UserId};
 
 impl NotifyStore for MemoryStore {
-    fn put_push_device(&self, user: UserId, device: PushDevice, _now: Timestamp, done: Done<Vec<UserId>>) {
-        self.write(move |tables| tables.put_push_device(user, device), done);
+    fn put_push_device(
+        &self,
+        user: UserId,
+        device: Option<u64>,
+        push: PushDevice,
+        _now: Timestamp,
+        done: Done<Vec<UserId>>,
+    ) {
+        self.write(move |tables| tables.put_push_device(user, device, push), done);
     }
 
     fn remove_push_device(&self, user: UserId, endpoint: Box<str>, done: Done<bool>) {

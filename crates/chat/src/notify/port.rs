@@ -17,8 +17,16 @@ const MAX_LANGUAGE_BYTES: usize = 35;
 /// See [`Store`](crate::Store), of which it is a part.
 pub trait NotifyStore: Send + Sync + 'static {
     /// The browser is this user's from now on, and nobody else's of the site; a newer subscription of the same endpoint takes the
-    /// place of the older. Answers users who have no browser left by it.
-    fn put_push_device(&self, user: UserId, device: PushDevice, now: Timestamp, done: Done<Vec<UserId>>);
+    /// place of the older. Answers users who have no browser left by it. `device`: which of the user's it is, where the site keeps
+    /// devices; with it the browser is [signed out](crate::DeviceStore::sign_out), and one that is signed out already is not kept.
+    fn put_push_device(
+        &self,
+        user: UserId,
+        device: Option<u64>,
+        push: PushDevice,
+        now: Timestamp,
+        done: Done<Vec<UserId>>,
+    );
     /// Answers whether the user has another one.
     fn remove_push_device(&self, user: UserId, endpoint: Box<str>, done: Done<bool>);
     /// Sets `quiet` and `bodies` where they are given; answers what holds then.

@@ -40,11 +40,12 @@ impl Inner {
         self: &Arc<Self>,
         asker: &Asker,
         re: u64,
-        device: PushDevice,
+        browser: PushDevice,
         rest: NotifyChange,
         now: Timestamp,
     ) {
         let user = asker.session.user;
+        let device = self.kept_device(asker);
         let (node, asker) = (self.clone(), asker.clone());
         let done = move |lost: Result<Vec<UserId>, StoreError>| match lost {
             Ok(lost) => {
@@ -54,7 +55,7 @@ impl Inner {
             }
             Err(error) => node.refuse(asker.session.handle, AnswerTo::Request(re), unavailable(error)),
         };
-        self.store.put_push_device(user, device, now, Box::new(done));
+        self.store.put_push_device(user, device, browser, now, Box::new(done));
     }
 
     fn unsubscribe(self: &Arc<Self>, asker: &Asker, re: u64, endpoint: Box<str>, rest: NotifyChange) {

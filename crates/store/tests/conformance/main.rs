@@ -210,6 +210,7 @@ every_store! {
     notify {
         a_browser_is_of_one_user_at_a_time,
         only_the_newest_browsers_are_kept,
+        a_device_that_is_signed_out_takes_no_notifications,
         what_is_chosen_is_kept_and_the_rest_stays,
         the_facts_are_of_ones_own_conversations,
         a_sites_key_is_made_once_and_goes_with_the_site,

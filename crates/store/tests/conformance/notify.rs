@@ -1,8 +1,8 @@
 //! Notifications: which browsers take them, what members have chosen, and what decides about a notice.
 
 use chat::{
-    MAIL_EVERY_MS, MOST_PUSH_DEVICES, MailAddress, NotifyChange, NotifySettings, PushDevice, QuietHours, Seq,
-    SetPresence, Store, Timestamp, UserId,
+    Agent, MAIL_EVERY_MS, MOST_PUSH_DEVICES, MailAddress, NewDevice, NotifyChange, NotifySettings,
+    PushDevice, QuietHours, Seq, SetPresence, Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, put, say};
@@ -19,7 +19,7 @@ fn device(number: usize) -> PushDevice {
 
 fn subscribe(store: &dyn Store, user: UserId, number: usize) -> Vec<UserId> {
     let at = Timestamp(NOW.0 + number as u64);
-    ask(|done| store.put_push_device(user, device(number), at, done))
+    ask(|done| store.put_push_device(user, None, device(number), at, done))
 }
 
 fn devices(store: &dyn Store, user: UserId) -> Vec<PushDevice> {
@@ -60,6 +60,37 @@ pub(crate) fn only_the_newest_browsers_are_kept(store: &dyn Store) {
     assert_eq!(devices(store, ann), expected);
     let view = ask(|done| store.notify_view(ann, done));
     assert_eq!(view.devices as usize, MOST_PUSH_DEVICES);
+}
+
+pub(crate) fn a_device_that_is_signed_out_takes_no_notifications(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let (laptop, phone) = (u64::MAX - 5, 7);
+    let sign_in = |user, id| {
+        store.put_device(user, NewDevice { id, agent: Agent::default(), expires: NOW, time: NOW });
+        store.flush().expect("the store works");
+    };
+    for (user, id) in [(ann, laptop), (ann, phone), (bob, phone)] {
+        sign_in(user, id);
+    }
+    let subscribe_on = |user, id, number| {
+        assert_eq!(ask(|done| store.put_push_device(user, Some(id), device(number), NOW, done)), []);
+    };
+    let sign_out = |user, id| ask(|done| store.sign_out(user, id, NOW, NOW, done));
+    subscribe_on(ann, laptop, 1);
+    subscribe_on(ann, phone, 2);
+    subscribe(store, ann, 3);
+    subscribe_on(bob, phone, 4);
+    assert_eq!(sign_out(ann, phone), Some(true));
+    assert_eq!(devices(store, ann), [device(1)], "nor one that may be the same");
+    assert_eq!(devices(store, bob), [device(4)], "his is another one");
+    subscribe_on(ann, phone, 2);
+    assert_eq!(devices(store, ann), [device(1)], "it was signed out before");
+    sign_in(ann, phone);
+    subscribe_on(ann, phone, 2);
+    subscribe_on(ann, phone, 1);
+    assert_eq!(sign_out(ann, laptop), Some(true), "its browser has said that it is the phone's");
+    assert_eq!(sign_out(ann, phone), Some(false));
+    assert_eq!((devices(store, ann), store.push_users()), (vec![], Ok(vec![bob])));
 }
 
 pub(crate) fn what_is_chosen_is_kept_and_the_rest_stays(store: &dyn Store) {

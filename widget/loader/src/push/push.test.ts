@@ -2,7 +2,7 @@
 
 import type { Client, Me, NotificationsChange } from '@kith/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { KEPT, Push, UNSEEN_MS } from './push.ts';
+import { KEPT, Push, TELL_AGAIN_MS, UNSEEN_MS } from './push.ts';
 
 /** A browser that can be told how to behave. */
 function browser({
@@ -160,6 +160,24 @@ test('a subscription that the browser has dropped is made anew on the next page'
   third.push.begin();
   await settle();
   expect(third.changes).toEqual([]);
+});
+
+test('the server is told again once a day', async () => {
+  browser();
+  const now = vi.spyOn(Date, 'now').mockReturnValue(1_000);
+  await scene().push.turnOn();
+  const visit = async () => {
+    const { push, changes } = scene();
+    push.begin();
+    await settle();
+    return changes;
+  };
+  now.mockReturnValue(1_000 + TELL_AGAIN_MS - 1);
+  expect(await visit()).toEqual([]);
+  now.mockReturnValue(1_000 + TELL_AGAIN_MS);
+  expect((await visit()).at(-1)).toMatchObject({ subscribe: { endpoint: 'https://push.example/1' } });
+  expect(await visit()).toEqual([]);
+  now.mockRestore();
 });
 
 test('somebody else in the same browser gets nothing of what was for the first', async () => {

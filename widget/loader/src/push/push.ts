@@ -29,7 +29,12 @@ export const KEPT = 'kith.push';
 interface Kept {
   user: string;
   endpoint: string;
+  /** When the server was told, Unix milliseconds. */
+  told?: number;
 }
+
+/** The server may have lost it: the member has signed this device out and in again, or it is another server. */
+export const TELL_AGAIN_MS = 24 * 3_600_000;
 
 /** Who looks at the page again, or reads on another device, needs none. As long as the server waits. */
 export const UNSEEN_MS = 4_000;
@@ -99,8 +104,9 @@ export class Push {
     const registration = await this.#registration();
     if (known?.user !== user || registration === undefined) return this.leave();
     const there = await registration.pushManager.getSubscription();
-    if (there?.endpoint === known.endpoint) return;
-    const { key } = await this.host.client.notifications({ unsubscribe: known.endpoint });
+    const same = there?.endpoint === known.endpoint;
+    if (same && Date.now() - (known.told ?? 0) < TELL_AGAIN_MS) return;
+    const { key } = await this.host.client.notifications(same ? {} : { unsubscribe: known.endpoint });
     if (key === undefined) return this.leave();
     await this.#tell(there ?? (await subscribe(registration, key)), user);
   }
@@ -115,7 +121,7 @@ export class Push {
       lang: this.host.lang,
     };
     await this.host.client.notifications({ subscribe: subscribing });
-    keep({ user, endpoint });
+    keep({ user, endpoint, told: Date.now() });
   }
 
   #listen(): void {

@@ -37,12 +37,15 @@ impl Tables {
         device: u64,
         expires: Timestamp,
         now: Timestamp,
-    ) -> bool {
-        let entry = self.devices.get_mut(&(user, device)).filter(|entry| entry.signed_out.is_none());
-        let Some(entry) = entry else { return false };
+    ) -> Option<bool> {
+        let entry = self.devices.get_mut(&(user, device)).filter(|entry| entry.signed_out.is_none())?;
         entry.signed_out = Some(now);
         entry.expires = entry.expires.max(expires);
-        true
+        Some(self.remove_push_of(user, device))
+    }
+
+    pub(super) fn is_signed_out(&self, user: UserId, device: u64) -> bool {
+        self.devices.get(&(user, device)).is_some_and(|entry| entry.signed_out.is_some())
     }
 
     pub(in crate::memory) fn signed_out(&self, site: SiteId, user: &Sub, device: u64) -> Option<SignedOut> {

@@ -16,10 +16,16 @@ const MOST_LOOKED_AT: u32 = 30;
 #[derive(Default)]
 pub(super) struct Notifications {
     /// Oldest first.
-    devices: Vec<(UserId, Arc<PushDevice>)>,
+    browsers: Vec<Browser>,
     settings: BTreeMap<UserId, NotifySettings>,
     keys: BTreeMap<SiteId, Vec<u8>>,
     mails: BTreeMap<UserId, Mail>,
+}
+
+struct Browser {
+    user: UserId,
+    device: Option<u64>,
+    push: Arc<PushDevice>,
 }
 
 struct Mail {
@@ -31,42 +37,56 @@ struct Mail {
 
 impl Notifications {
     pub(super) fn remove_site(&mut self, site: SiteId) {
-        self.devices.retain(|(user, _)| user.site != site);
+        self.browsers.retain(|one| one.user.site != site);
         self.settings.retain(|user, _| user.site != site);
         self.keys.remove(&site);
         self.mails.retain(|user, _| user.site != site);
     }
 
     pub(super) fn remove_user(&mut self, user: UserId) {
-        self.devices.retain(|(of, _)| *of != user);
+        self.browsers.retain(|one| one.user != user);
         self.settings.remove(&user);
         self.mails.remove(&user);
     }
 
     fn of(&self, user: UserId) -> impl Iterator<Item = &Arc<PushDevice>> {
-        self.devices.iter().filter(move |(of, _)| *of == user).map(|(_, device)| device)
+        self.browsers.iter().filter(move |one| one.user == user).map(|one| &one.push)
     }
 }
 
 impl Tables {
-    pub(in crate::memory) fn put_push_device(&mut self, user: UserId, device: PushDevice) -> Vec<UserId> {
-        let devices = &mut self.notifications.devices;
-        let is_same = |(of, known): &(UserId, Arc<PushDevice>)| {
-            of.site == user.site && known.endpoint == device.endpoint
-        };
-        let mut before: Vec<UserId> = devices.iter().filter(|one| is_same(one)).map(|(of, _)| *of).collect();
-        devices.retain(|one| !is_same(one));
-        while devices.iter().filter(|(of, _)| *of == user).count() >= MOST_PUSH_DEVICES {
-            let Some(oldest) = devices.iter().position(|(of, _)| *of == user) else { break };
-            devices.remove(oldest);
+    pub(in crate::memory) fn put_push_device(
+        &mut self,
+        user: UserId,
+        device: Option<u64>,
+        push: PushDevice,
+    ) -> Vec<UserId> {
+        if device.is_some_and(|device| self.is_signed_out(user, device)) {
+            return Vec::new();
         }
-        devices.push((user, Arc::new(device)));
+        let browsers = &mut self.notifications.browsers;
+        let is_same = |one: &Browser| one.user.site == user.site && one.push.endpoint == push.endpoint;
+        let mut before: Vec<UserId> =
+            browsers.iter().filter(|one| is_same(one)).map(|one| one.user).collect();
+        browsers.retain(|one| !is_same(one));
+        while browsers.iter().filter(|one| one.user == user).count() >= MOST_PUSH_DEVICES {
+            let Some(oldest) = browsers.iter().position(|one| one.user == user) else { break };
+            browsers.remove(oldest);
+        }
+        browsers.push(Browser { user, device, push: Arc::new(push) });
         before.retain(|of| *of != user && self.notifications.of(*of).next().is_none());
         before
     }
 
     pub(in crate::memory) fn remove_push_device(&mut self, user: UserId, endpoint: &str) -> bool {
-        self.notifications.devices.retain(|(of, device)| *of != user || *device.endpoint != *endpoint);
+        self.notifications.browsers.retain(|one| one.user != user || *one.push.endpoint != *endpoint);
+        self.notifications.of(user).next().is_some()
+    }
+
+    /// That of a device that is signed out, and all of which is not known whose they are. Answers whether one is left.
+    pub(super) fn remove_push_of(&mut self, user: UserId, device: u64) -> bool {
+        let stays = |of: Option<u64>| of.is_some_and(|of| of != device);
+        self.notifications.browsers.retain(|one| one.user != user || stays(one.device));
         self.notifications.of(user).next().is_some()
     }
 
@@ -160,7 +180,7 @@ impl Tables {
     }
 
     pub(in crate::memory) fn push_users(&self) -> Vec<UserId> {
-        let mut users: Vec<UserId> = self.notifications.devices.iter().map(|(user, _)| *user).collect();
+        let mut users: Vec<UserId> = self.notifications.browsers.iter().map(|one| one.user).collect();
         users.sort_unstable();
         users.dedup();
         users
