@@ -351,8 +351,9 @@ impl Inner {
 
     /// Ends a session from our side.
     pub(crate) fn end_session(self: &Arc<Self>, session: SessionId, why: Refusal, now: Timestamp) {
-        // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now.
-        let at_once = matches!(why, Refusal::GoingAway { .. });
+        // At a stop nobody waits for the end of a grace time, and when each was here last must be remembered now. Nor does who is
+        // signed out come back soon.
+        let at_once = matches!(why, Refusal::GoingAway { .. } | Refusal::SignedOut);
         if self.remove_session(session, at_once, now) {
             self.bye(session.handle, why);
         }

@@ -63,7 +63,9 @@ fn news(scene: &Scene, device: &Device) -> Vec<String> {
         }
         Event::Refused { refusal, .. } => format!("{refusal:?}"),
         Event::Left { .. } => "out of the room".into(),
-        Event::Conversation { .. } | Event::Member { .. } | Event::Contact { .. } => "other".into(),
+        Event::Conversation { .. } | Event::Room { .. } | Event::Member { .. } | Event::Contact { .. } => {
+            "other".into()
+        }
         other => panic!("{other:?}"),
     };
     scene.take(device).into_iter().map(said).filter(|text| text != "other").collect()
@@ -222,6 +224,61 @@ fn removed_muted_and_leaving_members_are_out() {
     scene.take(&bob);
     join(&scene, &cat, room);
     assert!(news(&scene, &bob).is_empty());
+}
+
+#[test]
+fn who_is_removed_or_banned_is_out_at_once() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
+    let room = room(&scene, &ann, &[&bob, &cat]);
+    for device in [&ann, &bob, &cat] {
+        join(&scene, device, room);
+    }
+    // His connection is lost, and his place is kept; removing him takes it.
+    scene.drop_connection(&bob);
+    scene.take(&ann);
+    let action = MemberAction::Remove;
+    scene.command(&ann, Command::Member { re: 3, conversation: room, user: sub("bob"), action });
+    assert_eq!(news(&scene, &ann), ["Went", "Standing: ann cat"]);
+    let bob = scene.sign_in("bob", "bob");
+    assert_eq!(join(&scene, &bob, room), ["NotAMember"]);
+    // Nobody waits for somebody whom the site has banned.
+    scene.store.set_banned(cat.session.user, true, Box::new(|_| ()));
+    scene.node.refresh_sites().unwrap();
+    assert_eq!(news(&scene, &ann), ["Went", "Standing: ann"]);
+    scene.wait(AWAY_MS);
+    assert_eq!(say(&scene, &ann, room, GroupAction::Look), ["answer Standing: ann"]);
+}
+
+#[test]
+fn a_room_that_is_frozen_lets_nobody_new_in_and_those_there_go_on() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob, cat, dan] = ["ann", "bob", "cat", "dan"].map(|name| scene.sign_in(name, name));
+    let room = room(&scene, &ann, &[&bob, &cat, &dan]);
+    join(&scene, &bob, room);
+    let (place, _) = places(&scene, &cat, room);
+    let freeze = |scene: &Scene, frozen| {
+        let change = RoomChange { frozen: Some(frozen), ..RoomChange::default() };
+        scene.ask(&ann, Command::ChangeRoom { re: 4, conversation: room, change });
+    };
+    freeze(&scene, true);
+    for device in [&bob, &cat, &dan] {
+        scene.take(device);
+    }
+    assert_eq!(join(&scene, &dan, room), ["Frozen"]);
+    let offer = GroupAction::Signal { to: place, signal: GroupSignal::Offer("o".into()) };
+    assert_eq!(say(&scene, &bob, room, offer), ["answer Done"]);
+    assert_eq!(news(&scene, &cat).len(), 1, "they go on");
+    // Also with another connection, while the place is kept, and not after it.
+    scene.drop_connection(&cat);
+    scene.wait(AWAY_MS - 1_000);
+    let cat = scene.sign_in("cat", "cat");
+    assert_eq!(join(&scene, &cat, room), ["answer Joined [bob]"]);
+    assert_eq!(join(&scene, &ann, room)[0], "answer Joined [bob cat]", "who keeps order may write, and come");
+    say(&scene, &cat, room, GroupAction::Leave);
+    assert_eq!(join(&scene, &cat, room), ["Frozen"]);
+    freeze(&scene, false);
+    assert_eq!(join(&scene, &cat, room)[0], "answer Joined [bob ann]");
 }
 
 /// The room of a page takes whoever writes there; what is left of a call does not.

@@ -84,7 +84,7 @@ impl Inner {
         self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
     }
 
-    /// Who may write in the room may come.
+    /// Who may write in the room may come; and who is in its call already, though it was frozen meanwhile.
     fn join_group(
         self: &Arc<Self>,
         asker: Asker,
@@ -101,12 +101,24 @@ impl Inner {
         let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
             let members = match members.map_err(unavailable).flatten() {
                 Ok(members) => members.iter().map(|member| member.num).collect(),
-                Err(refusal) => return node.refuse(session.handle, answer_to(re), refusal),
+                Err(refusal) => match node.goes_on(session.user, room, refusal) {
+                    Some(members) => members,
+                    None => return node.refuse(session.handle, answer_to(re), refusal),
+                },
             };
             let (known, apart) = (Vec::new(), Vec::new());
             node.come_to_group(Comer { asker, re, room, media, members, known, apart, tries: 0 }, now);
         };
         self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
+    }
+
+    /// The members who hear of it, where this user has a place that the refusal does not take: who may not be there at all is
+    /// [out of it](Inner::out_of_group) already.
+    fn goes_on(&self, user: UserId, room: ConversationId, refusal: Refusal) -> Option<Arc<[u32]>> {
+        let silences_all = matches!(refusal, Refusal::Frozen | Refusal::ReadOnly);
+        let mut shard = self.calls.lock(room.site);
+        let call = shard.group_of_room(room).filter(|_| silences_all)?;
+        call.users().any(|one| one == user).then(|| call.members().clone())
     }
 
     fn come_to_group(self: &Arc<Self>, comer: Comer, now: Timestamp) {
