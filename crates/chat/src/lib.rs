@@ -101,6 +101,7 @@ pub use held::{Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, 
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
 };
+pub use marker::markers_after;
 pub use merge::{Merge, MergeStore};
 pub use moderation::{
     AuditEntry, AuditPage, By, DeviceBan, Ended, FilterTest, LINES_AROUND, MOST_BANNED_DEVICES,

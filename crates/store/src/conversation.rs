@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use chat::{
     ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow, ConversationsPage,
-    MarkerRow, Position, Refusal, Request, Seq, Timestamp, UserId,
+    MarkerRow, Position, Refusal, Request, Seq, Timestamp, UserId, markers_after,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -100,16 +100,13 @@ pub(crate) fn mark(
     received: Seq,
     read: Seq,
 ) -> Outcome<MarkerRow> {
-    let position = batch.position();
-    let nothing =
-        MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position };
+    let nothing = MarkerRow::nothing(batch.position());
     let Some(me) = side_of(id, user) else { return Ok(nothing) };
     let Some(direct) = batch.conversation(id)? else { return Ok(nothing) };
     let newest = direct.seq;
     let told = direct.request(me) != Some(Request::Received);
     let before = direct.sides[me];
-    let read = read.0.min(newest).max(before.read);
-    let received = received.0.min(newest).max(before.received).max(read);
+    let (received, read) = markers_after((before.received, before.read), (received, read), newest);
     let moved = (received, read) != (before.received, before.read);
     if moved {
         let (tail, had_mentions) = (direct.position, before.mentions > 0 && read > before.read);

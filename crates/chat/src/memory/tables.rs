@@ -27,7 +27,7 @@ use crate::{
     ConversationList, ConversationOf, ConversationRow, ConversationsPage, FileId, Gap, HistoryPage, Level,
     MOST_PINNED, MarkerRow, NewSticker, PeoplePage, Position, Privacy, Profile, Refusal, Relation, Request,
     ResumeFrom, Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Status, Sub, Timestamp, UserId,
-    UserRow, directory,
+    UserRow, directory, markers_after,
 };
 
 #[derive(Default)]
@@ -290,15 +290,13 @@ impl Tables {
             return self.mark_room(id, user, received, read);
         }
         let position = self.position();
-        let nothing =
-            MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position };
+        let nothing = MarkerRow::nothing(position);
         let Some(me) = member_index(id, user) else { return nothing };
         let number = self.number + 1;
         let Some(conversation) = self.conversations.get_mut(&id) else { return nothing };
         let newest = conversation.messages.len() as u64;
         let before = conversation.members[me];
-        let read = read.0.min(newest).max(before.read);
-        let received = received.0.min(newest).max(before.received).max(read);
+        let (received, read) = markers_after((before.received, before.read), (received, read), newest);
         let moved = (received, read) != (before.received, before.read);
         let told = conversation.request(me) != Some(Request::Received);
         if moved {

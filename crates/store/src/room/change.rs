@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chat::{
     Act, By, ConversationChange, ConversationId, ConversationRow, Joined, MarkerRow, NewRoom, PageKey,
     Position, Refusal, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, Seq, SiteId, Timestamp,
-    UserId, directory::fold,
+    UserId, directory::fold, markers_after,
 };
 use rusqlite::{Connection, params};
 
@@ -165,9 +165,7 @@ pub(crate) fn mark(
     received: Seq,
     read: Seq,
 ) -> Outcome<MarkerRow> {
-    let position = batch.position();
-    let nothing =
-        MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position };
+    let nothing = MarkerRow::nothing(batch.position());
     let (Some(room), Some(before)) = (load(batch.db, id)?, membership(batch.db, id, user)?) else {
         return Ok(nothing);
     };
@@ -175,8 +173,7 @@ pub(crate) fn mark(
         return Ok(nothing);
     }
     let newest = room.newest.seq;
-    let read = read.0.min(newest).max(before.read);
-    let received = received.0.min(newest).max(before.received).max(read);
+    let (received, read) = markers_after((before.received, before.read), (received, read), newest);
     let moved = (received, read) != (before.received, before.read);
     if moved {
         let marks = if read > before.read { before.marks.read() } else { before.marks };

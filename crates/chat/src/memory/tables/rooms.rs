@@ -13,7 +13,7 @@ use crate::room::{
 use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
     HistoryPage, MOST_PINNED, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId, SiteRole, Sub,
-    Timestamp, UserId, directory, is_call_entry, may_change_in_room,
+    Timestamp, UserId, directory, is_call_entry, markers_after, may_change_in_room,
 };
 
 pub(super) struct Entry {
@@ -553,17 +553,14 @@ impl Tables {
         received: Seq,
         read: Seq,
     ) -> MarkerRow {
-        let position = self.position();
-        let nothing =
-            MarkerRow { received: Seq(0), read: Seq(0), unread: 0, moved: false, told: false, position };
+        let nothing = MarkerRow::nothing(self.position());
         let number = self.number + 1;
         let Some(entry) = self.rooms.get_mut(&id) else { return nothing };
         let newest = entry.messages.len() as u64;
         let Some(mine) = entry.members.get_mut(&user).filter(|mine| mine.state.is_ok()) else {
             return nothing;
         };
-        let read = read.0.min(newest).max(mine.read);
-        let received = received.0.min(newest).max(mine.received).max(read);
+        let (received, read) = markers_after((mine.received, mine.read), (received, read), newest);
         let moved = (received, read) != (mine.received, mine.read);
         if moved {
             mine.marked_unread &= read == mine.read;
