@@ -3,12 +3,17 @@
 //! The log's row has the present body and the position of the last change, 0 where there was none: whoever reads a
 //! message that has not changed looks nowhere else.
 
+mod pins;
+mod reactions;
+
+pub(crate) use pins::pins;
+
 use std::sync::Arc;
 
 use chat::{
-    Act, By, ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, NAMED,
-    REVISIONS, Reaction, Reactions, Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage,
-    Timestamp, UserId, first_contact, may_change, may_change_in_room, may_edit, room_for,
+    Act, By, ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, REVISIONS,
+    Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UserId, first_contact,
+    may_change, may_change_in_room, may_edit,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -199,7 +204,7 @@ fn apply(
         MessageChange::Delete if before.deleted => return Ok(Ok(false)),
         MessageChange::Delete => {
             replace_body(batch, wanted, ground, at, before, "")?;
-            take_all_off(batch.db, before.from.site, at)?;
+            reactions::take_all_off(batch.db, before.from.site, at)?;
             if !before.files.is_empty() {
                 file::remove_of_message(batch.db, before.from.site, at)?;
             }
@@ -208,8 +213,8 @@ fn apply(
         }
         MessageChange::React { reaction, on } => {
             let outcome = match on {
-                true => put(batch, wanted.by, at, before, reaction)?,
-                false => Ok(take_off(batch.db, wanted.by, at, reaction)?),
+                true => reactions::put(batch, wanted.by, at, before, reaction)?,
+                false => Ok(reactions::take_off(batch.db, wanted.by, at, reaction)?),
             };
             if outcome != Ok(true) {
                 return Ok(outcome);
@@ -239,7 +244,7 @@ fn apply(
         }
         MessageChange::Pin(on) if before.pinned == *on => return Ok(Ok(false)),
         MessageChange::Pin(on) => {
-            if *on && pinned(batch.db, wanted.conversation)?.len() >= MOST_PINNED {
+            if *on && pins::pinned(batch.db, wanted.conversation)?.len() >= MOST_PINNED {
                 return Ok(Err(Refusal::TooManyPinned));
             }
             mark_changed(batch, at, before, State { pinned: *on, ..State::of(before) })?;
@@ -339,70 +344,6 @@ fn keep_revision(db: &Connection, wanted: &ChangeMessage, at: u64, before: &Stor
     Ok(())
 }
 
-/// `put` answers false where it is there.
-fn put(
-    batch: &mut Batch<'_>,
-    user: UserId,
-    at: u64,
-    before: &StoredMessage,
-    reaction: &Reaction,
-) -> Outcome<Result<bool, Refusal>> {
-    let (db, site, at) = (batch.db, user.site.0, at as i64);
-    let sql = "SELECT reaction = ?4 FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3";
-    let of_user: Vec<bool> = db
-        .prepare_cached(sql)?
-        .query_map(params![site, at, user.num, reaction.as_str()], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    if of_user.contains(&true) {
-        return Ok(Ok(false));
-    }
-    let is_there = before.reactions.iter().any(|one| one.reaction == *reaction);
-    if let Err(refusal) = room_for(before.reactions.len(), is_there, of_user.len()) {
-        return Ok(Err(refusal));
-    }
-    // The position that the change is about to get.
-    let number = batch.position().number as i64 + 1;
-    let sql = "INSERT INTO reaction (site, message, user, reaction, position) VALUES (?1, ?2, ?3, ?4, ?5)";
-    db.prepare_cached(sql)?.execute(params![site, at, user.num, reaction.as_str(), number])?;
-    if is_there {
-        count(db, user.site, at, reaction, 1)?;
-    } else {
-        let sql =
-            "INSERT INTO reaction_count (site, message, first, reaction, count) VALUES (?1, ?2, ?3, ?4, 1)";
-        db.prepare_cached(sql)?.execute(params![site, at, number, reaction.as_str()])?;
-    }
-    Ok(Ok(true))
-}
-
-/// False where it was not there.
-fn take_off(db: &Connection, user: UserId, at: u64, reaction: &Reaction) -> Outcome<bool> {
-    let (site, at) = (user.site, at as i64);
-    let sql = "DELETE FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3 AND reaction = ?4";
-    let values = params![site.0, at, user.num, reaction.as_str()];
-    if db.prepare_cached(sql)?.execute(values)? == 0 {
-        return Ok(false);
-    }
-    count(db, site, at, reaction, -1)?;
-    let sql = "DELETE FROM reaction_count WHERE site = ?1 AND message = ?2 AND count = 0";
-    db.prepare_cached(sql)?.execute(params![site.0, at])?;
-    Ok(true)
-}
-
-fn count(db: &Connection, site: SiteId, at: i64, reaction: &Reaction, by: i64) -> Outcome<()> {
-    let sql =
-        "UPDATE reaction_count SET count = count + ?4 WHERE site = ?1 AND message = ?2 AND reaction = ?3";
-    db.prepare_cached(sql)?.execute(params![site.0, at, reaction.as_str(), by])?;
-    Ok(())
-}
-
-fn take_all_off(db: &Connection, site: SiteId, at: u64) -> Outcome<()> {
-    for table in ["reaction", "reaction_count"] {
-        let sql = format!("DELETE FROM {table} WHERE site = ?1 AND message = ?2");
-        db.prepare_cached(&sql)?.execute(params![site.0, at as i64])?;
-    }
-    Ok(())
-}
-
 // ---- reads ----
 
 /// What [`Lines`] adds to a message that has changed, for one who reads it.
@@ -425,79 +366,8 @@ pub(crate) fn complete(
         message.deleted = deleted;
         message.pinned = pinned;
     }
-    message.reactions = reactions(db, subs, reader, at)?;
+    message.reactions = reactions::load(db, subs, reader, at)?;
     Ok(())
-}
-
-fn reactions(db: &Connection, subs: &mut Subs<'_>, reader: UserId, at: u64) -> Outcome<Vec<Reactions>> {
-    let sql = "SELECT reaction, count FROM reaction_count WHERE site = ?1 AND message = ?2 ORDER BY first";
-    let mut statement = db.prepare_cached(sql)?;
-    let mut rows = statement.query(params![reader.site.0, at as i64])?;
-    let mut reactions = Vec::new();
-    while let Some(row) = rows.next()? {
-        // What is stored was parsed; what was not would be another program's.
-        let Some(reaction) = Reaction::parse(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?) else {
-            continue;
-        };
-        let count = row.get::<_, i64>(1)? as u64;
-        let first = first_users(db, reader.site, at, &reaction)?;
-        let mine = match count > NAMED as u64 {
-            true => first.contains(&reader) || has_put(db, reader, at, &reaction)?,
-            false => first.contains(&reader),
-        };
-        let mut users = Vec::with_capacity(first.len());
-        for user in first {
-            users.extend(subs.of(user)?);
-        }
-        reactions.push(Reactions { reaction, count, users, mine });
-    }
-    Ok(reactions)
-}
-
-fn first_users(db: &Connection, site: SiteId, at: u64, reaction: &Reaction) -> Outcome<Vec<UserId>> {
-    let sql = "SELECT user FROM reaction INDEXED BY reaction_order \
-               WHERE site = ?1 AND message = ?2 AND reaction = ?3 ORDER BY position LIMIT ?4";
-    let values = params![site.0, at as i64, reaction.as_str(), NAMED as i64];
-    let mut statement = db.prepare_cached(sql)?;
-    let users = statement.query_map(values, |row| Ok(UserId { site, num: row.get(0)? }))?;
-    Ok(users.collect::<Result<_, _>>()?)
-}
-
-fn has_put(db: &Connection, user: UserId, at: u64, reaction: &Reaction) -> Outcome<bool> {
-    let sql = "SELECT 1 FROM reaction WHERE site = ?1 AND message = ?2 AND user = ?3 AND reaction = ?4";
-    let values = params![user.site.0, at as i64, user.num, reaction.as_str()];
-    Ok(db.prepare_cached(sql)?.exists(values)?)
-}
-
-/// Newest first, for who may read the conversation.
-pub(crate) fn pins(
-    db: &Connection,
-    reader: UserId,
-    id: ConversationId,
-) -> Outcome<Result<Vec<StoredMessage>, Refusal>> {
-    if id.is_room() {
-        if let Err(refusal) = room::allowed(db, id, reader, Act::Read)? {
-            return Ok(Err(refusal));
-        }
-    } else if side_of(id, reader).is_none() {
-        return Ok(Err(Refusal::NoSuchConversation));
-    }
-    let mut lines = Lines::new(db, reader)?;
-    let mut messages = Vec::new();
-    for at in pinned(db, id)? {
-        messages.extend(lines.at(at)?.map(|line| line.message));
-    }
-    Ok(Ok(messages))
-}
-
-/// Positions of the pinned messages, the newest first.
-fn pinned(db: &Connection, id: ConversationId) -> Outcome<Vec<u64>> {
-    let sql = "SELECT message FROM message_change INDEXED BY message_pinned \
-               WHERE site = ?1 AND conversation = ?2 AND pinned = 1 ORDER BY message DESC";
-    let mut statement = db.prepare_cached(sql)?;
-    let pinned =
-        statement.query_map(params![id.site.0, id.key as i64], |row| Ok(row.get::<_, i64>(0)? as u64))?;
-    Ok(pinned.collect::<Result<_, _>>()?)
 }
 
 /// Positions of messages from before `since` that have changed after it, in the order of their changes; None where they
