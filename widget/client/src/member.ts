@@ -1,7 +1,7 @@
 // The client: puts replica, views, tabs and engine together for one member of one site in one tab.
 
 import { backoff } from './backoff.ts';
-import type { Action, Change, Pending } from './change.ts';
+import type { Action, Change } from './change.ts';
 import {
   type Access,
   type CallEvent,
@@ -35,19 +35,17 @@ import {
   type Totals,
 } from './client.ts';
 import { Cupboard } from './cupboard.ts';
-import { Engine, type Unnumbered } from './engine.ts';
+import type { Unnumbered } from './engine.ts';
 import type { Environment, PageEvent } from './environment.ts';
-import { keepGuest } from './guest.ts';
 import { Listeners } from './happenings.ts';
 import { uuid7 } from './id.ts';
+import { GUEST, Leading } from './leading.ts';
 import { Loading } from './loading.ts';
 import { page } from './page.ts';
 import { Profiles } from './profiles.ts';
 import { Replica } from './replica.ts';
 import type { Bears } from './rich.ts';
 import type { Rooms } from './rooms.ts';
-import { cached } from './snapshot.ts';
-import { Tabs } from './tabs.ts';
 import { claims } from './token.ts';
 import { Views } from './views.ts';
 import { joined, type Wanted } from './watch.ts';
@@ -82,19 +80,14 @@ export function createClient(options: ClientOptions, env: Environment): Client {
   return new Member(options, env);
 }
 
-const SAVE_MS = 2_000;
 /** A token that ends sooner is not used again. */
 const HELD_MS = 60_000;
-/** In place of a `sub`: whoever it is, the tabs of this browser are the same guest. */
-const GUEST = 'guest';
 
 class Member implements Client {
   #replica = new Replica();
   #views: Views;
   #cupboard: Cupboard;
-  #tab: string;
-  #tabs: Tabs | undefined;
-  #engine: Engine | undefined;
+  #leading: Leading;
   #user: string | undefined;
   /** Whom the page has named; forgotten once a token says otherwise. */
   #hint: string | undefined;
@@ -107,7 +100,6 @@ class Member implements Client {
   #callOff: (() => void) | undefined;
   #dirty = new Set<Topic>();
   #flushing = false;
-  #saving: (() => void) | undefined;
   #lapsing: { at: number; cancel: () => void } | undefined;
   /** What each caller wants to see. */
   #watches = new Set<Wanted>();
@@ -144,7 +136,17 @@ class Member implements Client {
       soon: call => env.soon(call),
     });
     this.#cupboard = new Cupboard(env.storage, options.site);
-    this.#tab = uuid7(env.now(), env.bytes(16));
+    this.#leading = new Leading(env, {
+      site: options.site,
+      replica: this.#replica,
+      cupboard: this.#cupboard,
+      token: () => this.#token(),
+      mirror: change => this.#mirror(change),
+      restored: () => {
+        this.#changed();
+        this.#loading.fillAll();
+      },
+    });
     this.#totals = this.#views.totals();
     this.#unlisten = env.page.listen(what => this.#page(what));
   }
@@ -157,7 +159,7 @@ class Member implements Client {
 
   status(): Status {
     const { status } = this.#replica;
-    const shared = this.#tabs?.role === 'follower';
+    const shared = this.#leading.follows;
     if (status.shared !== shared) this.#replica.status = { ...status, shared };
     return this.#replica.status;
   }
@@ -214,7 +216,7 @@ class Member implements Client {
   }
 
   inFront(): boolean {
-    return this.#tabs?.inFront ?? true;
+    return this.#leading.inFront ?? true;
   }
 
   subscribe(topic: Topic, listener: () => void): () => void {
@@ -229,7 +231,7 @@ class Member implements Client {
 
   connect(): void {
     if (this.#destroyed) return;
-    if (this.#wanted && this.#tabs) return this.#tabs.wake(true);
+    if (this.#wanted && this.#leading.entered) return this.#leading.wake(true);
     if (this.#wanted && this.#callOff === undefined && this.#identifying > 0) return;
     this.#wanted = true;
     this.#callOff?.();
@@ -242,9 +244,7 @@ class Member implements Client {
     this.#identifying = 0;
     this.#callOff?.();
     this.#callOff = undefined;
-    // Where other tabs go on, the member does not leave: one of them takes the session over.
-    if (!this.#tabs?.followed) this.#engine?.stop();
-    this.#putAway();
+    this.#leading.stop();
     this.#mirror({ c: 'status', status: { state: 'stopped', shared: false } });
   }
 
@@ -252,10 +252,10 @@ class Member implements Client {
     const { sub } = claims(token);
     this.#freshToken = token;
     if (this.#user !== undefined && sub !== undefined && sub !== this.#user) return this.#switch();
-    if (this.#engine) {
+    if (this.#leading.leads) {
       this.#freshToken = undefined;
       this.#held = token;
-      this.#engine.token(token);
+      this.#leading.token(token);
     }
   }
 
@@ -305,8 +305,7 @@ class Member implements Client {
   #enter(user: string): void {
     this.#user = user;
     const cached = this.#replica.me === undefined ? this.#cupboard.cache(user) : undefined;
-    // Written before anybody knew who writes, or while this tab was put away.
-    const written = { queue: this.#replica.written.queue, drafts: [...this.#replica.written.drafts] };
+    const written = { queue: this.#replica.written.queue, drafts: new Map(this.#replica.written.drafts) };
     if (cached) {
       this.#replica.restore({
         ...cached,
@@ -316,76 +315,7 @@ class Member implements Client {
       });
       this.#changed();
     }
-    this.#tabs = new Tabs(this.env, `kith:2:${this.options.site}:${user}`, this.#tab, {
-      lead: () => this.#lead(),
-      follow: () => this.#follow(),
-      snapshot: () => this.#replica.snapshot(),
-      restore: (state, newLeader) => {
-        const there = new Set(state.queue.map(one => one.id));
-        const lost = newLeader
-          ? this.#replica.written.queue.filter(one => !one.failed && !there.has(one.id))
-          : [];
-        const unchanged = newLeader
-          ? this.#replica.pending.all.filter(one => !isThere(one, state.pending))
-          : [];
-        this.#replica.restore(state);
-        // Sent long ago or never: saying it again with its id is right in either case.
-        for (const one of lost) this.#do({ a: 'queue', ...one });
-        for (const one of unchanged) this.#do({ a: 'change', ...one });
-        this.#changed();
-        this.#loading.fillAll();
-      },
-      mirror: change => this.#mirror(change),
-      action: (action, from) => this.#carryOut(action, from),
-      ask: request => this.#engine?.ask(request) ?? Promise.reject(new RequestError('offline')),
-      watch: (tab, wanted) => this.#engine?.watch(tab, wanted),
-      wake: insist => (insist ? this.#engine?.start() : this.#engine?.wake()),
-      poke: () => this.#engine?.poke(),
-    });
-    this.#tabs.watch(this.#wantedHere());
-    for (const { failed: _, ...one } of written.queue) this.#tabs.do({ a: 'queue', ...one });
-    for (const [key, text] of written.drafts) this.#tabs.do({ a: 'draft', key, text });
-    this.#tabs.join();
-  }
-
-  #lead(): void {
-    const alone = this.#tabs?.alone ?? true;
-    const kept = alone ? undefined : this.#cupboard.device();
-    const device = kept ?? uuid7(this.env.now(), this.env.bytes(16));
-    const remembered = this.#cupboard.transport(this.env.now());
-    if (this.#user === GUEST) this.#replica.guestToken ??= this.#cupboard.guest(this.env.now());
-    this.#engine = new Engine(
-      this.env,
-      { site: this.options.site, device, ...(remembered && { remembered }) },
-      {
-        replica: this.#replica,
-        apply: change => this.#apply(change),
-        token: () => this.#token(),
-        works: (transport, name) => {
-          // Of a guest who has only looked, nothing stays.
-          if (this.#user === GUEST && this.#cupboard.guest(this.env.now()) === undefined) return;
-          if (!alone) this.#cupboard.keepDevice(name);
-          this.#cupboard.keepTransport(transport, this.env.now());
-        },
-      },
-    );
-    this.#engine.start();
-  }
-
-  #follow(): void {
-    this.#engine?.release();
-    this.#engine = undefined;
-    this.#saving?.();
-    this.#saving = undefined;
-  }
-
-  /** This tab lets go; the replica stays readable. */
-  #putAway(): void {
-    this.#save();
-    this.#engine?.release();
-    this.#engine = undefined;
-    this.#tabs?.leave();
-    this.#tabs = undefined;
+    this.#leading.enter(user, this.#wantedHere(), written);
   }
 
   async #token(): Promise<string | undefined> {
@@ -410,7 +340,7 @@ class Member implements Client {
 
   /** Another member: lets go of everything and begins again. */
   #switch(): void {
-    this.#putAway();
+    this.#leading.leave();
     this.#clear();
     if (this.#wanted) this.#identify(0);
   }
@@ -432,22 +362,22 @@ class Member implements Client {
   #page(what: PageEvent): void {
     switch (what) {
       case 'visible':
-        return this.#tabs?.wake(false);
+        return this.#leading.wake(false);
       case 'focused':
-        return this.#tabs?.comeToFront();
+        return this.#leading.comeToFront();
       case 'online':
       case 'offline':
-        return this.#engine?.network(what === 'online');
+        return this.#leading.network(what === 'online');
       case 'leaving':
-        this.#engine?.saveDrafts();
-        return this.#putAway();
+        this.#leading.saveDrafts();
+        return this.#leading.leave();
       case 'restored':
-        if (this.#wanted && this.#tabs === undefined && this.#user !== undefined) this.#enter(this.#user);
-        else this.#tabs?.wake(false);
+        if (this.#wanted && !this.#leading.entered && this.#user !== undefined) this.#enter(this.#user);
+        else this.#leading.wake(false);
         return;
       case 'hidden':
-        this.#engine?.saveDrafts();
-        return this.#save();
+        this.#leading.saveDrafts();
+        return this.#leading.save();
     }
   }
 
@@ -556,9 +486,9 @@ class Member implements Client {
 
   #want(wanted: Wanted): () => void {
     this.#watches.add(wanted);
-    this.#tabs?.watch(this.#wantedHere());
+    this.#leading.watch(this.#wantedHere());
     return () => {
-      if (this.#watches.delete(wanted)) this.#tabs?.watch(this.#wantedHere());
+      if (this.#watches.delete(wanted)) this.#leading.watch(this.#wantedHere());
     };
   }
 
@@ -718,36 +648,17 @@ class Member implements Client {
   }
 
   #online(): boolean {
-    return this.#replica.status.state === 'online' && this.#tabs !== undefined;
+    return this.#replica.status.state === 'online' && this.#leading.entered;
   }
 
   #ask(request: Unnumbered): Promise<Event> {
-    if (this.#engine) return this.#engine.ask(request);
-    if (this.#tabs?.role === 'follower') return this.#tabs.ask(request);
-    return Promise.reject(new RequestError('offline'));
+    return this.#leading.ask(request);
   }
 
   // -- changing --
 
   #do(action: Action): void {
-    if (this.#engine) return this.#carryOut(action, undefined);
-    this.#mirror({ c: 'action', action, now: this.env.now() });
-    this.#tabs?.do(action);
-  }
-
-  /** Leader: an action of any tab. */
-  #carryOut(action: Action, from: string | undefined): void {
-    this.#apply({ c: 'action', action, now: this.env.now() }, from);
-    this.#engine?.do(action);
-  }
-
-  /** Leader: here and in all tabs. */
-  #apply(change: Change, origin?: string): void {
-    this.#tabs?.tell(change, origin);
-    this.#mirror(change);
-    this.#saveSoon();
-    if (change.c === 'event')
-      keepGuest(change.event, this.#user === GUEST, this.#replica, this.#cupboard, this.env.now());
+    this.#leading.do(action);
   }
 
   #mirror(change: Change): void {
@@ -770,7 +681,7 @@ class Member implements Client {
       else if (name !== 'totals') this.#tell(name, detail);
     }
     const keys = conversationsIn(topics);
-    this.#engine?.touched(keys);
+    this.#leading.touched(keys);
     for (const key of keys) if (this.#views.screens.has(key)) this.#loading.fill(key);
     this.#scheduleLapse(next);
   }
@@ -786,7 +697,7 @@ class Member implements Client {
       screen.unreadFrom = detail.message.seq;
       this.#changedHere([`timeline:${detail.key}`]);
     }
-    this.#listeners.emit('message', { ...detail, first: this.#tabs?.inFront ?? false });
+    this.#listeners.emit('message', { ...detail, first: this.#leading.inFront ?? false });
   }
 
   #changedHere(topics: Iterable<Topic>): void {
@@ -825,21 +736,6 @@ class Member implements Client {
   #wantedHere(): Wanted {
     return joined([...this.#watches]);
   }
-
-  #saveSoon(): void {
-    if (this.#saving !== undefined || this.env.storage === undefined) return;
-    this.#saving = this.env.timer(SAVE_MS, () => this.#save());
-  }
-
-  /** Only the leader saves, and only for a member whom the server has welcomed: a guest does not come back. */
-  #save(): void {
-    this.#saving?.();
-    this.#saving = undefined;
-    const { me } = this.#replica;
-    if (this.#engine && me && me.user === this.#user) {
-      this.#cupboard.keepCache(me.user, cached(this.#replica.snapshot()), this.env.now());
-    }
-  }
 }
 
 const failed = () => {
@@ -854,12 +750,6 @@ const askedMessages = () => import('./asked_messages.ts').catch(failed);
 
 /** Code that is needed by who comes to a room, or is in one. */
 const rooms = () => import('./rooms.ts').catch(failed);
-
-function isThere(one: Pending, all: readonly Pending[] = []): boolean {
-  return all.some(
-    it => it.key === one.key && it.seq === one.seq && it.what === one.what && it.time === one.time,
-  );
-}
 
 function conversationsIn(topics: Iterable<Topic>): ConversationKey[] {
   const prefix = 'conversation:';

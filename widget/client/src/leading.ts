@@ -1,0 +1,223 @@
+// This tab among those of its member: it leads, with the connection, or follows the one that does. What is done here goes
+// to the server either way.
+
+import type { Action, Change, Pending } from './change.ts';
+import { type ConversationKey, RequestError } from './client.ts';
+import type { Cupboard } from './cupboard.ts';
+import { Engine, type Unnumbered } from './engine.ts';
+import type { Environment } from './environment.ts';
+import { keepGuest } from './guest.ts';
+import { uuid7 } from './id.ts';
+import type { Replica } from './replica.ts';
+import { cached } from './snapshot.ts';
+import { Tabs } from './tabs.ts';
+import type { Wanted } from './watch.ts';
+import type { Event } from './wire.ts';
+import type { Written } from './written.ts';
+
+export interface LeadingHost {
+  /** Key of the site. */
+  site: string;
+  replica: Replica;
+  cupboard: Cupboard;
+  token(): Promise<string | undefined>;
+  /** Into the replica of this tab. */
+  mirror(change: Change): void;
+  /** The replica of this tab knows what the leader knows. */
+  restored(): void;
+}
+
+const SAVE_MS = 2_000;
+/** In place of a `sub`: whoever it is, the tabs of this browser are the same guest. */
+export const GUEST = 'guest';
+
+export class Leading {
+  #tab: string;
+  #user: string | undefined;
+  #tabs: Tabs | undefined;
+  /** Only of who leads. */
+  #engine: Engine | undefined;
+  #saving: (() => void) | undefined;
+
+  constructor(
+    private readonly env: Environment,
+    private readonly host: LeadingHost,
+  ) {
+    this.#tab = uuid7(env.now(), env.bytes(16));
+  }
+
+  /** It is one of somebody's tabs, and not put away. */
+  get entered(): boolean {
+    return this.#tabs !== undefined;
+  }
+
+  get leads(): boolean {
+    return this.#engine !== undefined;
+  }
+
+  get follows(): boolean {
+    return this.#tabs?.role === 'follower';
+  }
+
+  /** The member is here, or was here last; undefined: nobody's tab. */
+  get inFront(): boolean | undefined {
+    return this.#tabs?.inFront;
+  }
+
+  /** `written` before anybody knew who writes, or while this tab was put away. */
+  enter(user: string, wanted: Wanted, { queue, drafts }: Pick<Written, 'queue' | 'drafts'>): void {
+    this.#user = user;
+    const { replica } = this.host;
+    this.#tabs = new Tabs(this.env, `kith:2:${this.host.site}:${user}`, this.#tab, {
+      lead: () => this.#lead(),
+      follow: () => this.#follow(),
+      snapshot: () => replica.snapshot(),
+      restore: (state, newLeader) => {
+        const there = new Set(state.queue.map(one => one.id));
+        const lost = newLeader ? replica.written.queue.filter(one => !one.failed && !there.has(one.id)) : [];
+        const unchanged = newLeader ? replica.pending.all.filter(one => !isThere(one, state.pending)) : [];
+        replica.restore(state);
+        // Sent long ago or never: saying it again with its id is right in either case.
+        for (const one of lost) this.do({ a: 'queue', ...one });
+        for (const one of unchanged) this.do({ a: 'change', ...one });
+        this.host.restored();
+      },
+      mirror: change => this.host.mirror(change),
+      action: (action, from) => this.#carryOut(action, from),
+      ask: request => this.#engine?.ask(request) ?? Promise.reject(new RequestError('offline')),
+      watch: (tab, wanted) => this.#engine?.watch(tab, wanted),
+      wake: insist => (insist ? this.#engine?.start() : this.#engine?.wake()),
+      poke: () => this.#engine?.poke(),
+    });
+    this.#tabs.watch(wanted);
+    for (const { failed: _, ...one } of queue) this.#tabs.do({ a: 'queue', ...one });
+    for (const [key, text] of drafts) this.#tabs.do({ a: 'draft', key, text });
+    this.#tabs.join();
+  }
+
+  /** This tab lets go; the replica stays readable. */
+  leave(): void {
+    this.save();
+    this.#engine?.release();
+    this.#engine = undefined;
+    this.#tabs?.leave();
+    this.#tabs = undefined;
+  }
+
+  /** The member leaves, unless other tabs go on: then one of them takes the session over. */
+  stop(): void {
+    if (!this.#tabs?.followed) this.#engine?.stop();
+    this.leave();
+  }
+
+  do(action: Action): void {
+    if (this.#engine) return this.#carryOut(action, undefined);
+    this.host.mirror({ c: 'action', action, now: this.env.now() });
+    this.#tabs?.do(action);
+  }
+
+  ask(request: Unnumbered): Promise<Event> {
+    if (this.#engine) return this.#engine.ask(request);
+    if (this.#tabs?.role === 'follower') return this.#tabs.ask(request);
+    return Promise.reject(new RequestError('offline'));
+  }
+
+  watch(wanted: Wanted): void {
+    this.#tabs?.watch(wanted);
+  }
+
+  /** `insist`: the member wants a connection, whatever the reason for which it stopped. */
+  wake(insist: boolean): void {
+    this.#tabs?.wake(insist);
+  }
+
+  comeToFront(): void {
+    this.#tabs?.comeToFront();
+  }
+
+  /** A fresh one, for who leads. */
+  token(text: string): void {
+    this.#engine?.token(text);
+  }
+
+  network(on: boolean): void {
+    this.#engine?.network(on);
+  }
+
+  touched(keys: readonly ConversationKey[]): void {
+    this.#engine?.touched(keys);
+  }
+
+  saveDrafts(): void {
+    this.#engine?.saveDrafts();
+  }
+
+  /** Only the leader saves, and only for a member whom the server has welcomed: a guest does not come back. */
+  save(): void {
+    this.#saving?.();
+    this.#saving = undefined;
+    const { replica, cupboard } = this.host;
+    const { me } = replica;
+    if (this.#engine && me && me.user === this.#user)
+      cupboard.keepCache(me.user, cached(replica.snapshot()), this.env.now());
+  }
+
+  #lead(): void {
+    const { site, replica, cupboard } = this.host;
+    const alone = this.#tabs?.alone ?? true;
+    const kept = alone ? undefined : cupboard.device();
+    const device = kept ?? uuid7(this.env.now(), this.env.bytes(16));
+    const remembered = cupboard.transport(this.env.now());
+    if (this.#user === GUEST) replica.guestToken ??= cupboard.guest(this.env.now());
+    this.#engine = new Engine(
+      this.env,
+      { site, device, ...(remembered && { remembered }) },
+      {
+        replica,
+        apply: change => this.#apply(change),
+        token: () => this.host.token(),
+        works: (transport, name) => {
+          // Of a guest who has only looked, nothing stays.
+          if (this.#user === GUEST && cupboard.guest(this.env.now()) === undefined) return;
+          if (!alone) cupboard.keepDevice(name);
+          cupboard.keepTransport(transport, this.env.now());
+        },
+      },
+    );
+    this.#engine.start();
+  }
+
+  #follow(): void {
+    this.#engine?.release();
+    this.#engine = undefined;
+    this.#saving?.();
+    this.#saving = undefined;
+  }
+
+  /** Leader: an action of any tab. */
+  #carryOut(action: Action, from: string | undefined): void {
+    this.#apply({ c: 'action', action, now: this.env.now() }, from);
+    this.#engine?.do(action);
+  }
+
+  /** Leader: here and in all tabs. */
+  #apply(change: Change, origin?: string): void {
+    const { replica, cupboard } = this.host;
+    this.#tabs?.tell(change, origin);
+    this.host.mirror(change);
+    this.#saveSoon();
+    if (change.c === 'event')
+      keepGuest(change.event, this.#user === GUEST, replica, cupboard, this.env.now());
+  }
+
+  #saveSoon(): void {
+    if (this.#saving !== undefined || this.env.storage === undefined) return;
+    this.#saving = this.env.timer(SAVE_MS, () => this.save());
+  }
+}
+
+function isThere(one: Pending, all: readonly Pending[] = []): boolean {
+  return all.some(
+    it => it.key === one.key && it.seq === one.seq && it.what === one.what && it.time === one.time,
+  );
+}
