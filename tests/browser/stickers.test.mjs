@@ -83,7 +83,8 @@ test('a sticker from the picker of a thread is a reply in it', async () => {
     const choice = inWidget(raj, '.sticker-choice').nth(2);
     const words = await choice.getAttribute('aria-label');
     await choice.click();
-    const sticker = widget => inWidget(widget, `[data-message] .sticker canvas[aria-label="${words}"].is-here`);
+    const sticker = widget =>
+      inWidget(widget, `[data-message] .sticker canvas[aria-label="${words}"].is-here`);
     await sticker(raj).waitFor();
     await raj.page.getByText('1 reply').waitFor();
     await assertAccessible(raj.page, 'a sticker in a thread');
