@@ -472,14 +472,11 @@ impl Store for MemoryStore {
 
     fn set_settings(&self, site: SiteId, settings: &Settings) -> Result<bool, StoreError> {
         let mut inner = self.lock();
-        let Some(row) = inner.tables.sites.get_mut(&site) else { return Ok(false) };
-        row.settings = settings.clone();
-        if !settings.members.rename {
-            inner.tables.unname_all(site);
+        let known = inner.tables.sites.contains_key(&site);
+        if known {
+            inner.tables.put_settings(site, settings);
         }
-        inner.tables.end_links(site);
-        inner.tables.revision += 1;
-        Ok(true)
+        Ok(known)
     }
 
     fn remove_site(&self, site: SiteId) -> Result<bool, StoreError> {

@@ -75,7 +75,7 @@ pub struct Members {
     pub remove: bool,
     /// See their devices and sign one out: then a row of each is written as it signs in.
     pub devices: bool,
-    /// By what those are called who were erased: at most [`NAME_BYTES`].
+    /// By what those are called who were erased: at most 100 bytes.
     pub deleted_name: String,
 }
 

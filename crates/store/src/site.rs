@@ -66,17 +66,23 @@ pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
 /// False where there is no such site.
 pub(crate) fn set_settings(db: &mut Connection, site: SiteId, settings: &Settings) -> Outcome<bool> {
     let transaction = begin(db)?;
-    let sql = "UPDATE site SET settings = ?2 WHERE id = ?1";
-    let found = transaction.execute(sql, params![site.0, settings.document().to_string()])? > 0;
-    if found {
-        if !settings.members.rename {
-            user::unname_all(&transaction, site)?;
-        }
-        link::end_on_site(&transaction, site, settings.invitations)?;
-        meta::bump_revision(&transaction)?;
-    }
+    let found = put_settings(&transaction, site, settings)?;
     transaction.commit()?;
     Ok(found)
+}
+
+/// The same, with what they end.
+pub(crate) fn put_settings(db: &Connection, site: SiteId, settings: &Settings) -> Outcome<bool> {
+    let sql = "UPDATE site SET settings = ?2 WHERE id = ?1";
+    if db.prepare_cached(sql)?.execute(params![site.0, settings.document().to_string()])? == 0 {
+        return Ok(false);
+    }
+    if !settings.members.rename {
+        user::unname_all(db, site)?;
+    }
+    link::end_on_site(db, site, settings.invitations)?;
+    meta::bump_revision(db)?;
+    Ok(true)
 }
 
 pub(crate) fn add_secret(db: &mut Connection, site: SiteId, secret: &Secret) -> Outcome<()> {

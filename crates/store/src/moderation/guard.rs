@@ -5,7 +5,6 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
 use crate::meta;
-use crate::room::link;
 
 /// Changes the settings as they are stored now, so that two who change different ones at a time both have their way.
 pub(super) fn configure(
@@ -18,10 +17,7 @@ pub(super) fn configure(
     let Some(before) = before else { return Ok(Err(Refusal::NoSuchSite)) };
     let Some(after) = act.configured(&Settings::parse(&before)) else { return Ok(Ok(None)) };
     let Ok(settings) = after else { return Ok(Err(Refusal::BadValue)) };
-    let sql = "UPDATE site SET settings = ?2 WHERE id = ?1";
-    db.prepare_cached(sql)?.execute(params![site.0, settings.document().to_string()])?;
-    link::end_on_site(db, site, settings.invitations)?;
-    meta::bump_revision(db)?;
+    crate::site::put_settings(db, site, &settings)?;
     Ok(Ok(Some(Box::new(settings))))
 }
 

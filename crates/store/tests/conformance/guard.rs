@@ -2,17 +2,13 @@
 
 use chat::{
     By, ConversationId, FileId, Held, HeldPlace, HeldState, HeldWhy, Kept, Level, MOST_HELD, MOST_WAITING,
-    Moderated, ModeratorAct, NewHeld, NewReport, NewRoom, Refusal, ReportAbout, ReportReason, ReportState,
-    RoomKind, RoomLimits, RoomName, Sanction, SanctionKind, Seq, SiteId, SiteRole, Store, Timestamp, UserId,
-    UserRow,
+    ModeratorAct, NewHeld, NewReport, NewRoom, Refusal, ReportAbout, ReportReason, ReportState, RoomKind,
+    RoomLimits, RoomName, Sanction, SanctionKind, Seq, SiteRole, Store, Timestamp, UserId, UserRow,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, message, put, sub};
+use crate::safety::act;
 use crate::two_users;
-
-fn act(store: &dyn Store, site: SiteId, by: By, what: ModeratorAct) -> Result<Moderated, Refusal> {
-    ask(|done| store.moderate(site, by, what, NOW, done))
-}
 
 fn user(store: &dyn Store, id: UserId) -> UserRow {
     ask(|done| store.users_by_id(vec![id], done)).remove(0)

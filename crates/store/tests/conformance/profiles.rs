@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use chat::{
-    Audience, NameChange, Privacy, ProfileChange, ProfileView, Settings, SiteId, Status, Store, Sub,
-    Timestamp, UserId,
+    Audience, By, ModeratorAct, NameChange, Privacy, ProfileChange, ProfileView, Settings, SiteId, Status,
+    Store, Sub, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, profile, put, put_named, sign_in, since, sub};
+use crate::safety::act;
 use crate::{FRIENDS, STRANGERS, relate, two_users};
 
 fn look(store: &dyn Store, asker: UserId, of: &str) -> Option<ProfileView> {
@@ -96,4 +97,11 @@ pub(crate) fn a_name_of_ones_own_outlasts_tokens_until_it_is_given_back(store: &
     assert!(store.set_settings(site, &Settings::default()).expect("the store works"));
     put(store, site, "ann");
     assert_eq!(&*name_of(store, site, sub("ann")), "ann", "the site lets nobody choose any more");
+
+    assert!(store.set_settings(site, &settings).expect("the store works"));
+    change(store, ann, names(Some("Anna")));
+    let no_more = Settings::patch("members.rename", "false");
+    act(store, site, By::Site, ModeratorAct::Configure(Box::new(no_more))).expect("the site may");
+    put(store, site, "ann");
+    assert_eq!(&*name_of(store, site, sub("ann")), "ann", "nor by a moderator's word");
 }

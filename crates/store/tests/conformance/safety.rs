@@ -46,7 +46,7 @@ fn user(store: &dyn Store, id: UserId) -> UserRow {
     ask(|done| store.users_by_id(vec![id], done)).remove(0)
 }
 
-fn act(store: &dyn Store, site: SiteId, by: By, what: ModeratorAct) -> Result<Moderated, Refusal> {
+pub(crate) fn act(store: &dyn Store, site: SiteId, by: By, what: ModeratorAct) -> Result<Moderated, Refusal> {
     ask(|done| store.moderate(site, by, what, NOW, done))
 }
 

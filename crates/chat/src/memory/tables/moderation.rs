@@ -266,13 +266,23 @@ impl Tables {
     }
 
     fn configure(&mut self, site: SiteId, act: &ModeratorAct) -> Result<Option<Box<Settings>>, Refusal> {
-        let row = self.sites.get_mut(&site).ok_or(Refusal::NoSuchSite)?;
-        let Some(after) = act.configured(&row.settings) else { return Ok(None) };
+        let before = &self.sites.get(&site).ok_or(Refusal::NoSuchSite)?.settings;
+        let Some(after) = act.configured(before) else { return Ok(None) };
         let settings = after.map_err(|_| Refusal::BadValue)?;
-        row.settings = settings.clone();
-        self.revision += 1;
-        self.end_links(site);
+        self.put_settings(site, &settings);
         Ok(Some(Box::new(settings)))
+    }
+
+    /// With what they end.
+    pub(in crate::memory) fn put_settings(&mut self, site: SiteId, settings: &Settings) {
+        if let Some(row) = self.sites.get_mut(&site) {
+            row.settings = settings.clone();
+        }
+        if !settings.members.rename {
+            self.unname_all(site);
+        }
+        self.end_links(site);
+        self.revision += 1;
     }
 
     pub(in crate::memory) fn device_bans(&self) -> Vec<DeviceBan> {
