@@ -22,7 +22,7 @@ export function ChatBar({ name, onBack, items, corner, children }: Props) {
     <div class="bar chat-bar">
       {onBack && (
         <button type="button" class="icon-button" aria-label={words.back} title={words.back} onClick={onBack}>
-          <Icon name="back" mirrored />
+          <Icon name="back" />
         </button>
       )}
       {children}

@@ -21,7 +21,7 @@ export function Concerns({ message, editing, onCancel }: Props) {
   const name = message.mine ? words.you : client.person(message.from).name;
   return (
     <div class="composer-reply">
-      <Icon name={editing ? 'edit' : 'reply'} mirrored={!editing} />
+      <Icon name={editing ? 'edit' : 'reply'} />
       <span class="grow">
         <span class="composer-reply-name clip">{editing ? words.editing : words.replyingTo(name)}</span>
         <span class="composer-reply-body clip">

@@ -134,7 +134,7 @@ function Step({ name, words, off, onGo }: StepProps) {
       aria-disabled={off}
       onClick={onGo}
     >
-      <Icon name="back" mirrored={true} />
+      <Icon name="back" />
     </button>
   );
 }

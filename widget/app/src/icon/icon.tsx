@@ -42,15 +42,9 @@ export function addShapes(more: Partial<Record<IconName, string>>): void {
   Object.assign(shapes, more);
 }
 
-/** `mirrored`: points the other way in right-to-left text. */
-export function Icon({ name, mirrored = false }: { name: IconName; mirrored?: boolean }) {
+export function Icon({ name }: { name: IconName }) {
   return (
-    <svg
-      class={`icon icon-${name} ${mirrored ? 'icon-mirrored' : ''}`}
-      viewBox="0 0 24 24"
-      aria-hidden="true"
-      focusable="false"
-    >
+    <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path d={shapes[name]} />
     </svg>
   );

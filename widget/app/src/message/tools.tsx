@@ -46,7 +46,7 @@ export function Tools({ message, deeds, more, showMenu }: Props) {
             title={words.reply}
             onClick={() => deeds.reply(message)}
           >
-            <Icon name="reply" mirrored />
+            <Icon name="reply" />
           </button>
         </>
       )}

@@ -46,7 +46,7 @@ function Origin({ user }: { user: string | undefined }) {
   const words = useWords(richWords);
   return (
     <p class="rich-origin">
-      <Icon name="forward" mirrored />
+      <Icon name="forward" />
       {user === undefined ? words.forwardedHidden : <Named user={user} />}
     </p>
   );

@@ -81,7 +81,7 @@ export function About({ conversation, onBack, corner }: Props) {
           title={words.backToChat}
           onClick={leave}
         >
-          <Icon name="back" mirrored />
+          <Icon name="back" />
         </button>
         <h2 class="chat-name grow">{title}</h2>
         {corner}

@@ -58,7 +58,7 @@ export function Sheet({ title, onClose, children }: Props) {
           title={words.back}
           onClick={onClose}
         >
-          <Icon name="back" mirrored />
+          <Icon name="back" />
         </button>
         <h2 class="chat-name grow" id="sheet-title">
           {title}

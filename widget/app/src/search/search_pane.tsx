@@ -45,7 +45,7 @@ export function ChatSearch({
           title={words.backToChat}
           onClick={onBack}
         >
-          <Icon name="back" mirrored />
+          <Icon name="back" />
         </button>
         <h2 class="chat-name clip grow">{words.searchIn(conversation.with.name)}</h2>
         {corner}

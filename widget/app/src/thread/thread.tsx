@@ -142,7 +142,7 @@ export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
           title={words.backToRoom}
           onClick={onBack}
         >
-          <Icon name="back" mirrored />
+          <Icon name="back" />
         </button>
         <div class="chat-who grow">
           <h2 class="chat-name clip">{words.thread}</h2>
@@ -291,7 +291,7 @@ export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
           title={words.backToRoom}
           onClick={onBack}
         >
-          <Icon name="back" mirrored />
+          <Icon name="back" />
         </button>
         <h2 class="chat-name clip grow">{words.threads}</h2>
         {corner}
