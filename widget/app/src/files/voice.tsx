@@ -67,7 +67,8 @@ export function Voice({ file }: { file: SentFile }) {
   };
 
   return (
-    <div class="voice">
+    // Time runs from left to right in all languages, as on a player.
+    <div class="voice" dir="ltr">
       <button
         type="button"
         class="voice-play"
@@ -80,6 +81,7 @@ export function Voice({ file }: { file: SentFile }) {
         type="range"
         class="voice-place"
         aria-label={words.position}
+        style={{ '--at': `${(at / Math.max(length, 0.1)) * 100}%` }}
         aria-valuetext={clock(at)}
         min={0}
         max={Math.max(length, 0.1)}
