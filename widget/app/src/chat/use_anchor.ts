@@ -46,8 +46,10 @@ export function useAnchor(
   const scrolled = useCallback(() => {
     const element = scroller.current;
     if (element === null) return;
-    const resized = element.clientHeight !== lastHeight.current && placed.current;
-    if (resized && stuck.current) element.scrollTop = element.scrollHeight;
+    const resized = element.clientHeight !== lastHeight.current;
+    // A browser tells late of what we scrolled ourselves: what has grown since then, as a part that comes late, moved nobody away.
+    const moved = element.scrollTop !== lastTop.current;
+    if (placed.current && stuck.current && (resized || !moved)) element.scrollTop = element.scrollHeight;
     remember();
     const below = element.scrollHeight - element.scrollTop - element.clientHeight;
     stuck.current = endIsDrawn.current && below < AT_END;
