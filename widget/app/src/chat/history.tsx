@@ -10,6 +10,7 @@ import { askToDelete } from '../message/asking.ts';
 import { MessageView } from '../message/message.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { isolated } from '../wording/wording.ts';
 import { downwards, FIRST_WINDOW, itemsOf, slice, upwards } from './items.ts';
 import { useAnchor } from './use_anchor.ts';
 import { useNames } from './use_names.ts';
@@ -292,7 +293,7 @@ export function History({
               <p class="history-start-name">
                 <bdi>{other.name}</bdi>
               </p>
-              <p dir="auto">{room ? words.startOfRoom(other.name) : words.startOfChat(other.name)}</p>
+              <p dir="auto">{(room ? words.startOfRoom : words.startOfChat)(isolated(other.name))}</p>
             </div>
           )}
           {shown.map(item => {

@@ -168,6 +168,11 @@ export function wantedLanguages(
   return [setting ?? '', page.documentElement.lang, ...browser].filter(tag => tag !== '');
 }
 
+/** A name within a sentence: what it begins and ends with stays with it, whichever way the sentence runs. */
+export function isolated(name: string): string {
+  return `\u2068${name}\u2069`;
+}
+
 function base(tag: string): string {
   return tag.toLowerCase().split('-', 1)[0] ?? '';
 }
