@@ -141,7 +141,7 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
       </div>
       {report.text && (
         <blockquote class="report-text" dir="auto">
-          {report.text}
+          {report.reason === 'filter' ? whatFits(report.text, guarding.hitKinds) : report.text}
         </blockquote>
       )}
       {report.lines && report.lines.length > 0 && (
@@ -254,4 +254,9 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
       )}
     </li>
   );
+}
+
+/** What the node has noted of a filter, as in `word: casino, link: spam.example`, in the moderator's language. */
+function whatFits(note: string, kinds: Record<string, string>): string {
+  return note.replace(/(^|, )(word|link|pattern): /g, (_, before, kind) => `${before}${kinds[kind]}: `);
 }
