@@ -164,6 +164,7 @@ export class Loading {
     return this.host.ask({ t: 'history', to, limit, ...where }).then(
       () => {
         screen.loading = 'no';
+        screen.bare = this.host.replica.known(key).stretches.length === 0;
         this.host.changed([`timeline:${key}`]);
         this.fill(key);
         return true;

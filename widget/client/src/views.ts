@@ -38,6 +38,8 @@ export interface OnScreen {
   unreadFrom?: number;
   /** Holes that were tried to fill since the last success. */
   tries: number;
+  /** Nothing was said here when one looked last. */
+  bare?: boolean;
   /** The stretch with this seq is shown, where it is another one than the newest. */
   around?: number;
 }
@@ -182,7 +184,7 @@ export class Views {
       return {
         messages: this.#messagesOf(known, window, later),
         ...(later && { later }),
-        more: window ? window.from > 1 : known.id !== undefined,
+        more: window ? window.from > 1 : known.id !== undefined && !screen?.bare,
         loading: screen?.loading ?? 'no',
         ...(screen?.failed && { failed: screen.failed }),
         ...(screen?.unreadFrom !== undefined && { unreadFrom: screen.unreadFrom }),

@@ -2,9 +2,10 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import { direct, pageRoom, room } from '../src/client.ts';
+import { Loading } from '../src/loading.ts';
 import { Replica } from '../src/replica.ts';
 import { Views } from '../src/views.ts';
-import type { Conversation, Event, Message, Room } from '../src/wire.ts';
+import type { Command, Conversation, Event, Message, Room } from '../src/wire.ts';
 
 const BIKERS: Room = { name: 'Bikers', kind: 'public', role: 'member', members: 3 };
 const KEY = room('r1');
@@ -135,6 +136,32 @@ test('a room of the directory can be looked at, and is in no list', () => {
   expect(views.conversation(key)).toMatchObject({ with: { name: 'Photos' } });
   expect(views.conversation(key).room?.role).toBeUndefined();
   expect(views.conversations('main').keys).toEqual([KEY]);
+});
+
+test('a room in which nothing was said yet is asked for its messages once', async () => {
+  let asked = 0;
+  const loading = new Loading({
+    replica,
+    views,
+    online: () => true,
+    async ask(request) {
+      asked += 1;
+      const event: Event = { t: 'history', re: asked, conversation: 'r1', messages: [], more: false };
+      replica.apply({ c: 'event', event, request: { ...request, rid: asked } as Command, now: 0 });
+      return event;
+    },
+    changed: topics => views.invalidate(topics),
+    trimmed: changed,
+  });
+  expect(views.timeline(KEY).more).toBe(true);
+  loading.open(KEY);
+  await Promise.resolve();
+  await Promise.resolve();
+  // As whoever draws it does, where there is nothing to scroll.
+  if (views.timeline(KEY).more) loading.older(KEY);
+  expect([asked, views.timeline(KEY).more, views.timeline(KEY).loading]).toEqual([1, false, 'no']);
+  hear(posted(1, 'ben', 'hi'));
+  expect(views.timeline(KEY).messages).toHaveLength(1);
 });
 
 test('the room of a page keeps its name from before it existed', () => {
