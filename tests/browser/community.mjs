@@ -36,7 +36,7 @@ export class Community {
     return community;
   }
 
-  /** `who` on a page of the community; `mode` as in `data-mode`. */
+  /** `who` on a page of the community, which forgets what was open on the page before; `mode` as in `data-mode`. */
   page(language, who, { mode = 'bubble', theme = 'light' } = {}) {
     return `${this.origin}/?${new URLSearchParams({ site: SITES[language], as: who, mode, theme })}`;
   }
@@ -92,7 +92,6 @@ export class Community {
           JSON.stringify({ token: this.token(language, searchParams.get('as')) }),
         ],
         '/': () => [HTML, this.#html(language, Object.fromEntries(searchParams))],
-        '/empty': () => [HTML, '<!doctype html><link rel="icon" href="data:,">'],
       };
       const [type, content] = portraits.get(pathname) ?? answer[pathname]?.() ?? [HTML, ''];
       response.writeHead(200, { 'content-type': type });
@@ -115,6 +114,10 @@ export class Community {
         main { max-width: ${mode === 'embed' ? 680 : 500}px; padding: 12px 28px; }
         h1 { font-size: 26px; } #chat { margin-top: 20px; }
       </style>
+      <script>
+        for (const key of Object.keys(localStorage)) if (!key.endsWith(':device')) localStorage.removeItem(key);
+        sessionStorage.clear();
+      </script>
       <script async src="${this.kith.url}/kith.js" data-site="${site}" data-token-url="/token?site=${site}&amp;as=${as}"
         data-mode="${mode}" data-theme="${theme}" ${embed}></script></head>
       <body>${

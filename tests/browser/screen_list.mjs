@@ -1,7 +1,6 @@
 // Every screen of the widget, and how a member comes to it: in whatever language, so by what stands there and never by its words.
 
 import { settled, until } from './browser.mjs';
-import { SITES } from './community.mjs';
 import { TEXTS } from './community_texts.mjs';
 
 const DESKTOP = { viewport: { width: 980, height: 720 } };
@@ -527,11 +526,6 @@ export const SCREENS = {
 /** A fresh page on which nothing is left of the screen before. `caller`: a page of who calls, where one does. */
 export async function look(page, name, of, community, caller) {
   const { as = 'anna', mode = 'bubble', act } = SCREENS[name];
-  await page.goto(`${community.origin}/empty?site=${SITES[of.language]}`);
-  await page.evaluate(() => {
-    for (const key of Object.keys(localStorage)) if (!key.endsWith(':device')) localStorage.removeItem(key);
-    sessionStorage.clear();
-  });
   await page.goto(community.page(of.language, as, { mode, theme: of.theme }));
   await page.waitForFunction(() => globalThis.Kith !== undefined);
   const sight = new Sight(page, of, community);
