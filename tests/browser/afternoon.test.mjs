@@ -3,6 +3,8 @@
 // from the node to the owner's own service worker. Whatever happens, no console complains.
 
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
 import { hostPage } from './host_page.mjs';
@@ -68,19 +70,81 @@ const row = (widget, name) => widget.page.locator('kith-widget .chat-row', { has
 const message = (widget, text) => widget.page.locator('kith-widget [data-message]', { hasText: text }).last();
 const token = role => kith.command('token', '--site', SITE, '--user', 'owner', '--role', role);
 
-async function paste(widget) {
-  await widget.field.evaluate(async field => {
-    const canvas = new OffscreenCanvas(640, 480);
+/** From their disk, by the button and the system's own dialog. */
+async function attachPicture(widget) {
+  const painted = await widget.page.evaluate(() => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 480 });
     const context = canvas.getContext('2d');
     context.fillStyle = '#2a9d8f';
     context.fillRect(0, 0, 640, 480);
-    const data = new DataTransfer();
-    data.items.add(new File([await canvas.convertToBlob()], 'beds.png', { type: 'image/png' }));
-    field.dispatchEvent(
-      new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
-    );
+    return canvas.toDataURL('image/png').split(',')[1];
   });
+  const dialog = widget.page.waitForEvent('filechooser');
+  await widget.page.getByRole('button', { name: 'Attach' }).click();
+  await widget.page.getByRole('menuitem', { name: 'File' }).click();
+  await (await dialog).setFiles([
+    { name: 'beds.png', mimeType: 'image/png', buffer: Buffer.from(painted, 'base64') },
+  ]);
   await widget.page.locator('kith-widget .attach-item[data-state="done"]').waitFor();
+}
+
+const focused = (page, selector) =>
+  page.evaluate(
+    selector => document.querySelector('kith-widget').shadowRoot.activeElement?.matches(selector) ?? false,
+    selector,
+  );
+
+/** No more often than somebody would press it. */
+async function tabTo(page, selector) {
+  for (let presses = 0; presses < 30 && !(await focused(page, selector)); presses++)
+    await page.keyboard.press('Tab');
+  assert.ok(await focused(page, selector), `Tab leads to ${selector}`);
+}
+
+test('what `kith site add` says is pasted into a page of another origin, and works', async () => {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url, 'http://owner');
+    const [type, content] =
+      pathname === '/kith-token'
+        ? ['application/json', JSON.stringify({ token: signed(made.secret, { sub: 'ada', name: 'Ada' }) })]
+        : ['text/html; charset=utf-8', pathname === '/' ? `<!doctype html><h1>A shop</h1>${made.embed}` : ''];
+    response.writeHead(200, { 'content-type': type });
+    response.end(content);
+  });
+  await new Promise(resolve => server.listen(0, 'localhost', resolve));
+  const origin = `http://localhost:${server.address().port}`;
+  const sites = await kith.metric('kith_chat_sites');
+  const said = await kith.command(
+    'site',
+    'add',
+    'shop',
+    '--origin',
+    origin,
+    '--public-url',
+    kith.url,
+    '--json',
+  );
+  const made = JSON.parse(said);
+  await until(async () => (await kith.metric('kith_chat_sites')) > sites, 'the node knows the shop');
+  const context = await person(browser);
+  const page = await context.newPage();
+  await page.goto(origin);
+  const widget = new Widget(page);
+  await widget.show();
+  await widget.tab('Me').click();
+  await page.locator('kith-widget .profile-name, kith-widget .me').getByText('Ada').first().waitFor();
+  assertNoTrouble(context);
+  await context.close();
+  server.closeAllConnections();
+  await new Promise(resolve => server.close(resolve));
+});
+
+/** As docs/embed.md shows it to an owner. */
+function signed(secret, claims) {
+  const part = value => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const exp = Math.floor(Date.now() / 1000) + 3_600;
+  const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ ...claims, exp })}`;
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
 
 test('an afternoon', async t => {
@@ -143,7 +207,7 @@ test('an afternoon', async t => {
   });
 
   await t.test('a picture and a voice message', async () => {
-    await paste(lena.widget);
+    await attachPicture(lena.widget);
     await lena.widget.say('The beds as they are now');
     await until(
       async () => (await omar.widget.page.locator('kith-widget .shot .picture.is-here').count()) === 1,
@@ -154,7 +218,8 @@ test('an afternoon', async t => {
     const recorder = page.getByRole('group', { name: 'Voice message' });
     await recorder.getByText(/0:01/).waitFor();
     await recorder.getByRole('button', { name: 'Send' }).click();
-    await lena.widget.page.getByRole('button', { name: 'Play voice message' }).waitFor();
+    await lena.widget.page.getByRole('button', { name: 'Play voice message' }).click();
+    await lena.widget.page.getByRole('button', { name: 'Pause' }).waitFor();
     await assertAccessible(lena.widget.page, 'a room with a picture and a voice message');
   });
 
@@ -260,28 +325,55 @@ test('an afternoon', async t => {
     },
   );
 
-  await t.test('on a phone, dark, in Arabic; by keys alone', async () => {
+  await t.test('on a phone, dark, in Arabic', async () => {
     const phone = await person(browser, { ...PHONE, locale: 'ar', colorScheme: 'dark' });
     const page = await phone.newPage();
-    await page.goto(`${host.origin}/?as=samira`);
+    await page.goto(`${host.origin}/?as=samira&lang=ar`);
     const widget = new Widget(page);
     await widget.show();
     await assertAccessible(page, 'the list on a phone, in Arabic');
+    const inWidget = selector => page.locator(`kith-widget ${selector}`);
+    await inWidget('#tab-rooms').tap();
+    await inWidget('.room-row .row-main').filter({ hasText: 'Plot holders' }).tap();
+    await page.getByRole('button', { name: 'انضمام' }).tap();
+    await widget.field.tap();
+    await page.keyboard.type('وصلت الشتلات');
+    await page.getByRole('button', { name: 'إرسال' }).tap();
+    await lena.widget.sees('وصلت الشتلات');
+    await assertAccessible(page, 'a room on a phone, in Arabic');
+    const look = await inWidget('.shell').evaluate(shell => [shell.dir, getComputedStyle(shell).colorScheme]);
+    assert.deepEqual(look, ['rtl', 'dark']);
     assertNoTrouble(phone);
     await phone.close();
-
-    const keys = await comes('omar');
-    await keys.widget.page.keyboard.press('Tab');
-    await row(keys.widget, 'Plot holders').locator('.row-main').focus();
-    await keys.widget.page.keyboard.press('Enter');
-    await keys.widget.field.waitFor();
-    await keys.widget.page.keyboard.type('Written with keys');
-    await keys.widget.page.keyboard.press('Enter');
-    await lena.widget.sees('Written with keys');
-    await keys.widget.page.keyboard.press('Escape');
-    assertNoTrouble(keys.context);
-    await keys.context.close();
   });
+
+  await t.test(
+    'by keys alone: to the button, into the list, into the room, and back to the page',
+    async () => {
+      const context = await person(browser);
+      const page = await context.newPage();
+      await page.goto(`${host.origin}/?as=omar`);
+      const widget = new Widget(page);
+      await widget.launcher.waitFor();
+      await tabTo(page, '.launcher');
+      await page.keyboard.press('Enter');
+      await widget.panel.waitFor();
+      await row(widget, 'Plot holders').waitFor();
+      await tabTo(page, '.chat-row .row-main');
+      await page.keyboard.press('Enter');
+      await widget.field.waitFor();
+      await tabTo(page, '.composer-field');
+      await page.keyboard.type('Written with keys');
+      await page.keyboard.press('Enter');
+      await lena.widget.sees('Written with keys');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      await widget.panel.waitFor({ state: 'hidden' });
+      assert.ok(await focused(page, '.launcher'), 'the focus is where one began');
+      assertNoTrouble(context);
+      await context.close();
+    },
+  );
 
   await t.test("the owner's server has it in the record", async () => {
     const headers = { authorization: `Bearer ${await token('service')}` };

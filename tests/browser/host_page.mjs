@@ -7,7 +7,7 @@ const REGISTERS = `
   navigator.serviceWorker?.register(owner.createScriptURL('/kith-sw.js'), { scope: '/kith/' });
 `;
 
-/** `?as=ana` says who is signed in, `?site=key` stands in for another site. */
+/** `?as=ana` says who is signed in, `?site=key` stands in for another site, `?lang=ar` for another language. */
 export async function hostPage(
   kith,
   defaultSite,
@@ -57,9 +57,9 @@ export async function hostPage(
     ...(worker && {
       '/kith-sw.js': () => ['text/javascript', `importScripts('${kith.url}/kith-sw.js');\n`],
     }),
-    '/': (user, site) => [
+    '/': (user, site, lang) => [
       'text/html; charset=utf-8',
-      `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A host</title>${head}
+      `<!doctype html><html lang="${lang}"><head><meta charset="utf-8"><title>A host</title>${head}
       <link rel="stylesheet" href="${origin}/style.css">
       <script src="${origin}/script.js" nonce="${nonce}"></script>
       <script async src="${kith.url}/kith.js" data-site="${site}" ${tag}
@@ -73,6 +73,7 @@ export async function hostPage(
       (await answer[pathname]?.(
         searchParams.get('as') ?? 'visitor',
         searchParams.get('site') ?? defaultSite,
+        searchParams.get('lang') ?? 'en',
       )) ?? [];
     response.writeHead(content === undefined ? 204 : 200, {
       'content-type': type ?? 'text/plain',
