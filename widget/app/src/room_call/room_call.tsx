@@ -5,7 +5,7 @@ import { callLogWords } from '../call_log/words.ts';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/call_shapes.ts';
 import { useSheet } from '../sheets.ts';
-import { useSurroundings, useTopic } from '../surroundings.tsx';
+import { useSurroundings, useTopic, useWording } from '../surroundings.tsx';
 import { together, useWords } from '../wording/late_words.ts';
 import css from './room_call.css?inline';
 import { useStanding } from './standing.ts';
@@ -70,12 +70,16 @@ export function RoomCallLine({ room }: { room: ConversationKey }) {
   );
 }
 
+/** Where people do not write that of English. */
+const COMMAS: Record<string, string> = { ar: '، ', fa: '، ', ja: '、', zh: '、' };
+
 function Faces({ users }: { users: readonly string[] }) {
+  const words = useWording();
   return (
-    <span class="room-call-names clip" dir="auto">
+    <span class="room-call-names clip">
       {users.map((user, at) => (
         <span key={user}>
-          {at > 0 && ', '}
+          {at > 0 && (COMMAS[words.language.slice(0, 2)] ?? ', ')}
           <Name user={user} />
         </span>
       ))}
