@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { NAMES, TEXTS } from './community_texts.mjs';
 import { Kith } from './kith.mjs';
@@ -11,6 +12,7 @@ import { Kith } from './kith.mjs';
 const SETTINGS = {
   KITH_CALLS_LISTEN: '127.0.0.1:0',
   KITH_CALLS_PEERS: '127.0.0.0/8',
+  KITH_PREVIEWS_PRIVATE: 'true',
   KITH_LIMITS_SEND_BURST: '0',
   KITH_LIMITS_SEND_PER_MINUTE: '0',
   KITH_LIMITS_COMMAND_BURST: '0',
@@ -18,6 +20,9 @@ const SETTINGS = {
 };
 
 const HTML = 'text/html; charset=utf-8';
+
+/** Those of the demo, which the community has for its own. */
+const STICKERS = new URL('../../crates/server/src/demo/stickers/', import.meta.url);
 
 /** Key of the site for each language. */
 export const SITES = { en: 'garden', ar: 'hadiqa' };
@@ -30,7 +35,7 @@ export class Community {
   static async start(picture, languages = ['en', 'ar']) {
     const community = new Community();
     community.kith = await Kith.start(SETTINGS);
-    await community.#serve();
+    await community.#serve(picture);
     community.rooms = {};
     for (const language of languages) await community.#settle(language, picture);
     return community;
@@ -76,7 +81,7 @@ export class Community {
     return answer.json();
   }
 
-  async #serve() {
+  async #serve(picture) {
     const portraits = new Map();
     for (const sub of Object.keys(NAMES)) {
       const svg = await (await fetch(`${this.kith.url}/demo/avatar/${sub}.svg`)).text();
@@ -91,6 +96,7 @@ export class Community {
           'application/json',
           JSON.stringify({ token: this.token(language, searchParams.get('as')) }),
         ],
+        '/beds.jpg': () => ['image/jpeg', picture],
         '/': () => [HTML, this.#html(language, Object.fromEntries(searchParams))],
       };
       const [type, content] = portraits.get(pathname) ?? answer[pathname]?.() ?? [HTML, ''];
@@ -106,7 +112,10 @@ export class Community {
     const dark = theme === 'dark';
     const embed = mode === 'embed' ? `data-room="/seed-swap" data-into="#chat"` : '';
     return `<!doctype html><html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}"><head><meta charset="utf-8">
-      <title>${page.title}</title><meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+      <title>${page.title}</title>
+      <meta property="og:title" content="${page.heading}"><meta property="og:site_name" content="${page.title}">
+      <meta property="og:description" content="${page.text[0]}"><meta property="og:image" content="/beds.jpg">
+      <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
       <link rel="icon" href="data:,">
       <style>
         body { margin: 0; font: 16px/1.6 system-ui, sans-serif; background: ${dark ? '#1c211e' : '#f6f5f1'}; color: ${dark ? '#e4e7e4' : '#23312a'}; }
@@ -144,14 +153,24 @@ export class Community {
       raid: { new_per_minute: 0 },
       members: { rename: true, remove: true, devices: true },
       filters: { words: [TEXTS[language].unwanted], words_act: 'hold' },
+      previews: { on: true },
     };
     await this.rest(language, 'PATCH', 'settings', settings);
+    for (const [name, words] of Object.entries(TEXTS[language].stickers)) {
+      const sticker = await readFile(new URL(`${name}.png`, STICKERS), 'base64');
+      await this.rest(language, 'POST', 'stickers', {
+        set: TEXTS[language].page.title,
+        words,
+        picture: sticker,
+      });
+    }
     const people = {};
     for (const sub of Object.keys(NAMES)) {
       people[sub] = await Speaker.enter(kith.url, key, this.token(language, sub));
     }
     await this.rest(language, 'POST', 'moderate', { act: 'set_role', user: 'ingrid', role: 'admin' });
-    this.rooms[language] = await happen(people, TEXTS[language], picture);
+    const link = `${this.origin}/?site=${key}`;
+    this.rooms[language] = await happen(people, TEXTS[language], picture, link);
     await this.rest(language, 'PATCH', 'settings', { requests: { on: true } });
     await strangers(people, TEXTS[language]);
     const there = { mei: 'online', tom: 'away', raj: 'online', sofia: 'busy', yusuf: 'online' };
@@ -165,7 +184,7 @@ export class Community {
 }
 
 /** What was said before anybody looks, the newest last. Answers the ids of rooms, and the code by which one comes into a private one. */
-async function happen(people, texts, picture) {
+async function happen(people, texts, picture, link) {
   const { anna, raj, mei, tom, yusuf, ingrid, sofia, amara, jonas } = people;
   for (const [sub, one] of Object.entries({ raj, mei, tom, yusuf, sofia, amara })) {
     await anna.ask({ t: 'contact', action: 'request', user: sub });
@@ -187,6 +206,16 @@ async function happen(people, texts, picture) {
   };
   const read = (who, conversation, seq) => who.say({ t: 'marker', conversation, received: seq, read: seq });
 
+  await talk(sofia, anna, [texts.sofia[0], `[${texts.sofia[1]}](${link})`]);
+  const { stickers } = await anna.ask({ t: 'stickers' });
+  const thanks = stickers.find(one => one.words === texts.stickers.thanks).id;
+  const sent = await sofia.ask({
+    t: 'sticker',
+    id: randomUUID(),
+    to: { user: 'anna' },
+    sticker: thanks,
+  });
+  read(anna, sent.conversation, sent.seq);
   await talk(yusuf, anna, texts.yusuf);
   const accounts = await tom.upload(
     { user: 'anna' },
@@ -214,14 +243,14 @@ async function happen(people, texts, picture) {
   await amara.send({ user: 'anna' }, texts.amara[0]);
   await amara.send({ user: 'anna' }, texts.amara[1]);
 
-  const [hello, reply, deal, shown, thanks] = texts.raj;
+  const [hello, reply, deal, shown, light] = texts.raj;
   const { conversation } = await anna.send({ user: 'raj' }, hello);
   const answered = await raj.send({ user: 'anna' }, reply);
   await anna.send({ user: 'raj' }, deal, { reply_to: answered.seq });
   const beds = await raj.upload({ user: 'anna' }, texts.picture, picture);
   const pictured = await raj.send({ user: 'anna' }, shown, { files: [beds] });
   await anna.ask({ t: 'react', conversation, seq: pictured.seq, reaction: '😍', on: true });
-  const last = await anna.send({ user: 'raj' }, thanks);
+  const last = await anna.send({ user: 'raj' }, light);
   await raj.ask({ t: 'react', conversation, seq: last.seq, reaction: '👍', on: true });
   await read(raj, conversation, last.seq);
   await read(anna, conversation, last.seq);
@@ -230,7 +259,7 @@ async function happen(people, texts, picture) {
   assert.equal(page.t === 'error', false, JSON.stringify(page));
   for (const [at, line] of texts.seeds.entries())
     await [mei, tom, yusuf][at % 3].joinAndSend({ page: '/seed-swap' }, line);
-  return { swap, news, code };
+  return { swap, news, committee, code };
 }
 
 async function plantSwap({ anna, raj, mei, tom, sofia, yusuf }, texts) {

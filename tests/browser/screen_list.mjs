@@ -77,15 +77,40 @@ export class Sight {
 
   /** The other one calls with video, from a browser of their own. */
   async call() {
-    await this.caller.evaluate(() => globalThis.Kith.open('anna'));
-    await this.caller.locator('kith-widget .call-either').click();
-    await this.caller.locator('kith-widget [role=menuitem]').last().click();
+    const [caller] = this.callers;
+    await caller.evaluate(() => globalThis.Kith.open('anna'));
+    await caller.locator('kith-widget .call-either').click();
+    await caller.locator('kith-widget [role=menuitem]').last().click();
   }
 
   async hangUp() {
-    await this.caller.locator('kith-widget .call-controls .call-no').click();
-    await this.caller.reload();
+    const [caller] = this.callers;
+    await caller.locator('kith-widget .call-controls .call-no').click();
+    await caller.reload();
     await this.in('.call-card').waitFor({ state: 'detached' });
+  }
+
+  /** A call with video in the room, which the first of the others begins and the rest join. */
+  async roomCall() {
+    for (const [at, one] of this.callers.entries()) {
+      await one.evaluate(id => globalThis.Kith.openRoom(id), this.community.rooms[this.language].committee);
+      if (at === 0) {
+        await one.locator('kith-widget .chat-bar [aria-haspopup=menu]:has(.icon-phone)').click();
+        await one.locator('kith-widget [role=menuitem]').last().click();
+      } else await one.locator('kith-widget .room-call button').click();
+      await one.locator('kith-widget .call-group .call-tile').nth(at).waitFor();
+    }
+    await this.room('committee');
+    await this.in('.room-call button').waitFor();
+  }
+
+  async leaveRoomCall() {
+    for (const one of [...this.callers, this.page]) {
+      const leave = one.locator('kith-widget .call-group .call-no');
+      if (await leave.isVisible()) await leave.click();
+    }
+    for (const one of this.callers) await one.reload();
+    await this.in('.room-call').waitFor({ state: 'detached' });
   }
 
   async pictures() {
@@ -158,6 +183,25 @@ export const SCREENS = {
       await s.chat('raj');
       await s.in('.composer-emoji').click();
       await s.in('.picker-grid').first().waitFor();
+    },
+  },
+  stickers: {
+    title: 'Stickers',
+    text: 'Drawn for the community, behind a tab of the picker ([how to add some](operate.md#stickers)).',
+    act: async s => {
+      await s.chat('sofia');
+      await s.in('.composer-emoji').click();
+      await s.in('.picker [role=radio]').nth(1).click();
+      await s.in('.sticker-choice canvas.is-here').nth(5).waitFor();
+    },
+  },
+  preview: {
+    title: 'What a link leads to',
+    text: 'Asked by the server, so that the page learns nothing of the members; and a sticker.',
+    act: async s => {
+      await s.chat('sofia');
+      await s.in('a.preview canvas.is-here').waitFor();
+      await s.in('.sticker canvas.is-here').waitFor();
     },
   },
   attach: {
@@ -323,6 +367,15 @@ export const SCREENS = {
       await s.in('.stranger').waitFor();
     },
   },
+  asked: {
+    title: 'The request, for who has written it',
+    text: 'Until there is an answer one can write little, and no links.',
+    as: 'hamish',
+    act: async s => {
+      await s.chat('anna');
+      await s.in('.stranger').waitFor();
+    },
+  },
   report: {
     title: 'A report',
     text: 'Goes to the moderators, with what was said around it.',
@@ -462,7 +515,7 @@ export const SCREENS = {
   ring: {
     title: 'A call that rings',
     text: 'In all tabs and on all devices; whoever takes it ends it on the others.',
-    caller: 'raj',
+    callers: ['raj'],
     whole: true,
     act: async s => {
       await s.show();
@@ -474,7 +527,7 @@ export const SCREENS = {
   call: {
     title: 'A call',
     text: 'Which way it goes stands below the name: direct, or relayed to hide one’s address.',
-    caller: 'raj',
+    callers: ['raj'],
     whole: true,
     act: async s => {
       await s.show();
@@ -484,6 +537,28 @@ export const SCREENS = {
       await s.in('.call-own').waitFor();
     },
     after: s => s.hangUp(),
+  },
+  roomCall: {
+    title: 'A room in which a call stands',
+    text: 'Who is in it, and the way there. It rings with nobody.',
+    callers: ['tom', 'ingrid'],
+    act: s => s.roomCall(),
+    after: s => s.leaveRoomCall(),
+  },
+  groupCall: {
+    title: 'A call of a room',
+    text: 'Up to six see and hear each other, connected each with each.',
+    callers: ['tom', 'ingrid'],
+    whole: true,
+    act: async s => {
+      await s.roomCall();
+      await s.in('.room-call button').click();
+      await until(
+        async () => (await s.in('.call-tile:not(.is-dark) .call-tile-picture').count()) === 3,
+        'all are seen',
+      );
+    },
+    after: s => s.leaveRoomCall(),
   },
   bar: {
     title: 'The bar',
@@ -523,13 +598,13 @@ export const SCREENS = {
   },
 };
 
-/** A fresh page on which nothing is left of the screen before. `caller`: a page of who calls, where one does. */
-export async function look(page, name, of, community, caller) {
+/** A fresh page on which nothing is left of the screen before. `callers`: pages of who calls, where somebody does. */
+export async function look(page, name, of, community, callers) {
   const { as = 'anna', mode = 'bubble', act } = SCREENS[name];
   await page.goto(community.page(of.language, as, { mode, theme: of.theme }));
   await page.waitForFunction(() => globalThis.Kith !== undefined);
   const sight = new Sight(page, of, community);
-  sight.caller = caller;
+  sight.callers = callers;
   await act(sight);
   await page.evaluate(settled);
   return sight;

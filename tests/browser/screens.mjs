@@ -21,14 +21,19 @@ const browser = await launch(
   '--allow-loopback-in-peer-connection',
   '--disable-features=WebRtcHideLocalIpsWithMdns',
 );
-const community = await Community.start(await painted(browser));
-const callers = new Map();
+const picture = await painted(browser);
 const failed = [];
+let community;
+let callers;
 try {
-  for (const where of looks) await takeAll(where);
+  // Each look at a community in which nobody has left traces.
+  for (const where of looks) {
+    community = await Community.start(picture, [LOOKS[where].language]);
+    callers = new Map();
+    await takeAll(where).finally(() => community.stop());
+  }
 } finally {
   await browser.close();
-  await community.stop();
 }
 await writeFile(new URL('screens.md', DOCS), page());
 if (failed.length > 0) throw new Error(`not taken: ${failed.join(', ')}`);
@@ -37,25 +42,25 @@ if (failed.length > 0) throw new Error(`not taken: ${failed.join(', ')}`);
 async function takeAll(where) {
   const contexts = new Map();
   for (const name of only) {
-    const { as = 'anna', looks: own = LOOKS, caller } = SCREENS[name];
+    const { as = 'anna', looks: own = LOOKS, callers: others = [] } = SCREENS[name];
     const of = own[where];
     if (of === undefined) continue;
     const sized = `${as} ${of.options.viewport.width}`;
     if (!contexts.has(sized)) contexts.set(sized, await seer(as, of));
     const seen = contexts.get(sized);
     try {
-      await take(seen, name, where, of, caller && (await callerOf(caller, of.language)));
+      await take(seen, name, where, of, await Promise.all(others.map(one => callerOf(one, of.language))));
     } catch (error) {
       failed.push(`${name}-${where}`);
       console.error(`${name}-${where}: ${error.message.split('\n')[0]}`);
       await seen.screenshot({ path: `${tmpdir()}/failed-${name}-${where}.png` });
-      if (caller)
-        await callers.get(of.language)?.screenshot({ path: `${tmpdir()}/failed-${name}-caller.png` });
+      for (const one of others)
+        await callers.get(one)?.screenshot({ path: `${tmpdir()}/failed-${name}-${one}.png` });
       await seen.context().close();
       contexts.delete(sized);
     }
   }
-  for (const page of contexts.values()) {
+  for (const page of [...contexts.values(), ...callers.values()]) {
     assertNoTrouble(page.context(), /ERR_INTERNET_DISCONNECTED/);
     await page.context().close();
   }
@@ -74,19 +79,19 @@ async function seer(as, { options, language }) {
 }
 
 async function callerOf(who, language) {
-  if (!callers.has(language)) {
+  if (!callers.has(who)) {
     const page = await seer(who, { options: { viewport: { width: 900, height: 700 } }, language });
     await page.goto(community.page(language, who));
-    callers.set(language, page);
+    callers.set(who, page);
   }
-  const page = callers.get(language);
+  const page = callers.get(who);
   await page.waitForFunction(async () => (await globalThis.Kith?.client())?.status().state === 'online');
   return page;
 }
 
-async function take(page, name, where, of, caller) {
+async function take(page, name, where, of, calling) {
   const { whole, after } = SCREENS[name];
-  const sight = await look(page, name, of, community, caller);
+  const sight = await look(page, name, of, community, calling);
   await page.mouse.move(1, 1);
   await page.waitForTimeout(250);
   const clip = whole || of.phone ? { x: 0, y: 0, ...of.options.viewport } : await frameOf(sight);

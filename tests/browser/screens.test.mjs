@@ -51,16 +51,19 @@ for (const [where, of] of Object.entries(AXE)) {
         await page.context().close();
       }
     });
-    for (const [name, { as = 'anna', title, looks, caller, after: leave }] of Object.entries(SCREENS)) {
+    for (const [name, { as = 'anna', title, looks, callers = [], after: leave }] of Object.entries(SCREENS)) {
       // What there is on wide pages only.
       if (of.phone && looks !== undefined) continue;
       test(title, async () => {
         const wide = looks ? { ...of, options: looks.desktop.options } : of;
         const page = await pageOf(as);
         await page.setViewportSize(wide.options.viewport);
-        const calling = caller && (await pageOf(caller));
-        if (calling && !calling.url().startsWith(community.origin))
-          await calling.goto(community.page('en', caller));
+        const calling = [];
+        for (const caller of callers) {
+          calling.push(await pageOf(caller));
+          if (!calling.at(-1).url().startsWith(community.origin))
+            await calling.at(-1).goto(community.page('en', caller));
+        }
         const sight = await look(page, name, wide, community, calling);
         await assertAccessible(page, `${title}, ${where}`);
         await leave?.(sight);
