@@ -104,7 +104,7 @@ export async function settled() {
 }
 
 /** Waits until `look` gives something true; its last value otherwise says what was there instead. */
-export async function until(look, what, patience = 15_000) {
+export async function until(look, what, patience = 30_000) {
   const end = Date.now() + patience;
   let last;
   while (Date.now() < end) {
