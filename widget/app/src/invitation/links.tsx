@@ -229,7 +229,7 @@ function StandingLink({ link: { code, by, until, uses, used }, room, isNew, onTa
             title={words.linkShare}
             onClick={() => navigator.share({ title: room, url }).catch(() => undefined)}
           >
-            <Icon name="forward" mirrored />
+            <Icon name="forward" />
           </button>
         )}
       </div>
