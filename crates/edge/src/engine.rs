@@ -171,6 +171,11 @@ impl<P: Protocol> Engine<P> {
         if self.shared.tick().is_multiple_of(TICKS_UNTIL_UNUSED) {
             self.shared.pool.shrink();
         }
+        for slot in self.shared.gathered.due(self.shared.tick()) {
+            if let Some((_, entry)) = self.slots.at(slot) {
+                self.shared.mark_dirty(&mut entry.line, slot);
+            }
+        }
         let Engine { protocol, slots, shared, .. } = self;
         let mut conns = Conns { slots, shared };
         if catch_unwind(AssertUnwindSafe(|| protocol.tick(&mut conns))).is_err() {
@@ -337,7 +342,7 @@ impl<P: Protocol> Engine<P> {
         let Some((generation, entry)) = slots.at(slot) else { return false };
         shared.wheel.clear(&mut entry.line.timer);
         let handle = Handle::new(shared.worker, slot, generation);
-        let mut io = Io { line: &mut entry.line, shared, handle };
+        let mut io = Io::new(&mut entry.line, shared, handle);
         match catch_unwind(AssertUnwindSafe(|| protocol.accept(accepted, &mut io))) {
             Ok(conn) => entry.stage = Stage::Open(conn),
             Err(_) => {
@@ -543,7 +548,7 @@ impl<P: Protocol> Engine<P> {
         let (generation, entry) = slots.at(slot)?;
         let Stage::Open(conn) = &mut entry.stage else { return None };
         let handle = Handle::new(shared.worker, slot, generation);
-        let mut io = Io { line: &mut entry.line, shared, handle };
+        let mut io = Io::new(&mut entry.line, shared, handle);
         match catch_unwind(AssertUnwindSafe(|| act(protocol, conn, &mut io))) {
             Ok(result) => Some(result),
             Err(_) => {

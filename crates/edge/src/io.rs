@@ -21,11 +21,22 @@ use crate::tls::Session;
 use crate::wire::Wire;
 use crate::{Handle, Now, listen};
 
+/// More than this waits for nothing: a connection that keeps up must not look like one that does not.
+const GATHERED_BYTES: usize = 8 * 1024;
+
 /// What a protocol may ask of one connection.
 pub struct Io<'a> {
     pub(crate) line: &'a mut Line,
     pub(crate) shared: &'a mut Shared,
     pub(crate) handle: Handle,
+    /// What is sent may wait for more.
+    waits: bool,
+}
+
+impl<'a> Io<'a> {
+    pub(crate) fn new(line: &'a mut Line, shared: &'a mut Shared, handle: Handle) -> Io<'a> {
+        Io { line, shared, handle, waits: false }
+    }
 }
 
 impl Io<'_> {
@@ -61,6 +72,12 @@ impl Io<'_> {
         if let Some(output) = self.room_for(bytes.len()) {
             output.push_shared(bytes);
         }
+    }
+
+    /// What is sent through this `Io` from now on may wait up to 200 ms for more, so that several sends cost one write. It
+    /// goes out in its order all the same: whatever is sent without this takes it along, and so does much that waits.
+    pub fn may_wait(&mut self) {
+        self.waits = true;
     }
 
     /// Bytes that wait to be written.
@@ -115,8 +132,13 @@ impl Io<'_> {
         if len == 0 || self.line.flags.any(Flags::CLOSING | Flags::OVER_LIMIT) {
             return None;
         }
-        self.shared.mark_dirty(self.line, self.handle.slot());
-        let outgoing = self.line.outgoing() + len;
+        let waiting = self.line.outgoing();
+        let outgoing = waiting + len;
+        if !self.waits || outgoing > GATHERED_BYTES {
+            self.shared.mark_dirty(self.line, self.handle.slot());
+        } else if waiting == 0 {
+            self.shared.gather(self.line, self.handle.slot());
+        }
         if outgoing > self.shared.limits.output_limit {
             self.line.flags.put(Flags::OVER_LIMIT, true);
             return None;
@@ -162,7 +184,7 @@ impl<C> Conns<'_, C> {
         }
         let slot = self.slots.get_mut(handle.slot(), handle.generation())?;
         let Stage::Open(conn) = &mut slot.stage else { return None };
-        Some((conn, Io { line: &mut slot.line, shared: self.shared, handle }))
+        Some((conn, Io::new(&mut slot.line, self.shared, handle)))
     }
 
     /// Begins a connection of our own. Never waits: `Protocol::connected` is called when it is there, `closed` if it does
@@ -210,7 +232,7 @@ impl<C> Conns<'_, C> {
                 && let Stage::Open(conn) = &mut found.stage
             {
                 let handle = Handle::new(self.shared.worker, slot, generation);
-                act(conn, Io { line: &mut found.line, shared: self.shared, handle });
+                act(conn, Io::new(&mut found.line, self.shared, handle));
             }
         }
     }

@@ -17,6 +17,7 @@ mod counters;
 mod descriptor_limit;
 mod edge;
 mod engine;
+mod gathered;
 mod handle;
 mod io;
 mod listen;

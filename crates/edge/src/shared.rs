@@ -9,6 +9,7 @@ use mio::Registry;
 use crate::config::{EdgeConfig, Listener, Records};
 use crate::counters::{Counters, Tally};
 use crate::engine::{READ_SIZE, SEALED_SIZE};
+use crate::gathered::Gathered;
 use crate::listen::SourcePorts;
 use crate::pool::Pool;
 use crate::slot::{Flags, Line};
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     pub(crate) pool: Pool,
     /// Slots to attend to at the end of the turn.
     pub(crate) dirty: Vec<u32>,
+    /// Slots whose output may wait.
+    pub(crate) gathered: Gathered,
     /// Slots with more to read than their share of a turn.
     pub(crate) more: Vec<u32>,
     /// Sockets of the protocol's own, by number, which it wants to read in the next turn without an event.
@@ -91,6 +94,7 @@ impl Shared {
             wheel: Wheel::new(),
             pool: Pool::new(config.pool_limit),
             dirty: Vec::new(),
+            gathered: Gathered::default(),
             more: Vec::new(),
             again: Vec::new(),
             handshakes: Handshakes {
@@ -135,6 +139,13 @@ impl Shared {
         line.flags.put(Flags::CLOSING, true);
         self.set_timer(line, slot, Some(self.limits.linger));
         self.mark_dirty(line, slot);
+    }
+
+    /// Has output written that was empty until now, some ticks later. Who has gone in the meantime is still in the list.
+    pub(crate) fn gather(&mut self, line: &Line, slot: u32) {
+        if !line.flags.has(Flags::DIRTY) {
+            self.gathered.add(slot);
+        }
     }
 
     pub(crate) fn mark_dirty(&mut self, line: &mut Line, slot: u32) {

@@ -224,3 +224,61 @@ fn ticks_come_ten_times_a_second() {
     harness.advance(Duration::from_millis(10_050));
     assert_eq!(harness.protocol().ticks, 100);
 }
+
+#[test]
+fn what_may_wait_goes_out_in_one_write_within_two_ticks() {
+    let (mut harness, _) = harness(|_| ());
+    harness.advance(Duration::from_millis(100));
+    let peers = [harness.connect(), harness.connect()];
+    for peer in peers {
+        for line in [b"one\n", b"two\n"] {
+            harness.mail(Mail::SendSoon(peer, line.to_vec()));
+            assert_eq!(harness.output(peer), b"");
+        }
+    }
+    harness.advance(Duration::from_millis(100));
+    let first = peers.map(|peer| harness.output(peer).len());
+    assert_eq!(first.iter().sum::<usize>(), 8, "half of them after a tick: {first:?}");
+    harness.advance(Duration::from_millis(100));
+    let second = peers.map(|peer| harness.output(peer).len());
+    assert_eq!([first[0] + second[0], first[1] + second[1]], [8, 8]);
+    harness.advance(Duration::from_secs(1));
+    assert_eq!(peers.map(|peer| harness.output(peer).len()), [0, 0]);
+}
+
+#[test]
+fn what_does_not_wait_takes_along_what_does() {
+    let (mut harness, _) = harness(|_| ());
+    let peer = harness.connect();
+    harness.mail(Mail::SendSoon(peer, b"first\n".to_vec()));
+    harness.mail(Mail::Send(peer, b"second\n".to_vec()));
+    assert_eq!(harness.output(peer), b"first\nsecond\n");
+    harness.mail(Mail::SendSoon(peer, b"third\n".to_vec()));
+    harness.feed(peer, b"close\n");
+    assert_eq!(harness.output(peer), b"third\n");
+    assert!(harness.saw_end(peer));
+}
+
+#[test]
+fn much_does_not_wait() {
+    let (mut harness, _) = harness(|_| ());
+    let peer = harness.connect();
+    let piece = vec![b'.'; 3_000];
+    harness.mail(Mail::SendSoon(peer, piece.clone()));
+    harness.mail(Mail::SendSoon(peer, piece.clone()));
+    assert_eq!(harness.output(peer).len(), 0);
+    harness.mail(Mail::SendSoon(peer, piece));
+    assert_eq!(harness.output(peer).len(), 9_000);
+}
+
+#[test]
+fn who_came_after_one_that_waited_gets_nothing_of_it() {
+    let (mut harness, _) = harness(|_| ());
+    let first = harness.connect();
+    harness.mail(Mail::SendSoon(first, b"for the dead\n".to_vec()));
+    harness.reset(first);
+    let second = harness.connect();
+    assert_eq!(first.slot(), second.slot());
+    harness.advance(Duration::from_millis(300));
+    assert_eq!(harness.output(second), b"");
+}

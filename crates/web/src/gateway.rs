@@ -10,6 +10,7 @@ use web_proto::Code;
 
 use crate::answer::{DateLine, Pending, send_piece};
 use crate::config::{Shared, WebConfig};
+use crate::crowds::Crowds;
 use crate::files::Links;
 use crate::live::{Down, Echo, Socket};
 use crate::pieces::{Incoming, Outgoing};
@@ -215,6 +216,7 @@ pub struct Gateway {
     /// Where frames are written before they go out; empty in between.
     pub(crate) scratch: Vec<u8>,
     pub(crate) date: DateLine,
+    crowds: Crowds,
 }
 
 /// The scratch buffer keeps no more than this.
@@ -223,7 +225,14 @@ const SCRATCH_BYTES: usize = 64 * 1024;
 impl Gateway {
     /// For worker number `worker` of those that `shared.mailboxes` reach.
     pub fn new(worker: usize, shared: Arc<Shared>) -> Gateway {
-        Gateway { worker, shared, polls: Polls::new(worker), scratch: Vec::new(), date: DateLine::default() }
+        Gateway {
+            worker,
+            shared,
+            polls: Polls::new(worker),
+            scratch: Vec::new(),
+            date: DateLine::default(),
+            crowds: Crowds::default(),
+        }
     }
 
     /// The frame of an event, in the scratch buffer; give it back with `put_back`.
@@ -268,11 +277,15 @@ impl Gateway {
 
     fn deliver_many(&mut self, to: &[SessionHandle], event: &Event, conns: &mut Conns<'_, Conn>) {
         let json = self.encode(event);
+        let may_wait = self.crowds.may_wait(to.len());
         for &session in to {
             let handle = Handle::from_bits(session.0);
             if Polls::is_poll(handle) {
                 self.tell_poll(session, event, conns);
             } else if let Some((conn, mut io)) = conns.get(handle) {
+                if may_wait {
+                    io.may_wait();
+                }
                 self.tell_encoded(conn, event, &json, &mut io);
             }
         }
@@ -422,6 +435,7 @@ impl Protocol for Gateway {
 
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
         self.end_silent_polls(conns.now());
+        self.crowds.tick();
     }
 }
 

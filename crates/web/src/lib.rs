@@ -14,6 +14,7 @@ mod body;
 mod call_wire;
 mod config;
 mod counters;
+mod crowds;
 pub mod files;
 mod framing;
 mod gateway;

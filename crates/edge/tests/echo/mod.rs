@@ -21,6 +21,8 @@ pub(crate) enum Seen {
 #[allow(dead_code)]
 pub(crate) enum Mail {
     Send(Handle, Vec<u8>),
+    /// The same, but it may wait.
+    SendSoon(Handle, Vec<u8>),
     Number(u64),
     Panic,
 }
@@ -109,6 +111,12 @@ impl Protocol for Echo {
         match mail {
             Mail::Send(handle, bytes) => {
                 if let Some((_, mut io)) = conns.get(handle) {
+                    io.send(&bytes);
+                }
+            }
+            Mail::SendSoon(handle, bytes) => {
+                if let Some((_, mut io)) = conns.get(handle) {
+                    io.may_wait();
                     io.send(&bytes);
                 }
             }
