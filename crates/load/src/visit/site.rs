@@ -100,16 +100,20 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     value.chars().all(|c| c.is_ascii_graphic()).then_some(value)
 }
 
-/// The modules that a script of the widget names, as paths from the root: `/kith/…js` of the loader, `./…js` of others.
+/// The modules that come with a script of the widget, as paths from the root: all that the loader names, as `/kith/…js`;
+/// of others only what they import at once (`from"./…js"`), for what they load when it is used no visitor waits for.
 pub(super) fn modules(path: &str, script: &str) -> Vec<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut modules = Vec::new();
+    let mut before = "";
     for text in script.split(['"', '\'', '`']) {
+        let at_once = ["from", "import"].iter().any(|word| before.trim_end().ends_with(word));
+        before = text;
         let Some(stem) = text.strip_suffix(".js") else { continue };
         let module = match (stem.strip_prefix("./"), stem.rsplit_once("/kith/")) {
-            (Some(name), _) => format!("{folder}/{name}.js"),
+            (Some(name), _) if at_once => format!("{folder}/{name}.js"),
             (None, Some((_, name))) => format!("/kith/{name}.js"),
-            (None, None) => continue,
+            _ => continue,
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
         if module.chars().all(plain) && module != path && !modules.contains(&module) {
@@ -174,7 +178,10 @@ mod tests {
         let loader = "late(`${e.server}/kith/client-Mj_1.js`),late(`${e.server}/kith/app-X.js`)";
         assert_eq!(modules("/kith.js", loader), ["/kith/client-Mj_1.js", "/kith/app-X.js"]);
         assert_eq!(modules("/kith/app-X.js", "import{r}from\"./client-Dt.js\";"), ["/kith/client-Dt.js"]);
-        assert_eq!(modules("/kith/app-X.js", "'./app-X.js' \"a b.js\" './${x}.js'"), Vec::<String>::new());
+        assert_eq!(modules("/kith/app-X.js", "import \"./words.js\";a"), ["/kith/words.js"]);
+        let none =
+            "from'./app-X.js' from\"a b.js\" from './${x}.js' ()=>import(`./later.js`) later(`./last.js`)";
+        assert_eq!(modules("/kith/app-X.js", none), Vec::<String>::new());
     }
 
     #[test]
