@@ -16,7 +16,8 @@ mod view;
 use std::sync::Arc;
 
 pub use link::{
-    Invitation, Invited, LinkCode, LinkStore, MOST_LINKS, NewLink, RoomLink, keeps_links, may_make_link,
+    Invitation, Invited, LinkCode, LinkStore, MOST_LINKS, MOST_LINKS_EACH, NewLink, RoomLink, keeps_links,
+    may_make_link, takes_link,
 };
 pub use mention::{EVERYBODY, MOST_MENTIONED, mentioned};
 pub use port::{

@@ -19,6 +19,8 @@ use crate::{ConversationId, Done, Event, Person, Refusal, StoreError, Sub, Times
 
 /// Of one room, that stand.
 pub const MOST_LINKS: u32 = 50;
+/// Of one room, that stand, made by one who does not keep order there.
+pub const MOST_LINKS_EACH: u32 = 10;
 /// A year.
 const MOST_HOURS: u32 = 8_760;
 /// A week.
@@ -96,6 +98,12 @@ pub fn may_make_link(who: Standing, room: &Room, of_site: Invitations) -> Result
     if room.page.is_some() { Err(Refusal::BadValue) } else { Ok(()) }
 }
 
+/// Whether a room where `of_room` links stand, `own` of them of this member, takes one more.
+pub fn takes_link(who: Standing, of_room: u32, own: u32) -> Result<(), Refusal> {
+    let is_full = of_room >= MOST_LINKS || (!keeps_order(who) && own >= MOST_LINKS_EACH);
+    if is_full { Err(Refusal::TooManyInvitations) } else { Ok(()) }
+}
+
 /// Whether links of a member last, where that member's standing, the rules of the room or those of the site have become these.
 pub fn keeps_links(who: Standing, room: Rules, of_site: Invitations) -> bool {
     may_invite(who, room, of_site).is_ok()
@@ -103,8 +111,11 @@ pub fn keeps_links(who: Standing, room: Rules, of_site: Invitations) -> bool {
 
 fn may_invite(who: Standing, room: Rules, of_site: Invitations) -> Result<(), Refusal> {
     may(who, Act::Invite(Standing::Out), room)?;
-    let keeps_order = who.role() >= Some(Role::Moderator);
-    if of_site.moderators_only && !keeps_order { Err(Refusal::NotAllowed) } else { Ok(()) }
+    if of_site.moderators_only && !keeps_order(who) { Err(Refusal::NotAllowed) } else { Ok(()) }
+}
+
+fn keeps_order(who: Standing) -> bool {
+    who.role() >= Some(Role::Moderator)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,8 +166,7 @@ pub struct Invitation {
 /// Links go, beside what is written here, when [`keeps_links`] is no longer so of who has made them, and when that user is banned or
 /// erased.
 pub trait LinkStore: Send + Sync + 'static {
-    /// Where [`may_make_link`] allows it. Removes those of the room that do not stand first;
-    /// [`Refusal::TooManyInvitations`] where [`MOST_LINKS`] are left.
+    /// Where [`may_make_link`] allows it, and [`takes_link`] once those of the room that do not stand are removed.
     fn make_link(
         &self,
         room: ConversationId,
@@ -340,6 +350,23 @@ mod tests {
             ),
         ] {
             check(&row, |who| may_make_link(who, &room(kind, page), of_site));
+        }
+    }
+
+    #[test]
+    fn how_many_there_may_be() {
+        let too_many = "too_many_invitations";
+        for (of_room, own, row) in [
+            //           owner moderator member
+            (49, 9, "yes yes yes".to_owned()),
+            (10, 10, format!("yes yes {too_many}")),
+            (49, 49, format!("yes yes {too_many}")),
+            (50, 0, [too_many; 3].join(" ")),
+        ] {
+            let asked = |who: &Standing| takes_link(*who, of_room, own);
+            let words: Vec<&str> =
+                COLUMNS[..3].iter().map(|who| asked(who).map_or_else(Refusal::word, |()| "yes")).collect();
+            assert_eq!(words.join(" "), row, "{own} of {of_room}");
         }
     }
 

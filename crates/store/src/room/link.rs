@@ -2,8 +2,8 @@
 
 use chat::settings::Invitations;
 use chat::{
-    Act, ConversationId, Done, Invited, Joined, LinkCode, LinkStore, MOST_LINKS, NewLink, Refusal, Role,
-    RoomLimits, RoomLink, Rules, Settings, SiteId, Standing, Timestamp, UserId, keeps_links, may_make_link,
+    Act, ConversationId, Done, Invited, Joined, LinkCode, LinkStore, NewLink, Refusal, Role, RoomLimits,
+    RoomLink, Rules, Settings, SiteId, Standing, Timestamp, UserId, keeps_links, may_make_link, takes_link,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -85,16 +85,20 @@ fn make(
     let Some(room) = load(db, id)?.filter(|_| id.site == by.site) else {
         return Ok(Err(Refusal::NoSuchConversation));
     };
-    let mine = membership(db, id, by)?;
-    if let Err(refusal) = may_make_link(standing(mine.as_ref()), &room.room, invitations(db, id.site)?) {
+    let who = standing(membership(db, id, by)?.as_ref());
+    if let Err(refusal) = may_make_link(who, &room.room, invitations(db, id.site)?) {
         return Ok(Err(refusal));
     }
     let key = [i64::from(id.site.0), id.key as i64];
     let ended = "DELETE FROM room_link WHERE site = ?1 AND room = ?2 AND (until <= ?3 OR used >= uses)";
     db.prepare_cached(ended)?.execute(params![key[0], key[1], now.0 as i64])?;
-    let count = "SELECT count(*) FROM room_link WHERE site = ?1 AND room = ?2";
-    if db.prepare_cached(count)?.query_row(key, |row| row.get::<_, u32>(0))? >= MOST_LINKS {
-        return Ok(Err(Refusal::TooManyInvitations));
+    let count =
+        "SELECT count(*), count(*) FILTER (WHERE user = ?3) FROM room_link WHERE site = ?1 AND room = ?2";
+    let (of_room, own) = db
+        .prepare_cached(count)?
+        .query_row(params![key[0], key[1], by.num], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if let Err(refusal) = takes_link(who, of_room, own) {
+        return Ok(Err(refusal));
     }
     let Some(sub) = user::sub_of(db, by)? else { return Ok(Err(Refusal::NoSuchUser)) };
     let NewLink { code, until, uses } = *new;

@@ -3,9 +3,9 @@
 use std::thread;
 
 use chat::{
-    By, ConversationId, Joined, LinkCode, MOST_LINKS, MemberAction, Merge, Messages, ModeratorAct,
-    NewErasure, NewLink, NewRoom, Profile, Refusal, Role, RoomChange, RoomKind, RoomLimits, RoomLink,
-    RoomName, Sanction, SanctionKind, Settings, Store, Timestamp, UserId,
+    By, ConversationId, Joined, LinkCode, MOST_LINKS, MOST_LINKS_EACH, MemberAction, Merge, Messages,
+    ModeratorAct, NewErasure, NewLink, NewRoom, Profile, Refusal, Role, RoomChange, RoomKind, RoomLimits,
+    RoomLink, RoomName, Sanction, SanctionKind, Settings, Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, put, sub};
@@ -148,6 +148,20 @@ pub(crate) fn what_ends_by_time_or_number_makes_room(store: &dyn Store) {
     let new = NewLink { code: code(101), until, uses: None };
     ask(|done| store.make_link(id, ann, new, LATER, done)).expect("all others have ended");
     assert_eq!(links(store, id, ann, NOW), Ok(vec![(101, 0)]), "they are gone for good");
+}
+
+pub(crate) fn a_member_has_a_share_of_a_rooms_links(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let id = room(store, ann, RoomKind::Public);
+    make(store, id, ann, 200).expect("one may");
+    assert!(join(store, bob, 200).is_ok());
+    for number in 0..MOST_LINKS_EACH as u8 {
+        make(store, id, bob, number).expect("there is room");
+    }
+    assert_eq!(make(store, id, bob, 100).err(), Some(Refusal::TooManyInvitations));
+    make(store, id, ann, 101).expect("others are not kept from it");
+    ask(|done| store.take_back_link(id, bob, code(0), NOW, done)).expect("it is one's own");
+    make(store, id, bob, 100).expect("there is room again");
 }
 
 pub(crate) fn it_ends_with_the_right_of_who_has_made_it(store: &dyn Store) {

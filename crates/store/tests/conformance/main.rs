@@ -159,6 +159,7 @@ every_store! {
         a_link_is_used_as_often_as_it_says,
         who_keeps_order_has_all_of_them,
         what_ends_by_time_or_number_makes_room,
+        a_member_has_a_share_of_a_rooms_links,
         it_ends_with_the_right_of_who_has_made_it,
         it_is_of_one_site_and_goes_with_it,
         it_goes_by_the_name_of_now,

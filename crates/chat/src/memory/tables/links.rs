@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Tables;
 use crate::room::{
-    Act, Invited, Joined, LinkCode, MOST_LINKS, NewLink, RoomLimits, RoomLink, keeps_links, may_make_link,
+    Act, Invited, Joined, LinkCode, NewLink, RoomLimits, RoomLink, keeps_links, may_make_link, takes_link,
 };
 use crate::settings::Invitations;
 use crate::{ConversationId, Refusal, SiteId, Timestamp, UserId};
@@ -25,11 +25,14 @@ impl Tables {
     ) -> Result<RoomLink, Refusal> {
         let entry =
             self.rooms.get(&room).filter(|_| room.site == by.site).ok_or(Refusal::NoSuchConversation)?;
-        may_make_link(entry.standing(by), &entry.room, self.invitations(room.site))?;
+        let who = entry.standing(by);
+        may_make_link(who, &entry.room, self.invitations(room.site))?;
         self.links.retain(|entry| entry.room != room || entry.link.stands(now));
-        if self.links.iter().filter(|entry| entry.room == room).count() >= MOST_LINKS as usize {
-            return Err(Refusal::TooManyInvitations);
-        }
+        let count = |own: bool| {
+            let counted = |entry: &&Entry| entry.room == room && (!own || entry.by == by);
+            self.links.iter().filter(counted).count() as u32
+        };
+        takes_link(who, count(false), count(true))?;
         let NewLink { code, until, uses } = new;
         let sub = self.user_by_id(by).ok_or(Refusal::NoSuchUser)?.profile.sub;
         let link = RoomLink { code, by: sub, until, uses, used: 0 };
