@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertAccessible, assertNoTrouble, launch, PHONE, person, until } from './browser.mjs';
+import { hostPage } from './host_page.mjs';
 import { Kith } from './kith.mjs';
 import { asMembers, Widget } from './widget.mjs';
 
@@ -213,13 +214,14 @@ test('by keys alone: made, followed, joined', async () => {
     await createRoom(mei, 'Keys', 'Private room');
     await mei.page.locator('kith-widget .room-head').focus();
     await mei.page.keyboard.press('Enter');
+    const hasFocus = page =>
+      page.evaluate(() => {
+        const { activeElement: one } = document.querySelector('kith-widget').shadowRoot;
+        return one?.getAttribute('aria-label') ?? one?.textContent;
+      });
     const reach = async (page, name) => {
       for (let at = 0; at < 30; at++) {
-        const focus = await page.evaluate(() => {
-          const { activeElement: one } = document.querySelector('kith-widget').shadowRoot;
-          return one?.getAttribute('aria-label') ?? one?.textContent;
-        });
-        if (focus === name) return;
+        if ((await hasFocus(page)) === name) return;
         await page.keyboard.press('Tab');
       }
       assert.fail(`${name} is out of reach`);
@@ -232,6 +234,7 @@ test('by keys alone: made, followed, joined', async () => {
     await mei.page.keyboard.press('Enter');
     // The focus is where one copies it.
     await until(async () => (await rows(mei).count()) === 1, 'the link is there');
+    await until(async () => (await hasFocus(mei.page)) === 'Copy the link', 'the link is at hand');
     await mei.page.keyboard.press('Shift+Tab');
     const link = await mei.page.evaluate(
       () => document.querySelector('kith-widget').shadowRoot.activeElement.value,
@@ -316,4 +319,55 @@ test('a guest comes into an open room by a link', async () => {
     assertNoTrouble(context);
     await context.close();
   });
+});
+
+test('where guests are not let in, the invitation waits until one has signed in', async () => {
+  const host = await hostPage(kith, 'club');
+  await kith.addSite('club', '--origin', host.origin);
+  const context = await person(browser);
+  const owner = new Widget(await context.newPage());
+  await owner.page.goto(`${host.origin}/?as=ann`);
+  await owner.show();
+  await createRoom(owner, 'Committee', 'Private room');
+  await links(owner);
+  const { hash } = new URL(await make(owner));
+
+  let signedIn = false;
+  const other = await person(browser);
+  const page = await other.newPage();
+  const guest = new Widget(page);
+  await page.route('**/token?*', route => (signedIn ? route.continue() : route.fulfill({ status: 204 })));
+  await page.goto(`${host.origin}/?as=bob${hash}`);
+  await card(guest).getByText('Sign in on this site, and the invitation opens by itself.').waitFor();
+  assert.equal(await page.evaluate(() => location.hash), '');
+  await assertAccessible(page, 'an invitation before one has signed in');
+  await button(guest, 'All right').click();
+
+  // Where people sign in, nobody is in yet; where they are led afterwards, the invitation is.
+  await page.goto(`${host.origin}/?as=bob&page=sign-in`);
+  await guest.launcher.waitFor();
+  signedIn = true;
+  await page.goto(`${host.origin}/?as=bob&page=home#news`);
+  await card(guest).getByText('ann of the host invites you').waitFor();
+  assert.equal(await page.evaluate(() => location.hash), '#news', "the page's own");
+  await button(guest, 'Join').click();
+  await guest.field.waitFor();
+  await page.reload();
+  await guest.launcher.waitFor();
+  assert.equal(await page.evaluate(() => sessionStorage.getItem('kith:invitation')), null);
+
+  // So it is for who signs in without a change of the page.
+  const last = await person(browser);
+  const third = new Widget(await last.newPage());
+  await third.page.route('**/token?*', route => route.fulfill({ status: 204 }));
+  await third.page.goto(`${host.origin}/?as=eve${hash}`);
+  await card(third).getByText('Sign in on this site').waitFor();
+  const token = await kith.command('token', '--site', 'club', '--user', 'eve', '--name', 'Eve');
+  await third.page.evaluate(one => window.Kith.setToken(one), token);
+  await card(third).getByText('ann of the host invites you').waitFor();
+  for (const one of [context, other, last]) {
+    assertNoTrouble(one);
+    await one.close();
+  }
+  await host.close();
 });

@@ -60,6 +60,35 @@ describe('what a page is opened by', () => {
   });
 });
 
+describe('an invitation for which one had to sign in first', () => {
+  const HASH = '#kith=join.q5Zt0o1VYx7c_8mD-2KfLw';
+  beforeEach(() => sessionStorage.setItem('kith:invitation', HASH));
+  afterEach(() => sessionStorage.clear());
+  const connected: Status = { state: 'online', shared: false };
+
+  test('it waits until somebody is connected, and is then shown once', async () => {
+    await open({ tokenUrl: '/tok' }, 401).idle();
+    expect(sessionStorage.getItem('kith:invitation')).toBe(HASH);
+    const page = open({ tokenUrl: '/tok' }, 200);
+    await page.idle();
+    for (const state of ['connecting', 'online', 'waiting', 'online'] as const) {
+      page.client.become({ ...connected, state });
+      await settle();
+    }
+    expect(page.app.calls).toEqual([`link ${HASH}`]);
+    expect(sessionStorage.getItem('kith:invitation')).toBe(null);
+  });
+
+  test('a room in a page does not show it', async () => {
+    const page = open({ tokenUrl: '/tok', mode: 'embed', room: 'r1' }, 200);
+    await page.idle();
+    page.client.become(connected);
+    await settle();
+    expect(page.app.calls).toEqual(['room r1']);
+    expect(sessionStorage.getItem('kith:invitation')).toBe(HASH);
+  });
+});
+
 describe('notices while the site is closed', () => {
   beforeEach(() => {
     localStorage.clear();

@@ -105,6 +105,12 @@ class Page {
     if (/^#kith=[^%]/.test(hash)) this.#show(app => app.follow(hash));
   };
 
+  /** An invitation for which one had to sign in first. */
+  #followWaiting(): void {
+    const hash = this.settings.mode === 'embed' ? null : takeWaiting();
+    if (hash) this.#show(app => app.follow(hash));
+  }
+
   #api(): Kith {
     const kith: Omit<Kith, 'ready'> & { ready: Promise<Kith> } = {
       open: user => this.#show(app => (user === undefined ? app.show() : app.open(String(user)))),
@@ -233,6 +239,7 @@ class Page {
     }
     const away = status.state === 'waiting' || status.state === 'offline';
     const on = status.state === 'online' || status.state === 'idle';
+    if (status.state === 'online') this.#followWaiting();
     if (on || status.state === 'stopped') {
       clearTimeout(this.#away);
       this.#away = undefined;
@@ -390,6 +397,17 @@ function callIsKept(): boolean {
     return sessionStorage.getItem('kith:call') !== null;
   } catch {
     return false;
+  }
+}
+
+/** What the interface has put there (`invitation/waiting.ts`). */
+function takeWaiting(): string | null {
+  try {
+    const hash = sessionStorage.getItem('kith:invitation');
+    sessionStorage.removeItem('kith:invitation');
+    return hash;
+  } catch {
+    return null;
   }
 }
 

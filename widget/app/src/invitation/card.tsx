@@ -14,6 +14,7 @@ import { useSurroundings } from '../surroundings.tsx';
 import { together, useWords } from '../wording/late_words.ts';
 import { codeIn } from './address.ts';
 import css from './invitation.css?inline';
+import { letWait } from './waiting.ts';
 import { invitationWords } from './words.ts';
 
 export const words = together(invitationWords, roomWords);
@@ -35,17 +36,33 @@ export function InvitationCard({ hash, onDone }: Props) {
   const [busy, setBusy] = useState(false);
   useEffect(() => {
     let wanted = true;
-    lookAt(client, hash).then(
-      one => {
-        if (!wanted) return;
-        if (one.key === undefined) return setInvited(one);
-        onDone();
-        openChat(one.key);
-      },
-      (error: unknown) => wanted && setFailed(error),
-    );
+    let waits = false;
+    const look = () =>
+      lookAt(client, hash).then(
+        one => {
+          if (!wanted) return;
+          setFailed(undefined);
+          if (one.key === undefined) return setInvited(one);
+          onDone();
+          openChat(one.key);
+        },
+        (error: unknown) => {
+          if (!wanted) return;
+          setFailed(error);
+          waits = kindOf(client.status()) === 'signed_out';
+          if (waits) letWait(hash);
+        },
+      );
+    // A page may let one sign in without leaving it.
+    const leave = client.subscribe('status', () => {
+      if (!waits || client.status().state !== 'online') return;
+      waits = false;
+      void look();
+    });
+    void look();
     return () => {
       wanted = false;
+      leave();
     };
   }, [client, hash]);
   const join = () => {

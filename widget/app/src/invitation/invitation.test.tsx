@@ -7,6 +7,7 @@ import { roomWords } from '../room/words.ts';
 import { INVITES } from './address.ts';
 import { InvitationCard } from './card.tsx';
 import { RoomLinks } from './links.tsx';
+import { WAITING } from './waiting.ts';
 import { invitationWords } from './words.ts';
 
 beforeAll(() => Promise.all([invitationWords.fetch(WORDING), roomWords.fetch(WORDING)]));
@@ -88,7 +89,7 @@ test('what is refused is said, and what ends meanwhile has ended', async () => {
 
 test('who is not signed in is told to, and who has no connection to come again', async () => {
   for (const [code, text] of [
-    ['no_guests', 'Sign in on this site first'],
+    ['no_guests', 'Sign in on this site, and the invitation opens by itself.'],
     [undefined, 'There is no connection'],
   ] as const) {
     const drawing = new Drawing();
@@ -96,7 +97,23 @@ test('who is not signed in is told to, and who has no connection to come again',
     drawing.draw(<InvitationCard hash={HASH} onDone={vi.fn()} />);
     await shows(drawing, text);
     expect(drawing.client.calls).toEqual([]);
+    expect(sessionStorage.getItem(WAITING)).toBe(code ? HASH : null);
+    sessionStorage.clear();
   }
+});
+
+test('who signs in without leaving the page sees the invitation', async () => {
+  const drawing = new Drawing();
+  drawing.client.invited = INVITED;
+  drawing.client.state = { state: 'stopped', shared: false, code: 'no_guests' };
+  drawing.draw(<InvitationCard hash={HASH} onDone={vi.fn()} />);
+  await shows(drawing, 'Sign in on this site');
+  drawing.do(() => {
+    drawing.client.state = { state: 'online', transport: 'websocket', shared: false };
+    drawing.client.change('status');
+  });
+  await shows(drawing, 'Committee');
+  sessionStorage.clear();
 });
 
 function links(invited: Invited | 'too_many_invitations' | 'not_allowed' = INVITED) {

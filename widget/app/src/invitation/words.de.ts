@@ -40,6 +40,6 @@ export const de = (plural: Plural): InvitationWords => ({
   invitationOverHint:
     'Sie ist abgelaufen, aufgebraucht oder zurückgenommen. Bitte die Person, von der du den Link hast, um einen neuen.',
   invitationOffline: 'Es gibt keine Verbindung. Öffne den Link später noch einmal.',
-  invitationSignIn: 'Melde dich zuerst auf dieser Seite an und öffne den Link dann noch einmal.',
+  invitationSignIn: 'Melde dich auf dieser Seite an: Die Einladung öffnet sich dann von selbst.',
   invitationOk: 'In Ordnung',
 });

@@ -39,7 +39,7 @@ export const en = (plural: Plural) => ({
   invitationOverHint:
     'It has ended, was used up, or was taken back. Ask whoever gave you the link for a new one.',
   invitationOffline: 'There is no connection. Open the link again later.',
-  invitationSignIn: 'Sign in on this site first, then open the link again.',
+  invitationSignIn: 'Sign in on this site, and the invitation opens by itself.',
   invitationOk: 'All right',
 });
 

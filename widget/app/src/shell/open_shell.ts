@@ -120,7 +120,7 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
       if (!link) return change({ link: '' });
       // Whoever has it may come in: it does not stay where the page, and who looks over the shoulder, can read it. Before
       // the address gets into entries of the history, or the phone's Back would open it again.
-      if (link.startsWith(INVITES))
+      if (link.startsWith(INVITES) && location.hash === link)
         history.replaceState(history.state, '', location.pathname + location.search);
       go({ open: true, link });
     },

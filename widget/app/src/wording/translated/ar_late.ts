@@ -380,7 +380,7 @@ export const late: LateTranslation = {
     invitationOver: 'لم تعد هذه الدعوة صالحة',
     invitationOverHint: 'انتهت أو استُنفدت أو سُحبت. اطلب دعوة جديدة ممن أعطاك الرابط.',
     invitationOffline: 'لا اتصال. افتح الرابط لاحقًا.',
-    invitationSignIn: 'سجّل الدخول إلى هذا الموقع أولًا، ثم افتح الرابط مجددًا.',
+    invitationSignIn: 'سجّل الدخول إلى هذا الموقع، وستُفتح الدعوة تلقائيًا.',
     invitationOk: 'حسنًا',
   }),
   safety: () => ({

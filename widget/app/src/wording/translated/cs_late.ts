@@ -303,7 +303,7 @@ export const late: LateTranslation = {
     invitationOver: 'Tato pozvánka už neplatí',
     invitationOverHint: 'Skončila, byla vyčerpána nebo vzata zpět. Popros o novou toho, od koho odkaz máš.',
     invitationOffline: 'Není připojení. Otevři odkaz později.',
-    invitationSignIn: 'Nejdřív se na tomto webu přihlas a pak odkaz otevři znovu.',
+    invitationSignIn: 'Přihlas se na tomto webu, pozvánka se pak otevře sama.',
     invitationOk: 'Dobře',
   }),
   safety: () => ({

@@ -297,7 +297,7 @@ export const late: LateTranslation = {
     invitationOver: 'Esta invitación ya no vale',
     invitationOverHint: 'Venció, se agotó o fue retirada. Pide otra a quien te dio el enlace.',
     invitationOffline: 'Sin conexión. Abre el enlace más tarde.',
-    invitationSignIn: 'Inicia sesión en este sitio y vuelve a abrir el enlace.',
+    invitationSignIn: 'Inicia sesión en este sitio y la invitación se abrirá sola.',
     invitationOk: 'De acuerdo',
   }),
   safety: () => ({

@@ -290,7 +290,7 @@ export const late: LateTranslation = {
     invitationOver: 'این دعوت دیگر معتبر نیست',
     invitationOverHint: 'تمام شده، مصرف شده یا پس گرفته شده است. از کسی که پیوند را داد، یکی تازه بخواهید.',
     invitationOffline: 'اتصال نیست. بعداً پیوند را باز کنید.',
-    invitationSignIn: 'اول به این سایت وارد شوید، بعد پیوند را دوباره باز کنید.',
+    invitationSignIn: 'به این سایت وارد شوید تا دعوت خودش باز شود.',
     invitationOk: 'باشد',
   }),
   safety: () => ({

@@ -299,7 +299,7 @@ export const late: LateTranslation = {
     invitationOverHint:
       'Elle a expiré, a trop servi ou a été retirée. Demandes-en une autre à qui t’a donné le lien.',
     invitationOffline: 'Pas de connexion. Ouvre le lien plus tard.',
-    invitationSignIn: 'Connecte-toi d’abord sur ce site, puis rouvre le lien.',
+    invitationSignIn: 'Connecte-toi sur ce site : l’invitation s’ouvrira toute seule.',
     invitationOk: 'D’accord',
   }),
   safety: () => ({

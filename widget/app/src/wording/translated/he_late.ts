@@ -302,7 +302,7 @@ export const late: LateTranslation = {
     invitationOver: 'ההזמנה הזאת כבר לא תקפה',
     invitationOverHint: 'היא פגה, נוצלה עד תום או בוטלה. אפשר לבקש חדשה ממי שנתן את הקישור.',
     invitationOffline: 'אין חיבור. אפשר לפתוח את הקישור מאוחר יותר.',
-    invitationSignIn: 'קודם יש להתחבר לאתר הזה, ואז לפתוח שוב את הקישור.',
+    invitationSignIn: 'יש להתחבר לאתר הזה, וההזמנה תיפתח מעצמה.',
     invitationOk: 'בסדר',
   }),
   safety: () => ({

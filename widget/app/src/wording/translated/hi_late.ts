@@ -291,7 +291,7 @@ export const late: LateTranslation = {
     invitationOver: 'यह बुलावा अब मान्य नहीं है',
     invitationOverHint: 'यह खत्म हो गया, पूरा इस्तेमाल हो गया या वापस लिया गया। जिसने लिंक दिया, उनसे नया माँगें।',
     invitationOffline: 'कनेक्शन नहीं है। लिंक बाद में खोलें।',
-    invitationSignIn: 'पहले इस साइट पर साइन इन करें, फिर लिंक दोबारा खोलें।',
+    invitationSignIn: 'इस साइट पर साइन इन करें, फिर बुलावा अपने-आप खुल जाएगा।',
     invitationOk: 'ठीक है',
   }),
   safety: () => ({

@@ -298,7 +298,7 @@ export const late: LateTranslation = {
     invitationOver: 'Questo invito non vale più',
     invitationOverHint: 'È scaduto, esaurito o ritirato. Chiedine un altro a chi ti ha dato il link.',
     invitationOffline: 'Nessuna connessione. Apri il link più tardi.',
-    invitationSignIn: 'Prima accedi a questo sito, poi riapri il link.',
+    invitationSignIn: 'Accedi a questo sito: l’invito si aprirà da solo.',
     invitationOk: 'Va bene',
   }),
   safety: () => ({

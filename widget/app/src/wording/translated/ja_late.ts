@@ -291,7 +291,7 @@ export const late: LateTranslation = {
     invitationOverHint:
       '期限切れか、使い切られたか、取り消されました。リンクをくれた人に新しいものを頼んでください。',
     invitationOffline: '接続がありません。後でリンクを開いてください。',
-    invitationSignIn: '先にこのサイトにサインインしてから、もう一度リンクを開いてください。',
+    invitationSignIn: 'このサイトにサインインすると、招待が自動的に開きます。',
     invitationOk: 'わかりました',
   }),
   safety: () => ({

@@ -290,7 +290,7 @@ export const late: LateTranslation = {
     invitationOver: '이 초대는 더는 유효하지 않아요',
     invitationOverHint: '기한이 끝났거나, 다 쓰였거나, 거둬졌어요. 링크를 준 사람에게 새로 부탁하세요.',
     invitationOffline: '연결이 없어요. 나중에 링크를 여세요.',
-    invitationSignIn: '먼저 이 사이트에 로그인한 뒤 링크를 다시 여세요.',
+    invitationSignIn: '이 사이트에 로그인하세요. 그러면 초대가 여기서 열립니다.',
     invitationOk: '알겠어요',
   }),
   safety: () => ({

@@ -297,7 +297,7 @@ export const late: LateTranslation = {
     invitationOver: 'Deze uitnodiging geldt niet meer',
     invitationOverHint: 'Ze is verlopen, opgebruikt of ingetrokken. Vraag een nieuwe aan wie je de link gaf.',
     invitationOffline: 'Er is geen verbinding. Open de link later.',
-    invitationSignIn: 'Meld je eerst aan op deze site en open de link dan opnieuw.',
+    invitationSignIn: 'Meld je aan op deze site; de uitnodiging gaat dan vanzelf open.',
     invitationOk: 'Oké',
   }),
   safety: () => ({

@@ -305,7 +305,7 @@ export const late: LateTranslation = {
     invitationOverHint:
       'Wygasło, zostało wykorzystane albo wycofane. Poproś o nowe osobę, od której masz link.',
     invitationOffline: 'Brak połączenia. Otwórz link później.',
-    invitationSignIn: 'Najpierw zaloguj się na tej stronie, a potem otwórz link ponownie.',
+    invitationSignIn: 'Zaloguj się na tej stronie, a zaproszenie otworzy się samo.',
     invitationOk: 'W porządku',
   }),
   safety: () => ({

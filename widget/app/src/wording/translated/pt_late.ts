@@ -298,7 +298,7 @@ export const late: LateTranslation = {
     invitationOver: 'Este convite não vale mais',
     invitationOverHint: 'Expirou, esgotou ou foi retirado. Peça outro a quem deu o link a você.',
     invitationOffline: 'Sem conexão. Abra o link mais tarde.',
-    invitationSignIn: 'Primeiro entre na sua conta neste site e depois abra o link de novo.',
+    invitationSignIn: 'Entre na sua conta neste site, e o convite se abrirá sozinho.',
     invitationOk: 'Certo',
   }),
   safety: () => ({

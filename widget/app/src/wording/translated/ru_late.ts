@@ -307,7 +307,7 @@ export const late: LateTranslation = {
     invitationOver: 'Это приглашение больше не действует',
     invitationOverHint: 'Оно истекло, исчерпано или отозвано. Попросите новое у того, кто дал вам ссылку.',
     invitationOffline: 'Нет связи. Откройте ссылку позже.',
-    invitationSignIn: 'Сначала войдите на этот сайт, затем откройте ссылку снова.',
+    invitationSignIn: 'Войдите на этот сайт: тогда приглашение откроется само.',
     invitationOk: 'Хорошо',
   }),
   safety: () => ({

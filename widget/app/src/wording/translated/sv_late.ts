@@ -299,7 +299,7 @@ export const late: LateTranslation = {
     invitationOverHint:
       'Den har gått ut, är förbrukad eller togs tillbaka. Be den som gav dig länken om en ny.',
     invitationOffline: 'Ingen anslutning. Öppna länken senare.',
-    invitationSignIn: 'Logga in på sidan först och öppna sedan länken igen.',
+    invitationSignIn: 'Logga in på sidan, så öppnas inbjudan av sig själv.',
     invitationOk: 'Okej',
   }),
   safety: () => ({

@@ -294,7 +294,7 @@ export const late: LateTranslation = {
     invitationOver: 'Bu davet artık geçerli değil',
     invitationOverHint: 'Süresi bitti, tükendi ya da geri alındı. Bağlantıyı veren kişiden yenisini iste.',
     invitationOffline: 'Bağlantı yok. Daveti daha sonra aç.',
-    invitationSignIn: 'Önce bu sitede oturum aç, sonra bağlantıyı yeniden aç.',
+    invitationSignIn: 'Bu sitede oturum aç; davet o zaman kendiliğinden açılır.',
     invitationOk: 'Tamam',
   }),
   safety: () => ({

@@ -290,7 +290,7 @@ export const late: LateTranslation = {
     invitationOver: '此邀请已失效',
     invitationOverHint: '它已到期、已用完或被收回。请向给你链接的人要一个新的。',
     invitationOffline: '没有连接。请稍后再打开此链接。',
-    invitationSignIn: '请先登录本站，然后再次打开链接。',
+    invitationSignIn: '请登录本站，邀请随后会自动打开。',
     invitationOk: '好的',
   }),
   safety: () => ({
