@@ -45,6 +45,27 @@ test('two members see each other online, write, receive and read', async () => {
   });
 });
 
+test('a chat that the page asks for comes to the front, whatever lies over the panel', async () => {
+  const context = await person(browser);
+  const anna = await Widget.of(context, kith, 'anna');
+  await anna.chatWith('Raj Patel');
+  await anna.page.getByRole('button', { name: 'Emoji' }).click();
+  const picker = anna.page.getByRole('dialog', { name: 'Emoji' });
+  for (const [user, name] of [
+    ['raj', 'Raj Patel'],
+    ['tom', 'Tom'],
+  ]) {
+    if (user === 'tom') await anna.page.getByRole('button', { name: 'Emoji' }).click();
+    await picker.waitFor();
+    await anna.page.evaluate(user => globalThis.Kith.open(user), user);
+    await picker.waitFor({ state: 'detached' });
+    await anna.page.locator('kith-widget .chat-name', { hasText: name }).waitFor();
+    await anna.field.fill('In front');
+  }
+  assertNoTrouble(context);
+  await context.close();
+});
+
 test('a button of the page opens the chat with somebody, though it was pressed before the script had come', async () => {
   const context = await person(browser);
   const page = await context.newPage();

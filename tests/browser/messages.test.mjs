@@ -37,6 +37,8 @@ test('an edit, a deletion and a reaction reach the other one at once', async () 
     await ingrid.say('The shed is opne');
     await ingrid.say('Forget this one');
     await raj.sees('Forget this one');
+    const sent = async () => (await ingrid.messages()).every(one => one.state !== 'sending');
+    await until(sent, 'its sender knows');
 
     await ingrid.field.press('ArrowUp');
     assert.equal(await ingrid.field.inputValue(), 'Forget this one');

@@ -57,8 +57,11 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
     setEditing(undefined);
   }, []);
   const editLast = () => {
-    const last = client.timeline(key).messages.findLast(mayEdit);
-    if (last) edit(last);
+    // One that is on its way is not passed over: whoever asks means that one.
+    const last = client
+      .timeline(key)
+      .messages.findLast(one => mayEdit(one) || (one.mine && one.seq === undefined));
+    if (last && mayEdit(last)) edit(last);
   };
 
   // As the server decides it; before the first welcome it decides alone.

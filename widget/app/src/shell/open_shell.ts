@@ -13,6 +13,8 @@ export interface ShellState {
   chat: ConversationKey | undefined;
   /** The message that it was opened at; another object each time. */
   at: { seq: number } | undefined;
+  /** How many chats were asked for by now: with each, what lies over the panel gives way. */
+  asked: number;
   /** The fragment of a link that is followed. */
   link?: string;
   /** A bubble that the member has made as large as the page. */
@@ -56,7 +58,15 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
   const { mode } = stage.settings;
   const corner = mode === 'bubble' || mode === 'bar';
   const bar = corner && (storedLayout() ?? mode) === 'bar';
-  let state: ShellState = { open: false, tab: 'chats', chat: undefined, at: undefined, expanded: false, bar };
+  let state: ShellState = {
+    open: false,
+    tab: 'chats',
+    chat: undefined,
+    at: undefined,
+    asked: 0,
+    expanded: false,
+    bar,
+  };
   let windows: Windows | undefined;
   const listeners = new Set<() => void>();
 
@@ -113,7 +123,10 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
     goTo: tab => change({ tab }),
     openChat(key, at) {
       if (windows) windows.open(key, at);
-      else go({ open: true, chat: key, at: at === undefined ? undefined : { seq: at } });
+      else {
+        const asked = state.asked + 1;
+        go({ open: true, chat: key, at: at === undefined ? undefined : { seq: at }, asked });
+      }
     },
     openWith: (user, at) => shell.openChat(direct(user), at),
     follow(link) {

@@ -14,6 +14,7 @@ export interface Overlays {
   /** Something lies over it. */
   covered: boolean;
   layer: ComponentChildren;
+  close(): void;
 }
 
 export function useOverlays(below: Below, phone: boolean): Overlays {
@@ -53,7 +54,7 @@ export function useOverlays(below: Below, phone: boolean): Overlays {
       {question && <Late part={confirm} props={{ question, onClose: close }} onFailed={failed} />}
     </>
   );
-  return { surroundings, covered: (menu ?? question ?? emoji ?? cover) !== undefined, layer };
+  return { surroundings, covered: (menu ?? question ?? emoji ?? cover) !== undefined, layer, close };
 }
 
 interface Cover {

@@ -71,7 +71,8 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
     }),
     [stage, wording, shell],
   );
-  const { surroundings, covered, layer } = useOverlays(below, phone);
+  const { surroundings, covered, layer, close } = useOverlays(below, phone);
+  useLayoutEffect(close, [state.asked]);
 
   // Effects of what is inside run before: the live region listens.
   useEffect(noticing.readOut, [noticing]);
