@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { NAMES, TEXTS } from './community_texts.mjs';
+import { NAMES, NEWCOMERS, TEXTS } from './community_texts.mjs';
 import { Kith } from './kith.mjs';
 
 /** Nothing here is written at the pace of people; and calls have a relay, on this machine. */
@@ -55,7 +55,7 @@ export class Community {
   /** As docs/embed.md signs it. */
   token(language, sub, more = {}) {
     const part = value => Buffer.from(value).toString('base64url');
-    const name = NAMES[sub]?.[language === 'ar' ? 1 : 0] ?? sub;
+    const name = (NAMES[sub] ?? NEWCOMERS[sub])?.[language === 'ar' ? 1 : 0] ?? sub;
     const claims = {
       sub,
       name,

@@ -16,6 +16,9 @@ export const NAMES = {
   piotr: ['Piotr Nowak', 'بدر نوفل'],
 };
 
+/** Who has just come, and has said nothing yet. */
+export const NEWCOMERS = { nadia: ['Nadia Karam', 'نادية كرم'] };
+
 const en = {
   page: {
     title: 'Millbrook Allotments',
