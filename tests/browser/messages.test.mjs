@@ -22,14 +22,6 @@ const as = (...asked) => asMembers(browser, kith, ...asked);
 /** What the browser itself says of a server that is not there. */
 const WITHOUT_SERVER = /WebSocket|ERR_CONNECTION|Failed to (load|fetch)/;
 
-const message = (widget, text) => widget.page.locator('kith-widget [data-message]', { hasText: text }).last();
-
-/** What is done with a message, through its menu, as with the keyboard. */
-async function act(widget, text, name) {
-  await message(widget, text).press('Enter');
-  await widget.page.getByRole('menuitem', { name, exact: true }).click();
-}
-
 test('an edit, a deletion and a reaction reach the other one at once', async () => {
   await as(['ingrid', 'raj'], async (ingrid, raj) => {
     await ingrid.chatWith('Raj Patel');
@@ -45,27 +37,27 @@ test('an edit, a deletion and a reaction reach the other one at once', async () 
     await ingrid.field.press('Escape');
     assert.equal(await ingrid.field.inputValue(), '');
 
-    await act(ingrid, 'opne', 'Edit');
+    await ingrid.act('opne', 'Edit');
     await ingrid.field.fill('The shed is **open**');
     await ingrid.field.press('Enter');
     await raj.sees('The shed is open');
-    await message(raj, 'The shed is open').getByText('edited').waitFor();
-    assert.equal(await message(raj, 'The shed is open').locator('strong').textContent(), 'open');
+    await raj.message('The shed is open').getByText('edited').waitFor();
+    assert.equal(await raj.message('The shed is open').locator('strong').textContent(), 'open');
 
-    await act(ingrid, 'Forget', 'Delete');
+    await ingrid.act('Forget', 'Delete');
     await ingrid.page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await raj.page.getByText('Message deleted').first().waitFor();
     assert.ok(!(await raj.texts()).includes('Forget this one'));
 
-    await message(raj, 'The shed is open').press('Enter');
+    await raj.message('The shed is open').press('Enter');
     await raj.page.getByRole('menuitemcheckbox', { name: '👍' }).click();
-    const chip = message(ingrid, 'The shed is open').locator('.reaction');
+    const chip = ingrid.message('The shed is open').locator('.reaction');
     await chip.waitFor();
     assert.equal(await chip.getAttribute('aria-label'), '👍 from 1 person');
     await chip.click();
     await until(
       async () =>
-        (await message(raj, 'The shed is open').locator('.reaction').getAttribute('aria-label')) ===
+        (await raj.message('The shed is open').locator('.reaction').getAttribute('aria-label')) ===
         '👍 from 2 people',
       'both have reacted',
     );
@@ -73,7 +65,7 @@ test('an edit, a deletion and a reaction reach the other one at once', async () 
     await raj.page.reload();
     await raj.show();
     await raj.page.locator('kith-widget .chat-row', { hasText: 'Ingrid Haug' }).locator('.row-main').click();
-    const again = message(raj, 'The shed is open').locator('.reaction');
+    const again = raj.message('The shed is open').locator('.reaction');
     await again.waitFor();
     assert.equal(await again.getAttribute('aria-pressed'), 'true');
     await again.click();
@@ -93,7 +85,7 @@ test('an edit made without a connection is shown, waits, and arrives', async () 
       await anna.page.waitForLoadState('networkidle');
       await kith.kill();
       await anna.page.getByText('No connection').waitFor();
-      await act(anna, 'nien', 'Edit');
+      await anna.act('nien', 'Edit');
       await anna.field.fill('See you at nine');
       await anna.field.press('Enter');
       await anna.sees('See you at nine');
@@ -111,10 +103,10 @@ test('a reply jumps to what it answers, however far back', async () => {
     await sofia.chatWith('Yusuf');
     await yusuf.say('The very first');
     await sofia.sees('The very first');
-    await act(sofia, 'The very first', 'Reply');
+    await sofia.act('The very first', 'Reply');
     await sofia.say('An answer to it');
     await yusuf.sees('An answer to it');
-    const quote = message(yusuf, 'An answer to it').locator('.quote');
+    const quote = yusuf.message('An answer to it').locator('.quote');
     assert.match(await quote.textContent(), /You.*The very first/);
     await quote.click();
     await until(
@@ -169,7 +161,7 @@ test('on a phone a finger that stays opens the menu, and the picker is a sheet',
       await raj.chatWith('Ingrid Haug');
       await raj.say('Held by a finger');
       await raj.becomes('Held by a finger', 'sent').catch(() => undefined);
-      const bubble = message(raj, 'Held by a finger').locator('.bubble');
+      const bubble = raj.message('Held by a finger').locator('.bubble');
       const box = await bubble.boundingBox();
       const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
       const session = await raj.page.context().newCDPSession(raj.page);
@@ -181,7 +173,7 @@ test('on a phone a finger that stays opens the menu, and the picker is a sheet',
       await raj.page.locator('kith-widget .picker-sheet').waitFor();
       await assertAccessible(raj.page, 'the emoji sheet');
       await raj.page.locator('kith-widget .emoji').first().tap();
-      await message(raj, 'Held by a finger').locator('.reaction').waitFor();
+      await raj.message('Held by a finger').locator('.reaction').waitFor();
     },
     PHONE,
   );

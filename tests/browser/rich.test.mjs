@@ -17,13 +17,6 @@ after(async () => {
 });
 
 const as = (...asked) => asMembers(browser, kith, ...asked);
-const message = (widget, text) => widget.page.locator('kith-widget [data-message]', { hasText: text }).last();
-
-async function act(widget, text, name) {
-  await message(widget, text).press('Enter');
-  await widget.page.getByRole('menuitem', { name, exact: true }).click();
-}
-
 async function askPoll({ page }, question, choices, rules = []) {
   await page.getByRole('button', { name: 'Attach' }).click();
   await page.getByRole('menuitem', { name: 'Poll' }).click();
@@ -66,9 +59,9 @@ test('a poll is asked, voted in, and closed', async () => {
     await choice(raj, 'At the lake 50 % 1 vote').click();
     await choice(anna, 'In town 100 % 1 vote').waitFor();
 
-    await act(anna, 'Where do we meet?', 'Close the poll');
+    await anna.act('Where do we meet?', 'Close the poll');
     await anna.page.getByRole('alertdialog').getByRole('button', { name: 'Close the poll' }).click();
-    await message(raj, 'Where do we meet?').getByText('closed').waitFor();
+    await raj.message('Where do we meet?').getByText('closed').waitFor();
     assert.equal(await choice(raj, 'In town 100 % 1 vote').getAttribute('aria-disabled'), 'true');
   });
 });
@@ -79,7 +72,7 @@ test('a message is forwarded, and says whose it was', async () => {
     await ingrid.say('The shed opens at ten');
     await raj.chatWith('Ingrid Haug');
     await raj.sees('The shed opens at ten');
-    await act(raj, 'The shed opens at ten', 'Forward');
+    await raj.act('The shed opens at ten', 'Forward');
     const sheet = raj.page.getByRole('dialog', { name: 'Forward to' });
     await sheet.getByRole('textbox').fill('Mei');
     await sheet.getByRole('button', { name: /Mei/ }).first().waitFor();
@@ -88,7 +81,7 @@ test('a message is forwarded, and says whose it was', async () => {
     await sheet.waitFor({ state: 'detached' });
     await mei.chatWith('Raj Patel');
     await mei.sees('The shed opens at ten');
-    await message(mei, 'The shed opens at ten').getByText('Forwarded from Ingrid Haug').waitFor();
+    await mei.message('The shed opens at ten').getByText('Forwarded from Ingrid Haug').waitFor();
   });
 });
 
@@ -97,8 +90,8 @@ test('a link leads to its message, and says so where one may not read it', async
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await anna.chatWith('Raj Patel');
     await anna.say('Remember this one');
-    await message(anna, 'Remember this one').locator('.state:not([data-state=sending])').waitFor();
-    await act(anna, 'Remember this one', 'Copy link');
+    await anna.message('Remember this one').locator('.state:not([data-state=sending])').waitFor();
+    await anna.act('Remember this one', 'Copy link');
     let link = '';
     await until(async () => {
       link = await anna.page.evaluate(() => navigator.clipboard.readText());
@@ -131,23 +124,24 @@ test('a thread hangs below a message of a room', async () => {
     await raj.field.waitFor();
     await raj.sees('A new lake?');
 
-    await act(raj, 'A new lake?', 'Reply in thread');
+    await raj.act('A new lake?', 'Reply in thread');
     const field = widget => widget.page.getByRole('textbox', { name: 'Reply in the thread' });
     await field(raj).fill('Where is it?');
     await field(raj).press('Enter');
     await raj.sees('Where is it?');
     await assertAccessible(raj.page, 'a thread');
-    const replies = message(anna, 'A new lake?').getByRole('button', { name: /1 reply/ });
+    const replies = anna.message('A new lake?').getByRole('button', { name: /1 reply/ });
     await replies.waitFor();
     await anna.sees('Where is it?');
-    await message(anna, 'Where is it?').getByRole('button', { name: 'In a thread' }).waitFor();
+    await anna.message('Where is it?').getByRole('button', { name: 'In a thread' }).waitFor();
     await replies.click();
     await field(anna).fill('Behind the hill');
     await field(anna).press('Enter');
     await raj.sees('Behind the hill');
     await raj.page.getByText('2 replies').waitFor();
     await raj.page.getByRole('button', { name: 'Back to the room' }).click();
-    await message(raj, 'A new lake?')
+    await raj
+      .message('A new lake?')
       .getByRole('button', { name: /2 replies/ })
       .waitFor();
   });

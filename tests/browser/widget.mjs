@@ -58,6 +58,23 @@ export class Widget {
     });
   }
 
+  /** The newest with that text. */
+  message(text) {
+    return this.page.locator('kith-widget [data-message]', { hasText: text }).last();
+  }
+
+  /** What is done with a message, through its menu, as with the keyboard. */
+  async act(text, name) {
+    const item = this.page.getByRole('menuitem', { name, exact: true });
+    const open = async () => {
+      await this.message(text).press('Enter');
+      await item.waitFor({ timeout: 10_000 });
+    };
+    // A chat that is just opening may take the focus back before Enter is pressed.
+    await open().catch(open);
+    await item.click();
+  }
+
   async texts() {
     return (await this.messages()).map(message => message.text);
   }
