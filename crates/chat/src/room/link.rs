@@ -115,7 +115,7 @@ fn may_invite(who: Standing, room: Rules, of_site: Invitations) -> Result<(), Re
 }
 
 fn keeps_order(who: Standing) -> bool {
-    who.role() >= Some(Role::Moderator)
+    who.role().is_some_and(Role::keeps_order)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

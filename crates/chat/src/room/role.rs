@@ -12,6 +12,13 @@ pub enum Role {
     Owner,
 }
 
+impl Role {
+    /// Sees to it that the rules of the room are kept: its moderators and its owners.
+    pub fn keeps_order(self) -> bool {
+        self >= Role::Moderator
+    }
+}
+
 /// How a user stands to a room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
@@ -103,7 +110,7 @@ pub fn may(who: Standing, act: Act, room: Rules) -> Result<(), Refusal> {
 }
 
 fn member_may(role: Role, act: Act, room: Rules) -> Result<(), Refusal> {
-    let keeps_order = role >= Role::Moderator;
+    let keeps_order = role.keeps_order();
     let allowed = match act {
         Act::Read | Act::Join | Act::JoinByLink | Act::Leave | Act::List | Act::TakeBack => true,
         Act::Post | Act::React => return member_may_write(role, act, room),
