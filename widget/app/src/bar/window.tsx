@@ -32,6 +32,7 @@ export function Window({ conversation: key, place, at, asked, onPutAway, onClose
   const below = useMemo<Below>(
     () => ({
       ...outer,
+      windowItems: () => [],
       takesFocus: () =>
         wanted.current || section.current?.contains(outer.root?.activeElement ?? null) === true,
     }),

@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function ChatBar({ name, onBack, items, corner, children }: Props) {
-  const { wording: words, openMenu } = useSurroundings();
+  const { wording: words, openMenu, windowItems } = useSurroundings();
   const label = words.actionsFor(name);
   return (
     <div class="bar chat-bar">
@@ -35,7 +35,8 @@ export function ChatBar({ name, onBack, items, corner, children }: Props) {
         title={words.more}
         onClick={event => {
           const anchor = event.currentTarget;
-          openMenu(Promise.resolve(items()).then(all => ({ anchor, label, items: all })));
+          const ofWindow = windowItems?.() ?? [];
+          openMenu(Promise.resolve(items()).then(all => ({ anchor, label, items: [...all, ...ofWindow] })));
         }}
       >
         <Icon name="more" />

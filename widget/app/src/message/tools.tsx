@@ -25,7 +25,7 @@ export function Tools({ message, deeds, more, showMenu }: Props) {
         <>
           <button
             type="button"
-            class="icon-button"
+            class="icon-button tool-react"
             tabIndex={-1}
             aria-label={words.react}
             title={words.react}

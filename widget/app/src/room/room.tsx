@@ -85,11 +85,11 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
             </span>
           </span>
         </button>
-        {member && (
-          <Late part={mark} props={{ conversation: key, onOpen: onThreads }} onFailed={() => undefined} />
-        )}
         {calls && <Late part={callButton} {...callProps} />}
       </ChatBar>
+      {member && (
+        <Late part={mark} props={{ conversation: key, onOpen: onThreads }} onFailed={() => undefined} />
+      )}
       {calls && <Late part={callLine} {...callProps} />}
     </>
   );

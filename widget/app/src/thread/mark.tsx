@@ -44,10 +44,10 @@ export function ThreadsMark({ conversation: key, onOpen }: Props) {
   }, [client, key, newest]);
   if (unread === 0) return null;
   return (
-    <button type="button" class="threads-mark" title={words.threads} onClick={onOpen}>
+    <button type="button" class="threads-mark" onClick={onOpen}>
       <Icon name="thread" />
-      <span class="hidden-text">{words.threads}: </span>
-      {words.threadNew(unread)}
+      <span>{words.threads}</span>
+      <span class="threads-new">{words.threadNew(unread)}</span>
     </button>
   );
 }

@@ -1,0 +1,99 @@
+// Where things stand: what is readable at 360 px, what covers what, how wide a line gets. On a fake client.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { assertNoTrouble, launch, person, settled } from './browser.mjs';
+import { fixture } from './fixture.mjs';
+
+let browser;
+let site;
+before(async () => {
+  [browser, site] = await Promise.all([launch(), fixture()]);
+});
+after(async () => {
+  await browser.close();
+  await site.close();
+});
+
+const DESKTOP = { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' };
+const NARROW_PHONE = {
+  viewport: { width: 360, height: 740 },
+  hasTouch: true,
+  isMobile: true,
+  reducedMotion: 'reduce',
+};
+
+async function on(settings, options, run) {
+  const context = await person(browser, options);
+  const page = await context.newPage();
+  await page.goto(site.url(settings));
+  await page.locator('.panel').waitFor();
+  await page.evaluate(settled);
+  await run(page);
+  assertNoTrouble(context);
+  await context.close();
+}
+
+const LOOKS = {
+  'the panel of a desktop': [{}, DESKTOP],
+  'a phone of 360 px': [{}, NARROW_PHONE],
+  'a phone of 360 px, right to left': [{ lang: 'ar' }, NARROW_PHONE],
+  'a dark panel': [{ theme: 'dark' }, DESKTOP],
+};
+
+describe('the bar above a chat', () => {
+  for (const [look, [settings, options]] of Object.entries(LOOKS)) {
+    for (const chat of [{ open: 'u3' }, { rooms: 3, room: 'r1' }]) {
+      test(`leaves the name 110 px: ${look}, ${Object.keys(chat)}`, async () => {
+        await on({ ...settings, ...chat }, options, async page => {
+          // The buttons of calls come late, and take room: five buttons is the most.
+          await page.locator('.pane-chat .chat-name').waitFor();
+          await page.waitForLoadState('networkidle');
+          await page.evaluate(settled);
+          const bar = await page.locator('.pane-chat .chat-who').boundingBox();
+          assert.ok(bar.width >= 110, `${bar.width} px`);
+        });
+      });
+    }
+  }
+
+  test('the full page is in its menu', async () => {
+    await on({ open: 'u2' }, DESKTOP, async page => {
+      await page
+        .getByRole('button', { name: /^Actions for/ })
+        .last()
+        .click();
+      await page.getByRole('menuitem', { name: 'Open as full page' }).click();
+      await page.locator('.shell.full').waitFor();
+      await page.getByRole('button', { name: 'Back to the corner' }).first().click();
+      await page.locator('.shell.corner').waitFor();
+    });
+  });
+});
+
+describe('the tools of a message', () => {
+  for (const [look, settings, options] of [
+    ['panel', { open: 'u2' }, DESKTOP],
+    ['panel of a room', { rooms: 3, room: 'r1' }, DESKTOP],
+    ['right to left', { open: 'u2', lang: 'ar' }, DESKTOP],
+    ['full page', { open: 'u2', mode: 'inbox' }, DESKTOP],
+  ]) {
+    test(`stand beside the bubble, not over its text: ${look}`, async () => {
+      await on(settings, options, async page => {
+        await page.locator('.message-tools').first().waitFor({ state: 'attached' });
+        const overlaps = await page.evaluate(() => {
+          const root = document.querySelector('kith-widget').shadowRoot;
+          const frame = root.querySelector('.history').getBoundingClientRect();
+          return Array.from(root.querySelectorAll('.message'), one => {
+            const bubble = one.querySelector('.bubble').getBoundingClientRect();
+            const tools = one.querySelector('.message-tools').getBoundingClientRect();
+            const apart = tools.left >= bubble.right || tools.right <= bubble.left;
+            const inside = tools.left >= frame.left && tools.right <= frame.right;
+            return apart && inside && tools.width > 0 ? undefined : one.textContent;
+          }).filter(Boolean);
+        });
+        assert.deepEqual(overlaps, []);
+      });
+    });
+  }
+});
