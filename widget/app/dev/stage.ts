@@ -42,6 +42,7 @@ const stage: Stage = {
   },
   setOpen: open => launcher.setAttribute('aria-expanded', String(open)),
   push: () => Promise.resolve(new FakePush(text('push')) as unknown as Push),
+  remember: () => undefined,
   emit: () => undefined,
 };
 const app = await mount(stage);

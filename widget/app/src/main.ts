@@ -31,6 +31,7 @@ export default async function mount(stage: Stage): Promise<App> {
   return {
     show: shell.show,
     hide: shell.hide,
+    reopen: shell.reopen,
     open: shell.openWith,
     openRoom: name => shell.openChat(keyOfRoom(name)),
     follow: shell.follow,

@@ -14,7 +14,7 @@ import { type Context, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { CallDeed } from './call/line.ts';
 import type { Part } from './late.tsx';
-import type { MenuRequest } from './menu/menu.tsx';
+import type { MenuItem, MenuRequest } from './menu/menu.tsx';
 import type { Wording } from './wording/wording.ts';
 
 export interface Surroundings {
@@ -36,6 +36,8 @@ export interface Surroundings {
   takesFocus(): boolean;
   /** Of calls; what does it comes with the first of it. */
   call(deed: CallDeed): void;
+  /** Menu items of the window that a chat stands in; a chat's bar has no room for them. */
+  windowItems?(): MenuItem[];
   /** Asks before something that hurts; the answer is the button. */
   confirm(question: Question): void;
   /** Covers the panel with a part that comes late. */

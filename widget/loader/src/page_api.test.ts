@@ -89,6 +89,51 @@ describe('an invitation for which one had to sign in first', () => {
   });
 });
 
+describe('the next page of this tab', () => {
+  beforeEach(() => sessionStorage.clear());
+  afterEach(() => sessionStorage.clear());
+  const online: Status = { state: 'online', shared: false };
+  const leave = () => dispatchEvent(new Event('pagehide'));
+
+  /** Ana's page with an open panel, which she leaves; then the next one, where `user` is signed in. */
+  async function next(user: string, status = 200) {
+    const before = open({ tokenUrl: '/tok' }, 200);
+    before.kith.open();
+    await settle();
+    before.client.user = 'ana';
+    leave();
+    const page = open({ tokenUrl: '/tok' }, status);
+    await page.idle();
+    page.client.user = user;
+    page.client.become(online);
+    await settle();
+    return { before, page };
+  }
+
+  test('has the panel open as it was', async () => {
+    expect((await next('ana')).page.app.calls).toEqual(['reopen {"tab":"chats"}']);
+  });
+
+  test('has it closed once somebody else is signed in, or nobody', async () => {
+    const other = await next('ben');
+    expect(other.page.app.calls).toEqual([]);
+    expect(sessionStorage.length).toBe(0);
+    const nobody = await next('ana', 204);
+    expect([nobody.page.app.calls, nobody.page.fetched]).toEqual([[], []]);
+  });
+
+  test('has it closed after the member has closed it, or signed out', async () => {
+    const { page } = await next('ana');
+    page.kith.close();
+    await settle();
+    leave();
+    expect(sessionStorage.length).toBe(0);
+    const again = await next('ana');
+    again.page.kith.setToken(null);
+    expect(sessionStorage.length).toBe(0);
+  });
+});
+
 describe('notices while the site is closed', () => {
   beforeEach(() => {
     localStorage.clear();
@@ -462,8 +507,13 @@ class FakeClient {
   #happenings = new Map<string, (detail: never) => void>();
 
   status = () => this.#status;
+  user: string | undefined;
+  me = () => this.user && { user: this.user };
   totals = (): Totals => ({ unread: 0, mentions: 0, conversations: 0, requests: 0, strangers: 0 });
-  subscribe = (_: string, listener: () => void) => this.#told.push(listener);
+  subscribe = (_: string, listener: () => void) => {
+    this.#told.push(listener);
+    return () => void this.#told.splice(this.#told.indexOf(listener), 1);
+  };
   on = (name: string, listener: (detail: never) => void) => this.#happenings.set(name, listener);
   connect = () => this.calls.push('connect');
   setToken = (token: string) => this.calls.push(`setToken ${token}`);
@@ -476,7 +526,7 @@ class FakeClient {
 
   become(status: Status): void {
     this.#status = status;
-    for (const listener of this.#told) listener();
+    for (const listener of [...this.#told]) listener();
   }
 }
 
@@ -488,11 +538,18 @@ class FakeApp {
       show: () => {
         this.calls.push('show');
         stage.setOpen(true);
+        stage.remember({ tab: 'chats' });
         stage.emit('open', undefined);
       },
       hide: () => {
         this.calls.push('hide');
         stage.setOpen(false);
+        stage.remember(undefined);
+      },
+      reopen: panel => {
+        this.calls.push(`reopen ${JSON.stringify(panel)}`);
+        stage.setOpen(true);
+        stage.remember(panel);
       },
       open: user => this.calls.push(`open ${user}`),
       openRoom: room => this.calls.push(`room ${room}`),

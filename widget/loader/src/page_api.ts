@@ -3,6 +3,7 @@
 import type { Client, Status } from '@kith/client';
 import { createIconDot } from './icon_dot.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
+import { rememberedPanel, rememberPanel } from './panel_memory.ts';
 import type { Push } from './push/push.ts';
 import type { Settings } from './settings.ts';
 import type { App, Mount } from './stage.ts';
@@ -70,6 +71,8 @@ class Page {
   #app: Promise<App> | undefined;
   #push: Promise<Push> | undefined;
   #open = false;
+  /** What is open, as the app says it; the next page of this tab gets it. */
+  #panel: unknown;
   /** Somebody has asked for a connection, not only for the client. */
   #begun = false;
   #away: ReturnType<typeof setTimeout> | undefined;
@@ -93,6 +96,7 @@ class Page {
     else parts.idle(() => this.#quietly());
     // The place in a call is kept for seconds only.
     if (callIsKept()) this.#behind(app => app.call(undefined));
+    addEventListener('pagehide', this.#remember);
     if (mode !== 'embed') {
       this.#followLink();
       addEventListener('hashchange', this.#followLink);
@@ -103,6 +107,13 @@ class Page {
   #followLink = (): void => {
     const { hash } = location;
     if (/^#kith=[^%]/.test(hash)) this.#show(app => app.follow(hash));
+  };
+
+  /** Only now, because nobody may have been signed in when the panel was opened. */
+  #remember = (): void => {
+    const user = this.#living?.me()?.user;
+    if (this.#begun)
+      rememberPanel(this.settings.site, this.#panel && user ? { user, panel: this.#panel } : undefined);
   };
 
   /** An invitation for which one had to sign in first. */
@@ -159,18 +170,33 @@ class Page {
         if (token === undefined) this.#pushEnds();
         if ((token === undefined && !guest) || this.#destroyed) return;
         this.#connect(token);
-        return this.#bar();
+        return this.#asBefore();
       }
     } catch {
       // The client asks again, less and less often.
     }
     this.#connect(undefined);
-    this.#bar();
+    this.#asBefore();
   }
 
-  /** With the bar, whoever is signed in finds it on each page, and in it the windows of the last one. */
-  #bar(): void {
-    if (hasBar(this.settings.mode)) this.#show(() => undefined);
+  /** Shows what the page before this one showed: the bar with its windows, the panel that was open in this tab. */
+  #asBefore(): void {
+    const { mode, site } = this.settings;
+    if (hasBar(mode)) this.#show(() => undefined);
+    const before = rememberedPanel(site);
+    if (before === undefined) return;
+    this.#clientWithoutConnecting().then(client => {
+      let leave = () => {};
+      const look = () => {
+        const me = client.me()?.user;
+        if (me === undefined) return;
+        leave();
+        if (me !== before.user) rememberPanel(site, undefined);
+        else if (!this.#open) this.#behind(app => this.#open || app.reopen(before.panel));
+      };
+      leave = client.subscribe('me', look);
+      look();
+    }, ignore);
   }
 
   #connect(token: string | undefined): void {
@@ -329,6 +355,9 @@ class Page {
         this.#open = open;
         this.#launcher.setOpen(open);
       },
+      remember: panel => {
+        this.#panel = panel;
+      },
       emit: (event, detail) => this.#emit(event, detail),
     });
     if (client.status().state === 'idle') client.connect();
@@ -350,6 +379,7 @@ class Page {
     if (this.#living) this.#living.forget();
     else forgetKept(`kith:${this.settings.site}:cache:`, `kith:${this.settings.site}:guest`);
     forgetKept(`kith:${this.settings.site}:bar`);
+    rememberPanel(this.settings.site, undefined);
     this.#setUnread(0);
     if (this.#open) void this.#app?.then(app => app.hide());
   }
@@ -359,6 +389,8 @@ class Page {
     this.#destroyed = true;
     clearTimeout(this.#away);
     removeEventListener('hashchange', this.#followLink);
+    removeEventListener('pagehide', this.#remember);
+    rememberPanel(this.settings.site, undefined);
     void this.#app?.then(
       app => app.destroy(),
       () => undefined,

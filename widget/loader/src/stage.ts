@@ -21,6 +21,8 @@ export interface Stage {
   push(): Promise<Push>;
   /** The app tells the loader that its panel is open, so that the button says so too. */
   setOpen(open: boolean): void;
+  /** Keeps what is open for the next page of this tab; `undefined`: nothing is open. */
+  remember(panel: unknown): void;
   /** Gives an event to the page's `Kith.on` listeners. */
   emit(event: 'open' | 'close', detail: undefined): void;
 }
@@ -28,6 +30,8 @@ export interface Stage {
 export interface App {
   show(): void;
   hide(): void;
+  /** Opens what `Stage.remember` was given on the page before, without taking the focus. */
+  reopen(panel: unknown): void;
   /** Opens the conversation with a user. */
   open(user: string): void;
   /** Opens a room: by its id, or that of a page of the site, which begins with a slash. */

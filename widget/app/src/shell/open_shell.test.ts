@@ -7,10 +7,12 @@ import { openShell } from './open_shell.ts';
 let phone = true;
 let went: number[] = [];
 let pushed: unknown[] = [];
+let remembered: unknown[] = [];
 beforeEach(() => {
   phone = true;
   went = [];
   pushed = [];
+  remembered = [];
   history.replaceState({ router: 'of the page' }, '');
   vi.stubGlobal('matchMedia', () => ({ matches: phone }));
   vi.spyOn(history, 'go').mockImplementation(delta => void went.push(delta ?? 0));
@@ -37,6 +39,7 @@ function shell(mode: 'bubble' | 'inbox' = 'bubble') {
     launcher,
     settings,
     setOpen: (open: boolean) => void events.push(`open ${open}`),
+    remember: (panel: unknown) => void remembered.push(panel),
     emit: (event: string) => void events.push(event),
   };
   return { shell: openShell(stage), events };
@@ -140,6 +143,53 @@ test('it knows what is before the eyes: a chat, or the list with its row', () =>
   inbox.openChat(ana);
   expect(inbox.shows(tom)).toBe(true);
   inbox.destroy();
+});
+
+test('the next page reopens the panel as it was, and only a member who uses it moves the focus', () => {
+  phone = false;
+  const { shell: one } = shell();
+  one.show();
+  one.goTo('contacts');
+  one.openChat(direct('ana'));
+  one.toggleExpanded();
+  const panel = remembered.at(-1);
+  one.hide();
+  expect(remembered.at(-1)).toBe(undefined);
+  one.destroy();
+  const { shell: next, events } = shell();
+  next.reopen(panel);
+  const as = { open: true, tab: 'contacts', chat: direct('ana'), expanded: true };
+  expect(next.state()).toMatchObject({ ...as, reopened: true });
+  expect(events).toEqual(['open true', 'open']);
+  next.goTo('me');
+  expect(next.state()).toMatchObject({ ...as, tab: 'me', reopened: false });
+  next.destroy();
+});
+
+test('what another script has written into the storage opens a list at most', () => {
+  phone = false;
+  for (const panel of [null, 3, { tab: 'x', chat: { a: 1 }, expanded: 'yes' }, { chat: '@' }]) {
+    const { shell: one } = shell();
+    one.reopen(panel);
+    expect(one.state()).toMatchObject({ open: true, tab: 'chats', chat: undefined, expanded: false });
+    one.destroy();
+  }
+});
+
+test('on a phone the sheet comes back after a reload, and not on the page that a link leads to', () => {
+  const panel = { tab: 'chats', chat: direct('ana'), expanded: false };
+  const { shell: one } = shell();
+  one.reopen(panel);
+  expect(one.state().open).toBe(false);
+  for (const [depth, chat] of [[1], [2, direct('ana')]] as const) {
+    history.replaceState({ kithDepth: depth }, '');
+    const { shell: next } = shell();
+    next.reopen(panel);
+    expect(next.state()).toMatchObject({ open: true, chat });
+    next.destroy();
+  }
+  expect(pushed).toEqual([]);
+  one.destroy();
 });
 
 test('a destroyed one no longer hears the history', () => {

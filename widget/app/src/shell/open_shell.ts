@@ -4,7 +4,8 @@ import { type ConversationKey, direct, pageRoom, room } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 import { INVITES } from '../invitation/address.ts';
 
-export type Tab = 'chats' | 'contacts' | 'rooms' | 'me';
+export const TABS = ['chats', 'contacts', 'rooms', 'me'] as const;
+export type Tab = (typeof TABS)[number];
 
 export interface ShellState {
   open: boolean;
@@ -17,6 +18,8 @@ export interface ShellState {
   asked: number;
   /** The fragment of a link that is followed. */
   link?: string;
+  /** The panel stands as on the page before, and nobody has used it on this one: it takes no focus. */
+  reopened: boolean;
   /** A bubble that the member has made as large as the page. */
   expanded: boolean;
   /** Chats stand side by side at the bottom, where there is room: as the member chose, else as the tag says. */
@@ -36,6 +39,8 @@ export interface OpenShell {
   subscribe(listener: () => void): () => void;
   show(): void;
   hide(): void;
+  /** Shows what `Stage.remember` was given on the page before. */
+  reopen(panel: unknown): void;
   toggleExpanded(): void;
   goTo(tab: Tab): void;
   openChat(key: ConversationKey, at?: number): void;
@@ -54,7 +59,9 @@ export interface OpenShell {
 /** Where the member is on a phone is an entry of the history, so that Back leads where they expect. */
 const HISTORY_KEY = 'kithDepth';
 
-export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | 'settings'>): OpenShell {
+export function openShell(
+  stage: Pick<Stage, 'launcher' | 'setOpen' | 'remember' | 'emit' | 'settings'>,
+): OpenShell {
   const { mode } = stage.settings;
   const corner = mode === 'bubble' || mode === 'bar';
   const bar = corner && (storedLayout() ?? mode) === 'bar';
@@ -64,6 +71,7 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
     chat: undefined,
     at: undefined,
     asked: 0,
+    reopened: false,
     expanded: false,
     bar,
   };
@@ -72,12 +80,16 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
 
   const change = (next: Partial<ShellState>) => {
     const before = state;
-    state = { ...state, ...next };
+    state = { ...state, reopened: false, ...next };
     // Who closes it has seen enough of what a link led to.
     if (!state.open) state.link = '';
     if (state.open !== before.open) {
       stage.setOpen(state.open);
       stage.emit(state.open ? 'open' : 'close', undefined);
+    }
+    if (corner) {
+      const { open, tab, chat, expanded } = state;
+      stage.remember(open ? { tab, chat, expanded } : undefined);
     }
     for (const listener of Array.from(listeners)) listener();
   };
@@ -118,6 +130,19 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
       if (!state.open || mode === 'embed') return;
       go(isPhone() ? { open: false, chat: undefined } : { open: false });
       stage.launcher.focus();
+    },
+    reopen(panel) {
+      const { tab, chat, expanded } = (panel ?? {}) as Record<string, unknown>;
+      // A sheet that covers the page comes back only in the entry of the history that it was open in.
+      const most = usesHistory() ? depthOf(history.state) : 2;
+      if (state.open || !corner || most === 0) return;
+      change({
+        open: true,
+        reopened: true,
+        tab: TABS.find(one => one === tab) ?? 'chats',
+        chat: most > 1 && isKey(chat) ? chat : undefined,
+        expanded: expanded === true,
+      });
     },
     toggleExpanded: () => change({ expanded: !state.expanded }),
     goTo: tab => change({ tab }),
@@ -168,6 +193,11 @@ export function openShell(stage: Pick<Stage, 'launcher' | 'setOpen' | 'emit' | '
 /** As the page names it: an id, or the path of a page of the site. */
 export function keyOfRoom(name: string): ConversationKey {
   return name.startsWith('/') ? pageRoom(name) : room(name);
+}
+
+/** Any script of the page may have written what is reopened. */
+function isKey(chat: unknown): chat is ConversationKey {
+  return typeof chat === 'string' && /^[@#~].{1,200}$/.test(chat);
 }
 
 /** Written only when the member chooses; the loader reads it too. */

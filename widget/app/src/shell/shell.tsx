@@ -66,10 +66,15 @@ export function Shell({ stage, shell, noticing, line, wording }: Props) {
       root: stage.root,
       announce: text => announcement.current(text),
       openChat: shell.openChat,
-      takesFocus: () => stage.settings.mode !== 'embed' || stage.root.activeElement !== null,
+      takesFocus: () =>
+        (stage.settings.mode !== 'embed' && !shell.state().reopened) || stage.root.activeElement !== null,
       call: line.say,
+      windowItems: () =>
+        shell.corner && !full && !phone
+          ? [{ icon: 'expand', text: wording.expand, run: shell.toggleExpanded }]
+          : [],
     }),
-    [stage, wording, shell],
+    [stage, wording, shell, full, phone],
   );
   const { surroundings, covered, layer, close } = useOverlays(below, phone);
   useLayoutEffect(close, [state.asked]);
@@ -223,6 +228,17 @@ function Panel({
       ? undefined
       : shell.back;
   const listHidden = state.chat !== undefined && !twoColumns;
+  const closeButton = (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={words.close}
+      title={words.close}
+      onClick={shell.hide}
+    >
+      <Icon name="close" />
+    </button>
+  );
   const corner = closable && (
     <>
       {!phone && (
@@ -236,15 +252,7 @@ function Panel({
           <Icon name={full ? 'collapse' : 'expand'} />
         </button>
       )}
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={words.close}
-        title={words.close}
-        onClick={shell.hide}
-      >
-        <Icon name="close" />
-      </button>
+      {closeButton}
     </>
   );
 
@@ -277,7 +285,7 @@ function Panel({
             at={state.at}
             onBack={back}
             onMoved={shell.openChat}
-            corner={corner}
+            corner={full ? corner : closable && closeButton}
             banner={!twoColumns && banner}
           />
         </div>
