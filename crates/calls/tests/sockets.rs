@@ -75,8 +75,7 @@ fn with_tls() -> (Calls, rustls::ClientConfig) {
     let server = edge::tls::server_config(vec![certificate.clone()], key).unwrap();
     let acceptor = edge::tls::Acceptor::new(calls::tls(&server));
     let mut tls_config = config();
-    tls_config.streams[0] =
-        Listener { tls: Some(acceptor), require_tls: true, ..tls_config.streams[0].clone() };
+    tls_config.streams[0] = Listener::tls(tls_config.streams[0].addr, acceptor);
     let calls = start(tls_config);
 
     let mut roots = rustls::RootCertStore::empty();

@@ -1,8 +1,11 @@
 //! What an operator may set of the connection layer, with defaults that suit a small machine.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::AddressLimit;
+use crate::listen::{self, Reservation};
 use crate::tls;
 
 /// Where to listen.
@@ -14,16 +17,31 @@ pub struct Listener {
     pub tls: Option<tls::Acceptor>,
     /// Plain connections are closed at once.
     pub require_tls: bool,
+    pub(crate) reserved: Option<Reservation>,
 }
 
 impl Listener {
     pub fn plain(addr: SocketAddr) -> Listener {
-        Listener { addr, tls: None, require_tls: false }
+        Listener { addr, tls: None, require_tls: false, reserved: None }
+    }
+
+    /// Takes TLS connections only.
+    pub fn tls(addr: SocketAddr, tls: tls::Acceptor) -> Listener {
+        Listener { tls: Some(tls), require_tls: true, ..Listener::plain(addr) }
     }
 
     /// Takes plain and TLS connections on one port.
     pub fn both(addr: SocketAddr, tls: tls::Acceptor) -> Listener {
-        Listener { addr, tls: Some(tls), require_tls: false }
+        Listener { tls: Some(tls), ..Listener::plain(addr) }
+    }
+
+    /// Takes the address now, before `Edge::start` does: nobody else can listen there from here on, and where somebody
+    /// does, this fails. Connections that come in between are not answered.
+    pub fn reserve(&mut self) -> io::Result<()> {
+        let reservation = listen::reserve(self.addr)?;
+        self.addr = reservation.addr();
+        self.reserved = Some(reservation);
+        Ok(())
     }
 }
 
@@ -41,6 +59,8 @@ pub struct EdgeConfig {
     pub listeners: Vec<Listener>,
     /// Of all workers together; what comes beyond is accepted and closed at once, and counted. Default 1,000,000.
     pub max_connections: usize,
+    /// Connections per address. Default None: no limit.
+    pub per_address: Option<AddressLimit>,
     /// New connections per listener and loop turn, so that a rush does not starve those who are here. Default 64.
     pub accepts_per_turn: usize,
     /// TLS handshakes that a worker has begun and not finished; more wait their turn unread. Default 1,024.
@@ -86,6 +106,7 @@ impl Default for EdgeConfig {
         EdgeConfig {
             listeners: Vec::new(),
             max_connections: 1_000_000,
+            per_address: None,
             accepts_per_turn: 64,
             handshakes_in_flight: 1024,
             handshakes_per_turn: 16,

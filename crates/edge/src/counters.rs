@@ -62,6 +62,8 @@ counters! {
     open,
     /// Accepted and closed at once: `max_connections` was reached.
     over_limit,
+    /// The same: `per_address` was reached. Or the protocol was told so of a client behind a proxy.
+    over_address_limit,
     /// Accepted and closed at once, or left to wait: the limit of open files was reached.
     no_descriptors,
     /// Other failures of accept.

@@ -1,7 +1,7 @@
 //! All workers of a process: started, spoken to, stopped.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
 
+use crate::address_limit::AddressCounts;
 use crate::bell::Bell;
-use crate::config::EdgeConfig;
+use crate::config::{EdgeConfig, Listener};
 use crate::counters::Counters;
 use crate::handle::MAX_WORKERS;
+use crate::listen::Reservation;
 use crate::system::make_private;
 use crate::worker::{Control, Plan, Worker};
 use crate::{Inbox, Protocol, listen, tls};
@@ -24,6 +26,7 @@ pub struct Edge {
     bells: Vec<Arc<Bell>>,
     control: Arc<Control>,
     counters: Arc<Counters>,
+    addresses: Arc<AddressCounts>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -45,18 +48,20 @@ impl Edge {
                 "between 1 and 255 workers are possible",
             ));
         }
-        let reserved = config
-            .listeners
-            .iter()
-            .map(|listener| listen::reserve(listener.addr))
-            .collect::<io::Result<Vec<_>>>()?;
+        let reserve = |listener: &Listener| match &listener.reserved {
+            Some(reservation) => Ok(reservation.clone()),
+            None => listen::reserve(listener.addr),
+        };
+        let reservations = config.listeners.iter().map(reserve).collect::<io::Result<Vec<_>>>()?;
+        let _shared = reservations.iter().map(Reservation::share).collect::<io::Result<Vec<_>>>()?;
         let bells = (0..workers).map(|_| Bell::new().map(Arc::new)).collect::<io::Result<Vec<_>>>()?;
         let mut edge = Edge {
-            local_addrs: reserved.iter().map(|reserved| reserved.addr).collect(),
+            local_addrs: reservations.iter().map(Reservation::addr).collect(),
             tls: config.listeners.iter().map(|listener| listener.tls.clone()).collect(),
             bells,
             control: Arc::new(Control::default()),
             counters: Arc::new(Counters::new(workers)),
+            addresses: Arc::new(AddressCounts::new(config.per_address.clone())),
             threads: Vec::with_capacity(workers),
         };
         let config = Arc::new(config);
@@ -82,6 +87,11 @@ impl Edge {
 
     pub fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.counters)
+    }
+
+    /// The address that was refused last because of `per_address`, for a log line that helps.
+    pub fn last_refused(&self) -> Option<IpAddr> {
+        self.addresses.last_refused()
     }
 
     /// False if a worker has ended by itself, which only a bug of ours can cause: say so in readiness checks.
@@ -124,6 +134,7 @@ impl Edge {
             bell: Arc::clone(&self.bells[worker]),
             control: Arc::clone(&self.control),
             counters: Arc::clone(&self.counters),
+            addresses: Arc::clone(&self.addresses),
         };
         inbox.hang(Arc::clone(&plan.bell));
         let body = move || {

@@ -9,6 +9,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::address_limit::Bucket;
 use crate::engine::write::{Wrote, write_out};
 use crate::pool::Remainder;
 use crate::shared::Shared;
@@ -62,9 +63,15 @@ impl<P: Protocol> Engine<P> {
     }
 
     /// A connection was accepted. The protocol hears of it with its first bytes.
-    pub(crate) fn admit(&mut self, wire: Wire, peer: SocketAddr, listener: usize) -> Handle {
+    pub(crate) fn admit(
+        &mut self,
+        wire: Wire,
+        peer: SocketAddr,
+        counted: Option<Bucket>,
+        listener: usize,
+    ) -> Handle {
         let stage = Stage::Waiting(Waiting::new(peer, listener));
-        let (slot, generation) = self.slots.insert(Slot { line: Line::new(wire), stage });
+        let (slot, generation) = self.slots.insert(Slot { line: Line { counted, ..Line::new(wire) }, stage });
         if let Some((_, entry)) = self.slots.at(slot) {
             let timeout = self.shared.limits.first_byte_timeout;
             self.shared.set_timer(&mut entry.line, slot, Some(timeout));
@@ -529,6 +536,9 @@ impl<P: Protocol> Engine<P> {
         let Some(mut entry) = self.slots.remove(slot) else { return };
         let shared = &mut self.shared;
         release(&mut entry.line, shared);
+        if let Some(bucket) = entry.line.counted.take() {
+            shared.addresses.release(bucket);
+        }
         shared.tally().open.set(self.slots.len() as u64);
         if !matches!(entry.stage, Stage::Lingering) {
             shared.tally().closed(why);

@@ -12,6 +12,7 @@ use mio::unix::SourceFd;
 use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 
+use crate::address_limit::TooMany;
 use crate::handle::own_socket;
 use crate::output::Output;
 use crate::shared::Shared;
@@ -51,6 +52,24 @@ impl Io<'_> {
     /// The address of the other side, asked of the system: no connection keeps it. None where it is gone.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.line.wire.peer()
+    }
+
+    /// Counts this connection for another address than its peer's: that of the client whom a trusted proxy speaks for. False where
+    /// that address has as many connections as it may have; then this one is not counted, and should be refused.
+    pub fn count_for(&mut self, client: IpAddr) -> bool {
+        if let Some(bucket) = self.line.counted.take() {
+            self.shared.addresses.release(bucket);
+        }
+        match self.shared.addresses.admit(client) {
+            Ok(bucket) => {
+                self.line.counted = bucket;
+                true
+            }
+            Err(TooMany) => {
+                self.shared.tally().over_address_limit.add(1);
+                false
+            }
+        }
     }
 
     /// Appends to the output; written once at the end of the loop turn. Nothing is added to a connection that is

@@ -10,6 +10,7 @@
 //!
 //! Read first: [`Protocol`], [`Io`], [`Edge`].
 
+mod address_limit;
 mod api;
 mod bell;
 mod config;
@@ -37,6 +38,7 @@ mod wheel;
 mod wire;
 mod worker;
 
+pub use address_limit::AddressLimit;
 pub use api::{Accepted, Closed, Now, Protocol};
 pub use config::{EdgeConfig, Listener, Records};
 pub use counters::{Counters, Totals};

@@ -2,33 +2,50 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mio::net::{TcpListener, TcpStream};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::config::EdgeConfig;
 
-/// An address that is ours. It keeps the port while workers bind their own sockets to it.
-pub(crate) struct Reserved {
-    pub(crate) addr: SocketAddr,
+/// An address that nobody else can listen on: with SO_REUSEPORT, which workers need, a second server would silently share it.
+#[derive(Debug, Clone)]
+pub(crate) struct Reservation {
+    addr: SocketAddr,
+    /// Without SO_REUSEPORT, and listening: a socket that is only bound would not keep others away (socket(7)).
+    alone: Arc<Mutex<Option<Socket>>>,
+}
+
+/// Keeps the port while workers bind their own sockets to it.
+pub(crate) struct Shared {
     _socket: Socket,
 }
 
-/// Finds the port where it is 0, and refuses one that somebody else listens on: with SO_REUSEPORT a second server
-/// would silently share it.
-pub(crate) fn reserve(addr: SocketAddr) -> io::Result<Reserved> {
-    if addr.port() != 0 {
-        let probe = socket(addr)?;
-        probe.set_reuse_address(true)?;
-        probe.bind(&addr.into())?;
-        probe.listen(1)?;
+/// Finds the port where it is 0, and refuses one that somebody listens on.
+pub(crate) fn reserve(addr: SocketAddr) -> io::Result<Reservation> {
+    let alone = socket(addr)?;
+    alone.set_reuse_address(true)?;
+    alone.bind(&addr.into())?;
+    alone.listen(1)?;
+    let bound = alone.local_addr()?.as_socket().unwrap_or(addr);
+    Ok(Reservation { addr: bound, alone: Arc::new(Mutex::new(Some(alone))) })
+}
+
+impl Reservation {
+    pub(crate) fn addr(&self) -> SocketAddr {
+        self.addr
     }
-    let socket = socket(addr)?;
-    socket.set_reuse_address(true)?;
-    socket.set_reuse_port(true)?;
-    socket.bind(&addr.into())?;
-    let bound = socket.local_addr()?.as_socket().unwrap_or(addr);
-    Ok(Reserved { addr: bound, _socket: socket })
+
+    /// From here on the address can be shared, by processes of this user.
+    pub(crate) fn share(&self) -> io::Result<Shared> {
+        self.alone.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let socket = socket(self.addr)?;
+        socket.set_reuse_address(true)?;
+        socket.set_reuse_port(true)?;
+        socket.bind(&self.addr.into())?;
+        Ok(Shared { _socket: socket })
+    }
 }
 
 /// A worker's own socket on a reserved address. What accepted connections inherit is set here once.
@@ -145,8 +162,9 @@ mod tests {
             socket_buffer: Some(16 << 10),
             ..EdgeConfig::default()
         };
-        let listener = listen(reserved.addr, &config).unwrap();
-        let _peer = std::net::TcpStream::connect(reserved.addr).unwrap();
+        let _shared = reserved.share().unwrap();
+        let listener = listen(reserved.addr(), &config).unwrap();
+        let _peer = std::net::TcpStream::connect(reserved.addr()).unwrap();
         let accepted = loop {
             match listener.accept() {
                 Ok((accepted, _)) => break accepted,
@@ -164,7 +182,10 @@ mod tests {
     #[test]
     fn a_port_in_use_is_refused_although_ports_are_shared() {
         let reserved = reserve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
-        let _listener = listen(reserved.addr, &EdgeConfig::default()).unwrap();
-        assert_eq!(reserve(reserved.addr).err().map(|error| error.kind()), Some(io::ErrorKind::AddrInUse));
+        let taken = || reserve(reserved.addr()).err().map(|error| error.kind());
+        assert_eq!(taken(), Some(io::ErrorKind::AddrInUse), "before anybody listens");
+        let _shared = reserved.share().unwrap();
+        let _listener = listen(reserved.addr(), &EdgeConfig::default()).unwrap();
+        assert_eq!(taken(), Some(io::ErrorKind::AddrInUse));
     }
 }

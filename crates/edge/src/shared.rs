@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use mio::Registry;
 
+use crate::address_limit::AddressCounts;
 use crate::config::{EdgeConfig, Listener, Records};
 use crate::counters::{Counters, Tally};
 use crate::engine::{READ_SIZE, SEALED_SIZE};
@@ -39,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) plain: Vec<u8>,
     pub(crate) sealed: Vec<u8>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) addresses: Arc<AddressCounts>,
     /// To watch the sockets of connections that we make; None without sockets.
     pub(crate) registry: Option<Registry>,
     pub(crate) ports: SourcePorts,
@@ -77,7 +79,13 @@ pub(crate) struct Limits {
 }
 
 impl Shared {
-    pub(crate) fn new(config: &EdgeConfig, worker: usize, counters: Arc<Counters>, now: Now) -> Shared {
+    pub(crate) fn new(
+        config: &EdgeConfig,
+        worker: usize,
+        counters: Arc<Counters>,
+        addresses: Arc<AddressCounts>,
+        now: Now,
+    ) -> Shared {
         Shared {
             worker,
             now,
@@ -109,6 +117,7 @@ impl Shared {
             plain: Vec::with_capacity(2 * READ_SIZE),
             sealed: Vec::with_capacity(SEALED_SIZE),
             counters,
+            addresses,
             registry: None,
             ports: SourcePorts::new(worker),
         }

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use crate::address_limit::Bucket;
 use crate::output::Output;
 use crate::pool::Remainder;
 use crate::tls::Session;
@@ -45,6 +46,8 @@ impl Waiting {
 pub(crate) struct Line {
     pub(crate) wire: Wire,
     pub(crate) flags: Flags,
+    /// Where its address is counted.
+    pub(crate) counted: Option<Bucket>,
     pub(crate) timer: Timer,
     /// Received and not consumed.
     pub(crate) input: Option<Box<Remainder>>,
@@ -55,7 +58,15 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(wire: Wire) -> Line {
-        Line { wire, flags: Flags::default(), timer: Timer::default(), input: None, output: None, tls: None }
+        Line {
+            wire,
+            flags: Flags::default(),
+            counted: None,
+            timer: Timer::default(),
+            input: None,
+            output: None,
+            tls: None,
+        }
     }
 
     pub(crate) fn outgoing(&self) -> usize {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustls::{ClientConfig, ServerConfig};
 use rustls_pki_types::ServerName;
 
+use crate::address_limit::AddressCounts;
 use crate::config::{EdgeConfig, Listener};
 use crate::counters::{Counters, Totals};
 use crate::engine::{Engine, Ready};
@@ -56,7 +57,8 @@ impl<P: Protocol> Harness<P> {
             config.listeners.push(Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
         }
         let now = Now { instant: Instant::now(), unix_ms: START_UNIX_MS };
-        let shared = Shared::new(&config, worker, Arc::new(Counters::new(workers)), now);
+        let addresses = Arc::new(AddressCounts::new(config.per_address.clone()));
+        let shared = Shared::new(&config, worker, Arc::new(Counters::new(workers)), addresses, now);
         Harness { engine: Engine::new(protocol, shared), now, peers: HashMap::new() }
     }
 
@@ -185,7 +187,7 @@ impl<P: Protocol> Harness<P> {
     fn admit(&mut self, from: SocketAddr, listener: usize) -> Handle {
         let peer = Rc::new(RefCell::new(Peer::default()));
         let wire = Wire::Pipe(Pipe(Rc::clone(&peer)));
-        let handle = self.engine.admit(wire, from, listener);
+        let handle = self.engine.admit(wire, from, None, listener);
         self.peers.insert(handle, peer);
         handle
     }

@@ -11,6 +11,7 @@ use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token};
 
+use crate::address_limit::AddressCounts;
 use crate::bell::Bell;
 use crate::config::EdgeConfig;
 use crate::counters::Counters;
@@ -52,6 +53,7 @@ pub(crate) struct Plan {
     pub(crate) bell: Arc<Bell>,
     pub(crate) control: Arc<Control>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) addresses: Arc<AddressCounts>,
 }
 
 pub(crate) struct Worker<P: Protocol> {
@@ -80,7 +82,7 @@ struct Listening {
 impl<P: Protocol> Worker<P> {
     /// Called on the worker's thread, where its descriptors must be opened.
     pub(crate) fn new(plan: Plan, inbox: Inbox<P::Mail>, protocol: P) -> io::Result<Worker<P>> {
-        let Plan { worker, workers, config, addrs, bell, control, counters } = plan;
+        let Plan { worker, workers, config, addrs, bell, control, counters, addresses } = plan;
         let poll = Poll::new()?;
         bell.register(poll.registry(), BELL)?;
         let mut listeners = Vec::new();
@@ -89,7 +91,7 @@ impl<P: Protocol> Worker<P> {
             poll.registry().register(&mut socket, Token(FIRST_LISTENER - index), Interest::READABLE)?;
             listeners.push(Listening { socket, index, pending: true, resting: false });
         }
-        let mut shared = Shared::new(&config, worker, counters, clock());
+        let mut shared = Shared::new(&config, worker, counters, addresses, clock());
         shared.registry = Some(poll.registry().try_clone()?);
         Ok(Worker {
             engine: Engine::new(protocol, shared),
@@ -233,7 +235,11 @@ impl<P: Protocol> Worker<P> {
                     self.engine.shared.tally().over_limit.add(1);
                     return true;
                 }
-                let handle = self.engine.admit(Wire::Tcp(socket), peer, listening.index);
+                let Ok(counted) = self.engine.shared.addresses.admit(peer.ip()) else {
+                    self.engine.shared.tally().over_address_limit.add(1);
+                    return true;
+                };
+                let handle = self.engine.admit(Wire::Tcp(socket), peer, counted, listening.index);
                 self.watch(handle);
                 true
             }
