@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::cli::{BackupArgs, RestoreArgs};
 use crate::config::Loaded;
 use crate::data_dir;
-use crate::run_file;
+use crate::data_lock::DataLock;
 use crate::trouble::{Outcome, Trouble};
 
 /// While a node runs, or not.
@@ -48,12 +48,9 @@ fn copy_files(from: &Path, to: &Path) -> Outcome {
 pub(crate) fn restore(args: &RestoreArgs, loaded: &Loaded) -> Outcome {
     let (from, dir) = (&args.from, &loaded.config.data);
     let what = || format!("cannot restore into {}", dir.display());
+    // A node would not see the change, and none may start before it is done.
+    let _lock = DataLock::acquire(dir, crate::now())?;
     let database = data_dir::database_in(dir);
-    if is_running(dir) {
-        return Err(Trouble::new(what())
-            .because("a node runs there")
-            .remedy("stop it first: it would not see the change"));
-    }
     if database.exists() && !args.force {
         return Err(Trouble::new(what())
             .because(format!("{} is there already", database.display()))
@@ -69,10 +66,4 @@ pub(crate) fn restore(args: &RestoreArgs, loaded: &Loaded) -> Outcome {
         copy_files(files, dir)?;
     }
     crate::print_line("Start the node now. Clients will load afresh.")
-}
-
-/// A node that this user can find out about.
-pub(crate) fn is_running(dir: &Path) -> bool {
-    let Ok(dir) = dir.canonicalize() else { return false };
-    run_file::running().iter().any(|node| node.data == dir)
 }

@@ -57,7 +57,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Edge {
     /// Event-loop threads; 0: one per core.
@@ -66,6 +66,9 @@ pub(crate) struct Edge {
     pub private_descriptors: bool,
     /// All connections of the node; 0: as many as descriptors allow.
     pub max_connections: u32,
+    /// Connections of one IPv4 address or one IPv6 /64, and never more than half of all; 0: no limit. This machine and
+    /// trusted proxies have none.
+    pub connections_per_address: u32,
     /// Of the kernel, each way, for every connection; 0: by need.
     pub socket_buffer_kib: u32,
 }
@@ -333,6 +336,18 @@ impl Default for Config {
 impl Default for Log {
     fn default() -> Log {
         Log { level: "info".into(), format: LogFormat::Text }
+    }
+}
+
+impl Default for Edge {
+    fn default() -> Edge {
+        Edge {
+            workers: 0,
+            private_descriptors: false,
+            max_connections: 0,
+            connections_per_address: 2_000,
+            socket_buffer_kib: 0,
+        }
     }
 }
 

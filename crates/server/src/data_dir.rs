@@ -7,6 +7,7 @@ use chat::{Done, Site, Store, StoreError, Sub, UserRow};
 use store::{Options, Sqlite, Synchronous};
 
 use crate::config::{Config, Loaded, Source, Sync};
+use crate::data_lock::DataLock;
 use crate::run_file;
 use crate::trouble::{Outcome, Trouble};
 
@@ -18,15 +19,9 @@ pub(crate) fn database_in(dir: &Path) -> PathBuf {
     dir.join(DATABASE)
 }
 
-/// Opens the database for a node, and makes it where there is none.
-pub(crate) fn open(loaded: &Loaded) -> Outcome<Arc<Sqlite>> {
-    let dir = &loaded.config.data;
-    std::fs::create_dir_all(dir).map_err(|error| {
-        Trouble::new(format!("cannot make the data directory {}", dir.display()))
-            .because(error)
-            .remedy("name a directory that this user may write to with --data DIR")
-    })?;
-    open_in(dir, &loaded.config)
+/// Opens the database for a node, makes it where there is none, and migrates it. The lock proves that nobody else runs there.
+pub(crate) fn open(loaded: &Loaded, _: &DataLock) -> Outcome<Arc<Sqlite>> {
+    open_in(&loaded.config.data, &loaded.config, true)
 }
 
 /// Opens the database that a command means, while a node may be using it.
@@ -36,15 +31,16 @@ pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<A
         return Err(Trouble::new(format!("there is no database in {}", dir.display()))
             .remedy("name the node's data directory with --data DIR, or start a node first: kith demo"));
     }
-    open_in(&dir, &loaded.config)
+    // A node that runs knows its own schema only: what this command knew beyond it, it would find at its next write.
+    open_in(&dir, &loaded.config, !DataLock::is_held(&dir))
 }
 
-fn open_in(dir: &Path, config: &Config) -> Outcome<Arc<Sqlite>> {
+fn open_in(dir: &Path, config: &Config, migrate: bool) -> Outcome<Arc<Sqlite>> {
     let synchronous = match config.store.sync {
         Sync::Full => Synchronous::Full,
         Sync::Normal => Synchronous::Normal,
     };
-    let options = Options { synchronous, readers: config.store.readers, ..Options::default() };
+    let options = Options { synchronous, readers: config.store.readers, migrate, ..Options::default() };
     Sqlite::open(&database_in(dir), options).map(Arc::new).map_err(|error| {
         Trouble::new(format!("cannot use the data directory {}", dir.display()))
             .because(error)

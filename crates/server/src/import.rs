@@ -12,10 +12,10 @@ use serde_json::json;
 use store::OpenError;
 use store::bulk::{Counts, Import, ImportError};
 
-use crate::backup::is_running;
 use crate::cli::ImportArgs;
 use crate::config::Loaded;
 use crate::data_dir;
+use crate::data_lock::DataLock;
 use crate::trouble::{Outcome, Trouble};
 use crate::{print_json, print_line};
 
@@ -38,7 +38,7 @@ enum Line {
 /// Carries it out.
 pub(crate) fn run(args: &ImportArgs, loaded: &Loaded) -> Outcome {
     let dir = data_dir::locate(loaded, None)?;
-    if is_running(&dir) {
+    if DataLock::is_held(&dir) {
         return Err(in_use());
     }
     let store = data_dir::open_existing(loaded, None)?;

@@ -11,6 +11,7 @@ mod cli;
 mod config;
 mod config_command;
 mod data_dir;
+mod data_lock;
 mod demo;
 mod doctor;
 mod figures;

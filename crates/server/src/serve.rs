@@ -8,13 +8,14 @@ use std::thread;
 use std::time::Duration;
 
 use chat::{Node, NodeConfig, Settings, Store};
-use edge::{Edge, EdgeConfig, Listener};
+use edge::{AddressLimit, Edge, EdgeConfig, Listener};
 use rand::RngCore;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
 use crate::config::{Config, Loaded};
+use crate::data_lock::DataLock;
 use crate::files::Sweeper;
 use crate::housekeeping::Housekeeping;
 use crate::metrics::{Metrics, Source};
@@ -101,6 +102,8 @@ struct Running {
     sweeper: Sweeper,
     runtime: tokio::runtime::Runtime,
     _run_file: Option<RunFile>,
+    /// Last: whoever has it next finds nothing of ours open.
+    _lock: DataLock,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -119,8 +122,11 @@ impl Running {
         let workers = workers(config)?;
         let for_calls = descriptors_for_calls(config, workers);
         let max_connections = max_connections(config, workers, for_calls)?;
+        // In this order: who is refused has changed nothing on disk.
+        let lock = DataLock::acquire(&config.data, crate::now())?;
         let listeners = listeners(config)?;
-        let sqlite = data_dir::open(loaded)?;
+        let role = calls::Role::begin(config, workers, for_calls)?;
+        let sqlite = data_dir::open(loaded, &lock)?;
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
         let status = Status::new(config.metrics_public);
         let known = Arc::default();
@@ -143,7 +149,6 @@ impl Running {
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
         let files = files::open(config)?;
-        let role = calls::Role::begin(config, workers, for_calls)?;
         let (node_config, web_config) = (node_config(config, role.as_ref())?, web_config(config, &files));
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Arc::new(outbox);
@@ -172,6 +177,7 @@ impl Running {
         let edge_config = EdgeConfig {
             listeners,
             max_connections,
+            per_address: address_limit(config, max_connections),
             private_descriptor_tables: config.edge.private_descriptors,
             socket_buffer: (buffer_kib > 0).then_some(buffer_kib as usize * 1024),
             output_limit: OUTPUT_LIMIT,
@@ -209,6 +215,7 @@ impl Running {
             sweeper,
             runtime,
             _run_file: run_file,
+            _lock: lock,
         })
     }
 
@@ -310,6 +317,18 @@ fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<u
             )));
     }
     Ok(usize::try_from(if wanted == 0 { room } else { wanted }).unwrap_or(usize::MAX))
+}
+
+/// Connections of this machine are exempt: a reverse proxy that nobody has named in the settings may be here.
+fn address_limit(config: &Config, max_connections: usize) -> Option<AddressLimit> {
+    let wanted = config.edge.connections_per_address;
+    let half = u32::try_from(max_connections / 2).unwrap_or(u32::MAX).max(1);
+    let proxies = config.web.trusted_proxies.0.clone();
+    (wanted > 0).then(|| {
+        AddressLimit::new(wanted.min(half), move |address| {
+            address.to_canonical().is_loopback() || proxies.contain(address)
+        })
+    })
 }
 
 fn workers(config: &Config) -> Outcome<usize> {
@@ -478,7 +497,10 @@ fn listeners(config: &Config) -> Outcome<Vec<Listener>> {
                 .because(error)
                 .remedy("correct --tls-cert and --tls-key, or leave them and --https out")
         })?;
-        listeners.push(Listener { addr: https, tls: Some(edge::tls::Acceptor::new(tls)), require_tls: true });
+        listeners.push(Listener::tls(https, edge::tls::Acceptor::new(tls)));
+    }
+    for listener in &mut listeners {
+        listener.reserve().map_err(|error| cannot_listen(config, &error))?;
     }
     Ok(listeners)
 }

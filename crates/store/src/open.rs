@@ -29,6 +29,11 @@ pub enum OpenError {
     )]
     Newer { path: PathBuf, found: u32, known: u32 },
     #[error(
+        "{path} has an older schema ({found}, this kith knows {known}), and a node of that version is working with it. \
+         Restart the node with this version, or use the node's own"
+    )]
+    Older { path: PathBuf, found: u32, known: u32 },
+    #[error(
         "{path} cannot use a write-ahead log (it says {mode}). Put it on a local disk: network file systems \
          lack the shared memory it needs"
     )]
@@ -71,6 +76,10 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
     db.pragma_update(None, "journal_size_limit", log_bytes).map_err(explain)?;
     if let Some(pages) = options.max_pages {
         db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(())).map_err(explain)?;
+    }
+    let found = migrate::version(&db).map_err(explain)?;
+    if found < NEWEST && !options.migrate {
+        return Err(OpenError::Older { path: path.into(), found, known: NEWEST });
     }
     let epoch = RandomState::new().hash_one(path) as u32;
     let found = migrate::migrate(&mut db, epoch).map_err(explain)?;

@@ -32,6 +32,8 @@ pub struct Options {
     pub max_pages: Option<NonZeroU32>,
     /// How long to wait for another process that writes to the same database, ms.
     pub busy_ms: u32,
+    /// Whether an older schema is migrated. False where another process may be working with it: it is refused then.
+    pub migrate: bool,
 }
 
 /// What a commit waits for.
@@ -58,6 +60,7 @@ impl Default for Options {
             checkpoint_pages: 2_000,
             max_pages: None,
             busy_ms: 10_000,
+            migrate: true,
         }
     }
 }

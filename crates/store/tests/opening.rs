@@ -167,6 +167,23 @@ fn a_migration_that_was_killed_is_done_again() {
 }
 
 #[test]
+fn an_older_schema_is_left_alone_where_another_process_may_work_with_it() {
+    let directory = Directory::quick();
+    open(&directory.file()).expect("it opens").close();
+    let db = Connection::open(directory.file()).expect("a file");
+    let newest: u32 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a number");
+    db.pragma_update(None, "user_version", newest - 1).expect("a pragma");
+    let options = Options { migrate: false, ..Options::default() };
+    let error = Sqlite::open(&directory.file(), options).err().expect("it is refused");
+    assert!(
+        matches!(error, OpenError::Older { found, known, .. } if (found, known) == (newest - 1, newest)),
+        "{error}"
+    );
+    let left: u32 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).expect("a number");
+    assert_eq!(left, newest - 1);
+}
+
+#[test]
 fn a_newer_database_is_refused_and_left_as_it_is() {
     let directory = Directory::quick();
     open(&directory.file()).expect("it opens").close();

@@ -267,11 +267,8 @@ fn streams(config: &Config, places: &Places) -> Outcome<Vec<Listener>> {
         let loaded = tls::load(cert, key)
             .map_err(|error| Trouble::new("the certificate cannot be used for calls").because(error))?;
         let acceptor = tls::Acceptor::new(::calls::tls(&loaded));
-        listeners.extend(for_connections(&places.tls).into_iter().map(|addr| Listener {
-            addr,
-            tls: Some(acceptor.clone()),
-            require_tls: true,
-        }));
+        let tls = for_connections(&places.tls);
+        listeners.extend(tls.into_iter().map(|addr| Listener::tls(addr, acceptor.clone())));
     }
     Ok(listeners)
 }

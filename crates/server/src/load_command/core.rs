@@ -20,6 +20,7 @@ use rand::RngCore;
 
 use super::plan::Found;
 use crate::config::{self, Layers};
+use crate::data_lock::DataLock;
 use crate::trouble::{Outcome, Trouble};
 use crate::{data_dir, demo};
 
@@ -47,7 +48,8 @@ impl Inside {
             Arc::new(MemoryStore::new())
         } else {
             let data = toml::Value::String(folder.0.display().to_string());
-            data_dir::open(&config::load(Layers { flags: vec![("data", data)], ..Layers::default() })?)?
+            let loaded = config::load(Layers { flags: vec![("data", data)], ..Layers::default() })?;
+            data_dir::open(&loaded, &DataLock::acquire(&folder.0, crate::now())?)?
         };
         // Everybody writes to anybody, and nobody was here before.
         demo::settle(&*store, chat::Settings::default(), crate::now())?;

@@ -33,7 +33,7 @@ fn a_restored_backup_is_another_database_to_clients_and_nothing_is_lost_silently
     let lost = anna.sent("m2", "tom", "after the backup");
     tom.message("after the backup");
     let after = tom.position.clone();
-    assert!(scratch.fails(&format!("restore {file} --data {data} --force")).contains("a node runs there"));
+    assert!(scratch.fails(&format!("restore {file} --data {data} --force")).contains("holds it since"));
     stop(node);
     assert!(scratch.fails(&format!("restore {file} --data {data}")).contains("is there already"));
     scratch.say(&format!("restore {file} --data {data} --force"));

@@ -8,6 +8,7 @@ mod changes;
 mod client;
 mod commands;
 mod crash;
+mod data_directory;
 mod disk_full;
 mod doctor;
 mod embed_page;
