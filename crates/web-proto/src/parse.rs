@@ -76,6 +76,9 @@ const NAMES: [&str; 61] = [
     "ping",
 ];
 
+/// Greater ones change on their way through a JavaScript number, and would come back as another `re`.
+const GREATEST_NUMBER: u64 = 1 << 53;
+
 /// Why a frame is no command. Everything in it may go back to the client and into a log: `text` never
 /// quotes what the client sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +110,7 @@ impl<'a> Command<'a> {
         }
         if text.starts_with(r#"{"t":"call","#)
             && let Ok(said) = serde_json::from_str::<Said<'a>>(text)
+            && said.rid.is_none_or(|rid| rid <= GREATEST_NUMBER)
             && let Some(command) = said.command()
         {
             return Ok(command);
@@ -118,7 +122,7 @@ impl<'a> Command<'a> {
         let envelope = serde_json::from_str::<Envelope<'a>>(text).map_err(|why| bad_frame(&why))?;
         match envelope.command(text) {
             Ok(command) => Ok(command),
-            Err(why) => Err(Reject { rid: envelope.rid(), id: envelope.id(), ..why }),
+            Err(why) => Err(Reject { rid: envelope.re(), id: envelope.id(), ..why }),
         }
     }
 
@@ -175,6 +179,9 @@ impl<'a> Envelope<'a> {
     /// The hot commands are read straight into their fields; serde's tagged enum takes a detour through a
     /// tree, which is good enough for the others.
     fn command(&self, frame: &'a str) -> Result<Command<'a>, Reject> {
+        if self.rid().is_some_and(|rid| rid > GREATEST_NUMBER) {
+            return Err(reject(Code::BadFrame, "`rid` is above 2^53"));
+        }
         let t = serde_json::from_str::<Cow<'a, str>>(self.t.get())
             .map_err(|_| reject(Code::BadFrame, "`t` is not a string"))?;
         match &*t {
@@ -201,6 +208,11 @@ impl<'a> Envelope<'a> {
 
     fn rid(&self) -> Option<u64> {
         self.rid.and_then(|raw| serde_json::from_str(raw.get()).ok())
+    }
+
+    /// What may go back to the client.
+    fn re(&self) -> Option<u64> {
+        self.rid().filter(|rid| *rid <= GREATEST_NUMBER)
     }
 
     fn id(&self) -> Option<Box<str>> {
@@ -434,6 +446,20 @@ mod tests {
     fn check(frame: &str, code: Code, text: &str, rid: Option<u64>, id: Option<&str>) {
         let expected = Reject { code, text: text.to_owned().into(), rid, id: id.map(Box::from) };
         assert_eq!(Command::parse(frame.as_bytes()), Err(expected), "{frame}");
+    }
+
+    #[test]
+    fn a_rid_that_javascript_cannot_keep_is_refused() {
+        for rest in [
+            r#""t":"ping""#,
+            r#""t":"call","action":"hang_up","call":"c""#,
+            r#""t":"history","to":{"user":"x"}"#,
+        ] {
+            let frame = |rid: u64| format!("{{{rest},\"rid\":{rid}}}");
+            assert!(Command::parse(frame(1 << 53).as_bytes()).is_ok(), "{rest}");
+            let t_first = format!("{{{rest},\"rid\":9007199254740993}}");
+            check(&t_first, Code::BadFrame, "`rid` is above 2^53", None, None);
+        }
     }
 
     const WRONG: &str = "a field has a wrong type, or a number is out of its range";

@@ -114,6 +114,10 @@ impl Pending {
             write!(head, "access-control-allow-origin: {origin}\r\nvary: origin\r\n")
                 .expect("a String takes all");
         }
+        if status == 401 {
+            // RFC 9110 §15.5.2 asks for it. Of the two places of a token, the body of a hello has no scheme.
+            head.push_str("www-authenticate: Bearer realm=\"kith\"\r\n");
+        }
         head.push_str(fields);
         head
     }

@@ -83,12 +83,12 @@ impl Reader {
         Ok(Some(take))
     }
 
-    /// `chunk-size [ chunk-ext ] CRLF`; extensions are ignored, as RFC 9112 §7.1.1 asks.
+    /// `chunk-size [ chunk-ext ] CRLF`; well-formed extensions are ignored, as RFC 9112 §7.1.1 asks.
     fn chunk_size(&mut self, rest: &[u8]) -> Result<Option<usize>, Offence> {
         let Some(line) = line(rest, MAX_LINE_BYTES)? else { return Ok(None) };
         let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
         // 8 digits are 4 GB: beyond every limit, and far from an overflow.
-        let clean = matches!(line.get(digits), None | Some(b';')) && (1..=8).contains(&digits);
+        let clean = (1..=8).contains(&digits) && are_extensions(&line[digits..]);
         if !clean {
             return Err(Offence::BadChunk);
         }
@@ -113,6 +113,43 @@ impl Reader {
         }
         self.state = if line.is_empty() { State::Done } else { State::Trailer(read) };
         Ok(Some(line.len() + 2))
+    }
+}
+
+/// `*( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] )` (RFC 9112 §7.1.1). What is none, two servers could
+/// read differently.
+fn are_extensions(mut rest: &[u8]) -> bool {
+    while !rest.is_empty() {
+        let Some(after) = rest.trim_ascii_start().strip_prefix(b";") else { return false };
+        let Some(after) = skip_token(after.trim_ascii_start()) else { return false };
+        rest = after;
+        if let Some(value) = after.trim_ascii_start().strip_prefix(b"=") {
+            let value = value.trim_ascii_start();
+            let after = if value.starts_with(b"\"") { skip_quoted(value) } else { skip_token(value) };
+            let Some(after) = after else { return false };
+            rest = after;
+        }
+    }
+    true
+}
+
+/// RFC 9110 §5.6.2.
+fn skip_token(text: &[u8]) -> Option<&[u8]> {
+    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+    let length = text.iter().take_while(|byte| is_token(byte)).count();
+    (length > 0).then(|| &text[length..])
+}
+
+/// RFC 9110 §5.6.4. Control bytes cannot be in the line.
+fn skip_quoted(text: &[u8]) -> Option<&[u8]> {
+    let mut at = 1;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(&text[at + 1..]),
+            // The escaped byte must be there.
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
     }
 }
 
@@ -155,6 +192,37 @@ mod tests {
         let input = b"4\r\nWiki\r\n6;a=b\r\npedia \r\n0\r\nx: y\r\n\r\nGET /";
         let (body, used, done) = chunked(input, 100).unwrap();
         assert_eq!((body.as_slice(), used, done), (&b"Wikipedia "[..], input.len() - 5, true));
+    }
+
+    #[test]
+    fn extensions_are_read_as_their_grammar_says() {
+        for good in ["1;a", "1;a=b", "1 ; a = b;c", "1\t;a=\"b;=\\\" c\"", "1;a;b=\"\""] {
+            assert_eq!(
+                chunked(format!("{good}\r\nx\r\n0\r\n\r\n").as_bytes(), 10).map(|it| it.0),
+                Ok(b"x".to_vec()),
+                "{good}"
+            );
+        }
+        for bad in [
+            "1;",
+            "1;;a",
+            "1;=b",
+            "1;a=",
+            "1;a b",
+            "1;a=\"b",
+            "1;a=\"b\\\"",
+            "1 ",
+            "1 a",
+            "1;a=b c",
+            "1;a=\"b\"c",
+            "1;(a)",
+        ] {
+            assert_eq!(
+                chunked(format!("{bad}\r\nx\r\n0\r\n\r\n").as_bytes(), 10),
+                Err(Offence::BadChunk),
+                "{bad}"
+            );
+        }
     }
 
     #[test]

@@ -12,11 +12,13 @@ use crate::answer::{DateLine, Pending, send_piece};
 use crate::config::{Shared, WebConfig};
 use crate::crowds::Crowds;
 use crate::files::Links;
+use crate::http::Offence;
 use crate::live::{Down, Echo, Socket};
 use crate::pieces::{Incoming, Outgoing};
 use crate::poll::Polls;
-use crate::request::{Upload, Waiting};
+use crate::request::{Upload, Waiting, refuse_request};
 use crate::rest::Answer;
+use crate::unproven::Unproven;
 
 /// What stays per connection. An idle one owns nothing on the heap.
 pub struct Conn {
@@ -46,6 +48,13 @@ pub(crate) enum State {
     Echo(Box<Echo>),
     /// The last words are said; what still comes is ignored.
     Closing,
+}
+
+impl State {
+    /// An unfinished body of which a part counts against the budget.
+    fn holds_unproven(&self) -> bool {
+        matches!(self, State::Upload(upload) if upload.held.is_some())
+    }
 }
 
 /// A large answer on its way.
@@ -216,6 +225,7 @@ pub struct Gateway {
     /// Where frames are written before they go out; empty in between.
     pub(crate) scratch: Vec<u8>,
     pub(crate) date: DateLine,
+    pub(crate) unproven: Unproven,
     crowds: Crowds,
 }
 
@@ -231,6 +241,7 @@ impl Gateway {
             polls: Polls::new(worker),
             scratch: Vec::new(),
             date: DateLine::default(),
+            unproven: Unproven::default(),
             crowds: Crowds::default(),
         }
     }
@@ -308,6 +319,14 @@ impl Gateway {
             } else {
                 self.undeliverable();
             }
+        }
+    }
+
+    fn drop_upload(&self, connection: Handle, conns: &mut Conns<'_, Conn>) {
+        if let Some((conn, mut io)) = conns.get(connection)
+            && conn.state.holds_unproven()
+        {
+            refuse_request(&self.shared, &mut conn.state, Offence::NoRoom, &mut io);
         }
     }
 
@@ -433,7 +452,16 @@ impl Protocol for Gateway {
         }
     }
 
+    fn turn_ends(&mut self, conns: &mut Conns<'_, Conn>) {
+        while let Some(oldest) = self.unproven.next_to_drop() {
+            self.drop_upload(oldest, conns);
+        }
+    }
+
     fn tick(&mut self, conns: &mut Conns<'_, Conn>) {
+        self.unproven.forget_finished(|connection| {
+            conns.get(*connection).is_some_and(|(conn, _)| conn.state.holds_unproven())
+        });
         self.end_silent_polls(conns.now());
         self.crowds.tick();
     }

@@ -102,11 +102,15 @@ pub enum Offence {
     SlowHead,
     /// The body did not arrive in time.
     SlowBody,
+    /// Too many unfinished bodies are held already, and this one has been unfinished for longest.
+    NoRoom,
+    /// The client, for whom a trusted proxy speaks, has as many connections as it may have.
+    TooManyConnections,
 }
 
 impl Offence {
     /// All of them, for metrics and tests.
-    pub const ALL: [Offence; 19] = [
+    pub const ALL: [Offence; 21] = [
         Offence::BareLineEnd,
         Offence::ControlByte,
         Offence::FoldedHeader,
@@ -126,6 +130,8 @@ impl Offence {
         Offence::BadExpectation,
         Offence::SlowHead,
         Offence::SlowBody,
+        Offence::NoRoom,
+        Offence::TooManyConnections,
     ];
 
     /// Status, the word for logs and metrics, and the sentence for people.
@@ -150,6 +156,10 @@ impl Offence {
             Offence::BadExpectation => (417, "bad_expectation", "unknown expectation"),
             Offence::SlowHead => (408, "slow_head", "the request took too long"),
             Offence::SlowBody => (408, "slow_body", "the body took too long"),
+            Offence::NoRoom => (503, "no_room", "too many unfinished requests"),
+            Offence::TooManyConnections => {
+                (429, "too_many_connections", "this address has too many connections")
+            }
         }
     }
 

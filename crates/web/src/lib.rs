@@ -28,6 +28,7 @@ mod poll;
 mod request;
 mod rest;
 mod site_api;
+mod unproven;
 mod visitor;
 mod websocket;
 mod wire;

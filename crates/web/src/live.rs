@@ -13,6 +13,7 @@ use crate::gateway::{Conn, Gateway, State, Step, timestamp};
 use crate::http::Head;
 use crate::poll::Polls;
 use crate::request::{read_hello, take_waiting};
+use crate::unproven::HELLO_BYTES;
 use crate::visitor::Visitor;
 use crate::websocket::{
     CloseFrame, HandshakeError, Message, Opcode, Reader, Violation, check, write_close, write_frame,
@@ -247,7 +248,11 @@ impl Gateway {
             io.set_reading(false);
             return Step::Wait(0);
         }
-        let limit = self.shared.config.frame_bytes as usize;
+        let frame_bytes = self.shared.config.frame_bytes as usize;
+        let limit = match socket.phase {
+            Phase::Door(_) => HELLO_BYTES.min(frame_bytes),
+            Phase::SigningIn | Phase::Live(_) => frame_bytes,
+        };
         let (used, message) = match socket.reader.read(input, limit) {
             Ok(read) => read,
             Err(violation) => {
@@ -260,7 +265,7 @@ impl Gateway {
         match message {
             Message::Text(payload) => self.frame(state, &payload, io),
             Message::Binary(_) => {
-                let violation = Violation { code: 1003, text: "frames are text" };
+                let violation = Violation::protocol("frames are text");
                 self.end_by_violation(state, violation, io);
             }
             Message::Ping(payload) => {
@@ -293,7 +298,7 @@ impl Gateway {
                     io.set_reading(false);
                     self.sign_in(&hello, &visitor, SessionHandle(io.handle().to_bits()), io);
                 }
-                Err((code, _)) => self.say_bye(state, code, io),
+                Err((code, text)) => self.say_bye_because(state, code, &text, io),
             },
             Phase::Live(live) => {
                 let session = SessionId { user: live.user, handle: SessionHandle(io.handle().to_bits()) };
@@ -527,8 +532,11 @@ impl Gateway {
 
     /// The last frame of a session that the gateway ends, and the end of its connection.
     fn say_bye(&mut self, state: &mut State, code: Code, io: &mut Io<'_>) {
+        self.say_bye_because(state, code, code.meaning().trim(), io);
+    }
+
+    fn say_bye_because(&mut self, state: &mut State, code: Code, text: &str, io: &mut Io<'_>) {
         self.shared.counters.code(code);
-        let text = code.meaning().trim();
         let retry_after = (code == Code::RateLimited).then_some(10_000);
         let bye = own_bye(code, text, retry_after);
         match state {

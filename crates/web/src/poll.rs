@@ -250,10 +250,6 @@ impl Gateway {
         let Some(waiting) = session.waiting.take() else { return };
         session.polled = now.unix_ms as u32;
         let answer = session.take();
-        let is_over = matches!(session.phase, Phase::Over(_));
-        if is_over {
-            self.polls.close(to);
-        }
         if waiting.worker() == self.worker {
             self.answer_poll(waiting, to, Ok(answer), conns);
         } else {
@@ -318,6 +314,12 @@ impl Gateway {
             let mail = Mail::PollAnswer { to: from, session: session.handle, answer: Err(Code::NoSession) };
             return self.send_mail(from.worker(), mail);
         };
+        // Its last words have been sent. Not closed with them: if they are lost, they come back here and wait.
+        if matches!(found.phase, Phase::Over(_)) && found.queue.is_none() {
+            self.polls.close(session.handle);
+            let mail = Mail::PollAnswer { to: from, session: session.handle, answer: Err(Code::NoSession) };
+            return self.send_mail(from.worker(), mail);
+        }
         found.polled = now as u32;
         // The same connection polls again after its wait has ended with nothing.
         if let Some(older) =
@@ -357,10 +359,14 @@ impl Gateway {
                     self.shared.node.disconnected(session, code == Code::Done, timestamp(now));
                 }
             }
+            let is_over = matches!(found.phase, Phase::Over(_));
             if let Some(found) = self.polls.of(session)
                 && found.waiting_bytes() <= self.shared.config.hard_limit
             {
                 found.push(&json);
+            }
+            if is_over {
+                break;
             }
         }
         self.answer_waiting(session.handle, conns);

@@ -1,5 +1,6 @@
 //! Requests: what is asked, by the visible table of routes, and the way of each to its answer.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use chat::{DeviceId, SessionHandle};
@@ -13,6 +14,7 @@ use crate::gateway::{Conn, Gateway, Mail, State, Step, after_answer, next_reques
 use crate::http::{Fields, Framing, Head, NO_FIELDS, Offence, parse};
 use crate::pieces::Incoming;
 use crate::rest::Forward;
+use crate::unproven::{HELLO_BYTES, Held};
 use crate::visitor::Visitor;
 
 /// How long a page, REST or another worker may take to answer.
@@ -26,8 +28,19 @@ pub(crate) struct Upload {
     pending: Pending,
     authorization: Option<Box<str>>,
     visitor: Visitor,
+    /// Its part of the budget for bodies whose sender is not known yet.
+    pub(crate) held: Option<Held>,
     /// For the router: the head as it will get it.
     forward: Option<Box<Forward>>,
+}
+
+/// A request whose body is longer than it may be.
+struct TooLarge {
+    route: Route,
+    pending: Pending,
+    visitor: Visitor,
+    has_key: bool,
+    has_session: bool,
 }
 
 /// A request that is complete.
@@ -104,15 +117,21 @@ impl Gateway {
     }
 
     fn begin_request(&mut self, state: &mut State, head: &Head<'_>, is_local: bool, io: &mut Io<'_>) -> Step {
+        if !self.count_client(head, io) {
+            return self.refuse_request(state, Offence::TooManyConnections, io);
+        }
         let route = self.route(head);
+        let frame_bytes = self.shared.config.frame_bytes as usize;
         let limit = match route {
             // The router counts them.
             Route::Pieces => usize::MAX,
-            Route::Rest | Route::Asset | Route::Preflight => self.shared.config.rest_body_bytes,
-            _ => self.shared.config.frame_bytes as usize,
+            Route::Rest => self.shared.config.rest_body_bytes,
+            Route::Send | Route::Poll if self.has_session(head) => frame_bytes,
+            _ => HELLO_BYTES.min(frame_bytes),
         };
         let reader = match Reader::new(head.framing, limit) {
             Ok(reader) => reader,
+            Err(Offence::BodyTooLarge) => return self.body_is_too_large(state, head, route, io),
             Err(offence) => return self.refuse_request(state, offence, io),
         };
         io.set_timer(None);
@@ -134,6 +153,7 @@ impl Gateway {
             pending: Pending::of(head, Awaited::Rest),
             authorization: head.authorization.map(Into::into),
             visitor: Visitor::of(head, &self.shared, io),
+            held: None,
             forward: matches!(route, Route::Rest).then(|| Box::new(Forward::of(head, is_local))),
         };
         match route {
@@ -160,15 +180,80 @@ impl Gateway {
         let State::Upload(upload) = state else { return Step::Wait(0) };
         let used = match upload.reader.read(input, &mut upload.body) {
             Ok(used) => used,
+            Err(Offence::BodyTooLarge) => return self.upload_is_too_large(state, io),
             Err(offence) => return self.refuse_request(state, offence, io),
         };
         if !upload.reader.is_done() {
+            if upload.route == Route::Rest {
+                self.unproven.hold(&mut upload.held, upload.body.capacity(), io.handle());
+            }
             return Step::Wait(used);
         }
         let State::Upload(upload) = std::mem::replace(state, State::Closing) else { return Step::Wait(used) };
         io.set_timer(None);
         self.dispatch(state, *upload, io);
         Step::Again(used)
+    }
+
+    /// Counts the connection of a trusted proxy for the client whose request it carries. False: that client has too many.
+    fn count_client(&self, head: &Head<'_>, io: &mut Io<'_>) -> bool {
+        let proxies = &self.shared.config.trusted_proxies;
+        if !head.forwarded || proxies.are_none() {
+            return true;
+        }
+        let client = io.peer().filter(|peer| proxies.contain(peer.ip())).and_then(|_| proxies.client(head));
+        client.is_none_or(|client| io.count_for(client))
+    }
+
+    /// Its key is one that we have made: more is read from this sender.
+    fn has_session(&self, head: &Head<'_>) -> bool {
+        let origin = head.origin.filter(|origin| !is_own_origin(origin, head.host));
+        head.authorization.is_some_and(|key| self.shared.keys.check(key, origin).is_some())
+    }
+
+    fn body_is_too_large(
+        &mut self,
+        state: &mut State,
+        head: &Head<'_>,
+        route: Route,
+        io: &mut Io<'_>,
+    ) -> Step {
+        let visitor = Visitor::of(head, &self.shared, io);
+        let has_session = self.has_session(head);
+        let pending = Pending::of(head, Awaited::Rest);
+        self.too_large(
+            state,
+            TooLarge { route, pending, visitor, has_key: head.authorization.is_some(), has_session },
+            io,
+        )
+    }
+
+    fn upload_is_too_large(&mut self, state: &mut State, io: &mut Io<'_>) -> Step {
+        let State::Upload(upload) = std::mem::replace(state, State::Closing) else { return Step::Wait(0) };
+        let Upload { route, pending, visitor, authorization, .. } = *upload;
+        let key = authorization.as_deref();
+        let has_session =
+            key.is_some_and(|key| self.shared.keys.check(key, visitor.origin.as_deref()).is_some());
+        self.too_large(state, TooLarge { route, pending, visitor, has_key: key.is_some(), has_session }, io)
+    }
+
+    /// What follows on this connection is the rest of the body, so it ends. A session goes on: it is on another connection.
+    fn too_large(&mut self, state: &mut State, request: TooLarge, io: &mut Io<'_>) -> Step {
+        let TooLarge { route, mut pending, visitor, has_key, has_session } = request;
+        pending.what = match route {
+            Route::Stream => Awaited::Stream,
+            Route::Sse => Awaited::Sse,
+            Route::Poll if !has_key => Awaited::PollHello,
+            Route::Poll | Route::Send => Awaited::Posted,
+            _ => return self.refuse_request(state, Offence::BodyTooLarge, io),
+        };
+        self.shared.counters.offence(Offence::BodyTooLarge);
+        pending.keep_alive = false;
+        pending.cors = self.known(visitor.origin);
+        let code =
+            if pending.what == Awaited::Posted && !has_session { Code::NoSession } else { Code::TooLarge };
+        self.answer_code(state, &pending, code, code.meaning().trim(), io);
+        Step::Wait(0)
     }
 
     /// A whole request on its way.
@@ -251,7 +336,7 @@ impl Gateway {
             Err((code, text)) => {
                 // Which site was meant is not known.
                 pending.cors = self.known(visitor.origin);
-                self.answer_code(state, &pending, code, text, io);
+                self.answer_code(state, &pending, code, &text, io);
                 return false;
             }
         };
@@ -403,17 +488,17 @@ pub(crate) fn take_waiting(state: &mut State) -> Option<Box<Waiting>> {
 }
 
 /// A first frame, or why it is none.
-pub(crate) fn read_hello(frame: &[u8]) -> Result<Box<Hello<'_>>, (Code, &'static str)> {
+pub(crate) fn read_hello(frame: &[u8]) -> Result<Box<Hello<'_>>, (Code, Cow<'static, str>)> {
     match Command::parse(frame) {
         Ok(Command::Hello(hello)) if hello.v != VERSION => {
-            Err((Code::BadVersion, "this server speaks version 1"))
+            Err((Code::BadVersion, "this server speaks version 1".into()))
         }
         Ok(Command::Hello(hello)) if DeviceId::parse(&hello.device).is_none() => {
-            Err((Code::BadValue, "device: 1 to 64 bytes of A-Za-z0-9_-"))
+            Err((Code::BadValue, "device: 1 to 64 bytes of A-Za-z0-9_-".into()))
         }
         Ok(Command::Hello(hello)) => Ok(hello),
-        Ok(_) => Err((Code::NotNow, "the first frame must be hello")),
-        Err(reject) => Err((reject.code, "the first frame cannot be read")),
+        Ok(_) => Err((Code::NotNow, "the first frame must be hello".into())),
+        Err(reject) => Err((reject.code, reject.text)),
     }
 }
 

@@ -28,7 +28,7 @@ impl Visitor {
         let proxies = &shared.config.trusted_proxies;
         let is_ours = || io.peer().is_some_and(|peer| proxies.contain(peer.ip()));
         let forwarded_for = match head.forwarded {
-            true if !proxies.0.is_empty() && is_ours() => proxies.client(head),
+            true if !proxies.are_none() && is_ours() => proxies.client(head),
             true => {
                 warn_of_proxy(shared, io);
                 None
@@ -78,6 +78,10 @@ struct Network {
 }
 
 impl TrustedProxies {
+    pub(crate) fn are_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn contain(&self, address: IpAddr) -> bool {
         let address = mapped(address);
         self.0.iter().any(|network| network.contains(address))

@@ -160,7 +160,7 @@ fn binary_frames_are_no_commands() {
     let bye = socket.read().unwrap().into_text().unwrap();
     assert!(bye.contains("bad_transport"), "{bye}");
     match socket.read().unwrap() {
-        Message::Close(Some(frame)) => assert_eq!(u16::from(frame.code), 1003),
+        Message::Close(Some(frame)) => assert_eq!(u16::from(frame.code), 1002),
         other => panic!("{other:?}"),
     }
 }

@@ -19,7 +19,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    const fn protocol(text: &'static str) -> Violation {
+    pub(crate) const fn protocol(text: &'static str) -> Violation {
         Violation { code: 1002, text }
     }
 
