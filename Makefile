@@ -14,6 +14,7 @@ SECONDS_EACH ?= $(or $(SECONDS),60)
 MILLION_DIR ?= $(or $(TMPDIR),/var/tmp)
 MILLION_SET ?=
 REPORT ?= docs/million
+REPORTS ?= ./reports
 NPM := npm --prefix widget
 
 help: ## Explain
@@ -25,9 +26,12 @@ run: widget/dist/kith.js ## Build everything and start the demo community (HTTP=
 	cargo build --locked --release --package server
 	"$(CARGO_TARGET_DIR)/release/kith" demo --http "$(HTTP)" --data "$(DATA)"
 
-install: widget/dist/kith.js ## Build everything and put kith into PREFIX/bin (PREFIX=~/.local)
+install: widget/dist/kith.js ## Build everything; install kith, its man pages and bash completions (PREFIX=~/.local)
 	cargo build --locked --release --package server
 	install -D -m 755 "$(CARGO_TARGET_DIR)/release/kith" "$(DESTDIR)$(PREFIX)/bin/kith"
+	"$(CARGO_TARGET_DIR)/release/kith" man "$(DESTDIR)$(PREFIX)/share/man/man1"
+	mkdir -p "$(DESTDIR)$(PREFIX)/share/bash-completion/completions"
+	"$(CARGO_TARGET_DIR)/release/kith" completions bash >"$(DESTDIR)$(PREFIX)/share/bash-completion/completions/kith"
 	@echo "kith is $(DESTDIR)$(PREFIX)/bin/kith"
 	@command -v kith >/dev/null || echo "To call it by its name: export PATH=\"$(PREFIX)/bin:\$$PATH\""
 
@@ -59,10 +63,10 @@ lint: widget/dist/kith.js ## Format and lint checks, as CI does
 	node scripts/reference.mjs --check
 	node scripts/links.mjs
 
-capacity: widget/dist/kith.js ## The figures of docs/capacity.md: docs/papers and docs/sizing, from runs on this machine; some 35 minutes
+capacity: widget/dist/kith.js ## Measure the figures of docs/capacity.md on this machine (some 35 minutes, REPORTS=./reports)
 	cargo build --locked --release --package server
-	"$(CARGO_TARGET_DIR)/release/kith" load run sizing --report docs/sizing
-	"$(CARGO_TARGET_DIR)/release/kith" load run papers --report docs/papers
+	"$(CARGO_TARGET_DIR)/release/kith" load run sizing --report "$(REPORTS)/sizing"
+	"$(CARGO_TARGET_DIR)/release/kith" load run papers --report "$(REPORTS)/papers"
 
 docs: ## The documentation as a website: docs/book/index.html (builds mdBook once, some minutes)
 	node scripts/reference.mjs

@@ -89,6 +89,16 @@ pub(crate) enum Command {
     /// Exit code 1 where something fails. A node that runs is looked at as it runs, with its own limits.
     #[command(verbatim_doc_comment)]
     Doctor(DoctorArgs),
+    /// Write a man page for kith and one for each of its commands into a directory.
+    ///
+    /// Example: kith man /usr/local/share/man/man1
+    #[command(verbatim_doc_comment)]
+    Man(ManArgs),
+    /// Print the completions of a shell.
+    ///
+    /// Example: kith completions bash > /etc/bash_completion.d/kith
+    #[command(verbatim_doc_comment)]
+    Completions(CompletionsArgs),
     /// Read a picture from stdin and write it anew to stdout: what a node starts for each that members send.
     #[command(hide = true)]
     Picture,
@@ -323,6 +333,19 @@ pub(crate) struct SiteRemove {
     pub yes: bool,
     #[command(flatten)]
     pub data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Where the pages go; made where it is missing.
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
 }
 
 /// Flags of everything that prints rows.

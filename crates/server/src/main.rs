@@ -21,6 +21,7 @@ mod import;
 mod load_command;
 mod logging;
 mod mail;
+mod manual;
 mod memory;
 mod metrics;
 mod need;
@@ -79,6 +80,8 @@ fn run(cli: &Cli) -> Outcome<ExitCode> {
         }
         Command::Demo(flags) => return serve::run(&load(flags.settings())?, Purpose::Demo),
         Command::Picture => return Ok(pictures::run()),
+        Command::Man(args) => manual::write_man_pages(args)?,
+        Command::Completions(args) => manual::print_completions(args)?,
         Command::Load(command) => {
             let flags = command.target().map(|target| target.data.settings()).unwrap_or_default();
             load_command::run(command, &load(flags)?)?;

@@ -1,5 +1,7 @@
 //! Commands beside a node, and without one.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::client::Client;
@@ -144,4 +146,34 @@ fn every_command_has_help_with_an_example_where_it_is_long() {
         let help = scratch.say(&format!("{command} --help"));
         assert!(help.contains("Example: kith "), "{command}: {help}");
     }
+}
+
+#[test]
+fn each_command_has_a_man_page_and_no_hidden_one_has() {
+    let scratch = Scratch::new("man");
+    let pages = scratch.data().join("man1");
+    scratch.say(&format!("man {}", pages.display()));
+    let read = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
+    for (page, words) in [
+        ("kith.1", "kith\\-serve(1)"),
+        ("kith-serve.1", "\\-\\-tls\\-cert"),
+        ("kith-site-add.1", "\\-\\-origin"),
+    ] {
+        let text = read(page);
+        assert!(text.contains(".TH") && text.contains(words), "{page}: {text}");
+    }
+    assert!(!pages.join("kith-picture.1").exists());
+    assert!(!read("kith.1").contains("picture"));
+}
+
+#[test]
+fn completions_know_the_commands_and_their_flags() {
+    let scratch = Scratch::new("completions");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = scratch.say(&format!("completions {shell}"));
+        for word in ["rotate-secret", "tls-cert", "doctor"] {
+            assert!(script.contains(word), "{shell}: no {word}");
+        }
+    }
+    assert!(scratch.fails("completions tcsh").contains("possible values: bash"));
 }
