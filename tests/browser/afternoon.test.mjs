@@ -187,12 +187,12 @@ test('an afternoon', async t => {
     const { page } = omar.widget;
     await message(omar.widget, 'Who has seen').press('Enter');
     await page.getByRole('menuitem', { name: 'Reply in thread' }).click();
-    const reply = page.getByRole('textbox', { name: 'Reply in the thread' });
+    const reply = page.getByRole('textbox', { name: 'Reply in thread' });
     await reply.fill('It has a flat tyre, too');
     await reply.press('Enter');
     const replies = message(lena.widget, 'Who has seen').getByRole('button', { name: /1 reply/ });
     await replies.waitFor();
-    await page.getByRole('button', { name: 'Back to the room' }).click();
+    await page.getByRole('button', { name: 'Back to room' }).click();
     await omar.widget.field.waitFor();
 
     const asking = lena.widget.page;
@@ -201,7 +201,7 @@ test('an afternoon', async t => {
     await asking.getByRole('textbox', { name: 'Question' }).fill('When do we dig?');
     await asking.getByRole('textbox', { name: 'Choice 1' }).fill('Saturday');
     await asking.getByRole('textbox', { name: 'Choice 2' }).fill('Sunday');
-    await asking.getByRole('button', { name: 'Post the poll' }).click();
+    await asking.getByRole('button', { name: 'Post poll' }).click();
     await page.getByRole('button', { name: 'Sunday 0 % 0 votes', exact: true }).click();
     await asking.getByRole('button', { name: 'Sunday 100 % 1 vote', exact: true }).waitFor();
   });
@@ -244,7 +244,7 @@ test('an afternoon', async t => {
     await nora.widget.page.getByRole('button', { name: /^Moderation/ }).click();
     const queue = nora.widget.page.getByRole('dialog', { name: 'Moderation' });
     const card = queue.locator('.report', { hasText: 'vik' });
-    await card.getByRole('button', { name: /^Act on vik/ }).click();
+    await card.getByRole('button', { name: /^Take action on vik/ }).click();
     await card.getByRole('combobox').first().selectOption('ban');
     await card.getByRole('textbox').fill('Insults');
     await card.getByRole('button', { name: 'Apply' }).click();

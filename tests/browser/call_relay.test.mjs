@@ -97,8 +97,8 @@ for (const [name, way, members] of [
         ['relay', name],
       ],
     );
-    await button(one, 'Devices and more').click();
-    await frame(one).getByText('Your network address is hidden from them.').waitFor();
+    await button(one, 'Devices and options').click();
+    await frame(one).getByText('Your IP address is hidden from them.').waitFor();
     await button(other, 'Hang up').click();
     await until(async () => /^Call ended/.test(await line(one)), 'both hear the end');
     await bye(one, other);
@@ -110,8 +110,8 @@ test('the check before a call finds each way to the relay', async () => {
   await anna.tab('Me').click();
   await anna.page.locator('kith-widget .choice', { hasText: 'Check microphone, camera and network' }).click();
   const reached = anna.page.locator('kith-widget .check-reach');
-  await reached.getByText(/^Through the relay: yes/).waitFor();
-  const said = await reached.getByText(/^Through the relay: yes/).textContent();
+  await reached.getByText(/^Relay: yes/).waitFor();
+  const said = await reached.getByText(/^Relay: yes/).textContent();
   assert.deepEqual(said.match(/UDP|TCP|TLS/g).sort(), ['TCP', 'TLS', 'UDP']);
   await bye(anna);
 });

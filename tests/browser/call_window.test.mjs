@@ -74,11 +74,11 @@ describe('a call through the widget', () => {
     await until(() => frame(tom).locator('.call-face').isVisible(), 'her face stands for her picture');
     await button(anna, 'Turn camera on').click();
     await until(() => frame(tom).locator('.call-face').isHidden(), 'her picture is back');
-    await button(anna, 'Devices and more').click();
-    await button(anna, 'Hold the call').click();
+    await button(anna, 'Devices and options').click();
+    await button(anna, 'Put call on hold').click();
     await until(async () => (await line(anna)).startsWith('On hold'), 'she is told that she holds it');
-    await until(async () => (await line(tom)).endsWith(' is not listening right now'), 'and so is he');
-    await button(anna, 'Hold the call').click();
+    await until(async () => (await line(tom)).endsWith(' put the call on hold'), 'and so is he');
+    await button(anna, 'Put call on hold').click();
     await until(() => frame(tom).locator('.call-face').isHidden(), 'her picture is back');
     await frame(anna).getByRole('combobox', { name: 'Microphone' }).waitFor();
     await assertAccessible(anna.page, 'the options of a call');
@@ -97,7 +97,7 @@ describe('a call through the widget', () => {
   test('by voice survives a reload of either, and ends for both whoever ends it', async () => {
     const [raj, mei] = await pair(browser, kith, 'raj', 'mei');
     await call(raj, 'mei', 'Audio call');
-    await button(mei, 'Accept with voice').click();
+    await button(mei, 'Accept audio only').click();
     await Promise.all([flows(raj, false), flows(mei, false)]);
     for (const one of [raj, mei]) {
       await one.page.reload();
@@ -117,7 +117,7 @@ describe('a call through the widget', () => {
     const [one, other] = await pair(browser, kith, 'sofia', 'hamish');
     await call(one, 'hamish', 'Audio call');
     await button(other, 'Decline').click();
-    await until(async () => (await line(one)).endsWith(' has declined.'), 'she reads that he has declined');
+    await until(async () => (await line(one)).endsWith(' declined.'), 'she reads that he has declined');
     await frame(one).waitFor({ state: 'detached', timeout: 10_000 });
     await call(one, 'hamish', 'Audio call');
     await card(other).waitFor();
@@ -139,7 +139,7 @@ describe('a call through the widget', () => {
     assert.deepEqual(await card(amara).boundingBox(), { x: 0, y: 0, width: 390, height: 844 });
     assert.equal(await card(amara).evaluate(one => one.getRootNode().activeElement === one), true);
     await assertAccessible(amara.page, 'the ring card of a phone');
-    await button(amara, 'Accept with voice').click();
+    await button(amara, 'Accept audio only').click();
     await flows(amara);
     await assertAccessible(amara.page, 'the call window of a phone');
     await button(amara, 'Hang up').click();
@@ -152,7 +152,7 @@ describe('a call through the widget', () => {
     await until(() => online(second), 'the second tab is online');
     await call(one, 'raj', 'Audio call');
     await Promise.all([card(other).waitFor(), card(second).waitFor()]);
-    await button(second, 'Accept with voice').click();
+    await button(second, 'Accept audio only').click();
     await card(other).waitFor({ state: 'detached' });
     await flows(second, false);
     // The first tab has held the connection: the other one takes it over, and its place in the call.
@@ -168,7 +168,7 @@ describe('a call through the widget', () => {
   test('shows a screen, and says so', async () => {
     const [one, other] = await pair(browser, kith, 'mei', 'hamish');
     await call(one, 'hamish', 'Audio call');
-    await button(other, 'Accept with voice').click();
+    await button(other, 'Accept audio only').click();
     await flows(other, false);
     await button(one, 'Share your screen').click();
     await frame(other).locator('.call-whole').waitFor();
@@ -197,7 +197,7 @@ describe('a call through the widget', () => {
     await one.page.mouse.up();
     const corner = await box();
     assert.deepEqual([corner.x, corner.y], [8, 8]);
-    await button(one, 'Make the call larger').click();
+    await button(one, 'Enlarge call window').click();
     assert.deepEqual(await box(), { x: 0, y: 0, width: 1280, height: 800 });
     await one.page.keyboard.press('Escape');
     assert.deepEqual(await box(), corner);
@@ -216,7 +216,7 @@ describe('what is in the way', () => {
         globalThis.allowed ? given(wanted) : Promise.reject(new DOMException('', 'NotAllowedError'));
     });
     await call(one, 'raj', 'Audio call');
-    await frame(one).getByText('Your browser does not let this page use the microphone.').waitFor();
+    await frame(one).getByText('Your browser blocks the microphone on this page.').waitFor();
     await frame(one)
       .getByText(/at the left of the address bar/)
       .waitFor();
@@ -238,7 +238,7 @@ describe('what is in the way', () => {
     });
     await choice.click();
     const sheet = anna.page.locator('kith-widget .check');
-    const level = sheet.getByRole('meter', { name: 'Level of the microphone' });
+    const level = sheet.getByRole('meter', { name: 'Microphone level' });
     await until(async () => Number(await level.evaluate(one => one.value)) > 0, 'the bar moves');
     await button(anna, 'Show camera').click();
     await until(
@@ -249,7 +249,7 @@ describe('what is in the way', () => {
           .catch(() => false),
       'the camera sees',
     );
-    await sheet.getByText('Calls work within one network').waitFor();
+    await sheet.getByText('Calls may not work between different networks').waitFor();
     await assertAccessible(anna.page, 'the check before a call');
     await anna.page.keyboard.press('Escape');
     await sheet.waitFor({ state: 'detached' });
@@ -280,8 +280,8 @@ describe('what is in the way', () => {
     const quiet = await on(mute.origin, 'ana');
     await until(() => online(quiet), 'she is online');
     await call(quiet, 'ben', 'Audio call');
-    await frame(quiet).getByText('This page does not permit calls.').waitFor();
-    await frame(quiet).getByText('Those who run this site can permit it.').waitFor();
+    await frame(quiet).getByText('This page does not allow calls.').waitFor();
+    await frame(quiet).getByText('The site administrator can allow it.').waitFor();
     for (const one of [ana, ben]) await bye(one);
     await quiet.page.context().close();
     await Promise.all([host.close(), mute.close()]);

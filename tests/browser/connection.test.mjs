@@ -37,7 +37,7 @@ test('without network messages wait, presence is unknown, and all is sent once w
     await anna.say('before');
     await raj.sees('before');
     await context.setOffline(true);
-    await anna.page.getByText('No connection. Messages are sent when you are back.').waitFor();
+    await anna.page.getByText('You are offline. Messages will be sent when you reconnect.').waitFor();
     assert.equal(await anna.presence(), 'Reconnecting…');
     await anna.say('while offline 1');
     await anna.say('while offline 2');
@@ -99,7 +99,7 @@ test('the server is killed in mid-conversation: nothing is lost, nothing is doub
     await say(anna, 'while down 1');
     await say(raj, 'while down 2');
     await say(anna, 'while down 3');
-    await anna.page.getByText('No connection').waitFor();
+    await anna.page.getByText('You are offline').waitFor();
     await kith.up();
     const hasEachOnce = async (widget, who) => {
       let texts;

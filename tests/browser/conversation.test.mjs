@@ -171,7 +171,7 @@ test('a chat is muted, pinned and archived, and comes back from there', async ()
       await row.locator('.row-main').click({ button: 'right' });
       await anna.page.getByRole('menuitem', { name: what }).click();
     };
-    await act('Pin to the top');
+    await act('Pin to top');
     await until(
       async () => (await rows.first().locator('.row-name').textContent()) === name,
       'the pinned one is first',
@@ -182,7 +182,7 @@ test('a chat is muted, pinned and archived, and comes back from there', async ()
     await until(async () => (await row.count()) === 0, 'it is gone from the list');
     await anna.page.getByRole('radio', { name: 'Archived' }).click();
     await row.waitFor();
-    await act('Move back to chats');
+    await act('Unarchive');
     await anna.page.getByRole('radio', { name: 'All' }).click();
     await row.waitFor();
   });

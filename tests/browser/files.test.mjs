@@ -152,7 +152,9 @@ test('what cannot be sent says why, and can be taken away', async () => {
         mimeType: 'image/png',
         buffer: Buffer.from('\x89PNG\r\n\x1a\n and nothing of a picture', 'latin1'),
       });
-      await page.locator('kith-widget .attach-state', { hasText: 'This picture cannot be read' }).waitFor();
+      await page
+        .locator('kith-widget .attach-state', { hasText: 'This picture is damaged or not supported' })
+        .waitFor();
       await assertAccessible(page, 'a file that failed');
       await yusuf.field.fill('Without it');
       await page.getByRole('button', { name: 'Remove broken.png' }).click();
@@ -187,11 +189,11 @@ test('an upload goes on where it was after the server was away', async () => {
       await anna.page
         .locator('kith-widget input[type=file]')
         .setInputFiles({ name: 'film.bin', mimeType: 'application/octet-stream', buffer: bytes });
-      await anna.page.getByText('Waiting for the connection').waitFor();
+      await anna.page.getByText('Waiting for connection').waitFor();
       // It is sent before it has arrived: the text waits for it.
       await anna.field.fill('The film');
       await anna.field.press('Enter');
-      await anna.page.getByText('Sends as soon as everything has arrived').waitFor();
+      await anna.page.getByText('Sends when the upload is complete').waitFor();
       await kith.up();
       await until(async () => (await raj.texts()).includes('The film'), 'it arrives', 90_000);
       assert.equal(offsets.filter(offset => offset === 0).length, 1, `from the beginning once: ${offsets}`);

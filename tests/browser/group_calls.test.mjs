@@ -54,7 +54,7 @@ async function roomOf(name, owner, ...others) {
 }
 
 async function begin(widget, kind = 'Video call') {
-  await button(widget, 'Start a call in this room').click();
+  await button(widget, 'Start a call').click();
   await widget.page.getByRole('menuitem', { name: kind }).click();
 }
 
@@ -97,7 +97,7 @@ test('three see and hear each other, one reloads and comes back, one leaves, and
   const [anna, raj, mei] = await Promise.all(['anna', 'raj', 'mei'].map(name => member(name)));
   await roomOf('Bike repairs', anna, raj, mei);
   await begin(anna);
-  await groupWindow(anna).getByText('Nobody else is here yet').waitFor();
+  await groupWindow(anna).getByText('Nobody else has joined yet').waitFor();
   await callLine(raj).getByText('Call · 1 here').waitFor();
   await assertAccessible(raj.page, 'a room in which a call stands');
   await shot(raj, 'group-line');
@@ -107,7 +107,7 @@ test('three see and hear each other, one reloads and comes back, one leaves, and
   await tile(anna, 'mei').locator('.call-tile-picture').waitFor();
   await assertAccessible(anna.page, 'a call of three');
   await shot(anna, 'group-three');
-  await button(anna, 'Make the call larger').click();
+  await button(anna, 'Enlarge call window').click();
   await assertAccessible(anna.page, 'a call of three, large');
   await shot(anna, 'group-three-large');
   await anna.page.keyboard.press('Escape');
@@ -121,12 +121,12 @@ test('three see and hear each other, one reloads and comes back, one leaves, and
   for (const widget of [anna, raj, mei]) await meets(widget, 2);
   assert.equal(await tile(anna, 'mei').count(), 1);
 
-  await button(raj, 'Leave the call').click();
+  await button(raj, 'Leave call').click();
   await until(async () => (await tile(anna, 'raj').count()) === 0, 'his picture goes');
   await meets(anna, 1);
   await callLine(raj).getByText('Call · 2 here').waitFor();
-  await button(anna, 'Leave the call').click();
-  await button(mei, 'Leave the call').click();
+  await button(anna, 'Leave call').click();
+  await button(mei, 'Leave call').click();
   for (const widget of [anna, raj]) {
     await widget.page
       .locator('kith-widget .call-entry-text', { hasText: /^Video call, \d+:\d\d$/ })
@@ -146,13 +146,13 @@ test('six hear each other, and the seventh is told how many fit', async () => {
   for (const one of others) await join(one);
   for (const one of [first, ...others])
     await until(async () => (await received(one)).heard === 5, 'five voices come in', 60_000);
-  await callLine(seventh).getByText('The call is full: 6 can take part').waitFor();
+  await callLine(seventh).getByText('The call is full (maximum 6)').waitFor();
   await assertAccessible(first.page, 'a call of six');
   await shot(first, 'group-six');
-  await button(first, 'Make the call larger').click();
+  await button(first, 'Enlarge call window').click();
   await shot(first, 'group-six-large');
   // Who only closes the page is missed for 20 s.
-  for (const one of [first, ...others]) await button(one, 'Leave the call').click();
+  for (const one of [first, ...others]) await button(one, 'Leave call').click();
   await bye(...all);
 });
 
@@ -162,11 +162,11 @@ test('the next one is told that it is full, and how many fit', async () => {
   await roomOf('Two at a table', tom, hamish, amara);
   await begin(tom, 'Audio call');
   await join(hamish);
-  await callLine(amara).getByText('The call is full: 2 can take part').waitFor();
+  await callLine(amara).getByText('The call is full (maximum 2)').waitFor();
   assert.equal(await callLine(amara).getByRole('button').count(), 0);
   await assertAccessible(amara.page, 'a call that is full');
   await shot(amara, 'group-full');
-  await button(hamish, 'Leave the call').click();
+  await button(hamish, 'Leave call').click();
   await join(amara);
   await groupWindow(amara).getByText('2 here').first().waitFor();
   await bye(tom, hamish, amara);

@@ -56,15 +56,15 @@ test('a held message waits, is approved, and another one is refused with a reaso
     const card = text => queue.locator('.report', { hasText: text });
     await card('Main Street').getByText('Found by a filter').waitFor();
     await assertAccessible(mei.page, 'a held message in the queue');
-    await card('Main Street').getByRole('button', { name: 'Send it' }).click();
+    await card('Main Street').getByRole('button', { name: 'Approve' }).click();
     await card('Main Street').waitFor({ state: 'detached' });
     await own('cas1no').locator('[data-state=held]').waitFor({ state: 'detached' });
     await piotr.chatWith('Hamish');
     await piotr.sees('The cas1no on Main Street burns!');
     await hamish.say('Win at the casino');
-    await card('Win at').getByRole('button', { name: 'Refuse it' }).click();
+    await card('Win at').getByRole('button', { name: 'Reject' }).click();
     await card('Win at').locator('.report-act').getByRole('textbox').fill('No advertising');
-    await card('Win at').locator('.report-act').getByRole('button', { name: 'Refuse it' }).click();
+    await card('Win at').locator('.report-act').getByRole('button', { name: 'Reject' }).click();
     await own('Win at').getByText('No advertising').waitFor();
     await assertAccessible(hamish.page, 'a refused message');
   });
@@ -73,17 +73,17 @@ test('a held message waits, is approved, and another one is refused with a reaso
 test('moderators try the filters and begin a raid mode', async () => {
   await as(['mei'], async mei => {
     const dialog = await openModeration(mei, 'Protection');
-    const tester = dialog.getByRole('region', { name: 'Try the filters' });
+    const tester = dialog.getByRole('region', { name: 'Test filters' });
     await tester.getByRole('textbox').fill('You fool, see the CASINO');
-    await tester.getByRole('button', { name: 'Try' }).click();
-    await tester.getByText('It would wait for a moderator.').waitFor();
+    await tester.getByRole('button', { name: 'Test' }).click();
+    await tester.getByText('The message would be held for a moderator.').waitFor();
     assert.equal(await tester.locator('li').count(), 2);
     await assertAccessible(mei.page, 'the tester');
-    await dialog.getByRole('button', { name: 'Begin raid mode' }).click();
-    await dialog.getByRole('button', { name: 'End raid mode' }).waitFor();
-    await dialog.getByRole('button', { name: 'End raid mode' }).click();
-    await dialog.getByRole('button', { name: 'Begin raid mode' }).waitFor();
-    assert.equal(await dialog.getByText('Who may come in').count(), 0, 'settings are for admins');
+    await dialog.getByRole('button', { name: 'Turn on raid mode' }).click();
+    await dialog.getByRole('button', { name: 'Turn off raid mode' }).waitFor();
+    await dialog.getByRole('button', { name: 'Turn off raid mode' }).click();
+    await dialog.getByRole('button', { name: 'Turn on raid mode' }).waitFor();
+    assert.equal(await dialog.getByText('Access', { exact: true }).count(), 0, 'settings are for admins');
   });
 });
 
@@ -91,7 +91,7 @@ test('an admin sets what holds, and it holds at once', async () => {
   await as(['jonas', 'chloe'], async (jonas, chloe) => {
     await chloe.chatWith('Hamish');
     const dialog = await openModeration(jonas, 'Protection');
-    await dialog.getByLabel('The site is').waitFor();
+    await dialog.getByLabel('Messenger').waitFor();
     await assertAccessible(jonas.page, 'the settings of a site');
     const paths = (value, path = '') =>
       value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -100,25 +100,25 @@ test('an admin sets what holds, and it holds at once', async () => {
     const beside = ['filters.patterns', 'raid.until', 'retention.rooms'];
     for (const path of paths(await rest('GET', 'settings')).filter(one => !beside.includes(one)))
       assert.equal(await dialog.locator(`[id="guard-${path}"]`).count(), 1, `${path} can be set`);
-    await dialog.getByLabel('The site is').selectOption('read_only');
-    await dialog.getByLabel('What the others are told').fill('Back at noon');
+    await dialog.getByLabel('Messenger').selectOption('read_only');
+    await dialog.getByLabel('Text shown when it is not open').fill('Back at noon');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await chloe.page.getByText('Back at noon').waitFor();
     await assertAccessible(chloe.page, 'a site that is read only');
     assert.equal(await chloe.page.getByRole('textbox', { name: /Hamish/ }).count(), 0);
-    await dialog.getByLabel('The site is').selectOption('open');
-    await dialog.getByLabel('Strangers ask first').check();
+    await dialog.getByLabel('Messenger').selectOption('open');
+    await dialog.getByLabel('Strangers need approval to message').check();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await chloe.page.getByText('Back at noon').waitFor({ state: 'detached' });
     await until(async () => (await rest('GET', 'settings')).requests.on, 'it is saved');
-    await dialog.getByRole('button', { name: 'Add a pattern' }).click();
+    await dialog.getByRole('button', { name: 'Add pattern' }).click();
     await dialog.getByRole('textbox', { name: 'Pattern 2' }).fill('(');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText(/Not saved: filters.patterns/).waitFor();
     await dialog.getByRole('button', { name: 'Remove pattern 2' }).click();
-    await dialog.getByRole('searchbox', { name: 'Find a member' }).fill('Amara');
+    await dialog.getByRole('searchbox', { name: 'Find member' }).fill('Amara');
     await dialog.getByRole('button', { name: /Role of Amara.*Moderator/ }).click();
-    await dialog.getByRole('radio', { name: 'Record' }).click();
+    await dialog.getByRole('radio', { name: 'Log' }).click();
     await dialog
       .getByText(/changed settings/)
       .first()
@@ -170,7 +170,7 @@ test('a picture of a stranger is blurred until one wants to see it', async () =>
     await ingrid.page.locator('kith-widget .shot .picture.is-here').waitFor();
     const fetched = [];
     raj.page.on('request', request => fetched.push(request.url()));
-    const veil = raj.page.getByRole('button', { name: 'Show pictures from a stranger' });
+    const veil = raj.page.getByRole('button', { name: 'Show picture from a stranger' });
     await veil.waitFor();
     await assertAccessible(raj.page, 'a picture of a stranger');
     assert.equal(fetched.filter(url => url.includes('/v1/files')).length, 0, 'nothing of it is fetched');
@@ -185,7 +185,7 @@ test('the settings fit a phone', async () => {
     ['jonas'],
     async jonas => {
       const dialog = await openModeration(jonas, 'Protection');
-      await dialog.getByLabel('The site is').waitFor();
+      await dialog.getByLabel('Messenger').waitFor();
       await assertAccessible(jonas.page, 'the settings of a site on a phone');
       await assertFits(jonas.page);
     },

@@ -116,7 +116,7 @@ test('one field finds people and rooms, by keys alone; Escape leads back to wher
     await page.getByRole('heading', { name: 'Rajasthan trip' }).waitFor({ state: 'attached' });
     await mei.back();
     await field.fill('nobody is called so');
-    await page.getByText('Nothing found for “nobody is called so”').waitFor();
+    await page.getByText('No results for “nobody is called so”').waitFor();
     await field.press('Escape');
     assert.equal(await field.inputValue(), '');
     await field.press('Escape');
@@ -176,7 +176,7 @@ test('chats are marked as unread, pinned, muted and put away, and lists show the
       await until(async () => (await row(yusuf, 'Raj Patel').count()) === 0, 'it was opened');
 
       await filter(yusuf, 'All').click();
-      await rowMenu(yusuf, 'Raj Patel', 'Pin to the top');
+      await rowMenu(yusuf, 'Raj Patel', 'Pin to top');
       await until(
         async () => (await row(yusuf, '').first().textContent()).includes('Raj Patel'),
         'what is pinned comes first',
@@ -188,7 +188,7 @@ test('chats are marked as unread, pinned, muted and put away, and lists show the
       await filter(yusuf, 'Archived').click();
       await row(yusuf, 'Mei Tanaka').waitFor();
       await filter(yusuf, 'Mentions').click();
-      await yusuf.page.getByText('Nobody has mentioned you').waitFor();
+      await yusuf.page.getByText('No mentions').waitFor();
       await assertAccessible(yusuf.page, 'an empty list');
     },
     PHONE,
@@ -203,7 +203,7 @@ test('what one pins both have above the chat, and it leads there', async () => {
     for (let n = 1; n <= 30; n++) await anna.say(`and line ${n}`);
     await mei.sees('and line 30');
     await message(mei, 'gate code').press('Enter');
-    await mei.page.getByRole('menuitem', { name: 'Pin for all' }).click();
+    await mei.page.getByRole('menuitem', { name: 'Pin for everyone' }).click();
     const bar = widget => widget.page.getByRole('button', { name: /Pinned message/ });
     for (const one of [anna, mei]) await bar(one).getByText('The gate code is 4711').waitFor();
     await bar(anna).click();

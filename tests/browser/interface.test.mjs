@@ -64,7 +64,7 @@ describe('axe finds nothing', () => {
       act: async page => {
         await tab(page, 'Contacts').click();
         await page.getByRole('textbox', { name: 'Search people' }).fill('zzzz');
-        await page.getByText('Nobody found').waitFor();
+        await page.getByText('No people found').waitFor();
       },
     },
     'a search of everything': {
@@ -79,7 +79,7 @@ describe('axe finds nothing', () => {
       act: async page => {
         await page.getByRole('button', { name: 'Search', exact: true }).click();
         await page.getByRole('combobox').fill('zzzz');
-        await page.getByText('Nothing found').waitFor();
+        await page.getByText('No results').waitFor();
       },
     },
     'a search in a chat': {
@@ -97,7 +97,7 @@ describe('axe finds nothing', () => {
     'a list with nothing in it': {
       act: async page => {
         await page.getByRole('radio', { name: 'Archived' }).click();
-        await page.getByText('Nothing archived').waitFor();
+        await page.getByText('No archived chats').waitFor();
       },
     },
     me: { act: page => tab(page, 'Me').click() },
@@ -167,7 +167,7 @@ describe('axe finds nothing', () => {
     },
     'no connection': {
       settings: { state: 'waiting' },
-      act: page => page.getByText('No connection').waitFor(),
+      act: page => page.getByText('You are offline').waitFor(),
     },
   };
   // These are looked at on a real node, in the light on a desktop and in the dark on a phone: screens.test.mjs.

@@ -20,10 +20,10 @@ after(async () => {
 const as = (...asked) => asMembers(browser, kith, ...asked);
 const button = (widget, name) => widget.page.getByRole('button', { name, exact: true });
 const card = widget => widget.page.getByRole('dialog', { name: 'Invitation', exact: true });
-const over = widget => widget.page.getByRole('dialog', { name: 'This invitation holds no longer' });
+const over = widget => widget.page.getByRole('dialog', { name: 'This invitation is no longer valid' });
 const rows = widget => widget.page.locator('kith-widget .invitation-list li');
 
-async function createRoom(widget, name, kind = 'Open room') {
+async function createRoom(widget, name, kind = 'Public room') {
   await widget.tab('Rooms').click();
   await button(widget, 'Create a room').click();
   await widget.page.getByRole('textbox', { name: 'Name' }).fill(name);
@@ -44,15 +44,15 @@ async function joinRoom(widget, name) {
 async function links(widget) {
   await widget.page.locator('kith-widget .room-head').click();
   await button(widget, 'Invite by link').click();
-  await button(widget, 'Make a link').waitFor();
+  await button(widget, 'Create link').waitFor();
 }
 
 /** Makes one, and answers its address. */
-async function make(widget, { days = '7 days', people = 'Everybody' } = {}) {
+async function make(widget, { days = '7 days', people = 'No limit' } = {}) {
   const before = await rows(widget).count();
-  await widget.page.getByRole('combobox', { name: 'It holds for' }).selectOption(days);
-  await widget.page.getByRole('combobox', { name: 'It is for' }).selectOption(people);
-  await button(widget, 'Make a link').click();
+  await widget.page.getByRole('combobox', { name: 'Expires after' }).selectOption(days);
+  await widget.page.getByRole('combobox', { name: 'Maximum uses' }).selectOption(people);
+  await button(widget, 'Create link').click();
   await until(async () => (await rows(widget).count()) === before + 1, 'the link is there');
   return rows(widget).first().getByRole('textbox', { name: 'Link' }).inputValue();
 }
@@ -75,18 +75,18 @@ test('a link into a private room is made and copied, and leads who has it into t
     await createRoom(anna, 'Winter tour', 'Private room');
     await anna.say('Who comes along?');
     await links(anna);
-    await anna.page.getByText('There is no link yet.').waitFor();
+    await anna.page.getByText('No active links.').waitFor();
     const link = await make(anna);
     assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/as\/anna\/#kith=join\.[\w-]{22}$/);
-    await rows(anna).first().getByText('nobody has come by it yet').waitFor();
+    await rows(anna).first().getByText('not used yet').waitFor();
     await assertAccessible(anna.page, 'the links of a room');
-    await button(anna, 'Copy the link').click();
+    await button(anna, 'Copy link').click();
     await button(anna, 'Link copied').waitFor();
     assert.equal(await anna.page.evaluate(() => navigator.clipboard.readText()), link);
 
     await follow(raj, 'raj', link);
     await card(raj).waitFor();
-    for (const text of ['Winter tour', 'Private room · 1 member', 'Anna Lindqvist invites you'])
+    for (const text of ['Winter tour', 'Private room · 1 member', 'Anna Lindqvist invited you'])
       await card(raj).getByText(text).waitFor();
     assert.equal(
       await raj.page.evaluate(() => location.pathname + location.search + location.hash),
@@ -96,8 +96,8 @@ test('a link into a private room is made and copied, and leads who has it into t
     await button(raj, 'Join').click();
     await raj.sees('Who comes along?');
     await raj.say('I do, by whatever road');
-    await button(anna, 'Back to the chat').click();
-    await button(anna, 'Back to the chat').click();
+    await button(anna, 'Back to chat').click();
+    await button(anna, 'Back to chat').click();
     await anna.sees('I do, by whatever road');
 
     // Who is in there is led to the room, on the page that is there, as often as they like, and uses nothing up.
@@ -112,7 +112,7 @@ test('a link into a private room is made and copied, and leads who has it into t
     }
     assert.equal(await card(raj).count(), 0);
     await links(anna);
-    await rows(anna).first().getByText('1 person has come by it').waitFor();
+    await rows(anna).first().getByText('1 person joined').waitFor();
   });
 });
 
@@ -121,7 +121,7 @@ test('who does not want to, is not in; a link for one lets one in', async () => 
     await createRoom(ingrid, 'Tandem', 'Private room');
     await links(ingrid);
     const link = await make(ingrid, { days: '1 day', people: '1 person' });
-    await rows(ingrid).first().getByText('0 of 1 have come by it').waitFor();
+    await rows(ingrid).first().getByText('0 of 1 joined').waitFor();
     await follow(mei, 'mei', link);
     await card(mei).waitFor();
     await button(mei, 'Not now').click();
@@ -138,9 +138,9 @@ test('who does not want to, is not in; a link for one lets one in', async () => 
     // The last place went while the card was looked at.
     await button(mei, 'Join').click();
     await over(mei).waitFor();
-    await mei.page.getByText('Ask whoever gave you the link for a new one.').waitFor();
+    await mei.page.getByText('Ask for a new link.').waitFor();
     await assertAccessible(mei.page, 'an invitation that holds no longer');
-    await button(mei, 'All right').click();
+    await button(mei, 'OK').click();
     await over(mei).waitFor({ state: 'detached' });
   });
 });
@@ -150,9 +150,9 @@ test('a link that was taken back lets nobody in, nor one whose maker is gone; wh
     await createRoom(sofia, 'Lake riders');
     await links(sofia);
     const own = await make(sofia);
-    const standing = await make(sofia, { days: 'A year', people: '100 people' });
-    await rows(sofia).nth(1).getByRole('button', { name: 'Take back' }).click();
-    await sofia.page.getByRole('alertdialog').getByRole('button', { name: 'Take back' }).click();
+    const standing = await make(sofia, { days: '1 year', people: '100 people' });
+    await rows(sofia).nth(1).getByRole('button', { name: 'Revoke' }).click();
+    await sofia.page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
     await until(async () => (await rows(sofia).count()) === 1, 'one is left');
     assert.equal(await rows(sofia).first().getByRole('textbox').inputValue(), standing);
     await follow(amara, 'amara', own);
@@ -161,17 +161,17 @@ test('a link that was taken back lets nobody in, nor one whose maker is gone; wh
     // A plain member of an open room has links too, and sees no others.
     await joinRoom(yusuf, 'Lake riders');
     await links(yusuf);
-    await yusuf.page.getByText('There is no link yet.').waitFor();
+    await yusuf.page.getByText('No active links.').waitFor();
     const theirs = await make(yusuf);
-    await button(sofia, 'Back to the chat').click();
+    await button(sofia, 'Back to chat').click();
     await button(sofia, 'Invite by link').click();
     await until(async () => (await rows(sofia).count()) === 2, 'who keeps order sees all');
     await rows(sofia)
       .first()
-      .getByText(/^By Yusuf/)
+      .getByText(/^Created by Yusuf/)
       .waitFor();
-    await button(sofia, 'Back to the chat').click();
-    await withMember(sofia, 'Yusuf', 'Remove from the room');
+    await button(sofia, 'Back to chat').click();
+    await withMember(sofia, 'Yusuf', 'Remove from room');
     await until(async () => {
       await follow(amara, 'amara', theirs);
       await card(amara).or(over(amara)).waitFor();
@@ -181,10 +181,10 @@ test('a link that was taken back lets nobody in, nor one whose maker is gone; wh
     await follow(amara, 'amara', standing);
     await button(amara, 'Join').click();
     await amara.field.waitFor();
-    await button(sofia, 'Back to the chat').click();
+    await button(sofia, 'Back to chat').click();
     await sofia.page.locator('kith-widget .room-head').click();
-    await withMember(sofia, 'Amara', 'Ban from the room');
-    await sofia.page.getByRole('alertdialog').getByRole('button', { name: 'Ban from the room' }).click();
+    await withMember(sofia, 'Amara', 'Ban from room');
+    await sofia.page.getByRole('alertdialog').getByRole('button', { name: 'Ban from room' }).click();
     await amara.page
       .getByText(/banned from the room/)
       .first()
@@ -201,8 +201,8 @@ test('where the site wants it, only those who keep order make links', async () =
     await createRoom(anna, 'Quiet corner');
     await joinRoom(raj, 'Quiet corner');
     await links(raj);
-    await button(raj, 'Make a link').click();
-    await raj.page.getByText('Here only owners and moderators make links.').waitFor();
+    await button(raj, 'Create link').click();
+    await raj.page.getByText('Only owners and moderators can create links here.').waitFor();
     await links(anna);
     await make(anna);
   });
@@ -229,12 +229,12 @@ test('by keys alone: made, followed, joined', async () => {
     await button(mei, 'Invite by link').waitFor();
     await reach(mei.page, 'Invite by link');
     await mei.page.keyboard.press('Enter');
-    await button(mei, 'Make a link').waitFor();
-    await reach(mei.page, 'Make a link');
+    await button(mei, 'Create link').waitFor();
+    await reach(mei.page, 'Create link');
     await mei.page.keyboard.press('Enter');
     // The focus is where one copies it.
     await until(async () => (await rows(mei).count()) === 1, 'the link is there');
-    await until(async () => (await hasFocus(mei.page)) === 'Copy the link', 'the link is at hand');
+    await until(async () => (await hasFocus(mei.page)) === 'Copy link', 'the link is at hand');
     await mei.page.keyboard.press('Shift+Tab');
     const link = await mei.page.evaluate(
       () => document.querySelector('kith-widget').shadowRoot.activeElement.value,
@@ -250,12 +250,12 @@ test('by keys alone: made, followed, joined', async () => {
     await tom.page.keyboard.press('Enter');
     await tom.becomes('By keys', 'sent');
 
-    await reach(mei.page, 'Take back');
+    await reach(mei.page, 'Revoke');
     await mei.page.keyboard.press('Enter');
     await mei.page.getByRole('alertdialog').waitFor();
-    await reach(mei.page, 'Take back');
+    await reach(mei.page, 'Revoke');
     await mei.page.keyboard.press('Enter');
-    await mei.page.getByText('There is no link yet.').waitFor();
+    await mei.page.getByText('No active links.').waitFor();
     await mei.page.keyboard.press('Escape');
     await button(mei, 'Invite by link').waitFor();
   });
@@ -309,12 +309,12 @@ test('a guest comes into an open room by a link', async () => {
     const context = await person(browser);
     const guest = new Widget(await context.newPage());
     await guest.page.goto(`${kith.url}/visit/${new URL(link).hash}`);
-    await card(guest).getByText('Raj Patel invites you').waitFor();
+    await card(guest).getByText('Raj Patel invited you').waitFor();
     await button(guest, 'Join').click();
     await guest.field.waitFor();
     await guest.say('Just looking around');
-    await button(raj, 'Back to the chat').click();
-    await button(raj, 'Back to the chat').click();
+    await button(raj, 'Back to chat').click();
+    await button(raj, 'Back to chat').click();
     await raj.sees('Just looking around');
     assertNoTrouble(context);
     await context.close();
@@ -338,17 +338,17 @@ test('where guests are not let in, the invitation waits until one has signed in'
   const guest = new Widget(page);
   await page.route('**/token?*', route => (signedIn ? route.continue() : route.fulfill({ status: 204 })));
   await page.goto(`${host.origin}/?as=bob${hash}`);
-  await card(guest).getByText('Sign in on this site, and the invitation opens by itself.').waitFor();
+  await card(guest).getByText('Sign in to this site to open the invitation.').waitFor();
   assert.equal(await page.evaluate(() => location.hash), '');
   await assertAccessible(page, 'an invitation before one has signed in');
-  await button(guest, 'All right').click();
+  await button(guest, 'OK').click();
 
   // Where people sign in, nobody is in yet; where they are led afterwards, the invitation is.
   await page.goto(`${host.origin}/?as=bob&page=sign-in`);
   await guest.launcher.waitFor();
   signedIn = true;
   await page.goto(`${host.origin}/?as=bob&page=home#news`);
-  await card(guest).getByText('ann of the host invites you').waitFor();
+  await card(guest).getByText('ann of the host invited you').waitFor();
   assert.equal(await page.evaluate(() => location.hash), '#news', "the page's own");
   await button(guest, 'Join').click();
   await guest.field.waitFor();
@@ -361,10 +361,10 @@ test('where guests are not let in, the invitation waits until one has signed in'
   const third = new Widget(await last.newPage());
   await third.page.route('**/token?*', route => route.fulfill({ status: 204 }));
   await third.page.goto(`${host.origin}/?as=eve${hash}`);
-  await card(third).getByText('Sign in on this site').waitFor();
+  await card(third).getByText('Sign in to this site').waitFor();
   const token = await kith.command('token', '--site', 'club', '--user', 'eve', '--name', 'Eve');
   await third.page.evaluate(one => window.Kith.setToken(one), token);
-  await card(third).getByText('ann of the host invites you').waitFor();
+  await card(third).getByText('ann of the host invited you').waitFor();
   for (const one of [context, other, last]) {
     assertNoTrouble(one);
     await one.close();

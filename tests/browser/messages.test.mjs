@@ -84,7 +84,7 @@ test('an edit made without a connection is shown, waits, and arrives', async () 
       // What comes late has come.
       await anna.page.waitForLoadState('networkidle');
       await kith.kill();
-      await anna.page.getByText('No connection').waitFor();
+      await anna.page.getByText('You are offline').waitFor();
       await anna.act('nien', 'Edit');
       await anna.field.fill('See you at nine');
       await anna.field.press('Enter');
@@ -146,7 +146,7 @@ test('an emoji is found by its shortcode, in the picker, and is there again next
     await ingrid.page.keyboard.press('Enter');
     await until(async () => (await ingrid.field.inputValue()).includes('🦔'), 'picked by the keyboard');
     await ingrid.page.getByRole('button', { name: 'Emoji' }).click();
-    await dialog.getByText('Used recently').waitFor();
+    await dialog.getByText('Recently used').waitFor();
     await ingrid.page.keyboard.press('Escape');
     await until(async () => (await dialog.count()) === 0, 'Escape closes it');
     await ingrid.say('🦔');

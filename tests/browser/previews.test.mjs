@@ -61,7 +61,7 @@ test('a link says what it leads to, on all devices, until its sender takes that 
     await assertAccessible(raj.page, 'a preview');
     const before = await preview(raj).count();
     await anna.page.locator('kith-widget [data-message]:has(a.preview)').last().press('Enter');
-    await anna.page.getByRole('menuitem', { name: 'Remove the preview' }).click();
+    await anna.page.getByRole('menuitem', { name: 'Remove preview' }).click();
     await until(async () => (await preview(raj).count()) === before - 1, 'it is gone');
     assert.ok(asked >= 2, 'the server has asked for the page and its picture');
   });

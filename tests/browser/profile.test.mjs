@@ -24,7 +24,7 @@ test('a status is set, seen in the profile by others, and privacy hides who is h
     await anna.tab('Me').click();
     await anna.page.getByRole('button', { name: 'Set a status' }).click();
     await anna.page.getByRole('textbox', { name: 'Status' }).fill('🌴 On holiday');
-    await anna.page.getByRole('combobox', { name: 'Goes away' }).selectOption('week');
+    await anna.page.getByRole('combobox', { name: 'Clear after' }).selectOption('week');
     await assertAccessible(anna.page, 'a status');
     await anna.page.getByRole('button', { name: 'Save' }).click();
     await anna.page.getByRole('button', { name: '🌴 On holiday' }).waitFor();
@@ -41,7 +41,7 @@ test('a status is set, seen in the profile by others, and privacy hides who is h
     await anna.page.getByRole('button', { name: /^Privacy/ }).click();
     await assertAccessible(anna.page, 'privacy');
     await sheet(anna.page)
-      .getByRole('group', { name: 'Who sees that you are here' })
+      .getByRole('group', { name: 'Who can see when you are online' })
       .getByRole('radio', { name: 'Nobody' })
       .click();
     await until(async () => (await tom.presence()).startsWith('Offline'), 'Tom sees her no more');
@@ -54,8 +54,8 @@ test('who may write is asked of the server, and blocked ones are let go', async 
     await raj.tab('Me').click();
     await raj.page.getByRole('button', { name: /^Privacy/ }).click();
     await sheet(raj.page)
-      .getByRole('group', { name: 'Who may start a chat with you' })
-      .getByRole('radio', { name: 'Nobody new' })
+      .getByRole('group', { name: 'Who can start a chat with you' })
+      .getByRole('radio', { name: 'Nobody' })
       .click();
     await raj.page.getByRole('button', { name: 'Back to the list' }).click();
 
@@ -71,13 +71,13 @@ test('who may write is asked of the server, and blocked ones are let go', async 
     await raj.page.locator('kith-widget .chat-face').click();
     await sheet(raj.page).getByRole('button', { name: 'Block' }).click();
     await raj.page.getByRole('alertdialog').getByRole('button', { name: 'Block' }).click();
-    await raj.page.getByText('You have blocked').waitFor();
+    await raj.page.getByText('You blocked').waitFor();
     await raj.back();
     await raj.tab('Me').click();
     await raj.page.getByRole('button', { name: /^Blocked/ }).click();
     await assertAccessible(raj.page, 'who is blocked');
     await raj.page.getByRole('button', { name: /^Unblock/ }).click();
-    await raj.page.getByText('Nobody is blocked').first().waitFor();
+    await raj.page.getByText('No blocked people').first().waitFor();
   });
 });
 
@@ -120,7 +120,7 @@ test('a second device is signed out, a copy is saved, and the account goes', asy
     await laptop.page.getByRole('button', { name: /^Your data/ }).click();
     await assertAccessible(laptop.page, 'the data');
     const saving = laptop.page.waitForEvent('download');
-    await laptop.page.getByRole('button', { name: 'Save a copy' }).click();
+    await laptop.page.getByRole('button', { name: 'Download' }).click();
     const copy = await readFile(await (await saving).path(), 'utf8');
     const lines = copy
       .trim()
@@ -130,8 +130,8 @@ test('a second device is signed out, a copy is saved, and the account goes', asy
     assert.ok(lines.some(line => line.type === 'message' && line.body === 'Soon I am gone'));
 
     await laptop.page.getByRole('checkbox', { name: /^Also delete/ }).click();
-    await laptop.page.getByRole('button', { name: 'Remove my account' }).click();
-    await laptop.page.getByRole('alertdialog').getByRole('button', { name: 'Remove my account' }).click();
+    await laptop.page.getByRole('button', { name: 'Delete my account' }).click();
+    await laptop.page.getByRole('alertdialog').getByRole('button', { name: 'Delete my account' }).click();
     await sofia.page.locator('kith-widget .pane-chat').getByText('Deleted user').first().waitFor();
     await until(async () => !(await sofia.texts()).includes('Soon I am gone'), 'the message is gone');
   });

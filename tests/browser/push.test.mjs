@@ -126,7 +126,7 @@ test('a member turns notices on, chooses, and turns them off; the server knows',
 
   await page.getByRole('switch', { name: 'Quiet hours' }).click();
   await page.getByLabel('From').fill('21:30');
-  await page.getByRole('switch', { name: 'Show what was written' }).click();
+  await page.getByRole('switch', { name: 'Show message text' }).click();
   await until(async () => {
     const { quiet, bodies } = await settings();
     return quiet?.from === 21 * 60 + 30 && quiet.to === 7 * 60 && bodies === false;
@@ -172,7 +172,7 @@ test('a click on a notice opens the chat on the page to which it led', async () 
 test('a browser that does not allow it is told of, and nothing is registered', async () => {
   const { context, page, here } = await member('mei', { allows: false });
   await here.click();
-  await page.getByText(/Your browser (did not allow it|blocks notifications)/).waitFor();
+  await page.getByText(/Your browser (blocked|blocks) notifications/).waitFor();
   assert.equal(await here.getAttribute('aria-checked'), 'false');
   assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 0);
   assertNoTrouble(context);

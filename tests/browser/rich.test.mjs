@@ -27,7 +27,7 @@ async function askPoll({ page }, question, choices, rules = []) {
   }
   for (const rule of rules) await page.getByRole('checkbox', { name: rule }).check();
   await assertAccessible(page, 'asking a poll');
-  await page.getByRole('button', { name: 'Post the poll' }).click();
+  await page.getByRole('button', { name: 'Post poll' }).click();
 }
 
 const choice = (widget, name) => widget.page.getByRole('button', { name, exact: true });
@@ -36,7 +36,7 @@ test('a poll is asked, voted in, and closed', async () => {
   await as(['anna', 'raj'], async (anna, raj) => {
     await anna.chatWith('Raj Patel');
     await raj.chatWith('Anna Lindqvist');
-    await askPoll(anna, 'Where do we meet?', ['At the lake', 'In town', 'At home'], [/^Several/]);
+    await askPoll(anna, 'Where do we meet?', ['At the lake', 'In town', 'At home'], [/^Allow multiple/]);
     await raj.sees('Where do we meet?');
     await choice(raj, 'At the lake 0 % 0 votes').click();
     await choice(raj, 'At the lake 100 % 1 vote').waitFor();
@@ -59,8 +59,8 @@ test('a poll is asked, voted in, and closed', async () => {
     await choice(raj, 'At the lake 50 % 1 vote').click();
     await choice(anna, 'In town 100 % 1 vote').waitFor();
 
-    await anna.act('Where do we meet?', 'Close the poll');
-    await anna.page.getByRole('alertdialog').getByRole('button', { name: 'Close the poll' }).click();
+    await anna.act('Where do we meet?', 'Close poll');
+    await anna.page.getByRole('alertdialog').getByRole('button', { name: 'Close poll' }).click();
     await raj.message('Where do we meet?').getByText('closed').waitFor();
     assert.equal(await choice(raj, 'In town 100 % 1 vote').getAttribute('aria-disabled'), 'true');
   });
@@ -103,9 +103,9 @@ test('a link leads to its message, and says so where one may not read it', async
     await raj.sees('Remember this one');
     await mei.page.goto(`${kith.url}/as/mei/${hash}`);
     await mei.page.reload();
-    await mei.page.getByRole('dialog', { name: 'This message cannot be shown' }).waitFor();
+    await mei.page.getByRole('dialog', { name: 'Message not available' }).waitFor();
     await assertAccessible(mei.page, 'a link that leads nowhere');
-    await mei.page.getByRole('button', { name: 'All right' }).click();
+    await mei.page.getByRole('button', { name: 'OK' }).click();
   });
 });
 
@@ -125,7 +125,7 @@ test('a thread hangs below a message of a room', async () => {
     await raj.sees('A new lake?');
 
     await raj.act('A new lake?', 'Reply in thread');
-    const field = widget => widget.page.getByRole('textbox', { name: 'Reply in the thread' });
+    const field = widget => widget.page.getByRole('textbox', { name: 'Reply in thread' });
     await field(raj).fill('Where is it?');
     await field(raj).press('Enter');
     await raj.sees('Where is it?');
@@ -139,7 +139,7 @@ test('a thread hangs below a message of a room', async () => {
     await field(anna).press('Enter');
     await raj.sees('Behind the hill');
     await raj.page.getByText('2 replies').waitFor();
-    await raj.page.getByRole('button', { name: 'Back to the room' }).click();
+    await raj.page.getByRole('button', { name: 'Back to room' }).click();
     await raj
       .message('A new lake?')
       .getByRole('button', { name: /2 replies/ })

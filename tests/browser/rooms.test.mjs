@@ -18,7 +18,7 @@ after(async () => {
 
 const as = (...asked) => asMembers(browser, kith, ...asked);
 
-async function createRoom(widget, name, kind = 'Open room', topic = '') {
+async function createRoom(widget, name, kind = 'Public room', topic = '') {
   await widget.tab('Rooms').click();
   await widget.page.getByRole('button', { name: 'Create a room' }).click();
   await widget.page.getByRole('textbox', { name: 'Name' }).fill(name);
@@ -46,7 +46,7 @@ async function withMember(widget, name, action) {
 
 test('a room is made, found in the directory, joined, and talked in', async () => {
   await as(['anna', 'raj', 'mei'], async (anna, raj, mei) => {
-    await createRoom(anna, 'Bike repairs', 'Open room', 'Chains, tubes and other troubles');
+    await createRoom(anna, 'Bike repairs', 'Public room', 'Chains, tubes and other troubles');
     await anna.say('Welcome, everybody!');
 
     await openRoom(raj, 'Bike repairs');
@@ -93,33 +93,33 @@ test('the owner keeps order: muted, frozen, slow, removed, banned', async () => 
     await ingrid.page.locator('kith-widget .room-head').click();
     await ingrid.page.locator('kith-widget .room-row', { hasText: 'Yusuf' }).waitFor();
     await assertAccessible(ingrid.page, 'the members of a room');
-    await withMember(ingrid, 'Yusuf', 'Mute here');
+    await withMember(ingrid, 'Yusuf', 'Mute in this room');
     await yusuf.page.getByText('You are muted in this room').waitFor();
     assert.equal(await yusuf.field.count(), 0);
-    await withMember(ingrid, 'Yusuf', 'Let write again');
+    await withMember(ingrid, 'Yusuf', 'Unmute');
     await yusuf.field.waitFor();
 
     await ingrid.page.getByRole('button', { name: 'Settings' }).click();
-    await ingrid.page.getByRole('switch', { name: 'Freeze' }).click();
-    await yusuf.page.getByText('This room is frozen').waitFor();
+    await ingrid.page.getByRole('switch', { name: 'Pause the room' }).click();
+    await yusuf.page.getByText('This room is paused').waitFor();
     await assertAccessible(ingrid.page, 'the settings of a room');
-    await ingrid.page.getByRole('switch', { name: 'Freeze' }).click();
+    await ingrid.page.getByRole('switch', { name: 'Pause the room' }).click();
     await yusuf.field.waitFor();
     await ingrid.page.getByRole('combobox', { name: 'Slow mode' }).selectOption('30');
     await yusuf.say('One in thirty seconds');
-    await yusuf.page.getByText(/Slow mode: \d+ seconds to go/).waitFor();
-    await ingrid.page.getByRole('button', { name: 'Back to the chat' }).click();
+    await yusuf.page.getByText(/Slow mode: wait \d+ seconds/).waitFor();
+    await ingrid.page.getByRole('button', { name: 'Back to chat' }).click();
 
     // What a member wrote the owner may delete.
-    await ingrid.page.getByRole('button', { name: 'Back to the chat' }).click();
+    await ingrid.page.getByRole('button', { name: 'Back to chat' }).click();
     await message(ingrid, 'I am here').press('Enter');
     await ingrid.page.getByRole('menuitem', { name: 'Delete' }).click();
     await ingrid.page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await yusuf.page.getByText('Message deleted').first().waitFor();
 
     await ingrid.page.locator('kith-widget .room-head').click();
-    await withMember(ingrid, 'Yusuf', 'Ban from the room');
-    await ingrid.page.getByRole('alertdialog').getByRole('button', { name: 'Ban from the room' }).click();
+    await withMember(ingrid, 'Yusuf', 'Ban from room');
+    await ingrid.page.getByRole('alertdialog').getByRole('button', { name: 'Ban from room' }).click();
     await yusuf.page
       .getByText(/banned from the room/)
       .first()
@@ -136,11 +136,11 @@ test('in a room of announcements members read; one leaves it, and it is gone fro
       await sofia.say('The gate stays open on Sunday');
       await openRoom(mei, 'Garden news');
       await mei.page.getByRole('button', { name: 'Join' }).click();
-      await mei.page.getByText('Only the owner and moderators write here.').waitFor();
+      await mei.page.getByText('Only the owner and moderators can write here.').waitFor();
       await assertAccessible(mei.page, 'a room of announcements on a phone');
       await mei.page.getByRole('button', { name: 'Actions for Garden news' }).last().click();
-      await mei.page.getByRole('menuitem', { name: 'Leave the room' }).click();
-      await mei.page.getByRole('alertdialog').getByRole('button', { name: 'Leave the room' }).click();
+      await mei.page.getByRole('menuitem', { name: 'Leave room' }).click();
+      await mei.page.getByRole('alertdialog').getByRole('button', { name: 'Leave room' }).click();
       await mei.page.getByRole('button', { name: 'Join' }).waitFor();
       await mei.back();
       await mei.tab('Chats').click();

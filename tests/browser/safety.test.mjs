@@ -36,7 +36,7 @@ test("a stranger's request waits without a sound, and is accepted", async () => 
   await as(['hamish', 'jonas'], async (hamish, jonas) => {
     await hamish.chatWith('Jonas');
     await hamish.say('Hello, is this about the shed?');
-    await hamish.page.getByText(/has not answered yet/).waitFor();
+    await hamish.page.getByText(/has not accepted yet/).waitFor();
     await hamish.say('see evil.com');
     await hamish.page
       .locator('kith-widget [data-message]', { hasText: 'evil.com' })
@@ -50,7 +50,7 @@ test("a stranger's request waits without a sound, and is accepted", async () => 
     await jonas.say('Yes, it is.');
     await hamish.sees('Yes, it is.');
     await until(
-      async () => (await hamish.page.getByText(/has not answered yet/).count()) === 0,
+      async () => (await hamish.page.getByText(/has not accepted yet/).count()) === 0,
       'they are known',
     );
   });
@@ -81,7 +81,7 @@ test('a report, a moderator, a ban', async () => {
     await card.locator('.is-reported', { hasText: 'You fool' }).waitFor();
     await assertAccessible(mei.page, "the moderators' queue");
     await card.getByRole('button', { name: 'Delete message' }).click();
-    await card.getByRole('button', { name: /^Act on Piotr/ }).click();
+    await card.getByRole('button', { name: /^Take action on Piotr/ }).click();
     await card.getByRole('combobox').first().selectOption('ban');
     await card.getByRole('combobox').last().selectOption('24');
     await card.getByRole('textbox').fill('Insults');
@@ -89,13 +89,13 @@ test('a report, a moderator, a ban', async () => {
     await card.getByRole('button', { name: 'Apply' }).click();
     await piotr.page.locator('kith-widget .banner', { hasText: 'Insults' }).waitFor();
     await assertAccessible(piotr.page, 'a ban');
-    await card.getByRole('button', { name: 'Take' }).click();
-    await queue.getByText('Nothing here').waitFor();
+    await card.getByRole('button', { name: 'Assign to me' }).click();
+    await queue.getByText('No reports').waitFor();
     await queue.getByRole('radio', { name: 'In progress' }).click();
     await queue.locator('.report', { hasText: 'Piotr' }).getByRole('button', { name: 'Close' }).click();
     await queue.locator('.report-act').getByRole('textbox').fill('Banned for a day');
     await queue.locator('.report-act').getByRole('button', { name: 'Close' }).click();
-    await queue.getByRole('radio', { name: 'Record' }).click();
+    await queue.getByRole('radio', { name: 'Log' }).click();
     await queue
       .getByText(/banned/)
       .first()
@@ -124,13 +124,13 @@ test('a warning and a mute are told, on a phone too', async () => {
         await act({ act: 'warn', user: 'chloe', reason: 'Please be kind' });
         await chloe.page.getByText('Please be kind').waitFor();
         await assertAccessible(chloe.page, 'a warning');
-        await chloe.page.getByRole('button', { name: 'Understood' }).click();
+        await chloe.page.getByRole('button', { name: 'OK' }).click();
         await chloe.page.getByText('Please be kind').waitFor({ state: 'detached' });
         await act({ act: 'mute', user: 'chloe', until: Date.now() + 3_600_000, reason: 'Enough' });
-        await chloe.page.getByText(/has muted you until/).waitFor();
+        await chloe.page.getByText(/muted you until/).waitFor();
         await assertAccessible(chloe.page, 'a mute');
         await act({ act: 'unmute', user: 'chloe' });
-        await chloe.page.getByText(/has muted you until/).waitFor({ state: 'detached' });
+        await chloe.page.getByText(/muted you until/).waitFor({ state: 'detached' });
       });
     },
     PHONE,

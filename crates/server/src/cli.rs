@@ -43,33 +43,33 @@ pub(crate) enum Command {
     /// Add, list, change and remove sites. A running node sees the change within a second.
     #[command(subcommand)]
     Site(SiteCommand),
-    /// Look at the users of a site; ban and unban them.
+    /// List, show, ban and unban the users of a site.
     #[command(subcommand)]
     User(UserCommand),
-    /// Add, list and remove the stickers that the members of a site may send. A running node has them at once.
+    /// Add, list and remove the stickers of a site. A running node uses them at once.
     #[command(subcommand)]
     Sticker(StickerCommand),
-    /// Put the members of an existing community in, and who is whose contact. Stop the node first.
+    /// Import members and contacts of an existing community. Stop the node first.
     ///
     /// Example: kith import --site garden members.jsonl --data /var/lib/kith
     ///
     /// Each line of the file is a JSON object: {"user":"ann","name":"Ann","avatar":"https://…"}, or
-    /// {"contacts":["ann","ben"]} for two who know each other. A second import changes only what differs.
+    /// {"contacts":["ann","ben"]} for two users who are contacts. A second import changes only what differs.
     #[command(verbatim_doc_comment)]
     Import(ImportArgs),
-    /// Copy the database to a file, while the node runs.
+    /// Back up the database to a file while the node runs.
     ///
     /// Example: kith backup /var/backups/kith-$(date +%F).db
     #[command(verbatim_doc_comment)]
     Backup(BackupArgs),
-    /// Put a copy in the place of the database. Stop the node first.
+    /// Replace the database by a backup. Stop the node first.
     ///
     /// Example: kith restore /var/backups/kith-2026-11-21.db --data /var/lib/kith
     ///
-    /// Clients begin afresh with what the copy has: it gets a new epoch, so that nobody takes for seen what it lacks.
+    /// The restored database gets a new epoch, so all clients reload their history.
     #[command(verbatim_doc_comment)]
     Restore(RestoreArgs),
-    /// Print a signed token (JWT) for trying things out, and nothing else.
+    /// Print a signed token (JWT) for testing.
     ///
     /// Example: kith token --site demo --user anna --name "Anna" --ttl 1h
     ///
@@ -79,14 +79,14 @@ pub(crate) enum Command {
     /// Measure a node with many simulated members.
     #[command(subcommand)]
     Load(LoadCommand),
-    /// Check the settings, or show each with its value and where that comes from.
+    /// Check the settings, or show each setting with its value and source.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Look for what would limit or break a node on this machine, and say how to mend it.
+    /// Find problems and limits of this machine, and print how to fix them.
     ///
     /// Example: kith doctor --connections 100000
     ///
-    /// Exit code 1 where something fails. A node that runs is looked at as it runs, with its own limits.
+    /// Exits with code 1 if a check fails. Checks a running node with the limits of its process.
     #[command(verbatim_doc_comment)]
     Doctor(DoctorArgs),
     /// Write a man page for kith and one for each of its commands into a directory.
@@ -133,7 +133,7 @@ pub(crate) struct NodeFlags {
     /// Most connections at a time [default: as many as descriptors allow].
     #[arg(long, value_name = "N")]
     pub max_connections: Option<u32>,
-    /// Answer /metrics to everybody, not only to this machine.
+    /// Answer /metrics to any address, not only to this machine.
     #[arg(long)]
     pub metrics_public: bool,
     /// Open a plain WebSocket echo at /v1/echo, for conformance suites.
@@ -213,22 +213,22 @@ pub(crate) enum SiteCommand {
     /// `kith site show garden` has all settings with their values; `requests=null` brings the defaults back.
     #[command(verbatim_doc_comment)]
     Set(SiteSet),
-    /// For a time new members cannot write first or in rooms; it ends by itself.
+    /// Turn raid mode on or off: new members cannot start chats or write in rooms. Ends automatically.
     ///
     /// Example: kith site raid garden --for 30m
     #[command(verbatim_doc_comment)]
     Raid(SiteRaid),
-    /// What the filters of the site would do with a text.
+    /// Test a text against the filters of the site.
     ///
     /// Example: kith site test-filter garden "cheap pills at www.pills.example"
     #[command(verbatim_doc_comment)]
     TestFilter(SiteTestFilter),
-    /// Make a new secret; the old one stays valid for a while, so that nobody is sent away.
+    /// Create a new secret; the old one stays valid for the overlap time.
     ///
     /// Example: kith site rotate-secret garden --overlap 24h
     #[command(verbatim_doc_comment)]
     RotateSecret(SiteRotate),
-    /// Remove a site with all its users and messages, for good.
+    /// Delete a site with all its users and messages. This cannot be undone.
     Remove(SiteRemove),
 }
 
@@ -257,7 +257,7 @@ pub(crate) struct SiteAdd {
     /// Who sees whom.
     #[arg(long, value_enum, default_value = "open")]
     pub mode: SiteMode,
-    /// Let visitors without an account in.
+    /// Allow visitors without an account (guests).
     #[arg(long)]
     pub guests: bool,
     /// Origin whose pages may connect, as in https://garden.example; may be given several times; * allows any.
@@ -272,9 +272,9 @@ pub(crate) struct SiteAdd {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SiteMode {
-    /// All members see each other and may write to each other.
+    /// All members can see and message each other.
     Open,
-    /// Only contacts do.
+    /// Only contacts can see and message each other.
     Contacts,
 }
 
@@ -300,7 +300,7 @@ pub(crate) struct SiteRaid {
     pub key: String,
     #[arg(long = "for", default_value = "30m", value_name = "SPAN")]
     pub time: Span,
-    /// It is over.
+    /// Turn raid mode off now.
     #[arg(long)]
     pub end: bool,
     #[command(flatten)]
@@ -328,7 +328,7 @@ pub(crate) struct SiteRotate {
 #[derive(Debug, Args)]
 pub(crate) struct SiteRemove {
     pub key: String,
-    /// Yes, with all its users and messages.
+    /// Confirm: delete all users and messages of the site.
     #[arg(long)]
     pub yes: bool,
     #[command(flatten)]
@@ -364,8 +364,8 @@ pub(crate) enum StickerCommand {
     ///
     /// Example: kith sticker add --site garden --set Bees wave.png="👋 Hello" thanks.png
     ///
-    /// What stands behind = is what the sticker says, to screen readers, in mails and in the search; without it, the file's name is.
-    /// A picture is made anew, still, with its longest side at most 480 pixels. A site has at most 200 stickers.
+    /// The text after = describes the sticker for screen readers, emails and search; default: the file name.
+    /// Pictures are re-encoded without animation, at most 480 pixels wide or high. A site has at most 200 stickers.
     #[command(verbatim_doc_comment)]
     Add(StickerAdd),
     /// All stickers of a site.
@@ -427,14 +427,14 @@ pub(crate) enum UserCommand {
     /// Example: kith user ban --site garden tom --for 7d --reason "Insults"
     #[command(verbatim_doc_comment)]
     Ban(UserBan),
-    /// Take a ban back.
+    /// Unban a user.
     Unban(UserOne),
-    /// Erase a user for good: name, picture, contacts, rooms, and what they have written.
+    /// Erase a user: name, picture, contacts, room memberships and messages. This cannot be undone.
     ///
     /// Example: kith user erase --site garden tom --keep-messages
     #[command(verbatim_doc_comment)]
     Erase(UserErase),
-    /// A guest goes on under the id of an account that nobody has used yet.
+    /// Turn a guest into a member: the guest's data moves to an account that has not been used yet.
     ///
     /// Example: kith user merge --site garden guest-k3x7 anna
     #[command(verbatim_doc_comment)]

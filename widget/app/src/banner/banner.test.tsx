@@ -30,7 +30,7 @@ test('a blink of the network is not shown, a lost connection is, and its return 
 
   change(drawing, { state: 'offline', shared: false });
   later(drawing, 2_000);
-  expect(drawing.text()).toContain('No connection');
+  expect(drawing.text()).toContain('You are offline');
   change(drawing, { state: 'online', shared: false });
   later(drawing, 1);
   expect(drawing.text()).toBe('');

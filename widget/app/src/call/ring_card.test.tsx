@@ -26,9 +26,9 @@ test('it says who calls and how, and has an answer for each', () => {
   const { drawing, deeds } = card();
   expect(drawing.find('.call-card').getAttribute('aria-label')).toBe('Léa Okafor is calling with video');
   drawing.button('Accept with video').click();
-  drawing.button('Accept with voice').click();
+  drawing.button('Accept audio only').click();
   drawing.button('Decline').click();
-  drawing.button('Decline and write a message').click();
+  drawing.button('Decline and send a message').click();
   expect(deeds.accept.mock.calls).toEqual([['video'], ['audio']]);
   expect([deeds.decline.mock.calls.length, deeds.write.mock.calls.length]).toEqual([1, 1]);
 });
@@ -36,7 +36,7 @@ test('it says who calls and how, and has an answer for each', () => {
 test('who is called by voice answers by voice', () => {
   const { drawing } = card({ media: 'audio' });
   expect(() => drawing.button('Accept with video')).toThrow();
-  expect(drawing.find('.call-yes').getAttribute('aria-label')).toBe('Accept with voice');
+  expect(drawing.find('.call-yes').getAttribute('aria-label')).toBe('Accept audio only');
 });
 
 test('Escape ends the sound, not the call', () => {
@@ -54,7 +54,7 @@ test('a stranger to whom one would show one’s address is named', () => {
 
 test('while it rings one reads why the microphone was not to be had, and tries again', () => {
   const { drawing, deeds } = card({ problem: { of: 'mic', why: 'denied' } });
-  expect(drawing.find('.call-trouble').textContent).toContain('does not let this page use the microphone');
+  expect(drawing.find('.call-trouble').textContent).toContain('blocks the microphone on this page');
   drawing.button('Try again').click();
   drawing.button('Close').click();
   expect([deeds.accept.mock.calls, deeds.dismiss.mock.calls.length]).toEqual([[['audio']], 1]);

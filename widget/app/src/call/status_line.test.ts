@@ -15,11 +15,9 @@ test('what is in the way is said, and nothing where all is well', () => {
   const says = (more: Partial<Shown>) => trouble(shown(more), 'Tom', words());
   expect(says({ stage: 'calling' })).toBe('Calling…');
   expect(says({ connected: false })).toBe('Connecting…');
-  expect(says({ connected: false, quality: { loss: 0, kbits: 1, weak: false } })).toBe(
-    'Looking for another way…',
-  );
-  expect(says({ connected: true, holding: true })).toBe('On hold: neither hears the other');
-  expect(says({ connected: true, away: true })).toBe('Tom has lost the connection, please wait…');
+  expect(says({ connected: false, quality: { loss: 0, kbits: 1, weak: false } })).toBe('Reconnecting…');
+  expect(says({ connected: true, holding: true })).toBe('On hold');
+  expect(says({ connected: true, away: true })).toBe('Tom lost the connection. Reconnecting…');
   expect(says({ connected: true, theirs: { ...told, mic: false } })).toBe('Tom is muted');
   expect(says({ connected: true, theirs: { ...told, weak: true } })).toBe('Weak network: Tom’s video is off');
   expect(says({ connected: true, theirs: told })).toBeUndefined();

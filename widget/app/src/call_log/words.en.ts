@@ -7,7 +7,7 @@ export const en = () => ({
   callLine: {
     audio: {
       ended: (time: string) => `Audio call, ${time}`,
-      lost: (time: string) => `Audio call, ${time}, then the connection was lost`,
+      lost: (time: string) => `Audio call, ${time}, connection lost`,
       notAnswered: 'Audio call: no answer',
       declined: 'Audio call: declined',
       youDeclined: 'Audio call: you declined',
@@ -16,7 +16,7 @@ export const en = () => ({
     },
     video: {
       ended: (time: string) => `Video call, ${time}`,
-      lost: (time: string) => `Video call, ${time}, then the connection was lost`,
+      lost: (time: string) => `Video call, ${time}, connection lost`,
       notAnswered: 'Video call: no answer',
       declined: 'Video call: declined',
       youDeclined: 'Video call: you declined',
@@ -27,10 +27,10 @@ export const en = () => ({
   callBack: 'Call back',
   callOnceMore: 'Call again',
   callsTitle: 'Calls',
-  hideAddress: 'Hide my network address',
-  hideAddressHint: 'Calls go through the server’s relay, never directly',
+  hideAddress: 'Hide my IP address',
+  hideAddressHint: 'Calls always use the server’s relay',
   checkCalls: 'Check microphone, camera and network',
-  checkCallsHint: 'Before a call, or when one did not work',
+  checkCallsHint: 'Test your setup before a call',
 });
 
 export type CallLogWords = ReturnType<typeof en>;

@@ -41,5 +41,5 @@ test('a stranger can be asked, and who was asked is told', () => {
   const drawing = banner('none');
   drawing.do(() => drawing.button('Add to contacts').click());
   expect(drawing.client.calls).toEqual(['request u1']);
-  expect(banner('request_sent').text()).toContain('You have asked Tom Costa');
+  expect(banner('request_sent').text()).toContain('You sent Tom Costa a contact request');
 });

@@ -52,10 +52,10 @@ test('a right click or long press opens what can be done with it', async () => {
     'Unpin',
     'Mute for 1 hour',
     'Mute for 8 hours',
-    'Mute for good',
+    'Mute until I turn it back on',
     'Archive',
   ]);
-  for (const name of ['Mark as read', 'Mute for good', 'Archive']) {
+  for (const name of ['Mark as read', 'Mute until I turn it back on', 'Archive']) {
     drawing.do(() => items.find(item => item.text === name)?.run());
   }
   expect(drawing.client.calls).toEqual([
@@ -84,5 +84,5 @@ test('a change that does not work is said', async () => {
   drawing.do(() => items.find(item => item.text === 'Unpin')?.run());
   await Promise.resolve();
   await Promise.resolve();
-  expect(drawing.said).toEqual(['That did not work.']);
+  expect(drawing.said).toEqual(['Something went wrong. Try again.']);
 });

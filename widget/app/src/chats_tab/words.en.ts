@@ -1,24 +1,24 @@
 /** English. */
 
 export const en = () => ({
-  pin: 'Pin to the top',
+  pin: 'Pin to top',
   unpin: 'Unpin',
   muteHour: 'Mute for 1 hour',
   muteEight: 'Mute for 8 hours',
-  muteForGood: 'Mute for good',
+  muteForGood: 'Mute until I turn it back on',
   unmute: 'Unmute',
   archive: 'Archive',
-  unarchive: 'Move back to chats',
+  unarchive: 'Unarchive',
   markRead: 'Mark as read',
   markUnread: 'Mark as unread',
-  tooManyPinned: 'You have pinned as many chats as you may. Unpin one first.',
+  tooManyPinned: 'You have reached the maximum number of pinned chats. Unpin one first.',
   searchHere: 'Search in this chat',
-  noMentions: 'Nobody has mentioned you',
-  noMentionsHint: 'Messages with @ and your name show up here until you read them.',
+  noMentions: 'No mentions',
+  noMentionsHint: 'Unread messages that mention you appear here.',
   noUnread: 'You are all caught up',
-  noUnreadHint: 'New messages will show up here.',
-  noArchived: 'Nothing archived',
-  noArchivedHint: 'Archived chats rest here until something new arrives.',
+  noUnreadHint: 'New messages appear here.',
+  noArchived: 'No archived chats',
+  noArchivedHint: 'Archived chats stay here until a new message arrives.',
 });
 
 export type ChatWords = ReturnType<typeof en>;

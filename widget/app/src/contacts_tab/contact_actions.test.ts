@@ -28,7 +28,7 @@ const names = (user: string, state: ContactState) =>
 
 test('each state offers what leads out of it', () => {
   expect(names('u1', 'none')).toEqual(['Message', 'Profile', 'Add to contacts', 'Block', 'Report']);
-  expect(names('u1', 'request_sent')).toEqual(['Message', 'Profile', 'Take back request', 'Block', 'Report']);
+  expect(names('u1', 'request_sent')).toEqual(['Message', 'Profile', 'Cancel request', 'Block', 'Report']);
   expect(names('u1', 'request_received')).toEqual(['Message', 'Profile', 'Accept', 'Block', 'Report']);
   expect(names('u2', 'contact')).toEqual([
     'Message',

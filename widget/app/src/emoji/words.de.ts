@@ -8,6 +8,7 @@ export const de = (): EmojiWords => ({
   skinTone: 'Hautfarbe',
   recentEmoji: 'Zuletzt benutzt',
   noEmoji: query => `Kein Emoji für „${query}“`,
+  emojiCategories: 'Kategorien',
   emojiGroups: {
     faces: 'Gesichter',
     people: 'Leute und Gesten',

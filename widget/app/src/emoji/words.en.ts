@@ -4,8 +4,9 @@ export const en = () => ({
   stickers: 'Stickers',
   searchEmoji: 'Search emoji',
   skinTone: 'Skin tone',
-  recentEmoji: 'Used recently',
+  recentEmoji: 'Recently used',
   noEmoji: (query: string) => `No emoji for “${query}”`,
+  emojiCategories: 'Categories',
   emojiGroups: {
     faces: 'Faces',
     people: 'People and gestures',

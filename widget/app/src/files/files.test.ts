@@ -45,10 +45,10 @@ test('sizes and reasons are words', () => {
     '48 kB',
     '104.9 MB',
   ]);
-  expect(whyNot('file_too_large', words, 5_000_000)).toBe('Too large: 5 MB at most');
-  expect(whyNot('first_contact', words, 0)).toBe('You can send files once they have answered you');
-  expect(whyNot('internal', words, 0)).toBe('This did not work');
-  expect(whyNot('toString' as 'internal', words, 0)).toBe('This did not work');
+  expect(whyNot('file_too_large', words, 5_000_000)).toBe('File too large (maximum 5 MB)');
+  expect(whyNot('first_contact', words, 0)).toBe('You can send files after they accept your request');
+  expect(whyNot('internal', words, 0)).toBe('Upload failed');
+  expect(whyNot('toString' as 'internal', words, 0)).toBe('Upload failed');
 });
 
 test('a link knows its end', () => {

@@ -38,12 +38,12 @@ const shows = (drawing: Drawing, text: string) => vi.waitFor(() => expect(drawin
 test('the card says into what, by whom, and until when; joining opens the room', async () => {
   const { drawing, done } = card(INVITED);
   await shows(drawing, 'Committee');
-  for (const text of ['Private room', '5 members', 'The five of us', 'Kwame Weber invites you', '13 March'])
+  for (const text of ['Private room', '5 members', 'The five of us', 'Kwame Weber invited you', '13 March'])
     expect(drawing.text()).toContain(text);
   drawing.do(() => drawing.button('Join').click());
   await vi.waitFor(() => expect(drawing.opened).toEqual([room('r5')]));
   expect(done).toHaveBeenCalledOnce();
-  expect(drawing.said).toEqual(['You are a member']);
+  expect(drawing.said).toEqual(['You joined the room']);
   expect(drawing.client.calls).toEqual([`look at ${CODE}`, `join by ${CODE}`]);
 });
 
@@ -66,10 +66,10 @@ test('who is a member already is led to the room', async () => {
 
 test('an invitation that holds no longer says whom to ask, and so does what is no code', async () => {
   const { drawing } = card('bad_invitation');
-  await shows(drawing, 'This invitation holds no longer');
-  expect(drawing.text()).toContain('Ask whoever gave you the link');
+  await shows(drawing, 'This invitation is no longer valid');
+  expect(drawing.text()).toContain('Ask for a new link');
   const none = card(INVITED, `${INVITES}short`).drawing;
-  await shows(none, 'This invitation holds no longer');
+  await shows(none, 'This invitation is no longer valid');
   expect(none.client.calls).toEqual([]);
 });
 
@@ -83,14 +83,14 @@ test('what is refused is said, and what ends meanwhile has ended', async () => {
   expect(drawing.text()).toContain('Committee');
   drawing.client.invited = 'bad_invitation';
   drawing.do(() => drawing.button('Join').click());
-  await shows(drawing, 'This invitation holds no longer');
+  await shows(drawing, 'This invitation is no longer valid');
   expect(drawing.text()).not.toContain('Committee');
 });
 
 test('who is not signed in is told to, and who has no connection to come again', async () => {
   for (const [code, text] of [
-    ['no_guests', 'Sign in on this site, and the invitation opens by itself.'],
-    [undefined, 'There is no connection'],
+    ['no_guests', 'Sign in to this site to open the invitation.'],
+    [undefined, 'You are offline'],
   ] as const) {
     const drawing = new Drawing();
     drawing.client.state = { state: 'stopped', shared: false, ...(code && { code }) };
@@ -107,7 +107,7 @@ test('who signs in without leaving the page sees the invitation', async () => {
   drawing.client.invited = INVITED;
   drawing.client.state = { state: 'stopped', shared: false, code: 'no_guests' };
   drawing.draw(<InvitationCard hash={HASH} onDone={vi.fn()} />);
-  await shows(drawing, 'Sign in on this site');
+  await shows(drawing, 'Sign in to this site');
   drawing.do(() => {
     drawing.client.state = { state: 'online', transport: 'websocket', shared: false };
     drawing.client.change('status');
@@ -134,18 +134,18 @@ function choose(drawing: Drawing, at: number, value: string) {
 
 test('a link is made for a week and for all, or as one likes; its address is at hand', async () => {
   const drawing = links();
-  await shows(drawing, '3 of 10 have come by it');
-  drawing.do(() => drawing.button('Make a link').click());
-  await shows(drawing, 'nobody has come by it yet');
+  await shows(drawing, '3 of 10 joined');
+  drawing.do(() => drawing.button('Create link').click());
+  await shows(drawing, 'not used yet');
   expect(drawing.client.calls).toEqual([`make link ${ROOM} 168`]);
-  expect(drawing.said).toEqual(['The link is made. It holds from now on.']);
-  expect(document.activeElement).toBe(drawing.button('Copy the link'));
+  expect(drawing.said).toEqual(['Link created.']);
+  expect(document.activeElement).toBe(drawing.button('Copy link'));
   const [made, old] = Array.from(drawing.root.querySelectorAll('input'), one => one.value);
   expect(made).toBe(`${location.href.split('#')[0]}${INVITES}${drawing.client.links[0]?.code}`);
   expect(old).toContain(HASH);
   choose(drawing, 0, '1');
   choose(drawing, 1, '100');
-  drawing.do(() => drawing.button('Make a link').click());
+  drawing.do(() => drawing.button('Create link').click());
   await vi.waitFor(() => expect(drawing.client.calls.at(-1)).toBe(`make link ${ROOM} 24 100`));
 });
 
@@ -154,8 +154,8 @@ test('it is copied, and where the browser does not let one, it is selected', asy
   const clipboard = { writeText: async (text: string) => void written.push(text) };
   vi.stubGlobal('navigator', { clipboard });
   const drawing = links();
-  await shows(drawing, 'By Kwame');
-  drawing.do(() => drawing.button('Copy the link').click());
+  await shows(drawing, 'Created by Kwame');
+  drawing.do(() => drawing.button('Copy link').click());
   await vi.waitFor(() => expect(drawing.said).toEqual(['Link copied']));
   expect(written[0]).toContain(HASH);
   expect(drawing.button('Link copied')).toBeDefined();
@@ -170,31 +170,31 @@ test('it is shared where the browser can', async () => {
   const shared: ShareData[] = [];
   vi.stubGlobal('navigator', { share: async (what: ShareData) => void shared.push(what) });
   const drawing = links();
-  await shows(drawing, 'By Kwame');
-  drawing.do(() => drawing.button('Share the link').click());
+  await shows(drawing, 'Created by Kwame');
+  drawing.do(() => drawing.button('Share link').click());
   expect(shared).toMatchObject([{ title: 'Bikers', url: expect.stringContaining(HASH) }]);
 });
 
 test('taking one back is asked first, and leaves the focus where something is', async () => {
   const drawing = links();
-  await shows(drawing, 'By Kwame');
-  drawing.do(() => drawing.button('Take back').click());
-  expect(drawing.question?.title).toBe('Take this link back?');
+  await shows(drawing, 'Created by Kwame');
+  drawing.do(() => drawing.button('Revoke').click());
+  expect(drawing.question?.title).toBe('Revoke this link?');
   expect(drawing.client.calls).toEqual([]);
   drawing.do(() => drawing.question?.onYes());
-  await shows(drawing, 'There is no link yet.');
+  await shows(drawing, 'No active links.');
   expect(drawing.client.calls).toEqual([`take back ${ROOM} ${CODE}`]);
-  expect(document.activeElement?.textContent).toBe('Links that hold');
+  expect(document.activeElement?.textContent).toBe('Active links');
 });
 
 test('why no link is made is said', async () => {
   for (const [code, text] of [
-    ['too_many_invitations', 'This room has as many links as it may. Take one back first.'],
-    ['not_allowed', 'Here only owners and moderators make links.'],
+    ['too_many_invitations', 'This room has reached the maximum number of links. Revoke one first.'],
+    ['not_allowed', 'Only owners and moderators can create links here.'],
   ] as const) {
     const drawing = links(code);
-    await shows(drawing, 'By Kwame');
-    drawing.do(() => drawing.button('Make a link').click());
+    await shows(drawing, 'Created by Kwame');
+    drawing.do(() => drawing.button('Create link').click());
     await shows(drawing, text);
   }
 });

@@ -76,9 +76,9 @@ export function RoomLinks({ conversation }: { conversation: Conversation }) {
   };
   const takeBack = ({ code }: Link) =>
     confirm({
-      title: words.linkTakeBackAsk,
-      text: words.linkTakeBackExplain,
-      action: words.linkTakeBack,
+      title: words.linkRevokeAsk,
+      text: words.linkRevokeExplain,
+      action: words.linkRevoke,
       onYes: () =>
         client
           .invitations()
@@ -86,7 +86,7 @@ export function RoomLinks({ conversation }: { conversation: Conversation }) {
           .then(left => {
             setLinks(left);
             setFailed(undefined);
-            announce(words.linkTakenBack);
+            announce(words.linkRevoked);
             // What had the focus is gone.
             title.current?.focus();
           }, fail),
@@ -104,7 +104,7 @@ export function RoomLinks({ conversation }: { conversation: Conversation }) {
         <p class="invitation-hint">{words.linkHint}</p>
         <div class="invitation-bounds">
           <label>
-            {words.linkHolds}
+            {words.linkExpiresAfter}
             <select value={String(days)} onChange={event => setDays(Number(event.currentTarget.value))}>
               {DAYS.map(one => (
                 <option key={one} value={String(one)} selected={one === days}>
@@ -136,7 +136,7 @@ export function RoomLinks({ conversation }: { conversation: Conversation }) {
         </div>
       </form>
       <h3 ref={title} class="section-title" tabIndex={-1}>
-        {words.linksThatHold}
+        {words.activeLinks}
       </h3>
       {links === undefined ? (
         <Skeleton />
@@ -237,7 +237,7 @@ function StandingLink({ link: { code, by, until, uses, used }, room, isNew, onTa
         {about.join(' · ')}
       </p>
       <button type="button" class="button" aria-describedby={id} onClick={onTakeBack}>
-        {words.linkTakeBack}
+        {words.linkRevoke}
       </button>
     </li>
   );

@@ -78,7 +78,7 @@ test('each state of an own message is told in words', () => {
   for (const [state, words] of [
     ['sending', 'Sending'],
     ['sent', 'Sent'],
-    ['received', 'Received'],
+    ['received', 'Delivered'],
     ['read', 'Read'],
     ['failed', 'Not sent'],
   ] as const) {
@@ -89,7 +89,7 @@ test('each state of an own message is told in words', () => {
 
 test('a message that failed says why, and is tried again with the same id', async () => {
   const { drawing } = drawn({ id: 'm-7', mine: true, state: 'failed', code: 'not_allowed' });
-  expect(drawing.text()).toContain('You cannot write to this person.');
+  expect(drawing.text()).toContain('You cannot message this person.');
   drawing.do(() => drawing.button('Retry').click());
   drawing.do(() => drawing.button('Discard').click());
   expect(drawing.client.calls).toEqual(['retry m-7', 'discard m-7']);
@@ -138,7 +138,7 @@ test('what can be done depends on whose it is', async () => {
     'Copy text',
     'Copy link',
     'Forward',
-    'Pin for all',
+    'Pin for everyone',
     'Delete',
     'Report',
   ]);

@@ -36,8 +36,8 @@ test('nothing is on until the member turns it on, and then there is more to choo
   const { drawing, click, isOn } = await drawn();
   expect([isOn(HERE), drawing.text().includes('Quiet hours')]).toEqual(['false', false]);
   await click(HERE);
-  expect([isOn(HERE), isOn('Show what was written'), isOn('Quiet hours')]).toEqual(['true', 'true', 'false']);
-  await click('Show what was written');
+  expect([isOn(HERE), isOn('Show message text'), isOn('Quiet hours')]).toEqual(['true', 'true', 'false']);
+  await click('Show message text');
   expect(drawing.client.notifying.bodies).toBe(false);
   await click(HERE);
   expect(isOn(HERE)).toBe('false');
@@ -76,7 +76,7 @@ test('why it did not work is said, and it can be tried again', async () => {
     push.failing = 'worker';
   });
   await click(HERE);
-  expect(drawing.find('[role=alert]').textContent).toBe('This site is not set up for notifications yet.');
+  expect(drawing.find('[role=alert]').textContent).toBe('Notifications are not set up on this site yet.');
   expect(isOn(HERE)).toBe('false');
   drawing.push.failing = undefined;
   await click(HERE);

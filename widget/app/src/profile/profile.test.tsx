@@ -115,18 +115,18 @@ test('devices are listed, and one is signed out', async () => {
   await vi.waitFor(() => expect(drawing.text()).toContain('Firefox on Linux'));
   expect(drawing.text()).toContain('This device');
   drawing.do(() => drawing.button('Sign out of Safari on iPhone').click());
-  await vi.waitFor(() => expect(drawing.said).toEqual(['The device is signed out']));
+  await vi.waitFor(() => expect(drawing.said).toEqual(['Device signed out']));
   expect(drawing.text()).not.toContain('Safari');
 });
 
 test('an account is removed after a question, where the site lets one', () => {
   const drawing = new Drawing();
   drawing.draw(<DataSheet mayRemove={false} onClose={nothing} />);
-  expect(drawing.text()).not.toContain('Remove my account');
+  expect(drawing.text()).not.toContain('Delete my account');
   drawing.draw(<DataSheet mayRemove onClose={nothing} />);
   drawing.do(() => drawing.find<HTMLInputElement>('[type=checkbox]').click());
-  drawing.do(() => drawing.button('Remove my account').click());
-  expect(drawing.question?.text).toContain('deleted for all');
+  drawing.do(() => drawing.button('Delete my account').click());
+  expect(drawing.question?.text).toContain('deleted for everyone');
   drawing.question?.onYes();
   expect(drawing.client.calls.at(-1)).toBe('{"t":"remove_account","messages":true}');
 });
@@ -135,10 +135,10 @@ test('who is blocked is listed, and let go', () => {
   const drawing = new Drawing();
   const user = drawing.client.contacts().contacts.find(one => one.state === 'contact')?.user ?? '';
   drawing.draw(<BlockedSheet onClose={nothing} />);
-  expect(drawing.text()).toContain('Nobody is blocked');
+  expect(drawing.text()).toContain('No blocked people');
   drawing.do(() => void drawing.client.changeContact('block', user));
   const { name } = drawing.client.person(user);
   expect(drawing.text()).toContain(name);
   drawing.do(() => drawing.button(`Unblock ${name}`).click());
-  expect(drawing.text()).toContain('Nobody is blocked');
+  expect(drawing.text()).toContain('No blocked people');
 });

@@ -45,7 +45,7 @@ test('a press votes, and once more takes it back', async () => {
 
 test('of several choices a press adds one', async () => {
   const drawing = drawn({ multiple: true, anonymous: true });
-  expect(drawing.find('.poll-note').textContent).toBe('4 people have voted · several choices · anonymous');
+  expect(drawing.find('.poll-note').textContent).toBe('4 people voted · multiple answers · anonymous');
   drawing.do(() => drawing.button('Lake 25 % 1 vote').click());
   await vi.waitFor(() => expect(drawing.client.calls).toContain(`vote ${KEY} 4 1,0`));
 });
@@ -65,7 +65,7 @@ test('a poll is asked with what was written', async () => {
   const closed = vi.fn();
   drawing.draw(<PollForm conversation={KEY} onClose={closed} />);
   const [first, second] = drawing.root.querySelectorAll<HTMLInputElement>('.poll-line input');
-  const post = drawing.button('Post the poll') as HTMLButtonElement;
+  const post = drawing.button('Post poll') as HTMLButtonElement;
   expect(post.disabled).toBe(true);
   drawing.type(drawing.find<HTMLTextAreaElement>('textarea'), 'Where?');
   drawing.type(first as HTMLInputElement, 'Lake');

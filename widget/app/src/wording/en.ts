@@ -34,13 +34,13 @@ export const en = (plural: Plural) => ({
   actionsFor: (name: string) => `Actions for ${name}`,
 
   noChats: 'No chats yet',
-  noChatsHint: 'Say hello to somebody who is here now.',
+  noChatsHint: 'Start a chat with somebody who is online now.',
   findPeople: 'Find people',
 
   clearSearch: 'Clear search',
   message: 'Message',
   loading: 'Loading…',
-  loadFailed: 'That could not be loaded.',
+  loadFailed: 'Could not load this.',
   tryAgain: 'Try again',
 
   online: 'Online',
@@ -57,7 +57,7 @@ export const en = (plural: Plural) => ({
       : names.length === 2
         ? `${names[0]} and ${names[1]} are typing`
         : 'Several people are typing',
-  everybody: 'everybody',
+  everybody: 'everyone',
   startOfRoom: (name: string) => `This is the start of ${name}.`,
 
   messagesWith: (name: string) => `Messages with ${name}`,
@@ -72,7 +72,7 @@ export const en = (plural: Plural) => ({
   queued: 'Waiting for connection',
   sending: 'Sending',
   sent: 'Sent',
-  received: 'Received',
+  received: 'Delivered',
   read: 'Read',
   failed: 'Not sent',
   retry: 'Retry',
@@ -90,16 +90,16 @@ export const en = (plural: Plural) => ({
   editedAt: (when: string) => `Edited ${when}`,
   deletedMessage: 'Message deleted',
   showOriginal: 'Show the original message',
-  notFound: 'That message is too far back.',
+  notFound: 'This message could not be found.',
   react: 'Add a reaction',
   reactions: 'Reactions',
   reactedBy: (reaction: string, n: number) =>
     plural(n, { one: `${reaction} from 1 person`, other: `${reaction} from ${n} people` }),
   andMore: (n: number) => plural(n, { one: '1 more', other: `${n} more` }),
   changeRefused: {
-    edit: 'Your change was refused and is undone.',
-    delete: 'That could not be deleted.',
-    react: 'Your reaction was refused.',
+    edit: 'Your edit was not saved.',
+    delete: 'Could not delete the message.',
+    react: 'Could not add your reaction.',
   },
   emoji: 'Emoji',
   suggestions: (n: number) => plural(n, { one: '1 suggestion', other: `${n} suggestions` }),
@@ -108,21 +108,21 @@ export const en = (plural: Plural) => ({
 
   cancel: 'Cancel',
 
-  offlineBanner: 'No connection. Messages are sent when you are back.',
+  offlineBanner: 'You are offline. Messages will be sent when you reconnect.',
   connecting: 'Connecting…',
   signedOut: 'You are signed out.',
   signedOutHint: 'Sign in on this site to chat.',
-  replaced: 'The messenger is open somewhere else.',
+  replaced: 'The messenger is open in another tab.',
   useHere: 'Use it here',
   banned: (until: string | undefined) =>
-    until ? `You are banned here until ${until}.` : 'You are banned here.',
-  siteClosed: 'This site has closed its messenger for now.',
+    until ? `You are banned from this site until ${until}.` : 'You are banned from this site.',
+  siteClosed: 'The messenger is closed for now.',
   refused: 'The messenger is not available here.',
-  somethingFailed: 'That did not work.',
+  somethingFailed: 'Something went wrong. Try again.',
 
   inRoom: (name: string, room: string) => `${name} in ${room}`,
   rooms: 'Rooms',
-  roomKinds: { public: 'Open room', private: 'Private room', announcement: 'Announcements' },
+  roomKinds: { public: 'Public room', private: 'Private room', announcement: 'Announcements' },
   announceOne: (name: string, text: string) => `${name}: ${text}`,
   announceMany: (n: number, name: string) =>
     plural(n, { one: `1 new message from ${name}`, other: `${n} new messages from ${name}` }),

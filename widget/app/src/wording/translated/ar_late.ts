@@ -74,6 +74,7 @@ export const late: LateTranslation = {
     skinTone: 'لون البشرة',
     recentEmoji: 'المستخدمة حديثًا',
     noEmoji: query => `لا رمز تعبيري لـ«${query}»`,
+    emojiCategories: 'الفئات',
     emojiGroups: {
       faces: 'وجوه',
       people: 'أشخاص وإيماءات',
@@ -323,7 +324,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'كل من لديه الرابط يمكنه الانضمام، إلى أن ينتهي أو تسحبه.',
-    linkHolds: 'مدة صلاحيته',
+    linkExpiresAfter: 'مدة صلاحيته',
     linkDays: n =>
       plural(n, {
         zero: '0 يوم',
@@ -347,7 +348,7 @@ export const late: LateTranslation = {
       }),
     linkMake: 'إنشاء رابط',
     linkMade: 'أُنشئ الرابط. وهو صالح من الآن.',
-    linksThatHold: 'الروابط الصالحة',
+    activeLinks: 'الروابط الصالحة',
     linksNone: 'لا روابط بعد.',
     link: 'الرابط',
     linkCopy: 'نسخ الرابط',
@@ -357,20 +358,20 @@ export const late: LateTranslation = {
     linkUntil: when => `حتى ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'لم يأتِ به أحد بعد'
+        ? 'لم يُستخدم بعد'
         : plural(n, {
-            zero: 'لم يأتِ به أحد',
-            one: 'جاء به شخص واحد',
-            two: 'جاء به شخصان',
-            few: `جاء به ${n} أشخاص`,
-            many: `جاء به ${n} شخصًا`,
-            other: `جاء به ${n} شخص`,
+            zero: 'لم يُستخدم بعد',
+            one: 'انضم به شخص واحد',
+            two: 'انضم به شخصان',
+            few: `انضم به ${n} أشخاص`,
+            many: `انضم به ${n} شخصًا`,
+            other: `انضم به ${n} شخص`,
           }),
-    linkUsedOf: (n, all) => `جاء به ${n} من ${all}`,
-    linkTakeBack: 'سحب',
-    linkTakeBackAsk: 'سحب هذا الرابط؟',
-    linkTakeBackExplain: 'لن ينضم به أحد بعد الآن. ومن جاء به يبقى.',
-    linkTakenBack: 'سُحب الرابط',
+    linkUsedOf: (n, all) => `انضم به ${n} من ${all}`,
+    linkRevoke: 'سحب',
+    linkRevokeAsk: 'سحب هذا الرابط؟',
+    linkRevokeExplain: 'لن ينضم به أحد بعد الآن. ومن انضم به يبقى.',
+    linkRevoked: 'سُحب الرابط',
     linkTooMany: 'في هذه الغرفة أقصى عدد مسموح من الروابط. اسحب واحدًا أولًا.',
     linkNotAllowed: 'لا يُنشئ الروابط هنا إلا المالكون والمشرفون.',
     invitation: 'دعوة',

@@ -67,6 +67,7 @@ export const late: LateTranslation = {
     skinTone: 'Odstín pleti',
     recentEmoji: 'Naposledy použité',
     noEmoji: query => `Žádné emoji: „${query}“`,
+    emojiCategories: 'Kategorie',
     emojiGroups: {
       faces: 'Obličeje',
       people: 'Lidé a gesta',
@@ -265,7 +266,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Kdo má odkaz, může se přidat, dokud neskončí nebo ho nevezmeš zpět.',
-    linkHolds: 'Platí',
+    linkExpiresAfter: 'Platí',
     linkDays: n => plural(n, { one: '1 den', few: `${n} dny`, other: `${n} dní` }),
     linkYear: 'Rok',
     linkFor: 'Je pro',
@@ -273,7 +274,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: '1 osobu', few: `${n} osoby`, other: `${n} osob` }),
     linkMake: 'Vytvořit odkaz',
     linkMade: 'Odkaz je vytvořen. Platí od teď.',
-    linksThatHold: 'Platné odkazy',
+    activeLinks: 'Platné odkazy',
     linksNone: 'Zatím tu žádný odkaz není.',
     link: 'Odkaz',
     linkCopy: 'Kopírovat odkaz',
@@ -283,17 +284,17 @@ export const late: LateTranslation = {
     linkUntil: when => `do: ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'zatím jím nikdo nepřišel'
+        ? 'zatím nepoužitý'
         : plural(n, {
-            one: 'přišla jím 1 osoba',
-            few: `přišly jím ${n} osoby`,
-            other: `přišlo jím ${n} osob`,
+            one: 'připojila se 1 osoba',
+            few: `připojily se ${n} osoby`,
+            other: `připojilo se ${n} osob`,
           }),
-    linkUsedOf: (n, all) => `přišlo jím ${n} z ${all}`,
-    linkTakeBack: 'Vzít zpět',
-    linkTakeBackAsk: 'Vzít tento odkaz zpět?',
-    linkTakeBackExplain: 'Nikdo se jím už nepřidá. Kdo jím přišel, zůstane.',
-    linkTakenBack: 'Odkaz je vzat zpět',
+    linkUsedOf: (n, all) => `připojilo se ${n} z ${all}`,
+    linkRevoke: 'Vzít zpět',
+    linkRevokeAsk: 'Vzít tento odkaz zpět?',
+    linkRevokeExplain: 'Nikdo se jím už nepřidá. Kdo jím přišel, zůstane.',
+    linkRevoked: 'Odkaz je vzat zpět',
     linkTooMany: 'Tato místnost má už tolik odkazů, kolik smí. Nejdřív nějaký vezmi zpět.',
     linkNotAllowed: 'Tady vytvářejí odkazy jen vlastníci a moderátoři.',
     invitation: 'Pozvánka',

@@ -66,6 +66,7 @@ export const late: LateTranslation = {
     skinTone: 'Tono de piel',
     recentEmoji: 'Recientes',
     noEmoji: query => `Ningún emoji para «${query}»`,
+    emojiCategories: 'Categorías',
     emojiGroups: {
       faces: 'Caras',
       people: 'Gente y gestos',
@@ -263,7 +264,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Quien tenga el enlace puede unirse hasta que venza o lo retires.',
-    linkHolds: 'Vale durante',
+    linkExpiresAfter: 'Vale durante',
     linkDays: n => plural(n, { one: '1 día', other: `${n} días` }),
     linkYear: 'Un año',
     linkFor: 'Es para',
@@ -271,7 +272,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: '1 persona', other: `${n} personas` }),
     linkMake: 'Crear enlace',
     linkMade: 'El enlace está creado. Vale desde ahora.',
-    linksThatHold: 'Enlaces vigentes',
+    activeLinks: 'Enlaces activos',
     linksNone: 'Todavía no hay ningún enlace.',
     link: 'Enlace',
     linkCopy: 'Copiar el enlace',
@@ -280,14 +281,12 @@ export const late: LateTranslation = {
     linkBy: name => `De ${name}`,
     linkUntil: when => `hasta ${when}`,
     linkUsed: n =>
-      n === 0
-        ? 'nadie ha entrado aún con él'
-        : plural(n, { one: '1 persona ha entrado con él', other: `${n} personas han entrado con él` }),
-    linkUsedOf: (n, all) => `${n} de ${all} han entrado con él`,
-    linkTakeBack: 'Retirar',
-    linkTakeBackAsk: '¿Retirar este enlace?',
-    linkTakeBackExplain: 'Nadie más se unirá con él. Quienes ya entraron se quedan.',
-    linkTakenBack: 'El enlace está retirado',
+      n === 0 ? 'aún sin usar' : plural(n, { one: 'se unió 1 persona', other: `se unieron ${n} personas` }),
+    linkUsedOf: (n, all) => `se unieron ${n} de ${all}`,
+    linkRevoke: 'Retirar',
+    linkRevokeAsk: '¿Retirar este enlace?',
+    linkRevokeExplain: 'Nadie más se unirá con él. Quienes ya entraron se quedan.',
+    linkRevoked: 'El enlace está retirado',
     linkTooMany: 'Esta sala ya tiene el máximo de enlaces. Retira uno antes.',
     linkNotAllowed: 'Aquí solo crean enlaces los propietarios y moderadores.',
     invitation: 'Invitación',

@@ -66,6 +66,7 @@ export const late: LateTranslation = {
     skinTone: 'Couleur de peau',
     recentEmoji: 'Récents',
     noEmoji: query => `Aucun émoji pour « ${query} »`,
+    emojiCategories: 'Catégories',
     emojiGroups: {
       faces: 'Visages',
       people: 'Gens et gestes',
@@ -264,7 +265,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Qui a le lien peut rejoindre le salon, jusqu’à ce qu’il expire ou que tu le retires.',
-    linkHolds: 'Il est valable',
+    linkExpiresAfter: 'Il est valable',
     linkDays: n => plural(n, { one: `${n} jour`, other: `${n} jours` }),
     linkYear: 'Un an',
     linkFor: 'Il est pour',
@@ -272,7 +273,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: `${n} personne`, other: `${n} personnes` }),
     linkMake: 'Créer un lien',
     linkMade: 'Le lien est créé. Il est valable dès maintenant.',
-    linksThatHold: 'Liens valables',
+    activeLinks: 'Liens actifs',
     linksNone: 'Aucun lien pour l’instant.',
     link: 'Lien',
     linkCopy: 'Copier le lien',
@@ -282,13 +283,13 @@ export const late: LateTranslation = {
     linkUntil: when => `jusqu’au ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'personne n’est encore venu par lui'
-        : plural(n, { one: `${n} personne est venue par lui`, other: `${n} personnes sont venues par lui` }),
-    linkUsedOf: (n, all) => `${n} sur ${all} sont venus par lui`,
-    linkTakeBack: 'Retirer',
-    linkTakeBackAsk: 'Retirer ce lien ?',
-    linkTakeBackExplain: 'Personne ne rejoindra plus le salon par lui. Ceux qui sont venus restent.',
-    linkTakenBack: 'Le lien est retiré',
+        ? 'pas encore utilisé'
+        : plural(n, { one: `${n} personne a rejoint`, other: `${n} personnes ont rejoint` }),
+    linkUsedOf: (n, all) => `${n} sur ${all} ont rejoint`,
+    linkRevoke: 'Retirer',
+    linkRevokeAsk: 'Retirer ce lien ?',
+    linkRevokeExplain: 'Personne ne rejoindra plus le salon par lui. Ceux qui sont venus restent.',
+    linkRevoked: 'Le lien est retiré',
     linkTooMany: 'Ce salon a déjà le nombre maximal de liens. Retires-en un d’abord.',
     linkNotAllowed: 'Ici, seuls propriétaires et modérateurs créent des liens.',
     invitation: 'Invitation',

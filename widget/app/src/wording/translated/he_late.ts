@@ -66,6 +66,7 @@ export const late: LateTranslation = {
     skinTone: 'גוון עור',
     recentEmoji: 'בשימוש לאחרונה',
     noEmoji: query => `אין אמוג׳י עבור ”${query}”`,
+    emojiCategories: 'קטגוריות',
     emojiGroups: {
       faces: 'פרצופים',
       people: 'אנשים ומחוות',
@@ -264,7 +265,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'כל מי שיש לו הקישור יכול להצטרף, עד שיפוג או יבוטל.',
-    linkHolds: 'תקף למשך',
+    linkExpiresAfter: 'תקף למשך',
     linkDays: n => plural(n, { one: 'יום אחד', two: 'יומיים', other: `${n} ימים` }),
     linkYear: 'שנה',
     linkFor: 'מיועד ל־',
@@ -272,7 +273,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: 'אדם אחד', two: '2 אנשים', other: `${n} אנשים` }),
     linkMake: 'יצירת קישור',
     linkMade: 'הקישור נוצר. הוא תקף מעכשיו.',
-    linksThatHold: 'קישורים תקפים',
+    activeLinks: 'קישורים פעילים',
     linksNone: 'אין עדיין קישור.',
     link: 'קישור',
     linkCopy: 'העתקת הקישור',
@@ -282,17 +283,17 @@ export const late: LateTranslation = {
     linkUntil: when => `עד ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'עוד לא הצטרפו דרכו'
+        ? 'עוד לא נעשה בו שימוש'
         : plural(n, {
             one: 'אדם אחד הצטרף דרכו',
             two: '2 אנשים הצטרפו דרכו',
             other: `${n} אנשים הצטרפו דרכו`,
           }),
     linkUsedOf: (n, all) => `${n} מתוך ${all} הצטרפו דרכו`,
-    linkTakeBack: 'ביטול הקישור',
-    linkTakeBackAsk: 'לבטל את הקישור הזה?',
-    linkTakeBackExplain: 'לא יהיה אפשר להצטרף דרכו יותר. מי שכבר הצטרף נשאר.',
-    linkTakenBack: 'הקישור בוטל',
+    linkRevoke: 'ביטול הקישור',
+    linkRevokeAsk: 'לבטל את הקישור הזה?',
+    linkRevokeExplain: 'לא יהיה אפשר להצטרף דרכו יותר. מי שכבר הצטרף נשאר.',
+    linkRevoked: 'הקישור בוטל',
     linkTooMany: 'בחדר הזה יש כבר מספר הקישורים המותר. קודם יש לבטל אחד.',
     linkNotAllowed: 'כאן רק בעלים ומפקחים יוצרים קישורים.',
     invitation: 'הזמנה',

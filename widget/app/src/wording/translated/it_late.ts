@@ -66,6 +66,7 @@ export const late: LateTranslation = {
     skinTone: 'Tonalità della pelle',
     recentEmoji: 'Recenti',
     noEmoji: query => `Nessuna emoji per “${query}”`,
+    emojiCategories: 'Categorie',
     emojiGroups: {
       faces: 'Faccine',
       people: 'Persone e gesti',
@@ -264,7 +265,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Chi ha il link può entrare, finché non scade o non lo ritiri.',
-    linkHolds: 'Vale per',
+    linkExpiresAfter: 'Vale per',
     linkDays: n => plural(n, { one: '1 giorno', other: `${n} giorni` }),
     linkYear: 'Un anno',
     linkFor: 'È per',
@@ -272,7 +273,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: '1 persona', other: `${n} persone` }),
     linkMake: 'Crea un link',
     linkMade: 'Il link è pronto. Vale da ora.',
-    linksThatHold: 'Link validi',
+    activeLinks: 'Link attivi',
     linksNone: 'Non c’è ancora nessun link.',
     link: 'Link',
     linkCopy: 'Copia il link',
@@ -282,13 +283,13 @@ export const late: LateTranslation = {
     linkUntil: when => `fino a ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'nessuno è ancora entrato con questo'
-        : plural(n, { one: '1 persona è entrata con questo', other: `${n} persone sono entrate con questo` }),
-    linkUsedOf: (n, all) => `${n} su ${all} sono entrati con questo`,
-    linkTakeBack: 'Ritira',
-    linkTakeBackAsk: 'Ritirare questo link?',
-    linkTakeBackExplain: 'Nessuno entrerà più con questo. Chi è già entrato resta.',
-    linkTakenBack: 'Il link è ritirato',
+        ? 'non ancora usato'
+        : plural(n, { one: '1 persona si è unita', other: `${n} persone si sono unite` }),
+    linkUsedOf: (n, all) => `${n} su ${all} si sono uniti`,
+    linkRevoke: 'Ritira',
+    linkRevokeAsk: 'Ritirare questo link?',
+    linkRevokeExplain: 'Nessuno entrerà più con questo. Chi è già entrato resta.',
+    linkRevoked: 'Il link è ritirato',
     linkTooMany: 'Questa stanza ha già il numero massimo di link. Prima ritirane uno.',
     linkNotAllowed: 'Qui solo proprietari e moderatori creano link.',
     invitation: 'Invito',

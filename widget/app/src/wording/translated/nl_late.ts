@@ -66,6 +66,7 @@ export const late: LateTranslation = {
     skinTone: 'Huidskleur',
     recentEmoji: 'Recent gebruikt',
     noEmoji: query => `Geen emoji voor “${query}”`,
+    emojiCategories: 'Categorieën',
     emojiGroups: {
       faces: 'Gezichten',
       people: 'Mensen en gebaren',
@@ -263,7 +264,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Wie de link heeft kan meedoen, tot hij verloopt of je hem intrekt.',
-    linkHolds: 'Hij geldt',
+    linkExpiresAfter: 'Hij geldt',
     linkDays: n => plural(n, { one: '1 dag', other: `${n} dagen` }),
     linkYear: 'Een jaar',
     linkFor: 'Hij is voor',
@@ -271,7 +272,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: '1 persoon', other: `${n} personen` }),
     linkMake: 'Link maken',
     linkMade: 'De link is gemaakt. Hij geldt vanaf nu.',
-    linksThatHold: 'Geldige links',
+    activeLinks: 'Actieve links',
     linksNone: 'Er is nog geen link.',
     link: 'Link',
     linkCopy: 'De link kopiëren',
@@ -281,13 +282,13 @@ export const late: LateTranslation = {
     linkUntil: when => `tot ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'er is nog niemand mee gekomen'
-        : plural(n, { one: '1 persoon is ermee gekomen', other: `${n} personen zijn ermee gekomen` }),
-    linkUsedOf: (n, all) => `${n} van ${all} zijn ermee gekomen`,
-    linkTakeBack: 'Intrekken',
-    linkTakeBackAsk: 'Deze link intrekken?',
-    linkTakeBackExplain: 'Niemand doet er nog mee mee. Wie ermee gekomen is, blijft.',
-    linkTakenBack: 'De link is ingetrokken',
+        ? 'nog niet gebruikt'
+        : plural(n, { one: '1 persoon is lid geworden', other: `${n} personen zijn lid geworden` }),
+    linkUsedOf: (n, all) => `${n} van ${all} zijn lid geworden`,
+    linkRevoke: 'Intrekken',
+    linkRevokeAsk: 'Deze link intrekken?',
+    linkRevokeExplain: 'Niemand doet er nog mee mee. Wie ermee gekomen is, blijft.',
+    linkRevoked: 'De link is ingetrokken',
     linkTooMany: 'Deze ruimte heeft al zoveel links als mag. Trek er eerst een in.',
     linkNotAllowed: 'Hier maken alleen eigenaars en moderators links.',
     invitation: 'Uitnodiging',

@@ -67,6 +67,7 @@ export const late: LateTranslation = {
     skinTone: 'Odcień skóry',
     recentEmoji: 'Ostatnio używane',
     noEmoji: query => `Brak emoji: „${query}”`,
+    emojiCategories: 'Kategorie',
     emojiGroups: {
       faces: 'Buźki',
       people: 'Ludzie i gesty',
@@ -266,7 +267,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Kto ma link, może dołączyć, dopóki link nie wygaśnie albo go nie wycofasz.',
-    linkHolds: 'Jest ważny',
+    linkExpiresAfter: 'Jest ważny',
     linkDays: n => plural(n, { one: '1 dzień', few: `${n} dni`, other: `${n} dni` }),
     linkYear: 'Rok',
     linkFor: 'Jest dla',
@@ -274,7 +275,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: '1 osoby', few: `${n} osób`, other: `${n} osób` }),
     linkMake: 'Utwórz link',
     linkMade: 'Link jest gotowy. Działa od teraz.',
-    linksThatHold: 'Ważne linki',
+    activeLinks: 'Aktywne linki',
     linksNone: 'Nie ma jeszcze żadnego linku.',
     link: 'Link',
     linkCopy: 'Kopiuj link',
@@ -284,17 +285,17 @@ export const late: LateTranslation = {
     linkUntil: when => `do: ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'nikt jeszcze z niego nie przyszedł'
+        ? 'jeszcze nieużyty'
         : plural(n, {
-            one: 'przyszła z niego 1 osoba',
-            few: `przyszły z niego ${n} osoby`,
-            other: `przyszło z niego ${n} osób`,
+            one: 'dołączyła 1 osoba',
+            few: `dołączyły ${n} osoby`,
+            other: `dołączyło ${n} osób`,
           }),
-    linkUsedOf: (n, all) => `przyszło z niego ${n} z ${all}`,
-    linkTakeBack: 'Wycofaj',
-    linkTakeBackAsk: 'Wycofać ten link?',
-    linkTakeBackExplain: 'Nikt już przez niego nie dołączy. Kto przyszedł, zostaje.',
-    linkTakenBack: 'Link jest wycofany',
+    linkUsedOf: (n, all) => `dołączyło ${n} z ${all}`,
+    linkRevoke: 'Wycofaj',
+    linkRevokeAsk: 'Wycofać ten link?',
+    linkRevokeExplain: 'Nikt już przez niego nie dołączy. Kto przyszedł, zostaje.',
+    linkRevoked: 'Link jest wycofany',
     linkTooMany: 'Ten pokój ma już tyle linków, ile wolno. Najpierw wycofaj któryś.',
     linkNotAllowed: 'Linki tworzą tu tylko właściciele i moderatorzy.',
     invitation: 'Zaproszenie',

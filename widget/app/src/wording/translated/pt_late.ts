@@ -66,6 +66,7 @@ export const late: LateTranslation = {
     skinTone: 'Tom de pele',
     recentEmoji: 'Recentes',
     noEmoji: query => `Nenhum emoji para “${query}”`,
+    emojiCategories: 'Categorias',
     emojiGroups: {
       faces: 'Rostos',
       people: 'Pessoas e gestos',
@@ -264,7 +265,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Quem tem o link pode entrar, até ele expirar ou você o retirar.',
-    linkHolds: 'Vale por',
+    linkExpiresAfter: 'Vale por',
     linkDays: n => plural(n, { one: `${n} dia`, other: `${n} dias` }),
     linkYear: 'Um ano',
     linkFor: 'É para',
@@ -272,7 +273,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: `${n} pessoa`, other: `${n} pessoas` }),
     linkMake: 'Criar um link',
     linkMade: 'O link está criado. Vale a partir de agora.',
-    linksThatHold: 'Links que valem',
+    activeLinks: 'Links ativos',
     linksNone: 'Ainda não há nenhum link.',
     link: 'Link',
     linkCopy: 'Copiar o link',
@@ -281,14 +282,12 @@ export const late: LateTranslation = {
     linkBy: name => `De ${name}`,
     linkUntil: when => `até ${when}`,
     linkUsed: n =>
-      n === 0
-        ? 'ninguém entrou por ele ainda'
-        : plural(n, { one: `${n} pessoa entrou por ele`, other: `${n} pessoas entraram por ele` }),
-    linkUsedOf: (n, all) => `${n} de ${all} entraram por ele`,
-    linkTakeBack: 'Retirar',
-    linkTakeBackAsk: 'Retirar este link?',
-    linkTakeBackExplain: 'Ninguém mais entra por ele. Quem já entrou fica.',
-    linkTakenBack: 'O link foi retirado',
+      n === 0 ? 'ainda não usado' : plural(n, { one: `${n} pessoa entrou`, other: `${n} pessoas entraram` }),
+    linkUsedOf: (n, all) => `${n} de ${all} entraram`,
+    linkRevoke: 'Retirar',
+    linkRevokeAsk: 'Retirar este link?',
+    linkRevokeExplain: 'Ninguém mais entra por ele. Quem já entrou fica.',
+    linkRevoked: 'O link foi retirado',
     linkTooMany: 'Esta sala já tem o máximo de links. Retire um primeiro.',
     linkNotAllowed: 'Aqui só proprietários e moderadores criam links.',
     invitation: 'Convite',

@@ -68,6 +68,7 @@ export const late: LateTranslation = {
     skinTone: 'Цвет кожи',
     recentEmoji: 'Недавние',
     noEmoji: query => `Нет эмодзи: «${query}»`,
+    emojiCategories: 'Категории',
     emojiGroups: {
       faces: 'Лица',
       people: 'Люди и жесты',
@@ -268,7 +269,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Вступить может любой, у кого есть ссылка, пока она не истечёт или вы её не отзовёте.',
-    linkHolds: 'Действует',
+    linkExpiresAfter: 'Действует',
     linkDays: n => plural(n, { one: `${n} день`, few: `${n} дня`, other: `${n} дней` }),
     linkYear: 'Год',
     linkFor: 'Для кого',
@@ -277,7 +278,7 @@ export const late: LateTranslation = {
       plural(n, { one: `Для ${n} человека`, few: `Для ${n} человек`, other: `Для ${n} человек` }),
     linkMake: 'Создать ссылку',
     linkMade: 'Ссылка создана. Она уже действует.',
-    linksThatHold: 'Действующие ссылки',
+    activeLinks: 'Активные ссылки',
     linksNone: 'Ссылок пока нет.',
     link: 'Ссылка',
     linkCopy: 'Копировать ссылку',
@@ -287,17 +288,17 @@ export const late: LateTranslation = {
     linkUntil: when => `до: ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'по ней ещё никто не пришёл'
+        ? 'ещё не использована'
         : plural(n, {
-            one: `по ней пришёл ${n} человек`,
-            few: `по ней пришли ${n} человека`,
-            other: `по ней пришло ${n} человек`,
+            one: `присоединился ${n} человек`,
+            few: `присоединились ${n} человека`,
+            other: `присоединилось ${n} человек`,
           }),
-    linkUsedOf: (n, all) => `по ней пришло ${n} из ${all}`,
-    linkTakeBack: 'Отозвать',
-    linkTakeBackAsk: 'Отозвать эту ссылку?',
-    linkTakeBackExplain: 'По ней больше никто не вступит. Кто уже пришёл, останется.',
-    linkTakenBack: 'Ссылка отозвана',
+    linkUsedOf: (n, all) => `присоединились: ${n} из ${all}`,
+    linkRevoke: 'Отозвать',
+    linkRevokeAsk: 'Отозвать эту ссылку?',
+    linkRevokeExplain: 'По ней больше никто не вступит. Кто уже пришёл, останется.',
+    linkRevoked: 'Ссылка отозвана',
     linkTooMany: 'В этой комнате уже максимум ссылок. Сначала отзовите одну.',
     linkNotAllowed: 'Здесь ссылки создают только владельцы и модераторы.',
     invitation: 'Приглашение',

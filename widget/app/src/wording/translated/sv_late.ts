@@ -66,6 +66,7 @@ export const late: LateTranslation = {
     skinTone: 'Hudton',
     recentEmoji: 'Nyligen använda',
     noEmoji: query => `Ingen emoji för ”${query}”`,
+    emojiCategories: 'Kategorier',
     emojiGroups: {
       faces: 'Ansikten',
       people: 'Människor och gester',
@@ -264,7 +265,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Den som har länken kan gå med, tills den går ut eller du tar tillbaka den.',
-    linkHolds: 'Den gäller i',
+    linkExpiresAfter: 'Den gäller i',
     linkDays: n => plural(n, { one: '1 dag', other: `${n} dagar` }),
     linkYear: 'Ett år',
     linkFor: 'Den är för',
@@ -272,7 +273,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: '1 person', other: `${n} personer` }),
     linkMake: 'Skapa en länk',
     linkMade: 'Länken är skapad. Den gäller från och med nu.',
-    linksThatHold: 'Länkar som gäller',
+    activeLinks: 'Aktiva länkar',
     linksNone: 'Det finns ingen länk än.',
     link: 'Länk',
     linkCopy: 'Kopiera länken',
@@ -282,13 +283,13 @@ export const late: LateTranslation = {
     linkUntil: when => `till ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'ingen har kommit med den än'
-        : plural(n, { one: '1 person har kommit med den', other: `${n} personer har kommit med den` }),
-    linkUsedOf: (n, all) => `${n} av ${all} har kommit med den`,
-    linkTakeBack: 'Ta tillbaka',
-    linkTakeBackAsk: 'Ta tillbaka länken?',
-    linkTakeBackExplain: 'Ingen går med genom den längre. De som redan kommit stannar.',
-    linkTakenBack: 'Länken är tillbakatagen',
+        ? 'inte använd än'
+        : plural(n, { one: '1 person har gått med', other: `${n} personer har gått med` }),
+    linkUsedOf: (n, all) => `${n} av ${all} har gått med`,
+    linkRevoke: 'Ta tillbaka',
+    linkRevokeAsk: 'Ta tillbaka länken?',
+    linkRevokeExplain: 'Ingen går med genom den längre. De som redan kommit stannar.',
+    linkRevoked: 'Länken är tillbakatagen',
     linkTooMany: 'Rummet har redan så många länkar som det får. Ta tillbaka en först.',
     linkNotAllowed: 'Här skapar bara ägare och moderatorer länkar.',
     invitation: 'Inbjudan',

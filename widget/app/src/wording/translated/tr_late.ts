@@ -66,6 +66,7 @@ export const late: LateTranslation = {
     skinTone: 'Ten rengi',
     recentEmoji: 'Son kullanılanlar',
     noEmoji: query => `“${query}” için emoji yok`,
+    emojiCategories: 'Kategoriler',
     emojiGroups: {
       faces: 'Yüzler',
       people: 'İnsanlar ve jestler',
@@ -260,7 +261,7 @@ export const late: LateTranslation = {
   }),
   invitation: plural => ({
     linkHint: 'Bağlantısı olan herkes, süresi bitene ya da sen geri alana kadar katılabilir.',
-    linkHolds: 'Geçerlilik',
+    linkExpiresAfter: 'Geçerlilik',
     linkDays: n => plural(n, { one: '1 gün', other: `${n} gün` }),
     linkYear: 'Bir yıl',
     linkFor: 'Kimin için',
@@ -268,7 +269,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: '1 kişi', other: `${n} kişi` }),
     linkMake: 'Bağlantı oluştur',
     linkMade: 'Bağlantı oluşturuldu. Şu andan itibaren geçerli.',
-    linksThatHold: 'Geçerli bağlantılar',
+    activeLinks: 'Etkin bağlantılar',
     linksNone: 'Henüz bağlantı yok.',
     link: 'Bağlantı',
     linkCopy: 'Bağlantıyı kopyala',
@@ -277,14 +278,12 @@ export const late: LateTranslation = {
     linkBy: name => `Oluşturan: ${name}`,
     linkUntil: when => `${when} tarihine kadar`,
     linkUsed: n =>
-      n === 0
-        ? 'bununla henüz kimse gelmedi'
-        : plural(n, { one: 'bununla 1 kişi geldi', other: `bununla ${n} kişi geldi` }),
-    linkUsedOf: (n, all) => `bununla gelen: ${n}/${all}`,
-    linkTakeBack: 'Geri al',
-    linkTakeBackAsk: 'Bu bağlantı geri alınsın mı?',
-    linkTakeBackExplain: 'Bununla artık kimse katılamaz. Gelmiş olanlar kalır.',
-    linkTakenBack: 'Bağlantı geri alındı',
+      n === 0 ? 'henüz kullanılmadı' : plural(n, { one: '1 kişi katıldı', other: `${n} kişi katıldı` }),
+    linkUsedOf: (n, all) => `katılan: ${n}/${all}`,
+    linkRevoke: 'Geri al',
+    linkRevokeAsk: 'Bu bağlantı geri alınsın mı?',
+    linkRevokeExplain: 'Bununla artık kimse katılamaz. Gelmiş olanlar kalır.',
+    linkRevoked: 'Bağlantı geri alındı',
     linkTooMany: 'Bu odada olabileceği kadar çok bağlantı var. Önce birini geri al.',
     linkNotAllowed: 'Burada bağlantıyı yalnızca sahip ve moderatörler oluşturur.',
     invitation: 'Davet',

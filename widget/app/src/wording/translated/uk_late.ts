@@ -68,6 +68,7 @@ export const late: LateTranslation = {
     skinTone: 'Колір шкіри',
     recentEmoji: 'Нещодавні',
     noEmoji: query => `Немає емодзі: «${query}»`,
+    emojiCategories: 'Категорії',
     emojiGroups: {
       faces: 'Обличчя',
       people: 'Люди й жести',
@@ -270,7 +271,7 @@ export const late: LateTranslation = {
   invitation: plural => ({
     linkHint:
       'Приєднатися може кожен, хто має посилання, доки воно не закінчиться або ви його не відкличете.',
-    linkHolds: 'Діє',
+    linkExpiresAfter: 'Діє',
     linkDays: n => plural(n, { one: `${n} день`, few: `${n} дні`, other: `${n} днів` }),
     linkYear: 'Рік',
     linkFor: 'Для кого',
@@ -278,7 +279,7 @@ export const late: LateTranslation = {
     linkForPeople: n => plural(n, { one: `Для ${n} людини`, few: `Для ${n} людей`, other: `Для ${n} людей` }),
     linkMake: 'Створити посилання',
     linkMade: 'Посилання створено. Воно вже діє.',
-    linksThatHold: 'Чинні посилання',
+    activeLinks: 'Активні посилання',
     linksNone: 'Посилань ще немає.',
     link: 'Посилання',
     linkCopy: 'Копіювати посилання',
@@ -288,17 +289,17 @@ export const late: LateTranslation = {
     linkUntil: when => `до: ${when}`,
     linkUsed: n =>
       n === 0
-        ? 'за ним ще ніхто не прийшов'
+        ? 'ще не використано'
         : plural(n, {
-            one: `за ним прийшла ${n} людина`,
-            few: `за ним прийшли ${n} людини`,
-            other: `за ним прийшло ${n} людей`,
+            one: `приєдналася ${n} людина`,
+            few: `приєдналися ${n} людини`,
+            other: `приєдналося ${n} людей`,
           }),
-    linkUsedOf: (n, all) => `за ним прийшло ${n} з ${all}`,
-    linkTakeBack: 'Відкликати',
-    linkTakeBackAsk: 'Відкликати це посилання?',
-    linkTakeBackExplain: 'За ним більше ніхто не приєднається. Хто вже прийшов, залишиться.',
-    linkTakenBack: 'Посилання відкликано',
+    linkUsedOf: (n, all) => `приєдналися: ${n} з ${all}`,
+    linkRevoke: 'Відкликати',
+    linkRevokeAsk: 'Відкликати це посилання?',
+    linkRevokeExplain: 'За ним більше ніхто не приєднається. Хто вже прийшов, залишиться.',
+    linkRevoked: 'Посилання відкликано',
     linkTooMany: 'Ця кімната вже має максимум посилань. Спершу відкличте одне.',
     linkNotAllowed: 'Тут посилання створюють лише власники й модератори.',
     invitation: 'Запрошення',
