@@ -27,7 +27,7 @@ async function on(settings, options, run) {
   const context = await person(browser, options);
   const page = await context.newPage();
   await page.goto(site.url(settings));
-  await page.locator('.panel').waitFor();
+  if (settings.closed === undefined) await page.locator('.panel').waitFor();
   await page.evaluate(settled);
   await run(page);
   assertNoTrouble(context);
@@ -69,6 +69,78 @@ describe('the bar above a chat', () => {
       await page.locator('.shell.corner').waitFor();
     });
   });
+});
+
+test('on a page of 1920 px the text of a chat is at most 900 px wide, and the writing field as wide as it', async () => {
+  const options = { viewport: { width: 1920, height: 1000 }, reducedMotion: 'reduce' };
+  await on({ mode: 'inbox', open: 'u2' }, options, async page => {
+    const [items, composer] = await Promise.all([
+      page.locator('.history-items').boundingBox(),
+      page.locator('.composer').boundingBox(),
+    ]);
+    assert.ok(items.width <= 900 && composer.width <= 900, `${items.width} ${composer.width}`);
+    assert.equal(items.x, composer.x);
+  });
+});
+
+test('the time stands at the last message of a burst only', async () => {
+  await on({ open: 'u2' }, DESKTOP, async page => {
+    const clocks = await page.evaluate(() => {
+      const root = document.querySelector('kith-widget').shadowRoot;
+      return Array.from(root.querySelectorAll('.message'), one => ({
+        last: one.classList.contains('last'),
+        shown: one.querySelector('time').getBoundingClientRect().width > 1,
+      }));
+    });
+    assert.ok(clocks.some(one => !one.last) && clocks.some(one => one.last));
+    assert.deepEqual(
+      clocks.filter(one => one.shown !== one.last),
+      [],
+    );
+  });
+});
+
+test('opened by a key, the newest chat has the focus and Tab stays in the panel; F6 leaves it', async () => {
+  await on({ closed: '' }, DESKTOP, async page => {
+    const inside = () =>
+      page.evaluate(() => document.querySelector('kith-widget').shadowRoot.activeElement?.className);
+    await page.locator('#launcher').focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.chat-row').first().waitFor();
+    assert.equal(await inside(), 'row-main');
+    for (let i = 0; i < 20; i++) {
+      await page.keyboard.press(i < 10 ? 'Tab' : 'Shift+Tab');
+      assert.ok(await inside(), `after ${i + 1} steps`);
+    }
+    await page.keyboard.press('F6');
+    assert.equal(await inside(), undefined);
+  });
+});
+
+test('each group of emoji is one click away, and nothing of the picker sticks out of the panel', async () => {
+  for (const options of [DESKTOP, NARROW_PHONE]) {
+    await on({ open: 'u2' }, options, async page => {
+      await page.getByRole('button', { name: 'Emoji' }).click();
+      await page.getByRole('toolbar', { name: 'Categories' }).waitFor();
+      await page.getByRole('button', { name: 'Travel and places' }).click();
+      const seen = await page.evaluate(() => {
+        const root = document.querySelector('kith-widget').shadowRoot;
+        const list = root.querySelector('.picker-list');
+        const [frame, panel] = ['.picker', '.panel'].map(one =>
+          root.querySelector(one).getBoundingClientRect(),
+        );
+        return {
+          at:
+            root.querySelector('[data-group=travel]').getBoundingClientRect().top -
+            list.getBoundingClientRect().top,
+          wide: list.scrollWidth - list.clientWidth,
+          out: frame.left < panel.left || frame.right > panel.right || frame.bottom > panel.bottom,
+        };
+      });
+      assert.ok(Math.abs(seen.at) < 2, `${seen.at}`);
+      assert.deepEqual([seen.wide, seen.out], [0, false]);
+    });
+  }
 });
 
 describe('the tools of a message', () => {

@@ -20,7 +20,7 @@ export function Avatar({ person, size = 'medium', presence, room = false }: Prop
   return (
     <span
       class={`avatar avatar-${size} ${room ? 'avatar-room' : ''}`}
-      style={{ '--hue': String(hueOf(person.user)) }}
+      style={{ '--hue': String(hueOf(room ? person.name : person.user)) }}
     >
       {url !== undefined && url !== brokenUrl ? (
         <img

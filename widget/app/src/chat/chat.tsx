@@ -13,6 +13,7 @@ import { keepsOrder, silenced } from '../room/may_write.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { ChatBar } from './chat_bar.tsx';
 import { History } from './history.tsx';
+import { isReply } from './items.ts';
 
 interface Props {
   conversation: ConversationKey;
@@ -36,6 +37,14 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   const [jumped, setJumped] = useState<{ seq: number; since: Props['at'] }>();
   const wanted = jumped && jumped.since === at ? jumped : at;
   const jump = useCallback((seq: number) => setJumped({ seq, since: at }), [at]);
+  /** The way back leads to the message that the thread hangs below. */
+  const openThread = useCallback(
+    (root: number) => {
+      jump(root);
+      setBeside(root);
+    },
+    [jump],
+  );
   const deeds = useRef<MessageDeeds | undefined>(undefined);
   const composer = useRef<HTMLTextAreaElement>(null);
   const [sends, setSends] = useState(0);
@@ -60,7 +69,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
     // One that is on its way is not passed over: whoever asks means that one.
     const last = client
       .timeline(key)
-      .messages.findLast(one => mayEdit(one) || (one.mine && one.seq === undefined));
+      .messages.findLast(one => !isReply(one) && (mayEdit(one) || (one.mine && one.seq === undefined)));
     if (last && mayEdit(last)) edit(last);
   };
 
@@ -152,7 +161,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
         onEdit={edit}
         readOnly={!mayWrite}
         keepsOrder={keepsOrder(room)}
-        onThread={setBeside}
+        onThread={openThread}
         does={deeds}
       />
       {inRoom ? (

@@ -11,7 +11,7 @@ import { MessageView } from '../message/message.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { isolated } from '../wording/wording.ts';
-import { downwards, FIRST_WINDOW, itemsOf, slice, upwards } from './items.ts';
+import { downwards, FIRST_WINDOW, isReply, itemsOf, slice, upwards } from './items.ts';
 import { useAnchor } from './use_anchor.ts';
 import { useNames } from './use_names.ts';
 
@@ -134,7 +134,7 @@ export function History({
     hasUnread: timeline.unreadFrom !== undefined,
     endIsShown: window.below === 0 && !timeline.later,
   });
-  const newest = timeline.messages.at(-1);
+  const newest = timeline.messages.findLast(one => !isReply(one));
   const tabStop = shown.some(item => item.id === active)
     ? active
     : shown.findLast(item => item.kind === 'message')?.id;
@@ -149,8 +149,11 @@ export function History({
       one => one.getBoundingClientRect().top < bottom,
     );
     const message = timeline.messages.find(one => one.id === visible?.dataset.message);
+    // Replies in threads have no row here: they are seen with the row before them.
+    const rows = message ? timeline.messages.indexOf(message) + 1 : 0;
+    const replies = timeline.messages.slice(rows).findIndex(one => !isReply(one));
     const seq = timeline.messages
-      .slice(0, message ? timeline.messages.indexOf(message) + 1 : 0)
+      .slice(0, replies === -1 ? undefined : rows + replies)
       .findLast(one => one.seq !== undefined)?.seq;
     if (seq !== undefined) client.seen(key, seq);
   }, [client, key, timeline]);
@@ -224,6 +227,11 @@ export function History({
     if (quoteWanted === undefined) return;
     const id = bySeq.get(quoteWanted)?.id;
     const index = items.findIndex(item => item.id === id);
+    const root = bySeq.get(quoteWanted)?.thread;
+    if (root !== undefined) {
+      setQuoteWanted(undefined);
+      return onThread(root);
+    }
     if (index === -1) {
       let wanted = true;
       client.show(key, quoteWanted).then(found => {
@@ -370,7 +378,7 @@ function TypingDots({ text }: { text: string }) {
 /** Messages of others after the last one that was seen at the end. */
 function unseenCount(messages: readonly Message[], seenUpTo: string | undefined): number {
   const at = messages.findLastIndex(message => message.id === seenUpTo);
-  return at === -1 ? 0 : messages.slice(at + 1).filter(message => !message.mine).length;
+  return at === -1 ? 0 : messages.slice(at + 1).filter(message => !message.mine && !isReply(message)).length;
 }
 
 function messageElement(scroller: HTMLElement | null, id: string | undefined): HTMLElement | undefined {

@@ -30,6 +30,17 @@ test('messages of one person stand together until somebody else writes or time p
   expect(outline(items)).toEqual(['day', '(m1 ', ' m2)', '(m3)', '(m4)']);
 });
 
+test('a reply in a thread has no row in the room, and does not cut a burst in two', () => {
+  const messages = [
+    message(1, 'ana', NOON),
+    { ...message(2, 'ben', NOON + MINUTE), thread: 1 },
+    message(3, 'ana', NOON + 2 * MINUTE),
+    { ...message(4, 'me', NOON + 3 * MINUTE), thread: 1 },
+  ];
+  expect(outline(itemsOf(messages, 2, dayOf))).toEqual(['day', '(m1)', 'unread', '(m3)']);
+  expect(outline(itemsOf(messages, 4, dayOf))).toEqual(['day', '(m1 ', ' m3)']);
+});
+
 test('a new day begins with a separator', () => {
   const items = itemsOf(
     [message(1, 'ana', NOON - 12 * 60 * MINUTE - 1), message(2, 'ana', NOON - 12 * 60 * MINUTE)],

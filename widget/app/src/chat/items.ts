@@ -21,6 +21,7 @@ export function itemsOf(
   let lineDrawn = unreadFrom === undefined;
   const newestOwn = messages.findLast(message => message.mine)?.id;
   for (const message of messages) {
+    if (isReply(message)) continue;
     let breaks =
       before === undefined ||
       before.message.from !== message.from ||
@@ -49,6 +50,11 @@ export function itemsOf(
     items.push(before);
   }
   return items;
+}
+
+/** A reply in a thread has its row in the thread only; the root has the count. */
+export function isReply({ thread }: Message): boolean {
+  return thread !== undefined;
 }
 
 /** The part of the items that exists as elements: `shown` of them, `below` of them are left out at the end. */

@@ -3,7 +3,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { placeIn } from '../menu/menu.tsx';
 import { SearchField } from '../search_field/search_field.tsx';
-import { Segmented } from '../segmented/segmented.tsx';
+import { isRtl, Segmented } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
 import type { EmojiRequest } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
@@ -80,12 +80,33 @@ export function Picker({
   }, [query, tone, recent, words]);
   const first = sections[0]?.chars[0];
 
+  const scroller = useRef<HTMLDivElement>(null);
+  const [group, setGroup] = useState<string>();
+  const sectionElements = () => Array.from(scroller.current?.querySelectorAll<HTMLElement>('section') ?? []);
+  const showGroup = (at: number) => {
+    const element = sectionElements()[at];
+    if (element === undefined || scroller.current === null) return;
+    scroller.current.scrollTop = element.offsetTop;
+    setGroup(element.dataset.group);
+  };
+  const onScroll = () => {
+    const top = scroller.current?.getBoundingClientRect().top ?? 0;
+    const shown = sectionElements().findLast(one => one.getBoundingClientRect().top <= top + 1);
+    setGroup(shown?.dataset.group);
+  };
+
   const onKeyDown = (event: KeyboardEvent) => {
+    const buttons = Array.from(dialog.current?.querySelectorAll<HTMLElement>('.picker-group') ?? []);
+    const onGroup = buttons.indexOf(event.target as HTMLElement);
     const all = Array.from(dialog.current?.querySelectorAll<HTMLElement>('.emoji') ?? []);
     const at = all.indexOf(event.target as HTMLElement);
     if (event.key === 'Escape') onClose();
     else if (event.key === 'Tab') keepInside(event, dialog.current);
-    else if (at === -1) {
+    else if (onGroup !== -1 && besideGroup(event, onGroup, buttons.length) !== undefined) {
+      const next = besideGroup(event, onGroup, buttons.length) ?? 0;
+      showGroup(next);
+      buttons[next]?.focus();
+    } else if (at === -1) {
       if (event.key === 'ArrowDown' && !isRadio(event.target)) all[0]?.focus();
       else if (event.key === 'Enter' && first !== undefined && query.trim() !== '') pick(first);
       else return;
@@ -154,9 +175,27 @@ export function Picker({
                 {`✋${tone}`}
               </button>
             </div>
-            <div class="picker-list">
+            {query.trim() === '' && (
+              <div class="picker-groups" role="toolbar" aria-label={words.emojiCategories}>
+                {sections.map(({ id, title, chars }, at) => (
+                  <button
+                    key={id}
+                    type="button"
+                    class="picker-group"
+                    aria-label={title}
+                    title={title}
+                    aria-current={id === group}
+                    tabIndex={(group ?? sections[0]?.id) === id ? 0 : -1}
+                    onClick={() => showGroup(at)}
+                  >
+                    {id === 'recent' ? '🕘' : chars[0]}
+                  </button>
+                ))}
+              </div>
+            )}
+            <div class="picker-list" ref={scroller} onScroll={onScroll}>
               {sections.map(({ id, title, chars }) => (
-                <section key={id} aria-label={title}>
+                <section key={id} aria-label={title} data-group={id}>
                   <h3 class="picker-title">{title}</h3>
                   {chars.length === 0 && <p class="picker-nothing">{words.noEmoji(query.trim())}</p>}
                   <div class="picker-grid">
@@ -207,6 +246,12 @@ function neighbour(all: readonly HTMLElement[], at: number, key: string): number
     if (best === undefined || away < best.away) best = { index, away };
   }
   return best?.index ?? (step === -1 ? -1 : at);
+}
+
+function besideGroup(event: KeyboardEvent, at: number, count: number): number | undefined {
+  const ahead = isRtl(event.target as HTMLElement) ? -1 : 1;
+  const step = { ArrowRight: ahead, ArrowLeft: -ahead }[event.key];
+  return step && (at + step + count) % count;
 }
 
 function chosenList(dialog: HTMLElement | null): HTMLElement | null | undefined {

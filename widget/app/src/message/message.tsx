@@ -139,7 +139,7 @@ const shown = () => import('../rich/shown.tsx');
 const abovePart = late(shown, 'Above');
 const belowPart = late(shown, 'Below');
 
-function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
+function Content({ message, quoted, last, linksInert, nameOf, deeds }: MessageProps) {
   const { wording: words, announce } = useSurroundings();
   const rich = { props: { message, deeds } };
   return (
@@ -176,7 +176,7 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
         message.body !== '' && <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
       )}
       {(message.poll || message.replies || message.preview) && <Late part={belowPart} {...rich} />}
-      <span class="meta">
+      <span class={last || message.mine || message.pinned || message.edited ? 'meta' : 'hidden-text'}>
         {message.pinned && (
           <span class="meta-pin" title={words.pinned}>
             <Icon name="pin" />
@@ -187,6 +187,7 @@ function Content({ message, quoted, linksInert, nameOf, deeds }: MessageProps) {
           <span title={words.editedAt(words.full(message.edited))}>{words.edited}</span>
         )}
         <time
+          class={last ? undefined : 'hidden-text'}
           dir={words.direction}
           dateTime={new Date(message.time).toISOString()}
           title={words.full(message.time)}

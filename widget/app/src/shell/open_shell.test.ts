@@ -47,6 +47,18 @@ function shell(mode: 'bubble' | 'inbox' = 'bubble') {
 
 const back = (state: unknown) => dispatchEvent(new PopStateEvent('popstate', { state }));
 
+test('a panel that a key has opened keeps Tab inside, one that a mouse has opened does not', () => {
+  phone = false;
+  for (const byKey of [true, false]) {
+    vi.spyOn(HTMLElement.prototype, 'matches').mockImplementation(what => byKey && what === ':focus-visible');
+    const { shell: one } = shell();
+    one.show();
+    expect(one.state().byKey).toBe(byKey);
+    one.destroy();
+  }
+  vi.mocked(HTMLElement.prototype.matches).mockRestore();
+});
+
 test('opening and closing is told once each', () => {
   const { shell: one, events } = shell();
   one.show();

@@ -18,6 +18,8 @@ export interface ShellState {
   asked: number;
   /** The fragment of a link that is followed. */
   link?: string;
+  /** It was opened by a key on the button: Tab then stays in the panel, until F6 or Escape. */
+  byKey: boolean;
   /** The panel stands as on the page before, and nobody has used it on this one: it takes no focus. */
   reopened: boolean;
   /** A bubble that the member has made as large as the page. */
@@ -71,6 +73,7 @@ export function openShell(
     chat: undefined,
     at: undefined,
     asked: 0,
+    byKey: false,
     reopened: false,
     expanded: false,
     bar,
@@ -125,7 +128,7 @@ export function openShell(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    show: () => go({ open: true }),
+    show: () => go({ open: true, byKey: stage.launcher.matches(':focus-visible') }),
     hide() {
       if (!state.open || mode === 'embed') return;
       go(isPhone() ? { open: false, chat: undefined } : { open: false });

@@ -216,7 +216,7 @@ function Panel({
       if (home) back?.();
       else if (state.chat !== undefined && !twoColumns) shell.back();
       else if (closable) shell.hide();
-    } else if (event.key === 'Tab' && phone && !overlay && panel.current) {
+    } else if (event.key === 'Tab' && (phone || state.byKey) && !overlay && panel.current) {
       keys.current?.keepInside(event, panel.current);
     }
   };
@@ -375,10 +375,10 @@ function useFirstFocus(
     const element = panel.current;
     if (element === null || !takesFocus()) return;
     if (chat === undefined) {
-      // The one row in the tab order is the one that was used last.
-      const row =
-        before.current && element.querySelector<HTMLElement>('.pane-list [data-stop][tabindex="0"]');
-      const tab = element.querySelector<HTMLElement>('.pane-list [role=tab][aria-selected=true]');
+      // The one row in the tab order is the one that was used last; at first, the newest chat. Where there are no rows, a search.
+      const list = element.querySelector('.pane-list');
+      const row = list?.querySelector<HTMLElement>('[data-stop][tabindex="0"]');
+      const tab = list?.querySelector<HTMLElement>('[role=tab][aria-selected=true]');
       (row ?? tab)?.focus({ preventScroll: true });
     } else if (!twoColumns && before.current === undefined) {
       // The composer takes the focus itself where that opens no keyboard on the screen.
