@@ -415,6 +415,12 @@ impl Store for Blank {
     fn conversation(&self, _: UserId, _: ConversationId, done: Done<Option<ConversationRow>>) {
         done(Err(StoreError::Overloaded));
     }
+    fn publish_gathered(&self, _: ConversationId, _: Seq, done: Done<Option<ChangedMessage>>) {
+        done(Ok(None));
+    }
+    fn unpublished(&self, _: u32, done: Done<Vec<(ConversationId, Seq)>>) {
+        done(Ok(Vec::new()));
+    }
     fn change_message(&self, _: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }

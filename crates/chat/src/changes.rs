@@ -5,14 +5,15 @@ use std::sync::Arc;
 use crate::call::is_call_entry;
 use crate::command::AnswerTo;
 use crate::conversations::message;
+use crate::counts::{Counted, CountedBy, Counts};
 use crate::limits::Rate;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
 use crate::room::{Act, Rules, Standing, may};
 use crate::send::check_body;
 use crate::{
-    ChangeMessage, ChangedMessage, ConversationId, Event, Message, MessageChange, Mode, Refusal, Relation,
-    Seq, SessionId, StoreError, Sub, Timestamp, UserId,
+    ChangeMessage, ChangedMessage, ConversationId, Event, Message, MessageChange, Mode, Position, Refusal,
+    Relation, Seq, SessionId, StoreError, Sub, Timestamp, UserId,
 };
 
 /// Most former bodies that are kept of a message.
@@ -40,7 +41,6 @@ pub fn may_change(
         | MessageChange::Vote(_)
         | MessageChange::ClosePoll
         | MessageChange::Preview(_)
-        | MessageChange::Tally
             if is_deleted =>
         {
             Err(Refusal::NoSuchMessage)
@@ -51,8 +51,7 @@ pub fn may_change(
         | MessageChange::Pin(_)
         | MessageChange::Vote(_)
         | MessageChange::ClosePoll
-        | MessageChange::Preview(_)
-        | MessageChange::Tally => Ok(()),
+        | MessageChange::Preview(_) => Ok(()),
     }
 }
 
@@ -68,9 +67,7 @@ pub fn may_edit(
         MessageChange::Edit(_) if is_call_entry(client_id) || has_poll || is_as_said => {
             Err(Refusal::NotAllowed)
         }
-        MessageChange::Vote(_) | MessageChange::ClosePoll | MessageChange::Tally if !has_poll => {
-            Err(Refusal::BadValue)
-        }
+        MessageChange::Vote(_) | MessageChange::ClosePoll if !has_poll => Err(Refusal::BadValue),
         _ => Ok(()),
     }
 }
@@ -94,8 +91,7 @@ pub fn may_change_in_room(
         MessageChange::Delete
         | MessageChange::React { on: false, .. }
         | MessageChange::ClosePoll
-        | MessageChange::Preview(_)
-        | MessageChange::Tally => Ok(()),
+        | MessageChange::Preview(_) => Ok(()),
     }
 }
 
@@ -111,8 +107,7 @@ fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &Mess
         | MessageChange::React { on: false, .. }
         | MessageChange::Pin(false)
         | MessageChange::ClosePoll
-        | MessageChange::Preview(_)
-        | MessageChange::Tally => true,
+        | MessageChange::Preview(_) => true,
     }
 }
 
@@ -173,22 +168,20 @@ impl Inner {
         };
         let wanted =
             ChangeMessage { conversation, seq: seq.min(Seq::MAX), by: session.user, change, time: now };
-        let is_vote = matches!(wanted.change, MessageChange::Vote(_));
+        let counted = Counted::of(&wanted.change);
         let (node, by) = (self.clone(), asker.sub.clone());
         let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome
             .unwrap_or_else(|error| Err(unavailable(error)))
         {
             Ok(changed) => {
-                let is_gathered = is_vote
-                    && changed.changed
-                    && node.tallies.gather(
-                        (changed.message.conversation, changed.message.seq),
-                        (session.user, by.clone()),
-                        changed.members.len(),
-                        now,
-                    );
+                if changed.gathered {
+                    node.gathered.add(changed.message.conversation, changed.message.seq, now);
+                }
                 let is_new = changed.changed;
-                node.changed(session, &by, to, re, changed, is_gathered);
+                match counted {
+                    Some(what) => node.counted(session, CountedBy { user: by, what }, to, re, changed),
+                    None => node.changed(session, &by, to, re, changed),
+                }
                 if let Some(hits) = flagged.filter(|_| is_new) {
                     node.flag(conversation, seq, &hits, now);
                 }
@@ -205,16 +198,14 @@ impl Inner {
             .take_shared(&asker.site.counters.sends, now)
     }
 
-    /// On disk: the session that asked gets an answer in any case, all others are told where something changed. `is_gathered`:
-    /// the other members will be told later.
+    /// After the commit: answer the session that asked; where something changed, deliver to all others.
     fn changed(
         &self,
         session: SessionId,
         by: &Sub,
         to: Option<UserId>,
         re: u64,
-        ChangedMessage { message: stored, changed, position, members }: ChangedMessage,
-        is_gathered: bool,
+        ChangedMessage { message: stored, changed, position, members, .. }: ChangedMessage,
     ) {
         let mine = message(stored);
         let event = |re, message: &Arc<Message>| Event::Update {
@@ -230,16 +221,71 @@ impl Inner {
         self.counters.changes.add(1);
         // First one's own devices: what was told them at this position is not told again among all members.
         self.tell(session.user, position, Some(session.handle), event(None, &mine));
-        if is_gathered {
+        let of_all = event(None, &for_all(mine));
+        self.tell_others(session, to, &members, position, of_all);
+    }
+
+    /// The same of a reaction or a vote: sessions hear the counts. The other members of a large room hear them later, see
+    /// `gather.rs`.
+    fn counted(
+        &self,
+        session: SessionId,
+        by: CountedBy,
+        to: Option<UserId>,
+        re: u64,
+        ChangedMessage { message, changed, position, members, gathered }: ChangedMessage,
+    ) {
+        let is_secret = by.what.is_secret(&message);
+        let counts = Arc::new(Counts::of(&message));
+        let event = |re, by: Option<CountedBy>| Event::Counts {
+            re,
+            counts: counts.clone(),
+            by: by.map(Box::new),
+            position,
+        };
+        self.answer(session, event(Some(re), Some(by.clone())));
+        if !changed {
             return;
         }
-        let of_all = event(None, &for_all(mine));
+        self.counters.changes.add(1);
+        self.tell(session.user, position, Some(session.handle), event(None, Some(by.clone())));
+        if !gathered {
+            let of_all = event(None, Some(by).filter(|_| !is_secret));
+            self.tell_others(session, to, &members, position, of_all);
+        }
+    }
+
+    fn tell_others(
+        &self,
+        session: SessionId,
+        to: Option<UserId>,
+        members: &[u32],
+        position: Position,
+        event: Event,
+    ) {
+        match to {
+            Some(to) => self.tell(to, position, None, event),
+            None => self.tell_members(session.user.site, members, position, Some(session.handle), event),
+        }
+    }
+
+    /// A change that no session has asked for: to all members, as of one of them. `to`: the other one, where there is one.
+    pub(crate) fn tell_changed_message(
+        &self,
+        user: UserId,
+        by: &Sub,
+        to: Option<UserId>,
+        told: ChangedMessage,
+    ) {
+        let ChangedMessage { message: stored, position, members, .. } = told;
+        let mine = message(stored);
+        let event = |message| Event::Update { re: None, message, by: by.clone(), position };
+        // First that member: what was told them at this position is not told again among all members.
+        self.tell(user, position, None, event(mine.clone()));
+        let of_all = event(for_all(mine));
         match to {
             Some(to) => self.tell(to, position, None, of_all),
-            None => {
-                let site = session.user.site;
-                self.tell_members(site, &members, position, Some(session.handle), of_all);
-            }
+            None => self.tell_members(user.site, &members, position, None, of_all),
         }
     }
 }

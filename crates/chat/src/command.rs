@@ -368,8 +368,6 @@ pub enum MessageChange {
     ClosePoll,
     /// What a link in it leads to; None: nobody wants to see that.
     Preview(Option<Box<NewPreview>>),
-    /// Nobody's: how the votes stand is about to be told to all.
-    Tally,
 }
 
 impl std::fmt::Debug for MessageChange {
@@ -386,7 +384,6 @@ impl std::fmt::Debug for MessageChange {
             MessageChange::ClosePoll => "ClosePoll",
             MessageChange::Preview(Some(_)) => "Preview",
             MessageChange::Preview(None) => "Drop preview",
-            MessageChange::Tally => "Tally",
         })
     }
 }

@@ -9,8 +9,9 @@ use crate::moderation::{AuditEntry, FilterTest, Notice, ReportRow, SiteRole, Sit
 use crate::requests::Request;
 use crate::room::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
 use crate::{
-    CallEvent, ConversationId, File, GroupEvent, KnownDevice, Limits, NotifySettings, Position, ProfileCard,
-    Reaction, Refusal, Rich, Seq, SessionId, SetPresence, Sticker, Sub, Thread, Timestamp, UserId,
+    CallEvent, ConversationId, CountedBy, Counts, File, GroupEvent, KnownDevice, Limits, NotifySettings,
+    Position, ProfileCard, Reaction, Refusal, Rich, Seq, SessionId, SetPresence, Sticker, Sub, Thread,
+    Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -52,6 +53,13 @@ pub enum Event {
         re: Option<u64>,
         message: Arc<Message>,
         by: Sub,
+        position: Position,
+    },
+    /// The reactions and votes of a message as they stand after one or several changes.
+    Counts {
+        re: Option<u64>,
+        counts: Arc<Counts>,
+        by: Option<Box<CountedBy>>,
         position: Position,
     },
     Marker {
@@ -274,6 +282,7 @@ impl Event {
             self,
             Event::Ack { .. }
                 | Event::Update { re: Some(_), .. }
+                | Event::Counts { re: Some(_), .. }
                 | Event::Contact { re: Some(_), .. }
                 | Event::Conversation { re: Some(_), .. }
                 | Event::Left { re: Some(_), .. }
@@ -295,6 +304,7 @@ impl Event {
             Event::Message(_, position)
             | Event::Ack { position, .. }
             | Event::Update { position, .. }
+            | Event::Counts { position, .. }
             | Event::Marker { position, .. }
             | Event::Contact { position, .. }
             | Event::Conversation { position, .. }

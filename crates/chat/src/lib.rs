@@ -14,6 +14,7 @@ mod changes;
 mod command;
 mod contacts;
 mod conversations;
+mod counts;
 mod delivery;
 mod device;
 mod erase;
@@ -22,6 +23,7 @@ mod export;
 mod files;
 mod filters;
 mod forward;
+mod gather;
 mod guest;
 mod held;
 mod id;
@@ -81,6 +83,7 @@ pub use command::{
     SetPresence, To,
 };
 pub use conversations::MOST_PINNED;
+pub use counts::{Counted, CountedBy, Counts, PollCounts};
 pub use device::{
     Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,
 };
@@ -97,6 +100,7 @@ pub use files::{
 };
 pub use filters::{FilterAct, Filters, Hit, HitKind, Links, Pattern, Sieve};
 pub use forward::{Forwarded, NewForward};
+pub use gather::{is_gathered, publishes_all};
 pub use held::{Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld};
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,

@@ -290,6 +290,14 @@ impl Store for MemoryStore {
         self.write(move |tables| tables.change_message(change), done);
     }
 
+    fn publish_gathered(&self, conversation: ConversationId, seq: Seq, done: Done<Option<ChangedMessage>>) {
+        self.write(move |tables| tables.publish_gathered(conversation, seq), done);
+    }
+
+    fn unpublished(&self, limit: u32, done: Done<Vec<(ConversationId, Seq)>>) {
+        self.read(move |tables| tables.unpublished(limit), done);
+    }
+
     fn mark(
         &self,
         conversation: ConversationId,

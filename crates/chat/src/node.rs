@@ -20,7 +20,7 @@
 //! | banned devices | `moderation/device.rs` | – | always |
 //! | randomness | `node.rs` | – | always |
 //! | notices that wait, and those that were shown | `notify/desk.rs` | – | bounded |
-//! | votes of large rooms that wait to be told | `poll/tally.rs` | – | bounded |
+//! | reactions and votes of large rooms that wait to be published | `gather.rs` | – | bounded |
 //! | *telling* | `delivery.rs` | – | – |
 //!
 //! *Telling* is the exception: it is no table, it is held while an event that has a position is planned (which
@@ -41,11 +41,11 @@ use crate::call::Calls;
 use crate::command::AnswerTo;
 use crate::contacts::PairsBusy;
 use crate::erase::Erasing;
+use crate::gather::Gathered;
 use crate::guest::GuestDoor;
 use crate::moderation::{DeviceBans, SiteRole};
 use crate::notify::Desk;
 use crate::peer::Job;
-use crate::poll::Tallies;
 use crate::presence::{NewsDesk, Round};
 use crate::preview::PreviewerSlot;
 use crate::retention::Retaining;
@@ -139,7 +139,7 @@ pub(crate) struct Inner {
     pub(crate) calls: Calls,
     pub(crate) guest_door: GuestDoor,
     pub(crate) desk: Desk,
-    pub(crate) tallies: Tallies,
+    pub(crate) gathered: Gathered,
     pub(crate) erasing: Erasing,
     pub(crate) retaining: Retaining,
     pub(crate) previewer: PreviewerSlot,
@@ -199,7 +199,7 @@ impl Node {
             calls: Calls::new(),
             guest_door: GuestDoor::default(),
             desk: Desk::new(),
-            tallies: Tallies::default(),
+            gathered: Gathered::default(),
             erasing: Erasing::default(),
             retaining: Retaining::default(),
             previewer: PreviewerSlot::new(),
@@ -423,7 +423,7 @@ impl Node {
         self.inner.end_sanctions(now);
         self.inner.tell_who_is_away(now);
         self.inner.mail_who_is_due(now);
-        self.inner.tell_tallies(now);
+        self.inner.publish_gathered(now);
         self.inner.erase_what_is_left(now);
         self.inner.trim_what_is_old(now);
         self.inner.tell_due(&mut round, now);

@@ -1,9 +1,5 @@
 //! Polls: a message whose body is a question, with choices to vote for. A vote is a change of the message.
 
-mod tally;
-
-pub(crate) use tally::Tallies;
-
 use crate::{Refusal, Sub, Timestamp};
 
 /// Fewest and most choices.

@@ -106,7 +106,13 @@ pub trait Store:
     /// Votes go by [`Poll::may_vote`](crate::Poll::may_vote); what has no poll is [`Refusal::BadValue`].
     ///
     /// What is so already changes nothing, and is answered as it is, with `changed` false.
+    /// Where [`is_gathered`](crate::is_gathered) holds, the message is marked as unpublished in the same transaction.
     fn change_message(&self, change: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>);
+    /// Gives an unpublished message a new version and removes its mark, in one transaction. Answers the message as nobody
+    /// in particular sees it; None where it is not unpublished.
+    fn publish_gathered(&self, conversation: ConversationId, seq: Seq, done: Done<Option<ChangedMessage>>);
+    /// At most `limit` messages that are unpublished, those that changed first at the front.
+    fn unpublished(&self, limit: u32, done: Done<Vec<(ConversationId, Seq)>>);
     /// Moves a member's markers forward (never back; clipped to the newest seq; read implies received).
     /// Answers the markers after it; `moved` says whether anything changed.
     fn mark(
@@ -346,6 +352,8 @@ pub struct ChangedMessage {
     pub position: Position,
     /// In a room, whom to tell: numbers of its members. Nobody where nothing changed.
     pub members: Arc<Vec<u32>>,
+    /// The others hear of it once it is published.
+    pub gathered: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -40,9 +40,26 @@ impl Two {
             [Event::Update { re: Some(5), message, by, position }] => {
                 Ok((message.as_ref().clone(), by.to_string(), *position))
             }
+            [Event::Counts { re: Some(5), counts, by: Some(by), position }] => {
+                Ok((self.counted(who, counts), by.user.to_string(), *position))
+            }
             [Event::Refused { re: Some(5), refusal }] => Err(*refusal),
             other => panic!("no answer to a change: {other:?}"),
         }
+    }
+
+    /// The message as this device's user reads it, which has the counts that it has just heard.
+    fn counted(&self, who: &Device, counts: &Counts) -> Message {
+        let to = To::Conversation(counts.conversation);
+        let after = Some(Seq(counts.seq.0 - 1));
+        let command = Command::History { re: 8, to, before: None, after, thread: None, limit: Some(1) };
+        let page = self.scene.ask(who, command);
+        let [Event::History { messages, .. }] = &page[..] else { panic!("no page: {page:?}") };
+        let message = messages[0].as_ref().clone();
+        let of_page: Vec<(Reaction, u64)> =
+            message.reactions.iter().map(|one| (one.reaction.clone(), one.count)).collect();
+        assert_eq!((message.version, of_page), (counts.version, counts.reactions.clone()));
+        message
     }
 
     fn heard(&self, who: &Device) -> Option<Heard> {
@@ -50,6 +67,9 @@ impl Two {
             [] => None,
             [Event::Update { re: None, message, by, position }] => {
                 Some((message.as_ref().clone(), by.to_string(), *position))
+            }
+            [Event::Counts { re: None, counts, by: Some(by), position }] => {
+                Some((self.counted(who, counts), by.user.to_string(), *position))
             }
             other => panic!("not one update: {other:?}"),
         }
@@ -93,7 +113,7 @@ fn a_reaction_is_mine_to_me_alone() {
     assert_eq!(mine(&two.heard(&two.bob).unwrap()), [false]);
     let (message, ..) = two.ask(&two.bob, 1, react(true)).unwrap();
     assert_eq!((message.reactions[0].count, message.reactions[0].mine), (2, true));
-    assert_eq!(mine(&two.heard(&two.ann).unwrap()), [false], "not said in what is another's");
+    assert_eq!(two.heard(&two.ann).unwrap().1, "bob", "who has put it there");
     two.scene.take(&two.ann_too);
     let (message, ..) = two.ask(&two.ann, 1, react(false)).unwrap();
     assert_eq!(message.reactions[0].users, [sub("bob")]);
@@ -207,15 +227,15 @@ fn in_a_room_every_device_of_every_member_hears_of_it_once() {
     let change = |who: &Device, change| {
         scene.ask(who, Command::ChangeMessage { re: 5, conversation: room, seq: Seq(1), change })
     };
-    let [Event::Update { re: Some(5), message, .. }] = &change(&bob, react(true))[..] else {
-        panic!("one answer")
-    };
-    assert!(message.reactions[0].mine);
-    for (device, mine) in [(&ann, false), (&bob_too, true), (&carl, false)] {
-        let [Event::Update { re: None, message, by, .. }] = &scene.take(device)[..] else {
-            panic!("one each")
-        };
-        assert_eq!((message.reactions[0].mine, by), (mine, &sub("bob")));
+    let thumb = || Reaction::parse("👍").unwrap();
+    let by_bob = CountedBy { user: sub("bob"), what: Counted::Reaction { reaction: thumb(), on: true } };
+    let answer = change(&bob, react(true));
+    let [Event::Counts { re: Some(5), counts, by, .. }] = &answer[..] else { panic!("one answer") };
+    assert_eq!((&counts.reactions, by.as_deref()), (&vec![(thumb(), 1)], Some(&by_bob)));
+    for device in [&ann, &bob_too, &carl] {
+        let heard = scene.take(device);
+        let [Event::Counts { re: None, counts, by, .. }] = &heard[..] else { panic!("one each") };
+        assert_eq!((&counts.reactions, by.as_deref()), (&vec![(thumb(), 1)], Some(&by_bob)));
     }
     let refused = |events: Vec<Event>| match events.as_slice() {
         [Event::Refused { re: Some(5), refusal }] => *refusal,

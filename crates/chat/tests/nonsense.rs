@@ -50,7 +50,7 @@ fn answers(command: &Command, event: &Event) -> bool {
         | (Command::Forward { client_id, .. }, Event::Ack { client_id: id, .. })
         | (Command::Forward { client_id, .. }, Event::SendRefused { client_id: id, .. }) => client_id == id,
         (Command::Sticker(wanted), Event::SendRefused { client_id: id, .. }) => wanted.client_id == *id,
-        (Command::ChangeMessage { .. }, Event::Update { re, .. }) => re.is_some(),
+        (Command::ChangeMessage { .. }, Event::Update { re, .. } | Event::Counts { re, .. }) => re.is_some(),
         (_, Event::Refused { re, .. }) => re.is_some(),
         (_, Event::Call(event)) => event.re.is_some(),
         (_, Event::Contact { re, .. } | Event::Conversation { re, .. }) => re.is_some(),

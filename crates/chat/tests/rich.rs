@@ -36,11 +36,17 @@ fn vote(scene: &Scene, who: &Device, conversation: ConversationId, seq: Seq, cho
 
 fn poll_in(event: &Event) -> (Vec<u64>, Vec<u8>, String) {
     match event {
-        Event::Update { message, by, .. } => {
-            let poll = message.rich.as_ref().unwrap().poll.as_ref().unwrap();
-            (poll.choices.iter().map(|choice| choice.votes).collect(), poll.mine(), by.to_string())
+        Event::Counts { counts, by, .. } => {
+            let votes = counts.poll.as_ref().unwrap().votes.clone();
+            match by.as_deref() {
+                Some(CountedBy { user, what: Counted::Vote(choices) }) => {
+                    (votes, choices.clone(), user.to_string())
+                }
+                None => (votes, Vec::new(), String::new()),
+                other => panic!("no vote: {other:?}"),
+            }
         }
-        other => panic!("no update: {other:?}"),
+        other => panic!("no counts: {other:?}"),
     }
 }
 
@@ -68,7 +74,7 @@ fn a_vote_is_told_to_all_and_what_is_ones_own_to_oneself() {
     let answer = vote(&scene, &bob, id, seq, 1);
     assert_eq!(poll_in(&answer[0]), (vec![0, 1], vec![1], "bob".into()));
     assert_eq!(poll_in(&scene.take(&phone)[0]), (vec![0, 1], vec![1], "bob".into()));
-    assert_eq!(poll_in(&scene.take(&ann)[0]), (vec![0, 1], vec![], "bob".into()));
+    assert_eq!(poll_in(&scene.take(&ann)[0]), (vec![0, 1], vec![1], "bob".into()));
     let close = Command::ChangeMessage { re: 8, conversation: id, seq, change: MessageChange::ClosePoll };
     assert!(matches!(scene.ask(&ann, close)[..], [Event::Update { re: Some(8), .. }]));
     let late = vote(&scene, &bob, id, seq, 0);
@@ -111,15 +117,35 @@ fn votes_in_a_large_room_are_gathered() {
     scene.wait(1_200);
     let told = scene.take(&ann);
     assert_eq!(told.len(), 1, "once for ten votes");
-    assert_eq!(poll_in(&told[0]), (vec![10, 0], vec![], "m9".into()));
+    assert_eq!(poll_in(&told[0]), (vec![10, 0], vec![], String::new()), "of nobody in particular");
     assert_eq!(poll_in(&scene.take(&crowd[30])[0]).0, [10, 0]);
-    assert_eq!(
-        poll_in(&scene.take(&crowd[9])[0]),
-        (vec![10, 0], vec![0], "m9".into()),
-        "and their own is kept"
-    );
+    assert_eq!(poll_in(&scene.take(&crowd[9])[0]).0, [10, 0]);
     scene.wait(3_000);
     assert!(scene.take(&ann).is_empty());
+}
+
+#[test]
+fn an_anonymous_vote_names_nobody() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob, phone) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("bob", "p"));
+    let room = room(&scene, &ann);
+    join(&scene, &bob, room);
+    for place in [To::Conversation(room), to("bob")] {
+        let choices = vec!["lake".into(), "town".into()];
+        let poll = NewPoll { choices, multiple: false, anonymous: true, ends: None };
+        let rich = NewRich { poll: Some(poll), ..NewRich::default() }.boxed();
+        let client_id = format!("{place:?}").into();
+        let body = "Where?".into();
+        let command = Command::Send { client_id, to: place, body, reply_to: None, files: Vec::new(), rich };
+        let (id, seq) = acknowledged(&scene.ask(&ann, command)).unwrap();
+        [&bob, &phone].into_iter().for_each(|device| _ = scene.take(device));
+        vote(&scene, &bob, id, seq, 1);
+        let own = scene.take(&phone);
+        assert_eq!(poll_in(&own[0]), (vec![0, 1], vec![1], "bob".into()), "one's own devices know");
+        let heard = scene.take(&ann);
+        assert_eq!(poll_in(&heard[0]), (vec![0, 1], vec![], String::new()));
+        assert!(!format!("{heard:?}").contains("bob"), "{heard:?}");
+    }
 }
 
 fn forward(

@@ -360,7 +360,11 @@ impl Simulation {
             match &event {
                 Event::Welcome(welcome) => link.session = Some(welcome.session),
                 Event::Changes { .. } => link.dropping = false,
-                Event::Ack { .. } | Event::Message(..) | Event::Update { .. } | Event::Marker { .. }
+                Event::Ack { .. }
+                | Event::Message(..)
+                | Event::Update { .. }
+                | Event::Counts { .. }
+                | Event::Marker { .. }
                     if link.dropping =>
                 {
                     continue;
@@ -406,6 +410,10 @@ impl Simulation {
             Event::Update { message, by, position, .. } => {
                 client.move_on(position);
                 client.take_update(&message, by.as_str() == USERS[client.user]);
+            }
+            Event::Counts { counts, by, position, .. } => {
+                client.move_on(position);
+                client.take_counts(&counts, by.as_deref());
             }
             Event::Refused { re: Some(4), refusal } => {
                 use Refusal::{NoSuchMessage, RateLimited, Unavailable};
@@ -735,6 +743,35 @@ impl Client {
                 line.mine = known.mine.iter().filter(left).cloned().collect();
             }
             *known = line;
+        }
+    }
+
+    fn take_counts(&mut self, counts: &Counts, by: Option<&CountedBy>) {
+        let log = self.logs.get_mut(&counts.conversation);
+        let Some(known) = log.and_then(|log| log.messages.get_mut(&counts.seq.0)) else { return };
+        if counts.version <= known.version {
+            return;
+        }
+        let by = by.expect("two members hear each reaction");
+        let Counted::Reaction { reaction: put, on } = &by.what else { panic!("nobody votes") };
+        let mut reactions = Vec::new();
+        for (reaction, count) in &counts.reactions {
+            let old = known.reactions.iter().find(|(one, _)| one == reaction.as_str());
+            let mut users = old.map(|(_, users)| users.clone()).unwrap_or_default();
+            if reaction == put {
+                users.retain(|user| user != by.user.as_str());
+                users.extend(on.then(|| by.user.to_string()));
+            }
+            assert_eq!(*count, users.len() as u64, "{counts:?} after {known:?}");
+            reactions.push((reaction.as_str().to_owned(), users));
+        }
+        known.reactions = reactions;
+        known.version = counts.version;
+        if by.user.as_str() == USERS[self.user] {
+            match on {
+                true => known.mine.insert(put.as_str().into()),
+                false => known.mine.remove(put.as_str()),
+            };
         }
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use chat::{
     Act, By, ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, REVISIONS,
     Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UserId, first_contact,
-    may_change, may_change_in_room, may_edit,
+    is_gathered, may_change, may_change_in_room, may_edit, publishes_all,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -53,6 +53,7 @@ pub(crate) fn change(
     if let Err(refusal) = ground.allows(wanted, &before) {
         return Ok(Err(refusal));
     }
+    let was_unpublished = is_unpublished(db, &before)?;
     let changed = match apply(batch, wanted, &ground, at, &before)? {
         Ok(changed) => changed,
         Err(refusal) => return Ok(Err(refusal)),
@@ -70,7 +71,52 @@ pub(crate) fn change(
         true => batch.members.of(db, id)?,
         false => Arc::default(),
     };
-    Ok(Ok(ChangedMessage { message, changed, position: batch.position(), members }))
+    let gathered = changed && is_gathered(&wanted.change, members.len());
+    if gathered || was_unpublished && !publishes_all(&wanted.change) {
+        mark_unpublished(db, &message)?;
+    }
+    Ok(Ok(ChangedMessage { message, changed, position: batch.position(), members, gathered }))
+}
+
+/// See [`chat::Store::publish_gathered`].
+pub(crate) fn publish(
+    batch: &mut Batch<'_>,
+    id: ConversationId,
+    seq: Seq,
+) -> Outcome<Option<ChangedMessage>> {
+    let site = id.site;
+    let Some(ground) = ground_of_all(batch, id)? else { return Ok(None) };
+    let at = message::position_of(batch.db, id, ground.newest, seq.0)?;
+    let Some(at) = at else { return Ok(None) };
+    let Some(before) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
+    if !is_unpublished(batch.db, &before)? {
+        return Ok(None);
+    }
+    mark_changed(batch, at, &before, State::of(&before))?;
+    let Some(message) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
+    let members = batch.members.of(batch.db, id)?;
+    let position = batch.position();
+    Ok(Some(ChangedMessage { message, changed: true, position, members, gathered: false }))
+}
+
+/// Call after the change: [`mark_changed`] replaces the row, and with it the mark.
+fn mark_unpublished(db: &Connection, now: &StoredMessage) -> Outcome<()> {
+    let sql = "UPDATE message_change SET unpublished = 1 \
+               WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+    let id = now.conversation;
+    db.prepare_cached(sql)?.execute(params![id.site.0, id.key as i64, now.version as i64])?;
+    Ok(())
+}
+
+fn is_unpublished(db: &Connection, now: &StoredMessage) -> Outcome<bool> {
+    let id = now.conversation;
+    if now.version == 0 || !id.is_room() {
+        return Ok(false);
+    }
+    let sql = "SELECT unpublished FROM message_change \
+               WHERE site = ?1 AND conversation = ?2 AND position = ?3";
+    let values = params![id.site.0, id.key as i64, now.version as i64];
+    Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
 /// Takes a message away on the word of a site's moderator.
@@ -83,7 +129,7 @@ pub(crate) fn tidy(
     let Some(ground) = ground_of_all(batch, id)? else { return Ok(Err(Refusal::NoSuchConversation)) };
     let at = message::position_of(batch.db, id, ground.newest, seq.0)?;
     let Some(at) = at else { return Ok(Err(Refusal::NoSuchMessage)) };
-    take_away(batch, &ground, at, time)
+    take_away(batch, id.site, &ground, at, time)
 }
 
 /// The same, found by its position, for a user who is erased. None: it is not there.
@@ -94,7 +140,7 @@ pub(crate) fn erase(batch: &mut Batch<'_>, at: u64, time: Timestamp) -> Outcome<
     });
     let Some(id) = found.optional()? else { return Ok(None) };
     let Some(ground) = ground_of_all(batch, id)? else { return Ok(None) };
-    Ok(take_away(batch, &ground, at, time)?.ok())
+    Ok(take_away(batch, id.site, &ground, at, time)?.ok())
 }
 
 /// As nobody in particular stands there.
@@ -113,11 +159,12 @@ fn ground_of_all(batch: &mut Batch<'_>, id: ConversationId) -> Outcome<Option<Gr
 
 fn take_away(
     batch: &mut Batch<'_>,
+    site: SiteId,
     ground: &Ground,
     at: u64,
     time: Timestamp,
 ) -> Outcome<Result<ChangedMessage, Refusal>> {
-    let line = as_nobody_sees(batch.db, at)?;
+    let line = as_nobody_sees(batch.db, site, at)?;
     let Some(before) = line else { return Ok(Err(Refusal::NoSuchMessage)) };
     let (id, by) = (before.conversation, before.from);
     let wanted = ChangeMessage { conversation: id, seq: before.seq, by, change: MessageChange::Delete, time };
@@ -125,19 +172,18 @@ fn take_away(
         Ok(changed) => changed,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let now = if changed { as_nobody_sees(batch.db, at)? } else { Some(before) };
+    let now = if changed { as_nobody_sees(batch.db, site, at)? } else { Some(before) };
     let Some(message) = now else { return Ok(Err(Refusal::NoSuchMessage)) };
     let members = match changed && id.is_room() {
         true => batch.members.of(batch.db, id)?,
         false => Arc::default(),
     };
-    Ok(Ok(ChangedMessage { message, changed, position: batch.position(), members }))
+    let position = batch.position();
+    Ok(Ok(ChangedMessage { message, changed, position, members, gathered: false }))
 }
 
-fn as_nobody_sees(db: &Connection, at: u64) -> Outcome<Option<StoredMessage>> {
-    // No user has the number 0.
-    let nobody = UserId { site: SiteId(0), num: 0 };
-    Ok(Lines::new(db, nobody)?.at(at)?.map(|line| line.message))
+fn as_nobody_sees(db: &Connection, site: SiteId, at: u64) -> Outcome<Option<StoredMessage>> {
+    Ok(Lines::new(db, UserId::nobody(site))?.at(at)?.map(|line| line.message))
 }
 
 /// The conversation of a message that somebody wants to change.
@@ -239,7 +285,7 @@ fn apply(
             return Ok(Ok(false));
         }
         MessageChange::ClosePoll if !poll::close(batch.db, before.from.site, at)? => return Ok(Ok(false)),
-        MessageChange::ClosePoll | MessageChange::Preview(None) | MessageChange::Tally => {
+        MessageChange::ClosePoll | MessageChange::Preview(None) => {
             mark_changed(batch, at, before, State::of(before))?;
         }
         MessageChange::Pin(on) if before.pinned == *on => return Ok(Ok(false)),
@@ -385,6 +431,19 @@ pub(crate) fn updated_since(
     let updated: Vec<u64> =
         statement.query_map(values, |row| Ok(row.get::<_, i64>(0)? as u64))?.collect::<Result<_, _>>()?;
     Ok((updated.len() <= most).then_some(updated))
+}
+
+pub(crate) fn unpublished(db: &Connection, limit: u32) -> Outcome<Vec<(ConversationId, Seq)>> {
+    let sql = "SELECT message.site, message.conversation, message.seq \
+               FROM message_change INDEXED BY message_unpublished \
+               JOIN message ON message.position = message_change.message \
+               WHERE unpublished = 1 ORDER BY message_change.position LIMIT ?1";
+    let mut statement = db.prepare_cached(sql)?;
+    let found = statement.query_map([limit], |row| {
+        let id = ConversationId { site: SiteId(row.get(0)?), key: row.get::<_, i64>(1)? as u64 };
+        Ok((id, Seq(row.get::<_, i64>(2)? as u64)))
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn revisions(db: &Connection, id: ConversationId, seq: Seq) -> Outcome<Vec<Revision>> {

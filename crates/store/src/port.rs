@@ -140,12 +140,19 @@ impl Store for Sqlite {
             | MessageChange::Pin(_)
             | MessageChange::Vote(_)
             | MessageChange::ClosePoll
-            | MessageChange::Preview(_)
-            | MessageChange::Tally => 0,
+            | MessageChange::Preview(_) => 0,
         };
         let job =
             writer::write(move |batch| message_change::change(batch, &change), |outcome, _| done(outcome));
         self.shared.write(job, bytes);
+    }
+
+    fn publish_gathered(&self, conversation: ConversationId, seq: Seq, done: Done<Option<ChangedMessage>>) {
+        self.write(move |batch| message_change::publish(batch, conversation, seq), done);
+    }
+
+    fn unpublished(&self, limit: u32, done: Done<Vec<(ConversationId, Seq)>>) {
+        self.read(move |db| message_change::unpublished(db, limit), done);
     }
 
     fn mark(

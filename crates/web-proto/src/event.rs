@@ -73,6 +73,34 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
+    /// Reactions to a message, or votes in a poll: answer to the command, or news. In rooms of more than 50 members the others
+    /// hear it once per second, for several changes together.
+    Counts {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        re: Option<u64>,
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        seq: u64,
+        /// As in a message: ignore counts of a version that is not greater than the one that is known.
+        version: u64,
+        /// All that the message has now, in the order in which they came first.
+        #[serde(borrow)]
+        reactions: Vec<ReactionCount<'a>>,
+        /// Where the message is a poll.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        poll: Option<PollCounts>,
+        /// Whose change it was; absent: of several users, or of one in an anonymous poll.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        by: Option<Cow<'a, str>>,
+        /// What `by` has put on or taken off.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        put: Option<PutReaction<'a>>,
+        /// The choices that `by` votes for now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        chose: Option<Vec<u8>>,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
     /// A member's marker moved; `user` may be oneself, on another device.
     Marker {
         #[serde(borrow)]
@@ -811,6 +839,34 @@ pub struct Reaction<'a> {
     /// Oneself is among them; only in what is made for one user.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mine: bool,
+}
+
+/// How many users have put a reaction on a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ReactionCount<'a> {
+    #[serde(borrow)]
+    pub reaction: Cow<'a, str>,
+    pub count: u64,
+}
+
+/// A reaction that a user has put on a message, or taken off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PutReaction<'a> {
+    #[serde(borrow)]
+    pub reaction: Cow<'a, str>,
+    pub on: bool,
+}
+
+/// The votes of a poll.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PollCounts {
+    /// Of each choice, in the order of the choices.
+    pub votes: Vec<u64>,
+    /// How many users have voted.
+    pub voters: u64,
 }
 
 /// A user as others see it.

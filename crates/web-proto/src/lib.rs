@@ -30,9 +30,9 @@ pub use command::{
 pub use event::{
     AuditEntry, Choice, Contact, ContactState, Conversation, Device, Event, File, FilterAct, FilterHit,
     FilterKind, Forwarded, Gap, Held, HeldState, Invitation, Left, LeftReason, Limits, Link, Listed,
-    MailDigest, Member, Message, Notice, NoticeKind, OwnProfile, Person, Poll, Presence, Preview, Profile,
-    Reaction, Replies, Report, ReportLine, RequestState, Room, SiteAccess, SiteState, Sticker, Thread,
-    Welcome,
+    MailDigest, Member, Message, Notice, NoticeKind, OwnProfile, Person, Poll, PollCounts, Presence, Preview,
+    Profile, PutReaction, Reaction, ReactionCount, Replies, Report, ReportLine, RequestState, Room,
+    SiteAccess, SiteState, Sticker, Thread, Welcome,
 };
 pub use group_call::{GroupAction, GroupCall, GroupNews, Participant};
 pub use parse::Reject;

@@ -83,6 +83,9 @@ fn file() -> String {
     declare::<Invitation<'_>>(&mut out);
     declare::<Message<'_>>(&mut out);
     declare::<Reaction<'_>>(&mut out);
+    declare::<ReactionCount<'_>>(&mut out);
+    declare::<PutReaction<'_>>(&mut out);
+    declare::<PollCounts>(&mut out);
     declare::<Poll<'_>>(&mut out);
     declare::<Preview<'_>>(&mut out);
     declare::<Sticker<'_>>(&mut out);

@@ -388,6 +388,31 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             by,
             position
         }),
+        (
+            (number(), text(), any::<u64>(), any::<u64>(), text()),
+            vec((text(), any::<u64>()), 0..3),
+            option::of((vec(any::<u64>(), 0..3), any::<u64>())),
+            opt(),
+            option::of((text(), any::<bool>())),
+            option::of(vec(any::<u8>(), 0..3)),
+        )
+            .prop_map(
+                |((re, conversation, seq, version, position), reactions, poll, by, put, chose)| {
+                    let count = |(reaction, count)| ReactionCount { reaction, count };
+                    Event::Counts {
+                        re,
+                        conversation,
+                        seq,
+                        version,
+                        reactions: reactions.into_iter().map(count).collect(),
+                        poll: poll.map(|(votes, voters)| PollCounts { votes, voters }),
+                        by,
+                        put: put.map(|(reaction, on)| PutReaction { reaction, on }),
+                        chose,
+                        position,
+                    }
+                }
+            ),
         (text(), text(), any::<u64>(), any::<u64>(), number(), text()).prop_map(
             |(conversation, user, received, read, unread, position)| Event::Marker {
                 conversation,

@@ -92,6 +92,7 @@ impl Live {
             Event::Message(..)
             | Event::Ack { .. }
             | Event::Update { .. }
+            | Event::Counts { .. }
             | Event::Marker { .. }
             | Event::Contact { .. }
             | Event::Conversation { .. }

@@ -145,6 +145,9 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
             by: by.as_str().into(),
             position: position_text(*position),
         },
+        chat::Event::Counts { re, counts, by, position } => {
+            rich::counts(*re, counts, by.as_deref(), *position)
+        }
         chat::Event::Marker { conversation, user, received, read, unread, position } => Event::Marker {
             conversation: conversation_text(*conversation),
             user: user.as_str().into(),
@@ -650,7 +653,7 @@ pub(crate) fn conversation_text(id: ConversationId) -> Cow<'static, str> {
     Cow::Owned(Name::conversation(id).as_str().to_owned())
 }
 
-fn position_text(position: Position) -> Cow<'static, str> {
+pub(crate) fn position_text(position: Position) -> Cow<'static, str> {
     Cow::Owned(Name::position(position).as_str().to_owned())
 }
 

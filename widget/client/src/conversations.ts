@@ -2,6 +2,7 @@
 
 import type { Changed } from './changed.ts';
 import { type ConversationKey, direct, isRoom, type PagedList, pageRoom, room } from './client.ts';
+import { type Counts, withCounts } from './counts.ts';
 import { blank, type Known, names, readUpTo, told } from './known.ts';
 import { FIRST_PAGE, type Paging } from './snapshot.ts';
 import { cover, covers, find, isNewer, newest, trim } from './stretch.ts';
@@ -34,6 +35,7 @@ export class Conversations {
   listIsStale = false;
   #orphans: Message[] = [];
   #ahead = new Map<string, Message>();
+  #countsAhead: Counts[] = [];
   /** What is known of rooms of which one is no member. */
   readonly listed = new Map<ConversationKey, Room>();
 
@@ -114,6 +116,18 @@ export class Conversations {
     if (now.from !== me && now.seq > known.read) {
       known.mentions += Number(names(now.body, me)) - Number(names(before.body, me));
     }
+    this.changed.conversation(known.key);
+  }
+
+  /** Reactions and votes as they are now. */
+  counted(counts: Counts): void {
+    const key = this.keysById.get(counts.conversation);
+    const known = key && this.byKey.get(key);
+    const before = known && find(known.stretches, counts.seq);
+    if (!before) this.#countsAhead = [...this.#countsAhead, counts].slice(-MAX_AHEAD);
+    if (!known || !before || counts.version <= (before.version ?? 0)) return;
+    const now = withCounts(before, counts, this.me());
+    known.stretches = cover(known.stretches, { from: now.seq, to: now.seq, messages: [now] });
     this.changed.conversation(known.key);
   }
 
@@ -318,6 +332,7 @@ export class Conversations {
     this.keysById.clear();
     this.#orphans = [];
     this.#ahead.clear();
+    this.#countsAhead = [];
     this.listIsStale = false;
     this.pages = { ...FIRST_PAGES };
     this.changed.lists();
@@ -342,7 +357,12 @@ export class Conversations {
 
   #newest(message: Message): Message {
     const ahead = this.#ahead.get(placeOf(message));
-    return ahead && isNewer(ahead, message) ? ahead : message;
+    let now = ahead && isNewer(ahead, message) ? ahead : message;
+    for (const counts of this.#countsAhead) {
+      const isOfIt = counts.seq === message.seq && counts.conversation === message.conversation;
+      if (isOfIt && counts.version > (now.version ?? 0)) now = withCounts(now, counts, this.me());
+    }
+    return now;
   }
 
   /** A message was there before its conversation's record, and was taken for one of a direct conversation. */

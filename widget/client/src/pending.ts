@@ -8,7 +8,7 @@ import type { Command, Message, Reaction } from './wire.ts';
 /** Beyond, the oldest are given up: somebody was offline for long and changed much. */
 const MAX_PENDING = 200;
 /** As many people as the server names. */
-const NAMED = 20;
+export const NAMED = 20;
 
 export type ChangeCommand = Command & { t: 'edit' | 'delete' | 'react' };
 

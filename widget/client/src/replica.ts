@@ -175,6 +175,10 @@ export class Replica {
         if (isChange(request)) this.#answered(request);
         this.#changedMessage(event.message);
         return conversations.updated(event.message, event.by);
+      case 'counts':
+        this.position = event.position;
+        if (isChange(request)) this.#answered(request);
+        return conversations.counted(event);
       case 'room':
         this.position = event.position;
         return conversations.room(event.conversation, event.room);

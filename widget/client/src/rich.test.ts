@@ -124,6 +124,29 @@ test("what somebody else votes leaves one's own vote as it was", () => {
   expect(at(1).poll?.choices[0]).toEqual({ text: 'Lake', votes: 1 });
 });
 
+test('counts of votes change my choice only where they are mine, and name nobody in an anonymous poll', () => {
+  const { hear, say, at } = welcomed();
+  const choices = [
+    { text: 'Lake', votes: 0 },
+    { text: 'Town', votes: 0 },
+  ];
+  hear(1, { poll: { choices, voters: 0, anonymous: true } });
+  const counts = (version: number, votes: number[], voters: number, more: object) =>
+    say({
+      ...{ t: 'counts', conversation: at(1).conversation, seq: 1, version, reactions: [] },
+      ...{ poll: { votes, voters }, position: POSITION, ...more },
+    });
+  counts(2, [1, 0], 1, { by: 'anna', chose: [0] });
+  counts(3, [1, 4], 5, {});
+  expect(at(1).poll).toEqual({
+    ...{ anonymous: true, voters: 5 },
+    choices: [
+      { text: 'Lake', votes: 1, mine: true },
+      { text: 'Town', votes: 4 },
+    ],
+  });
+});
+
 test('a poll, a forwarded message and a reply are said as they are, and look so at once', () => {
   const { replica } = welcomed();
   const sent: unknown[][] = [];

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { direct } from './client.ts';
 import { Replica } from './replica.ts';
 import { find } from './stretch.ts';
-import type { Event, Message } from './wire.ts';
+import type { Command, Event, Message } from './wire.ts';
 
 const vectors: { name: string; json: Event }[] = JSON.parse(
   readFileSync(new URL('../../../crates/web-proto/vectors/events.json', import.meta.url), 'utf8'),
@@ -63,4 +63,31 @@ test('a gap that says so makes the messages of before forgotten', () => {
   say({ ...changes, gaps: [{ conversation: 'c_7Jw2pQ', first: 9, forget: true }], updates: [] });
   expect(known().stretches).toEqual([]);
   expect(replica.position).toBe('p1.54');
+});
+
+test("counts keep the rest of the message, and one's own reaction", () => {
+  const { say, eight } = welcomed();
+  say(vector('update answered'));
+  const { body, edited } = eight();
+  say(vector('counts of a reaction'));
+  expect(eight()).toMatchObject({ body, edited, version: 54 });
+  expect(eight().reactions).toEqual([
+    { reaction: '👍', count: 3, users: ['anna', 'carla'], mine: true },
+    { reaction: ':party:', count: 1, users: ['ben'] },
+  ]);
+  say(vector('counts answered'));
+  expect(eight().reactions?.[0]).toEqual({ reaction: '👍', count: 2, users: ['carla'] });
+  say(vector('counts of a reaction')); // version 54, late
+  expect(eight().version).toBe(55);
+});
+
+test('counts that come before the page of history with their message are not lost', () => {
+  const { say, eight, replica } = welcomed();
+  const message = { ...eight(), seq: 3, id: 'b-3' };
+  const three = () => find(replica.known(direct('ben')).stretches, 3);
+  say({ ...(vector('counts of a reaction') as Event & { t: 'counts' }), seq: 3 });
+  const event: Event = { t: 'history', re: 1, conversation: 'c_7Jw2pQ', messages: [message], more: true };
+  const request: Command = { t: 'history', rid: 1, to: { conversation: 'c_7Jw2pQ' }, before: 4 };
+  replica.apply({ c: 'event', event, request, now: 0 });
+  expect(three()).toMatchObject({ version: 54, reactions: [{ reaction: '👍', count: 3 }, { count: 1 }] });
 });

@@ -799,6 +799,25 @@ export type Event =
       position: string;
     }
   | {
+      t: "counts";
+      re?: number;
+      conversation: string;
+      seq: number;
+      /** As in a message: ignore counts of a version that is not greater than the one that is known. */
+      version: number;
+      /** All that the message has now, in the order in which they came first. */
+      reactions: Array<ReactionCount>;
+      /** Where the message is a poll. */
+      poll?: PollCounts;
+      /** Whose change it was; absent: of several users, or of one in an anonymous poll. */
+      by?: string;
+      /** What `by` has put on or taken off. */
+      put?: PutReaction;
+      /** The choices that `by` votes for now. */
+      chose?: Array<number>;
+      position: string;
+    }
+  | {
       t: "marker";
       conversation: string;
       user: string;
@@ -1567,6 +1586,26 @@ export type Reaction = {
   users: Array<string>;
   /** Oneself is among them; only in what is made for one user. */
   mine?: boolean;
+};
+
+/** How many users have put a reaction on a message. */
+export type ReactionCount = {
+  reaction: string;
+  count: number;
+};
+
+/** A reaction that a user has put on a message, or taken off. */
+export type PutReaction = {
+  reaction: string;
+  on: boolean;
+};
+
+/** The votes of a poll. */
+export type PollCounts = {
+  /** Of each choice, in the order of the choices. */
+  votes: Array<number>;
+  /** How many users have voted. */
+  voters: number;
 };
 
 /** A poll of a message. */

@@ -426,6 +426,17 @@ export class Server {
       talk.changed = this.position;
     }
     const position = `${this.epoch}.${this.position}`;
+    if (command.t === 'react') {
+      const reactions = message.reactions?.map(({ reaction, count }) => ({ reaction, count })) ?? [];
+      const { reaction, on } = command;
+      const version = message.version ?? 0;
+      const put = { reaction, on };
+      const counts = { t: 'counts', conversation, seq, version, reactions, by: user, put, position } as const;
+      for (const one of this.sessions) {
+        if (one !== session && talk.members.includes(one.user)) this.#deliver(one, counts);
+      }
+      return this.#deliver(session, { ...counts, re });
+    }
     for (const one of this.sessions) {
       if (one === session || !talk.members.includes(one.user)) continue;
       const seen = one.user === user ? this.#seenBy(user, message) : message;

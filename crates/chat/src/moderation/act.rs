@@ -384,7 +384,7 @@ impl Inner {
 
     /// All who can read a message hear that it is another one now.
     pub(crate) fn tell_changed(self: &Arc<Self>, by: Sub, changed: ChangedMessage) {
-        let ChangedMessage { message, changed: true, position, members } = changed else { return };
+        let ChangedMessage { message, changed: true, position, members, .. } = changed else { return };
         let conversation = message.conversation;
         let message = crate::conversations::message(message);
         let event = Event::Update { re: None, message, by, position };

@@ -229,6 +229,7 @@ every_store! {
         who_follows_a_thread_sees_what_is_unread,
         one_message_is_for_who_may_read_it,
         a_preview_is_put_on_once_and_goes_with_its_link,
+        gathered_changes_are_published_at_a_fresh_position,
     }
     sites {
         sites_are_kept_whole_and_secrets_are_newest_first,

@@ -2,8 +2,8 @@
 
 use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ConversationId, FileId, FileLimits, MessageChange,
-    NewForward, NewPoll, NewRich, NewRoom, Poll, Post, Posted, Refusal, RequestRules, RoomKind, RoomLimits,
-    RoomName, Seq, Store, StoredMessage, ThreadChange, ThreadRow, Timestamp, UserId,
+    NewForward, NewPoll, NewRich, NewRoom, Poll, Post, Posted, Reaction, Refusal, RequestRules, RoomKind,
+    RoomLimits, RoomName, Seq, Store, StoredMessage, ThreadChange, ThreadRow, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, ask, direct, message, put, say, snapshot};
@@ -397,4 +397,43 @@ pub(crate) fn a_preview_is_put_on_once_and_goes_with_its_link(store: &dyn Store)
     assert_eq!(title(&edit("no link").message), None);
     change(store, id, Seq(1), ann, MessageChange::Delete, 6).expect("her own");
     assert_eq!(change(store, id, Seq(1), ann, found("", "x"), 7).err(), Some(Refusal::NoSuchMessage));
+}
+
+pub(crate) fn gathered_changes_are_published_at_a_fresh_position(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let crowd: Vec<UserId> = (0..60).map(|number| put(store, site, &format!("m{number}"))).collect();
+    let small = room(store, ann, &[bob]);
+    let large = room(store, ann, &crowd);
+    let react = |by, id, text: &str, on| {
+        let reaction = Reaction::parse(text).expect("an emoji");
+        change(store, id, Seq(1), by, MessageChange::React { reaction, on }, 1).expect("one may")
+    };
+    post(store, small, ann, "s-1", "hello", None).expect("one may");
+    post(store, large, ann, "l-1", "hello", None).expect("one may");
+    let unpublished = || ask(|done| store.unpublished(9, done));
+    let publish = |id| ask(|done| store.publish_gathered(id, Seq(1), done));
+
+    assert!(!react(bob, small, "👍", true).gathered);
+    assert!(unpublished().is_empty() && publish(small).is_none());
+    let first = react(crowd[0], large, "👍", true);
+    assert!(first.changed && first.gathered);
+    let second = react(crowd[1], large, "👍", true);
+    assert!(second.gathered && !react(crowd[1], large, "👍", true).gathered, "the same again");
+    assert_eq!(unpublished(), [(large, Seq(1))]);
+    let beyond = post(store, large, crowd[7], "l-2", "later", None).expect("one may").appended.position;
+
+    let published = publish(large).expect("there is something");
+    assert!(published.position > beyond && published.message.version == published.position.number);
+    assert_eq!((published.message.reactions[0].count, published.members.len()), (2, 61));
+    assert!(!published.message.reactions[0].mine, "as nobody sees it");
+    assert!(unpublished().is_empty() && publish(large).is_none(), "once");
+    let missed = snapshot(store, ann, Some(beyond)).updates;
+    assert_eq!(missed.len(), 1, "who is beyond the change learns it");
+    assert_eq!(missed[0].reactions[0].count, 2);
+
+    react(crowd[0], large, "👍", false);
+    assert_eq!(unpublished().len(), 1);
+    let delete = change(store, large, Seq(1), ann, MessageChange::Delete, 2).expect("her own");
+    assert!(!delete.gathered);
+    assert!(unpublished().is_empty() && publish(large).is_none(), "a deletion tells all");
 }

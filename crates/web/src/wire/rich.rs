@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chat::{Seq, SiteId, Timestamp};
 use web_proto::{Code, SendTo};
 
-use super::{Asked, file, message, parse_conversation, to};
+use super::{Asked, conversation_text, file, message, parse_conversation, position_text, to};
 use crate::files::Links;
 
 pub(crate) fn poll(poll: &chat::Poll) -> web_proto::Poll<'_> {
@@ -136,4 +136,39 @@ fn refused(id: &str) -> impl Fn(Code) -> Asked + use<> {
 /// What a plain message bears: only its thread.
 pub(super) fn in_thread(thread: Option<u64>) -> Option<Box<chat::NewRich>> {
     thread.and_then(|root| chat::NewRich { thread: Some(Seq(root)), ..chat::NewRich::default() }.boxed())
+}
+
+/// Reactions and votes of a message.
+pub(crate) fn counts(
+    re: Option<u64>,
+    counts: &chat::Counts,
+    by: Option<&chat::CountedBy>,
+    position: chat::Position,
+) -> web_proto::Event<'static> {
+    let (mut put, mut chose) = (None, None);
+    match by.map(|by| &by.what) {
+        Some(chat::Counted::Reaction { reaction, on }) => {
+            let reaction = reaction.as_str().to_owned().into();
+            put = Some(web_proto::PutReaction { reaction, on: *on });
+        }
+        Some(chat::Counted::Vote(choices)) => chose = Some(choices.clone()),
+        None => {}
+    }
+    let reactions = counts.reactions.iter().map(|(reaction, count)| web_proto::ReactionCount {
+        reaction: reaction.as_str().to_owned().into(),
+        count: *count,
+    });
+    let poll = counts.poll.as_ref();
+    web_proto::Event::Counts {
+        re,
+        conversation: conversation_text(counts.conversation),
+        seq: counts.seq.0,
+        version: counts.version,
+        reactions: reactions.collect(),
+        poll: poll.map(|poll| web_proto::PollCounts { votes: poll.votes.clone(), voters: poll.voters }),
+        by: by.map(|by| by.user.as_str().to_owned().into()),
+        put,
+        chose,
+        position: position_text(position),
+    }
 }

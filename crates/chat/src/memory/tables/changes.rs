@@ -8,7 +8,7 @@ use crate::room::Act;
 use crate::{
     ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, REVISIONS,
     Reactions, Refusal, Request, Revision, Seq, StoredMessage, Timestamp, UserId, directory, first_contact,
-    may_change, may_edit,
+    is_gathered, may_change, may_edit, publishes_all,
 };
 
 /// What has become of a message since it was posted.
@@ -22,6 +22,8 @@ pub(super) struct Since {
     /// In the order in which they came first, users oldest first.
     reactions: Vec<(Reaction, Vec<UserId>)>,
     revisions: Vec<Revision>,
+    /// See [`Store::publish_gathered`](crate::Store::publish_gathered).
+    unpublished: bool,
 }
 
 impl Tables {
@@ -30,6 +32,7 @@ impl Tables {
         wanted: ChangeMessage,
     ) -> Result<ChangedMessage, Refusal> {
         let ChangeMessage { conversation: id, seq, by, .. } = wanted;
+        let wants = wanted.change.clone();
         if self.is_trimmed(id, seq) {
             return Err(Refusal::NoSuchMessage);
         }
@@ -40,7 +43,11 @@ impl Tables {
                 self.remove_files_of(id, seq);
             }
             let members = if changed { self.member_numbers(id) } else { Arc::default() };
-            return self.changed_message(id, seq, by, changed, members);
+            let gathered = changed && is_gathered(&wants, members.len());
+            if let Some(line) = self.line_mut(id, seq).filter(|_| changed) {
+                line.since.unpublished = gathered || line.since.unpublished && !publishes_all(&wants);
+            }
+            return Ok(ChangedMessage { gathered, ..self.changed_message(id, seq, by, changed, members)? });
         }
         let me = member_index(id, by).ok_or(Refusal::NoSuchConversation)?;
         let number = self.number + 1;
@@ -77,7 +84,33 @@ impl Tables {
         members: Arc<Vec<u32>>,
     ) -> Result<ChangedMessage, Refusal> {
         let message = self.message(id, seq, by).ok_or(Refusal::NoSuchMessage)?;
-        Ok(ChangedMessage { message, changed, position: self.position(), members })
+        Ok(ChangedMessage { message, changed, position: self.position(), members, gathered: false })
+    }
+
+    pub(in crate::memory) fn publish_gathered(
+        &mut self,
+        id: ConversationId,
+        seq: Seq,
+    ) -> Option<ChangedMessage> {
+        let number = self.number + 1;
+        let line = self.line_mut(id, seq).filter(|line| line.since.unpublished)?;
+        line.since.unpublished = false;
+        line.since.version = number;
+        self.rooms.get_mut(&id)?.changed = number;
+        self.number = number;
+        let members = self.member_numbers(id);
+        let nobody = UserId { site: id.site, num: 0 };
+        self.changed_message(id, seq, nobody, true, members).ok()
+    }
+
+    pub(in crate::memory) fn unpublished(&self, limit: u32) -> Vec<(ConversationId, Seq)> {
+        let lines = self.rooms.keys().flat_map(|id| {
+            let lines = self.lines(*id).iter().zip(1..).filter(|(line, _)| line.since.unpublished);
+            lines.map(|(line, seq)| (line.since.version, *id, Seq(seq)))
+        });
+        let mut found: Vec<(u64, ConversationId, Seq)> = lines.collect();
+        found.sort_unstable_by_key(|(version, ..)| *version);
+        found.into_iter().take(limit as usize).map(|(_, id, seq)| (id, seq)).collect()
     }
 
     /// On the word of a site's moderator.
@@ -145,12 +178,16 @@ impl Tables {
 
     /// As if there had never been another body.
     pub(super) fn forget_revisions(&mut self, id: ConversationId, seq: Seq) {
-        let Some(at) = usize::try_from(seq.0).ok().and_then(|seq| seq.checked_sub(1)) else { return };
-        let direct = self.conversations.get_mut(&id).map(|conversation| &mut conversation.messages);
-        let lines = direct.or_else(|| self.rooms.get_mut(&id).map(|room| &mut room.messages));
-        if let Some(line) = lines.and_then(|lines| lines.get_mut(at)) {
+        if let Some(line) = self.line_mut(id, seq) {
             line.since.revisions.clear();
         }
+    }
+
+    fn line_mut(&mut self, id: ConversationId, seq: Seq) -> Option<&mut Line> {
+        let at = usize::try_from(seq.0).ok()?.checked_sub(1)?;
+        let direct = self.conversations.get_mut(&id).map(|conversation| &mut conversation.messages);
+        let lines = direct.or_else(|| self.rooms.get_mut(&id).map(|room| &mut room.messages));
+        lines?.get_mut(at)
     }
 
     pub(super) fn line(&self, id: ConversationId, seq: Seq) -> Option<&Line> {
@@ -238,6 +275,7 @@ impl Line {
             MessageChange::Delete => {
                 self.replace_body("".into(), wanted.time);
                 self.since.deleted = true;
+                self.since.unpublished = false;
                 self.since.pinned = false;
                 self.since.reactions.clear();
                 self.bear_nothing();
@@ -247,7 +285,6 @@ impl Line {
             MessageChange::Vote(choices) => self.vote(&choices, wanted.by, wanted.time),
             MessageChange::ClosePoll => self.close_poll(),
             MessageChange::Preview(preview) => self.preview(preview),
-            MessageChange::Tally => Ok(true),
             MessageChange::React { reaction, on: true } => self.put(reaction, wanted.by),
             MessageChange::React { reaction, on: false } => Ok(self.take_off(&reaction, wanted.by)),
         }

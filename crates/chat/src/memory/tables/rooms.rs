@@ -23,7 +23,7 @@ pub(super) struct Entry {
     named: Vec<Vec<Option<UserId>>>,
     active: Timestamp,
     created: Timestamp,
-    changed: u64,
+    pub(super) changed: u64,
     members: BTreeMap<UserId, Mine>,
 }
 
