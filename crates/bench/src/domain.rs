@@ -139,6 +139,7 @@ fn config() -> NodeConfig {
         site_sends_per_second: 0,
         guest_burst: 0,
         guest_per_minute: 0,
+        requests: chat::RequestRates::UNLIMITED,
         rooms: chat::RoomLimits::default(),
     };
     let presence_coalesce_ms = COALESCE_MS;

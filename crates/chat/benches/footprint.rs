@@ -202,6 +202,7 @@ fn config() -> NodeConfig {
             site_sends_per_second: 0,
             guest_burst: 0,
             guest_per_minute: 0,
+            requests: chat::RequestRates::UNLIMITED,
             rooms: chat::RoomLimits::default(),
         },
         presence_grace_ms: 10_000,
@@ -661,7 +662,10 @@ impl FileStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
-    fn stale_files(&self, _: Timestamp, _: u32) -> Result<Vec<FileId>, StoreError> {
+    fn grow_file(&self, _: FileId, _: u64, _: FileLimits, done: Done<Result<(), Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn stale_files(&self, _: Timestamp, _: Timestamp, _: u32) -> Result<Vec<FileId>, StoreError> {
         Err(StoreError::Overloaded)
     }
     fn forget_files(&self, _: &[FileId]) -> Result<(), StoreError> {

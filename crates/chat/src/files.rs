@@ -60,7 +60,15 @@ pub struct Picture {
 pub struct FileLimits {
     pub file_bytes: u64,
     pub user_bytes: u64,
+    /// The same for a guest.
+    pub guest_bytes: u64,
     pub site_bytes: u64,
+}
+
+impl FileLimits {
+    pub(crate) fn for_user(self, is_guest: bool) -> FileLimits {
+        FileLimits { user_bytes: if is_guest { self.guest_bytes } else { self.user_bytes }, ..self }
+    }
 }
 
 /// May one send files to the other in a direct conversation, where one may write to them at all? Not to a stranger: who
@@ -133,7 +141,7 @@ mod tests {
 
     #[test]
     fn room_for_a_file() {
-        let limits = FileLimits { file_bytes: 10, user_bytes: 15, site_bytes: 100 };
+        let limits = FileLimits { file_bytes: 10, user_bytes: 15, guest_bytes: 0, site_bytes: 100 };
         let full = Err(Refusal::NoRoomForFile);
         for (user, site, bytes, expected) in [
             (0, 0, 10, Ok(())),

@@ -98,7 +98,7 @@ impl GuestDoor {
 }
 
 /// Who has an IPv6 address has at least the 2^64 of its network (RFC 4291 §2.5.4).
-fn household(address: IpAddr) -> IpAddr {
+pub(crate) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

@@ -45,6 +45,7 @@ mod profile;
 mod raid;
 mod reactions;
 mod refusal;
+mod request_limits;
 mod requests;
 mod resume;
 mod retention;
@@ -129,6 +130,7 @@ pub use profile::{
 pub use raid::Raid;
 pub use reactions::{NAMED, Reaction, room_for};
 pub use refusal::Refusal;
+pub use request_limits::{RequestKind, RequestRates};
 pub use requests::{
     LinkRule, Request, RequestAnswer, RequestAnswered, RequestRules, RequestStore, RequestTold, Requested,
     first_contact, has_link, is_stranger,

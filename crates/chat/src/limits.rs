@@ -20,6 +20,12 @@ impl Rate {
         Rate { interval: 60_000_000 / u64::from(count.max(1)) * u64::from(count > 0), burst: burst.into() }
     }
 
+    /// An amount that may be spent at once and comes back evenly over a period, see [`spend`](Self::spend). 0: no limit.
+    pub(crate) fn budget(amount: u64, period_ms: u64) -> Rate {
+        let interval = (period_ms.saturating_mul(1000) / amount.max(1)).max(1);
+        Rate { interval: interval * u64::from(amount > 0), burst: amount }
+    }
+
     /// A second's worth may come at once.
     pub(crate) fn per_second(count: u32) -> Rate {
         Rate { interval: 1_000_000 / u64::from(count.max(1)) * u64::from(count > 0), burst: count.into() }
@@ -55,6 +61,34 @@ impl Rate {
             return Ok(());
         }
         outcome
+    }
+
+    /// Is anything of a budget left? Otherwise when to come again.
+    pub(crate) fn has_left(self, due: Due, now: Timestamp) -> Result<(), Refusal> {
+        let now = now.0.saturating_mul(1000);
+        let full = self.interval.saturating_mul(self.burst);
+        let owed = self.owed(due, now);
+        if self.interval == 0 || owed < full {
+            return Ok(());
+        }
+        let wait = (owed - full + self.interval).div_ceil(1000);
+        Err(Refusal::RateLimited { retry_after_ms: wait.min(u64::from(u32::MAX)) as u32 })
+    }
+
+    /// Takes an amount that is known only afterwards. A budget can be overdrawn by its whole size, never by more.
+    pub(crate) fn spend(self, due: &mut Due, amount: u64, now: Timestamp) {
+        let now = now.0.saturating_mul(1000);
+        let full = self.interval.saturating_mul(self.burst);
+        let owed = self.owed(*due, now).saturating_add(self.interval.saturating_mul(amount));
+        *due = Due(now.saturating_add(owed.min(full.saturating_mul(2))));
+    }
+
+    /// Microseconds until all of a budget is back. Further ahead than it can be: the clock went back, and all is forgiven.
+    fn owed(self, due: Due, now: u64) -> u64 {
+        let owed = due.0.saturating_sub(now);
+        let most =
+            self.interval.saturating_mul(self.burst).saturating_mul(2).saturating_add(CLOCK_JUMP_MICROS);
+        if owed > most { 0 } else { owed }
     }
 
     fn next(self, due: Due, now: Timestamp) -> Result<Due, Refusal> {
@@ -112,6 +146,26 @@ mod tests {
         for rate in [Rate::per_minute(0, 0), Rate::per_second(0), Rate::per_minute(5, 0).slowed(4)] {
             assert!((0..1000).all(|_| rate.take(&mut due, Timestamp(5)).is_ok()));
         }
+    }
+
+    #[test]
+    fn a_budget_is_spent_afterwards_and_comes_back_evenly() {
+        let rate = Rate::budget(60_000, 3_600_000);
+        let (mut due, start) = (Due::default(), 1_764_000_000_000);
+        let has_left = |due: Due, seconds: u64| rate.has_left(due, Timestamp(start + seconds * 1000));
+        rate.spend(&mut due, 59_999, Timestamp(start));
+        assert!(has_left(due, 0).is_ok());
+        rate.spend(&mut due, 20_000, Timestamp(start));
+        let Err(Refusal::RateLimited { retry_after_ms }) = has_left(due, 0) else {
+            panic!("nothing is left")
+        };
+        assert_eq!(retry_after_ms, 20_000 * 60);
+        assert!(has_left(due, 1_199).is_err());
+        assert!(has_left(due, 1_200).is_ok());
+        rate.spend(&mut due, u64::MAX, Timestamp(start));
+        assert!(has_left(due, 3_600).is_err(), "overdrawn by its whole size");
+        assert!(has_left(due, 3_601).is_ok(), "and by no more");
+        assert!(Rate::budget(0, 1).has_left(due, Timestamp(start)).is_ok(), "0 is no limit");
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! | recent users, relations, contact lists | `cache.rs` | key | while asked for, bounded |
 //! | calls, those of rooms too, and who is in which | `call/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
 //! | new guests by address | `guest.rs` | – | bounded |
+//! | requests by user, address and site | `request_limits.rs` | – | bounded |
 //! | logins and messages under way, their pace | `admission.rs` | – | always |
 //! | when the next sanction ends | `moderation/notice.rs` | – | always |
 //! | banned devices | `moderation/device.rs` | – | always |
@@ -48,6 +49,7 @@ use crate::notify::Desk;
 use crate::peer::Job;
 use crate::presence::{NewsDesk, Round};
 use crate::preview::PreviewerSlot;
+use crate::request_limits::RequestLimits;
 use crate::retention::Retaining;
 use crate::send::Draft;
 use crate::session::UsersHere;
@@ -55,8 +57,8 @@ use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
-    CallConfig, Command, Event, Hello, Ice, Level, Mailer, Notifier, Refusal, RoomLimits, SessionHandle,
-    SessionId, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
+    CallConfig, Command, Event, Hello, Ice, Level, Mailer, Notifier, Refusal, RequestRates, RoomLimits,
+    SessionHandle, SessionId, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -114,6 +116,7 @@ pub struct Limits {
     /// New guests from one address: so many at once, then so many per minute. 0: no limit.
     pub guest_burst: u32,
     pub guest_per_minute: u32,
+    pub requests: RequestRates,
     pub rooms: RoomLimits,
 }
 
@@ -138,6 +141,7 @@ pub(crate) struct Inner {
     pub(crate) pairs_busy: PairsBusy,
     pub(crate) calls: Calls,
     pub(crate) guest_door: GuestDoor,
+    pub(crate) requests: RequestLimits,
     pub(crate) desk: Desk,
     pub(crate) gathered: Gathered,
     pub(crate) erasing: Erasing,
@@ -186,6 +190,7 @@ impl Node {
         outbox: Arc<dyn Outbox>,
         rng_seed: [u8; 32],
     ) -> Node {
+        let requests = RequestLimits::new(config.limits.requests);
         let inner = Arc::new(Inner {
             config,
             store,
@@ -198,6 +203,7 @@ impl Node {
             pairs_busy: PairsBusy::default(),
             calls: Calls::new(),
             guest_door: GuestDoor::default(),
+            requests,
             desk: Desk::new(),
             gathered: Gathered::default(),
             erasing: Erasing::default(),

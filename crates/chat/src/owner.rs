@@ -8,7 +8,9 @@ use crate::moderation::{AuditPage, By, FilterTest, Moderate, ReportRow, ReportSt
 use crate::node::{Node, unavailable};
 use crate::people::MAX_QUERY_BYTES;
 use crate::token;
-use crate::{PageOf, PeoplePage, Refusal, Settings, SettingsError, SiteId, StoreError, Sub, Timestamp};
+use crate::{
+    PageOf, PeoplePage, Refusal, RequestKind, Settings, SettingsError, SiteId, StoreError, Sub, Timestamp,
+};
 
 /// Somebody who may, for one site. Only [`Node::caller`] makes one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,8 @@ impl Node {
         let live = self.inner().sites.by_key(site_key).ok_or(Refusal::NoSuchSite)?;
         let skew = self.inner().config.clock_skew_ms;
         token::verify_caller(token, site_key, &live.verifiers, now, skew)?;
+        let taken = self.inner().requests.of_site(RequestKind::Rest, live.site.id, now);
+        taken.inspect_err(|_| self.inner().counters.requests_refused.add(1))?;
         Ok(Caller { site: live.site.id })
     }
 

@@ -265,6 +265,7 @@ mod tests {
             site_sends_per_second: 0,
             guest_burst: 0,
             guest_per_minute: 0,
+            requests: crate::RequestRates::UNLIMITED,
             rooms: crate::RoomLimits::default(),
         };
         let long_id = "a".repeat(64);

@@ -16,6 +16,8 @@ pub struct Stats {
     pub new_guests: u64,
     /// New guests who were refused, because too many came from their address.
     pub guests_refused: u64,
+    /// Requests of REST, files and ICE that were refused by a limit of their user, address or site.
+    pub requests_refused: u64,
     /// Messages stored, each once.
     pub messages: u64,
     /// Sends of an id that was stored before.
@@ -42,6 +44,7 @@ pub(crate) struct Counters {
     pub(crate) sign_ins: Counter,
     pub(crate) new_guests: Counter,
     pub(crate) guests_refused: Counter,
+    pub(crate) requests_refused: Counter,
     pub(crate) messages: Counter,
     pub(crate) repeated: Counter,
     pub(crate) changes: Counter,
@@ -75,6 +78,7 @@ impl Counters {
             sign_ins: self.sign_ins.read(),
             new_guests: self.new_guests.read(),
             guests_refused: self.guests_refused.read(),
+            requests_refused: self.requests_refused.read(),
             messages: self.messages.read(),
             repeated: self.repeated.read(),
             changes: self.changes.read(),

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use chat::*;
 use scene::*;
 
-const LIMITS: FileLimits = FileLimits { file_bytes: 100, user_bytes: 0, site_bytes: 0 };
+const LIMITS: FileLimits = FileLimits { file_bytes: 100, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };
 
 fn answer<T: Send + 'static>(ask: impl FnOnce(Box<dyn FnOnce(T) + Send>)) -> T {
     let (tell, told) = mpsc::channel();

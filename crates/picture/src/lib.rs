@@ -16,6 +16,8 @@ use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, 
 
 /// Longest file that is looked at, and most bytes of a decoded picture.
 pub const MOST_BYTES: usize = 64 << 20;
+/// Most pixels of a picture: what a phone makes, and no more work than that.
+pub const MOST_PIXELS: u64 = 25_000_000;
 /// Longest side of a picture, and of its thumbnail.
 pub const LONGEST_SIDE: u32 = 2_560;
 pub const THUMBNAIL_SIDE: u32 = 480;
@@ -40,7 +42,7 @@ pub struct Remade {
 pub enum Refused {
     #[error("no picture that is known here")]
     Unknown,
-    #[error("the picture has more than {MOST_BYTES} bytes, as a file or in memory")]
+    #[error("the picture has more than {MOST_BYTES} bytes or {MOST_PIXELS} pixels")]
     TooLarge,
     #[error("the picture cannot be read: {0}")]
     Broken(image::ImageError),
@@ -87,7 +89,7 @@ fn decode(file: &[u8], format: ImageFormat) -> Result<DynamicImage, Refused> {
     let mut decoder =
         ImageReader::with_format(Cursor::new(file), format).into_decoder().map_err(Refused::Broken)?;
     let (width, height) = decoder.dimensions();
-    if u64::from(width) * u64::from(height) * 4 > MOST_BYTES as u64 * 2
+    if u64::from(width) * u64::from(height) > MOST_PIXELS
         || decoder.total_bytes() > MOST_BYTES as u64 * 2
         || width == 0
         || height == 0

@@ -128,6 +128,10 @@ pub(crate) struct Limits {
     pub site_sends_per_second: u32,
     pub guest_burst: u32,
     pub guest_per_minute: u32,
+    pub requests_per_user: u32,
+    pub requests_per_address: u32,
+    pub requests_per_site: u32,
+    pub guest_upload_bytes: u64,
     pub room_members: u32,
     pub rooms_per_user: u32,
     pub rooms_owned: u32,
@@ -274,9 +278,13 @@ pub(crate) enum Sync {
 pub(crate) struct Files {
     /// Longest file; 0: no files can be sent.
     pub file_bytes: u64,
-    /// All files of a user, and of a site; 0: no limit.
+    /// All files of a user, of a guest, and of a site; 0: no limit.
     pub user_bytes: u64,
+    pub guest_bytes: u64,
     pub site_bytes: u64,
+    /// CPU time for pictures per hour.
+    pub picture_cpu_per_user: Span,
+    pub picture_cpu_per_site: Span,
     /// Another origin from which they are delivered, that leads to this node too; empty: this one.
     pub url: String,
     /// How long a link to a file opens it.
@@ -381,6 +389,10 @@ impl Default for Limits {
             site_sends_per_second: 5_000,
             guest_burst: 20,
             guest_per_minute: 2,
+            requests_per_user: 240,
+            requests_per_address: 1_200,
+            requests_per_site: 12_000,
+            guest_upload_bytes: 104_857_600,
             room_members: 100_000,
             rooms_per_user: 1_000,
             rooms_owned: 100,
@@ -457,7 +469,10 @@ impl Default for Files {
         Files {
             file_bytes: 104_857_600,
             user_bytes: 1_073_741_824,
+            guest_bytes: 26_214_400,
             site_bytes: 53_687_091_200,
+            picture_cpu_per_user: Span::seconds(60),
+            picture_cpu_per_site: Span::seconds(600),
             url: String::new(),
             link_life: Span::seconds(12 * 3_600),
             unsent_life: Span::seconds(24 * 3_600),

@@ -8,6 +8,7 @@ mod harmful;
 mod machine;
 mod memory;
 mod network;
+mod pictures;
 mod place;
 mod plan;
 mod proxies;
@@ -48,6 +49,7 @@ pub(crate) fn run(args: &DoctorArgs, loaded: &Loaded) -> Outcome<ExitCode> {
     let mut findings = of_machine(&machine, &lines, &plan);
     findings.extend(node.and_then(|node| proxies::counted(node.http)).map(proxies::judge));
     findings.extend([place::free_space(&data), place::sync_time(&data), place::clock(crate::now().0)]);
+    findings.push(pictures::judge(&crate::pictures::is_confined()));
     findings.extend(config.tls_cert.as_ref().map(|cert| place::certificate(cert, crate::now().0)));
 
     let asked = args.sysctl.iter().map(|text| sysctl::asked(text, &plan)).collect::<Outcome<Vec<_>>>()?;

@@ -100,6 +100,11 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
                 "New guests refused, because too many came from their address.",
                 stats.guests_refused,
             ),
+            Sample::counter(
+                "kith_chat_requests_refused",
+                "Requests of REST, files and ICE beyond a rate of their user, address or site.",
+                stats.requests_refused,
+            ),
             Sample::counter("kith_chat_messages", "Messages stored, each once.", stats.messages),
             Sample::counter("kith_chat_repeated", "Sends of an id that was stored before.", stats.repeated),
             Sample::counter("kith_chat_changes", "Edits, deletions and reactions stored.", stats.changes),

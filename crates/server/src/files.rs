@@ -12,11 +12,10 @@ use axum::Router;
 use chat::{Blobs, FileLimits, Node};
 use rand::RngCore;
 use store::{Bucket, BucketPlace, Folder, KeyPair};
-use web::files::{Files, Links};
+use web::files::{Files, Links, PictureQueue};
 
 use crate::config;
 use crate::config::Config;
-use crate::pictures::Maker;
 use crate::trouble::{Outcome, Trouble};
 
 /// Inside of the data directory.
@@ -135,20 +134,25 @@ fn secret(path: &Path) -> io::Result<[u8; 32]> {
 }
 
 /// What the node answers of files.
-pub(crate) fn routes(node: &Arc<Node>, place: &Place, config: &Config) -> Router {
+pub(crate) fn routes(
+    node: &Arc<Node>,
+    place: &Place,
+    pictures: Arc<PictureQueue>,
+    config: &Config,
+) -> Router {
     let limits = FileLimits {
         file_bytes: config.files.file_bytes,
         user_bytes: config.files.user_bytes,
+        guest_bytes: config.files.guest_bytes,
         site_bytes: config.files.site_bytes,
     };
     web::files::routes(Files {
         node: Arc::clone(node),
         blobs: Arc::clone(&place.blobs),
-        pictures: Arc::new(Maker),
+        pictures,
         links: place.links.clone(),
         limits,
         clock: crate::now,
-        picture_makers: thread::available_parallelism().map_or(1, usize::from),
     })
 }
 

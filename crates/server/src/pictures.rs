@@ -1,19 +1,23 @@
 //! Pictures are made anew in a process of their own, `kith picture`: a decoder is the one place where bytes of strangers
 //! become indices, and a process can be held to limits and ended.
 
+mod sandbox;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Once};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use chat::{FileType, Picture};
+use chat::{FileType, Node, Picture};
 use serde::{Deserialize, Serialize};
-use web::files::{PictureFault, Pictures, Remade};
+use web::files::{Made, PictureFault, PictureQueue, Pictures, Remade};
 
-/// Longest time for one picture.
+/// Longest time for one picture, and most of it on a processor.
 const TIME: Duration = Duration::from_secs(20);
+const CPU_TIME: Duration = Duration::from_secs(10);
 /// Most memory of the process, with the program itself, which is mapped and mostly not there.
 const MEMORY: u64 = 1 << 30;
 /// What the process says where a picture is none.
@@ -31,40 +35,105 @@ struct Told {
     blurhash: String,
     bytes: u64,
     thumbnail_bytes: u64,
+    /// The kernel filters the system calls of the process.
+    is_confined: bool,
 }
 
+/// The one queue of a node.
+pub(crate) fn queue(node: &Arc<Node>) -> PictureQueue {
+    let at_once = thread::available_parallelism().map_or(1, usize::from);
+    PictureQueue::new(Arc::clone(node), Arc::new(Maker), at_once, crate::now)
+}
+
+/// Whether a picture process is confined on this machine.
+pub(crate) fn is_confined() -> io::Result<bool> {
+    let mut child = start(Stdio::piped())?;
+    let mut input = child.stdin.take().expect("it was asked for");
+    // It may end before it has read everything.
+    let _ = input.write_all(POINT);
+    drop(input);
+    let output = child.stdout.take().expect("it was asked for");
+    let told = ended_after(&mut child, TIME, || read_told(&mut BufReader::new(output)));
+    child.wait()?;
+    Ok(told?.is_confined)
+}
+
+/// A picture of one point.
+const POINT: &[u8] =
+    b"GIF89a\x01\0\x01\0\x80\0\0\xff\0\0\0\0\xff!\xf9\x04\0\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+
 impl Pictures for Maker {
-    fn remake(
-        &self,
-        from: File,
-        _: FileType,
-        mut whole: File,
-        mut thumbnail: File,
-    ) -> Result<Remade, PictureFault> {
-        let mut child = start(from).map_err(PictureFault::Failed)?;
-        let output = child.stdout.take().expect("it was asked for");
-        let told = ended_after(&mut child, TIME, || receive(output, &mut whole, &mut thumbnail));
-        let status = child.wait().map_err(PictureFault::Failed)?;
-        match (told, status.code()) {
-            (Ok(told), Some(0)) => Ok(Remade {
-                kind: FileType::named(&told.media_type),
-                picture: Picture {
-                    width: told.width,
-                    height: told.height,
-                    blurhash: told.blurhash.into(),
-                    has_thumbnail: told.thumbnail_bytes > 0,
-                },
-                bytes: told.bytes,
-                thumbnail_bytes: told.thumbnail_bytes,
-            }),
-            (_, Some(code)) if code == i32::from(REFUSED) => Err(PictureFault::Bad("refused".into())),
-            // Ended by a limit, or by a mistake that this picture has found.
-            (_, _) => Err(PictureFault::Bad(format!("the process ended with {status}"))),
-        }
+    fn make(&self, from: File, _: FileType, whole: File, thumbnail: File) -> Made {
+        let mut child = match start(Stdio::from(from)) {
+            Ok(child) => child,
+            Err(error) => return Made { outcome: Err(PictureFault::Failed(error)), cpu: Duration::ZERO },
+        };
+        let began = Instant::now();
+        let told = hear(&mut child, whole, thumbnail);
+        // Before it is waited for: then nothing is known of it any more.
+        let cpu = cpu_time(&child).unwrap_or_else(|| began.elapsed());
+        let outcome =
+            child.wait().map_err(PictureFault::Failed).and_then(|status| match (told, status.code()) {
+                (Ok(told), Some(0)) => {
+                    warn_if_free(told.is_confined);
+                    Ok(Remade {
+                        kind: FileType::named(&told.media_type),
+                        picture: Picture {
+                            width: told.width,
+                            height: told.height,
+                            blurhash: told.blurhash.into(),
+                            has_thumbnail: told.thumbnail_bytes > 0,
+                        },
+                        bytes: told.bytes,
+                        thumbnail_bytes: told.thumbnail_bytes,
+                    })
+                }
+                (_, Some(code)) if code == i32::from(REFUSED) => Err(PictureFault::Bad("refused".into())),
+                // Ended by a limit, or by a mistake that this picture has found.
+                (_, _) => Err(PictureFault::Bad(format!("the process ended with {status}"))),
+            });
+        Made { outcome, cpu }
     }
 }
 
-fn start(from: File) -> io::Result<Child> {
+fn hear(child: &mut Child, mut whole: File, mut thumbnail: File) -> io::Result<Told> {
+    let output = child.stdout.take().expect("it was asked for");
+    ended_after(child, TIME, || receive(output, &mut whole, &mut thumbnail))
+}
+
+/// Said once: the operator may not know.
+fn warn_if_free(is_confined: bool) {
+    static SAID: Once = Once::new();
+    if !is_confined {
+        SAID.call_once(|| {
+            tracing::warn!(
+                "the kernel does not filter the system calls of the process that decodes pictures"
+            );
+        });
+    }
+}
+
+/// What the process took of the processors, once it has ended; it is still to be waited for. None where the system does not
+/// say.
+#[cfg(target_os = "linux")]
+fn cpu_time(child: &Child) -> Option<Duration> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let pid = Pid::from_child(child);
+    waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok()?;
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
+    // proc_pid_stat(5): behind the name, which ends with the last bracket, utime and stime are the 12th and 13th.
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11);
+    let mut ticks = || fields.next()?.parse::<u64>().ok();
+    let ticks = ticks()? + ticks()?;
+    Some(Duration::from_millis(ticks * 1_000 / rustix::param::clock_ticks_per_second().max(1)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_time(_: &Child) -> Option<Duration> {
+    None
+}
+
+fn start(from: Stdio) -> io::Result<Child> {
     // Also where the file was replaced by a newer one meanwhile.
     let program = match cfg!(target_os = "linux") {
         true => "/proc/self/exe".into(),
@@ -73,7 +142,7 @@ fn start(from: File) -> io::Result<Child> {
     Command::new(program)
         .arg("picture")
         .env_clear()
-        .stdin(Stdio::from(from))
+        .stdin(from)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -101,12 +170,16 @@ where
 
 fn receive(output: impl Read, whole: &mut File, thumbnail: &mut File) -> io::Result<Told> {
     let mut output = BufReader::new(output);
-    let mut line = String::new();
-    output.by_ref().take(4_096).read_line(&mut line)?;
-    let told: Told = serde_json::from_str(&line)?;
+    let told = read_told(&mut output)?;
     copy(&mut output, whole, told.bytes)?;
     copy(&mut output, thumbnail, told.thumbnail_bytes)?;
     Ok(told)
+}
+
+fn read_told(output: &mut impl BufRead) -> io::Result<Told> {
+    let mut line = String::new();
+    output.take(4_096).read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
 }
 
 fn copy(from: &mut impl Read, to: &mut File, bytes: u64) -> io::Result<()> {
@@ -118,8 +191,8 @@ fn copy(from: &mut impl Read, to: &mut File, bytes: u64) -> io::Result<()> {
 
 /// The other side: reads a picture from stdin and says it anew on stdout.
 pub(crate) fn run() -> ExitCode {
-    limit();
-    match remade().and_then(|remade| say(&remade)) {
+    let is_confined = sandbox::enter();
+    match remade().and_then(|remade| say(&remade, is_confined)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(REFUSED),
     }
@@ -131,7 +204,7 @@ fn remade() -> io::Result<picture::Remade> {
     picture::remake(&file).map_err(io::Error::other)
 }
 
-fn say(remade: &picture::Remade) -> io::Result<()> {
+fn say(remade: &picture::Remade, is_confined: bool) -> io::Result<()> {
     let told = Told {
         media_type: remade.media_type.into(),
         width: remade.width,
@@ -139,26 +212,11 @@ fn say(remade: &picture::Remade) -> io::Result<()> {
         blurhash: remade.blurhash.clone(),
         bytes: remade.bytes.len() as u64,
         thumbnail_bytes: remade.thumbnail.len() as u64,
+        is_confined,
     };
     let mut out = io::stdout().lock();
     writeln!(out, "{}", serde_json::to_string(&told)?)?;
     out.write_all(&remade.bytes)?;
     out.write_all(&remade.thumbnail)?;
     out.flush()
-}
-
-/// What a mistake in a decoder could take: no more than this much memory and time, no file, no image of itself.
-fn limit() {
-    use rustix::process::{Resource, Rlimit, setrlimit};
-    let most = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
-    for (resource, limit) in [
-        (Resource::As, most(MEMORY)),
-        (Resource::Cpu, most(TIME.as_secs())),
-        (Resource::Fsize, most(0)),
-        (Resource::Core, most(0)),
-        (Resource::Nofile, most(3)),
-    ] {
-        // Where the system knows no such limit, time is the one that holds.
-        let _ = setrlimit(resource, limit);
-    }
 }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use chat::{
     Blobs, FileId, FileType, NewPicture, NewPreview, Node, Picture, PreviewWanted, Previewer, Rendition,
-    SiteId,
+    SiteId, UserId,
 };
 use preview::{Client, Page, WebAddress};
 use rand::Rng;
 use tokio::sync::{Semaphore, mpsc};
-use web::files::{Pictures, Remade};
+use web::files::{PictureBy, PictureQueue, Pictures, Remade};
 
 /// Wishes that wait; beyond, messages stay without a preview.
 const WAITING: usize = 256;
@@ -62,7 +62,7 @@ struct Office {
     node: Arc<Node>,
     /// None: this node keeps no files, so previews have no pictures.
     blobs: Option<Arc<dyn Blobs>>,
-    pictures: Arc<dyn Pictures>,
+    pictures: Arc<PictureQueue>,
     /// By site, because what one forbids another may ask for.
     kept: Mutex<HashMap<(SiteId, Box<str>), Answer>>,
 }
@@ -72,7 +72,7 @@ pub(crate) fn begin(
     client: Client,
     node: &Arc<Node>,
     blobs: Option<Arc<dyn Blobs>>,
-    pictures: Arc<dyn Pictures>,
+    pictures: Arc<PictureQueue>,
     runtime: &tokio::runtime::Handle,
 ) {
     let (wishes, waiting) = mpsc::channel(WAITING);
@@ -99,7 +99,7 @@ impl Office {
         let found = match self.known(site, &wanted.url) {
             Some(found) => found,
             None => {
-                let found = self.look(&wanted.url, site).await;
+                let found = self.look(&wanted.url, wanted.by).await;
                 self.keep(site, &wanted.url, found.clone());
                 found
             }
@@ -149,7 +149,8 @@ impl Office {
     }
 
     /// None: it says nothing of itself, or nothing at all.
-    async fn look(&self, url: &str, site: SiteId) -> Option<Found> {
+    async fn look(&self, url: &str, by: UserId) -> Option<Found> {
+        let site = by.site;
         let address = self.client.parse(url).ok()?;
         // Addresses as they are called: a filter may have read another name in the message, and a page may lead elsewhere.
         let may = |at: &WebAddress| self.node.may_preview(site, at.as_str());
@@ -165,7 +166,7 @@ impl Office {
         }
         let picture = match (&page.picture, &self.blobs) {
             (Some(reference), Some(blobs)) => match self.client.picture(&at, reference, &may).await {
-                Ok(bytes) => self.small(blobs, site, bytes).await,
+                Ok(bytes) => self.small(blobs, by, bytes).await,
                 Err(_) => None,
             },
             _ => None,
@@ -174,11 +175,11 @@ impl Office {
     }
 
     /// Made anew, in the size of a thumbnail.
-    async fn small(&self, blobs: &Arc<dyn Blobs>, site: SiteId, bytes: Vec<u8>) -> Option<Small> {
-        let (blobs, pictures) = (Arc::clone(blobs), Arc::clone(&self.pictures));
-        let made = tokio::task::spawn_blocking(move || {
-            let id = fresh(site);
-            let made = small(&*blobs, &*pictures, id, &bytes);
+    async fn small(&self, blobs: &Arc<dyn Blobs>, by: UserId, bytes: Vec<u8>) -> Option<Small> {
+        let blobs = Arc::clone(blobs);
+        let made = self.pictures.run(PictureBy { user: by, is_guest: false }, move |pictures| {
+            let id = fresh(by.site);
+            let made = small(&*blobs, pictures, id, &bytes);
             if let Err(error) = blobs.remove(id) {
                 tracing::warn!(%error, "what was left of a picture stays");
             }

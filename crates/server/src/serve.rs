@@ -12,6 +12,7 @@ use edge::{AddressLimit, Edge, EdgeConfig, Listener};
 use rand::RngCore;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use web::files::PictureQueue;
 use web::{Gateway, SessionKeys, WebConfig, WebOutbox};
 
 use crate::config::{Config, Loaded};
@@ -20,7 +21,7 @@ use crate::files::Sweeper;
 use crate::housekeeping::Housekeeping;
 use crate::metrics::{Metrics, Source};
 use crate::need::{self, MOST_WORKERS, OTHER_DESCRIPTORS};
-use crate::pictures::Maker;
+use crate::pictures;
 use crate::previews;
 use crate::push::{Pusher, Rules};
 use crate::run_file::RunFile;
@@ -155,9 +156,10 @@ impl Running {
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
         router = router.merge(web::ice_routes(Arc::clone(&node), crate::now));
         router = router.merge(web::site_api(Arc::clone(&node), crate::now));
-        router = router.merge(web::sticker_routes(Arc::clone(&node), Arc::new(Maker), crate::now));
-        router = router.merge(files::routes(&node, &files, config));
-        previews(config, &node, &files, runtime.handle());
+        let pictures = Arc::new(pictures::queue(&node));
+        router = router.merge(web::sticker_routes(Arc::clone(&node), Arc::clone(&pictures), crate::now));
+        router = router.merge(files::routes(&node, &files, Arc::clone(&pictures), config));
+        previews(config, &node, &files, pictures, runtime.handle());
         let push = push(config, &node, &store, runtime.handle())?;
         let mail = mail(config, &node, &store, runtime.handle())?;
         // Nothing else sets it.
@@ -381,7 +383,13 @@ fn push(
 }
 
 /// Begins to ask pages what they are, for sites that want it.
-fn previews(config: &Config, node: &Arc<Node>, files: &files::Place, runtime: &tokio::runtime::Handle) {
+fn previews(
+    config: &Config,
+    node: &Arc<Node>,
+    files: &files::Place,
+    pictures: Arc<PictureQueue>,
+    runtime: &tokio::runtime::Handle,
+) {
     if !config.previews.enabled {
         return;
     }
@@ -390,7 +398,7 @@ fn previews(config: &Config, node: &Arc<Node>, files: &files::Place, runtime: &t
         false => preview::Client::public(),
     };
     let blobs = (config.files.file_bytes > 0).then(|| Arc::clone(&files.blobs));
-    previews::begin(client, node, blobs, Arc::new(Maker), runtime);
+    previews::begin(client, node, blobs, pictures, runtime);
 }
 
 /// Begins to mail what was missed; None where the operator has named no relay.
@@ -476,6 +484,14 @@ fn node_config(config: &Config, role: Option<&calls::Role>) -> Outcome<NodeConfi
             site_sends_per_second: limits.site_sends_per_second,
             guest_burst: limits.guest_burst,
             guest_per_minute: limits.guest_per_minute,
+            requests: chat::RequestRates {
+                user_per_minute: limits.requests_per_user,
+                address_per_minute: limits.requests_per_address,
+                site_per_minute: limits.requests_per_site,
+                guest_bytes_per_day: limits.guest_upload_bytes,
+                user_picture_ms: milliseconds(config.files.picture_cpu_per_user),
+                site_picture_ms: milliseconds(config.files.picture_cpu_per_site),
+            },
             rooms: chat::RoomLimits {
                 members: limits.room_members,
                 per_user: limits.rooms_per_user,
@@ -487,6 +503,10 @@ fn node_config(config: &Config, role: Option<&calls::Role>) -> Outcome<NodeConfi
         clock_skew_ms: config.tokens.clock_skew.as_millis(),
         calls: calls::config(&config.calls, role)?,
     })
+}
+
+fn milliseconds(span: crate::span::Span) -> u32 {
+    u32::try_from(span.as_millis()).unwrap_or(u32::MAX)
 }
 
 fn listeners(config: &Config) -> Outcome<Vec<Listener>> {

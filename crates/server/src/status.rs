@@ -82,7 +82,7 @@ mod tests {
     fn ask(status: &Status, path: &str, is_local: bool) -> StatusCode {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let mut request = Request::get(path).body(Body::empty()).expect("a request");
-        request.extensions_mut().insert(Client { is_local });
+        request.extensions_mut().insert(Client { is_local, address: None });
         runtime.block_on(async { routes(status.clone()).oneshot(request).await.expect("an answer").status() })
     }
 

@@ -31,6 +31,10 @@ impl FileStore for Sqlite {
         self.write(move |batch| create(batch.db, &file, limits), done);
     }
 
+    fn grow_file(&self, id: FileId, arrived: u64, limits: FileLimits, done: Done<Result<(), Refusal>>) {
+        self.write(move |batch| grow(batch.db, id, arrived, limits), done);
+    }
+
     fn file(&self, id: FileId, done: Done<Option<FileRow>>) {
         let read = move |db: &Connection| {
             let Some(row) = load(db, id)? else { return Ok(None) };
@@ -67,8 +71,13 @@ impl FileStore for Sqlite {
         self.shared.write(writer::write(job, |outcome, _| done(outcome)), bytes);
     }
 
-    fn stale_files(&self, before: Timestamp, limit: u32) -> Result<Vec<FileId>, StoreError> {
-        self.admin(|db| stale(db, before, limit))
+    fn stale_files(
+        &self,
+        before: Timestamp,
+        empty_before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<FileId>, StoreError> {
+        self.admin(|db| stale(db, before, empty_before, limit))
     }
 
     fn forget_files(&self, files: &[FileId]) -> Result<(), StoreError> {
@@ -102,7 +111,7 @@ fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<
         return Ok(Err(Refusal::TooManyFiles));
     }
     let sql = "INSERT INTO file (site, id, owner, conversation, message, place, created, complete, kept_bytes, bytes, \
-               name, type, thumbnail, duration, voice) VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, 0, ?6, ?6, ?7, ?8, 0, ?9, ?10)";
+               name, type, thumbnail, duration, voice) VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, 0, 0, ?6, ?7, ?8, 0, ?9, ?10)";
     db.prepare_cached(sql)?.execute(params![
         new.id.site.0,
         new.id.number as i64,
@@ -115,7 +124,29 @@ fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<
         new.duration_ms,
         new.voice,
     ])?;
-    count(db, new.owner, new.bytes as i64)?;
+    Ok(Ok(()))
+}
+
+fn grow(db: &Connection, id: FileId, arrived: u64, limits: FileLimits) -> Outcome<Result<(), Refusal>> {
+    let sql = "SELECT owner, complete, kept_bytes FROM file WHERE site = ?1 AND id = ?2 AND message >= 0";
+    let row =
+        |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, bool>(1)?, row.get::<_, i64>(2)? as u64));
+    let Some((owner, is_complete, kept)) = db.prepare_cached(sql)?.query_row(key(id), row).optional()? else {
+        return Ok(Err(Refusal::NoSuchFile));
+    };
+    if is_complete || arrived == kept {
+        return Ok(Ok(()));
+    }
+    let owner = UserId { site: id.site, num: owner };
+    if let Some(more) = arrived.checked_sub(kept) {
+        let (of_user, of_site) = (bytes_of(db, id.site, owner.num)?, bytes_of(db, id.site, ALL)?);
+        if let Err(refusal) = has_room(limits, of_user, of_site, more) {
+            return Ok(Err(refusal));
+        }
+    }
+    let sql = "UPDATE file SET kept_bytes = ?3 WHERE site = ?1 AND id = ?2";
+    db.prepare_cached(sql)?.execute(params![id.site.0, id.number as i64, arrived as i64])?;
+    count(db, owner, arrived as i64 - kept as i64)?;
     Ok(Ok(()))
 }
 
@@ -167,6 +198,8 @@ fn complete(db: &Connection, id: FileId, found: &FileFound) -> Outcome<Option<Fi
         return Ok(Some(row));
     }
     let picture = found.picture.as_ref();
+    let sql = "SELECT kept_bytes FROM file WHERE site = ?1 AND id = ?2";
+    let before: i64 = db.prepare_cached(sql)?.query_row(key(id), |row| row.get(0))?;
     let sql = "UPDATE file SET complete = 1, kept_bytes = ?3, bytes = ?4, type = ?5, width = ?6, height = ?7, \
                blurhash = ?8, thumbnail = ?9 WHERE site = ?1 AND id = ?2";
     db.prepare_cached(sql)?.execute(params![
@@ -180,7 +213,7 @@ fn complete(db: &Connection, id: FileId, found: &FileFound) -> Outcome<Option<Fi
         picture.map(|picture| &*picture.blurhash),
         picture.is_some_and(|picture| picture.has_thumbnail),
     ])?;
-    count(db, row.owner, found.kept_bytes as i64 - row.file.bytes as i64)?;
+    count(db, row.owner, found.kept_bytes as i64 - before)?;
     load(db, id)
 }
 
@@ -369,10 +402,11 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<FileRow> {
     })
 }
 
-fn stale(db: &Connection, before: Timestamp, limit: u32) -> Outcome<Vec<FileId>> {
-    let sql = "SELECT site, id FROM file WHERE message <= 0 AND created < ?1 ORDER BY created LIMIT ?2";
+fn stale(db: &Connection, before: Timestamp, empty_before: Timestamp, limit: u32) -> Outcome<Vec<FileId>> {
+    let sql = "SELECT site, id FROM file WHERE message <= 0 AND created < max(?1, ?2) \
+               AND (created < ?1 OR (kept_bytes = 0 AND complete = 0)) ORDER BY created LIMIT ?3";
     let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map(params![before.0 as i64, limit], |row| {
+    let rows = statement.query_map(params![before.0 as i64, empty_before.0 as i64, limit], |row| {
         Ok(FileId { site: SiteId(row.get(0)?), number: row.get::<_, i64>(1)? as u64 })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -12,11 +12,12 @@ use axum::http::header::{
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use chat::{Node, Refusal, Timestamp};
+use chat::{Node, Refusal, RequestKind, Timestamp};
 use tokio::sync::oneshot;
 use web_proto::{Code, Event, IceAnswer, IceQuestion};
 
 use crate::call_wire::servers;
+use crate::request_limit::limited;
 use crate::wire::{code, error};
 
 #[derive(Clone)]
@@ -27,7 +28,9 @@ struct Ice {
 
 /// The route, for the router of [`Shared`](crate::Shared).
 pub fn ice_routes(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
-    Router::new().route("/v1/ice", post(ice)).with_state(Ice { node, clock })
+    let routes = Router::new().route("/v1/ice", post(ice));
+    let limited = limited(routes, RequestKind::Ice, &node, clock);
+    limited.with_state(Ice { node, clock })
 }
 
 async fn ice(State(ice): State<Ice>, headers: HeaderMap, body: Bytes) -> Response {

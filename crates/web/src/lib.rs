@@ -26,6 +26,7 @@ mod live;
 mod pieces;
 mod poll;
 mod request;
+mod request_limit;
 mod rest;
 mod site_api;
 mod unproven;

@@ -141,20 +141,26 @@ impl Gateway {
                 io.send(b"HTTP/1.1 100 Continue\r\n\r\n");
             }
             io.set_timer(Some(self.shared.config.body));
-            let (forward, pending) = (Forward::of(head, is_local), Pending::of(head, Awaited::Rest));
+            let address = Visitor::of(head, &self.shared, io).address(io);
+            let (forward, pending) = (Forward::of(head, is_local, address), Pending::of(head, Awaited::Rest));
             let incoming = Incoming::begin(reader, forward, pending, &self.shared, self.worker, io.handle());
             *state = State::Incoming(Box::new(incoming));
             return Step::Again(head.bytes);
         }
-        let upload = || Upload {
-            reader,
-            body: Vec::new(),
-            route,
-            pending: Pending::of(head, Awaited::Rest),
-            authorization: head.authorization.map(Into::into),
-            visitor: Visitor::of(head, &self.shared, io),
-            held: None,
-            forward: matches!(route, Route::Rest).then(|| Box::new(Forward::of(head, is_local))),
+        let upload = || {
+            let visitor = Visitor::of(head, &self.shared, io);
+            let forward = matches!(route, Route::Rest)
+                .then(|| Box::new(Forward::of(head, is_local, visitor.address(io))));
+            Upload {
+                reader,
+                body: Vec::new(),
+                route,
+                pending: Pending::of(head, Awaited::Rest),
+                authorization: head.authorization.map(Into::into),
+                visitor,
+                held: None,
+                forward,
+            }
         };
         match route {
             Route::Socket => self.open_socket(state, head, io),

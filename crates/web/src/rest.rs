@@ -1,6 +1,7 @@
 //! The bridge to the pages and REST: a whole request to the axum router on the tokio side, the whole answer back.
 
 use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
@@ -23,6 +24,8 @@ use crate::request::take_waiting;
 pub struct Client {
     /// From this machine, and not passed on by a proxy.
     pub is_local: bool,
+    /// Of the socket, or the one that a trusted proxy names.
+    pub address: Option<IpAddr>,
 }
 
 /// A request head on its way to the router.
@@ -42,8 +45,8 @@ pub struct Answer {
 }
 
 impl Forward {
-    pub(crate) fn of(head: &Head<'_>, is_local: bool) -> Forward {
-        let client = Client { is_local: is_local && !head.forwarded };
+    pub(crate) fn of(head: &Head<'_>, is_local: bool, address: Option<IpAddr>) -> Forward {
+        let client = Client { is_local: is_local && !head.forwarded, address };
         Forward { request: request(head, client) }
     }
 

@@ -18,12 +18,13 @@ use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use chat::{Caller, Node, NotSet, PageOf, Refusal, Timestamp, Told};
+use chat::{Caller, Node, NotSet, PageOf, Refusal, RequestKind, Timestamp, Told};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use web_proto::{Code, Moderate, ReportState};
 
-use crate::wire::{code, moderation};
+use crate::request_limit::limited;
+use crate::wire::{code, moderation, retry_after};
 
 #[derive(Clone)]
 struct Api {
@@ -33,7 +34,7 @@ struct Api {
 
 /// The routes, for the router beside the gateway. `clock`: the time, for tokens and for the record.
 pub fn site_api(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
-    Router::new()
+    let routes = Router::new()
         .route("/v1/sites/{site}/settings", get(settings).patch(change_settings))
         .route("/v1/sites/{site}/test-filter", post(test_filter))
         .route("/v1/sites/{site}/moderate", post(moderate))
@@ -41,34 +42,39 @@ pub fn site_api(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
         .route("/v1/sites/{site}/audit", get(audit))
         .route("/v1/sites/{site}/users", get(users::list))
         .route("/v1/sites/{site}/users/{user}/erase", post(users::erase))
-        .route("/v1/sites/{site}/merge", post(users::merge))
-        .with_state(Api { node, clock })
+        .route("/v1/sites/{site}/merge", post(users::merge));
+    let limited = limited(routes, RequestKind::Rest, &node, clock);
+    limited.with_state(Api { node, clock })
 }
 
 /// Why not: a code, and words for a developer.
-struct Refused(Code, String);
+struct Refused(Code, String, Option<u64>);
 
 type Answer = Result<Value, Refused>;
 
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Refused {
-        Refused(code(refusal), refusal.to_string())
+        Refused(code(refusal), refusal.to_string(), retry_after(refusal))
     }
 }
 
 impl Refused {
     #[allow(clippy::needless_pass_by_value, reason = "an error that ends here")]
     fn value(text: impl ToString) -> Refused {
-        Refused(Code::BadValue, text.to_string())
+        Refused(Code::BadValue, text.to_string(), None)
     }
 }
 
 fn answered(answer: Answer) -> Response {
     let (status, body) = match answer {
         Ok(body) => (StatusCode::OK, body),
-        Err(Refused(code, text)) => {
+        Err(Refused(code, text, retry_after)) => {
             let status = StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::BAD_REQUEST);
-            (status, json!({ "t": "error", "code": code, "text": text }))
+            let mut error = json!({ "t": "error", "code": code, "text": text });
+            if let Some(ms) = retry_after {
+                error["retry_after"] = ms.into();
+            }
+            (status, error)
         }
     };
     let fields = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")];
@@ -83,7 +89,7 @@ impl Api {
             Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
                 Ok(self.node.caller(site, token.trim(), (self.clock)())?)
             }
-            _ => Err(Refused(Code::BadToken, "Authorization: Bearer, and a token of the site".into())),
+            _ => Err(Refused(Code::BadToken, "Authorization: Bearer, and a token of the site".into(), None)),
         }
     }
 
@@ -160,7 +166,7 @@ async fn do_moderate(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> 
     let asked = asked.to_string();
     let asked: Moderate<'_> = serde_json::from_str(&asked).map_err(Refused::value)?;
     let act = moderation::act(caller.site(), &asked)
-        .map_err(|code| Refused(code, code.meaning().trim().to_owned()))?;
+        .map_err(|code| Refused(code, code.meaning().trim().to_owned(), None))?;
     let now = (api.clock)();
     let report = api.ask(|node, told| node.moderate(caller, act, now, told)).await?;
     Ok(json!({ "report": report.as_deref().map(moderation::report) }))

@@ -534,7 +534,7 @@ pub(crate) fn farewell(event: &chat::Event, refusal: Refusal) -> Event<'_> {
     }
 }
 
-fn retry_after(refusal: Refusal) -> Option<u64> {
+pub(crate) fn retry_after(refusal: Refusal) -> Option<u64> {
     match refusal {
         Refusal::RateLimited { retry_after_ms }
         | Refusal::GoingAway { retry_after_ms }

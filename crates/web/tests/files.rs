@@ -45,7 +45,7 @@ fn picture(scene: &Scene, number: u64) -> FileId {
         duration_ms: None,
         time: Timestamp(1),
     };
-    let limits = FileLimits { file_bytes: 10, user_bytes: 0, site_bytes: 0 };
+    let limits = FileLimits { file_bytes: 10, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };
     ask(|done| scene.store.create_file(file, limits, done)).unwrap();
     let picture = Picture { width: 640, height: 480, blurhash: "LEHV6n".into(), has_thumbnail: true };
     let found =

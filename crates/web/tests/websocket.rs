@@ -33,6 +33,7 @@ fn start() -> Running {
         site_sends_per_second: 0,
         guest_burst: 0,
         guest_per_minute: 0,
+        requests: chat::RequestRates::UNLIMITED,
         rooms: chat::RoomLimits::default(),
     };
     let (mailboxes, inboxes) = edge::mailboxes(1);

@@ -14,7 +14,7 @@ use crate::peer::{Job, Peer, may_write};
 use crate::requests::{is_stranger, rules};
 use crate::{
     Append, Appended, ContactState, ConversationId, ConversationRow, Event, Mode, Refusal, Relation,
-    SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
+    RequestKind, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
 };
 
 /// May one call the other? Whoever may not write may not call either, and hears the same.
@@ -258,7 +258,9 @@ impl Inner {
         let done = move |row: Result<Option<UserRow>, StoreError>| {
             then(match row {
                 Ok(Some(row)) if row.banned => Err(Refusal::Banned),
-                Ok(Some(row)) => Ok(node.config.calls.ice(row.id, now)),
+                Ok(Some(row)) => node
+                    .count_request(RequestKind::Ice, row.id, ticket.profile.guest, now)
+                    .map(|()| node.config.calls.ice(row.id, now)),
                 Ok(None) => Err(Refusal::NoSuchUser),
                 Err(error) => Err(unavailable(error)),
             });

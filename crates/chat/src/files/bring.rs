@@ -11,8 +11,8 @@ use crate::peer::may_write;
 use crate::room::RoomName;
 use crate::settings::Access;
 use crate::{
-    ConversationId, Node, Refusal, SessionHandle, SessionId, SiteId, StoreError, Timestamp, To, UserId,
-    UserRow,
+    ConversationId, Node, Refusal, RequestKind, SessionHandle, SessionId, SiteId, StoreError, Timestamp, To,
+    UserId, UserRow,
 };
 
 /// A user who asks by a request of its own and not in a session: what their token says holds.
@@ -26,6 +26,10 @@ pub struct Identified {
 impl Identified {
     pub fn user(&self) -> UserId {
         self.asker.session.user
+    }
+
+    pub fn is_guest(&self) -> bool {
+        self.asker.guest
     }
 }
 
@@ -66,11 +70,13 @@ impl Node {
         };
         let (node, sub, expires) = (inner.clone(), ticket.profile.sub, ticket.expires);
         let (guest, role) = (ticket.profile.guest, ticket.role);
+        let limits = inner.clone();
         let found = move |row: Result<Option<Arc<UserRow>>, Refusal>| {
             then(row.and_then(|row| row.ok_or(Refusal::NoSession)).and_then(|row| {
                 if row.banned {
                     return Err(Refusal::Banned);
                 }
+                limits.count_request(RequestKind::Files, row.id, guest, now)?;
                 let role = role.unwrap_or(row.on_site.role);
                 if live.site.settings.access == Access::Closed && role < SiteRole::Moderator {
                     return Err(Refusal::SiteClosed);
@@ -124,6 +130,7 @@ impl Node {
         if wish.bytes > limits.file_bytes {
             return then(Err(Refusal::FileTooLarge));
         }
+        let limits = limits.for_user(who.is_guest());
         let asker = who.asker.clone();
         if who.is_muted {
             return then(Err(Refusal::Muted));
@@ -183,6 +190,21 @@ impl Node {
             return then(Ok(()));
         }
         self.inner().may_read_one_of(me, rooms, Box::new(then));
+    }
+
+    /// So many bytes of an upload have arrived: they count from now on. Refused where there is no room for them.
+    pub fn grow_file(
+        &self,
+        who: &Identified,
+        id: FileId,
+        arrived: u64,
+        limits: FileLimits,
+        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) {
+        let done = move |outcome: Result<Result<(), Refusal>, StoreError>| {
+            then(outcome.map_err(unavailable).and_then(|grown| grown));
+        };
+        self.inner().store.grow_file(id, arrived, limits.for_user(who.is_guest()), Box::new(done));
     }
 
     /// All bytes of a file have come, and this is what they are.

@@ -10,11 +10,15 @@ use crate::{Append, Appended, ConversationId, Done, Refusal, SiteId, StoreError,
 /// holds here too.
 ///
 /// A file is *arriving*, then *complete*, then in a message of its owner; or *removed* at any time, which is the last that is
-/// heard of it. What it takes of the quotas is counted in the same transaction as each of these steps.
+/// heard of it. What it takes of the quotas is counted in the same transaction as each of these steps; while it arrives that is
+/// what has arrived, not what was announced.
 pub trait FileStore: Send + Sync + 'static {
-    /// Takes room for a file. Asks [`has_room`](super::has_room), in a direct conversation [`may_send_files`](super::may_send_files), in a
+    /// Begins a file, which takes no room yet. Asks [`has_room`](super::has_room), in a direct conversation [`may_send_files`](super::may_send_files), in a
     /// room [`may`](crate::may) with [`Act::Post`](crate::Act::Post) but for slow mode, and for [`MOST_LOOSE`](super::MOST_LOOSE).
     fn create_file(&self, file: NewFile, limits: FileLimits, done: Done<Result<(), Refusal>>);
+    /// So many bytes of an arriving file are there; they count from now on. Asks [`has_room`](super::has_room) for what is more than
+    /// before. A complete file stays as it is.
+    fn grow_file(&self, id: FileId, arrived: u64, limits: FileLimits, done: Done<Result<(), Refusal>>);
     /// None where there is no such file, or it was removed.
     fn file(&self, id: FileId, done: Done<Option<FileRow>>);
     /// All bytes have come, and this is what they are. What is complete already stays as it is.
@@ -34,8 +38,14 @@ pub trait FileStore: Send + Sync + 'static {
 
     // ---- housekeeping: may block, never called on a worker ----
 
-    /// Files that are removed, and those made before `before` that are in no message; not more than `limit`.
-    fn stale_files(&self, before: Timestamp, limit: u32) -> Result<Vec<FileId>, StoreError>;
+    /// Files that are removed, those made before `before` that are in no message, and those made before `empty_before` of which no
+    /// byte has arrived; not more than `limit`.
+    fn stale_files(
+        &self,
+        before: Timestamp,
+        empty_before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<FileId>, StoreError>;
     /// The bytes of removed files are gone: so are their rows.
     fn forget_files(&self, files: &[FileId]) -> Result<(), StoreError>;
 }

@@ -5,10 +5,12 @@ use crate::{Node, StoreError, Timestamp};
 
 /// Most files of one round.
 const ROUND: u32 = 1_000;
+/// An upload must begin within this time.
+const EMPTY_LIFE_MS: u64 = 10 * 60_000;
 
 impl Node {
-    /// Removes the bytes and then the rows of files that are not needed any more: removed ones, and those that are in no message
-    /// `life_ms` after they were begun. Blocks: call it now and then from a housekeeping thread. Answers how many went; where that
+    /// Removes the bytes and then the rows of files that are not needed any more: removed ones, those that are in no message
+    /// `life_ms` after they were begun, and those of which no byte has arrived in ten minutes. Blocks: call it now and then from a housekeeping thread. Answers how many went; where that
     /// is many, there are more.
     ///
     /// Should the node die in between, the next round finds the row and removes what is left.
@@ -20,7 +22,8 @@ impl Node {
     ) -> Result<usize, StoreError> {
         let store = &self.inner().store;
         let before = Timestamp(now.0.saturating_sub(life_ms));
-        let stale = store.stale_files(before, ROUND)?;
+        let empty_before = Timestamp(now.0.saturating_sub(EMPTY_LIFE_MS.min(life_ms)));
+        let stale = store.stale_files(before, empty_before, ROUND)?;
         if stale.is_empty() {
             return Ok(0);
         }

@@ -32,8 +32,17 @@ impl FileStore for MemoryStore {
         self.write(move |tables| tables.append_with_files(append, &files), done);
     }
 
-    fn stale_files(&self, before: Timestamp, limit: u32) -> Result<Vec<FileId>, StoreError> {
-        Ok(self.lock().tables.stale_files(before, limit))
+    fn grow_file(&self, id: FileId, arrived: u64, limits: FileLimits, done: Done<Result<(), Refusal>>) {
+        self.write(move |tables| tables.grow_file(id, arrived, limits), done);
+    }
+
+    fn stale_files(
+        &self,
+        before: Timestamp,
+        empty_before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<FileId>, StoreError> {
+        Ok(self.lock().tables.stale_files(before, empty_before, limit))
     }
 
     fn forget_files(&self, files: &[FileId]) -> Result<(), StoreError> {

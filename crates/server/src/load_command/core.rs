@@ -131,6 +131,7 @@ impl InProcess {
             site_sends_per_second: 0,
             guest_burst: 0,
             guest_per_minute: 0,
+            requests: chat::RequestRates::UNLIMITED,
             rooms: chat::RoomLimits::default(),
         };
         let config = NodeConfig {

@@ -23,8 +23,17 @@ const END_PATIENCE: Duration = Duration::from_secs(20);
 /// Descriptors that are no member's.
 const OTHER_DESCRIPTORS: u64 = 300;
 /// They would be what is measured.
-const LIMITS: [&str; 5] =
-    ["send_burst", "send_per_minute", "command_burst", "command_per_minute", "site_sends_per_second"];
+const LIMITS: [&str; 9] = [
+    "send_burst",
+    "send_per_minute",
+    "command_burst",
+    "command_per_minute",
+    "site_sends_per_second",
+    "requests_per_user",
+    "requests_per_address",
+    "requests_per_site",
+    "guest_upload_bytes",
+];
 
 /// What a run asks of a node of our own.
 #[derive(Debug, Clone, Default)]

@@ -212,6 +212,7 @@ pub(crate) fn config() -> NodeConfig {
             site_sends_per_second: 0,
             guest_burst: 0,
             guest_per_minute: 0,
+            requests: chat::RequestRates::UNLIMITED,
             rooms: RoomLimits::default(),
         },
         presence_grace_ms: 10_000,

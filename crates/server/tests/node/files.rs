@@ -359,6 +359,55 @@ fn what_is_refused_says_why() {
 }
 
 #[test]
+fn announced_bytes_take_no_room_from_others() {
+    let scratch = Scratch::new("announced");
+    let node = configured(&scratch, "[files]\nfile_bytes = 100000\nsite_bytes = 100000\n");
+    acquainted(&scratch, &node);
+    let [anna, ben] = ["u-anna", "u-ben"].map(|user| member(&scratch, &node, user));
+    for number in 0..20 {
+        assert_eq!(anna.create("u-ben", &format!("{number}.bin"), 100_000).status, 201);
+    }
+    ben.bring("u-anna", "notes.txt", &[b'n'; 60_000]);
+    // What arrives does count: there is room for 40 kB, and the rest is refused.
+    let location = anna.begin("u-ben", "large.bin", 40_000);
+    let other = anna.begin("u-ben", "other.bin", 40_000);
+    assert_eq!(anna.piece(&location, 0, &[1; 40_000]).status, 204);
+    let refused = anna.piece(&other, 0, &[2; 40_000]);
+    assert_eq!((refused.status, refused.code()), (409, "no_room_for_file".into()));
+}
+
+#[test]
+fn an_address_makes_only_so_many_requests() {
+    let scratch = Scratch::new("requests");
+    let node = configured(
+        &scratch,
+        "[web]\ntrusted_proxies = \"127.0.0.0/8\"\n[limits]\nrequests_per_address = 12\n",
+    );
+    acquainted(&scratch, &node);
+    let anna = member(&scratch, &node, "u-anna");
+    let from = |address: &str| {
+        anna.ask("HEAD", "/v1/files/1/000000000000001f", &[("X-Forwarded-For", address)], b"")
+    };
+    for _ in 0..3 {
+        assert_eq!(from("192.0.2.1").status, 404);
+    }
+    let refused = from("192.0.2.1");
+    assert_eq!(refused.status, 429);
+    assert!((1..=60).contains(&refused.field("retry-after").unwrap().parse::<u32>().unwrap()));
+    assert_eq!(from("192.0.2.2").status, 404, "another address");
+    let ice = node.raw(b"POST /v1/ice HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}");
+    assert!(ice.starts_with("HTTP/1.1 400"), "ICE has a limit of its own: {ice}");
+    assert_eq!(node.metric("kith_chat_requests_refused_total"), 1.0);
+}
+
+/// A demo node with these settings.
+fn configured(scratch: &Scratch, settings: &str) -> Running {
+    let file = scratch.path().join("kith.toml");
+    fs::write(&file, settings).unwrap();
+    Running::start(scratch, "demo", &["--config", file.to_str().unwrap()])
+}
+
+#[test]
 fn nothing_that_could_run_is_shown() {
     let scratch = Scratch::new("hostile");
     let node = Running::demo(&scratch);

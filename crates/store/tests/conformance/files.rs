@@ -9,7 +9,7 @@ use chat::{
 use crate::asking::{NOW, add_site, ask, direct, message, put, say, snapshot};
 use crate::{FRIENDS, relate, two_users};
 
-const LIMITS: FileLimits = FileLimits { file_bytes: 100, user_bytes: 250, site_bytes: 1_000 };
+const LIMITS: FileLimits = FileLimits { file_bytes: 100, user_bytes: 250, guest_bytes: 0, site_bytes: 1_000 };
 
 fn new_file(owner: UserId, number: u64, place: FilePlace, bytes: u64) -> NewFile {
     let id = FileId { site: owner.site, number };
@@ -20,6 +20,10 @@ fn create(store: &dyn Store, owner: UserId, number: u64, to: UserId, bytes: u64)
     let file = new_file(owner, number, FilePlace::Direct(direct(owner, to)), bytes);
     let id = file.id;
     ask(|done| store.create_file(file, LIMITS, done)).map(|()| id)
+}
+
+fn grow(store: &dyn Store, id: FileId, arrived: u64) -> Result<(), Refusal> {
+    ask(|done| store.grow_file(id, arrived, LIMITS, done))
 }
 
 fn complete(store: &dyn Store, id: FileId, bytes: u64) -> FileRow {
@@ -129,14 +133,20 @@ pub(crate) fn strangers_send_files_once_they_were_answered(store: &dyn Store) {
 pub(crate) fn bytes_are_counted_until_a_file_goes(store: &dyn Store) {
     let (site, ann, bob) = friends(store);
     assert_eq!(create(store, ann, 1, bob, 101), Err(Refusal::FileTooLarge));
-    let files: Vec<FileId> = (1..=2).map(|n| create(store, ann, n, bob, 100).expect("it fits")).collect();
+    let arrived = |number| {
+        let id = create(store, ann, number, bob, 100).expect("it fits");
+        grow(store, id, 100).expect("there is room");
+        id
+    };
+    let files: Vec<FileId> = (1..=2).map(arrived).collect();
     assert_eq!(create(store, ann, 3, bob, 51), Err(Refusal::NoRoomForFile), "250 of one user");
     complete(store, files[0], 40);
-    assert!(create(store, ann, 3, bob, 100).is_ok(), "50 are kept of the first");
+    // 50 are kept of the first.
+    arrived(3);
     assert_eq!(create(store, ann, 4, bob, 1), Err(Refusal::NoRoomForFile));
     assert_eq!(ask(|done| store.remove_files(vec![files[1], files[1]], done)), [files[1]]);
     assert_eq!(ask(|done| store.file(files[1], done)), None);
-    assert!(create(store, ann, 4, bob, 100).is_ok());
+    arrived(4);
     let site_of = FileLimits { user_bytes: 0, site_bytes: 300, ..LIMITS };
     let file = new_file(bob, 5, FilePlace::Direct(direct(ann, bob)), 51);
     assert_eq!(
@@ -145,6 +155,39 @@ pub(crate) fn bytes_are_counted_until_a_file_goes(store: &dyn Store) {
         "all of the site"
     );
     assert_eq!(site, bob.site);
+}
+
+pub(crate) fn announced_bytes_take_no_room_until_they_arrive(store: &dyn Store) {
+    let (_, ann, bob) = friends(store);
+    let files: Vec<FileId> =
+        (1..=20).map(|n| create(store, ann, n, bob, 100).expect("nothing came")).collect();
+    for (file, arrived, expected) in [
+        (0, 100, Ok(())),
+        (1, 60, Ok(())),
+        (1, 100, Ok(())),
+        (2, 51, Err(Refusal::NoRoomForFile)),
+        (2, 50, Ok(())),
+        (3, 1, Err(Refusal::NoRoomForFile)),
+        // What came once counts once.
+        (0, 100, Ok(())),
+    ] {
+        assert_eq!(grow(store, files[file], arrived), expected, "{file} {arrived}");
+    }
+    assert_eq!(create(store, ann, 21, bob, 1), Err(Refusal::NoRoomForFile));
+    assert_eq!(ask(|done| store.remove_files(vec![files[0]], done)), [files[0]]);
+    assert_eq!(grow(store, files[0], 100), Err(Refusal::NoSuchFile));
+    assert_eq!(grow(store, files[3], 100), Ok(()), "the bytes of the first are free again");
+}
+
+pub(crate) fn an_upload_without_bytes_ends_before_others(store: &dyn Store) {
+    let (_, ann, bob) = friends(store);
+    let [empty, begun, complete] =
+        [1, 2, 3].map(|number| create(store, ann, number, bob, 9).expect("it may"));
+    grow(store, begun, 1).expect("there is room");
+    self::complete(store, complete, 0);
+    let before = Timestamp(1);
+    assert_eq!(store.stale_files(before, NOW, 9), Ok(vec![]));
+    assert_eq!(store.stale_files(before, Timestamp(NOW.0 + 1), 9), Ok(vec![empty]));
 }
 
 pub(crate) fn nobody_has_any_number_of_files_that_wait(store: &dyn Store) {
@@ -171,9 +214,13 @@ pub(crate) fn a_deleted_message_takes_its_files_with_it(store: &dyn Store) {
     let deleted = ask(|done| store.change_message(wanted, done)).expect("it is hers");
     assert!(deleted.message.deleted && deleted.message.files.is_empty());
     assert_eq!(ask(|done| store.file(file, done)), None);
-    assert_eq!(store.stale_files(Timestamp(1), 9), Ok(vec![file]), "its bytes are still to be removed");
+    assert_eq!(
+        store.stale_files(Timestamp(1), Timestamp(1), 9),
+        Ok(vec![file]),
+        "its bytes are still to be removed"
+    );
     store.forget_files(&[file]).expect("the store works");
-    assert_eq!(store.stale_files(Timestamp(1), 9), Ok(vec![]));
+    assert_eq!(store.stale_files(Timestamp(1), Timestamp(1), 9), Ok(vec![]));
     assert!(
         create(store, ann, 1, bob, 100).is_ok() && create(store, ann, 2, bob, 100).is_ok(),
         "there is room again"
@@ -188,11 +235,15 @@ pub(crate) fn what_is_in_no_message_grows_stale(store: &dyn Store) {
         create(store, ann, 3, bob, 9).expect("it may"),
     );
     send(store, ann, bob, "a-1", &[posted]).expect("she may");
-    assert_eq!(store.stale_files(NOW, 9), Ok(vec![]));
-    let mut stale = store.stale_files(Timestamp(NOW.0 + 1), 9).expect("the store works");
+    assert_eq!(store.stale_files(NOW, NOW, 9), Ok(vec![]));
+    let mut stale =
+        store.stale_files(Timestamp(NOW.0 + 1), Timestamp(NOW.0 + 1), 9).expect("the store works");
     stale.sort_unstable();
     assert_eq!(stale, [complete, arriving]);
-    assert_eq!(store.stale_files(Timestamp(NOW.0 + 1), 1).map(|files| files.len()), Ok(1));
+    assert_eq!(
+        store.stale_files(Timestamp(NOW.0 + 1), Timestamp(NOW.0 + 1), 1).map(|files| files.len()),
+        Ok(1)
+    );
     store.forget_files(&stale).expect("the store works");
     assert!(ask(|done| store.file(complete, done)).is_some(), "first nobody may post them any more");
     assert_eq!(ask(|done| store.remove_files(stale.clone(), done)).len(), 2);

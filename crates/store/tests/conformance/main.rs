@@ -203,6 +203,8 @@ every_store! {
         only_ones_own_for_this_conversation_go_out,
         strangers_send_files_once_they_were_answered,
         bytes_are_counted_until_a_file_goes,
+        announced_bytes_take_no_room_until_they_arrive,
+        an_upload_without_bytes_ends_before_others,
         nobody_has_any_number_of_files_that_wait,
         a_deleted_message_takes_its_files_with_it,
         what_is_in_no_message_grows_stale,

@@ -179,7 +179,7 @@ pub(crate) fn a_forwarded_message_has_its_files_and_its_author(store: &dyn Store
     let append = with(rich, message(bob, carl, "b-2", "look"));
     assert_eq!(send(store, append), Err(Refusal::NoSuchMessage), "they are gone");
     // Nothing is counted twice: as many bytes fit as before.
-    let limits = FileLimits { file_bytes: 100, user_bytes: 50, site_bytes: 50 };
+    let limits = FileLimits { file_bytes: 100, user_bytes: 50, guest_bytes: 0, site_bytes: 50 };
     let new = chat::NewFile {
         id: FileId { site, number: 9 },
         owner: ann,
@@ -194,7 +194,7 @@ pub(crate) fn a_forwarded_message_has_its_files_and_its_author(store: &dyn Store
 }
 
 fn stale(store: &dyn Store) -> Vec<FileId> {
-    let mut stale = store.stale_files(NOW, 9).expect("the store works");
+    let mut stale = store.stale_files(NOW, NOW, 9).expect("the store works");
     stale.sort_unstable();
     stale
 }

@@ -14,15 +14,21 @@ pub(super) struct Refused {
     status: u16,
     code: Code,
     text: String,
+    retry_after_ms: Option<u64>,
 }
 
 impl Refused {
     pub(super) fn of(code: Code) -> Refused {
-        Refused { status: code.http_status(), code, text: code.meaning().trim().to_owned() }
+        let retry_after_ms = (code == Code::Unavailable).then_some(3_000);
+        Refused { status: code.http_status(), code, text: code.meaning().trim().to_owned(), retry_after_ms }
     }
 
     pub(super) fn because(code: Code, text: &str) -> Refused {
         Refused { text: text.to_owned(), ..Refused::of(code) }
+    }
+
+    pub(super) fn saying(self, text: &str) -> Refused {
+        Refused { text: text.to_owned(), ..self }
     }
 
     pub(super) fn with_status(self, status: u16) -> Refused {
@@ -36,14 +42,16 @@ impl Refused {
 
     pub(super) fn response(&self) -> Response<Body> {
         let mut json = Vec::new();
-        let retry_after = (self.code == Code::Unavailable).then_some(3_000);
-        let text = self.text.as_str().into();
+        let (text, retry_after) = (self.text.as_str().into(), self.retry_after_ms);
         Event::Error { code: self.code, text, re: None, id: None, retry_after }.write(&mut json);
         let mut response = Response::new(Body::from(json));
         *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_REQUEST);
         let fields = response.headers_mut();
         fields.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(ms) = self.retry_after_ms {
+            fields.insert(header::RETRY_AFTER, ms.div_ceil(1_000).into());
+        }
         fields.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         response
     }
@@ -51,7 +59,9 @@ impl Refused {
 
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Refused {
-        Refused::because(crate::wire::code(refusal), &refusal.to_string())
+        let refused = Refused::because(crate::wire::code(refusal), &refusal.to_string());
+        let retry_after_ms = crate::wire::retry_after(refusal).or(refused.retry_after_ms);
+        Refused { retry_after_ms, ..refused }
     }
 }
 

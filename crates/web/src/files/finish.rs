@@ -3,23 +3,35 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
+use std::time::Duration;
 
-use chat::{Blobs, FileFound, FileId, FileRow, FileType, Picture, Rendition};
+use chat::{Blobs, FileFound, FileId, FileRow, FileType, Picture, Refusal, Rendition};
 use web_proto::Code;
 
-use super::Desk;
 use super::asked::{Refused, answer, blocking};
+use super::{Desk, PictureBy};
 
 /// Who makes pictures anew, where a mistake in a decoder can do no harm.
 pub trait Pictures: Send + Sync + 'static {
     /// Reads a picture of this type and writes it anew, and its thumbnail where it is larger than that. Blocks, for a bounded time.
+    fn make(&self, from: File, kind: FileType, whole: File, thumbnail: File) -> Made;
+
     fn remake(
         &self,
         from: File,
         kind: FileType,
         whole: File,
         thumbnail: File,
-    ) -> Result<Remade, PictureFault>;
+    ) -> Result<Remade, PictureFault> {
+        self.make(from, kind, whole, thumbnail).outcome
+    }
+}
+
+/// What became of a picture, and what it cost.
+#[derive(Debug)]
+pub struct Made {
+    pub outcome: Result<Remade, PictureFault>,
+    pub cpu: Duration,
 }
 
 /// A picture that was made anew.
@@ -41,7 +53,7 @@ pub enum PictureFault {
 
 impl Desk {
     /// Looks at an upload of which all has come, and writes down what it is. Safe to do again where it was cut off.
-    pub(super) async fn finish(&self, row: &FileRow) -> Result<(), Refused> {
+    pub(super) async fn finish(&self, row: &FileRow, by: PictureBy) -> Result<(), Refused> {
         let (id, voice, bytes) = (row.file.id, row.file.voice, row.file.bytes);
         let blobs = Arc::clone(&self.files.blobs);
         let (file, kind) = blocking(move || {
@@ -52,7 +64,7 @@ impl Desk {
         .await?;
         let found = match kind.is_picture() {
             false => FileFound { kind, bytes, kept_bytes: bytes, picture: None },
-            true => self.remake(id, file, kind).await?,
+            true => self.remake(id, file, kind, by).await?,
         };
         let is_picture = found.picture.is_some();
         answer(|then| self.files.node.complete_file(id, found, then)).await?;
@@ -66,17 +78,34 @@ impl Desk {
         .await
     }
 
-    async fn remake(&self, id: FileId, file: File, kind: FileType) -> Result<FileFound, Refused> {
-        let _maker = self.makers.acquire().await.map_err(|_| Refused::of(Code::Internal))?;
-        let (blobs, pictures) = (Arc::clone(&self.files.blobs), Arc::clone(&self.files.pictures));
-        let outcome = blocking(move || match remake(&*blobs, &*pictures, id, file, kind)? {
-            Ok(remade) => Ok(Ok(remade)),
-            Err(why) => {
-                blobs.remove(id)?;
-                Ok(Err(why))
-            }
-        });
-        match outcome.await? {
+    /// Where the queue is full or the budget is spent, the upload stays as it is: the next request about it tries again.
+    async fn remake(
+        &self,
+        id: FileId,
+        file: File,
+        kind: FileType,
+        by: PictureBy,
+    ) -> Result<FileFound, Refused> {
+        let blobs = Arc::clone(&self.files.blobs);
+        let outcome =
+            self.files.pictures.run(by, move |pictures| match remake(&*blobs, pictures, id, file, kind)? {
+                Ok(remade) => Ok(Ok(remade)),
+                Err(why) => {
+                    blobs.remove(id)?;
+                    Ok(Err(why))
+                }
+            });
+        let outcome: Result<Result<Remade, String>, Refused> =
+            outcome.await.map_err(|refusal| match refusal {
+                Refusal::Overloaded { .. } => {
+                    Refused::from(refusal).saying("the picture waits behind others: ask again soon")
+                }
+                Refusal::RateLimited { .. } => {
+                    Refused::from(refusal).saying("too many large pictures: this one is tried again later")
+                }
+                _ => Refused::from(refusal),
+            })?;
+        match outcome? {
             Ok(remade) => Ok(FileFound {
                 kind: remade.kind,
                 bytes: remade.bytes,

@@ -7,6 +7,7 @@ mod asked;
 mod download;
 mod finish;
 mod link;
+mod picture_queue;
 mod tus;
 mod upload;
 mod writers;
@@ -15,38 +16,39 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{any, get};
-use chat::{Blobs, FileId, FileLimits, Node, SiteId, Timestamp};
-use tokio::sync::Semaphore;
+use chat::{Blobs, FileId, FileLimits, Node, RequestKind, SiteId, Timestamp};
 
-pub use finish::{PictureFault, Pictures, Remade};
+use crate::request_limit::limited;
+
+pub use finish::{Made, PictureFault, Pictures, Remade};
 pub use link::Links;
+pub use picture_queue::{PictureBy, PictureQueue};
 
 /// Everything that files need.
 pub struct Files {
     pub node: Arc<Node>,
     pub blobs: Arc<dyn Blobs>,
-    pub pictures: Arc<dyn Pictures>,
+    pub pictures: Arc<PictureQueue>,
     pub links: Links,
     pub limits: FileLimits,
     pub clock: fn() -> Timestamp,
-    /// Pictures that are made anew at the same time; others wait.
-    pub picture_makers: usize,
 }
 
 /// What the handlers share.
 struct Desk {
     files: Files,
     writers: writers::Writers,
-    makers: Semaphore,
 }
 
 /// The routes of files, to be merged into those of the node.
 pub fn routes(files: Files) -> Router {
-    let makers = Semaphore::new(files.picture_makers.max(1));
-    let desk = Arc::new(Desk { files, writers: writers::Writers::default(), makers });
-    Router::new()
+    let (node, clock) = (Arc::clone(&files.node), files.clock);
+    let desk = Arc::new(Desk { files, writers: writers::Writers::default() });
+    let uploads = Router::new()
         .route("/v1/files", any(upload::collection))
-        .route("/v1/files/{site}/{id}", any(upload::one))
+        .route("/v1/files/{site}/{id}", any(upload::one));
+    // Downloads need a signed link, and a page of history shows many pictures at once.
+    limited(uploads, RequestKind::Files, &node, clock)
         .route("/v1/files/{site}/{id}/{name}", get(download::download))
         .with_state(desk)
 }

@@ -1,6 +1,7 @@
 //! Uploads: made, gone on with in pieces, asked after, given up.
 
 use std::io::Write;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -9,14 +10,16 @@ use axum::extract::State;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, VARY, X_CONTENT_TYPE_OPTIONS,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
-use chat::{FileId, FileRow, Sub, To, Wish};
+use chat::{FileId, FileRow, Identified, Sub, To, Wish};
 use web_proto::Code;
 
 use super::asked::{Refused, answer, blocking, identify, origin};
 use super::writers::Turn;
-use super::{Desk, id_text, named, tus};
+use super::{Desk, PictureBy, id_text, named, tus};
+use crate::request_limit;
 
 /// `/v1/files`.
 pub(super) async fn collection(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
@@ -35,7 +38,7 @@ pub(super) async fn one(State(desk): State<Arc<Desk>>, request: Request<Body>) -
     let outcome = match head.method {
         Method::OPTIONS => Ok(abilities(&desk)),
         Method::HEAD | Method::GET | Method::PATCH | Method::DELETE => match named(head.uri.path()) {
-            Some(id) => go_on(&desk, &head.method, id, &head.headers, body).await,
+            Some(id) => go_on(&desk, &head, id, body).await,
             None => Err(Refused::of(Code::NoSuchFile)),
         },
         _ => Ok(tus::answer(StatusCode::METHOD_NOT_ALLOWED, &[])),
@@ -77,13 +80,8 @@ async fn create(desk: &Desk, fields: &HeaderMap) -> Result<Response<Body>, Refus
 }
 
 /// With an upload of who asks.
-async fn go_on(
-    desk: &Desk,
-    method: &Method,
-    id: FileId,
-    fields: &HeaderMap,
-    body: Body,
-) -> Result<Response<Body>, Refused> {
+async fn go_on(desk: &Desk, head: &Parts, id: FileId, body: Body) -> Result<Response<Body>, Refused> {
+    let (method, fields) = (&head.method, &head.headers);
     tus::check_version(fields)?;
     let node = &desk.files.node;
     let who = identify(node, id.site, fields, (desk.files.clock)()).await?;
@@ -96,7 +94,9 @@ async fn go_on(
     if row.owner != who.user() {
         return Err(Refused::of(Code::NoSuchFile));
     }
-    let mut turn = desk.writers.take(id).await;
+    let turn = desk.writers.take(id).await;
+    // Somebody else may have completed or removed it while this request waited for its turn.
+    let row = answer(|then| node.file(id, then)).await?;
     match *method {
         Method::DELETE => {
             answer(|then| node.remove_file(id, then)).await?;
@@ -105,12 +105,13 @@ async fn go_on(
             Ok(tus::answer(StatusCode::NO_CONTENT, &[]))
         }
         Method::HEAD => {
-            let (offset, length) = standing(desk, &row).await?;
+            let (offset, length) = standing(desk, &row, by(&who)).await?;
             let told = [(tus::OFFSET, offset.to_string()), (tus::LENGTH, length.to_string())];
             Ok(tus::answer(StatusCode::OK, &told))
         }
         _ => {
-            let offset = append(desk, &row, &mut turn, fields, body).await?;
+            let address = request_limit::address(&head.extensions);
+            let offset = append(Writing { desk, who, address, row, turn }, fields, body).await?;
             Ok(tus::answer(StatusCode::NO_CONTENT, &[(tus::OFFSET, offset.to_string())]))
         }
     }
@@ -129,44 +130,67 @@ fn described(desk: &Desk, row: &FileRow) -> Result<Response<Body>, Refused> {
 }
 
 /// How far it came, of how much. Where all is there and a crash or a lost connection came in between, it is finished now.
-async fn standing(desk: &Desk, row: &FileRow) -> Result<(u64, u64), Refused> {
+async fn standing(desk: &Desk, row: &FileRow, by: PictureBy) -> Result<(u64, u64), Refused> {
     if row.is_complete {
         return Ok((row.file.bytes, row.file.bytes));
     }
     let (blobs, id) = (Arc::clone(&desk.files.blobs), row.file.id);
     let arrived = blocking(move || Ok(blobs.arrived(id)?)).await?;
     if arrived == row.file.bytes {
-        desk.finish(row).await?;
+        desk.finish(row, by).await?;
     }
     Ok((arrived, row.file.bytes))
 }
 
+/// A piece of an upload that is being written.
+struct Writing<'a> {
+    desk: &'a Desk,
+    who: Identified,
+    address: Option<IpAddr>,
+    row: FileRow,
+    turn: Turn,
+}
+
+/// Bytes that may arrive before they are counted: a commit for each piece would cost more than they are worth.
+const UNCOUNTED_BYTES: u64 = 256 * 1024;
+
+impl Writing<'_> {
+    /// All bytes up to `offset` are on the disk; `new` of them are not counted yet.
+    async fn count(&self, offset: u64, new: u64) -> Result<(), Refused> {
+        let Desk { files, .. } = self.desk;
+        files.node.uploaded(&self.who, self.address, new, (files.clock)());
+        answer(|then| files.node.grow_file(&self.who, self.row.file.id, offset, files.limits, then)).await
+    }
+}
+
 /// Writes what comes; answers the new offset.
-async fn append(
-    desk: &Desk,
-    row: &FileRow,
-    turn: &mut Turn,
-    fields: &HeaderMap,
-    mut body: Body,
-) -> Result<u64, Refused> {
+async fn append(mut writing: Writing<'_>, fields: &HeaderMap, mut body: Body) -> Result<u64, Refused> {
+    let desk = writing.desk;
     if fields.get(CONTENT_TYPE).is_none_or(|kind| kind != "application/offset+octet-stream") {
         let text = "content-type: application/offset+octet-stream is needed";
         return Err(Refused::because(Code::BadValue, text).with_status(415));
     }
     let wanted = tus::number(fields, &tus::OFFSET)?;
-    let (mut offset, length) = standing(desk, row).await?;
+    let (mut offset, length) = standing(desk, &writing.row, by(&writing.who)).await?;
     if wanted != offset {
         return Err(Refused::because(Code::WrongOffset, &format!("this upload stands at {offset}")));
     }
     if offset == length {
         return Ok(offset);
     }
-    let (blobs, id) = (Arc::clone(&desk.files.blobs), row.file.id);
+    desk.files.node.may_upload(&writing.who, writing.address, (desk.files.clock)())?;
+    // Of a request that was cut off, something may not be counted yet.
+    writing.count(offset, 0).await?;
+    let mut counted = offset;
+    let (blobs, id) = (Arc::clone(&desk.files.blobs), writing.row.file.id);
     let mut file = blocking(move || Ok(blobs.upload(id)?)).await?;
     loop {
         let piece = tokio::select! {
             piece = next_piece(&mut body) => piece,
-            () = turn.is_over() => return Err(Refused::of(Code::UploadReplaced)),
+            () = writing.turn.is_over() => {
+                writing.count(offset, offset - counted).await?;
+                return Err(Refused::of(Code::UploadReplaced));
+            }
         };
         let Some(piece) = piece else { break };
         let after = offset + piece.len() as u64;
@@ -179,12 +203,22 @@ async fn append(
         })
         .await?;
         offset = after;
+        // The first bytes at once: an upload without any ends soon.
+        if counted == 0 || offset - counted >= UNCOUNTED_BYTES {
+            writing.count(offset, offset - counted).await?;
+            counted = offset;
+        }
     }
+    writing.count(offset, offset - counted).await?;
     if offset == length {
         blocking(move || Ok(file.sync_all()?)).await?;
-        desk.finish(row).await?;
+        desk.finish(&writing.row, by(&writing.who)).await?;
     }
     Ok(offset)
+}
+
+fn by(who: &Identified) -> PictureBy {
+    PictureBy { user: who.user(), is_guest: who.is_guest() }
 }
 
 /// None at the end, which a broken connection is too: what has come is kept.

@@ -15,37 +15,36 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chat::{FileType, NewSticker, NoSticker, Node, Refusal, SiteId, Sticker, StickerId, Timestamp};
+use chat::{
+    FileType, NewSticker, NoSticker, Node, Refusal, RequestKind, SiteId, Sticker, StickerId, Timestamp,
+};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::Semaphore;
 use web_proto::Code;
 
 use super::{Answer, Api, Refused, answered};
-use crate::files::{PictureFault, Pictures};
+use crate::files::{PictureBy, PictureFault, PictureQueue, Pictures};
+use crate::request_limit::limited;
 use crate::wire::rich;
 
-/// Pictures that are made anew at the same time.
-const AT_ONCE: usize = 1;
 /// Of a request that brings one.
 const BODY_BYTES: usize = 1 << 20;
 
 #[derive(Clone)]
 struct Counter {
     api: Api,
-    pictures: Arc<dyn Pictures>,
-    makers: Arc<Semaphore>,
+    pictures: Arc<PictureQueue>,
 }
 
 /// The routes, beside those of [`site_api`](super::site_api).
-pub fn sticker_routes(node: Arc<Node>, pictures: Arc<dyn Pictures>, clock: fn() -> Timestamp) -> Router {
-    let makers = Arc::new(Semaphore::new(AT_ONCE));
-    Router::new()
+pub fn sticker_routes(node: Arc<Node>, pictures: Arc<PictureQueue>, clock: fn() -> Timestamp) -> Router {
+    let routes = Router::new()
         .route("/v1/sites/{site}/stickers", get(list).post(add))
-        .route("/v1/sites/{site}/stickers/{sticker}", delete(remove))
+        .route("/v1/sites/{site}/stickers/{sticker}", delete(remove));
+    limited(routes, RequestKind::Rest, &node, clock)
         .route("/v1/stickers/{site}/{sticker}", get(picture))
-        .with_state(Counter { api: Api { node, clock }, pictures, makers })
+        .with_state(Counter { api: Api { node, clock }, pictures })
 }
 
 /// A sticker as it is brought.
@@ -84,13 +83,10 @@ async fn do_add(counter: &Counter, site: &str, headers: &HeaderMap, body: Body) 
     let Brought { set, words, picture } = serde_json::from_slice(&body).map_err(Refused::value)?;
     let bytes = STANDARD.decode(picture).map_err(|_| Refused::value("picture: base64"))?;
     let now = (counter.api.clock)();
-    let _place = counter.makers.acquire().await.map_err(|_| Refusal::Unavailable)?;
-    let pictures = Arc::clone(&counter.pictures);
-    // It waits for another process.
-    let made = tokio::task::spawn_blocking(move || {
-        new_sticker(&*pictures, caller.site(), &set, &words, &bytes, now)
+    let made = counter.pictures.run(PictureBy::site(caller.site()), move |pictures| {
+        new_sticker(pictures, caller.site(), &set, &words, &bytes, now)
     });
-    let new = made.await.map_err(|_| Refusal::Unavailable)??;
+    let new = made.await??;
     let answer = json!(rich::sticker(&new.sticker));
     counter.api.ask(|node, told| node.add_sticker(caller, new, told)).await?.map_err(Refused::value)?;
     Ok(answer)
@@ -162,7 +158,7 @@ impl From<io::Error> for NotMade {
 impl From<NotMade> for Refused {
     fn from(why: NotMade) -> Refused {
         match why {
-            NotMade::Wrong(why) => Refused(Code::BadValue, why),
+            NotMade::Wrong(why) => Refused(Code::BadValue, why, None),
             NotMade::Failed(error) => {
                 tracing::error!(%error, "a sticker cannot be made");
                 Refusal::Unavailable.into()

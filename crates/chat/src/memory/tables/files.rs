@@ -55,7 +55,7 @@ impl Tables {
         let entry = Entry {
             row,
             created: new.time,
-            kept_bytes: new.bytes,
+            kept_bytes: 0,
             message: None,
             place: 0,
             copies: Vec::new(),
@@ -94,6 +94,29 @@ impl Tables {
         let entry = self.files.get(&id).filter(|entry| !entry.removed)?;
         let copies = entry.copies.iter().map(|(conversation, ..)| *conversation).collect();
         Some(FileRow { copies, ..entry.row.clone() })
+    }
+
+    pub(in crate::memory) fn grow_file(
+        &mut self,
+        id: FileId,
+        arrived: u64,
+        limits: FileLimits,
+    ) -> Result<(), Refusal> {
+        let entry = self.files.get(&id).filter(|entry| !entry.removed).ok_or(Refusal::NoSuchFile)?;
+        let (owner, kept) = (entry.row.owner, entry.kept_bytes);
+        if entry.row.is_complete {
+            return Ok(());
+        }
+        if let Some(more) = arrived.checked_sub(kept).filter(|more| *more > 0) {
+            let there = || self.files.values().filter(|entry| !entry.removed);
+            let of = |is_of: &dyn Fn(&Entry) -> bool| {
+                there().filter(|entry| is_of(entry)).map(|entry| entry.kept_bytes).sum::<u64>()
+            };
+            let of_user = of(&|entry| entry.row.owner == owner);
+            has_room(limits, of_user, of(&|entry| entry.row.owner.site == owner.site), more)?;
+        }
+        self.files.entry(id).and_modify(|entry| entry.kept_bytes = arrived);
+        Ok(())
     }
 
     pub(in crate::memory) fn complete_file(&mut self, id: FileId, found: FileFound) -> Option<FileRow> {
@@ -210,9 +233,17 @@ impl Tables {
         }
     }
 
-    pub(in crate::memory) fn stale_files(&self, before: Timestamp, limit: u32) -> Vec<FileId> {
+    pub(in crate::memory) fn stale_files(
+        &self,
+        before: Timestamp,
+        empty_before: Timestamp,
+        limit: u32,
+    ) -> Vec<FileId> {
         let stale = |(_, entry): &(&FileId, &Entry)| {
-            entry.removed || (entry.message.is_none() && entry.created < before)
+            let is_empty = entry.kept_bytes == 0 && !entry.row.is_complete;
+            let is_loose = entry.message.is_none();
+            entry.removed
+                || (is_loose && (entry.created < before || (is_empty && entry.created < empty_before)))
         };
         self.files.iter().filter(stale).map(|(id, _)| *id).take(limit as usize).collect()
     }

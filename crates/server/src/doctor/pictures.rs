@@ -1,0 +1,29 @@
+//! Whether the process that decodes pictures of strangers can be confined here.
+
+use std::io;
+
+use super::finding::Finding;
+
+const TOPIC: &str = "pictures";
+
+/// `is_confined`: what a picture process said of itself.
+pub(super) fn judge(is_confined: &io::Result<bool>) -> Finding {
+    match is_confined {
+        Ok(true) => {
+            Finding::ok(TOPIC, "a process without files, network and other system calls decodes them")
+        }
+        Ok(false) => Finding::warn(
+            TOPIC,
+            "the kernel does not filter the system calls of the process that decodes them",
+            "a mistake in a decoder could open connections and read files of this user; limits of memory, time and open files \
+             hold in any case",
+            "use a kernel with seccomp (CONFIG_SECCOMP_FILTER), and a container that allows it",
+        ),
+        Err(error) => Finding::warn(
+            TOPIC,
+            format!("a picture process cannot be started: {error}"),
+            "members cannot send pictures",
+            "allow the service to start processes: each picture is decoded in one",
+        ),
+    }
+}

@@ -1,0 +1,234 @@
+//! Uploads that meet each other, and what pictures may cost: the routes of files over a store in memory.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use std::fs::{self, File, OpenOptions};
+use std::future::Future;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use chat::{Blob, Blobs, FileId, FileLimits, FileType, Picture, Rendition, RequestRates, SiteId, Timestamp};
+use scene::{Carrier, Scene};
+use serde_json::Value;
+use tower::ServiceExt;
+use web::WebConfig;
+use web::files::{Files, Links, Made, PictureQueue, Pictures, Remade, routes};
+
+const GIF: &[u8] = b"GIF89a, the first";
+const OTHER: &[u8] = b"GIF89a, the other";
+
+#[test]
+fn a_late_patch_does_not_replace_a_complete_picture() {
+    let (started, is_started) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel();
+    let place = Place::new(
+        "late",
+        RequestRates::UNLIMITED,
+        Fake { cpu: Duration::ZERO, started: Some(started), may_go_on: Mutex::new(Some(may_go_on)) },
+    );
+    let location = place.create("anna", GIF.len());
+    let first = place.runtime.spawn(place.router.clone().oneshot(place.patch("anna", &location, GIF)));
+    is_started.recv_timeout(Duration::from_secs(20)).unwrap();
+    // It has seen that the upload is not complete, and waits for its turn.
+    let mut late = Box::pin(place.router.clone().oneshot(place.patch("anna", &location, OTHER)));
+    assert!(late.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    go_on.send(()).unwrap();
+    assert_eq!(place.runtime.block_on(first).unwrap().unwrap().status(), 204);
+    let answer = place.runtime.block_on(late).unwrap();
+    assert_eq!(answer.status(), 409);
+    assert_eq!(place.json(answer)["code"], "wrong_offset");
+    let kept =
+        fs::read_dir(&place.blobs.folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+    let kept: Vec<_> = kept.filter(|bytes| !bytes.is_empty()).collect();
+    assert_eq!(kept, [GIF], "one picture, and no upload beside it");
+}
+
+#[test]
+fn a_deleted_picture_gives_no_cpu_time_back() {
+    let rates = RequestRates { user_picture_ms: 60_000, site_picture_ms: 100_000, ..RequestRates::UNLIMITED };
+    let cpu = Duration::from_secs(40);
+    let place = Place::new("cpu", rates, Fake { cpu, started: None, may_go_on: Mutex::new(None) });
+    let bring = |user: &str| {
+        let location = place.create(user, GIF.len());
+        (place.ask(place.patch(user, &location, GIF)), location)
+    };
+    for _ in 0..2 {
+        let (answer, location) = bring("anna");
+        assert_eq!(answer.status(), 204);
+        let removed = place.ask(place.request("DELETE", "anna", &location, &[], b""));
+        assert_eq!(removed.status(), 204);
+    }
+    let (refused, location) = bring("anna");
+    assert_eq!(refused.status(), 429);
+    assert!(refused.headers()["retry-after"].to_str().unwrap().parse::<u32>().unwrap() > 60);
+    assert_eq!(place.json(refused)["code"], "rate_limited");
+    let head = place.ask(place.request("HEAD", "anna", &location, &[], b""));
+    assert_eq!(head.status(), 429, "what has arrived waits for the budget");
+    assert_eq!(bring("ben").0.status(), 204, "another user of the site");
+    assert_eq!(bring("ben").0.status(), 429, "the site has spent its own");
+}
+
+/// Writes what it was given.
+struct Fake {
+    cpu: Duration,
+    started: Option<mpsc::Sender<()>>,
+    may_go_on: Mutex<Option<mpsc::Receiver<()>>>,
+}
+
+impl Pictures for Fake {
+    fn make(&self, mut from: File, kind: FileType, mut whole: File, _: File) -> Made {
+        if let Some(started) = &self.started {
+            started.send(()).unwrap();
+        }
+        if let Some(may_go_on) = self.may_go_on.lock().unwrap().take() {
+            may_go_on.recv_timeout(Duration::from_secs(20)).unwrap();
+        }
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).unwrap();
+        whole.write_all(&bytes).unwrap();
+        let picture = Picture { width: 1, height: 1, blurhash: "L".into(), has_thumbnail: false };
+        let remade = Remade { kind, picture, bytes: bytes.len() as u64, thumbnail_bytes: 0 };
+        Made { outcome: Ok(remade), cpu: self.cpu }
+    }
+}
+
+struct Place {
+    scene: Mutex<Scene>,
+    router: Router,
+    blobs: Arc<Folder>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Place {
+    fn new(name: &str, requests: RequestRates, pictures: Fake) -> Place {
+        let clock = || Timestamp(edge::testing::START_UNIX_MS);
+        let limits = chat::Limits { requests, ..scene::limits() };
+        let mut scene = Scene::with_limits(WebConfig::default(), limits);
+        scene.enter(Carrier::WebSocket, "anna").send(&mut scene, "ben", "a-1", "hello");
+        scene.enter(Carrier::WebSocket, "ben").send(&mut scene, "anna", "b-1", "hello");
+        let folder = std::env::temp_dir().join(format!("kith-uploads-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let blobs = Arc::new(Folder { folder });
+        let router = routes(Files {
+            node: scene.node.clone(),
+            blobs: blobs.clone(),
+            pictures: Arc::new(PictureQueue::new(scene.node.clone(), Arc::new(pictures), 2, clock)),
+            links: Links::new([3; 32], "", 12 * 3_600_000, clock),
+            limits: FileLimits { file_bytes: 1_000, user_bytes: 0, guest_bytes: 0, site_bytes: 0 },
+            clock,
+        });
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        Place { scene: Mutex::new(scene), router, blobs, runtime: runtime.unwrap() }
+    }
+
+    fn request(
+        &self,
+        method: &str,
+        user: &str,
+        path: &str,
+        fields: &[(&str, &str)],
+        body: &'static [u8],
+    ) -> Request<Body> {
+        let token = self.scene.lock().unwrap().token(user);
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("tus-resumable", "1.0.0")
+            .header("authorization", format!("Bearer {token}"));
+        fields
+            .iter()
+            .fold(request, |request, (name, value)| request.header(*name, *value))
+            .body(Body::from(body))
+            .unwrap()
+    }
+
+    fn create(&self, user: &str, bytes: usize) -> String {
+        let to = if user == "anna" { "ben" } else { "anna" };
+        let [site, to] = [scene::SITE, to].map(|text| STANDARD.encode(text));
+        let (told, bytes) = (format!("site {site},user {to}"), bytes.to_string());
+        let fields = [("upload-length", &*bytes), ("upload-metadata", &*told)];
+        let answer = self.ask(self.request("POST", user, "/v1/files", &fields, b""));
+        assert_eq!(answer.status(), 201);
+        answer.headers()["location"].to_str().unwrap().to_owned()
+    }
+
+    fn patch(&self, user: &str, location: &str, bytes: &'static [u8]) -> Request<Body> {
+        let fields = [("upload-offset", "0"), ("content-type", "application/offset+octet-stream")];
+        self.request("PATCH", user, location, &fields, bytes)
+    }
+
+    fn ask(&self, request: Request<Body>) -> Response<Body> {
+        self.runtime.block_on(self.router.clone().oneshot(request)).unwrap()
+    }
+
+    fn json(&self, answer: Response<Body>) -> Value {
+        let body = self.runtime.block_on(to_bytes(answer.into_body(), 4_096)).unwrap();
+        serde_json::from_slice(&body).unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.blobs.folder);
+    }
+}
+
+/// The smallest place for bytes.
+struct Folder {
+    folder: PathBuf,
+}
+
+impl Folder {
+    fn path(&self, file: FileId, rendition: Rendition) -> PathBuf {
+        self.folder.join(format!("{:x}-{rendition:?}", file.number))
+    }
+
+    fn remove_if_there(&self, file: FileId, rendition: Rendition) {
+        let _ = fs::remove_file(self.path(file, rendition));
+    }
+}
+
+impl Blobs for Folder {
+    fn arrived(&self, file: FileId) -> io::Result<u64> {
+        Ok(fs::metadata(self.path(file, Rendition::Upload)).map_or(0, |found| found.len()))
+    }
+
+    fn upload(&self, file: FileId) -> io::Result<File> {
+        OpenOptions::new().read(true).append(true).create(true).open(self.path(file, Rendition::Upload))
+    }
+
+    fn create(&self, file: FileId, rendition: Rendition) -> io::Result<File> {
+        File::create(self.path(file, rendition))
+    }
+
+    fn open(&self, _: FileId, _: Rendition) -> io::Result<Box<dyn Blob>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn settle(&self, _: FileId) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn drop_upload(&self, file: FileId) -> io::Result<()> {
+        self.remove_if_there(file, Rendition::Upload);
+        Ok(())
+    }
+
+    fn remove(&self, file: FileId) -> io::Result<()> {
+        Rendition::ALL.into_iter().for_each(|rendition| self.remove_if_there(file, rendition));
+        Ok(())
+    }
+
+    fn remove_other_sites(&self, _: &[SiteId]) -> io::Result<()> {
+        Ok(())
+    }
+}
