@@ -6,6 +6,7 @@ mod scene;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
@@ -17,19 +18,19 @@ use edge::testing::START_UNIX_MS;
 use scene::{Carrier, Client, SITE, Scene, secret};
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use web::files::{PictureFault, Pictures, Remade};
+use web::files::{Made, PictureFault, PictureQueue, Pictures, Remade};
 
 /// Takes a file whose ninth byte is not `x` for a picture, and writes back what it was given, as a thumbnail.
 struct Copier;
 
 impl Pictures for Copier {
-    fn remake(
-        &self,
-        mut from: File,
-        _: FileType,
-        _: File,
-        mut thumbnail: File,
-    ) -> Result<Remade, PictureFault> {
+    fn make(&self, from: File, _: FileType, _: File, thumbnail: File) -> Made {
+        Made { outcome: Copier::copy(from, thumbnail), cpu: Duration::ZERO }
+    }
+}
+
+impl Copier {
+    fn copy(mut from: File, mut thumbnail: File) -> Result<Remade, PictureFault> {
         let mut bytes = Vec::new();
         from.read_to_end(&mut bytes).map_err(PictureFault::Failed)?;
         if bytes.get(8) == Some(&b'x') {
@@ -46,7 +47,9 @@ const PNG: [u8; 9] = [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', 1];
 
 /// The router alone, as the gateway calls it: status, fields, body.
 fn rest(scene: &Scene, method: &str, path: &str, role: Option<&str>, body: &str) -> (u16, String, Vec<u8>) {
-    let router = web::sticker_routes(scene.node.clone(), Arc::new(Copier), || Timestamp(START_UNIX_MS));
+    let clock = || Timestamp(START_UNIX_MS);
+    let pictures = Arc::new(PictureQueue::new(scene.node.clone(), Arc::new(Copier), 1, clock));
+    let router = web::sticker_routes(scene.node.clone(), pictures, clock);
     let mut request = Request::builder().method(method).uri(path);
     if let Some(role) = role {
         let exp = (START_UNIX_MS / 1000 + 3600) as f64;
