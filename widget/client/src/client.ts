@@ -135,7 +135,8 @@ export interface Client {
   react(key: ConversationKey, seq: number, reaction: string, on: boolean): void;
   /**
    * Brings this message into the timeline, with those around it: from then on the timeline is that stretch, until it meets the
-   * newest one. Fulfilled with whether it is there; the conversation must be open. Without a seq: back to the newest.
+   * newest one. Fulfilled with whether that stretch is there; the conversation must be open. A stretch is asked for once, however
+   * often this is called meanwhile, and where nothing changes no topic does. Without a seq: back to the newest.
    */
   show(key: ConversationKey, seq?: number): Promise<boolean>;
   /** One page further down, where the timeline is not the newest stretch. */
@@ -618,6 +619,8 @@ export interface Timeline {
   failed?: Code;
   /** First unread seq when the conversation was opened: where the line is drawn. Stays until it is closed. */
   unreadFrom?: number;
+  /** How many messages were unread then. 0: they arrived while nobody looked. */
+  unreadCount?: number;
 }
 
 /** Why a request did not succeed. `offline`: there was no connection, or it broke before the answer. */

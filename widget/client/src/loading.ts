@@ -34,8 +34,16 @@ export class Loading {
   /** The conversation is on the screen until the returned function is called. */
   open(key: ConversationKey): () => void {
     const known = this.host.replica.known(key);
-    const screen: OnScreen = this.host.views.screens.get(key) ?? { count: 0, loading: 'no', tries: 0 };
-    if (screen.count === 0 && known.unread > 0) screen.unreadFrom = known.read + 1;
+    const screen: OnScreen = this.host.views.screens.get(key) ?? {
+      count: 0,
+      loading: 'no',
+      underWay: new Map(),
+      tries: 0,
+    };
+    if (screen.count === 0 && known.unread > 0) {
+      screen.unreadFrom = known.read + 1;
+      screen.unreadCount = known.unread;
+    }
     screen.count += 1;
     this.host.views.screens.set(key, screen);
     this.host.changed([`timeline:${key}`]);
@@ -86,16 +94,21 @@ export class Loading {
       return true;
     }
     const before = screen.around;
-    screen.around = seq;
-    if (!has() && this.host.online()) {
+    if (!has()) {
+      if (!this.host.online()) return false;
+      screen.around = seq;
       await this.#load(key, screen, 'older', { before: seq + 1, limit: AROUND });
       if (has()) await this.#load(key, screen, 'newer', { after: seq, limit: AROUND });
     }
-    if (!has()) {
+    // Another message may be wanted by now.
+    const wanted = screen.around === before || screen.around === seq;
+    if (has() && wanted) screen.around = seq;
+    else if (screen.around === seq) {
       if (before === undefined) delete screen.around;
       else screen.around = before;
     }
-    this.host.changed([`timeline:${key}`]);
+    // No change, no notification: a view that asks again at each change would never end.
+    if (screen.around !== before) this.host.changed([`timeline:${key}`]);
     return has();
   }
 
@@ -125,6 +138,7 @@ export class Loading {
   fillAll(): void {
     for (const [key, screen] of this.host.views.screens) {
       screen.tries = 0;
+      delete screen.emptyRange;
       this.fill(key);
     }
   }
@@ -155,22 +169,35 @@ export class Loading {
     loading: OnScreen['loading'],
     where: { before?: number; after?: number; limit?: number } = {},
   ): Promise<boolean> {
+    // A view may ask at each change. A page is requested once while it is under way, and not again where it brought nothing.
+    const range = JSON.stringify(where);
+    const underWay = screen.underWay.get(range);
+    if (underWay) return underWay;
+    if (screen.emptyRange === range) return Promise.resolve(false);
+    const { stretches } = this.host.replica.known(key);
     screen.loading = loading;
     screen.failed = undefined;
     screen.tries += 1;
     this.host.changed([`timeline:${key}`]);
     const limit = Math.min(PAGE, this.host.replica.limits?.page ?? PAGE);
     const to = addressee(key);
-    return this.host.ask({ t: 'history', to, limit, ...where }).then(
+    const done = () => {
+      screen.underWay.delete(range);
+      if (screen.underWay.size === 0) screen.loading = 'no';
+    };
+    const asked = this.host.ask({ t: 'history', to, limit, ...where }).then(
       () => {
-        screen.loading = 'no';
-        screen.bare = this.host.replica.known(key).stretches.length === 0;
+        done();
+        const now = this.host.replica.known(key).stretches;
+        screen.bare = now.length === 0;
+        if (now === stretches && now.length > 0) screen.emptyRange = range;
+        else delete screen.emptyRange;
         this.host.changed([`timeline:${key}`]);
         this.fill(key);
         return true;
       },
       (error: RequestError) => {
-        screen.loading = 'no';
+        done();
         screen.tries = MAX_GAP_PAGES + 1;
         // Nothing was ever said here; a lost connection is shown by the status, and the next one tries again.
         if (error.code !== 'offline' && error.code !== 'no_such_conversation') screen.failed = error.code;
@@ -178,6 +205,8 @@ export class Loading {
         return false;
       },
     );
+    screen.underWay.set(range, asked);
+    return asked;
   }
 
   #loadList(list: PagedList | 'contacts', request: Unnumbered): void {

@@ -34,8 +34,14 @@ export type Loading = 'no' | 'newest' | 'older' | 'newer' | 'gap';
 export interface OnScreen {
   count: number;
   loading: Loading;
+  /** Pages that were asked for and have not come, by their range. */
+  underWay: Map<string, Promise<boolean>>;
+  /** The last page that brought no message, by its range. */
+  emptyRange?: string;
   failed?: Code;
   unreadFrom?: number;
+  /** How many there were when it was opened. */
+  unreadCount?: number;
   /** Holes that were tried to fill since the last success. */
   tries: number;
   /** Nothing was said here when one looked last. */
@@ -187,7 +193,10 @@ export class Views {
         more: window ? window.from > 1 : known.id !== undefined && !screen?.bare,
         loading: screen?.loading ?? 'no',
         ...(screen?.failed && { failed: screen.failed }),
-        ...(screen?.unreadFrom !== undefined && { unreadFrom: screen.unreadFrom }),
+        ...(screen?.unreadFrom !== undefined && {
+          unreadFrom: screen.unreadFrom,
+          unreadCount: screen.unreadCount ?? 0,
+        }),
       };
     });
   }

@@ -114,7 +114,7 @@ test('the unread line stands where one was when it was opened, until it is close
   const { client } = await online('ana');
   let close = client.open(BEN);
   await clock.advance(100);
-  expect(client.timeline(BEN).unreadFrom).toBe(1);
+  expect(client.timeline(BEN)).toMatchObject({ unreadFrom: 1, unreadCount: 3 });
   client.seen(BEN, 3);
   expect(client.conversation(BEN).unread).toBe(0);
   expect(client.timeline(BEN).unreadFrom).toBe(1);
@@ -170,6 +170,51 @@ test('what left the screen keeps little in memory', async () => {
   close();
   expect(client.timeline(BEN).messages.map(one => one.seq)).toEqual(range(301, 400));
   expect(client.timeline(BEN).more).toBe(true);
+});
+
+test('a view that asks for a message at each change causes one request per page', async () => {
+  const { clock, server, online } = world();
+  for (let n = 1; n <= 300; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
+  const { client } = await online('ana');
+  client.open(BEN);
+  await clock.advance(100);
+  const asked = () => server.log.filter(one => one.command.t === 'history').length;
+  const before = asked();
+  let turns = 0;
+  let last: unknown;
+  const look = () => {
+    const timeline = client.timeline(BEN);
+    if (timeline === last) return;
+    last = timeline;
+    turns += 1;
+    if (turns > 100) throw new Error('it never ends');
+    if (!timeline.messages.some(one => one.seq === 40)) void client.show(BEN, 40);
+  };
+  client.subscribe(`timeline:${BEN}`, look);
+  look();
+  await clock.advance(500);
+  expect(client.timeline(BEN).messages.map(one => one.seq)).toEqual(range(16, 65));
+  expect(asked() - before).toBe(2);
+  expect(turns).toBeLessThan(10);
+});
+
+test('a message that cannot be had is asked for once, and nothing changes', async () => {
+  const { clock, server, online } = world();
+  for (let n = 1; n <= 300; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
+  const { client } = await online('ana');
+  client.open(BEN);
+  await clock.advance(100);
+  server.reachable = false;
+  server.cutAll();
+  await clock.advance(10);
+  let changes = 0;
+  client.subscribe(`timeline:${BEN}`, () => {
+    changes += 1;
+    if (changes < 100) void client.show(BEN, 40);
+  });
+  expect(await client.show(BEN, 40)).toBe(false);
+  await clock.advance(10);
+  expect(changes).toBe(0);
 });
 
 function range(from: number, to: number): number[] {

@@ -2,7 +2,7 @@
 
 import { type Conversation, type ConversationKey, isRoom, type Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { Composer } from '../composer/composer.tsx';
 import { fetchLate, Late, late } from '../late.tsx';
@@ -48,7 +48,12 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   const deeds = useRef<MessageDeeds | undefined>(undefined);
   const composer = useRef<HTMLTextAreaElement>(null);
   const [sends, setSends] = useState(0);
-  useEffect(() => client.open(key), [client, key]);
+  // Before the history is drawn: the first message that is seen moves the line of the unread.
+  const [opened, setOpened] = useState(false);
+  useLayoutEffect(() => {
+    setOpened(true);
+    return client.open(key);
+  }, [client, key]);
   useEffect(() => {
     if (conversation.key !== key) onMoved(conversation.key);
   }, [conversation.key, key]);
@@ -151,19 +156,21 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
       {conversation.exists && (
         <Late part={pinBar} props={{ conversation: key, onJump: jump }} onFailed={() => undefined} />
       )}
-      <History
-        conversation={conversation}
-        at={wanted}
-        veiled={!inRoom && state !== 'contact'}
-        linksInert={conversation.request === 'received' || (!inRoom && !open && state !== 'contact')}
-        sends={sends}
-        onReply={reply}
-        onEdit={edit}
-        readOnly={!mayWrite}
-        keepsOrder={keepsOrder(room)}
-        onThread={openThread}
-        does={deeds}
-      />
+      {opened && (
+        <History
+          conversation={conversation}
+          at={wanted}
+          veiled={!inRoom && state !== 'contact'}
+          linksInert={conversation.request === 'received' || (!inRoom && !open && state !== 'contact')}
+          sends={sends}
+          onReply={reply}
+          onEdit={edit}
+          readOnly={!mayWrite}
+          keepsOrder={keepsOrder(room)}
+          onThread={openThread}
+          does={deeds}
+        />
+      )}
       {inRoom ? (
         <Late part={footPart} props={{ conversation, composer: composing }} onFailed={failed} />
       ) : (

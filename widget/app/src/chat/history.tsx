@@ -5,13 +5,14 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { Avatar } from '../avatar/avatar.tsx';
 import { gistOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
+import { Late, late } from '../late.tsx';
 import type { MessageDeeds } from '../message/actions.ts';
 import { askToDelete } from '../message/asking.ts';
 import { MessageView } from '../message/message.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { isolated } from '../wording/wording.ts';
-import { downwards, FIRST_WINDOW, isReply, itemsOf, slice, upwards } from './items.ts';
+import { downwards, FIRST_WINDOW, type Item, isReply, itemsOf, slice, upwards } from './items.ts';
 import { useAnchor } from './use_anchor.ts';
 import { useNames } from './use_names.ts';
 
@@ -39,6 +40,14 @@ interface Props {
 /** So near to an edge that the next ones are fetched. */
 const NEAR = 600;
 const REFUSED_MS = 6_000;
+
+/** A place to scroll to: a message, or the first unread one. */
+interface Jump {
+  seq: number;
+  unread?: true;
+}
+
+const unreadBar = late(() => import('./unread_bar.tsx'), 'UnreadBar');
 
 export function History({
   conversation,
@@ -69,10 +78,10 @@ export function History({
   const [seenUpTo, setSeenUpTo] = useState<string>();
   /** What was undone, for a moment. The live region has said it. */
   const [refused, setRefused] = useState<string>();
-  const [quoteWanted, setQuoteWanted] = useState<number>();
+  const [jumpTo, setJumpTo] = useState<Jump>();
 
   const day = useCallback((time: number) => words.day(time, now), [words, now]);
-  const items = useMemo(() => itemsOf(timeline.messages, timeline.unreadFrom, day), [timeline, day]);
+  const items = useMemo(() => itemsOf(timeline, day), [timeline, day]);
   const { from, to } = slice(window, items.length);
   const shown = items.slice(from, to);
   const bySeq = useMemo(() => new Map(timeline.messages.map(message => [message.seq, message])), [timeline]);
@@ -88,7 +97,7 @@ export function History({
       edit: onEdit,
       remove: message => askToDelete(surroundings, () => client.remove(key, message.seq ?? 0)),
       react: (message, reaction, on) => client.react(key, message.seq ?? 0, reaction, on),
-      showOriginal: setQuoteWanted,
+      showOriginal: seq => setJumpTo({ seq }),
       messages: () => client.timeline(key).messages,
       mayRemove: () => keepsOrder,
       pin: (message, on) =>
@@ -130,8 +139,12 @@ export function History({
     return () => clearTimeout(timer);
   }, [refused]);
 
-  const { scrolled, toEnd, stuck } = useAnchor(scroller, shown, {
-    hasUnread: timeline.unreadFrom !== undefined,
+  const unreadFrom = timeline.unreadFrom ?? 0;
+  const lineIsThere = lineIsDrawn(shown);
+  // Its page is on the way.
+  const lineIsAwaited = unreadFrom > 0 && !lineIsThere && timeline.loading !== 'no';
+  const { scrolled, toEnd, stuck, placed } = useAnchor(scroller, shown, {
+    lineIsAwaited,
     endIsShown: window.below === 0 && !timeline.later,
   });
   const newest = timeline.messages.findLast(one => !isReply(one));
@@ -142,7 +155,8 @@ export function History({
   /** What the member has really seen: on the screen, in a page that is in front. */
   const look = useCallback(() => {
     const element = scroller.current;
-    if (element === null || document.visibilityState !== 'visible') return;
+    // Before it has its place, rows pass over the screen that nobody reads.
+    if (element === null || !placed.current || document.visibilityState !== 'visible') return;
     // Of what is embedded in a page a part may be below the window.
     const bottom = Math.min(element.getBoundingClientRect().bottom, innerHeight);
     const visible = Array.from(element.querySelectorAll<HTMLElement>('[data-message]')).findLast(
@@ -156,7 +170,7 @@ export function History({
       .slice(0, replies === -1 ? undefined : rows + replies)
       .findLast(one => one.seq !== undefined)?.seq;
     if (seq !== undefined) client.seen(key, seq);
-  }, [client, key, timeline]);
+  }, [client, key, timeline, placed]);
   useEffect(look, [look]);
   useEffect(() => {
     document.addEventListener('visibilitychange', look);
@@ -207,7 +221,8 @@ export function History({
   // A short first page leaves nothing to scroll, and so would never load more.
   useEffect(() => {
     const element = scroller.current;
-    if (element && element.scrollHeight <= element.clientHeight + NEAR) onScroll();
+    // In a hidden part of the page nothing has a height, and all would be loaded.
+    if (element?.clientHeight && element.scrollHeight <= element.clientHeight + NEAR) onScroll();
   });
 
   const jump = useCallback(() => {
@@ -217,43 +232,52 @@ export function History({
     toEnd();
   }, [client, key, toEnd]);
   useEffect(() => {
-    if (at) setQuoteWanted(at.seq);
+    if (at) setJumpTo(at);
   }, [at]);
   useEffect(() => {
     if (sends > 0) jump();
   }, [sends, jump]);
 
+  // Asked once per jump: the answer changes what is drawn, and what is drawn must not ask again.
+  useEffect(() => {
+    if (jumpTo === undefined) return;
+    const isHere = () => client.timeline(key).messages.some(one => one.seq === jumpTo.seq);
+    if (isHere()) return;
+    let wanted = true;
+    client.show(key, jumpTo.seq).then(found => {
+      if (!wanted || (found && (jumpTo.unread || isHere()))) return;
+      setJumpTo(undefined);
+      announce(words.notFound);
+    });
+    return () => {
+      wanted = false;
+    };
+  }, [jumpTo, client, key, announce, words]);
   useLayoutEffect(() => {
-    if (quoteWanted === undefined) return;
-    const id = bySeq.get(quoteWanted)?.id;
-    const index = items.findIndex(item => item.id === id);
-    const root = bySeq.get(quoteWanted)?.thread;
+    if (jumpTo === undefined) return;
+    const { seq, unread } = jumpTo;
+    const root = unread ? undefined : bySeq.get(seq)?.thread;
     if (root !== undefined) {
-      setQuoteWanted(undefined);
+      setJumpTo(undefined);
       return onThread(root);
     }
-    if (index === -1) {
-      let wanted = true;
-      client.show(key, quoteWanted).then(found => {
-        if (!wanted || found) return;
-        setQuoteWanted(undefined);
-        announce(words.notFound);
-      });
-      return () => {
-        wanted = false;
-      };
-    }
+    // The number of the first unread one may belong to a message that is gone.
+    const index = items.findIndex(
+      item => item.kind === 'message' && (unread ? (item.message.seq ?? 0) >= seq : item.message.seq === seq),
+    );
+    if (index === -1 || (unread && !lineIsDrawn(items))) return;
+    const id = items[index]?.id;
     stuck.current = false;
     if (index < from || index >= to)
       return setWindow({ shown: 120, below: Math.max(0, items.length - index - 60) });
-    setQuoteWanted(undefined);
+    setJumpTo(undefined);
     const element = messageElement(scroller.current, id);
     element?.scrollIntoView({ block: 'center' });
     element?.focus({ preventScroll: true });
     setAtEnd(false);
     element?.classList.add('flash');
     element?.addEventListener('animationend', () => element.classList.remove('flash'), { once: true });
-  }, [quoteWanted, bySeq, items, from, to, stuck, client, key, announce, words]);
+  }, [jumpTo, bySeq, items, from, to, stuck, onThread]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const at = (event.target as HTMLElement).dataset.message;
@@ -266,9 +290,23 @@ export function History({
     messageElement(scroller.current, messages[next]?.id)?.focus();
   };
 
-  const unseen = atEnd ? 0 : unseenCount(timeline.messages, seenUpTo);
+  // Once the line was on the screen, or was put away, the bar is not needed any more.
+  const [lineSeen, setLineSeen] = useState(false);
+  if (lineIsThere && !lineSeen) setLineSeen(true);
+  const unseen = atEnd || timeline.later ? 0 : unseenCount(timeline.messages, seenUpTo);
   return (
     <div class="history">
+      {unreadFrom > 0 && !lineSeen && !lineIsAwaited && !!timeline.unreadCount && (
+        <Late
+          part={unreadBar}
+          props={{
+            count: timeline.unreadCount,
+            onJump: () => setJumpTo({ seq: unreadFrom, unread: true }),
+            onClose: () => setLineSeen(true),
+          }}
+          onFailed={() => undefined}
+        />
+      )}
       <div
         ref={scroller}
         class="history-scroller"
@@ -362,6 +400,10 @@ export function History({
       )}
     </div>
   );
+}
+
+function lineIsDrawn(items: readonly Item[]): boolean {
+  return items.some(item => item.kind === 'unread');
 }
 
 function TypingDots({ text }: { text: string }) {

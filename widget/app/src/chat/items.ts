@@ -1,6 +1,6 @@
 // What a chat shows, top to bottom, made from its messages.
 
-import type { Message } from '@kith/client';
+import type { Message, Timeline } from '@kith/client';
 
 export type Item =
   | { kind: 'day'; id: string; time: number }
@@ -10,15 +10,16 @@ export type Item =
 /** Messages of one person within this time stand together. */
 const TOGETHER = 5 * 60_000;
 
+/** The line of the unread stands above the first of them, and nowhere while that one is not loaded. */
 export function itemsOf(
-  messages: readonly Message[],
-  unreadFrom: number | undefined,
+  { messages, unreadFrom, more }: Pick<Timeline, 'messages' | 'unreadFrom' | 'more'>,
   dayOf: (time: number) => string,
 ): Item[] {
   const items: Item[] = [];
   let before: Extract<Item, { kind: 'message' }> | undefined;
   let day = '';
-  let lineDrawn = unreadFrom === undefined;
+  const firstIsLoaded = !more || (messages[0]?.seq ?? Number.POSITIVE_INFINITY) <= (unreadFrom ?? 0);
+  let lineDrawn = unreadFrom === undefined || !firstIsLoaded;
   const newestOwn = messages.findLast(message => message.mine)?.id;
   for (const message of messages) {
     if (isReply(message)) continue;

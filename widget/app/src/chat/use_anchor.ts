@@ -16,7 +16,8 @@ const AT_END = 60;
 
 /**
  * Scroll anchoring by hand, because Safari has none and virtual windows confuse that of the others. `endIsShown` says
- * that nothing is left out below: only then the end of the elements is the end of the chat.
+ * that nothing is left out below: only then the end of the elements is the end of the chat. `lineIsAwaited`: the page with
+ * the first unread message is on the way; the chat gets its first place when it is there.
  *
  * A browser tells of a scroll some time after it moved. Whatever draws in between would put back the old place and so
  * undo what the member's finger did; therefore the place is taken anew before each drawing, while the elements are
@@ -25,7 +26,7 @@ const AT_END = 60;
 export function useAnchor(
   scroller: Scroller,
   shown: readonly Item[],
-  { hasUnread, endIsShown }: { hasUnread: boolean; endIsShown: boolean },
+  { lineIsAwaited, endIsShown }: { lineIsAwaited: boolean; endIsShown: boolean },
 ) {
   const stuck = useRef(true);
   const anchor = useRef<Anchor>(undefined);
@@ -71,9 +72,9 @@ export function useAnchor(
     const element = scroller.current;
     if (element === null) return;
     endIsDrawn.current = endIsShown;
-    if (!placed.current && shown.some(item => item.kind === 'message')) {
+    if (!placed.current && !lineIsAwaited && shown.some(item => item.kind === 'message')) {
       placed.current = true;
-      const line = hasUnread ? element.querySelector<HTMLElement>('[data-item=unread]') : null;
+      const line = element.querySelector<HTMLElement>('[data-item=unread]');
       if (line !== null) {
         const room = element.clientHeight / 4;
         element.scrollTop = line.offsetTop - room;
@@ -94,7 +95,7 @@ export function useAnchor(
     return () => observer.disconnect();
   }, [scroller, settle]);
 
-  return { stuck, scrolled, toEnd };
+  return { stuck, scrolled, toEnd, placed };
 }
 
 function firstVisible(scroller: HTMLElement): Anchor | undefined {

@@ -1,6 +1,7 @@
 /** English. */
 
 export const en = () => ({
+  jumpToUnread: 'Jump to the first unread message',
   showPinned: 'Show the pinned message',
   pinnedOf: (n: number, count: number) =>
     count === 1 ? 'Pinned message' : `Pinned message ${n} of ${count}`,

@@ -1,4 +1,4 @@
-// What is said about pinned messages.
+// The texts of the bars above the messages: pinned ones, unread ones.
 
 import { LateWords } from '../wording/late_words.ts';
 

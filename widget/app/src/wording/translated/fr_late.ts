@@ -4,6 +4,7 @@ import type { LateTranslation } from './late_translation.ts';
 
 export const late: LateTranslation = {
   pins: () => ({
+    jumpToUnread: 'Aller au premier message non lu',
     showPinned: 'Afficher le message épinglé',
     pinnedOf: (n, count) => (count === 1 ? 'Message épinglé' : `Message épinglé ${n} sur ${count}`),
   }),

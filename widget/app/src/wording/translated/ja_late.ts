@@ -4,6 +4,7 @@ import type { LateTranslation } from './late_translation.ts';
 
 export const late: LateTranslation = {
   pins: () => ({
+    jumpToUnread: '最初の未読メッセージへ移動',
     showPinned: 'ピン留めしたメッセージを表示',
     pinnedOf: (n, count) => (count === 1 ? 'ピン留めメッセージ' : `ピン留めメッセージ ${n}/${count}`),
   }),

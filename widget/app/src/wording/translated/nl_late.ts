@@ -4,6 +4,7 @@ import type { LateTranslation } from './late_translation.ts';
 
 export const late: LateTranslation = {
   pins: () => ({
+    jumpToUnread: 'Naar het eerste ongelezen bericht',
     showPinned: 'Vastgezet bericht tonen',
     pinnedOf: (n, count) => (count === 1 ? 'Vastgezet bericht' : `Vastgezet bericht ${n} van ${count}`),
   }),

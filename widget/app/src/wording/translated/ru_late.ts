@@ -4,6 +4,7 @@ import type { LateTranslation } from './late_translation.ts';
 
 export const late: LateTranslation = {
   pins: () => ({
+    jumpToUnread: 'К первому непрочитанному сообщению',
     showPinned: 'Показать закреплённое сообщение',
     pinnedOf: (n, count) =>
       count === 1 ? 'Закреплённое сообщение' : `Закреплённое сообщение ${n} из ${count}`,

@@ -1,0 +1,121 @@
+// A member with a long history: 20,000 messages in a room, 8,000 contacts, 500 conversations. Filled through a real server.
+
+import { createHmac, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Kith } from './kith.mjs';
+
+export const SITE = 'long';
+/** No limit of a sender's rate: what is measured is the widget. */
+const FAST = {
+  KITH_LIMITS_SEND_PER_MINUTE: '0',
+  KITH_LIMITS_COMMAND_PER_MINUTE: '0',
+  KITH_LIMITS_SITE_SENDS_PER_SECOND: '0',
+  KITH_WEB_FRAME_BYTES: '262144',
+};
+const BATCH = 1_000;
+
+/**
+ * A node with the site `long`. `owner` has `contacts` contacts (`c0`, `c1`, …), and the first `conversations` of them have written
+ * to him once. `rooms`: how many messages each has, by the page that the room belongs to. The owner wrote the first, and has read
+ * no other; `mate` wrote all others.
+ */
+export async function longHistory({ owner, contacts, conversations, rooms }) {
+  const kith = await Kith.start(FAST);
+  const added = JSON.parse(await kith.command('site', 'add', SITE, '--origin', '*', '--json'));
+  await kith.setSite(SITE, 'trust.on=false', 'requests.on=false');
+  if (contacts > 0) await importContacts(kith, owner, contacts);
+  const enter = user => Sender.enter(kith, user, signed(added.secret, user));
+  for (let first = 0; first < conversations; first += 25) {
+    const some = Array.from({ length: Math.min(25, conversations - first) }, (_, at) => `c${first + at}`);
+    await Promise.all(
+      some.map(async user => (await enter(user)).send([{ to: { user: owner }, body: `hello from ${user}` }])),
+    );
+  }
+  const mate = await enter('mate');
+  for (const [page, count] of Object.entries(rooms)) {
+    const to = { page };
+    const all = Array.from({ length: count }, (_, at) => ({
+      to,
+      body: textOf(at + 1),
+      ...answersTo(at + 1),
+    }));
+    // A session that does not poll is `behind` soon, so each room gets a new one of the owner.
+    await (await enter(owner)).send(all.slice(0, 1));
+    await mate.send(all.slice(1));
+  }
+  return { kith, enter };
+}
+
+/** Each text can be found by its number; some are longer than a line. */
+export function textOf(number) {
+  const more = number % 7 === 0 ? ', and a few more words so that this message needs two or three lines' : '';
+  return `message n${number}${more}`;
+}
+
+/** Every hundredth message answers the first one of the room. */
+function answersTo(number) {
+  return number > 1 && number % 100 === 0 ? { reply_to: 1 } : {};
+}
+
+async function importContacts(kith, owner, count) {
+  await kith.kill();
+  const names = Array.from({ length: count }, (_, at) => ({ user: `c${at}`, name: `Contact ${at}` }));
+  const lines = [
+    { user: owner, name: owner },
+    ...names,
+    ...names.map(one => ({ contacts: [owner, one.user] })),
+  ];
+  const file = join(kith.data, 'members.jsonl');
+  await writeFile(file, lines.map(one => JSON.stringify(one)).join('\n'));
+  await kith.command('import', '--site', SITE, file);
+  await kith.up();
+}
+
+/** A session by long poll, which sends many messages with one request. */
+class Sender {
+  static async enter(kith, user, token) {
+    const hello = { t: 'hello', v: 1, site: SITE, token, device: `d-${user}` };
+    const answer = await fetch(`${kith.url}/v1/poll`, { method: 'POST', body: JSON.stringify(hello) });
+    const [welcome] = await answer.json();
+    if (welcome?.key === undefined) throw new Error(`no session for ${user}: ${JSON.stringify(welcome)}`);
+    return new Sender(kith, welcome.key);
+  }
+
+  constructor(kith, key) {
+    this.url = kith.url;
+    this.headers = { authorization: `Kith ${key}` };
+  }
+
+  async send(messages) {
+    for (let first = 0; first < messages.length; first += BATCH) {
+      const some = messages.slice(first, first + BATCH);
+      const lines = some.map(one => JSON.stringify({ t: 'send', id: randomUUID(), ...one }));
+      await this.#post('/v1/send', lines.join('\n'));
+      for (let left = some.length; left > 0; ) {
+        const events = await (await this.#post('/v1/poll', '')).json();
+        const wrong = events.find(one => one.t === 'error' || one.t === 'bye');
+        if (wrong) throw new Error(JSON.stringify(wrong));
+        left -= events.filter(one => one.t === 'ack').length;
+      }
+    }
+  }
+
+  async #post(path, body) {
+    const answer = await fetch(this.url + path, { method: 'POST', headers: this.headers, body });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer;
+  }
+}
+
+/** A token as the owner of a site signs it. */
+function signed(secret, user) {
+  const part = value => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({
+    sub: user,
+    name: user,
+    exp: Math.floor(Date.now() / 1_000) + 86_400,
+  })}`;
+  const key = Buffer.from(secret);
+  return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
+}
