@@ -44,18 +44,19 @@ interface Props<P> {
 
 export function Late<P extends object>({ part, props, meanwhile, onFailed }: Props<P>) {
   const wording = useWording();
-  const [, arrived] = useState(0);
+  const [, redraw] = useState(0);
   const Part = here.get(part) as ComponentType<P> | undefined;
   useEffect(() => {
-    if (here.has(part)) return;
+    if (Part !== undefined) return;
     let wanted = true;
-    fetchPart(part, wording).then(
-      () => wanted && arrived(turn => turn + 1),
+    // It may have arrived since it was drawn: then this is done at once, and draws it.
+    (here.has(part) ? Promise.resolve() : fetchPart(part, wording)).then(
+      () => wanted && redraw(turn => turn + 1),
       () => wanted && onFailed?.(),
     );
     return () => {
       wanted = false;
     };
-  }, [part]);
+  }, [part, Part]);
   return Part === undefined ? (meanwhile ?? null) : <Part {...props} />;
 }
