@@ -1,13 +1,15 @@
-// A finger that stays: iOS tells of it in no other way.
+// A right click, or a finger that stays: iOS tells of that in no other way.
 
 const PRESS_MS = 480;
 /** A finger that moves further scrolls. */
 const MOVES = 10;
 
-/** Handlers for an element whose long press opens something. */
+/** Handlers for an element whose long press or right click opens something. */
 export function longPress(open: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let from = { x: 0, y: 0 };
+  /** Text was selected before the click; macOS selects a word by the click itself. */
+  let selected = false;
   const end = () => {
     clearTimeout(timer);
     timer = undefined;
@@ -15,6 +17,7 @@ export function longPress(open: () => void) {
   return {
     onPointerDown(event: PointerEvent) {
       end();
+      selected = String(getSelection() ?? '') !== '';
       if (event.pointerType !== 'touch' || !event.isPrimary) return;
       from = { x: event.clientX, y: event.clientY };
       timer = setTimeout(() => {
@@ -29,7 +32,12 @@ export function longPress(open: () => void) {
     onPointerCancel: end,
     /** Android opens its own menu for the same press. */
     onContextMenu(event: Event) {
-      if (matchMedia('(hover: hover)').matches) return;
+      if (matchMedia('(hover: hover)').matches) {
+        // The browser's own menu copies what is selected, and opens and saves links and media.
+        if (selected || (event.target as Element).closest('a, img, video, audio')) return;
+        event.preventDefault();
+        return open();
+      }
       event.preventDefault();
       if (timer === undefined) return;
       end();

@@ -196,3 +196,16 @@ test('an edited one says so, a deleted one leaves its place', () => {
 test('a change that has not arrived shows so', () => {
   expect(drawn({ changing: true }).drawing.find('.state .hidden-text').textContent).toBe('Sending');
 });
+
+test('a right click opens what can be done with it; on a link the menu is that of the browser', async () => {
+  const { drawing } = drawn({ body: 'see https://kith.example/' });
+  const click = (on: Element) => {
+    const event = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
+    drawing.do(() => void on.dispatchEvent(event));
+    return event.defaultPrevented;
+  };
+  expect(click(drawing.find('.bubble a'))).toBe(false);
+  expect(drawing.menu).toBeUndefined();
+  expect(click(drawing.find('.bubble'))).toBe(true);
+  expect((await drawing.shownMenu()).items.map(item => item.text)).toContain('Reply');
+});
