@@ -38,12 +38,19 @@ const SCRIPT = `
   Object.defineProperty(Array.prototype, 'toJSON', { value: undefined, configurable: true });
   window.name = 'kith'; window.h = window.React = window.preact = 'not yours'; window.define = function () {}; define.amd = true;
   window.requestIdleCallback = undefined;
-  document.addEventListener('keydown', event => { if (event.key === '/') event.preventDefault(); });
+  const isTyping = target => ['INPUT', 'TEXTAREA'].includes(target.tagName);
+  document.addEventListener('keydown', event => {
+    if (event.key !== '/' || isTyping(event.target)) return;
+    event.preventDefault();
+    document.getElementById('search').focus();
+  });
+  window.pasted = 0;
+  document.addEventListener('paste', () => { window.pasted += 1; });
 `;
 
 const HEAD = '<base href="http://base.invalid/elsewhere/" target="_top">';
 const BODY = `<form name="kith"><input name="body"><input name="children"></form>
-  <p id="ours">The page's own text</p><button id="corner">Buy now</button>`;
+  <input id="search"><p id="ours">The page's own text</p><button id="corner">Buy now</button>`;
 
 async function visit(user) {
   const context = await person(browser, { ...DESKTOP, reducedMotion: 'reduce' });
@@ -73,6 +80,38 @@ test('two members talk on it', async () => {
     assertNoTrouble(context);
     await context.close();
   }
+});
+
+test('its shortcuts take nothing of what is typed in the widget, and the keys of both work', async () => {
+  const { context, widget } = await visit('typist');
+  const { page } = widget;
+  await page.evaluate(() => window.Kith.openRoom('/shortcuts'));
+  await widget.field.focus();
+  await page.keyboard.type('either/or');
+  assert.equal(await widget.field.inputValue(), 'either/or');
+  await page.evaluate(() => {
+    const root = document.querySelector('kith-widget').shadowRoot;
+    const paste = new ClipboardEvent('paste', {
+      bubbles: true,
+      composed: true,
+      clipboardData: new DataTransfer(),
+    });
+    root.querySelector('.composer-field').dispatchEvent(paste);
+  });
+  assert.equal(await page.evaluate(() => window.pasted), 0, 'what is pasted here is not told to the page');
+  const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.localName);
+  await page.keyboard.press('F6');
+  assert.notEqual(await focused(), 'kith-widget');
+  await page.keyboard.press('/');
+  assert.equal(await focused(), 'search', 'outside, a shortcut is for the page');
+  await page.keyboard.press('Alt+c');
+  assert.equal(await focused(), 'kith-widget');
+  await page.keyboard.press('Escape');
+  await page.getByRole('tab', { name: 'Chats' }).waitFor();
+  await page.keyboard.press('Escape');
+  await widget.panel.waitFor({ state: 'detached' });
+  assertNoTrouble(context);
+  await context.close();
 });
 
 test('its styles do not come in except for what it may set, ours do not get out', async () => {

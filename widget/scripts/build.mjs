@@ -173,11 +173,23 @@ function tryingAgain(code) {
   return calling === code ? code : again + calling;
 }
 
+/**
+ * The bundler's runtime lists the exports of a module with `for in`, which meets what a page has added to `Object.prototype`; the
+ * module then fails.
+ */
+function ownNamesOnly(name, code) {
+  if (!name.includes('/rolldown-runtime-')) return code;
+  const own = code.replace(/for\(var (\w+) in (\w+)\)/, 'for(var $1 of Object.keys($2))');
+  if (own === code)
+    throw new Error(`${name}: the runtime of the bundler is another one; look how it lists exports`);
+  return own;
+}
+
 async function compress() {
   await mkdir(join(dist, 'kith'), { recursive: true });
   const files = ['kith.js', 'kith-sw.js', ...(await readdir(join(dist, 'kith'))).map(name => `kith/${name}`)];
   for (const name of files) {
-    const bytes = Buffer.from(tryingAgain(await readFile(join(dist, name), 'utf8')));
+    const bytes = Buffer.from(tryingAgain(ownNamesOnly(name, await readFile(join(dist, name), 'utf8'))));
     await writeFile(join(dist, name), bytes);
     await writeFile(join(dist, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
     const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };

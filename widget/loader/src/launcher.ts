@@ -20,6 +20,9 @@ export function createLauncher(settings: Settings, place: HTMLElement): Launcher
   const host = document.createElement('kith-widget');
   const root = host.attachShadow({ mode: 'closed', delegatesFocus: false });
   addStyles(root, settings.nonce);
+  // The page's shortcuts are for the page: it sees only the host element, and not that one types into a field of it.
+  for (const type of ['keydown', 'keypress', 'keyup', 'beforeinput', 'input', 'paste', 'copy', 'cut'])
+    host.addEventListener(type, event => event.stopPropagation());
 
   const button = document.createElement('button');
   button.type = 'button';

@@ -21,15 +21,20 @@ export function cycle(panel: HTMLElement, shell: OpenShell): () => void {
     const inside = (panel.getRootNode() as ShadowRoot).activeElement;
     event.preventDefault();
     if (inside !== null && panel.contains(inside)) {
+      // The page may have had it nowhere, which is its body.
+      (inside as HTMLElement).blur();
       if (pageFocus?.isConnected) pageFocus.focus();
-      else (inside as HTMLElement).blur();
     } else {
       pageFocus = document.activeElement as HTMLElement | null;
       (panel.querySelector<HTMLElement>('.pane-chat textarea') ?? focusables(panel)[0])?.focus();
     }
   };
-  addEventListener('keydown', onKeyDown);
-  return () => removeEventListener('keydown', onKeyDown);
+  // Key events of the widget end at its host element; those of the page reach the window.
+  const places = [window, panel.getRootNode()];
+  for (const one of places) one.addEventListener('keydown', onKeyDown as EventListener);
+  return () => {
+    for (const one of places) one.removeEventListener('keydown', onKeyDown as EventListener);
+  };
 }
 
 /** A phone's sheet covers the page, so Tab stays in it. */
