@@ -34,8 +34,13 @@ test('a reply in a thread has no row in the room, and does not cut a burst in tw
     message(3, 'ana', NOON + 2 * MINUTE),
     { ...message(4, 'me', NOON + 3 * MINUTE), thread: 1 },
   ];
-  expect(outline(itemsOf({ messages: messages, unreadFrom: 2, more: false }, dayOf))).toEqual(['day', '(m1)', 'unread', '(m3)']);
-  expect(outline(itemsOf({ messages: messages, unreadFrom: 4, more: false }, dayOf))).toEqual(['day', '(m1 ', ' m3)']);
+  expect(outline(itemsOf({ messages, unreadFrom: 2, more: false }, dayOf))).toEqual([
+    'day',
+    '(m1)',
+    'unread',
+    '(m3)',
+  ]);
+  expect(outline(itemsOf({ messages, unreadFrom: 4, more: false }, dayOf))).toEqual(['day', '(m1 ', ' m3)']);
 });
 
 test('a new day begins with a separator', () => {

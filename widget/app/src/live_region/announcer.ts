@@ -1,5 +1,7 @@
-// Turns messages into as few spoken sentences as say what happened.
+// Turns messages into as few spoken sentences as say what happened. Fetched with the first panel.
 
+import { type Client, type ConversationKey, isRoom } from '@kith/client';
+import { gistOf } from '../body_text/plain.ts';
 import type { Wording } from '../wording/wording.ts';
 
 export interface Heard {
@@ -11,6 +13,37 @@ export interface Heard {
 /** The first message is said at once; what comes within this time after it is said together at its end. */
 export const QUIET = 3_000;
 const LONGEST = 160;
+
+/** Reads out the messages that arrive: of the chat on the screen all, of others those that are not muted. */
+export function announceMessages(
+  client: Client,
+  words: Wording,
+  onScreen: { current: ConversationKey | undefined },
+  say: (text: string) => void,
+): () => void {
+  const announcer = new Announcer(words);
+  const timers = new Set<ReturnType<typeof setTimeout>>();
+  const leave = client.on('message', ({ key, message }) => {
+    const conversation = client.conversation(key);
+    if (key !== onScreen.current && conversation.mutedUntil > Date.now()) return;
+    const { name } = client.person(message.from);
+    const where = isRoom(key) ? words.inRoom(name, conversation.with.name) : name;
+    const heard = { chat: key, name: where, text: gistOf(message) };
+    const now = Date.now();
+    const answer = announcer.hear(heard, now);
+    if ('say' in answer) return say(answer.say);
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      const text = announcer.due(Date.now());
+      if (text !== undefined) say(text);
+    }, answer.dueAt - now);
+    timers.add(timer);
+  });
+  return () => {
+    leave();
+    for (const timer of timers) clearTimeout(timer);
+  };
+}
 
 export class Announcer {
   private waiting: Heard[] = [];

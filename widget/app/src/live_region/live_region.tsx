@@ -1,10 +1,8 @@
 // The one place that screen readers listen to.
 
-import { type ConversationKey, isRoom } from '@kith/client';
+import type { ConversationKey } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { gistOf } from '../body_text/plain.ts';
 import { useClient, useWording } from '../surroundings.tsx';
-import { Announcer } from './announcer.ts';
 
 interface Props {
   /** Receives the way to say something. */
@@ -21,29 +19,19 @@ export function LiveRegion({ announcement, chat }: Props) {
   onScreen.current = chat;
 
   useEffect(() => {
-    const announcer = new Announcer(words);
-    const timers = new Set<ReturnType<typeof setTimeout>>();
     const say = (text: string) => setSaid(before => ({ text, turn: before.turn + 1 }));
     announcement.current = say;
-    const leave = client.on('message', ({ key, message }) => {
-      const conversation = client.conversation(key);
-      if (key !== onScreen.current && conversation.mutedUntil > Date.now()) return;
-      const { name } = client.person(message.from);
-      const where = isRoom(key) ? words.inRoom(name, conversation.with.name) : name;
-      const heard = { chat: key, name: where, text: gistOf(message) };
-      const now = Date.now();
-      const answer = announcer.hear(heard, now);
-      if ('say' in answer) return say(answer.say);
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        const text = announcer.due(Date.now());
-        if (text !== undefined) say(text);
-      }, answer.dueAt - now);
-      timers.add(timer);
-    });
+    let leave: (() => void) | undefined;
+    let over = false;
+    import('./announcer.ts').then(
+      one => {
+        if (!over) leave = one.announceMessages(client, words, onScreen, say);
+      },
+      () => undefined,
+    );
     return () => {
-      leave();
-      for (const timer of timers) clearTimeout(timer);
+      over = true;
+      leave?.();
     };
   }, [client, words, announcement]);
 
