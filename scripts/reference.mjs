@@ -195,12 +195,13 @@ function settings() {
   const text = rustOf('crates/chat/src/');
   const rows = [];
   const walk = (struct, path) => {
-    for (const { name, type, about } of fieldsOf(text, struct)) {
+    for (const field of fieldsOf(text, struct)) {
+      const { name, type, about } = field;
       const inner = text.includes(`pub struct ${type} {`) ? type : undefined;
       if (inner) walk(inner, `${path}${name}.`);
       else {
         const what = about || aboutOf(text, `pub enum ${type}`) || aboutOf(text, `pub struct ${struct} `);
-        rows.push(`| \`${path}${name}\` | ${valuesOf(text, type)} | ${defaultOf(text, struct, name, type)} | ${what} |`);
+        rows.push(`| \`${path}${name}\` | ${valuesOf(text, type)}${field.isOption ? '<br>`null`' : ''} | ${defaultOf(text, struct, field)} | ${what} |`);
       }
     }
   };
@@ -226,12 +227,15 @@ function fieldsOf(text, struct) {
   if (at === -1) throw new Error(`there is no struct ${struct}`);
   const found = [];
   let about = [];
+  let isStored = true;
   for (const line of text.slice(at).split('\n}\n')[0].split('\n').slice(1)) {
     const said = /^ {4}\/\/\/ ?(.*)/.exec(line);
     const field = /^ {4}pub (\w+): (.+),$/.exec(line);
     if (said) about.push(said[1]);
+    else if (line.trim() === '#[serde(skip)]') isStored = false;
+    else if (field && !isStored) [about, isStored] = [[], true];
     else if (field) {
-      found.push({ name: field[1], type: field[2].replace(/^Option<(.*)>$/, '$1'), about: linkless(about.join(' ').replace(/\[?`([A-Z_]+)`\]?/g, (whole, name) => constant(text, name) ?? whole)) });
+      found.push({ name: field[1], type: field[2].replace(/^Option<(.*)>$/, '$1'), isOption: field[2].startsWith('Option<'), about: linkless(about.join(' ').replace(/\[?`([A-Z_]+)`\]?/g, (whole, name) => constant(text, name) ?? whole)) });
       about = [];
     }
   }
@@ -254,32 +258,63 @@ function aboutOf(text, declaration) {
   return linkless(about.join(' '));
 }
 
-const linkless = said => said.replace(/\[`(\w+)`\]/g, '`$1`').replaceAll('|', '\\|');
+const linkless = said => said.replace(/\[`(\w+)`\]/g, '`$1`').replace(/^None:/, '`null`:').replaceAll('|', '\\|');
 
 const PLAIN = {
   bool: '`true`, `false`',
   String: 'text',
-  'Vec<String>': 'list of texts',
-  'Vec<RoomRetention>': 'list of `{"room":…,"days":…}`',
 };
 
+/** The JSON that a setting of this Rust type takes. A type that is not understood is an error, never a guess. */
 function valuesOf(text, type) {
+  if (/^u(?:8|16|32|64)$/.test(type)) return 'whole number';
+  if (PLAIN[type]) return PLAIN[type];
+  const element = /^Vec<(\w+)>$/.exec(type)?.[1];
+  if (element === 'String') return 'list of texts';
+  if (element) return `list of \`${shapeOf(text, element)}\``;
   const at = text.indexOf(`pub enum ${type} {`);
-  if (at === -1) return PLAIN[type] ?? 'number';
+  if (at === -1) throw new Error(`the values of ${type} are not understood`);
   const body = text.slice(at).split('\n}')[0];
   const about = variants(body, type);
   return Array.from(about, ([word, said]) => (said ? `\`${word}\`: ${said}` : `\`${word}\``)).join('<br>');
 }
 
-function defaultOf(text, struct, name, type) {
+/** An object in a list, with the JSON type of each field; what serde fills in may be left out. */
+function shapeOf(text, struct) {
+  const at = text.indexOf(`pub struct ${struct} {`);
+  const fields = fieldsOf(text, struct).map(({ name, type }) => {
+    const isOptional = new RegExp(`#\\[serde\\(default\\)\\]\\s*pub ${name}:`).test(text.slice(at).split('\n}\n')[0]);
+    const words = variants(text, type);
+    const value = /^u\d+$/.test(type) ? 'number' : type === 'String' ? 'text' : Array.from(words.keys(), word => `"${word}"`).join(' or ');
+    if (!value) throw new Error(`the values of ${struct}.${name} are not understood`);
+    return `"${name}"${isOptional ? '?' : ''}: ${value}`;
+  });
+  return `{${fields.join(', ')}}`;
+}
+
+/** A default as JSON has it. */
+function json(text, rust) {
+  const value = rust.replace(/\.(?:into|to_owned|to_string)\(\)$/, '');
+  if (/^(?:true|false|\d[\d_]*|".*")$/.test(value)) return value.replaceAll('_', /^\d/.test(value) ? '' : '_');
+  if (value === 'None') return 'null';
+  if (/^[A-Z_]+$/.test(value)) return json(text, new RegExp(`const ${value}: \\w+ = ([^;]+);`).exec(text)?.[1] ?? '?');
+  const variant = /^\w+::([A-Z]\w*)$/.exec(value)?.[1];
+  if (variant) return `"${snake(variant)}"`;
+  throw new Error(`the default ${rust} is not understood`);
+}
+
+function defaultOf(text, struct, { name, type, isOption }) {
   const own = new RegExp(`fn default\\(\\) -> ${struct} \\{\\s*(?:${struct}|Self) \\{([^}]*)\\}`).exec(text)?.[1];
   const said = own && new RegExp(`\\b${name}: ([^,\\n]+)`).exec(own)?.[1]?.trim();
-  if (said) return `\`${said.replace(/\.(?:into|to_owned|to_string)\(\)$/, '')}\``;
+  if (said) return `\`${json(text, said)}\``;
+  if (isOption) return '`null`';
   if (type === 'bool') return '`false`';
-  if (type === 'String' || type.startsWith('Vec')) return 'empty';
+  if (type === 'String') return '`""`';
+  if (type.startsWith('Vec')) return '`[]`';
   if (/^u\d+$/.test(type)) return '`0`';
   const marked = new RegExp(`pub enum ${type} \\{[^}]*?#\\[default\\]\\s*([A-Z]\\w*)`).exec(text)?.[1];
-  return marked ? `\`${snake(marked)}\`` : '–';
+  if (!marked) throw new Error(`the default of ${struct}.${name} is not understood`);
+  return `\`"${snake(marked)}"\``;
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -6,7 +6,7 @@ use crate::moderation::SiteRole;
 use crate::node::{Asker, GUEST_SHARE, Inner};
 use crate::session::{State, UserHere};
 use crate::settings::{Access, Settings};
-use crate::{Command, Hit, Refusal, SessionId, Timestamp};
+use crate::{Command, Refusal, SessionId, Timestamp};
 
 /// A command that may be carried out.
 pub(crate) struct Admitted {
@@ -50,7 +50,7 @@ impl Inner {
             site,
         };
         drop(shard);
-        let verdict = if asker.role < SiteRole::Moderator { asker.verdict(command)? } else { None };
+        let verdict = asker.may_publish(&command.published(), now)?;
         Ok(Admitted { asker, is_waiting, verdict })
     }
 
@@ -80,45 +80,4 @@ fn may_now(user: &UserHere, settings: &Settings, command: &Command, now: Timesta
         return Err(Refusal::NotAllowed);
     }
     crate::raid::check(settings, standing.role, user.standing.is_recent(), command, now)
-}
-
-impl Asker {
-    /// What the filters of the site find in a text.
-    pub(crate) fn hits(&self, body: &str) -> Vec<Hit> {
-        self.site.site.settings.filters.hits(&self.site.sieve, body)
-    }
-
-    /// What becomes of what a command says, by the strictest word in it. Err: it is not said at all.
-    fn verdict(&self, command: &Command) -> Result<Option<FilterAct>, Refusal> {
-        let Some(body) = command.body() else { return Ok(None) };
-        // What is changed is there already, and polls and forwarded messages are more than their text: they cannot be held.
-        let is_held =
-            matches!(command, Command::Send { rich, .. } if rich.as_ref().is_none_or(|rich| rich.is_reply()));
-        let choices = command.choices().iter().map(|choice| (&**choice, false));
-        let mut strictest = None;
-        for (text, is_held) in std::iter::once((body, is_held)).chain(choices) {
-            strictest = strictest.max(self.may_say(text, is_held)?);
-        }
-        Ok(strictest)
-    }
-
-    /// The same of one text. `is_held`: it can wait for a moderator.
-    pub(crate) fn may_say(&self, body: &str, is_held: bool) -> Result<Option<FilterAct>, Refusal> {
-        let settings = &self.site.site.settings;
-        crate::trust::may_say(settings, self.level, body)?;
-        let verdict = settings.filters.verdict(&self.site.sieve, body);
-        match verdict {
-            Some(FilterAct::Reject) => Err(Refusal::Filtered),
-            Some(FilterAct::Hold) if !is_held => Err(Refusal::Filtered),
-            other => Ok(other),
-        }
-    }
-
-    /// The same of what is delivered, and is to be looked at. None where it is not.
-    pub(crate) fn flagged(&self, body: &str) -> Option<Vec<Hit>> {
-        let filters = &self.site.site.settings.filters;
-        let is_asked = self.role < SiteRole::Moderator && !filters.is_empty();
-        let hits = if is_asked { self.hits(body) } else { Vec::new() };
-        (!hits.is_empty() && hits.iter().all(|hit| hit.act == FilterAct::Flag)).then_some(hits)
-    }
 }

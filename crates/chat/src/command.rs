@@ -477,26 +477,6 @@ impl Command {
         }
     }
 
-    /// What it says to others in words of the sender's.
-    pub(crate) fn body(&self) -> Option<&str> {
-        match self {
-            Command::Send { body, .. } | Command::ChangeMessage { change: MessageChange::Edit(body), .. } => {
-                Some(body)
-            }
-            _ => None,
-        }
-    }
-
-    /// And in the choices of a poll.
-    pub(crate) fn choices(&self) -> &[Box<str>] {
-        match self {
-            Command::Send { rich: Some(rich), .. } => {
-                rich.poll.as_ref().map_or(&[], |poll| poll.choices.as_slice())
-            }
-            _ => &[],
-        }
-    }
-
     pub(crate) fn answer_to(&self) -> AnswerTo {
         match self {
             Command::Send { client_id, .. } | Command::Forward { client_id, .. } => {

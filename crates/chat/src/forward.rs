@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::admission::UnderWay;
 use crate::call::is_call_entry;
 use crate::command::AnswerTo;
-use crate::moderation::SiteRole;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Job, Peer, may_see};
 use crate::send::Draft;
@@ -56,8 +55,13 @@ impl Inner {
         let reader = asker.session.user;
         let done = move |found: Result<Result<StoredMessage, Refusal>, StoreError>| {
             let found = found.unwrap_or_else(|error| Err(unavailable(error)));
-            let message = match found.and_then(|message| may_forward(&asker, message)) {
-                Ok(message) => message,
+            let allowed = found.and_then(may_forward).and_then(|message| {
+                // The filters may be newer than the message, and forwarded messages cannot wait: what holds them refuses them.
+                let verdict = asker.may_publish_text(&message.body, now)?;
+                Ok((message, verdict))
+            });
+            let (message, verdict) = match allowed {
+                Ok(allowed) => allowed,
                 Err(refusal) => {
                     under_way.is_done();
                     return node.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
@@ -70,7 +74,7 @@ impl Inner {
             };
             let files = message.files.iter().map(|file| file.id).collect();
             let draft = Draft {
-                verdict: asker.may_say(&message.body, false).unwrap_or_default(),
+                verdict,
                 client_id,
                 body: message.body,
                 reply_to: None,
@@ -117,17 +121,13 @@ impl Forward {
 }
 
 /// A poll and what is left of a call are of the conversation in which they were.
-fn may_forward(asker: &Asker, message: StoredMessage) -> Result<StoredMessage, Refusal> {
+fn may_forward(message: StoredMessage) -> Result<StoredMessage, Refusal> {
     if message.deleted {
         return Err(Refusal::NoSuchMessage);
     }
     let is_poll = message.rich.as_ref().is_some_and(|rich| rich.poll.is_some());
     if is_poll || is_call_entry(&message.client_id) {
         return Err(Refusal::NotAllowed);
-    }
-    // The filters may be newer than the message.
-    if asker.role < SiteRole::Moderator {
-        asker.may_say(&message.body, false)?;
     }
     Ok(message)
 }

@@ -42,6 +42,7 @@ mod presence;
 mod preview;
 mod privacy;
 mod profile;
+mod published;
 mod raid;
 mod reactions;
 mod refusal;
@@ -99,7 +100,7 @@ pub use files::{
     Identified, MOST_FILES, MOST_LOOSE, NewFile, Picture, Rendition, Wish, file_name, has_room,
     may_send_files,
 };
-pub use filters::{FilterAct, Filters, Hit, HitKind, Links, Pattern, Sieve};
+pub use filters::{CompiledFilters, FilterAct, Filters, Hit, HitKind, Links, Pattern};
 pub use forward::{Forwarded, NewForward};
 pub use gather::{is_gathered, publishes_all};
 pub use held::{Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld};

@@ -91,6 +91,25 @@ impl Rate {
         if owed > most { 0 } else { owed }
     }
 
+    /// Takes so many at once: a large take is let through as soon as a single one would be, and delays those after it.
+    pub(crate) fn take_many_shared(self, due: &AtomicU64, count: u64, now: Timestamp) -> Result<(), Refusal> {
+        if count == 0 || self.interval == 0 {
+            return Ok(());
+        }
+        let mut outcome = Ok(());
+        let step = |before: u64| match self.next(Due(before), now) {
+            Ok(after) => Some(after.0.saturating_add((count - 1).saturating_mul(self.interval))),
+            Err(refusal) => {
+                outcome = Err(refusal);
+                None
+            }
+        };
+        match due.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step) {
+            Ok(_) => Ok(()),
+            Err(_) => outcome,
+        }
+    }
+
     fn next(self, due: Due, now: Timestamp) -> Result<Due, Refusal> {
         if self.interval == 0 {
             return Ok(due);

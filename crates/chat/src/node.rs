@@ -369,7 +369,7 @@ impl Node {
             Command::Notices { re, seen } => inner.notices(&asker, re, seen),
             Command::Settings { re } => inner.settings_for(&asker, re),
             Command::Configure { re, patch } => inner.configure(&asker, re, patch, now),
-            Command::TestFilter { re, body } => inner.test_filter(&asker, re, &body),
+            Command::TestFilter { re, body } => inner.test_filter(&asker, re, &body, now),
             Command::Notifications { re, change } => inner.notifications(&asker, re, *change, now),
             Command::Devices { re } => inner.devices(&asker, re),
             Command::SignOut { re, device } => inner.sign_out(asker, re, device, now),
@@ -526,9 +526,10 @@ impl Node {
     }
 
     pub fn stats(&self) -> Stats {
-        self.inner
-            .counters
-            .read(self.inner.sites.count(), self.inner.calls.live() + self.inner.calls.groups())
+        self.inner.counters.read(
+            [self.inner.sites.count(), self.inner.sites.unreadable()],
+            self.inner.calls.live() + self.inner.calls.groups(),
+        )
     }
 }
 

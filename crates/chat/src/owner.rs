@@ -55,7 +55,9 @@ impl Node {
     /// Changes the settings by a merge patch, and answers them. They hold when it returns, and the record says so. It waits for the disk:
     /// never call it on a worker.
     pub fn change_settings(&self, caller: Caller, patch: &Value, now: Timestamp) -> Result<Settings, NotSet> {
-        self.settings(caller).map_err(NotSet::Refused)?.patched(patch)?;
+        let live = self.inner().sites.by_id(caller.site).ok_or(NotSet::Refused(Refusal::NoSuchSite))?;
+        live.take_change(now).map_err(NotSet::Refused)?;
+        live.site.settings.patched(patch)?;
         let (tell, told) = std::sync::mpsc::channel();
         let wanted = Moderate::Configure { patch: Box::new(patch.clone()) };
         let then = move |outcome: Result<_, Refusal>| drop(tell.send(outcome));
@@ -65,10 +67,10 @@ impl Node {
     }
 
     /// What the filters of the site would do with a text.
-    pub fn test_filters(&self, caller: Caller, body: &str) -> Result<FilterTest, Refusal> {
+    pub fn test_filters(&self, caller: Caller, body: &str, now: Timestamp) -> Result<FilterTest, Refusal> {
         crate::send::check_body(body, &self.inner().config.limits)?;
         let live = self.inner().sites.by_id(caller.site).ok_or(Refusal::NoSuchSite)?;
-        Ok(live.test_filters(body))
+        live.test_filters(body, now)
     }
 
     /// As a moderator's command, with the site's own word.

@@ -118,7 +118,7 @@ impl Inner {
     fn may_preview(&self, site: SiteId, url: &str) -> bool {
         let Some(live) = self.sites.by_id(site) else { return false };
         let settings = &live.site.settings;
-        settings.previews.on && settings.filters.verdict(&live.sieve, url).is_none()
+        settings.previews.on && settings.filters.verdict(&live.filters, url).is_none()
     }
 }
 

@@ -3,12 +3,15 @@
 //! A feature that has settings adds a struct of its own here, with the values that hold where the owner has said nothing.
 //! A site's document is cached with the site, so reading it costs nothing; a changed one replaces it at once.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{CallsFrom, Filters, MOST_IN_GROUP, Raid, Retention, Timestamp, Trust};
 
-/// Documents of an older program lack what is new, and then the default holds; what a newer one has put there is ignored.
+/// Documents of an older program lack what is new, and then the default holds. What a newer program has added is kept and written back.
+/// A part that cannot be read has its strictest value, and is kept as it is, too.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -24,6 +27,19 @@ pub struct Settings {
     pub invitations: Invitations,
     pub retention: Retention,
     pub previews: Previews,
+    #[serde(skip)]
+    pub unread: Unread,
+}
+
+/// What a stored document has that this program does not know, or cannot read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Unread {
+    /// Laid over what is written.
+    kept: Map<String, Value>,
+    /// Parts whose stored value cannot be read, and why. Their values are in `kept`.
+    parts: BTreeMap<String, String>,
+    /// The whole document, and why it cannot be read.
+    document: Option<(String, String)>,
 }
 
 /// Who may come in and write.
@@ -110,6 +126,8 @@ impl Default for Requests {
 pub const NAME_BYTES: usize = 100;
 /// Longest text that is told to members.
 pub const TEXT_BYTES: usize = 500;
+/// Raised when what is stored comes to mean something else. A document of a higher version is not read. New settings do not raise it.
+const VERSION: u64 = 1;
 /// Longest document that is read.
 pub const DOCUMENT_BYTES: usize = 256 * 1024;
 
@@ -136,32 +154,158 @@ impl Settings {
         }
     }
 
-    /// A stored document. What cannot be read is as if the owner had never said it, rather than a site that does not start.
+    /// A stored document. What cannot be read is closed: see [`unreadable`](Self::unreadable).
     pub fn parse(document: &str) -> Settings {
-        serde_json::from_str(document).unwrap_or_else(|error| {
-            tracing::error!(%error, "the settings of a site cannot be read; the defaults hold");
-            Settings::default()
-        })
+        let stored = match serde_json::from_str(document) {
+            Ok(Value::Object(stored)) => stored,
+            Ok(_) => return Settings::closed(document, "it is not an object"),
+            Err(why) => return Settings::closed(document, &why.to_string()),
+        };
+        if stored
+            .get("version")
+            .is_some_and(|version| !(0..=VERSION).contains(&version.as_u64().unwrap_or(u64::MAX)))
+        {
+            return Settings::closed(document, "it is of a newer version of kith");
+        }
+        let Value::Object(defaults) = Settings::default().values() else {
+            unreachable!("settings are an object")
+        };
+        let mut unread = Unread::default();
+        let mut known = Map::new();
+        for (name, value) in stored.into_iter().filter(|(name, _)| name != "version") {
+            let Some(default) = defaults.get(&name) else {
+                unread.kept.insert(name, value);
+                continue;
+            };
+            if let Err(why) = read_part(&name, &value) {
+                unread.parts.insert(name.clone(), why);
+                unread.kept.insert(name, value);
+                continue;
+            }
+            if let Some(added) = added(&value, default) {
+                unread.kept.insert(name.clone(), added);
+            }
+            known.insert(name, value);
+        }
+        match serde_json::from_value::<Settings>(Value::Object(known)) {
+            Ok(mut settings) => {
+                for part in unread.parts.keys() {
+                    settings.close(part);
+                }
+                Settings { unread, ..settings }
+            }
+            Err(why) => Settings::closed(document, &why.to_string()),
+        }
     }
 
-    /// As it is stored and shown: every setting with its value.
+    /// Only moderators come in, and nothing that could be undone less is done, until somebody has looked.
+    fn closed(document: &str, why: &str) -> Settings {
+        let mut settings = Settings::default();
+        let Value::Object(names) = settings.values() else { unreachable!("settings are an object") };
+        names.keys().for_each(|part| settings.close(part));
+        settings.unread.document = Some((document.to_owned(), why.to_owned()));
+        settings
+    }
+
+    /// The strictest values of a part. Filters that cannot be read hold every message, see [`CompiledFilters`](crate::CompiledFilters).
+    fn close(&mut self, part: &str) {
+        match part {
+            "access" => self.access = Access::Closed,
+            "requests" => self.requests = Requests { on: true, messages: 1, per_day: 1 },
+            "trust" => self.trust = Trust { on: true, ..Trust::default() },
+            "raid" => self.raid = Raid { until: Timestamp::MAX.0, ..Raid::default() },
+            "calls" => self.calls = Calls { from: Some(CallsFrom::Nobody), group: 0 },
+            "members" => self.members = Members::default(),
+            "invitations" => self.invitations = Invitations { moderators_only: true },
+            "previews" => self.previews = Previews { on: false },
+            // Nothing is removed that its owner may want to keep.
+            "retention" => self.retention = Retention::default(),
+            // A text that cannot be shown, and filters, which have a state of their own for it.
+            "access_text" | "filters" => {}
+            other => unreachable!("`{other}` is a part of the settings"),
+        }
+    }
+
+    /// The parts whose stored value cannot be read, and why. Their strictest values hold until an admin replaces them.
+    pub fn unreadable(&self) -> Vec<(&str, &str)> {
+        if let Some((_, why)) = &self.unread.document {
+            return vec![("settings", why)];
+        }
+        self.unread.parts.iter().map(|(part, why)| (&**part, &**why)).collect()
+    }
+
+    /// Whether the stored value of this part cannot be read. Then its strictest value holds, and nothing that ends with it is ended.
+    pub fn is_unreadable(&self, part: &str) -> bool {
+        self.unread.document.is_some() || self.unread.parts.contains_key(part)
+    }
+
+    /// As it is shown: every setting with its value, and under `unreadable` what of the stored document cannot be read.
     pub fn document(&self) -> Value {
+        let mut document = self.values();
+        let unreadable = self.unreadable();
+        if !unreadable.is_empty() {
+            let unreadable = unreadable.into_iter().map(|(part, why)| (part.to_owned(), why.into()));
+            document["unreadable"] = Value::Object(unreadable.collect());
+        }
+        document
+    }
+
+    /// As it is stored: with what this program does not know or cannot read, as it was.
+    pub fn stored_document(&self) -> String {
+        if let Some((document, _)) = &self.unread.document {
+            return document.clone();
+        }
+        let Value::Object(mut document) = self.values() else { unreachable!("settings are an object") };
+        document.insert("version".to_owned(), VERSION.into());
+        for (name, kept) in &self.unread.kept {
+            if self.unread.parts.contains_key(name) {
+                document.insert(name.clone(), kept.clone());
+            } else {
+                lay_over(document.entry(name.clone()).or_insert(Value::Null), kept);
+            }
+        }
+        Value::Object(document).to_string()
+    }
+
+    fn values(&self) -> Value {
         serde_json::to_value(self).expect("settings have string keys only")
     }
 
     /// With a JSON merge patch (RFC 7396) applied: what is named is replaced, `null` brings the default back.
+    /// `{"settings": null}` brings back what a new site has.
     pub fn patched(&self, patch: &Value) -> Result<Settings, SettingsError> {
+        if *patch == Settings::patch("settings", "null") {
+            return Ok(Settings::of_new_site());
+        }
         let Value::Object(patch) = patch else { return Err(SettingsError::NoObject) };
-        let (Value::Object(mut now), Value::Object(first)) =
-            (self.document(), Settings::default().document())
+        if let Some((_, why)) = &self.unread.document {
+            return Err(SettingsError::Wrong(format!(
+                "settings: the stored document cannot be read, and only `null` replaces it: {why}"
+            )));
+        }
+        let (Value::Object(mut now), Value::Object(first)) = (self.values(), Settings::default().values())
         else {
             return Err(SettingsError::NoObject);
         };
+        let mut unread = self.unread.clone();
+        for (name, wanted) in patch {
+            let Some(why) = unread.parts.get(name) else { continue };
+            if !wanted.is_null() && first.get(name).is_some_and(Value::is_object) {
+                return Err(SettingsError::Wrong(format!(
+                    "{name}: the stored value cannot be read, and only `null` replaces it: {why}"
+                )));
+            }
+            unread.parts.remove(name);
+            unread.kept.remove(name);
+        }
         merge(&mut now, &first, patch, "")?;
         let mut settings: Settings = serde_json::from_value(Value::Object(now))
             .map_err(|error| SettingsError::Wrong(error.to_string()))?;
         settings.check()?;
-        settings.filters = settings.filters.tidied()?;
+        if settings.filters != self.filters {
+            settings.filters = settings.filters.tidied()?;
+        }
+        settings.unread = unread;
         Ok(settings)
     }
 
@@ -216,6 +360,37 @@ impl Settings {
     }
 }
 
+/// Whether the value of one part can be read, and is in range.
+fn read_part(name: &str, value: &Value) -> Result<(), String> {
+    let document = Value::Object(Map::from_iter([(name.to_owned(), value.clone())]));
+    let settings: Settings = serde_json::from_value(document).map_err(|why| why.to_string())?;
+    settings.check().map_err(|why| why.to_string())
+}
+
+/// What a stored value has that this program does not know.
+fn added(stored: &Value, known: &Value) -> Option<Value> {
+    let (Value::Object(stored), Value::Object(known)) = (stored, known) else { return None };
+    let added: Map<String, Value> = stored
+        .iter()
+        .filter_map(|(name, value)| match known.get(name) {
+            None => Some((name.clone(), value.clone())),
+            Some(known) => Some((name.clone(), added(value, known)?)),
+        })
+        .collect();
+    (!added.is_empty()).then_some(Value::Object(added))
+}
+
+fn lay_over(under: &mut Value, over: &Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (name, value) in over {
+                lay_over(under.entry(name.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => *under = over.clone(),
+    }
+}
+
 /// `first` has the defaults, and every name that there is.
 fn merge(
     now: &mut Map<String, Value>,
@@ -260,6 +435,41 @@ mod tests {
         assert_eq!(after.access_text, "Back at noon");
         let back = after.patched(&json!({"requests": null, "access_text": null})).expect("it is sound");
         assert_eq!((back.requests, &*back.access_text), (Requests::default(), ""));
+    }
+
+    /// The page is written by `scripts/reference.mjs` from this crate's sources; this holds it to what the program serves.
+    #[test]
+    fn the_reference_has_every_setting_with_its_type_and_default() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/settings.md");
+        let page = std::fs::read_to_string(page).expect("the page is there");
+        let rows = page.lines().filter_map(|line| {
+            let [name, values, default, _] = line.strip_prefix("| `")?.split(" | ").collect::<Vec<_>>()[..]
+            else {
+                return None;
+            };
+            let default = serde_json::from_str(default.trim_matches('`')).expect("a default is JSON");
+            Some((name.trim_end_matches('`').to_owned(), (values.to_owned(), default)))
+        });
+        let mut rows: BTreeMap<String, (String, Value)> = rows.collect();
+        let mut left = vec![(String::new(), Settings::default().document())];
+        while let Some((path, value)) = left.pop() {
+            if let Value::Object(parts) = value {
+                let below = |name: String| if path.is_empty() { name } else { format!("{path}.{name}") };
+                left.extend(parts.into_iter().map(|(name, value)| (below(name), value)));
+                continue;
+            }
+            let (values, default) = rows.remove(&path).unwrap_or_else(|| panic!("no row for {path}"));
+            assert_eq!(default, value, "{path}");
+            let is_right = match &value {
+                Value::Bool(_) => values == "`true`, `false`",
+                Value::Number(_) => values == "whole number",
+                Value::Array(_) => values.starts_with("list of "),
+                Value::Null => values.contains("`null`"),
+                _ => values == "text" || values.starts_with('`'),
+            };
+            assert!(is_right, "{path}: {values}");
+        }
+        assert!(rows.is_empty(), "there is no {rows:?}");
     }
 
     #[test]
@@ -307,22 +517,68 @@ mod tests {
     }
 
     #[test]
-    fn documents_of_other_programs_are_read() {
+    fn what_a_newer_program_has_added_is_read_and_written_back() {
         assert_eq!(Settings::parse("{}"), Settings::default());
-        let newer = r#"{"requests":{"on":true,"how":"politely"},"new":[1]}"#;
-        assert!(Settings::parse(newer).requests.on);
-        assert_eq!(Settings::parse("not JSON"), Settings::default());
+        let newer = r#"{"requests":{"on":true,"how":"politely"},"new":[1],"filters":{"words":["x"],"emoji":{"max":3}}}"#;
+        let settings = Settings::parse(newer);
+        assert!(settings.requests.on && settings.filters.words == ["x"] && settings.unreadable().is_empty());
+        let after = settings.patched(&json!({"requests": {"messages": 5}})).expect("it is sound");
+        let stored: Value = serde_json::from_str(&after.stored_document()).expect("JSON");
+        assert_eq!(stored["requests"], json!({"on": true, "messages": 5, "per_day": 20, "how": "politely"}));
+        assert_eq!((&stored["new"], &stored["filters"]["emoji"]), (&json!([1]), &json!({"max": 3})));
+        assert_eq!(Settings::parse(&after.stored_document()), after);
+    }
+
+    #[test]
+    fn a_part_that_cannot_be_read_is_closed_and_never_overwritten_by_another_change() {
+        let names = Settings::default().values();
+        for part in names.as_object().expect("an object").keys().filter(|part| *part != "access_text") {
+            let stored = json!({part.clone(): [{"of": "a newer kind"}], "access_text": "Back at noon"});
+            let settings = Settings::parse(&stored.to_string());
+            assert!(settings.is_unreadable(part), "{part}");
+            assert_eq!(settings.document()["unreadable"].as_object().map(Map::len), Some(1), "{part}");
+            assert!(settings.check().is_ok(), "{part}: the strict values are values");
+            let after = settings.patched(&json!({"access_text": "Back at one"})).expect("it is sound");
+            let written: Value = serde_json::from_str(&after.stored_document()).expect("JSON");
+            assert_eq!(written[part], stored[part], "{part} is kept");
+            assert_eq!((&written["access_text"], after.is_unreadable(part)), (&json!("Back at one"), true));
+            let mended = after.patched(&json!({part.clone(): null})).expect("it is replaced");
+            assert!(mended.unreadable().is_empty() && mended.values()[part] == names[part]);
+            if names[part].is_object() {
+                let inside = json!({part.clone(): {"on": true}});
+                assert!(after.patched(&inside).expect_err("in part").to_string().starts_with(part.as_str()));
+            }
+        }
+        let strict =
+            Settings::parse(r#"{"requests":{"on":"no"},"trust":3,"access":"ajar","calls":{"group":99}}"#);
+        assert!(
+            strict.requests.on
+                && strict.trust.on
+                && strict.access == Access::Closed
+                && strict.calls.group == 0
+        );
+    }
+
+    #[test]
+    fn a_document_that_cannot_be_read_closes_the_site_and_stays_as_it_is() {
+        for document in ["not JSON", "[1]", r#"{"version":2,"access":"open"}"#, r#"{"version":"x"}"#] {
+            let settings = Settings::parse(document);
+            assert_eq!((settings.access, settings.stored_document().as_str()), (Access::Closed, document));
+            assert!(settings.requests.on && settings.is_unreadable("filters"), "{document}");
+            assert!(settings.patched(&json!({"access": "open"})).is_err(), "{document}");
+            assert_eq!(settings.with("settings", "null"), Ok(Settings::of_new_site()));
+        }
     }
 
     proptest! {
         #[test]
-        fn what_is_stored_is_read_back(on: bool, messages in 1u32..=100, per_day in 1u32.., text in ".{0,100}") {
+        fn what_is_stored_is_read_back(on: bool, messages in 1u32..=100, per_day in 1u32.., text in "[^\0]{0,100}") {
             let settings = Settings {
                 access_text: text,
                 requests: Requests { on, messages, per_day },
                 ..Settings::default()
             };
-            prop_assert_eq!(Settings::parse(&settings.document().to_string()), settings);
+            prop_assert_eq!(Settings::parse(&settings.stored_document()), settings);
         }
 
         #[test]

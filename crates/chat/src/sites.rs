@@ -4,9 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
+use crate::filters::{CHECKS_PER_MICRO, FILTER_MICROS_PER_SECOND};
+use crate::limits::Rate;
 use crate::settings::Access;
 use crate::token::Verifier;
-use crate::{Settings, Sieve, Site, SiteId};
+use crate::{CompiledFilters, Refusal, Settings, Site, SiteId, Timestamp};
 
 /// All sites. Read on every command, replaced as a whole when something changed.
 #[derive(Default)]
@@ -28,8 +30,8 @@ struct Table {
 pub(crate) struct LiveSite {
     pub(crate) site: Site,
     pub(crate) verifiers: Vec<Verifier>,
-    /// Of the patterns of its filters.
-    pub(crate) sieve: Arc<Sieve>,
+    /// Its filters, compiled.
+    pub(crate) filters: Arc<CompiledFilters>,
     pub(crate) counters: Arc<SiteCounters>,
 }
 
@@ -39,6 +41,9 @@ pub(crate) struct SiteCounters {
     sessions: AtomicU32,
     /// State of the limit on all messages of the site.
     pub(crate) sends: AtomicU64,
+    /// What the filters may cost, and how often settings may change.
+    filter_work: AtomicU64,
+    pub(crate) changes: AtomicU64,
     /// The same of those who are here for the first time.
     pub(crate) newcomers: AtomicU64,
     /// Until when a raid was begun from here.
@@ -75,6 +80,15 @@ impl Sites {
 
     pub(crate) fn keep_devices(&self) -> bool {
         self.read().keep_devices
+    }
+
+    /// Those with settings that cannot be read.
+    pub(crate) fn unreadable(&self) -> usize {
+        let table = self.read();
+        let is_unreadable = |live: &&Arc<LiveSite>| {
+            live.filters.is_unreadable() || !live.site.settings.unreadable().is_empty()
+        };
+        table.by_id.values().filter(is_unreadable).count()
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -126,15 +140,40 @@ impl LiveSite {
         let old = before.by_id(site.id);
         let counters = old.as_ref().map(|old| old.counters.clone()).unwrap_or_default();
         let filters = &site.settings.filters;
-        let sieve = match old.filter(|old| old.site.settings.filters.patterns == filters.patterns) {
-            Some(old) => old.sieve.clone(),
-            // They were tried when they were set; where they do not fit a newer program, the site has none.
-            None => Arc::new(Sieve::new(filters).unwrap_or_else(|why| {
-                tracing::error!(site = %site.key, %why, "the patterns of a site cannot be read");
-                Sieve::default()
+        for (part, why) in site.settings.unreadable() {
+            if old.as_ref().is_none_or(|old| old.site.settings.unread != site.settings.unread) {
+                tracing::error!(site = %site.key, part, why, "stored settings cannot be read: the strictest hold");
+            }
+        }
+        let is_same = |old: &Arc<LiveSite>| {
+            old.site.settings.filters.patterns == filters.patterns
+                && old.filters.is_unreadable() == site.settings.is_unreadable("filters")
+        };
+        let filters = match old.filter(is_same) {
+            Some(old) => old.filters.clone(),
+            None if site.settings.is_unreadable("filters") => Arc::new(CompiledFilters::unreadable()),
+            // They were tried when they were set. Where they do not fit a newer program, no message passes unseen.
+            None => Arc::new(CompiledFilters::new(filters).unwrap_or_else(|why| {
+                tracing::error!(site = %site.key, %why, "the filters of a site cannot be used: every message waits for a moderator");
+                CompiledFilters::unreadable()
             })),
         };
-        LiveSite { verifiers: verifiers(&site), sieve, counters, site }
+        LiveSite { verifiers: verifiers(&site), filters, counters, site }
+    }
+
+    /// A change of settings compiles filters, is written to disk and may be told to all who are here.
+    pub(crate) fn take_change(&self, now: Timestamp) -> Result<(), Refusal> {
+        Rate::per_minute(20, 60).take_shared(&self.counters.changes, now)
+    }
+
+    /// Takes what it costs to look at a text from what the site may use in a second.
+    pub(crate) fn take_checks(&self, text: &str, now: Timestamp) -> Result<(), Refusal> {
+        let cost = self.site.settings.filters.cost(&self.filters, text);
+        Rate::per_second(FILTER_MICROS_PER_SECOND).take_many_shared(
+            &self.counters.filter_work,
+            cost.div_ceil(CHECKS_PER_MICRO),
+            now,
+        )
     }
 
     /// May pages of this origin connect? Origins compare as ASCII without case (RFC 6454 §4: scheme and
@@ -164,7 +203,7 @@ impl SiteCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Mode, Timestamp};
+    use crate::Mode;
 
     #[test]
     fn origins() {
@@ -181,7 +220,7 @@ mod tests {
                 created: Timestamp(0),
             },
             verifiers: vec![],
-            sieve: Arc::default(),
+            filters: Arc::default(),
             counters: Arc::default(),
         };
         let listed = site(&["https://forum.example", "http://localhost:3000"]);

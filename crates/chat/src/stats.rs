@@ -11,6 +11,8 @@ pub struct Stats {
     /// Users with at least one session.
     pub users_online: u64,
     pub sites: u64,
+    /// Sites with stored settings that cannot be read.
+    pub sites_unreadable: u64,
     pub sign_ins: u64,
     /// Guests who had never been here.
     pub new_guests: u64,
@@ -69,12 +71,13 @@ impl Counters {
         self.refusals.0[refusal.index()].add(1);
     }
 
-    pub(crate) fn read(&self, sites: usize, calls: u64) -> Stats {
+    pub(crate) fn read(&self, sites: [usize; 2], calls: u64) -> Stats {
         let refusals = Refusal::WORDS.iter().zip(&self.refusals.0);
         Stats {
             sessions: self.sessions.read(),
             users_online: self.users_online.read(),
-            sites: sites as u64,
+            sites: sites[0] as u64,
+            sites_unreadable: sites[1] as u64,
             sign_ins: self.sign_ins.read(),
             new_guests: self.new_guests.read(),
             guests_refused: self.guests_refused.read(),

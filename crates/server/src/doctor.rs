@@ -13,6 +13,7 @@ mod place;
 mod plan;
 mod proxies;
 mod relays;
+mod settings;
 mod sysctl;
 mod tcp_memory;
 #[cfg(test)]
@@ -47,7 +48,9 @@ pub(crate) fn run(args: &DoctorArgs, loaded: &Loaded) -> Outcome<ExitCode> {
     let plan = Plan::new(config, args.connections, &machine);
     let lines = sysctl::lines_of_machine();
     let mut findings = of_machine(&machine, &lines, &plan);
-    findings.extend(node.and_then(|node| proxies::counted(node.http)).map(proxies::judge));
+    let counted = |figure| node.as_ref().and_then(|node| proxies::counted(node.http, figure));
+    findings.extend(counted(proxies::COUNTED).map(proxies::judge));
+    findings.extend(counted(settings::COUNTED).map(settings::judge));
     findings.extend([place::free_space(&data), place::sync_time(&data), place::clock(crate::now().0)]);
     findings.push(pictures::judge(&crate::pictures::is_confined()));
     findings.extend(config.tls_cert.as_ref().map(|cert| place::certificate(cert, crate::now().0)));

@@ -93,6 +93,11 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
             Sample::gauge("kith_chat_sessions", "Sessions now.", stats.sessions),
             Sample::gauge("kith_chat_users_online", "Users with at least one session.", stats.users_online),
             Sample::gauge("kith_chat_sites", "Sites.", stats.sites),
+            Sample::gauge(
+                "kith_chat_sites_unreadable",
+                "Sites with stored settings that cannot be read: the strictest values hold there.",
+                stats.sites_unreadable,
+            ),
             Sample::counter("kith_chat_sign_ins", "Sessions begun.", stats.sign_ins),
             Sample::counter("kith_chat_new_guests", "Guests who had never been here.", stats.new_guests),
             Sample::counter(

@@ -29,7 +29,7 @@ pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
             site.guests,
             site.origins.join("\n"),
             site.created.0 as i64,
-            site.settings.document().to_string()
+            site.settings.stored_document()
         ],
     )?;
     put_secrets(&transaction, id, &site.secrets)?;
@@ -51,7 +51,7 @@ pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
             site.guests,
             site.origins.join("\n"),
             site.created.0 as i64,
-            site.settings.document().to_string()
+            site.settings.stored_document()
         ],
     )?;
     if found > 0 {
@@ -74,13 +74,16 @@ pub(crate) fn set_settings(db: &mut Connection, site: SiteId, settings: &Setting
 /// The same, with what they end.
 pub(crate) fn put_settings(db: &Connection, site: SiteId, settings: &Settings) -> Outcome<bool> {
     let sql = "UPDATE site SET settings = ?2 WHERE id = ?1";
-    if db.prepare_cached(sql)?.execute(params![site.0, settings.document().to_string()])? == 0 {
+    if db.prepare_cached(sql)?.execute(params![site.0, settings.stored_document()])? == 0 {
         return Ok(false);
     }
-    if !settings.members.rename {
+    // A part that cannot be read is strict for the time being, and ends nothing for good.
+    if !settings.members.rename && !settings.is_unreadable("members") {
         user::unname_all(db, site)?;
     }
-    link::end_on_site(db, site, settings.invitations)?;
+    if !settings.is_unreadable("invitations") {
+        link::end_on_site(db, site, settings.invitations)?;
+    }
     meta::bump_revision(db)?;
     Ok(true)
 }

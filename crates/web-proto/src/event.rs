@@ -1207,6 +1207,8 @@ pub enum FilterKind {
     Word,
     Link,
     Pattern,
+    /// The stored filters cannot be read, so every message waits for a moderator.
+    Unreadable,
 }
 
 /// What a moderator has to say to a user.

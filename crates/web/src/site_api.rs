@@ -143,7 +143,7 @@ fn do_test_filter(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> An
     let caller = api.caller(site, headers)?;
     let asked: Value = serde_json::from_slice(body).map_err(Refused::value)?;
     let Some(text) = asked["body"].as_str() else { return Err(Refused::value("body: a text")) };
-    let test = api.node.test_filters(caller, text)?;
+    let test = api.node.test_filters(caller, text, (api.clock)())?;
     let (act, hits) = moderation::filter_test(&test);
     Ok(json!({ "act": act, "hits": hits }))
 }

@@ -1464,7 +1464,7 @@ export type FilterHit = {
   act: FilterAct;
 };
 
-export type FilterKind = "word" | "link" | "pattern";
+export type FilterKind = "word" | "link" | "pattern" | "unreadable";
 
 /** A room, without its messages. */
 export type Room = {

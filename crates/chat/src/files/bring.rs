@@ -138,6 +138,9 @@ impl Node {
         if asker.site.site.settings.access != Access::Open && asker.role < SiteRole::Moderator {
             return then(Err(Refusal::SiteReadOnly));
         }
+        if let Err(refusal) = asker.may_publish_text(&wish.name, now) {
+            return then(Err(refusal));
+        }
         match wish.to.clone().room(asker.session.user.site) {
             Ok(room) => inner.take_room(&asker, FilePlace::Room(room), &wish, limits, now, then),
             Err(To::User(sub)) if sub == asker.sub => then(Err(Refusal::NotAllowed)),

@@ -46,9 +46,10 @@ impl SiteState {
 }
 
 impl LiveSite {
-    pub(crate) fn test_filters(&self, body: &str) -> FilterTest {
-        let hits = self.site.settings.filters.hits(&self.sieve, body);
-        FilterTest { act: hits.iter().map(|hit| hit.act).max(), hits }
+    pub(crate) fn test_filters(&self, body: &str, now: Timestamp) -> Result<FilterTest, Refusal> {
+        self.take_checks(body, now)?;
+        let hits = self.site.settings.filters.hits(&self.filters, body);
+        Ok(FilterTest { act: hits.iter().map(|hit| hit.act).max(), hits })
     }
 }
 
@@ -68,7 +69,9 @@ impl Inner {
     /// The patch is tried on what is known here, for the words of what is wrong with it; what holds is decided where it is stored.
     pub(crate) fn configure(self: &Arc<Self>, asker: &Asker, re: u64, patch: Box<Value>, now: Timestamp) {
         let (handle, site) = (asker.session.handle, asker.site.site.id);
-        if let Err(why) = super::may_on_site(asker.role, super::SiteAct::Configure, SiteRole::Member) {
+        let may = super::may_on_site(asker.role, super::SiteAct::Configure, SiteRole::Member)
+            .and_then(|()| asker.site.take_change(now));
+        if let Err(why) = may {
             return self.refuse(handle, AnswerTo::Request(re), why);
         }
         if let Err(why) = asker.site.site.settings.patched(&patch) {
@@ -88,13 +91,13 @@ impl Inner {
         self.moderate_as(site, by, Some(asker.sub.clone()), wanted, now, Box::new(then));
     }
 
-    pub(crate) fn test_filter(&self, asker: &Asker, re: u64, body: &str) {
+    pub(crate) fn test_filter(&self, asker: &Asker, re: u64, body: &str, now: Timestamp) {
         let handle = asker.session.handle;
         let may = super::may_on_site(asker.role, super::SiteAct::Look, SiteRole::Member)
-            .and_then(|()| crate::send::check_body(body, &self.config.limits));
+            .and_then(|()| crate::send::check_body(body, &self.config.limits))
+            .and_then(|()| asker.site.test_filters(body, now));
         match may {
-            Ok(()) => {
-                let test = asker.site.test_filters(body);
+            Ok(test) => {
                 self.outbox.deliver(handle, Event::FilterTested { re, test: Box::new(test) });
             }
             Err(refusal) => self.refuse(handle, AnswerTo::Request(re), refusal),

@@ -5,13 +5,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use super::finding::Finding;
 
 /// Counts requests with a forwarding header from an address that is not in `web.trusted_proxies`.
-const COUNTED: &str = "kith_web_untrusted_forwarded_total";
+pub(super) const COUNTED: &str = "kith_web_untrusted_forwarded_total";
 
-/// Asks the node that runs; None where it does not answer.
-pub(super) fn counted(node: SocketAddr) -> Option<u64> {
+/// Asks the node that runs for one of its figures; None where it does not answer.
+pub(super) fn counted(node: SocketAddr, figure: &str) -> Option<u64> {
     // Who listens everywhere listens on loopback, where figures are answered.
     let address = if node.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, node.port()).into() } else { node };
-    load::metric(address, COUNTED).map(|count| count as u64)
+    load::metric(address, figure).map(|count| count as u64)
 }
 
 pub(super) fn judge(counted: u64) -> Finding {

@@ -119,6 +119,7 @@ pub(crate) fn filter_test(
             chat::HitKind::Word => web_proto::FilterKind::Word,
             chat::HitKind::Link => web_proto::FilterKind::Link,
             chat::HitKind::Pattern => web_proto::FilterKind::Pattern,
+            chat::HitKind::Unreadable => web_proto::FilterKind::Unreadable,
         },
         what: hit.what.clone().into(),
         act: act(hit.act),

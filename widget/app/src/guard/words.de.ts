@@ -110,7 +110,7 @@ export const de = (): GuardWords => ({
     hold: 'Sie würde auf die Moderation warten.',
     reject: 'Sie würde abgelehnt.',
   },
-  hitKinds: { word: 'Wort', link: 'Link', pattern: 'Muster' },
+  hitKinds: { word: 'Wort', link: 'Link', pattern: 'Muster', unreadable: 'Filter nicht lesbar' },
   raidTitle: 'Überfallschutz',
   raidHint:
     'Neue Mitglieder können eine Zeit lang niemanden anschreiben und nicht in Räumen schreiben. Er endet von selbst.',

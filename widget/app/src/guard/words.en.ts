@@ -108,7 +108,7 @@ export const en = () => ({
     hold: 'The message would be held for a moderator.',
     reject: 'The message would be rejected.',
   },
-  hitKinds: { word: 'Word', link: 'Link', pattern: 'Pattern' },
+  hitKinds: { word: 'Word', link: 'Link', pattern: 'Pattern', unreadable: 'Filters cannot be read' },
   raidTitle: 'Raid mode',
   raidHint: 'New members cannot start chats or write in rooms. Ends automatically.',
   raidUntil: (time: string) => `Raid mode until ${time}`,

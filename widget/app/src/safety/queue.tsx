@@ -258,5 +258,7 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
 
 /** What the node has noted of a filter, as in `word: casino, link: spam.example`, in the moderator's language. */
 function whatFits(note: string, kinds: Record<string, string>): string {
-  return note.replace(/(^|, )(word|link|pattern): /g, (_, before, kind) => `${before}${kinds[kind]}: `);
+  return note
+    .replace(/^unreadable: $/, kinds.unreadable ?? '')
+    .replace(/(^|, )(word|link|pattern): /g, (_, before, kind) => `${before}${kinds[kind]}: `);
 }

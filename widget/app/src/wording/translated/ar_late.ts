@@ -988,7 +988,7 @@ export const late: LateTranslation = {
       hold: 'كانت ستنتظر أحد المشرفين.',
       reject: 'كانت ستُرفض.',
     },
-    hitKinds: { word: 'كلمة', link: 'رابط', pattern: 'نمط' },
+    hitKinds: { word: 'كلمة', link: 'رابط', pattern: 'نمط', unreadable: 'تعذّرت قراءة عوامل التصفية' },
     raidTitle: 'الحماية من الغارات',
     raidHint:
       'لا يمكن للأعضاء الجدد لبعض الوقت أن يبدؤوا مراسلة أحد أو يكتبوا في الغرف. تنتهي من تلقاء نفسها.',

@@ -847,7 +847,7 @@ export const late: LateTranslation = {
       hold: 'Čekala by na moderátora.',
       reject: 'Byla by odmítnuta.',
     },
-    hitKinds: { word: 'Slovo', link: 'Odkaz', pattern: 'Vzor' },
+    hitKinds: { word: 'Slovo', link: 'Odkaz', pattern: 'Vzor', unreadable: 'Filtry nelze načíst' },
     raidTitle: 'Ochrana před nájezdem',
     raidHint: 'Noví členové nějakou dobu nemohou nikomu psát první ani psát v místnostech. Skončí to samo.',
     raidUntil: time => `Ochrana před nájezdem do: ${time}`,

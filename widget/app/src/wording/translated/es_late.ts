@@ -835,7 +835,12 @@ export const late: LateTranslation = {
       hold: 'Esperaría a un moderador.',
       reject: 'Se rechazaría.',
     },
-    hitKinds: { word: 'Palabra', link: 'Enlace', pattern: 'Patrón' },
+    hitKinds: {
+      word: 'Palabra',
+      link: 'Enlace',
+      pattern: 'Patrón',
+      unreadable: 'No se pueden leer los filtros',
+    },
     raidTitle: 'Protección contra asaltos',
     raidHint:
       'Por un tiempo los miembros nuevos no pueden escribir primero a nadie ni en las salas. Termina sola.',

@@ -824,7 +824,7 @@ export const late: LateTranslation = {
       hold: 'منتظر ناظر می‌ماند.',
       reject: 'رد می‌شد.',
     },
-    hitKinds: { word: 'واژه', link: 'پیوند', pattern: 'الگو' },
+    hitKinds: { word: 'واژه', link: 'پیوند', pattern: 'الگو', unreadable: 'پالایه‌ها خوانده نمی‌شوند' },
     raidTitle: 'محافظت در برابر هجوم',
     raidHint: 'اعضای تازه مدتی نمی‌توانند آغازگر گفتگو باشند یا در اتاق‌ها بنویسند. خودبه‌خود پایان می‌یابد.',
     raidUntil: time => `محافظت در برابر هجوم تا ${time}`,

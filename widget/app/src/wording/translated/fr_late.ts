@@ -839,7 +839,7 @@ export const late: LateTranslation = {
       hold: 'Il attendrait la modération.',
       reject: 'Il serait refusé.',
     },
-    hitKinds: { word: 'Mot', link: 'Lien', pattern: 'Motif' },
+    hitKinds: { word: 'Mot', link: 'Lien', pattern: 'Motif', unreadable: 'Filtres illisibles' },
     raidTitle: 'Protection anti-raid',
     raidHint:
       'Pendant un moment, les nouveaux membres ne peuvent écrire en premier à personne, ni dans les salons. Elle s’arrête d’elle-même.',

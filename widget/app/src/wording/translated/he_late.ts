@@ -840,7 +840,7 @@ export const late: LateTranslation = {
       hold: 'היא הייתה ממתינה למפקח.',
       reject: 'היא הייתה נדחית.',
     },
-    hitKinds: { word: 'מילה', link: 'קישור', pattern: 'תבנית' },
+    hitKinds: { word: 'מילה', link: 'קישור', pattern: 'תבנית', unreadable: 'לא ניתן לקרוא את המסננים' },
     raidTitle: 'הגנה מפני פשיטה',
     raidHint: 'לזמן מה חברים חדשים לא יכולים לפתוח בשיחה או לכתוב בחדרים. ההגנה מסתיימת מעצמה.',
     raidUntil: time => `הגנה מפני פשיטה עד ${time}`,

@@ -825,7 +825,7 @@ export const late: LateTranslation = {
       hold: 'यह मॉडरेटर का इंतज़ार करता।',
       reject: 'यह अस्वीकार होता।',
     },
-    hitKinds: { word: 'शब्द', link: 'लिंक', pattern: 'पैटर्न' },
+    hitKinds: { word: 'शब्द', link: 'लिंक', pattern: 'पैटर्न', unreadable: 'फ़िल्टर पढ़े नहीं जा सकते' },
     raidTitle: 'हमले से बचाव',
     raidHint: 'नए सदस्य कुछ समय तक न किसी को पहले लिख सकते हैं, न कमरों में। यह अपने-आप ख़त्म होता है।',
     raidUntil: time => `${time} तक हमले से बचाव`,

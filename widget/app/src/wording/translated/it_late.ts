@@ -836,7 +836,7 @@ export const late: LateTranslation = {
       hold: 'Attenderebbe un moderatore.',
       reject: 'Verrebbe rifiutato.',
     },
-    hitKinds: { word: 'Parola', link: 'Link', pattern: 'Modello' },
+    hitKinds: { word: 'Parola', link: 'Link', pattern: 'Modello', unreadable: 'Filtri illeggibili' },
     raidTitle: 'Protezione anti-raid',
     raidHint:
       'Per un po’ i nuovi membri non possono scrivere per primi a nessuno, né nelle stanze. Finisce da sola.',

@@ -825,7 +825,7 @@ export const late: LateTranslation = {
       hold: '管理者の確認待ちになります。',
       reject: '拒否されます。',
     },
-    hitKinds: { word: '言葉', link: 'リンク', pattern: 'パターン' },
+    hitKinds: { word: '言葉', link: 'リンク', pattern: 'パターン', unreadable: 'フィルターを読み取れません' },
     raidTitle: '荒らし対策',
     raidHint:
       '新しいメンバーはしばらく、自分から話しかけることも、ルームに書くこともできません。自動で終わります。',

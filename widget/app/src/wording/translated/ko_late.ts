@@ -822,7 +822,7 @@ export const late: LateTranslation = {
       hold: '관리자를 기다릴 거예요.',
       reject: '거부될 거예요.',
     },
-    hitKinds: { word: '단어', link: '링크', pattern: '패턴' },
+    hitKinds: { word: '단어', link: '링크', pattern: '패턴', unreadable: '필터를 읽을 수 없음' },
     raidTitle: '습격 방지',
     raidHint: '한동안 새 회원은 먼저 말을 걸거나 방에 쓸 수 없어요. 저절로 끝나요.',
     raidUntil: time => `${time}까지 습격 방지`,

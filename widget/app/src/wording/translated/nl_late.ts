@@ -837,7 +837,7 @@ export const late: LateTranslation = {
       hold: 'Het zou op een moderator wachten.',
       reject: 'Het zou worden geweigerd.',
     },
-    hitKinds: { word: 'Woord', link: 'Link', pattern: 'Patroon' },
+    hitKinds: { word: 'Woord', link: 'Link', pattern: 'Patroon', unreadable: 'Filters onleesbaar' },
     raidTitle: 'Invasiebescherming',
     raidHint:
       'Nieuwe leden kunnen een tijdje niemand als eerste schrijven, en niet in ruimtes. Het stopt vanzelf.',

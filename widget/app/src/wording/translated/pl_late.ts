@@ -859,7 +859,7 @@ export const late: LateTranslation = {
       hold: 'Czekałaby na moderatora.',
       reject: 'Zostałaby odrzucona.',
     },
-    hitKinds: { word: 'Słowo', link: 'Adres', pattern: 'Wzorzec' },
+    hitKinds: { word: 'Słowo', link: 'Adres', pattern: 'Wzorzec', unreadable: 'Nie można odczytać filtrów' },
     raidTitle: 'Ochrona przed najazdem',
     raidHint:
       'Nowi członkowie przez pewien czas nie mogą pisać do nikogo pierwsi ani w pokojach. Kończy się sama.',

@@ -832,7 +832,7 @@ export const late: LateTranslation = {
       hold: 'Esperaria um moderador.',
       reject: 'Seria recusada.',
     },
-    hitKinds: { word: 'Palavra', link: 'Link', pattern: 'Padrão' },
+    hitKinds: { word: 'Palavra', link: 'Link', pattern: 'Padrão', unreadable: 'Filtros ilegíveis' },
     raidTitle: 'Proteção contra invasões',
     raidHint:
       'Por um tempo, novos membros não podem escrever primeiro a ninguém nem nas salas. Ela termina sozinha.',

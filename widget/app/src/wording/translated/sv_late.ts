@@ -838,7 +838,7 @@ export const late: LateTranslation = {
       hold: 'Det skulle vänta på en moderator.',
       reject: 'Det skulle nekas.',
     },
-    hitKinds: { word: 'Ord', link: 'Länk', pattern: 'Mönster' },
+    hitKinds: { word: 'Ord', link: 'Länk', pattern: 'Mönster', unreadable: 'Filtren kan inte läsas' },
     raidTitle: 'Raidskydd',
     raidHint:
       'Nya medlemmar kan inte skriva till någon först, eller i rum, på ett tag. Det tar slut av sig självt.',

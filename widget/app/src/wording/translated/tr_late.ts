@@ -827,7 +827,7 @@ export const late: LateTranslation = {
       hold: 'Moderatörü beklerdi.',
       reject: 'Reddedilirdi.',
     },
-    hitKinds: { word: 'Kelime', link: 'Bağlantı', pattern: 'Kalıp' },
+    hitKinds: { word: 'Kelime', link: 'Bağlantı', pattern: 'Kalıp', unreadable: 'Filtreler okunamıyor' },
     raidTitle: 'Baskın koruması',
     raidHint: 'Yeni üyeler bir süre kimseye ilk yazan olamaz ve odalarda yazamaz. Kendiliğinden biter.',
     raidUntil: time => `${time} tarihine kadar baskın koruması`,

@@ -860,7 +860,7 @@ export const late: LateTranslation = {
       hold: 'Воно чекало б на модератора.',
       reject: 'Його було б відхилено.',
     },
-    hitKinds: { word: 'Слово', link: 'Посилання', pattern: 'Шаблон' },
+    hitKinds: { word: 'Слово', link: 'Посилання', pattern: 'Шаблон', unreadable: 'Фільтри не читаються' },
     raidTitle: 'Захист від нальоту',
     raidHint: 'Якийсь час нові учасники не можуть писати першими й писати в кімнатах. Захист вимкнеться сам.',
     raidUntil: time => `Захист від нальоту до: ${time}`,

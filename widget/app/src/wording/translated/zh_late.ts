@@ -819,7 +819,7 @@ export const late: LateTranslation = {
       hold: '它会等待管理员审核。',
       reject: '它会被拒绝。',
     },
-    hitKinds: { word: '词语', link: '链接', pattern: '模式' },
+    hitKinds: { word: '词语', link: '链接', pattern: '模式', unreadable: '无法读取过滤器' },
     raidTitle: '防突袭模式',
     raidHint: '新成员在一段时间内不能主动联系他人，也不能在房间里发言。它会自动结束。',
     raidUntil: time => `防突袭模式持续至 ${time}`,
