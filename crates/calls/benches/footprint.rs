@@ -29,6 +29,7 @@ fn main() {
         ports: 1_024..=65_535,
         credentials: Credentials::new(SECRET),
         may_relay: Arc::new(|_| true),
+        is_live: Arc::new(|_| true),
         quotas: Quotas { relays: 0, user_relays: 0, user_bytes_per_second: 0, ..Quotas::default() },
         excess_bytes_per_second: 65_536,
         max_connections: 0,

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use crate::credentials::For;
 use crate::machine::{Client, RelayId};
 use crate::meter::Share;
 use crate::refusal::Refusal;
@@ -31,6 +32,9 @@ pub(crate) struct Allocation {
     pub(crate) fingerprint: bool,
     pub(crate) lifetime: u32,
     pub(crate) expires: Instant,
+    pub(crate) what_for: For,
+    /// Of a check: no refresh is good for longer.
+    pub(crate) ends: Option<Instant>,
     pub(crate) address: RelayAddress,
     /// None until it has a socket.
     pub(crate) port: Option<u16>,
@@ -115,13 +119,15 @@ pub(crate) struct Wanted<'a> {
     pub(crate) fingerprint: bool,
     pub(crate) lifetime: u32,
     pub(crate) expires: Instant,
+    pub(crate) what_for: For,
+    pub(crate) ends: Option<Instant>,
     pub(crate) address: RelayAddress,
 }
 
 impl Allocation {
     pub(crate) fn new(wanted: Wanted<'_>) -> Allocation {
-        let Wanted { client, from, name, key, share, transaction, fingerprint, lifetime, expires, address } =
-            wanted;
+        let Wanted { client, from, name, key, share, transaction, fingerprint, lifetime, .. } = wanted;
+        let Wanted { expires, what_for, ends, address, .. } = wanted;
         Allocation {
             client,
             from,
@@ -132,6 +138,8 @@ impl Allocation {
             fingerprint,
             lifetime,
             expires,
+            what_for,
+            ends,
             address,
             port: None,
             other: Other::None,

@@ -9,6 +9,17 @@ use edge::Listener;
 
 use crate::Credentials;
 
+/// Whether a call that credentials were made for is still there, and its user in it. May lock, must not wait.
+pub type IsLive = Arc<dyn Fn(CallOf) -> bool + Send + Sync>;
+
+/// A user's part in a call, by the numbers in a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CallOf {
+    pub site: u32,
+    pub user: u32,
+    pub call: u64,
+}
+
 /// Whether data may be relayed to an address. There is no default: an answer that is always yes opens the network behind us.
 pub type MayRelay = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 
@@ -25,6 +36,7 @@ pub struct CallsConfig {
     pub ports: RangeInclusive<u16>,
     pub credentials: Credentials,
     pub may_relay: MayRelay,
+    pub is_live: IsLive,
     pub quotas: Quotas,
     /// Bytes per second and address by which answers to unproven sources may be longer than their questions. 0: no limit.
     pub excess_bytes_per_second: u64,
@@ -48,10 +60,12 @@ pub struct RelayAddress {
 pub struct Quotas {
     /// Relays of this node at one time.
     pub relays: u32,
-    /// Of a user, and of a site.
+    /// Of a user, of an address (an IPv6 /64 is one), and of a site.
     pub user_relays: u32,
+    pub address_relays: u32,
     pub site_relays: u32,
     pub user_bytes_per_second: u64,
+    pub address_bytes_per_second: u64,
     pub site_bytes_per_second: u64,
 }
 
@@ -60,8 +74,10 @@ impl Default for Quotas {
         Quotas {
             relays: 10_000,
             user_relays: 40,
+            address_relays: 0,
             site_relays: 0,
             user_bytes_per_second: 2_500_000,
+            address_bytes_per_second: 0,
             site_bytes_per_second: 0,
         }
     }

@@ -6,6 +6,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use md5::{Digest, Md5};
 use ring::hmac;
 
+use crate::CallOf;
+
 /// What clients make their keys with. Short, because it is in answers to those who have proven nothing yet.
 pub(crate) const REALM: &str = "kith";
 
@@ -27,10 +29,22 @@ pub struct Key([u8; 16]);
 pub(crate) struct Owner<'a> {
     /// Our number of the site; 0 where the name has none: another program that knows the secret has made it.
     pub(crate) site: u64,
-    /// All behind the time, the site included.
+    /// Whose quota it is: site and user, or all behind the time in names of other programs.
     pub(crate) user: &'a str,
+    pub(crate) what_for: For,
     /// In seconds since 1970.
     pub(crate) until: u64,
+}
+
+/// What a name may be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    /// Relays for as long as the call lasts.
+    Call(CallOf),
+    /// To look whether a relay can be had. It relays nothing, and ends soon.
+    Check,
+    /// Another program that knows the secret has made it, and answers for it.
+    Anything,
 }
 
 impl Credentials {
@@ -78,11 +92,28 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Reads a name: `SECONDS:SITE-USER`, numbers in hex, or `SECONDS:ANYTHING` of other programs.
+/// Reads a name: `SECONDS:SITE-USER-CALL`, numbers in hex, `SECONDS:SITE-USER-check`, or `SECONDS:ANYTHING` of other programs.
 pub(crate) fn owner(name: &str) -> Option<Owner<'_>> {
-    let (until, user) = name.split_once(':').filter(|_| name.len() <= NAME_BYTES)?;
-    let site = user.split_once('-').and_then(|(site, _)| u64::from_str_radix(site, 16).ok()).unwrap_or(0);
-    Some(Owner { site, user, until: until.parse().ok()? })
+    let (until, rest) = name.split_once(':').filter(|_| name.len() <= NAME_BYTES)?;
+    let until = until.parse().ok()?;
+    let site = rest.split_once('-').and_then(|(site, _)| u64::from_str_radix(site, 16).ok()).unwrap_or(0);
+    let (user, what_for) = match ours(rest) {
+        Some((user, what_for)) => (user, what_for),
+        None => (rest, For::Anything),
+    };
+    Some(Owner { site, user, what_for, until })
+}
+
+/// `SITE-USER`, and what is behind it.
+fn ours(rest: &str) -> Option<(&str, For)> {
+    let (user, what_for) = rest.rsplit_once('-')?;
+    let (site, number) = user.split_once('-')?;
+    let (site, number) = (u32::from_str_radix(site, 16).ok()?, u32::from_str_radix(number, 16).ok()?);
+    let what_for = match what_for {
+        "check" => For::Check,
+        call => For::Call(CallOf { site, user: number, call: u64::from_str_radix(call, 16).ok()? }),
+    };
+    Some((user, what_for))
 }
 
 #[cfg(test)]
@@ -92,7 +123,8 @@ mod tests {
     #[test]
     fn passwords_are_those_that_chat_hands_out() {
         // The same line as in `chat`'s test, made with openssl.
-        assert_eq!(Credentials::new(b"north").password("1800003600:7-1f"), "ymUenJAo/cJro4jJOvMDRWLlNJg=");
+        let password = Credentials::new(b"north").password("1800003600:7-1f-000000000000feed");
+        assert_eq!(password, "cqpW9Zzo/w4/t3uCv+fOTKLZja8=");
     }
 
     #[test]
@@ -109,10 +141,19 @@ mod tests {
 
     #[test]
     fn names_are_read_or_refused() {
-        let read = |name| owner(name).map(|owner| (owner.until, owner.site, owner.user));
-        assert_eq!(read("1800003600:7-1f"), Some((1_800_003_600, 7, "7-1f")));
-        assert_eq!(read("1800003600:anna"), Some((1_800_003_600, 0, "anna")));
-        assert_eq!(read("1800003600:xyz-1"), Some((1_800_003_600, 0, "xyz-1")));
+        let read = |name| owner(name).map(|owner| (owner.until, owner.site, owner.user, owner.what_for));
+        let call = For::Call(CallOf { site: 7, user: 0x1f, call: 0xfeed });
+        for (name, site, user, what_for) in [
+            ("7-1f-000000000000feed", 7, "7-1f", call),
+            ("7-1f-check", 7, "7-1f", For::Check),
+            ("7-1f", 7, "7-1f", For::Anything),
+            ("anna", 0, "anna", For::Anything),
+            ("xyz-1", 0, "xyz-1", For::Anything),
+            ("7-1f-elsewhere", 7, "7-1f-elsewhere", For::Anything),
+        ] {
+            let name = format!("1800003600:{name}");
+            assert_eq!(owner(&name), Some(Owner { site, user, what_for, until: 1_800_003_600 }));
+        }
         for wrong in ["", "1800003600", ":7-1", "x:7-1", "-1:7-1", "99999999999999999999999:7-1"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }

@@ -26,7 +26,7 @@ mod refusal;
 mod relays;
 pub mod stun;
 
-pub use config::{CallsConfig, MayRelay, Quotas, RelayAddress};
+pub use config::{CallOf, CallsConfig, IsLive, MayRelay, Quotas, RelayAddress};
 pub use counters::{Counters, Refused};
 pub use credentials::{Credentials, Key};
 pub use framing::{Framed, frame};

@@ -9,18 +9,22 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use edge::{Handle, Now, Slab};
 
 use crate::allocation::{Allocation, Family, Other};
 use crate::counters::Counters;
+use crate::credentials::For;
 use crate::excess::Excess;
 use crate::meter::{Share, Sites, Way};
 use crate::nonce::Nonces;
 use crate::refusal::Refusal;
 use crate::stun::{self, Message, attribute, method, padded};
 use crate::{CallsConfig, RelayAddress};
+
+/// So often a relay is asked whether its call is still there.
+const LOOKED_AT_EVERY: Duration = Duration::from_secs(5);
 
 /// Who speaks to us: the 5-tuple of RFC 8656 §3.2, of which our side is the listener or the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,7 +93,7 @@ pub struct Machine {
     allocations: Slab<Allocation>,
     /// Of two, the one that leads to the other.
     relays_by_client: HashMap<Client, RelayId>,
-    /// When to look at whom. One entry for each; one that was refreshed meanwhile is put back.
+    /// When to look at whom. One entry for each; one that goes on is put back.
     due: BinaryHeap<Reverse<(Instant, RelayId)>>,
     outputs: VecDeque<Output>,
     answer: Vec<u8>,
@@ -291,7 +295,7 @@ impl Machine {
         }
     }
 
-    /// Ends what has not been refreshed. To be called now and then: a relay that is over and not ended yet relays nothing.
+    /// Ends what has not been refreshed, and the relays of calls that are over. To be called now and then: a relay that is over and not ended yet relays nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(Reverse((at, relay))) = self.due.peek().copied() {
             if at > now {
@@ -299,8 +303,9 @@ impl Machine {
             }
             self.due.pop();
             match self.allocations.get_mut(relay.slot, relay.generation) {
-                Some(allocation) if allocation.expires > now => {
-                    self.due.push(Reverse((allocation.expires, relay)))
+                Some(allocation) if is_wanted(&self.shared, allocation, now) => {
+                    let at = allocation.expires.min(now + LOOKED_AT_EVERY);
+                    self.due.push(Reverse((at, relay)));
                 }
                 Some(_) => self.end(relay),
                 None => {}
@@ -423,6 +428,15 @@ impl Machine {
             (has_none, _) => has_none,
         }
     }
+}
+
+/// Its time is not over, nor the call that it is for.
+fn is_wanted(shared: &Shared, allocation: &Allocation, now: Instant) -> bool {
+    let is_live = match allocation.what_for {
+        For::Call(call) => (shared.config.is_live)(call),
+        For::Check | For::Anything => true,
+    };
+    is_live && allocation.expires > now && allocation.ends.is_none_or(|ends| ends > now)
 }
 
 /// The first of a client's relays that is alive and wanted.

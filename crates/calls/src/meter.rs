@@ -1,6 +1,7 @@
 //! Who uses how much: quotas of users and sites, and what each site has relayed.
 
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,6 +24,7 @@ pub struct Sites {
 struct Table {
     sites: HashMap<u64, Arc<Site>>,
     users: HashMap<Box<str>, Arc<User>>,
+    addresses: HashMap<IpAddr, Arc<User>>,
 }
 
 /// A site's meter.
@@ -37,6 +39,7 @@ pub struct Site {
     rate: Rate,
 }
 
+/// Or an address.
 #[derive(Debug, Default)]
 struct User {
     open: AtomicU64,
@@ -50,6 +53,8 @@ pub(crate) struct Share {
     site: Arc<Site>,
     user: Arc<User>,
     name: Box<str>,
+    address: Arc<User>,
+    from: IpAddr,
 }
 
 /// Which way data goes.
@@ -65,23 +70,30 @@ impl Sites {
     }
 
     /// None: a quota is reached.
-    pub(crate) fn open(self: &Arc<Sites>, owner: Owner<'_>) -> Option<Share> {
+    pub(crate) fn open(self: &Arc<Sites>, owner: Owner<'_>, from: IpAddr) -> Option<Share> {
+        let from = household(from);
         let mut table = self.lock();
         let number =
             if table.sites.len() < METERS || table.sites.contains_key(&owner.site) { owner.site } else { 0 };
         let new = || Arc::new(Site { number, ..Site::default() });
         let site = Arc::clone(table.sites.entry(number).or_insert_with(new));
         let of_user = table.users.get(owner.user).map_or(0, |user| user.open.load(Ordering::Relaxed));
+        let of_address = table.addresses.get(&from).map_or(0, |address| address.open.load(Ordering::Relaxed));
         let reached = |open: u64, most: u32| most > 0 && open >= u64::from(most);
-        if reached(site.open(), self.quotas.site_relays) || reached(of_user, self.quotas.user_relays) {
+        if reached(site.open(), self.quotas.site_relays)
+            || reached(of_user, self.quotas.user_relays)
+            || reached(of_address, self.quotas.address_relays)
+        {
             return None;
         }
+        let address = Arc::clone(table.addresses.entry(from).or_default());
+        address.open.fetch_add(1, Ordering::Relaxed);
         let name = Box::from(owner.user);
         let user = Arc::clone(table.users.entry(Box::clone(&name)).or_default());
         site.open.fetch_add(1, Ordering::Relaxed);
         user.open.fetch_add(1, Ordering::Relaxed);
         drop(table);
-        Some(Share { sites: Arc::clone(self), site, user, name })
+        Some(Share { sites: Arc::clone(self), site, user, name, address, from })
     }
 
     /// All meters there are.
@@ -109,6 +121,7 @@ impl Share {
     pub(crate) fn take(&self, bytes: usize, way: Way, now: u64) -> bool {
         let quotas = &self.sites.quotas;
         let may = self.user.rate.take(bytes, quotas.user_bytes_per_second, now)
+            && self.address.rate.take(bytes, quotas.address_bytes_per_second, now)
             && self.site.rate.take(bytes, quotas.site_bytes_per_second, now);
         if may {
             match way {
@@ -128,31 +141,58 @@ impl Drop for Share {
         if self.user.open.fetch_sub(1, Ordering::Relaxed) == 1 {
             table.users.remove(&self.name);
         }
+        if self.address.open.fetch_sub(1, Ordering::Relaxed) == 1 {
+            table.addresses.remove(&self.from);
+        }
+    }
+}
+
+/// An IPv6 address stands for the 2^64 of its network, which are one customer's (RFC 4291 §2.5.4).
+fn household(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.into(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::credentials::For;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    #[test]
+    fn an_address_has_so_many_relays_whoever_asks() {
+        let sites = sites(Quotas { user_relays: 0, address_relays: 2, ..Quotas::default() });
+        let open = |user, from: &str| sites.open(owner(1, user), from.parse().unwrap());
+        let kept = [open("1-a", "2001:db8::1").unwrap(), open("1-b", "2001:db8::2").unwrap()];
+        assert!(open("1-c", "2001:db8::3").is_none());
+        assert!(open("1-c", "2001:db8:0:1::3").is_some());
+        drop(kept);
+        assert!(open("1-c", "2001:db8::3").is_some());
+        assert!(sites.lock().addresses.is_empty());
+    }
 
     fn sites(quotas: Quotas) -> Arc<Sites> {
         Arc::new(Sites::new(quotas))
     }
 
     fn owner(site: u64, user: &str) -> Owner<'_> {
-        Owner { site, user, until: 0 }
+        Owner { site, user, what_for: For::Anything, until: 0 }
     }
 
     #[test]
     fn a_user_and_a_site_have_so_many_relays_and_get_them_back() {
         let sites = sites(Quotas { user_relays: 2, site_relays: 3, ..Quotas::default() });
-        let mut kept = vec![sites.open(owner(1, "1-a")).unwrap(), sites.open(owner(1, "1-a")).unwrap()];
-        assert!(sites.open(owner(1, "1-a")).is_none(), "the user has two");
-        kept.push(sites.open(owner(1, "1-b")).unwrap());
-        assert!(sites.open(owner(1, "1-c")).is_none(), "the site has three");
-        assert!(sites.open(owner(2, "2-a")).is_some(), "another site");
+        let mut kept =
+            vec![sites.open(owner(1, "1-a"), HERE).unwrap(), sites.open(owner(1, "1-a"), HERE).unwrap()];
+        assert!(sites.open(owner(1, "1-a"), HERE).is_none(), "the user has two");
+        kept.push(sites.open(owner(1, "1-b"), HERE).unwrap());
+        assert!(sites.open(owner(1, "1-c"), HERE).is_none(), "the site has three");
+        assert!(sites.open(owner(2, "2-a"), HERE).is_some(), "another site");
         kept.remove(0);
-        assert!(sites.open(owner(1, "1-a")).is_some());
+        assert!(sites.open(owner(1, "1-a"), HERE).is_some());
         kept.clear();
         assert!(sites.lock().users.is_empty(), "who has none is forgotten");
         assert_eq!(
@@ -165,7 +205,7 @@ mod tests {
     fn bytes_are_metered_by_site_and_way_and_end_at_the_quota() {
         let sites =
             sites(Quotas { user_bytes_per_second: 1_000, site_bytes_per_second: 1_500, ..Quotas::default() });
-        let (a, b) = (sites.open(owner(1, "1-a")).unwrap(), sites.open(owner(1, "1-b")).unwrap());
+        let (a, b) = (sites.open(owner(1, "1-a"), HERE).unwrap(), sites.open(owner(1, "1-b"), HERE).unwrap());
         assert!(a.take(900, Way::ToPeer, 0));
         assert!(!a.take(200, Way::ToPeer, 0), "the user's");
         assert!(b.take(500, Way::ToClient, 0));
@@ -178,9 +218,9 @@ mod tests {
     fn sites_beyond_the_table_share_a_meter() {
         let sites = sites(Quotas { user_relays: 0, site_relays: 0, ..Quotas::default() });
         for number in 0..METERS as u64 + 10 {
-            drop(sites.open(owner(number, "x")));
+            drop(sites.open(owner(number, "x"), HERE));
         }
         assert_eq!(sites.each().len(), METERS);
-        assert_eq!(sites.open(owner(99_999_999, "x")).unwrap().site.number, 0);
+        assert_eq!(sites.open(owner(99_999_999, "x"), HERE).unwrap().site.number, 0);
     }
 }

@@ -19,6 +19,7 @@ pub use group::{
     GroupAction, GroupEvent, GroupNews, GroupSignal, GroupStanding, GroupUnderWay, MOST_IN_GROUP,
     MOST_MEMBERS_CALLED, Participant, Place,
 };
+pub(crate) use relay::CredentialFor;
 pub use relay::{CallConfig, CallsFrom, Ice, IceTurn, Turn};
 pub(crate) use signal::Invite;
 pub(crate) use table::Calls;

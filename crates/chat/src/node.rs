@@ -57,8 +57,8 @@ use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
-    CallConfig, Command, Event, Hello, Ice, Level, Mailer, Notifier, Refusal, RequestRates, RoomLimits,
-    SessionHandle, SessionId, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
+    CallConfig, CallId, Command, Event, Hello, Ice, Level, Mailer, Notifier, Refusal, RequestRates,
+    RoomLimits, SessionHandle, SessionId, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -390,6 +390,11 @@ impl Node {
         then: impl FnOnce(Result<Ice, Refusal>) + Send + 'static,
     ) {
         self.inner.ice(site_key, token, now, then);
+    }
+
+    /// Is the user in this call? Asked by a TURN server, for each relay every few seconds.
+    pub fn is_in_call(&self, user: UserId, call: CallId) -> bool {
+        self.inner.calls.lock(user.site).by_user.get(&user) == Some(&call)
     }
 
     /// The session's connection is gone. `on_purpose`: the client said `bye`, presence ends at once.

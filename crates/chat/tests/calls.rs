@@ -303,8 +303,24 @@ fn the_servers_of_a_token() {
     assert_eq!(ask(SITE, &token).err(), Some(Refusal::NoSuchUser), "she has never been here");
     let ann = scene.sign_in("ann", "a");
     let turn = ask(SITE, &token).ok().and_then(|ice| ice.turn).expect("there is one");
-    assert_eq!(turn.expires.0, scene.now + 60_000);
-    assert_eq!(*turn.username, *format!("{}:1-{:x}", turn.expires.0 / 1000, ann.session.user.num));
+    let name = |turn: &IceTurn, what_for: &str| {
+        format!("{}:1-{:x}-{what_for}", turn.expires.0 / 1000, ann.session.user.num)
+    };
+    assert_eq!(turn.expires.0, scene.now + 20_000, "outside of a call only for a check");
+    assert_eq!(*turn.username, *name(&turn, "check"));
+    // In a call, for that call, and no longer.
+    let bob = scene.sign_in("bob", "b");
+    scene.befriend(&ann, &bob);
+    let (call, _) = call(&scene, &ann, "bob");
+    let turn = ask(SITE, &token).ok().and_then(|ice| ice.turn).expect("there is one");
+    assert_eq!((turn.expires.0, &*turn.username), (scene.now + 60_000, &*name(&turn, &call.to_string())));
+    let are_in = |scene: &Scene| [&ann, &bob].map(|who| scene.node.is_in_call(who.session.user, call));
+    assert_eq!(are_in(&scene), [true, true]);
+    assert!(!scene.node.is_in_call(ann.session.user, CallId(call.0 ^ 1)));
+    scene.ask(&ann, Command::Call { re: Some(9), action: CallAction::Of(call, CallStep::HangUp) });
+    assert_eq!(are_in(&scene), [false, false]);
+    let turn = ask(SITE, &token).ok().and_then(|ice| ice.turn).expect("there is one");
+    assert_eq!(*turn.username, *name(&turn, "check"));
     assert_eq!(ask("elsewhere", &token).err(), Some(Refusal::NoSuchSite));
     assert_eq!(ask(SITE, "a.b.c").err(), Some(Refusal::BadToken));
     scene.store.set_banned(ann.session.user, true, Box::new(|_| {}));

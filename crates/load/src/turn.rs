@@ -19,6 +19,8 @@ pub struct TurnPlan {
     pub aim: Aim,
     /// None: that of the node, which is asked for it.
     pub server: Option<Server>,
+    /// Of the node's own server.
+    pub secret: Option<Vec<u8>>,
     /// Clients at a time that ask, or allocate.
     pub window: u32,
     pub relays: u32,

@@ -204,12 +204,14 @@ pub(crate) struct Calls {
     pub ports: Ports,
     /// Networks that may be relayed to although they are not public.
     pub peers: Networks,
-    /// Relays of this node, of a user and of a site at one time; 0: no limit.
+    /// Relays of this node, of a user, of an address and of a site at one time; 0: no limit.
     pub relays: u32,
     pub relays_per_user: u32,
+    pub relays_per_address: u32,
     pub relays_per_site: u32,
     /// Bandwidth of all their relays together, both ways; 0: no limit.
     pub kbit_per_user: u32,
+    pub kbit_per_address: u32,
     pub kbit_per_site: u32,
     /// Bytes per second and address by which answers may be longer than the questions of who has proven nothing; 0: no limit.
     pub unproven_bytes: u32,
@@ -424,9 +426,11 @@ impl Default for Calls {
             peers: Networks::default(),
             relays: 10_000,
             relays_per_user: 40,
-            relays_per_site: 0,
+            relays_per_address: 160,
+            relays_per_site: 2_500,
             kbit_per_user: 20_000,
-            kbit_per_site: 0,
+            kbit_per_address: 80_000,
+            kbit_per_site: 250_000,
             unproven_bytes: 65_536,
         }
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -126,11 +126,11 @@ impl Running {
         // In this order: who is refused has changed nothing on disk.
         let lock = DataLock::acquire(&config.data, crate::now())?;
         let listeners = listeners(config)?;
-        let role = calls::Role::begin(config, workers, for_calls)?;
+        let known = Arc::<OnceLock<Weak<Node>>>::default();
+        let role = calls::Role::begin(config, workers, for_calls, Arc::clone(&known))?;
         let sqlite = data_dir::open(loaded, &lock)?;
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
         let status = Status::new(config.metrics_public);
-        let known = Arc::default();
         let mut router = status::routes(status.clone());
         if !config.mail.relay.is_empty() {
             router = router.merge(mail::routes(Arc::clone(&known), Arc::clone(&store)));

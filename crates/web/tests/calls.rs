@@ -46,7 +46,8 @@ fn a_call_over_any_pair_of_transports() {
             );
             assert_eq!(calling["ice"][0], json!({"urls": ["stun:im.example:3478"]}));
             assert_eq!(calling["ice"][1]["urls"], json!(["turn:im.example:3478"]));
-            assert!(calling["ice"][1]["username"].as_str().unwrap().contains(':'));
+            let username = calling["ice"][1]["username"].as_str().unwrap();
+            assert!(username.ends_with(calling["call"].as_str().unwrap()), "{username}");
             let id = &calling["call"];
             let ring = hear(&mut scene, &mut ben).remove(0);
             assert_eq!((&ring["news"], &ring["call"], &ring["sdp"]), (&json!("ring"), id, &json!(offer)));
@@ -144,6 +145,7 @@ fn servers_by_rest() {
     assert_eq!(answer["ice"][0]["urls"][0], "stun:im.example:3478");
     let username = answer["ice"][1]["username"].as_str().unwrap();
     assert!(username.starts_with(&format!("{}:", answer["expires"].as_u64().unwrap() / 1000)), "{answer}");
+    assert!(username.ends_with("-check"), "outside of a call: {username}");
     for (origin, may) in [(PAGE, true), ("https://evil.example", false)] {
         let fields = format!("Authorization: Bearer {token}\r\nOrigin: {origin}\r\n");
         let answer = scene.ask(&post("/v1/ice", &fields, &question));

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use edge::{Now, Slab};
 
 use super::wants::{Port, Wants, wants};
-use super::{Client, Machine, Output, RelayId, of_client};
+use super::{Client, LOOKED_AT_EVERY, Machine, Output, RelayId, of_client};
 use crate::allocation::{Allocation, Family, NotBound, Other, Wanted};
-use crate::credentials::{self, Key, REALM};
+use crate::credentials::{self, For, Key, REALM};
 use crate::nonce::Found;
 use crate::refusal::Refusal;
 use crate::stun::{Class, Message, Transaction, Writer, attribute, method};
@@ -18,6 +18,9 @@ use crate::stun::{Class, Message, Transaction, Writer, attribute, method};
 /// RFC 8656 §3.2: what a client gets that asks for nothing, and the most.
 const LIFETIME: u32 = 600;
 const MOST_LIFETIME: u32 = 3_600;
+
+/// A client that checks its network needs the answer, and no relay.
+const CHECK_LIFE: Duration = Duration::from_secs(15);
 
 /// COMPAT(RFC 5766 §11, 2026): RFC 8656 §12 ends them at 0x4fff, to leave room for other protocols on the client's side. Older
 /// clients, turnutils_uclient among them, choose from all that their RFC had.
@@ -47,6 +50,7 @@ const SPARE_ENTRIES: usize = 1_024;
 struct Signed<'a> {
     name: &'a str,
     key: Key,
+    what_for: For,
 }
 
 /// A request with its surroundings.
@@ -143,14 +147,25 @@ impl Machine {
         if !is_owners {
             return Err(Refusal::WrongCredentials);
         }
-        Ok(Signed { name, key })
+        Ok(Signed { name, key, what_for: owner.what_for })
     }
 
     fn signed_request(&mut self, asked: Asked<'_, '_>, signed: &Signed<'_>) -> Result<(), Refusal> {
         if asked.message.unknown(&KNOWN).next().is_some() {
             return Err(Refusal::UnknownAttribute);
         }
-        match asked.message.method() {
+        let method = asked.message.method();
+        let gives_up = method == method::REFRESH && asked.message.u32(attribute::LIFETIME) == Some(0);
+        match signed.what_for {
+            For::Call(call) if !gives_up && !(self.shared.config.is_live)(call) => {
+                return Err(Refusal::Forbidden);
+            }
+            For::Check if method != method::ALLOCATE && method != method::REFRESH => {
+                return Err(Refusal::Forbidden);
+            }
+            For::Call(_) | For::Check | For::Anything => {}
+        }
+        match method {
             method::ALLOCATE => return self.allocate(asked, signed),
             method::REFRESH => self.refresh(asked)?,
             method::CREATE_PERMISSION => {
@@ -218,7 +233,7 @@ impl Machine {
             return Err(Refusal::Capacity);
         }
         let owner = credentials::owner(signed.name).ok_or(Refusal::Unauthorized)?;
-        let share = self.shared.sites.open(owner).ok_or(Refusal::Quota)?;
+        let share = self.shared.sites.open(owner, from.ip()).ok_or(Refusal::Quota)?;
         let lifetime = message.u32(attribute::LIFETIME).unwrap_or(LIFETIME).clamp(LIFETIME, MOST_LIFETIME);
         let expires = now.instant + Duration::from_secs(lifetime.into());
         let (slot, generation) = self.allocations.insert(Allocation::new(Wanted {
@@ -231,11 +246,13 @@ impl Machine {
             fingerprint: message.has_fingerprint(),
             lifetime,
             expires,
+            what_for: signed.what_for,
+            ends: (signed.what_for == For::Check).then(|| now.instant + CHECK_LIFE),
             address,
         }));
         let relay = RelayId { slot, generation };
         self.relays_by_client.entry(client).or_insert(relay);
-        self.due.push(Reverse((expires, relay)));
+        self.due.push(Reverse((now.instant + LOOKED_AT_EVERY, relay)));
         // Who takes and gives back without end leaves an entry each time.
         if self.due.len() > 2 * self.allocations.len() + SPARE_ENTRIES {
             let allocations = &mut self.allocations;

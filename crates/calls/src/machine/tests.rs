@@ -2,6 +2,8 @@ mod dual;
 mod hostile;
 mod scene;
 
+use std::sync::Mutex;
+
 use scene::*;
 
 use super::*;
@@ -37,6 +39,54 @@ fn a_relay_takes_credentials_and_is_told_with_its_address() {
     assert_eq!(scene.say(&anna, &second), Got::Answer(answer), "repeated: its answer was lost");
     let third = anna.caller.allocate(false);
     assert_eq!(refused(scene.ask(&mut anna, &third)), 437);
+}
+
+#[test]
+fn a_relay_ends_with_the_call_that_it_is_for() {
+    let over = Arc::new(Mutex::new(Vec::new()));
+    let asked = Arc::clone(&over);
+    let is_live: crate::IsLive = Arc::new(move |call| !asked.lock().unwrap().contains(&call));
+    let mut scene = Scene::new(CallsConfig { is_live, ..config() });
+    let peer = addr(PEER);
+    let [mut anna, mut ben] = [("1f", 4_000), ("2a", 4_001)]
+        .map(|(user, port)| named(&format!("1800003600:7-{user}-000000000000feed"), port));
+    for at in [&mut anna, &mut ben] {
+        assert!(matches!(scene.allocate(at), Heard::Success { .. }));
+        let permit = at.caller.permit(&[peer]);
+        assert!(matches!(scene.ask(at, &permit), Heard::Success { .. }));
+    }
+    let [of_anna, of_ben] = [0x1f, 0x2a].map(|user| crate::CallOf { site: 7, user, call: 0xfeed });
+    over.lock().unwrap().push(of_anna);
+    let refresh = anna.caller.refresh(600);
+    assert_eq!(refused(scene.ask(&mut anna, &refresh)), 403, "nothing is prolonged");
+    scene.pass(5);
+    assert_eq!(scene.open.len(), 1, "the relay of anna is closed");
+    let send = anna.caller.send(peer, b"hello");
+    assert_eq!(scene.say(&anna, &send), Got::Nothing);
+    let again = anna.caller.allocate(false);
+    assert_eq!(refused(scene.ask(&mut anna, &again)), 403);
+    let send = ben.caller.send(peer, b"hello");
+    assert_eq!(scene.say(&ben, &send), Got::ToPeer(peer, b"hello".to_vec()), "ben is in the call");
+    over.lock().unwrap().push(of_ben);
+    scene.pass(5);
+    assert!(scene.open.is_empty());
+}
+
+#[test]
+fn a_check_gets_a_relay_that_relays_nothing_and_ends_soon() {
+    let mut scene = Scene::new(config());
+    let mut anna = named("1800000020:7-1f-check", 4_000);
+    assert!(matches!(scene.allocate(&mut anna), Heard::Success { relayed: Some(_), .. }));
+    let permit = anna.caller.permit(&[addr(PEER)]);
+    assert_eq!(refused(scene.ask(&mut anna, &permit)), 403);
+    let bind = anna.caller.bind(0x4001, addr(PEER));
+    assert_eq!(refused(scene.ask(&mut anna, &bind)), 403);
+    let refresh = anna.caller.refresh(600);
+    assert!(matches!(scene.ask(&mut anna, &refresh), Heard::Success { .. }));
+    scene.pass(10);
+    assert_eq!(scene.open.len(), 1);
+    scene.pass(5);
+    assert!(scene.open.is_empty(), "a refresh makes it no longer");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
 
-use crate::{Timestamp, UserId};
+use crate::{CallId, Timestamp, UserId};
 
 /// Settings of calls.
 #[derive(Debug, Clone)]
@@ -58,6 +58,18 @@ pub struct Turn {
     pub life_ms: u64,
 }
 
+/// How long the credentials of a check are good for.
+const CHECK_MS: u64 = 20_000;
+
+/// What credentials are for. Our own TURN server asks whether the call is still there; a check relays nothing, see
+/// `calls::credentials`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CredentialFor {
+    Call(CallId),
+    /// A client looks whether it can reach a relay, before it calls anybody.
+    Check,
+}
+
 impl fmt::Debug for Turn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Turn")
@@ -90,8 +102,9 @@ impl fmt::Debug for Ice {
 }
 
 impl CallConfig {
-    pub(crate) fn ice(&self, user: UserId, now: Timestamp) -> Ice {
-        Ice { stun: self.stun.clone(), turn: self.turn.as_ref().map(|turn| turn.credentials(user, now)) }
+    pub(crate) fn ice(&self, user: UserId, what_for: CredentialFor, now: Timestamp) -> Ice {
+        let turn = self.turn.as_ref().map(|turn| turn.credentials(user, what_for, now));
+        Ice { stun: self.stun.clone(), turn }
     }
 }
 
@@ -99,10 +112,14 @@ impl Turn {
     /// As draft-uberti-behave-turn-rest-00 §2.2 has it, which coturn and others read: the name is the second at which it
     /// ends and whose it is, the password its HMAC-SHA1 in base64. On the wire they are RFC 8489 §9.2's long-term
     /// credentials, and SHA-1 is what that draft says. The name goes over the network in the clear, so it has our numbers
-    /// of site and user and not the site's id of them.
-    fn credentials(&self, user: UserId, now: Timestamp) -> IceTurn {
-        let expires = Timestamp((now.0 + self.life_ms) / 1000 * 1000);
-        let username = format!("{}:{:x}-{:x}", expires.0 / 1000, user.site.0, user.num);
+    /// of site and user and not the site's id of them. Behind them is the call.
+    fn credentials(&self, user: UserId, what_for: CredentialFor, now: Timestamp) -> IceTurn {
+        let (life_ms, what_for) = match what_for {
+            CredentialFor::Call(call) => (self.life_ms, call.to_string()),
+            CredentialFor::Check => (self.life_ms.min(CHECK_MS), "check".to_owned()),
+        };
+        let expires = Timestamp((now.0 + life_ms) / 1000 * 1000);
+        let username = format!("{}:{:x}-{:x}-{what_for}", expires.0 / 1000, user.site.0, user.num);
         let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &self.secret);
         let credential = STANDARD.encode(hmac::sign(&key, username.as_bytes()));
         IceTurn { urls: self.urls.clone(), username: username.into(), credential: credential.into(), expires }
@@ -122,11 +139,14 @@ mod tests {
             life_ms: 3_600_000,
         };
         let user = UserId { site: SiteId(7), num: 0x1f };
-        let made = turn.credentials(user, Timestamp(1_800_000_000_999));
-        assert_eq!(&*made.username, "1800003600:7-1f");
-        // printf %s 1800003600:7-1f | openssl dgst -sha1 -hmac north -binary | base64
-        assert_eq!(&*made.credential, "ymUenJAo/cJro4jJOvMDRWLlNJg=");
+        let call = CredentialFor::Call(CallId(0xfeed));
+        let made = turn.credentials(user, call, Timestamp(1_800_000_000_999));
+        assert_eq!(&*made.username, "1800003600:7-1f-000000000000feed");
+        // printf %s 1800003600:7-1f-000000000000feed | openssl dgst -sha1 -hmac north -binary | base64
+        assert_eq!(&*made.credential, "cqpW9Zzo/w4/t3uCv+fOTKLZja8=");
         assert_eq!(made.expires, Timestamp(1_800_003_600_000));
+        let check = turn.credentials(user, CredentialFor::Check, Timestamp(1_800_000_000_999));
+        assert_eq!(&*check.username, "1800000020:7-1f-check");
         assert!(!format!("{turn:?}").contains("110"), "the secret is in no log");
     }
 }

@@ -6,7 +6,10 @@ use rand::Rng;
 
 use super::machine::{Hearer, check_description};
 use super::table::{Invitation, Invited, Moved, Shard};
-use super::{CallAction, CallEntry, CallEvent, CallId, CallNews, CallTicket, CallsFrom, Ice, Media, Outcome};
+use super::{
+    CallAction, CallEntry, CallEvent, CallId, CallNews, CallTicket, CallsFrom, CredentialFor, Ice, Media,
+    Outcome,
+};
 use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
@@ -195,7 +198,8 @@ impl Inner {
     }
 
     fn tell_of_call(&self, to: SessionId, re: Option<u64>, call: CallId, news: CallNews, now: Timestamp) {
-        let ice = news.needs_servers().then(|| self.config.calls.ice(to.user, now));
+        let what_for = CredentialFor::Call(call);
+        let ice = news.needs_servers().then(|| self.config.calls.ice(to.user, what_for, now));
         self.outbox.deliver(to.handle, Event::Call(Arc::new(CallEvent { re, call, news, ice })));
     }
 
@@ -207,7 +211,8 @@ impl Inner {
         news: CallNews,
         now: Timestamp,
     ) {
-        let ice = news.needs_servers().then(|| self.config.calls.ice(user, now));
+        let what_for = CredentialFor::Call(call);
+        let ice = news.needs_servers().then(|| self.config.calls.ice(user, what_for, now));
         let event = CallEvent { re: None, call, news, ice };
         self.tell_in_passing(user, except, Event::Call(Arc::new(event)));
     }
@@ -240,7 +245,7 @@ impl Inner {
         self.store.append(append, Box::new(done));
     }
 
-    /// Servers for the user of a token. `then` may be called on a thread of the store.
+    /// Servers for the user of a token: for the call that the user is in, and else for a check. `then` may be called on a thread of the store.
     pub(crate) fn ice(
         self: &Arc<Self>,
         site_key: &str,
@@ -258,9 +263,13 @@ impl Inner {
         let done = move |row: Result<Option<UserRow>, StoreError>| {
             then(match row {
                 Ok(Some(row)) if row.banned => Err(Refusal::Banned),
-                Ok(Some(row)) => node
-                    .count_request(RequestKind::Ice, row.id, ticket.profile.guest, now)
-                    .map(|()| node.config.calls.ice(row.id, now)),
+                Ok(Some(row)) => {
+                    node.count_request(RequestKind::Ice, row.id, ticket.profile.guest, now).map(|()| {
+                        let call = node.calls.lock(row.id.site).by_user.get(&row.id).copied();
+                        let what_for = call.map_or(CredentialFor::Check, CredentialFor::Call);
+                        node.config.calls.ice(row.id, what_for, now)
+                    })
+                }
                 Ok(None) => Err(Refusal::NoSuchUser),
                 Err(error) => Err(unavailable(error)),
             });

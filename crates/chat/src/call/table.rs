@@ -51,7 +51,7 @@ impl Totals {
 pub(crate) struct Shard {
     calls: ByNumber<CallId, Call>,
     /// In a call of two, or of a room.
-    pub(super) by_user: ByNumber<UserId, CallId>,
+    pub(crate) by_user: ByNumber<UserId, CallId>,
     pub(super) groups: Groups,
     /// Calls that began to ring, and calls of which a party went away, each with the time: ascending. Most are over, or up,
     /// when their time comes.

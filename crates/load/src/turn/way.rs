@@ -20,11 +20,10 @@ pub(super) struct Way {
     names: Names,
 }
 
-enum Names {
-    /// We make them.
-    Ours { secret: Credentials, until: u64 },
-    /// The node has made one.
-    Given { name: String, password: String },
+/// What names and passwords are made of.
+struct Names {
+    secret: Credentials,
+    until: u64,
 }
 
 /// What `POST /v1/ice` answers.
@@ -36,36 +35,35 @@ struct Ice {
 #[derive(Debug, Deserialize)]
 struct IceServer {
     urls: Vec<String>,
-    username: Option<String>,
-    credential: Option<String>,
 }
 
 impl Way {
     pub(super) fn find(plan: &TurnPlan) -> Result<Way, LoadError> {
         if let Some(Server { addr, secret }) = &plan.server {
-            let names = Names::Ours { secret: Credentials::new(secret), until: now_unix().as_secs() + 7_200 };
+            let names = Names { secret: Credentials::new(secret), until: now_unix().as_secs() + 7_200 };
             return Ok(Way { addr: *addr, names });
         }
         let ice =
             ask(plan).ok_or(LoadError::Plan("the node does not say which TURN server it has: name one"))?;
+        // What the node hands out is for calls: relays of a load come of its secret.
+        let secret = Credentials::new(plan.secret.as_deref().ok_or(LoadError::Plan(
+            "the secret of the node's TURN server is needed: name calls.turn_secret_file as turn-secret-file",
+        ))?);
+        let until = now_unix().as_secs() + 7_200;
         let usable = |server: IceServer| {
             let addr = server.urls.iter().find_map(|url| address(url))?;
-            Some(Way { addr, names: Names::Given { name: server.username?, password: server.credential? } })
+            Some(Way { addr, names: Names { secret: secret.clone(), until } })
         };
         let none = LoadError::Plan("the node has no TURN server over UDP: set calls.listen, or name another");
         ice.ice.into_iter().find_map(usable).ok_or(none)
     }
 
-    /// A client of its own, or one more of the user's whom the node has named.
+    /// A client of its own.
     pub(super) fn caller(&self, number: u32) -> Caller {
         let first = u64::from(number) << 32;
-        match &self.names {
-            Names::Given { name, password } => Caller::new(name, password, first),
-            Names::Ours { secret, until } => {
-                let name = format!("{until}:1-{number:x}");
-                Caller::new(&name, &secret.password(&name), first)
-            }
-        }
+        let Names { secret, until } = &self.names;
+        let name = format!("{until}:1-{number:x}");
+        Caller::new(&name, &secret.password(&name), first)
     }
 }
 

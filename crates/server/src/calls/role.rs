@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use ::calls::{CallsConfig, Credentials, Quotas, RelayAddress};
+use chat::{CallId, Node, SiteId, UserId};
 use edge::{Listener, tls};
 
 use super::{secret, servers};
@@ -39,7 +40,13 @@ struct Places {
 
 impl Role {
     /// None where there is none to be. `descriptors`: what it may use of them, for relays and connections together.
-    pub(crate) fn begin(config: &Config, workers: usize, descriptors: u64) -> Outcome<Option<Role>> {
+    /// `node`: is asked which calls there are, once it is there.
+    pub(crate) fn begin(
+        config: &Config,
+        workers: usize,
+        descriptors: u64,
+        node: Arc<OnceLock<Weak<Node>>>,
+    ) -> Outcome<Option<Role>> {
         let places = places(config)?;
         if places == Places::default() {
             return Ok(None);
@@ -58,6 +65,11 @@ impl Role {
             relays: relays.clone(),
             ports: config.calls.ports.0.clone(),
             credentials: Credentials::new(&secret),
+            is_live: Arc::new(move |call| {
+                let user = UserId { site: SiteId(call.site), num: call.user };
+                let node = node.get().and_then(Weak::upgrade);
+                node.is_some_and(|node| node.is_in_call(user, CallId(call.call)))
+            }),
             may_relay: Arc::new(move |ip| reach::is_public(ip) || opened.contain(ip)),
             quotas,
             excess_bytes_per_second: config.calls.unproven_bytes.into(),
@@ -244,8 +256,10 @@ fn quotas(calls: &Calls, room: u32) -> Quotas {
     Quotas {
         relays: if calls.relays == 0 { room } else { calls.relays.min(room) },
         user_relays: calls.relays_per_user,
+        address_relays: calls.relays_per_address,
         site_relays: calls.relays_per_site,
         user_bytes_per_second: bytes(calls.kbit_per_user),
+        address_bytes_per_second: bytes(calls.kbit_per_address),
         site_bytes_per_second: bytes(calls.kbit_per_site),
     }
 }

@@ -8,7 +8,7 @@ use crate::running::{Running, Scratch};
 use crate::tls::write_certificate;
 
 const SETTINGS: &str = "[calls]\nlisten = \"127.0.0.1:0\"\nlisten_tls = \"127.0.0.1:0\"\npeers = \"127.0.0.0/8\"\nports = \"20000-65535\"\n\
-                        kbit_per_user = 0\n";
+                        kbit_per_user = 0\nkbit_per_address = 0\nkbit_per_site = 0\n";
 
 #[test]
 fn a_node_hands_out_its_own_servers_and_they_relay() {
@@ -16,7 +16,9 @@ fn a_node_hands_out_its_own_servers_and_they_relay() {
     let (cert, key) = (scratch.path().join("cert.pem"), scratch.path().join("key.pem"));
     write_certificate(&cert, &key);
     let settings = scratch.path().join("calls.toml");
-    fs::write(&settings, SETTINGS).unwrap();
+    let secret = scratch.path().join("turn.secret");
+    fs::write(&secret, "a secret of 16 bytes and more").unwrap();
+    fs::write(&settings, format!("{SETTINGS}turn_secret_file = {secret:?}\n")).unwrap();
     let [cert, key, settings] = [&cert, &key, &settings].map(|path| path.to_str().unwrap());
     let flags = ["--config", settings, "--https", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key];
     let node = Running::start(&scratch, "demo", &flags);
@@ -30,11 +32,14 @@ fn a_node_hands_out_its_own_servers_and_they_relay() {
     assert_eq!(urls(0).iter().map(without_port).collect::<Vec<_>>(), ["stun:...:"]);
     let turn: Vec<String> = urls(1).iter().map(without_port).collect();
     assert_eq!(turn, ["turn:...:", "turn:...:?transport=tcp", "turns:...:?transport=tcp"]);
-    assert!(servers[1]["username"].is_string() && servers[1]["credential"].is_string());
+    assert!(servers[1]["username"].as_str().unwrap().ends_with("-check"), "outside of a call");
+    assert!(servers[1]["credential"].is_string());
 
     fs::write(
         scratch.path().join("turn.toml"),
-        "[turn]\nrelays = 20\nflows = 4\nwindow = 8\ntime = \"300ms\"\n",
+        format!(
+            "[turn]\nrelays = 20\nflows = 4\nwindow = 8\ntime = \"300ms\"\nturn-secret-file = {secret:?}\n"
+        ),
     )
     .unwrap();
     let line =

@@ -27,6 +27,7 @@ pub(super) fn config() -> CallsConfig {
         ports: 50_000..=60_000,
         credentials: Credentials::new(SECRET),
         may_relay: Arc::new(reach::is_public),
+        is_live: Arc::new(|_| true),
         quotas: Quotas { relays: 4, user_relays: 2, ..Quotas::default() },
         excess_bytes_per_second: 65_536,
         max_connections: 0,
@@ -164,7 +165,11 @@ pub(super) fn at(port: u16, name: &str, password: &str) -> At {
 }
 
 pub(super) fn anna(port: u16) -> At {
-    at(port, NAME, &Credentials::new(SECRET).password(NAME))
+    named(NAME, port)
+}
+
+pub(super) fn named(name: &str, port: u16) -> At {
+    at(port, name, &Credentials::new(SECRET).password(name))
 }
 
 pub(super) fn refused(heard: Heard) -> u16 {

@@ -7,9 +7,9 @@ use super::seats::{Came, GroupLeft, GroupMoved};
 use super::{
     GroupAction, GroupCall, GroupEvent, GroupNews, GroupStanding, MOST_IN_GROUP, MOST_MEMBERS_CALLED, Place,
 };
-use crate::call::Media;
 use crate::call::signal::answer_to;
 use crate::call::table::Shard;
+use crate::call::{CallId, CredentialFor, Media};
 use crate::limits::Rate;
 use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
 use crate::room::{Post, Posted, RoomName};
@@ -65,13 +65,13 @@ impl Inner {
         let (session, most) = (asker.session, asker.most_in_group());
         let none = GroupNews::Standing(GroupStanding { most, call: None });
         if self.calls.lock(session.user.site).group_of_room(room).is_none() {
-            return self.tell_of_group(session, re, room, none);
+            return self.tell_of_group(session, re, room, None, none);
         }
         let node = self.clone();
         let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
             let members = match members {
                 Ok(Ok(members)) => members.iter().map(|member| member.num).collect(),
-                Ok(Err(_)) => return node.tell_of_group(session, re, room, none),
+                Ok(Err(_)) => return node.tell_of_group(session, re, room, None, none),
                 Err(error) => return node.refuse(session.handle, answer_to(re), unavailable(error)),
             };
             let mut shard = node.calls.lock(session.user.site);
@@ -79,7 +79,7 @@ impl Inner {
                 call.told_are(members);
                 GroupNews::Standing(call.standing())
             });
-            node.tell_of_group(session, re, room, standing.unwrap_or(none));
+            node.tell_of_group(session, re, room, None, standing.unwrap_or(none));
         };
         self.store.few_members(room, session.user, MOST_MEMBERS_CALLED, Box::new(done));
     }
@@ -252,7 +252,7 @@ impl Inner {
     /// Hands over what a step leads to, while the shard is locked: all hear of the next one after it.
     fn carry_group(
         &self,
-        _locked: &mut Shard,
+        locked: &mut Shard,
         mut moved: GroupMoved,
         asker: Option<(SessionId, Option<u64>)>,
     ) -> Option<GroupLeft> {
@@ -260,7 +260,8 @@ impl Inner {
         if let (Some((session, re)), Some(answer)) = (asker, moved.take_answer()) {
             // Who gave no number does not wait for a plain *done*.
             if re.is_some() || !matches!(answer, GroupNews::Done) {
-                self.tell_of_group(session, re, room, answer);
+                let call = locked.by_user.get(&session.user).copied();
+                self.tell_of_group(session, re, room, call, answer);
             }
         }
         for (handle, news) in moved.effects.told {
@@ -280,9 +281,17 @@ impl Inner {
         moved.left
     }
 
-    fn tell_of_group(&self, to: SessionId, re: Option<u64>, room: ConversationId, news: GroupNews) {
-        let joins = matches!(news, GroupNews::Joined { .. });
-        let ice = joins.then(|| self.config.calls.ice(to.user, self.last_tick()));
+    fn tell_of_group(
+        &self,
+        to: SessionId,
+        re: Option<u64>,
+        room: ConversationId,
+        call: Option<CallId>,
+        news: GroupNews,
+    ) {
+        let joined = call.filter(|_| matches!(news, GroupNews::Joined { .. }));
+        let ice =
+            joined.map(|call| self.config.calls.ice(to.user, CredentialFor::Call(call), self.last_tick()));
         self.outbox.deliver(to.handle, Event::GroupCall(Arc::new(GroupEvent { re, room, news, ice })));
     }
 

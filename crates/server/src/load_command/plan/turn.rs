@@ -1,6 +1,8 @@
 //! `turn`: what can be said of it in a plan file.
 
+use std::io::Write;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use load::turn::{self, Server, TurnPlan};
 use load::{Aim, LoadError};
@@ -16,9 +18,9 @@ use crate::span::Span;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(crate) struct Turn {
-    /// One of others, with the secret of its credentials.
+    /// One of others, with the secret of its credentials. The secret alone: that of the node.
     server: Option<SocketAddr>,
-    turn_secret_file: Option<std::path::PathBuf>,
+    turn_secret_file: Option<PathBuf>,
     #[serde(deserialize_with = "setting::at_least_one")]
     window: u32,
     #[serde(deserialize_with = "setting::at_least_one")]
@@ -44,12 +46,32 @@ impl Default for Turn {
     }
 }
 
+/// Of a node that this process has started. Its server makes names and passwords for calls only, so the load makes its own.
+fn own_secret_file() -> PathBuf {
+    std::env::temp_dir().join(format!("kith-load-turn-{}.secret", std::process::id()))
+}
+
+/// Where it cannot be written, the node says so when it starts.
+fn write_own_secret() {
+    let secret = ring::rand::generate::<[u8; 32]>(&ring::rand::SystemRandom::new());
+    let Ok(secret) = secret.map(ring::rand::Random::expose) else { return };
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let text: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    let _ = options.open(own_secret_file()).and_then(|mut file| file.write_all(text.as_bytes()));
+}
+
 impl Task for Turn {
     fn check(&self) -> Result<(), Contradiction> {
         match (&self.server, &self.turn_secret_file) {
-            (Some(_), None) | (None, Some(_)) => Err(Contradiction {
-                says: "server and turn-secret-file belong together",
-                remedy: "name both, or neither for the node's own",
+            (Some(_), None) => Err(Contradiction {
+                says: "server needs turn-secret-file",
+                remedy: "name the file with the secret of its credentials",
             }),
             _ if self.packet_bytes > 60_000 => Err(Contradiction {
                 says: "packet-bytes is above 60000",
@@ -67,11 +89,17 @@ impl Task for Turn {
     /// All relays are one user's, and peers are here.
     fn node(&self) -> NodeWish {
         let text = |text: &str| Value::String(text.into());
+        write_own_secret();
         let calls = Table::from_iter([
             ("listen".to_owned(), text("127.0.0.1:0")),
             ("peers".to_owned(), text("127.0.0.0/8")),
             ("ports".to_owned(), text("20000-65535")),
+            ("turn_secret_file".to_owned(), text(&own_secret_file().to_string_lossy())),
             ("relays".to_owned(), Value::Integer(0)),
+            ("relays_per_address".to_owned(), Value::Integer(0)),
+            ("relays_per_site".to_owned(), Value::Integer(0)),
+            ("kbit_per_address".to_owned(), Value::Integer(0)),
+            ("kbit_per_site".to_owned(), Value::Integer(0)),
             ("relays_per_user".to_owned(), Value::Integer(0)),
             ("kbit_per_user".to_owned(), Value::Integer(0)),
             // All come from one address, more often than clients of one do.
@@ -94,9 +122,14 @@ impl Task for Turn {
             }
             _ => None,
         };
+        // A node of our own has the secret that was written for it.
+        let secret_file = self.turn_secret_file.clone().unwrap_or_else(own_secret_file);
+        let secret = std::fs::read(secret_file).ok().map(|secret| secret.trim_ascii().to_vec());
+        let _ = std::fs::remove_file(own_secret_file());
         let plan = TurnPlan {
             aim,
             server,
+            secret,
             window: self.window,
             relays: self.relays,
             flows: self.flows,
