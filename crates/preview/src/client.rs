@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reach::{Reach, Unreached};
+use reach::{Lookups, Reach, Unreached};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
@@ -25,6 +25,7 @@ const MOST_REDIRECTS: usize = 4;
 #[derive(Clone)]
 pub struct Client {
     tls: TlsConnector,
+    lookups: Lookups,
     reach: Reach,
     time: Duration,
     /// Who asks: a page's owner can turn us away.
@@ -105,7 +106,7 @@ impl Client {
             .with_root_certificates(roots)
             .with_no_client_auth();
         let agent = concat!("Kith/", env!("CARGO_PKG_VERSION"), " (link preview)").into();
-        Client { tls: TlsConnector::from(Arc::new(tls)), reach, time, agent }
+        Client { tls: TlsConnector::from(Arc::new(tls)), lookups: Lookups::default(), reach, time, agent }
     }
 
     pub fn parse(&self, address: &str) -> Result<WebAddress, WrongAddress> {
@@ -150,7 +151,7 @@ impl Client {
 
     /// The inner error is where it leads instead.
     async fn ask(&self, address: &WebAddress, wanted: Wanted) -> Result<Result<Answer, String>, Trouble> {
-        let socket = reach::connect(address.host(), address.port(), self.reach).await?;
+        let socket = reach::connect(&self.lookups, address.host(), address.port(), self.reach).await?;
         let request = self.request(address, wanted);
         match address.has_tls() {
             false => exchange(socket, &request, wanted).await,

@@ -104,7 +104,7 @@ async fn nothing_of_our_own_is_called() {
         assert!(matches!(page(&public, &address).await, Err(Trouble::WrongAddress(_))), "{address}");
     }
     // A name that looks public and leads here is looked up, and not called.
-    let looked = reach::connect("localhost", server.port, Reach::Public).await;
+    let looked = reach::connect(&reach::Lookups::default(), "localhost", server.port, Reach::Public).await;
     assert_eq!(looked.err(), Some(Unreached::NotPublic));
     assert_eq!(server.asked(), 0);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use reach::Unreached;
+use reach::{Lookups, Unreached};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -21,6 +21,7 @@ const HEAD_BYTES: usize = 8 * 1024;
 #[derive(Clone)]
 pub struct Client {
     tls: TlsConnector,
+    lookups: Lookups,
     reach: Reach,
     time: Duration,
 }
@@ -105,7 +106,7 @@ impl Client {
             .expect("ring speaks what rustls offers")
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Client { tls: TlsConnector::from(Arc::new(tls)), reach, time }
+        Client { tls: TlsConnector::from(Arc::new(tls)), lookups: Lookups::default(), reach, time }
     }
 
     pub fn reach(&self) -> Reach {
@@ -118,7 +119,7 @@ impl Client {
     }
 
     async fn ask(&self, request: &Request<'_>) -> Result<Outcome, Trouble> {
-        let socket = reach::connect(&request.to.host, request.to.port, self.reach).await?;
+        let socket = reach::connect(&self.lookups, &request.to.host, request.to.port, self.reach).await?;
         let name = ServerName::try_from(request.to.host.to_string()).map_err(|_| Unreached::NoAddress)?;
         let mut stream = self.tls.connect(name, socket).await.map_err(|error| broken(&error))?;
         exchange(&mut stream, request).await

@@ -6,13 +6,14 @@
 //! Deliberately not here: what is said on the connection, and for how long one waits.
 
 mod address;
+mod lookups;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 
 pub use address::is_public;
+pub use lookups::Lookups;
 
 /// How far one may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +39,8 @@ pub enum Unreached {
 const TRIES: usize = 2;
 
 /// Connects to a name. Who mixes one of our addresses into those of a name means to have us call it, and is not called at all.
-pub async fn connect(host: &str, port: u16, reach: Reach) -> Result<TcpStream, Unreached> {
-    let found = lookup_host((host, port)).await.map_err(|_| Unreached::NoAddress)?;
-    let found: Vec<SocketAddr> = found.collect();
+pub async fn connect(lookups: &Lookups, host: &str, port: u16, reach: Reach) -> Result<TcpStream, Unreached> {
+    let found = lookups.find(host, port).await.map_err(|_| Unreached::NoAddress)?;
     if reach == Reach::Public && !found.iter().all(|address| is_public(address.ip())) {
         return Err(Unreached::NotPublic);
     }

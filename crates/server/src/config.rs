@@ -444,8 +444,9 @@ impl Default for Mail {
 
 impl Default for Push {
     fn default() -> Push {
-        // Those of Chromium, Firefox, Edge and Safari.
-        let services = "googleapis.com, push.services.mozilla.com, notify.windows.com, push.apple.com";
+        // Those of Chromium, Firefox, Edge and Safari. Beside `fcm` others may answer at names of googleapis.com.
+        let services =
+            "fcm.googleapis.com, updates.push.services.mozilla.com, *.notify.windows.com, web.push.apple.com";
         Push { enabled: true, services: services.into(), contact: String::new(), authority: String::new() }
     }
 }

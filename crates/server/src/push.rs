@@ -33,7 +33,7 @@ const MOST_SIGNED: usize = 4_096;
 /// Which push services are called, and what they are told of us.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules {
-    /// Names of services, their subdomains too; `*`: any of the public network.
+    /// Names of services; `*.` before one: its subdomains; `*`: any of the public network.
     pub(crate) services: Vec<String>,
     /// `mailto:` or `https:`. None: the address of the site.
     pub(crate) contact: Option<String>,
@@ -121,9 +121,9 @@ impl Notifier for Pusher {
 
 impl Rules {
     fn allow(&self, host: &str) -> bool {
-        self.services.iter().any(|service| match host.strip_suffix(service.as_str()) {
-            Some(before) => before.is_empty() || before.ends_with('.'),
-            None => service == "*",
+        self.services.iter().any(|service| match service.strip_prefix('*') {
+            Some(domain) => domain.is_empty() || (domain.starts_with('.') && host.ends_with(domain)),
+            None => service == host,
         })
     }
 }

@@ -60,10 +60,16 @@ fn only_listed_services_are_called() {
         services: services.iter().map(ToString::to_string).collect(),
         contact: None,
     };
-    let listed = rules(&["googleapis.com", "web.push.apple.com"]);
+    let listed = rules(&["fcm.googleapis.com", "web.push.apple.com", "*.notify.windows.com"]);
     for (host, expected) in [
         ("fcm.googleapis.com", true),
-        ("googleapis.com", true),
+        // Anybody may have a host of their own at Google's, or in front of it.
+        ("googleapis.com", false),
+        ("storage.googleapis.com", false),
+        ("evil.fcm.googleapis.com", false),
+        ("wns2-par02p.notify.windows.com", true),
+        ("notify.windows.com", false),
+        ("evilnotify.windows.com", false),
         ("web.push.apple.com", true),
         ("evilgoogleapis.com", false),
         ("googleapis.com.evil.example", false),

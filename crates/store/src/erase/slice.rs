@@ -168,6 +168,10 @@ fn erase_message(
     position: i64,
     now: Timestamp,
 ) -> Outcome<Option<ChangedMessage>> {
+    // A deleted message leaves its files to the messages they were forwarded to; an erased user leaves none to anybody.
+    let copies = "DELETE FROM file_copy WHERE site = ?1 AND file IN \
+                  (SELECT id FROM file WHERE site = ?1 AND message = ?2 AND owner = ?3)";
+    batch.db.prepare_cached(copies)?.execute(params![user.site.0, position, user.num])?;
     let changed = message_change::erase(batch, position as u64, now)?;
     let db = batch.db;
     let site = user.site.0;

@@ -226,6 +226,7 @@ every_store! {
         a_first_message_to_a_stranger_bears_nothing,
         a_forwarded_message_has_its_files_and_its_author,
         files_are_not_forwarded_to_strangers,
+        an_erased_users_files_go_from_forwarded_messages,
         a_reply_is_a_message_of_the_room,
         a_thread_is_read_page_by_page,
         who_follows_a_thread_sees_what_is_unread,

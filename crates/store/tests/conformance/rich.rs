@@ -193,6 +193,35 @@ pub(crate) fn a_forwarded_message_has_its_files_and_its_author(store: &dyn Store
     assert_eq!(ask(|done| store.create_file(new, limits, done)), Ok(()));
 }
 
+pub(crate) fn an_erased_users_files_go_from_forwarded_messages(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    relate(store, ann, bob, FRIENDS);
+    relate(store, bob, carl, FRIENDS);
+    let (hers, his) = (ready(store, ann, 1, bob), ready(store, bob, 2, carl));
+    ask(|done| store.append_with_files(message(ann, bob, "a-1", "look"), vec![hers], done)).expect("friends");
+    let append = with(forwarded(store, ann, vec![hers]), message(bob, carl, "b-1", "look"));
+    let (of_ann, _) = ask(|done| store.append_with_files(append, Vec::new(), done)).expect("friends");
+    let own = message(bob, carl, "b-2", "mine");
+    let (of_bob, _) = ask(|done| store.append_with_files(own, vec![his], done)).expect("friends");
+    let erasure = chat::NewErasure {
+        user: ann,
+        alias: crate::asking::sub("deleted-1"),
+        name: "Deleted user".into(),
+        messages: chat::Messages::Erased,
+        by: chat::By::Site,
+        time: NOW,
+    };
+    ask(|done| store.begin_erasure(erasure, done)).expect("she is there");
+    let slices = (0..50).take_while(|_| ask(|done| store.erase_some(NOW, 9, done)).more).count();
+    assert!(slices < 50, "it comes to an end");
+    assert_eq!(ask(|done| store.file(hers, done)), None);
+    assert_eq!(stale(store), [hers], "its bytes go by the sweep");
+    let id = direct(bob, carl);
+    assert!(read(store, carl, id, of_ann.seq).files.is_empty());
+    assert_eq!(read(store, carl, id, of_bob.seq).files.len(), 1, "bob's own stay");
+}
+
 fn stale(store: &dyn Store) -> Vec<FileId> {
     let mut stale = store.stale_files(NOW, NOW, 9).expect("the store works");
     stale.sort_unstable();

@@ -96,6 +96,7 @@ impl Tables {
         } else if left.messages == Messages::Erased && !left.written.is_empty() {
             for (id, seq) in left.written.drain(..left.written.len().min(limit)) {
                 slice.changed.extend(self.tidy(id, seq, now));
+                self.remove_copies_of(user, id, seq);
                 self.remove_files_of(id, seq);
                 self.forget_revisions(id, seq);
             }

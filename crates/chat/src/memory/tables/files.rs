@@ -216,6 +216,13 @@ impl Tables {
     }
 
     /// With a message that was deleted.
+    /// The files of an erased user go from the messages they were forwarded to.
+    pub(super) fn remove_copies_of(&mut self, owner: UserId, conversation: ConversationId, seq: Seq) {
+        let of_message =
+            |entry: &&mut Entry| entry.row.owner == owner && entry.message == Some((conversation, seq));
+        self.files.values_mut().filter(of_message).for_each(|entry| entry.copies.clear());
+    }
+
     pub(super) fn remove_files_of(&mut self, conversation: ConversationId, seq: Seq) {
         for entry in self.files.values_mut() {
             entry.copies.retain(|(of, at, _)| (*of, *at) != (conversation, seq));
