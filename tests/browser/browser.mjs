@@ -27,8 +27,11 @@ export function launch(...more) {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args });
 }
 
-/** A member's browser of their own. `troubles(context)` tells what its pages complained about. */
-export async function person(browser, options = DESKTOP) {
+/**
+ * A member's browser of their own. `troubles(context)` tells what its pages complained about. After a reload the panel is closed,
+ * but with `reopens`.
+ */
+export async function person(browser, { reopens = false, ...options } = DESKTOP) {
   const context = await browser.newContext({ locale: 'en-GB', ...options });
   // The widget's root is closed to the page, and so to us: for the tests it is opened.
   await context.addInitScript(() => {
@@ -53,6 +56,17 @@ export async function person(browser, options = DESKTOP) {
         contentType: 'text/javascript',
       }),
     );
+  }
+  if (!reopens) {
+    await context.addInitScript(() => {
+      try {
+        for (const key of Object.keys(sessionStorage)) {
+          if (/^kith:.*:panel$/.test(key)) sessionStorage.removeItem(key);
+        }
+      } catch {
+        // A page without storage has nothing to reopen.
+      }
+    });
   }
   const list = [];
   troublesOf.set(context, list);

@@ -51,7 +51,7 @@ test('who asks waits, who is asked accepts, then both write and see each other o
     assert.equal(await lea.field.count(), 0, 'there is nothing to write into');
     await assertAccessible(lea.page, 'a stranger');
     await lea.page.getByRole('button', { name: 'Add to contacts' }).click();
-    await lea.page.getByText('You have asked max of the host').waitFor();
+    await lea.page.getByText('You sent max of the host a contact request').waitFor();
 
     await max
       .tab(/Contacts/)
@@ -98,7 +98,7 @@ test('a declined request is gone, and the other one is not told', async () => {
       async () => (await otto.page.locator('kith-widget .request-row').count()) === 0,
       'the request goes',
     );
-    assert.equal(await nina.page.getByText('You have asked otto').count(), 1);
+    assert.equal(await nina.page.getByText('You sent otto of the host a contact request').count(), 1);
   });
 });
 

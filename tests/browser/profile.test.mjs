@@ -120,7 +120,7 @@ test('a second device is signed out, a copy is saved, and the account goes', asy
     await laptop.page.getByRole('button', { name: /^Your data/ }).click();
     await assertAccessible(laptop.page, 'the data');
     const saving = laptop.page.waitForEvent('download');
-    await laptop.page.getByRole('button', { name: 'Download' }).click();
+    await laptop.page.getByRole('button', { name: 'Download', exact: true }).click();
     const copy = await readFile(await (await saving).path(), 'utf8');
     const lines = copy
       .trim()

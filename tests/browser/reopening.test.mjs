@@ -17,7 +17,7 @@ after(async () => {
 });
 
 test('the next page has the chat open, and the focus stays on the page', async () => {
-  const context = await person(browser, DESKTOP);
+  const context = await person(browser, { ...DESKTOP, reopens: true });
   const anna = await Widget.of(context, kith, 'anna');
   await anna.chatWith('Mei');
   await anna.page.goto(`${kith.url}/as/anna/thread/slugs`);
@@ -33,7 +33,7 @@ test('the next page has the chat open, and the focus stays on the page', async (
 });
 
 test('a phone has the sheet open after a reload, and not where a link has led to', async () => {
-  const context = await person(browser, PHONE);
+  const context = await person(browser, { ...PHONE, reopens: true });
   const anna = await Widget.of(context, kith, 'anna');
   await anna.chatWith('Mei');
   await anna.page.reload();

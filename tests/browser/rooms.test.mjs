@@ -22,7 +22,7 @@ async function createRoom(widget, name, kind = 'Public room', topic = '') {
   await widget.tab('Rooms').click();
   await widget.page.getByRole('button', { name: 'Create a room' }).click();
   await widget.page.getByRole('textbox', { name: 'Name' }).fill(name);
-  if (topic) await widget.page.getByRole('textbox', { name: /What it is about/ }).fill(topic);
+  if (topic) await widget.page.getByRole('textbox', { name: /^Topic/ }).fill(topic);
   await widget.page.getByRole('radio', { name: new RegExp(`^${kind}`) }).click();
   await assertAccessible(widget.page, 'making a room');
   await widget.page.getByRole('button', { name: 'Create', exact: true }).click();

@@ -74,6 +74,8 @@ export interface ClientOptions {
   token(): Promise<string | undefined>;
   /** The `sub` of the tokens, where the page knows it: then only the leading tab needs one. */
   user?: string;
+  /** What pages are called, by the path that names their rooms. */
+  pageNames?: Readonly<Record<string, string>>;
 }
 
 export function createClient(options: ClientOptions, env: Environment): Client {
@@ -122,7 +124,7 @@ class Member implements Client {
     private readonly env: Environment,
   ) {
     this.#hint = options.user;
-    this.#views = new Views(this.#replica, env.compare, () => env.now());
+    this.#views = new Views(this.#replica, env.compare, () => env.now(), options.pageNames);
     const reach = this.#reach;
     this.#loading = new Loading({
       ...reach,

@@ -1,7 +1,7 @@
 // Values to draw: the same object until it changed, and topics for what did.
 
 import { beforeEach, expect, test } from 'vitest';
-import { direct, type Topic } from './client.ts';
+import { direct, pageRoom, type Topic } from './client.ts';
 import { Replica } from './replica.ts';
 import { Views } from './views.ts';
 import type { Conversation, Event, Message } from './wire.ts';
@@ -231,6 +231,21 @@ function welcome(conversations: Conversation[]): Event {
     position: 'p1',
   };
 }
+
+test('the room of a page is called as the page says, and an inherited property is no name', () => {
+  const named = new Views(
+    replica,
+    () => 0,
+    () => NOW,
+    { '/thread/42': 'Slugs in the lettuce' },
+  );
+  const name = (page: string) => named.conversation(pageRoom(page)).with.name;
+  expect(['/thread/42', '/thread/43', 'constructor'].map(name)).toEqual([
+    'Slugs in the lettuce',
+    '/thread/43',
+    'constructor',
+  ]);
+});
 
 test('a chat whose other one has another id is found by the one before', () => {
   const { conversation } = talk('ben', 1);

@@ -69,6 +69,7 @@ export class Views {
     private readonly replica: Replica,
     private readonly compare: (a: string, b: string) => number,
     private readonly now: () => number,
+    private readonly pageNames: Readonly<Record<string, string>> = {},
   ) {}
 
   subscribe(topic: Topic, listener: () => void): () => void {
@@ -204,8 +205,13 @@ export class Views {
   face(key: ConversationKey, room: Room): KnownPerson {
     const old = this.#faces.get(room);
     if (old) return old;
-    const { name, avatar } = room;
-    const face = { user: key, name, guest: false, ...(avatar !== undefined && { avatar }) };
+    const { avatar } = room;
+    const face = {
+      user: key,
+      name: this.#pageName(key) ?? room.name,
+      guest: false,
+      ...(avatar !== undefined && { avatar }),
+    };
     this.#faces.set(room, face);
     return face;
   }
@@ -216,7 +222,14 @@ export class Views {
 
   #faceOf(key: ConversationKey): KnownPerson {
     const room = this.#wireRoom(key);
-    return room ? this.face(key, room) : { user: key, name: key.slice(1), guest: false };
+    const name = this.#pageName(key) ?? key.slice(1);
+    return room ? this.face(key, room) : { user: key, name, guest: false };
+  }
+
+  /** The server knows a page by its path; what it is called, only the page knows. */
+  #pageName(key: ConversationKey): string | undefined {
+    const page = key.slice(1);
+    return key[0] === '~' && Object.hasOwn(this.pageNames, page) ? this.pageNames[page] : undefined;
   }
 
   #roomOf(key: ConversationKey): { room?: RoomView } {

@@ -24,7 +24,13 @@ function begin(): void {
     const script = document.currentScript ?? document.querySelector('script[data-site][src*="kith.js"]');
     if (!(script instanceof HTMLScriptElement)) return;
     const { documentElement: page } = document;
-    const settings = readSettings(script, { lang: page.lang, dir: page.dir, languages: navigator.languages });
+    const settings = readSettings(script, {
+      lang: page.lang,
+      dir: page.dir,
+      languages: navigator.languages,
+      path: location.pathname,
+      title: document.title,
+    });
     if (settings?.mode === 'embed') return embed(settings, script);
     // `html`, because an async script may run before there is a body.
     if (settings) window.Kith = start(settings, document.body ?? document.documentElement);

@@ -213,10 +213,15 @@ class Page {
 
   #clientWithoutConnecting(): Promise<Client> {
     if (this.#destroyed) return Promise.reject(new Error('kith: it was destroyed'));
-    const { site, server, user } = this.settings;
+    const { site, server, user, room, roomName } = this.settings;
     this.#client ??= this.parts.client().then(
       ({ createClient, browserEnvironment }) => {
-        const options = { site, token: () => this.#tokens.next(), ...(user !== undefined && { user }) };
+        const options = {
+          site,
+          token: () => this.#tokens.next(),
+          ...(user !== undefined && { user }),
+          ...(room && roomName && { pageNames: { [room]: roomName } }),
+        };
         const client = createClient(options, browserEnvironment(server));
         this.#follow(client);
         return client;

@@ -72,6 +72,17 @@ test('a room is embedded where the tag says which', () => {
   expect(warn).toHaveBeenCalledOnce();
 });
 
+test('a page room is called as the tag says, else by the title of its own page', () => {
+  const tag = { site: 'garden', mode: 'embed' };
+  const page = { path: '/thread/42', title: ' Slugs in the lettuce ' };
+  const name = (more: Record<string, string>) => settings({ ...tag, ...more }, page)?.roomName;
+  expect(name({ room: '/thread/42' })).toBe('Slugs in the lettuce');
+  expect(name({ room: '/thread/42', roomName: 'Slugs' })).toBe('Slugs');
+  expect(name({ room: '/lounge', roomName: 'x'.repeat(300) })).toHaveLength(100);
+  expect(name({ room: '/lounge' })).toBe(undefined);
+  expect(name({ room: '8000000000000001', roomName: 'A room with a name of its own' })).toBe(undefined);
+});
+
 test('without a usable site there is nothing', () => {
   const error = vi.spyOn(console, 'error').mockReturnValue();
   for (const site of [undefined, '', 'Garden', '../x']) {
@@ -82,7 +93,7 @@ test('without a usable site there is nothing', () => {
 
 function settings(
   data: Record<string, string>,
-  page: { lang?: string; dir?: string; languages?: string[] } = {},
+  page: { lang?: string; dir?: string; languages?: string[]; path?: string; title?: string } = {},
   nonce = '',
 ) {
   const script = document.createElement('script');

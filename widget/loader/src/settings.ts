@@ -8,6 +8,8 @@ export interface Settings {
   mode: 'bubble' | 'bar' | 'inbox' | 'embed';
   /** In mode `embed`: the room, by its id, or that of a page of the site, which begins with a slash. */
   room?: string;
+  /** What the room of a page is called here; from `data-room-name`, else this page's title if the room is this page's. */
+  roomName?: string;
   /** In mode `embed`: a selector of the element that it goes into; without it, the tag's own parent. */
   into?: string;
   /** BCP 47; from `data-lang`, else the page's, else the browser's. */
@@ -30,7 +32,7 @@ export interface Settings {
 /** Undefined where the tag cannot work: without a site there is nobody to connect to. */
 export function readSettings(
   script: HTMLScriptElement,
-  page: { lang: string; dir: string; languages: readonly string[] },
+  page: { lang: string; dir: string; languages: readonly string[]; path?: string; title?: string },
 ): Settings | undefined {
   const {
     site,
@@ -43,6 +45,7 @@ export function readSettings(
     user,
     icon,
     room,
+    roomName,
     into,
     serviceWorker,
     avoid,
@@ -51,6 +54,7 @@ export function readSettings(
     console.error('kith: the script tag needs data-site="…", the key of your site');
     return undefined;
   }
+  const named = (roomName || (room === page.path && page.title) || '').trim().slice(0, MOST_NAME);
   return {
     site,
     server: (server ?? new URL('.', script.src).href).replace(/\/+$/, ''),
@@ -64,6 +68,7 @@ export function readSettings(
       (oneOf('data-icon', icon, ['dot', 'same'] as const) ?? (script.nonce ? 'same' : 'dot')) === 'dot',
     worker: serviceWorker || '/kith-sw.js',
     ...(room && { room }),
+    ...(room?.startsWith('/') && named && { roomName: named }),
     ...(into && { into }),
     ...(avoid && { avoid }),
     ...(tokenUrl && { tokenUrl }),
@@ -71,6 +76,9 @@ export function readSettings(
     ...(script.nonce && { nonce: script.nonce }),
   };
 }
+
+/** As long as the name of a room may be. */
+const MOST_NAME = 100;
 
 function modeOf(mode: string | undefined, room: string | undefined): Settings['mode'] {
   const wanted = oneOf('data-mode', mode, ['bubble', 'bar', 'inbox', 'embed'] as const) ?? 'bubble';
