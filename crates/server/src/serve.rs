@@ -135,13 +135,14 @@ impl Running {
         if !config.mail.relay.is_empty() {
             router = router.merge(mail::routes(Arc::clone(&known), Arc::clone(&store)));
         }
+        let files = files::open(config)?;
         if purpose != Purpose::Serve {
-            let settings = match purpose {
-                Purpose::Demo => Settings::of_new_site(),
+            let (settings, community) = match purpose {
+                Purpose::Demo => (Settings::of_new_site(), demo::Community::Full(&*files.blobs)),
                 // As the papers' tests have it: everybody writes to anybody, and all of them have only just come.
-                _ => Settings::default(),
+                _ => (Settings::default(), demo::Community::Plain),
             };
-            demo::settle(&*store, settings, crate::now())?;
+            demo::settle(&*store, settings, community, crate::now())?;
             router = router.merge(demo::routes(Arc::clone(&store)));
         }
         let unstarted =
@@ -149,7 +150,6 @@ impl Running {
         let runtime = runtime().map_err(unstarted)?;
 
         let (mailboxes, inboxes) = edge::mailboxes(workers);
-        let files = files::open(config)?;
         let (node_config, web_config) = (node_config(config, role.as_ref())?, web_config(config, &files));
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Arc::new(outbox);

@@ -6,6 +6,7 @@ mod pages;
 mod people;
 mod portrait;
 mod seed;
+mod showcase;
 mod stickers;
 
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use crate::data_dir;
 use crate::span::Span;
 use crate::token;
 
-pub(crate) use self::seed::settle;
+pub(crate) use self::seed::{Community, settle};
 
 /// Key of the demo's site.
 pub(crate) const SITE: &str = "demo";

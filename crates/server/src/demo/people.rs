@@ -107,7 +107,7 @@ pub(super) const MEMBERS: &[Member] = &[
     Member {
         id: "ingrid",
         name: "Ingrid Haug",
-        about: "Plot 1 · founding member, slug diplomat",
+        about: "Plot 1 · founding member, moderator of this forum",
         portrait: Portrait {
             ground: "#e4e0d4",
             skin: "#f2cdb3",

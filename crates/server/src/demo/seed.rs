@@ -3,22 +3,35 @@
 use std::sync::Arc;
 
 use chat::{
-    Append, ConversationId, Mode, Profile, Secret, SecretKind, Seq, Settings, Site, SiteId, Store, Sub,
-    Timestamp, UserId,
+    Append, Blobs, ConversationId, Mode, Profile, Secret, SecretKind, Seq, Settings, Site, SiteId, Store,
+    Sub, Timestamp, UserId,
 };
 use rand::RngCore;
 
 use super::SITE;
 use super::people::{MEMBERS, Member, TALKS, Talk, member};
-use super::stickers;
+use super::{showcase, stickers};
 use crate::data_dir::wait;
 use crate::trouble::{Outcome, Trouble};
 
 /// Between two lines of a talk.
 const PACE_MS: u64 = 3 * 60_000;
 
+/// How much the members have.
+pub(crate) enum Community<'a> {
+    /// Direct conversations only: for load runs and tests, which begin with an empty site otherwise.
+    Plain,
+    /// Rooms, contacts, requests, a moderator, and a picture, whose bytes go there.
+    Full(&'a dyn Blobs),
+}
+
 /// Creates the site, its members and what they have said so far, unless the site is there already.
-pub(crate) fn settle(store: &dyn Store, settings: Settings, now: Timestamp) -> Outcome {
+pub(crate) fn settle(
+    store: &dyn Store,
+    settings: Settings,
+    community: Community<'_>,
+    now: Timestamp,
+) -> Outcome {
     let failed = |error: chat::StoreError| Trouble::new("cannot set up the demo community").because(error);
     let Some(site) = store.add_site(&site(settings, now)).map_err(failed)? else { return Ok(()) };
     for member in MEMBERS {
@@ -26,6 +39,9 @@ pub(crate) fn settle(store: &dyn Store, settings: Settings, now: Timestamp) -> O
     }
     for talk in TALKS {
         tell(store, site, talk, now)?;
+    }
+    if let Community::Full(blobs) = community {
+        showcase::furnish(store, blobs, site, now)?;
     }
     for sticker in stickers::of(site, now) {
         // The flush waits for all of them.

@@ -9,7 +9,8 @@ use chat::memory::MemoryStore;
 
 fn community() -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    settle(&*store, chat::Settings::of_new_site(), crate::now()).expect("the memory store takes everything");
+    settle(&*store, chat::Settings::of_new_site(), Community::Plain, crate::now())
+        .expect("the memory store takes everything");
     store
 }
 
@@ -113,7 +114,8 @@ fn settling_twice_changes_nothing() {
         (store.list_users(site.id, None, 100).expect("users"), store.sites().expect("sites"))
     };
     let before = users();
-    settle(&*store, chat::Settings::of_new_site(), chat::Timestamp(1)).expect("nothing to do");
+    settle(&*store, chat::Settings::of_new_site(), Community::Plain, chat::Timestamp(1))
+        .expect("nothing to do");
     assert_eq!(before, users());
     assert_eq!(before.0.len(), people::MEMBERS.len());
 }
@@ -130,4 +132,49 @@ fn anna_finds_unread_messages() {
     assert_eq!(page.rows.len(), 4);
     assert_eq!(page.rows.iter().map(|row| row.unread).sum::<u64>(), 2 + 1);
     assert_eq!(page.rows[0].of.other().unwrap().profile.sub.as_str(), "tom");
+}
+
+#[test]
+fn the_full_community_has_something_of_everything() {
+    let folder = std::env::temp_dir().join(format!("kith-demo-{:016x}", rand::random::<u64>()));
+    let blobs = store::Folder::open(&folder).expect("a folder of our own");
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    settle(&*store, chat::Settings::of_new_site(), Community::Full(&blobs), crate::now())
+        .expect("all of it fits");
+    let site = data_dir::site(&*store, SITE).expect("the site is there").id;
+    let user = |id: &str| {
+        data_dir::wait(|done| store.user(site, chat::Sub::parse(id).expect("an id"), done))
+            .expect("the store answers")
+            .expect("a member")
+    };
+    assert_eq!(user("ingrid").on_site.role, chat::SiteRole::Moderator);
+    let anna = user("anna").id;
+    let page =
+        |list| data_dir::wait(|done| store.conversations(anna, list, None, 50, done)).expect("a page").rows;
+    let main = page(chat::ConversationList::Main);
+    let rooms: Vec<_> = main.iter().filter(|row| row.id.is_room()).map(|row| row.id).collect();
+    assert_eq!(rooms.len(), 3);
+    let contacts =
+        data_dir::wait(|done| store.contacts(anna, None, 50, done)).expect("a page of contacts").rows;
+    let states = |state| contacts.iter().filter(|row| row.state == state).count();
+    assert_eq!((states(chat::ContactState::Contact), states(chat::ContactState::RequestReceived)), (4, 1));
+    let messages: Vec<_> = rooms
+        .iter()
+        .flat_map(|room| {
+            let room = chat::RoomName::Id(*room);
+            data_dir::wait(|done| store.room_history(room, anna, None, None, 50, done))
+                .expect("the store answers")
+                .expect("Anna is a member")
+                .1
+                .messages
+        })
+        .collect();
+    let rich = |has: fn(&chat::Rich) -> bool| {
+        messages.iter().filter(|one| one.rich.as_deref().is_some_and(has)).count()
+    };
+    assert_eq!((rich(|one| one.poll.is_some()), rich(|one| one.thread.is_some())), (1, 2));
+    let files: Vec<_> = messages.iter().flat_map(|one| one.files.iter()).collect();
+    assert_eq!(files.len(), 1);
+    assert!(chat::Blobs::open(&blobs, files[0].id, chat::Rendition::Picture).is_ok());
+    std::fs::remove_dir_all(folder).expect("it was ours");
 }

@@ -52,7 +52,7 @@ impl Inside {
             data_dir::open(&loaded, &DataLock::acquire(&folder.0, crate::now())?)?
         };
         // Everybody writes to anybody, and nobody was here before.
-        demo::settle(&*store, chat::Settings::default(), crate::now())?;
+        demo::settle(&*store, chat::Settings::default(), demo::Community::Plain, crate::now())?;
         let secret = data_dir::site(&*store, demo::SITE)?.secrets.into_iter().next();
         let secret = secret.ok_or_else(|| Trouble::new("the site has no secret"))?;
         let plan = CorePlan {
