@@ -18,10 +18,11 @@ const BINARY = process.env.KITH_BIN ?? fileURLToPath(new URL('../../target/debug
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KITH_')));
 
 export class Kith {
-  /** `settings`: variables that the binary reads. */
-  static async start(settings = {}) {
+  /** `settings`: variables that the binary reads. `strangers: false`: the demo as everybody starts it. */
+  static async start(settings = {}, { strangers = true } = {}) {
     assert.ok(existsSync(BINARY), `no binary at ${BINARY}: cargo build --package server, or KITH_BIN=…`);
     const kith = new Kith(await freePort(), await mkdtemp(join(tmpdir(), 'kith-browser-')), settings);
+    kith.flags = strangers ? ['--strangers'] : [];
     await kith.up().catch(async error => {
       // Whoever else tests beside us may have taken the port since it was free.
       if (kith.process.exitCode === null) throw error;
@@ -33,6 +34,7 @@ export class Kith {
 
   constructor(port, data, settings = {}) {
     this.settings = settings;
+    this.flags = ['--strangers'];
     this.listensAt(port);
     this.data = data;
     this.log = '';
@@ -45,7 +47,7 @@ export class Kith {
 
   async up() {
     // Only tests of safety mind what strangers may write; they set it themselves.
-    this.process = spawn(BINARY, ['demo', '--strangers', '--data', this.data, '--http', this.http], {
+    this.process = spawn(BINARY, ['demo', ...this.flags, '--data', this.data, '--http', this.http], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...env, ...this.settings },
     });

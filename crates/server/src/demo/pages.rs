@@ -111,7 +111,10 @@ pub(super) fn thread(thread: &Thread, visitor: Visitor, context: &Context<'_>) -
 
 /// The messenger as a page of its own (`data-mode="inbox"`).
 pub(super) fn full_page(member: &'static Member, context: &Context<'_>) -> Html {
-    let main = Html::from(format_args!("<main id=\"kith\" class=\"full\"></main>"));
+    let main = Html::from(format_args!(
+        "<main id=\"kith\" class=\"full\"><h1 class=\"hidden\">Messages of {}</h1></main>",
+        text(member.first_name())
+    ));
     document(
         &format!("Messages of {}", member.first_name()),
         &embed(Visitor::Member(member), context, "inbox"),
@@ -219,7 +222,7 @@ fn sidebar(visitor: Visitor) -> Html {
         })
         .collect();
     Html::from(format_args!(
-        "<aside class=\"side\"><section><h2>This week</h2><p>Seed swap on Sunday at ten, by the big water butt. Bring \
+        "<aside class=\"side\" aria-label=\"About the forum\"><section><h2>This week</h2><p>Seed swap on Sunday at ten, by the big water butt. Bring \
          envelopes, take cake.</p></section><section><h2>Members</h2><ul class=\"people\">{people}</ul></section></aside>"
     ))
 }
@@ -244,10 +247,14 @@ fn face(member: &Member, size: u32) -> Html {
     ))
 }
 
+const DESCRIPTION: &str =
+    "A small forum of allotment gardeners that shows Kith, a messenger for the members of any website.";
+
 fn document(title: &str, scripts: &Html, body: &Html) -> Html {
     Html::from(format_args!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1, viewport-fit=cover\">\
+         <meta name=\"description\" content=\"{DESCRIPTION}\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
          <link rel=\"icon\" href=\"/demo/icon.svg\" type=\"image/svg+xml\">\
          <link rel=\"stylesheet\" href=\"/demo/style.css\">{scripts}</head><body>{body}</body></html>",

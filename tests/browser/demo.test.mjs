@@ -1,0 +1,66 @@
+// The demo as it is without `--strangers`: its pages are valid HTML, and there is something of everything.
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { assertNoTrouble, DESKTOP, launch, person } from './browser.mjs';
+import { Kith } from './kith.mjs';
+import { Widget } from './widget.mjs';
+
+const require = createRequire(new URL('../../widget/package.json', import.meta.url));
+const { HtmlValidate } = require('html-validate');
+
+let browser;
+let kith;
+before(async () => {
+  [browser, kith] = await Promise.all([launch(), Kith.start({}, { strangers: false })]);
+});
+after(async () => {
+  await browser.close();
+  await kith.stop();
+});
+
+const PAGES = [
+  '/',
+  '/as/anna/',
+  '/as/anna/thread/slugs',
+  '/full/anna',
+  '/visit/',
+  '/visit/thread/compost',
+  '/nothing-here',
+];
+
+for (const path of PAGES) {
+  test(`${path} is valid HTML with one first heading and a description`, async () => {
+    const html = await (await fetch(kith.url + path)).text();
+    const validator = new HtmlValidate({
+      extends: ['html-validate:recommended'],
+      // How the source is laid out is a matter of taste.
+      rules: { 'long-title': 'off', 'doctype-style': 'off', 'no-trailing-whitespace': 'off' },
+    });
+    const report = await validator.validateString(html, path);
+    const found = report.results.flatMap(one =>
+      one.messages.map(({ ruleId, message, selector }) => `${ruleId}: ${message} (${selector})`),
+    );
+    assert.deepEqual(found, []);
+    assert.equal(html.match(/<h1[ >]/g)?.length, 1);
+    assert.match(html, /<meta name="description" content="[^"]{40,}">/);
+  });
+}
+
+test('a new visitor finds rooms, requests, a poll, a picture and a thread, and can call at the first click', async () => {
+  const context = await person(browser, DESKTOP);
+  const anna = await Widget.of(context, kith, 'anna');
+  const row = name => anna.page.locator('kith-widget .chat-row .row-main', { hasText: name }).first();
+  for (const name of ['Garden talk', 'Notices', 'Board', 'Tom Okafor']) await row(name).waitFor();
+  await row('Garden talk').click();
+  const inChat = selector => anna.page.locator(`kith-widget .pane-chat ${selector}`).first();
+  await inChat('.poll').waitFor();
+  await inChat('.files').waitFor();
+  await anna.page.getByRole('button', { name: /2 replies/ }).waitFor();
+  await anna.back();
+  await row('Tom Okafor').click();
+  await anna.page.getByRole('button', { name: 'Call', exact: true }).waitFor();
+  assertNoTrouble(context);
+  await context.close();
+});
