@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 
-import type { Client, Happenings, Status, Totals } from '@kith/client';
+import type { Client, ConversationKey, Happenings, Status, Totals } from '@kith/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKith, type Kith, type Parts } from './page_api.ts';
 import type { Settings } from './settings.ts';
@@ -111,7 +111,19 @@ describe('the next page of this tab', () => {
   }
 
   test('has the panel open as it was', async () => {
-    expect((await next('ana')).page.app.calls).toEqual(['reopen {"tab":"chats"}']);
+    expect((await next('ana')).page.app.calls).toEqual([
+      'reopen {"tab":"chats","chat":"@ben","expanded":false}',
+    ]);
+  });
+
+  test('opens a list at most, where another script has written into the storage', async () => {
+    for (const panel of ['null', '3', '{"tab":"x","chat":{"a":1},"expanded":"yes"}', '{"chat":"@"}']) {
+      sessionStorage.setItem('kith:garden:panel', `{"user":"ana","panel":${panel}}`);
+      const page = open({ tokenUrl: '/tok' }, 200);
+      page.client.user = 'ana';
+      await page.idle();
+      expect(page.app.calls).toEqual(['reopen {"tab":"chats","expanded":false}']);
+    }
   });
 
   test('has it closed once somebody else is signed in, or nobody', async () => {
@@ -538,7 +550,7 @@ class FakeApp {
       show: () => {
         this.calls.push('show');
         stage.setOpen(true);
-        stage.remember({ tab: 'chats' });
+        stage.remember({ tab: 'chats', chat: '@ben' as ConversationKey, expanded: false });
         stage.emit('open', undefined);
       },
       hide: () => {

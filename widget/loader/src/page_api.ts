@@ -3,7 +3,7 @@
 import type { Client, Status } from '@kith/client';
 import { createIconDot } from './icon_dot.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
-import { rememberedPanel, rememberPanel } from './panel_memory.ts';
+import { type OpenPanel, rememberedPanel, rememberPanel } from './panel_memory.ts';
 import type { Push } from './push/push.ts';
 import type { Settings } from './settings.ts';
 import type { App, Mount } from './stage.ts';
@@ -72,7 +72,7 @@ class Page {
   #push: Promise<Push> | undefined;
   #open = false;
   /** What is open, as the app says it; the next page of this tab gets it. */
-  #panel: unknown;
+  #panel: OpenPanel | undefined;
   /** Somebody has asked for a connection, not only for the client. */
   #begun = false;
   #away: ReturnType<typeof setTimeout> | undefined;

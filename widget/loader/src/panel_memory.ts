@@ -1,10 +1,20 @@
 // The open panel of this tab, so that the next page of the site shows it as it was.
 
-/** What the app gives and gets back; only the app reads what is in it. */
+import type { ConversationKey } from '@kith/client';
+
+const TABS = ['chats', 'contacts', 'rooms', 'me'] as const;
+
+/** What is open. */
+export interface OpenPanel {
+  tab: (typeof TABS)[number];
+  chat: ConversationKey | undefined;
+  expanded: boolean;
+}
+
 export interface PanelMemory {
   /** Whose panel it is: somebody else who signs in does not get it. */
   user: string;
-  panel: unknown;
+  panel: OpenPanel;
 }
 
 /** In the tab alone: another tab, and the next visit, begin with a closed panel. */
@@ -22,9 +32,19 @@ export function rememberPanel(site: string, memory: PanelMemory | undefined): vo
 export function rememberedPanel(site: string): PanelMemory | undefined {
   try {
     const found: unknown = JSON.parse(sessionStorage.getItem(nameOf(site)) ?? 'null');
-    const { user, panel } = (found ?? {}) as Partial<PanelMemory>;
-    return typeof user === 'string' ? { user, panel } : undefined;
+    const { user, panel } = (found ?? {}) as Record<string, unknown>;
+    return typeof user === 'string' ? { user, panel: checked(panel) } : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Any script of the page may have written it. */
+function checked(panel: unknown): OpenPanel {
+  const { tab, chat, expanded } = (panel ?? {}) as Record<string, unknown>;
+  return {
+    tab: TABS.find(one => one === tab) ?? 'chats',
+    chat: typeof chat === 'string' && /^[@#~].{1,200}$/.test(chat) ? (chat as ConversationKey) : undefined,
+    expanded: expanded === true,
+  };
 }

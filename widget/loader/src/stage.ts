@@ -1,9 +1,11 @@
 // What the loader hands to the interface, and what it wants back.
 
 import type { Client, Happenings } from '@kith/client';
+import type { OpenPanel } from './panel_memory.ts';
 import type { Push } from './push/push.ts';
 import type { Settings } from './settings.ts';
 
+export type { OpenPanel } from './panel_memory.ts';
 export type { Push, PushError, PushState } from './push/push.ts';
 export type { Settings } from './settings.ts';
 
@@ -22,7 +24,7 @@ export interface Stage {
   /** The app tells the loader that its panel is open, so that the button says so too. */
   setOpen(open: boolean): void;
   /** Keeps what is open for the next page of this tab; `undefined`: nothing is open. */
-  remember(panel: unknown): void;
+  remember(panel: OpenPanel | undefined): void;
   /** Gives an event to the page's `Kith.on` listeners. */
   emit(event: 'open' | 'close', detail: undefined): void;
 }
@@ -31,7 +33,7 @@ export interface App {
   show(): void;
   hide(): void;
   /** Opens what `Stage.remember` was given on the page before, without taking the focus. */
-  reopen(panel: unknown): void;
+  reopen(panel: OpenPanel): void;
   /** Opens the conversation with a user. */
   open(user: string): void;
   /** Opens a room: by its id, or that of a page of the site, which begins with a slash. */

@@ -1,11 +1,10 @@
 // What is open and shown, as a value that the page, the phone's Back and the components change.
 
 import { type ConversationKey, direct, pageRoom, room } from '@kith/client';
-import type { Stage } from '@kith/loader/stage';
+import type { OpenPanel, Stage } from '@kith/loader/stage';
 import { INVITES } from '../invitation/address.ts';
 
-export const TABS = ['chats', 'contacts', 'rooms', 'me'] as const;
-export type Tab = (typeof TABS)[number];
+export type Tab = OpenPanel['tab'];
 
 export interface ShellState {
   open: boolean;
@@ -42,7 +41,7 @@ export interface OpenShell {
   show(): void;
   hide(): void;
   /** Shows what `Stage.remember` was given on the page before. */
-  reopen(panel: unknown): void;
+  reopen(panel: OpenPanel): void;
   toggleExpanded(): void;
   goTo(tab: Tab): void;
   openChat(key: ConversationKey, at?: number): void;
@@ -135,16 +134,14 @@ export function openShell(
       stage.launcher.focus();
     },
     reopen(panel) {
-      const { tab, chat, expanded } = (panel ?? {}) as Record<string, unknown>;
       // A sheet that covers the page comes back only in the entry of the history that it was open in.
       const most = usesHistory() ? depthOf(history.state) : 2;
       if (state.open || !corner || most === 0) return;
       change({
         open: true,
         reopened: true,
-        tab: TABS.find(one => one === tab) ?? 'chats',
-        chat: most > 1 && isKey(chat) ? chat : undefined,
-        expanded: expanded === true,
+        ...panel,
+        ...(most < 2 && { chat: undefined }),
       });
     },
     toggleExpanded: () => change({ expanded: !state.expanded }),
@@ -196,11 +193,6 @@ export function openShell(
 /** As the page names it: an id, or the path of a page of the site. */
 export function keyOfRoom(name: string): ConversationKey {
   return name.startsWith('/') ? pageRoom(name) : room(name);
-}
-
-/** Any script of the page may have written what is reopened. */
-function isKey(chat: unknown): chat is ConversationKey {
-  return typeof chat === 'string' && /^[@#~].{1,200}$/.test(chat);
 }
 
 /** Written only when the member chooses; the loader reads it too. */
