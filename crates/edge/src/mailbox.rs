@@ -32,6 +32,9 @@ impl<M: Send + 'static> Mailboxes<M> {
     /// Puts mail into a worker's mailbox and wakes it once per batch; order of one sender is kept. Never blocks
     /// longer than another sender's push. Mail to a worker that does not exist or has stopped is dropped.
     ///
+    /// A mailbox has no bound of its own: its users know what may be dropped, and who must hear of it. The web gateway bounds events at a
+    /// million deliveries for each worker; all other mail answers a request of a connection, of which there is one at a time.
+    ///
     /// On a worker's own thread the wake-ups of others are put off to the end of the loop turn.
     pub fn send(&self, worker: usize, mail: M) {
         let Some(mailbox) = self.boxes.get(worker) else { return };

@@ -1,5 +1,6 @@
 //! The gateway of one worker: what arrives, and to whom it goes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use edge::{Accepted, Closed, Conns, Handle, Io, Mailboxes, Now, Protocol};
 use web_proto::Code;
 
 use crate::answer::{DateLine, Pending, send_piece};
+use crate::backlog::{Admitted, Backlog, MOST_WAITING};
 use crate::config::{Shared, WebConfig};
 use crate::crowds::Crowds;
 use crate::files::Links;
@@ -68,13 +70,15 @@ pub(crate) const PIECE_TIME: Duration = Duration::from_secs(30);
 
 /// What workers are told: by the domain, by each other, and by the tokio side.
 pub enum Mail {
-    Event(SessionHandle, Event),
+    Event(SessionHandle, Event, Admitted),
     /// The welcome of a session, as its frame without a key: see [`WebOutbox`].
     Welcome(SessionId, Vec<u8>),
     /// The same for several sessions of this worker.
-    EventForMany(Vec<SessionHandle>, Event),
+    EventForMany(Vec<SessionHandle>, Event, Admitted),
     /// For each of these sessions of this worker one of some events, which are written already.
-    Events(Vec<(SessionHandle, usize)>, Arc<[Written]>),
+    Events(Vec<(SessionHandle, usize)>, Arc<[Written]>, Admitted),
+    /// Sessions of this worker have missed an event, because too many waited.
+    Missed(Arc<Backlog>),
     /// Commands for a session of this worker that came on the connection `from`.
     Posted {
         session: SessionId,
@@ -132,6 +136,8 @@ pub struct WebOutbox {
     limits: web_proto::Limits,
     links: Links,
     clock: fn() -> Timestamp,
+    /// Of each worker.
+    backlogs: Vec<Arc<Backlog>>,
 }
 
 impl WebOutbox {
@@ -142,7 +148,30 @@ impl WebOutbox {
         config: &WebConfig,
         clock: fn() -> Timestamp,
     ) -> WebOutbox {
-        WebOutbox { mailboxes, limits: config.told(limits), links: config.links.clone(), clock }
+        let backlogs = (0..mailboxes.workers()).map(|_| Backlog::new(MOST_WAITING)).collect();
+        WebOutbox { mailboxes, limits: config.told(limits), links: config.links.clone(), clock, backlogs }
+    }
+
+    /// The same with another bound of deliveries that wait for a worker.
+    #[must_use]
+    pub fn bounded(mut self, most: usize) -> WebOutbox {
+        self.backlogs.iter_mut().for_each(|backlog| *backlog = Backlog::new(most));
+        self
+    }
+
+    /// Room for an event for `count` sessions. At the bound it is dropped, and the sessions are behind from then on.
+    fn admit<I: Iterator<Item = SessionHandle>>(
+        &self,
+        worker: usize,
+        count: usize,
+        sessions: impl FnOnce() -> I,
+    ) -> Option<Admitted> {
+        let backlog = self.backlogs.get(worker)?;
+        let admitted = backlog.admit(count);
+        if admitted.is_none() && backlog.miss(sessions()) {
+            self.mailboxes.send(worker, Mail::Missed(Arc::clone(backlog)));
+        }
+        admitted
     }
 
     fn welcome(&self, welcome: &Welcome) {
@@ -185,7 +214,19 @@ impl Outbox for WebOutbox {
     fn deliver(&self, to: SessionHandle, event: Event) {
         match event {
             Event::Welcome(welcome) => self.welcome(&welcome),
-            event => self.mailboxes.send(Handle::from_bits(to.0).worker(), Mail::Event(to, event)),
+            event => {
+                let worker = Handle::from_bits(to.0).worker();
+                // The end of a session is never dropped: there is one of each.
+                let admitted = match event {
+                    Event::Bye(_) | Event::ByeWith { .. } => {
+                        self.backlogs.get(worker).map(|backlog| backlog.admit_always(1))
+                    }
+                    _ => self.admit(worker, 1, || [to].into_iter()),
+                };
+                if let Some(admitted) = admitted {
+                    self.mailboxes.send(worker, Mail::Event(to, event, admitted));
+                }
+            }
         }
     }
 
@@ -193,9 +234,14 @@ impl Outbox for WebOutbox {
         self.slices(
             to,
             |to| *to,
-            |worker, slice| match slice[..] {
-                [one] => self.mailboxes.send(worker, Mail::Event(one, event.clone())),
-                _ => self.mailboxes.send(worker, Mail::EventForMany(slice, event.clone())),
+            |worker, slice| {
+                let admitted = self.admit(worker, slice.len(), || slice.iter().copied());
+                let Some(admitted) = admitted else { return };
+                let mail = match slice[..] {
+                    [one] => Mail::Event(one, event.clone(), admitted),
+                    _ => Mail::EventForMany(slice, event.clone(), admitted),
+                };
+                self.mailboxes.send(worker, mail);
             },
         );
     }
@@ -211,7 +257,9 @@ impl Outbox for WebOutbox {
             to,
             |(to, _)| *to,
             |worker, slice| {
-                self.mailboxes.send(worker, Mail::Events(slice, Arc::clone(&written)));
+                let sessions = || slice.iter().map(|(session, _)| *session);
+                let Some(admitted) = self.admit(worker, slice.len(), sessions) else { return };
+                self.mailboxes.send(worker, Mail::Events(slice, Arc::clone(&written), admitted));
             },
         );
     }
@@ -257,6 +305,32 @@ impl Gateway {
         scratch.clear();
         scratch.shrink_to(SCRATCH_BYTES);
         self.scratch = scratch;
+    }
+
+    /// Delivers an event. Where that panics, which is our bug, its sessions do not go on without it: all of them are behind, and
+    /// resume.
+    fn or_missed(
+        &mut self,
+        sessions: impl Iterator<Item = SessionHandle>,
+        conns: &mut Conns<'_, Conn>,
+        deliver: impl FnOnce(&mut Gateway, &mut Conns<'_, Conn>),
+    ) {
+        let delivered = catch_unwind(AssertUnwindSafe(|| deliver(self, conns)));
+        if let Err(panic) = delivered {
+            sessions.for_each(|to| self.missed(to, conns));
+            // The connection layer counts it and writes it down.
+            resume_unwind(panic);
+        }
+    }
+
+    /// The session has missed an event.
+    fn missed(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) {
+        let handle = Handle::from_bits(to.0);
+        if Polls::is_poll(handle) {
+            self.poll_missed(to, conns);
+        } else if let Some((conn, mut io)) = conns.get(handle) {
+            self.drop_queue(&mut conn.state, &mut io);
+        }
     }
 
     fn deliver(&mut self, to: SessionHandle, event: &Event, conns: &mut Conns<'_, Conn>) {
@@ -426,17 +500,29 @@ impl Protocol for Gateway {
 
     fn weight(mail: &Mail) -> usize {
         match mail {
-            Mail::EventForMany(to, _) => to.len() / COPIES,
-            Mail::Events(to, _) => to.len() / COPIES,
+            Mail::EventForMany(to, ..) => to.len() / COPIES,
+            Mail::Events(to, ..) => to.len() / COPIES,
             _ => 1,
         }
     }
 
     fn mail(&mut self, mail: Mail, conns: &mut Conns<'_, Conn>) {
         match mail {
-            Mail::Event(to, event) => self.deliver(to, &event, conns),
-            Mail::EventForMany(to, event) => self.deliver_many(&to, &event, conns),
-            Mail::Events(to, events) => self.deliver_each(&to, &events, conns),
+            Mail::Event(to, event, _admitted) => {
+                self.or_missed([to].into_iter(), conns, |gateway, conns| gateway.deliver(to, &event, conns));
+            }
+            Mail::EventForMany(to, event, _admitted) => {
+                self.or_missed(to.iter().copied(), conns, |gateway, conns| {
+                    gateway.deliver_many(&to, &event, conns);
+                });
+            }
+            Mail::Events(to, events, _admitted) => {
+                let sessions = to.iter().map(|(session, _)| *session);
+                self.or_missed(sessions, conns, |gateway, conns| gateway.deliver_each(&to, &events, conns));
+            }
+            Mail::Missed(backlog) => {
+                backlog.take_missed().into_iter().for_each(|to| self.missed(to, conns));
+            }
             Mail::Welcome(session, frame) => self.deliver_welcome(session, frame, conns),
             Mail::Posted { session, commands, from } => {
                 let outcome = self.posted(session, &commands, conns);

@@ -10,6 +10,7 @@
 
 mod answer;
 mod assets;
+mod backlog;
 mod body;
 mod call_wire;
 mod config;

@@ -435,7 +435,7 @@ impl Gateway {
     }
 
     /// The client reads too slowly: what waits is dropped, and it is told when it reads again.
-    fn drop_queue(&mut self, state: &mut State, io: &mut Io<'_>) {
+    pub(crate) fn drop_queue(&mut self, state: &mut State, io: &mut Io<'_>) {
         let live = match state {
             State::Socket(Socket { phase: Phase::Live(live), .. }) => live,
             State::Down(down) => &mut down.live,

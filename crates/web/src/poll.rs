@@ -197,6 +197,22 @@ impl Gateway {
     }
 
     /// Something from the domain for a poll session.
+    /// The session has missed an event: what waits for it is dropped, and it is told.
+    pub(crate) fn poll_missed(&mut self, to: SessionHandle, conns: &mut Conns<'_, Conn>) {
+        let Some(session) = self.polls.get(to) else { return };
+        let Phase::Live(live) = &mut session.phase else { return };
+        if live.lag == Lag::Untold {
+            return;
+        }
+        live.lag = Lag::Told;
+        let id = SessionId { user: live.user, handle: to };
+        session.queue = None;
+        session.push(br#"{"t":"behind"}"#);
+        self.shared.counters.behind.add(1);
+        self.shared.node.behind(id);
+        self.answer_waiting(to, conns);
+    }
+
     pub(crate) fn tell_poll(&mut self, to: SessionHandle, event: &Event, conns: &mut Conns<'_, Conn>) {
         if self.polls.get(to).is_none() {
             return self.undeliverable();
@@ -221,12 +237,8 @@ impl Gateway {
                 let Phase::Live(live) = &mut session.phase else { return self.put_back(json) };
                 let admitted = live.admits(event);
                 if admitted && waiting_bytes > 0 && waiting_bytes + json.len() > hard_limit {
-                    live.lag = Lag::Told;
-                    let id = SessionId { user: live.user, handle: to };
-                    session.queue = None;
-                    session.push(br#"{"t":"behind"}"#);
-                    self.shared.counters.behind.add(1);
-                    self.shared.node.behind(id);
+                    self.put_back(json);
+                    return self.poll_missed(to, conns);
                 } else if admitted {
                     if matches!(event, Event::Behind) {
                         live.lag = Lag::Told;
