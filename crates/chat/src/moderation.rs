@@ -21,7 +21,7 @@ pub use port::{
     NoticeKind, ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Sanction,
     SanctionKind,
 };
-pub use report::ReportOf;
+pub use report::{ReportOf, kept_with_report};
 pub(crate) use site_role::StandingHere;
 pub use site_role::{SiteAct, SiteRole, SiteStanding, may_on_site};
 
@@ -29,6 +29,9 @@ pub use site_role::{SiteAct, SiteRole, SiteStanding, may_on_site};
 pub const REASON_BYTES: usize = 1_000;
 /// Messages before and after the reported one that are kept with a report.
 pub const LINES_AROUND: u64 = 5;
+/// Bodies that a message had within this time are kept with a report, and so long a deleted message can be reported: whoever edits or
+/// deletes at once does not take the evidence away.
+pub const EVIDENCE_MS: u64 = 7 * 86_400_000;
 /// Reports of one user that may be open at a time.
 pub const MOST_OPEN_REPORTS: u32 = 20;
 

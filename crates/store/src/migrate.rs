@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0018_room_links.sql"),
     include_str!("../migrations/sqlite/0019_push_of_device.sql"),
     include_str!("../migrations/sqlite/0020_unpublished_changes.sql"),
+    include_str!("../migrations/sqlite/0021_report_former.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -200,6 +200,7 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("held_message", "user, number"),
         ("device_ban", "device, user"),
         ("report_line", "report, seq"),
+        ("report_former", "report, number"),
         ("report", "number"),
         ("audit", "number"),
         ("push_device", "user, endpoint"),

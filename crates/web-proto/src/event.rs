@@ -1075,6 +1075,9 @@ pub struct Report<'a> {
     /// The message and those around it, as they were when it was reported.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<ReportLine<'a>>,
+    /// What the message said before, oldest first: what was replaced or deleted in the week before it was reported.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<FormerBody<'a>>,
     /// Unix milliseconds.
     pub time: u64,
     /// Who has taken or closed it; absent: nobody, or the site's own server.
@@ -1094,6 +1097,16 @@ pub struct ReportLine<'a> {
     pub time: u64,
     #[serde(borrow)]
     pub body: Cow<'a, str>,
+}
+
+/// What a message said before it was edited or deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct FormerBody<'a> {
+    #[serde(borrow)]
+    pub body: Cow<'a, str>,
+    /// When another one took its place. Unix milliseconds.
+    pub until: u64,
 }
 
 /// What a moderator did.

@@ -29,9 +29,9 @@ pub use command::{
 };
 pub use event::{
     AuditEntry, Choice, Contact, ContactState, Conversation, Device, Event, File, FilterAct, FilterHit,
-    FilterKind, Forwarded, Gap, Held, HeldState, Invitation, Left, LeftReason, Limits, Link, Listed,
-    MailDigest, Member, Message, Notice, NoticeKind, OwnProfile, Person, Poll, PollCounts, Presence, Preview,
-    Profile, PutReaction, Reaction, ReactionCount, Replies, Report, ReportLine, RequestState, Room,
+    FilterKind, FormerBody, Forwarded, Gap, Held, HeldState, Invitation, Left, LeftReason, Limits, Link,
+    Listed, MailDigest, Member, Message, Notice, NoticeKind, OwnProfile, Person, Poll, PollCounts, Presence,
+    Preview, Profile, PutReaction, Reaction, ReactionCount, Replies, Report, ReportLine, RequestState, Room,
     SiteAccess, SiteState, Sticker, Thread, Welcome,
 };
 pub use group_call::{GroupAction, GroupCall, GroupNews, Participant};

@@ -66,6 +66,7 @@ fn file() -> String {
     declare::<RequestState>(&mut out);
     declare::<Report<'_>>(&mut out);
     declare::<ReportLine<'_>>(&mut out);
+    declare::<FormerBody<'_>>(&mut out);
     declare::<AuditEntry<'_>>(&mut out);
     declare::<Notice<'_>>(&mut out);
     declare::<NoticeKind>(&mut out);

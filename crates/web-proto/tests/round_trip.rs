@@ -654,10 +654,18 @@ fn report() -> impl Strategy<Value = Report<'static>> {
         time,
         body,
     });
+    let former = (text(), any::<u64>()).prop_map(|(body, until)| FormerBody { body, until });
     let what = (opt(), number(), opt(), opt());
-    let said = (report_reason(), text(), vec(line, 0..3), any::<u64>());
+    let said = (report_reason(), text(), vec(line, 0..3), vec(former, 0..3), any::<u64>());
     (any::<u64>(), report_state(), what, said, opt(), text()).prop_map(
-        |(report, state, (conversation, seq, user, by), (reason, text, lines, time), moderator, note)| {
+        |(
+            report,
+            state,
+            (conversation, seq, user, by),
+            (reason, text, lines, former, time),
+            moderator,
+            note,
+        )| {
             let held = by.is_none();
             Report {
                 report,
@@ -670,6 +678,7 @@ fn report() -> impl Strategy<Value = Report<'static>> {
                 reason,
                 text,
                 lines,
+                former,
                 time,
                 moderator,
                 note,

@@ -1382,6 +1382,8 @@ export type Report = {
   text?: string;
   /** The message and those around it, as they were when it was reported. */
   lines?: Array<ReportLine>;
+  /** What the message said before, oldest first: what was replaced or deleted in the week before it was reported. */
+  former?: Array<FormerBody>;
   /** Unix milliseconds. */
   time: number;
   /** Who has taken or closed it; absent: nobody, or the site's own server. */
@@ -1395,6 +1397,13 @@ export type ReportLine = {
   from: string;
   time: number;
   body: string;
+};
+
+/** What a message said before it was edited or deleted. */
+export type FormerBody = {
+  body: string;
+  /** When another one took its place. Unix milliseconds. */
+  until: number;
 };
 
 /** What a moderator did. */

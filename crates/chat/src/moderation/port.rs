@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use super::{DeviceBan, SiteRole};
 use crate::{
-    ChangedMessage, ConversationId, Done, Held, Level, MemberChanged, Refusal, Seq, Settings, SiteId, Sub,
-    Timestamp, UserId, UserRow,
+    ChangedMessage, ConversationId, Done, Held, Level, MemberChanged, Refusal, Revision, Seq, Settings,
+    SiteId, Sub, Timestamp, UserId, UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part. One conformance suite holds every implementation to what is written here.
 pub trait ModerationStore: Send + Sync + 'static {
-    /// Keeps what was reported as it is now, with the messages around it. Who reports must be able to read it. The same by the same user
+    /// Keeps what was reported as it is now, with the messages around it and what it said before (see [`ReportRow::former`]). Who reports
+    /// must be able to read it. A message that was deleted longer than [`EVIDENCE_MS`](super::EVIDENCE_MS) ago is
+    /// [`Refusal::NoSuchMessage`], and so is one whose author was erased. The same by the same user
     /// while it is open answers the one that is there, with `false`.
     fn report(&self, report: NewReport, done: Done<Result<(ReportRow, bool), Refusal>>);
     /// Newest first. `state` None: all.
@@ -116,6 +118,8 @@ pub struct ReportRow {
     pub text: Box<str>,
     /// As they were then.
     pub lines: Vec<ReportLine>,
+    /// What the reported message said before, oldest first: what was replaced or deleted within [`EVIDENCE_MS`](super::EVIDENCE_MS).
+    pub former: Vec<Revision>,
     pub time: Timestamp,
     /// Who has taken or closed it.
     pub moderator: Option<Sub>,

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{By, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage, is_reason};
+use super::{
+    By, EVIDENCE_MS, NewReport, ReportAbout, ReportReason, ReportRow, ReportState, ReportsPage, is_reason,
+};
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::{
-    ConversationId, Event, PageOf, Refusal, Seq, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
+    ConversationId, Event, PageOf, Refusal, Revision, Seq, SiteId, StoreError, Sub, Timestamp, UserId,
+    UserRow,
 };
 
 /// What a session reports, with users by the site's names.
@@ -15,6 +18,13 @@ pub enum ReportOf {
     Message(ConversationId, Seq),
     User(Sub),
     Room(ConversationId),
+}
+
+/// What of a message's former bodies a report keeps. None: it is deleted, and too long ago to be reported. For stores.
+pub fn kept_with_report(revisions: Vec<Revision>, is_deleted: bool, now: Timestamp) -> Option<Vec<Revision>> {
+    let since = now.0.saturating_sub(EVIDENCE_MS);
+    let former: Vec<Revision> = revisions.into_iter().filter(|one| one.until.0 >= since).collect();
+    (!is_deleted || !former.is_empty()).then_some(former)
 }
 
 impl Inner {

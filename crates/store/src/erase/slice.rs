@@ -184,6 +184,9 @@ fn erase_message(
                      (SELECT number FROM report WHERE site = ?1 AND conversation = ?2 AND seq = ?3)";
         let (key, seq) = (message.conversation.key as i64, message.seq.0 as i64);
         db.prepare_cached(lines)?.execute(params![site, key, seq, user.num])?;
+        let former = "DELETE FROM report_former WHERE site = ?1 AND report IN \
+                      (SELECT number FROM report WHERE site = ?1 AND conversation = ?2 AND seq = ?3 AND user = ?4)";
+        db.prepare_cached(former)?.execute(params![site, key, seq, user.num])?;
     }
     Ok(changed)
 }

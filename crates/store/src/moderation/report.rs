@@ -2,8 +2,8 @@
 
 use chat::{
     Act, By, ConversationId, Held, LINES_AROUND, MOST_OPEN_REPORTS, Moderated, NewReport, Refusal,
-    ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Seq, SiteId, StoredMessage,
-    Timestamp, UserId,
+    ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Revision, Seq, SiteId,
+    StoredMessage, Timestamp, UserId, kept_with_report,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -12,13 +12,13 @@ use crate::conversation::side_of;
 use crate::fault::{Fault, Outcome};
 use crate::user::{self, Subs};
 use crate::writer::Batch;
-use crate::{message, room};
+use crate::{message, message_change, room};
 
 // ---- writes ----
 
 pub(super) fn keep(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<(ReportRow, bool), Refusal>> {
     let site = new.by.site;
-    let (user, lines) = match seen_by(batch, new)? {
+    let (user, lines, former) = match seen_by(batch, new)? {
         Ok(seen) => seen,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -41,6 +41,11 @@ pub(super) fn keep(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<(Re
     let number = insert(batch.db, new.by, of, new.reason, &new.text, new.time)?;
     for line in lines {
         insert_line(batch.db, site, number, line.seq, line.from, line.time, &line.body)?;
+    }
+    let sql = "INSERT INTO report_former (site, report, number, until, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+    for (at, revision) in former.iter().enumerate() {
+        let values = params![site.0, number as i64, at as i64, revision.until.0 as i64, revision.body];
+        batch.db.prepare_cached(sql)?.execute(values)?;
     }
     Ok(found(one(batch.db, site, number)?)?.map(|row| (row, true)))
 }
@@ -118,19 +123,23 @@ fn found(row: Option<ReportRow>) -> Outcome<Result<ReportRow, Refusal>> {
     row.map(Ok).ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))
 }
 
-type Seen = (Option<UserId>, Vec<StoredMessage>);
+type Seen = (Option<UserId>, Vec<StoredMessage>, Vec<Revision>);
 
-/// Of what is reported: whose it is, and the messages that are kept; where who reports can see it.
+/// Of what is reported: whose it is, the messages that are kept, and what it said before; where who reports can see it.
 fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refusal>> {
     let site = new.by.site;
     let (id, seq) = match new.about {
         ReportAbout::User(user) => {
             let is_there = user.site == site && user::by_id(batch.db, user)?.is_some();
-            return Ok(if is_there { Ok((Some(user), Vec::new())) } else { Err(Refusal::NoSuchUser) });
+            return Ok(if is_there {
+                Ok((Some(user), Vec::new(), Vec::new()))
+            } else {
+                Err(Refusal::NoSuchUser)
+            });
         }
         ReportAbout::Room(id) => {
             let allowed = room::allowed(batch.db, id, new.by, Act::Read)?;
-            return Ok(allowed.map(|_| (None, Vec::new())));
+            return Ok(allowed.map(|_| (None, Vec::new(), Vec::new())));
         }
         ReportAbout::Held(_) => return Ok(Err(Refusal::NoSuchMessage)),
         ReportAbout::Message(id, seq) => (id, seq),
@@ -151,12 +160,16 @@ fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refus
     let after = Seq(seq.0.saturating_sub(LINES_AROUND + 1));
     let most = seq.0.saturating_add(LINES_AROUND).saturating_sub(after.0).min(2 * LINES_AROUND + 1) as u32;
     let lines = message::page(batch.db, new.by, id, newest, None, Some(after), most)?.messages;
-    let Some(reported) = lines.iter().find(|line| line.seq == seq && !line.deleted) else {
+    let Some(reported) = lines.iter().find(|line| line.seq == seq) else {
         return Ok(Err(Refusal::NoSuchMessage));
     };
     let user = reported.from;
-    // Nobody looks at what somebody has taken back.
-    Ok(Ok((Some(user), lines.into_iter().filter(|line| !line.deleted).collect())))
+    let revisions = message_change::revisions(batch.db, id, seq)?;
+    let Some(former) = kept_with_report(revisions, reported.deleted, new.time) else {
+        return Ok(Err(Refusal::NoSuchMessage));
+    };
+    // Of the others nobody looks at what somebody has taken back.
+    Ok(Ok((Some(user), lines.into_iter().filter(|line| !line.deleted || line.seq == seq).collect(), former)))
 }
 
 fn place(about: ReportAbout) -> (i64, i64, i64) {
@@ -249,6 +262,12 @@ pub(super) fn one(db: &Connection, site: SiteId, number: u64) -> Outcome<Option<
             body: row.get(3)?,
         });
     }
+    let sql = "SELECT until, body FROM report_former WHERE site = ?1 AND report = ?2 ORDER BY number";
+    let mut statement = db.prepare_cached(sql)?;
+    let former = statement.query_map(params![site.0, key], |row| {
+        Ok(Revision { until: Timestamp(row.get::<_, i64>(0)? as u64), body: row.get(1)? })
+    })?;
+    report.former = former.collect::<Result<_, _>>()?;
     Ok(Some(report))
 }
 
@@ -284,6 +303,7 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<(ReportRow, [UserId; 3
         },
         text: row.get(7)?,
         lines: Vec::new(),
+        former: Vec::new(),
         time: Timestamp(row.get::<_, i64>(8)? as u64),
         moderator: None,
         note: row.get(10)?,

@@ -172,6 +172,7 @@ every_store! {
         contacts_wait_for_no_answer,
         a_user_begins_so_many_a_day,
         a_report_keeps_what_was_said,
+        a_report_keeps_what_was_said_before,
         a_report_is_taken_closed_and_opened_again,
         there_are_only_so_many_open_reports_of_one,
         a_sanction_holds_until_its_end_and_is_told,

@@ -224,6 +224,67 @@ pub(crate) fn a_report_keeps_what_was_said(store: &dyn Store) {
     assert_eq!((second.rows[0].number, second.next), (1, None));
 }
 
+/// Whoever edits or deletes at once takes no evidence away, for a week.
+pub(crate) fn a_report_keeps_what_was_said_before(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    let id = direct(ann, bob);
+    for number in 1..=5 {
+        crate::asking::say(store, bob, ann, &number.to_string(), &format!("insult {number}"));
+    }
+    let change = |seq, change, ms| {
+        let wanted =
+            chat::ChangeMessage { conversation: id, seq: Seq(seq), by: bob, change, time: later(ms) };
+        ask(|done| store.change_message(wanted, done)).expect("it is his");
+    };
+    let edit = |seq, body: &str, ms| change(seq, chat::MessageChange::Edit(body.into()), ms);
+    let report = |seq, ms| {
+        let about = ReportAbout::Message(id, Seq(seq));
+        let new = NewReport { by: ann, about, reason: ReportReason::Abuse, text: "".into(), time: later(ms) };
+        ask(|done| store.report(new, done)).map(|(row, _)| row)
+    };
+    let said = |row: &chat::ReportRow| -> Vec<String> {
+        let now = row.lines.iter().find(|line| line.seq.0 == 2).map(|line| line.body.to_string());
+        row.former.iter().map(|one| one.body.to_string()).chain(now).collect()
+    };
+    edit(2, "second thoughts", 10);
+    edit(2, "nothing", 20);
+    let row = report(2, 30).expect("she can read it");
+    assert_eq!(said(&row), ["insult 2", "second thoughts", "nothing"]);
+    assert_eq!(row.former.iter().map(|one| one.until).collect::<Vec<_>>(), [later(10), later(20)]);
+    edit(2, "harmless", 40);
+    let page = ask(|done| store.reports(site, By::User(mia), None, None, 10, done)).expect("she looks");
+    assert_eq!(page.rows[0], row, "and it stays");
+
+    change(3, chat::MessageChange::Delete, 50);
+    let row = report(3, 60).expect("it was there a moment ago");
+    assert_eq!((row.user.clone(), &*row.former[0].body), (Some(sub("bob")), "insult 3"));
+    let line = row.lines.iter().find(|line| line.seq.0 == 3).expect("its place is shown");
+    assert_eq!(&*line.body, "");
+    let around: Vec<u64> = report(4, 70).expect("it is there").lines.iter().map(|line| line.seq.0).collect();
+    assert_eq!(around, [1, 2, 4, 5], "beside the reported one, what was taken back is gone");
+    change(5, chat::MessageChange::Delete, 80);
+    assert_eq!(report(5, 81 + chat::EVIDENCE_MS), Err(Refusal::NoSuchMessage), "a week later it is too late");
+    assert_eq!(report(1, 81 + chat::EVIDENCE_MS).expect("unchanged").former, []);
+
+    let erasure = chat::NewErasure {
+        user: bob,
+        alias: sub("deleted-1"),
+        name: "Deleted user".into(),
+        messages: chat::Messages::Erased,
+        by: By::Site,
+        time: later(90),
+    };
+    ask(|done| store.begin_erasure(erasure, done)).expect("he exists");
+    let erase = || -> chat::EraseSlice { ask(|done| store.erase_some(later(90), 10, done)) };
+    assert!((0..50).any(|_| !erase().more), "it comes to an end");
+    let rows = ask(|done| store.reports(site, By::User(mia), None, None, 10, done)).expect("she looks").rows;
+    for row in rows.iter().filter(|row| row.about != ReportAbout::Message(id, Seq(1))) {
+        assert_eq!(row.former, [], "what is erased is in no report");
+    }
+    assert_eq!(report(3, 100), Err(Refusal::NoSuchMessage), "nor can it be reported again");
+}
+
 pub(crate) fn a_report_is_taken_closed_and_opened_again(store: &dyn Store) {
     let (site, ann, bob) = two_users(store);
     let mia = moderator(store, site, "mia", SiteRole::Moderator);

@@ -36,6 +36,11 @@ pub(crate) fn report(row: &chat::ReportRow) -> web_proto::Report<'_> {
         },
         text: Cow::Borrowed(&row.text),
         lines: row.lines.iter().map(line).collect(),
+        former: row
+            .former
+            .iter()
+            .map(|one| web_proto::FormerBody { body: Cow::Borrowed(&one.body), until: one.until.0 })
+            .collect(),
         time: row.time.0,
         moderator: row.moderator.as_ref().map(|user| user.as_str().into()),
         note: Cow::Borrowed(&row.note),

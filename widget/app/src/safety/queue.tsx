@@ -159,7 +159,13 @@ function ReportCard({ report, onChanged, onLeave }: CardProps) {
                 <bdi>{client.person(line.from).name}</bdi>
                 <time>{words.clock(line.time)}</time>
               </span>
-              <span dir="auto">{line.body}</span>
+              {line.seq === report.seq &&
+                report.former?.map(former => (
+                  <del class="report-former" dir="auto" key={former.until}>
+                    {former.body} <time>{words.clock(former.until)}</time>
+                  </del>
+                ))}
+              <span dir="auto">{line.body || words.deletedMessage}</span>
             </li>
           ))}
         </ol>

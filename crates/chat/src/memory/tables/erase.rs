@@ -99,6 +99,7 @@ impl Tables {
                 self.remove_copies_of(user, id, seq);
                 self.remove_files_of(id, seq);
                 self.forget_revisions(id, seq);
+                self.forget_reported(id, seq);
             }
         } else {
             slice.more = !self.erasures.is_empty();

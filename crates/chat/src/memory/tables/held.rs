@@ -102,6 +102,7 @@ impl Tables {
             body: held.body.clone(),
         });
         let row = ReportRow {
+            former: Vec::new(),
             number: self.next_report(site),
             state: ReportState::Open,
             about: ReportAbout::Held(id),

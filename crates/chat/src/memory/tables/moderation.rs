@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Tables;
-use crate::moderation::{LINES_AROUND, MOST_OPEN_REPORTS};
+use crate::moderation::{LINES_AROUND, MOST_OPEN_REPORTS, kept_with_report};
 use crate::{
     Act, AuditEntry, AuditPage, By, ConversationId, DeviceBan, Ended, LeftReason, MemberChanged, MemberRow,
     Moderated, ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine, ReportRow, ReportState,
@@ -19,6 +19,9 @@ pub(super) struct Kept {
     audit: Vec<(SiteId, AuditEntry)>,
     devices: Vec<DeviceBan>,
 }
+
+/// Whose it is, the messages around it, and what it said before.
+type Seen = (Option<UserId>, Vec<ReportLine>, Vec<crate::Revision>);
 
 pub(super) struct Report {
     pub(super) row: ReportRow,
@@ -77,7 +80,7 @@ impl Tables {
 
     pub(in crate::memory) fn report(&mut self, new: NewReport) -> Result<(ReportRow, bool), Refusal> {
         let site = new.by.site;
-        let (user, lines) = self.seen_by(&new)?;
+        let (user, lines, former) = self.seen_by(&new)?;
         let is_open = |report: &&Report| report.row.state != ReportState::Closed && report.by == new.by;
         let mut open = self.moderation.reports.values().filter(is_open);
         if let Some(same) = open.clone().find(|report| report.row.about == new.about) {
@@ -102,12 +105,22 @@ impl Tables {
             reason: new.reason,
             text: new.text,
             lines,
+            former,
             time: new.time,
             moderator: None,
             note: "".into(),
         };
         self.keep_report(site, Report { row: row.clone(), by: new.by });
         Ok((row, true))
+    }
+
+    /// What reports of a message keep of it, where its author is erased.
+    pub(super) fn forget_reported(&mut self, id: ConversationId, seq: Seq) {
+        let about = ReportAbout::Message(id, seq);
+        for report in self.moderation.reports.values_mut().filter(|report| report.row.about == about) {
+            report.row.former.clear();
+            report.row.lines.iter_mut().filter(|line| line.seq == seq).for_each(|line| line.body = "".into());
+        }
     }
 
     pub(super) fn next_report(&self, site: SiteId) -> u64 {
@@ -118,14 +131,14 @@ impl Tables {
         self.moderation.reports.insert((site, report.row.number), report);
     }
 
-    fn seen_by(&self, new: &NewReport) -> Result<(Option<UserId>, Vec<ReportLine>), Refusal> {
+    fn seen_by(&self, new: &NewReport) -> Result<Seen, Refusal> {
         let (id, seq) = match new.about {
             ReportAbout::User(user) => {
                 let row = self.user_by_id(user).filter(|_| user.site == new.by.site);
-                return row.map(|row| (Some(row.id), Vec::new())).ok_or(Refusal::NoSuchUser);
+                return row.map(|row| (Some(row.id), Vec::new(), Vec::new())).ok_or(Refusal::NoSuchUser);
             }
             ReportAbout::Room(id) => {
-                return self.allowed(id, new.by, Act::Read).map(|_| (None, Vec::new()));
+                return self.allowed(id, new.by, Act::Read).map(|_| (None, Vec::new(), Vec::new()));
             }
             ReportAbout::Held(_) => return Err(Refusal::NoSuchMessage),
             ReportAbout::Message(id, seq) => (id, seq),
@@ -140,17 +153,19 @@ impl Tables {
             }
         }
         let around = seq.0.saturating_sub(LINES_AROUND).max(1)..=seq.0.saturating_add(LINES_AROUND);
-        let lines = around.filter_map(|seq| self.message(id, Seq(seq), new.by)).filter(|line| !line.deleted);
-        let lines: Vec<_> = lines.collect();
+        let lines = around.filter_map(|seq| self.message(id, Seq(seq), new.by));
+        let lines: Vec<_> = lines.filter(|line| !line.deleted || line.seq == seq).collect();
         let reported = lines.iter().find(|line| line.seq == seq).ok_or(Refusal::NoSuchMessage)?;
         let user = reported.from;
+        let revisions = self.revisions(id, seq);
+        let former = kept_with_report(revisions, reported.deleted, new.time).ok_or(Refusal::NoSuchMessage)?;
         let line = |line: &crate::StoredMessage| ReportLine {
             seq: line.seq,
             from: line.from_sub.clone(),
             time: line.time,
             body: line.body.clone(),
         };
-        Ok((Some(user), lines.iter().map(line).collect()))
+        Ok((Some(user), lines.iter().map(line).collect(), former))
     }
 
     pub(in crate::memory) fn reports(
