@@ -314,6 +314,8 @@ describe('the button', () => {
     expect(button.getAttribute('aria-label')).toBe('Open messenger, 3 unread messages');
     page.client.happen('totals', { unread: 120, mentions: 0, conversations: 1, requests: 0, strangers: 0 });
     expect(button.textContent).toBe('99+');
+    page.client.happen('totals', { unread: 3, mentions: 0, conversations: 1, requests: 0, strangers: 1 });
+    expect(button.textContent, 'a request of a stranger is told of here, too').toBe('4');
     button.click();
     await settle();
     expect(button.getAttribute('aria-expanded')).toBe('true');

@@ -1,6 +1,6 @@
 // `window.Kith`: what the page may call and hear, and the widget's life from the tag to the open panel.
 
-import type { Client, Status } from '@kith/client';
+import type { Client, Status, Totals } from '@kith/client';
 import { createIconDot } from './icon_dot.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
 import { type OpenPanel, rememberedPanel, rememberPanel } from './panel_memory.ts';
@@ -238,7 +238,7 @@ class Page {
     this.#living = client;
     if (this.#destroyed) return client.destroy();
     client.on('totals', totals => {
-      this.#setUnread(totals.unread);
+      this.#setUnread(totals);
       this.#emit('unread', { ...totals });
     });
     client.on('message', happened => {
@@ -251,11 +251,13 @@ class Page {
       if (event.news === 'ring' || this.#app) this.#behind(app => app.call(event));
     });
     client.subscribe('status', () => this.#statusChanged(client.status()));
-    this.#setUnread(client.totals().unread);
+    this.#setUnread(client.totals());
     if (pushIsOn()) this.#pushPart().then(push => push.begin(), ignore);
   }
 
-  #setUnread(count: number): void {
+  /** A stranger's request counts as a message: nobody else tells of it. */
+  #setUnread({ unread, strangers }: Pick<Totals, 'unread' | 'strangers'>): void {
+    const count = unread + strangers;
     this.#launcher.setUnread(count);
     this.#title.set(count);
     if (this.settings.iconDot) this.#icon.set(count > 0);
@@ -385,7 +387,7 @@ class Page {
     else forgetKept(`kith:${this.settings.site}:cache:`, `kith:${this.settings.site}:guest`);
     forgetKept(`kith:${this.settings.site}:bar`);
     rememberPanel(this.settings.site, undefined);
-    this.#setUnread(0);
+    this.#setUnread({ unread: 0, strangers: 0 });
     if (this.#open) void this.#app?.then(app => app.hide());
   }
 

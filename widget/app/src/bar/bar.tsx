@@ -139,10 +139,10 @@ export function Bar({ shell, stage }: { shell: OpenShell; stage: Stage }) {
         >
           <Icon name="chat" />
           <span>{words.chats}</span>
-          {totals.unread > 0 && (
+          {totals.unread + totals.strangers > 0 && (
             <>
               <span class="badge" aria-hidden="true">
-                {badgeText(totals.unread)}
+                {badgeText(totals.unread + totals.strangers)}
               </span>
               <span class="hidden-text">{words.unread(totals.unread)}</span>
             </>

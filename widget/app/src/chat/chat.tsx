@@ -147,11 +147,15 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
         <ChatHeader conversation={conversation} onBack={onBack} onSearch={search} corner={corner} />
       )}
       {banner}
-      {!inRoom && (!open || state === 'blocked' || state === 'request_received') && state !== 'contact' && (
-        <Late part={strangerPart} props={{ conversation, state }} onFailed={failed} />
-      )}
-      {conversation.request && (
+      {/* One of both: somebody who is blocked asks for nothing any more. */}
+      {conversation.request && state !== 'blocked' ? (
         <Late part={requestPart} props={{ conversation, onGone: onBack }} onFailed={failed} />
+      ) : (
+        !inRoom &&
+        state !== 'contact' &&
+        (!open || state === 'blocked' || state === 'request_received') && (
+          <Late part={strangerPart} props={{ conversation, state }} onFailed={failed} />
+        )
       )}
       {conversation.exists && (
         <Late part={pinBar} props={{ conversation: key, onJump: jump }} onFailed={() => undefined} />

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
 import { Late, late } from '../late.tsx';
 import { Segmented } from '../segmented/segmented.tsx';
+import { badgeText } from '../shell/tab_bar.tsx';
 import { useClient, useTopic, useWatch, useWording } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
 import { ChatRow } from './chat_row.tsx';
@@ -55,6 +56,15 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
           onChange={setFilter}
         />
       </div>
+      {totals.strangers > 0 && filter?.value === 'main' && (
+        <button type="button" class="requests-row" onClick={() => setFilter('requests')}>
+          <Icon name="people" />
+          <span class="grow">{words.requestsWaiting(totals.strangers)}</span>
+          <bdi class="badge" aria-hidden="true">
+            {badgeText(totals.strangers)}
+          </bdi>
+        </button>
+      )}
       {filter?.part ? (
         <Late part={filter.part} props={{}} onFailed={ignored} />
       ) : (

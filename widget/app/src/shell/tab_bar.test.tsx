@@ -27,3 +27,13 @@ test('arrows go round, only the chosen tab is in the tab order', () => {
   expect(chosen).toEqual(['contacts', 'me', 'me', 'chats']);
   expect(drawing.root.querySelectorAll('[role=tab][tabindex="0"]')).toHaveLength(1);
 });
+
+test('a request of a stranger is counted on the tab of the chats', () => {
+  const drawing = new Drawing();
+  const { unread } = drawing.client.totals();
+  drawing.client.totals = () => ({ unread, mentions: 0, conversations: 0, requests: 0, strangers: 2 });
+  drawing.draw(<TabBar tab="me" panelId="p" titles={TITLES} onChange={() => undefined} />);
+  const chats = drawing.find('#tab-chats');
+  expect(chats.querySelector('.badge')?.textContent).toBe(badgeText(unread + 2));
+  expect(chats.querySelector('.hidden-text')?.textContent).toContain('2 requests');
+});

@@ -22,9 +22,17 @@ interface Props {
 export function TabBar({ tab, panelId, titles, onChange }: Props) {
   const words = useWording();
   const totals = useTopic('totals', client => client.totals());
-  const counts: Record<Tab, number> = { chats: totals.unread, contacts: totals.requests, rooms: 0, me: 0 };
+  // The request of a stranger waits among the chats.
+  const { unread, strangers } = totals;
+  const counts: Record<Tab, number> = {
+    chats: unread + strangers,
+    contacts: totals.requests,
+    rooms: 0,
+    me: 0,
+  };
+  const waiting = [unread > 0 && words.unread(unread), strangers > 0 && words.requestsWaiting(strangers)];
   const said: Record<Tab, string> = {
-    chats: words.unread(totals.unread),
+    chats: waiting.filter(Boolean).join(', '),
     contacts: words.requestsWaiting(totals.requests),
     rooms: '',
     me: '',
