@@ -310,8 +310,12 @@ export class Views {
       this.#messages.delete(stored);
       this.#pendingOn.set(stored, pending);
     }
+    const delivered = !mine || known.theirReceived >= stored.seq ? 'received' : 'sent';
+    const state = mine && known.theirRead >= stored.seq ? 'read' : delivered;
+    // Thousands are read at each change of their conversation.
+    const view = this.#messages.get(stored);
+    if (view?.state === state && view.mine === mine) return view;
     const message = pending.length > 0 && me !== undefined ? foreseen(stored, pending, me) : stored;
-    const state = !mine || known.theirReceived >= message.seq ? 'received' : 'sent';
     return this.#same(stored, {
       id: message.id,
       seq: message.seq,
@@ -321,7 +325,7 @@ export class Views {
       time: message.time,
       ...seenOf(message),
       ...(pending.length > 0 && { changing: true }),
-      state: mine && known.theirRead >= message.seq ? 'read' : state,
+      state,
     });
   }
 

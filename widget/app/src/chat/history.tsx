@@ -80,7 +80,7 @@ export function History({
   const [refused, setRefused] = useState<string>();
   const [jumpTo, setJumpTo] = useState<Jump>();
 
-  const day = useCallback((time: number) => words.day(time, now), [words, now]);
+  const day = useMemo(() => dayByQuarter(time => words.day(time, now)), [words, now]);
   const items = useMemo(() => itemsOf(timeline, day), [timeline, day]);
   const { from, to } = slice(window, items.length);
   const shown = items.slice(from, to);
@@ -400,6 +400,19 @@ export function History({
       )}
     </div>
   );
+}
+
+const QUARTER_MS = 15 * 60_000;
+
+/** Naming a day is slow, and days of all time zones begin at a quarter of an hour. */
+function dayByQuarter(dayOf: (time: number) => string): (time: number) => string {
+  const days = new Map<number, string>();
+  return time => {
+    const quarter = Math.floor(time / QUARTER_MS);
+    const day = days.get(quarter) ?? dayOf(time);
+    days.set(quarter, day);
+    return day;
+  };
 }
 
 function lineIsDrawn(items: readonly Item[]): boolean {

@@ -65,8 +65,9 @@ export interface Window {
 }
 
 export const FIRST_WINDOW: Window = { shown: 80, below: 0 };
-const STEP = 60;
-const MOST = 240;
+/** So many at once that drawing them takes no long task. */
+const STEP = 20;
+const MOST = 160;
 
 export function slice(window: Window, count: number): { from: number; to: number } {
   const to = Math.max(0, count - window.below);

@@ -1,0 +1,56 @@
+// Scrolls up a room of 20,000 messages and says how long the tasks of the page were: `node long_tasks.mjs [runs]`. Prints JSON.
+// Figures of a busy machine say little: the median of several runs counts.
+
+import { DESKTOP, launch, person } from './browser.mjs';
+import { hostPage } from './host_page.mjs';
+import { longHistory, SITE } from './long_history.mjs';
+import { Widget } from './widget.mjs';
+
+const RUNS = Number(process.argv[2] ?? 5);
+/** Wheel steps of a run, each half a screen. */
+const STEPS = 120;
+
+const what = { owner: 'ana', contacts: 0, conversations: 0, rooms: { '/big': 20_000 } };
+const [browser, { kith }] = await Promise.all([launch(), longHistory(what)]);
+const host = await hostPage(kith, SITE);
+const runs = [];
+for (let run = 0; run < RUNS; run++) runs.push(await scrollUp());
+console.log(JSON.stringify({ runs, medianOfLongest: middle(runs.map(one => one.longest)) }));
+await browser.close();
+await host.close();
+await kith.stop();
+
+async function scrollUp() {
+  const context = await person(browser, DESKTOP);
+  const page = await context.newPage();
+  await page.goto(`${host.origin}/?as=ana`);
+  const widget = new Widget(page);
+  await widget.show();
+  await page.evaluate(() => window.Kith.openRoom('/big'));
+  await widget.field.waitFor();
+  await page.locator('kith-widget [data-message]').nth(20).waitFor();
+  await page.evaluate(() => {
+    globalThis.tasks = [];
+    new PerformanceObserver(list => {
+      for (const one of list.getEntries()) globalThis.tasks.push(Math.round(one.duration));
+    }).observe({ type: 'longtask' });
+  });
+  const box = await page.locator('kith-widget .history-scroller').boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  for (let step = 0; step < STEPS; step++) {
+    await page.mouse.wheel(0, -box.height / 2);
+    await page.waitForTimeout(50);
+  }
+  const seen = await page.evaluate(() => {
+    const root = document.querySelector('kith-widget').shadowRoot;
+    const first = root.querySelector('[data-message] .body-text')?.textContent ?? '';
+    return { tasks: globalThis.tasks, first, elements: root.querySelectorAll('[data-message]').length };
+  });
+  await context.close();
+  const tasks = seen.tasks.sort((a, b) => b - a);
+  return { longest: tasks[0] ?? 0, over50: tasks.length, next: tasks.slice(1, 5), first: seen.first, elements: seen.elements };
+}
+
+function middle(values) {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+}
