@@ -48,7 +48,13 @@ async function scrollUp() {
   });
   await context.close();
   const tasks = seen.tasks.sort((a, b) => b - a);
-  return { longest: tasks[0] ?? 0, over50: tasks.length, next: tasks.slice(1, 5), first: seen.first, elements: seen.elements };
+  return {
+    longest: tasks[0] ?? 0,
+    over50: tasks.length,
+    next: tasks.slice(1, 5),
+    first: seen.first,
+    elements: seen.elements,
+  };
 }
 
 function middle(values) {

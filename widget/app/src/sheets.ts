@@ -7,26 +7,13 @@ import chatsTab from './chats_tab/chats_tab.css?inline';
 import composer from './composer/composer.css?inline';
 import icon from './icon/icon.css?inline';
 import message from './message/message.css?inline';
-import segmented from './segmented/segmented.css?inline';
 import shell from './shell/shell.css?inline';
 import { useSurroundings } from './surroundings.tsx';
 import theme from './theme/theme.css?inline';
 import virtualList from './virtual_list/virtual_list.css?inline';
 
 export function sheets(): CSSStyleSheet[] {
-  const styles = [
-    theme,
-    icon,
-    avatar,
-    virtualList,
-    segmented,
-    shell,
-    banner,
-    chatsTab,
-    chat,
-    message,
-    composer,
-  ];
+  const styles = [theme, icon, avatar, virtualList, shell, banner, chatsTab, chat, message, composer];
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles.join('\n'));
   return [sheet];

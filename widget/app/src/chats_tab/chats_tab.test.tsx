@@ -1,9 +1,12 @@
 // @vitest-environment happy-dom
 
 import { direct } from '@kith/client';
-import { expect, test } from 'vitest';
-import { Drawing } from '../../test/draw.ts';
-import { ChatsTab } from './chats_tab.tsx';
+import { beforeAll, expect, test } from 'vitest';
+import { Drawing, WORDING } from '../../test/draw.ts';
+import { fetchPart } from '../late.tsx';
+import { ChatsTab, filterChips } from './chats_tab.tsx';
+
+beforeAll(() => fetchPart(filterChips, WORDING));
 
 const KEY = direct('u4');
 

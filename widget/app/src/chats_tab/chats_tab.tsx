@@ -4,7 +4,6 @@ import { type ConversationKey, isRoom, type ListName, topicOf } from '@kith/clie
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
 import { Late, late } from '../late.tsx';
-import { Segmented } from '../segmented/segmented.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useClient, useTopic, useWatch, useWording } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
@@ -18,6 +17,7 @@ interface Props {
 }
 
 export const searchPart = late(() => import('../search/search_pane.tsx'), 'Search');
+export const filterChips = late(() => import('../segmented/segmented.tsx'), 'Segmented');
 const swipe = late(() => import('./swipe.tsx'), 'Swipe');
 const hereNow = late(() => import('./here_now.tsx'), 'HereNow');
 const nothing = late(() => import('./nothing.tsx'), 'Nothing');
@@ -48,13 +48,19 @@ export function ChatsTab({ chosen, onFindPeople }: Props) {
           <Icon name="search" />
           {words.searchAll}
         </button>
-        <Segmented
-          label={words.filters}
-          look="chips"
-          value={filter?.value ?? ''}
-          choices={filters.map(one => ({ value: one.value, text: one.text(words) }))}
-          onChange={setFilter}
-        />
+        <div class="filters">
+          <Late
+            part={filterChips}
+            props={{
+              label: words.filters,
+              look: 'chips' as const,
+              value: filter?.value ?? '',
+              choices: filters.map(one => ({ value: one.value, text: one.text(words) })),
+              onChange: setFilter,
+            }}
+            onFailed={ignored}
+          />
+        </div>
       </div>
       {totals.strangers > 0 && filter?.value === 'main' && (
         <button type="button" class="requests-row" onClick={() => setFilter('requests')}>

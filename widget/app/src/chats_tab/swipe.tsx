@@ -3,9 +3,9 @@
 import type { ConversationKey } from '@kith/client';
 import { useEffect } from 'preact/hooks';
 import type { MenuItem } from '../menu/menu.tsx';
-import { isRtl } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings } from '../surroundings.tsx';
+import { isRtl } from '../wording/is_rtl.ts';
 import { rowActions } from './row_menu.ts';
 import css from './swipe.css?inline';
 

@@ -3,9 +3,10 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { placeIn } from '../menu/menu.tsx';
 import { SearchField } from '../search_field/search_field.tsx';
-import { isRtl, Segmented } from '../segmented/segmented.tsx';
+import { Segmented } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
 import type { EmojiRequest } from '../surroundings.tsx';
+import { isRtl } from '../wording/is_rtl.ts';
 import { useWords } from '../wording/late_words.ts';
 import { groups, keepTone, keepUsed, kept, search, TONES, toned } from './emoji.ts';
 import css from './picker.css?inline';

@@ -2,8 +2,8 @@
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from '../icon/icon.tsx';
-import { isRtl } from '../segmented/segmented.tsx';
 import { useSheet } from '../sheets.ts';
+import { isRtl } from '../wording/is_rtl.ts';
 import css from './menu.css?inline';
 
 export interface MenuRequest {

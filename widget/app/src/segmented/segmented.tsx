@@ -1,6 +1,9 @@
 // A few choices of which one holds, as a radio group that looks like chips or a switch.
 
 import { Icon, type IconName } from '../icon/icon.tsx';
+import { useSheet } from '../sheets.ts';
+import { isRtl } from '../wording/is_rtl.ts';
+import css from './segmented.css?inline';
 
 interface Props<Value extends string> {
   label: string;
@@ -11,6 +14,7 @@ interface Props<Value extends string> {
 }
 
 export function Segmented<Value extends string>({ label, value, choices, look, onChange }: Props<Value>) {
+  useSheet(css);
   const onKeyDown = (event: KeyboardEvent) => {
     const forward = isRtl(event.currentTarget as HTMLElement) ? 'ArrowLeft' : 'ArrowRight';
     const backward = forward === 'ArrowLeft' ? 'ArrowRight' : 'ArrowLeft';
@@ -42,8 +46,4 @@ export function Segmented<Value extends string>({ label, value, choices, look, o
       ))}
     </div>
   );
-}
-
-export function isRtl(element: HTMLElement): boolean {
-  return getComputedStyle(element).direction === 'rtl';
 }

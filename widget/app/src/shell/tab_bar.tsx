@@ -1,8 +1,8 @@
 // Chats, Contacts, Rooms, Me.
 
 import { Icon, type IconName } from '../icon/icon.tsx';
-import { isRtl } from '../segmented/segmented.tsx';
 import { useTopic, useWording } from '../surroundings.tsx';
+import { isRtl } from '../wording/is_rtl.ts';
 import type { Tab } from './open_shell.ts';
 
 const TABS: readonly { tab: Tab; icon: IconName }[] = [
