@@ -8,8 +8,8 @@ import { badgeText } from '../shell/tab_bar.tsx';
 import { useClient, useTopic, useWatch, useWording } from '../surroundings.tsx';
 import { VirtualList } from '../virtual_list/virtual_list.tsx';
 import { ChatRow } from './chat_row.tsx';
-import { Empty, Skeleton } from './empty.tsx';
 import { FILTERS } from './filters.ts';
+import { Skeleton } from './skeleton.tsx';
 
 interface Props {
   chosen: ConversationKey | undefined;
@@ -19,7 +19,6 @@ interface Props {
 export const searchPart = late(() => import('../search/search_pane.tsx'), 'Search');
 export const filterChips = late(() => import('../segmented/segmented.tsx'), 'Segmented');
 const swipe = late(() => import('./swipe.tsx'), 'Swipe');
-const hereNow = late(() => import('./here_now.tsx'), 'HereNow');
 const nothing = late(() => import('./nothing.tsx'), 'Nothing');
 const ignored = () => undefined;
 
@@ -101,15 +100,7 @@ function List({ list: name, chosen, onFindPeople }: Props & { list: ListName }) 
   useWatch(visible.filter(key => !isRoom(key)).map(key => client.conversation(key).with.user));
   if (list.keys.length === 0) {
     if (list.loading) return <Skeleton />;
-    if (name !== 'main') return <Late part={nothing} props={{ list: name }} onFailed={ignored} />;
-    return (
-      <Empty icon="chat" title={words.noChats} hint={words.noChatsHint}>
-        <Late part={hereNow} props={{}} onFailed={ignored} />
-        <button type="button" class="button button-main" onClick={onFindPeople}>
-          {words.findPeople}
-        </button>
-      </Empty>
-    );
+    return <Late part={nothing} props={{ list: name, onFindPeople }} onFailed={ignored} />;
   }
   return (
     <div class="swiped" ref={rows}>

@@ -1,8 +1,7 @@
-// A list without rows: because nothing is there, or not yet.
+// A list without rows.
 
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from '../icon/icon.tsx';
-import { useWording } from '../surroundings.tsx';
 
 interface EmptyProps {
   icon: IconName;
@@ -20,24 +19,6 @@ export function Empty({ icon, title, hint, children }: EmptyProps) {
       <h3>{title}</h3>
       <p dir="auto">{hint}</p>
       {children}
-    </div>
-  );
-}
-
-/** Grey rows while the first page is on its way. */
-export function Skeleton() {
-  const words = useWording();
-  return (
-    <div class="skeleton" role="img" aria-label={words.loading}>
-      {Array.from({ length: 7 }, (_, i) => (
-        <div key={i} class="skeleton-row">
-          <span class="skeleton-circle" />
-          <span class="skeleton-lines">
-            <span class="skeleton-line" />
-            <span class="skeleton-line" />
-          </span>
-        </div>
-      ))}
     </div>
   );
 }

@@ -2,14 +2,30 @@
 
 import type { ListName } from '@kith/client';
 import '../icon/late_shapes.ts';
-import { useWords } from '../wording/late_words.ts';
+import { together, useWords } from '../wording/late_words.ts';
 import { Empty } from './empty.tsx';
+import { HereNow, words as hereNowWords } from './here_now.tsx';
 import { chatWords } from './words.ts';
 
-export { chatWords as words } from './words.ts';
+export const words = together(chatWords, hereNowWords);
 
-export function Nothing({ list }: { list: ListName }) {
+interface Props {
+  list: ListName;
+  onFindPeople(): void;
+}
+
+export function Nothing({ list, onFindPeople }: Props) {
   const words = useWords(chatWords);
+  if (list === 'main') {
+    return (
+      <Empty icon="chat" title={words.noChats} hint={words.noChatsHint}>
+        <HereNow />
+        <button type="button" class="button button-main" onClick={onFindPeople}>
+          {words.findPeople}
+        </button>
+      </Empty>
+    );
+  }
   if (list === 'archived')
     return <Empty icon="archive" title={words.noArchived} hint={words.noArchivedHint} />;
   if (list === 'mentions') return <Empty icon="at" title={words.noMentions} hint={words.noMentionsHint} />;

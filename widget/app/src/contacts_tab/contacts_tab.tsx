@@ -1,7 +1,8 @@
 // Requests, who is online, contacts, and everybody; and finding one of them.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Empty, Skeleton } from '../chats_tab/empty.tsx';
+import { Empty } from '../chats_tab/empty.tsx';
+import { Skeleton } from '../chats_tab/skeleton.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { SearchField } from '../search_field/search_field.tsx';
 import { useSheet } from '../sheets.ts';

@@ -2,7 +2,7 @@
 
 import { type FilterTest, RequestError, type SiteSettings } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { Skeleton } from '../chats_tab/empty.tsx';
+import { Skeleton } from '../chats_tab/skeleton.tsx';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import { Roles } from './roles.tsx';

@@ -2,7 +2,7 @@
 
 import { type Conversation, type Link, RequestError } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Skeleton } from '../chats_tab/empty.tsx';
+import { Skeleton } from '../chats_tab/skeleton.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';

@@ -2,7 +2,7 @@
 
 import { type Client, type Device, type Event, RequestError, type Unnumbered } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
-import { Skeleton } from '../chats_tab/empty.tsx';
+import { Skeleton } from '../chats_tab/skeleton.tsx';
 import { Sheet } from '../safety/sheet.tsx';
 import { useSheet } from '../sheets.ts';
 import { useNow, useSurroundings } from '../surroundings.tsx';

@@ -11,7 +11,7 @@ import {
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { Skeleton } from '../chats_tab/empty.tsx';
+import { Skeleton } from '../chats_tab/skeleton.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { useSearch } from '../contacts_tab/use_directory.ts';
 import { peopleWords } from '../contacts_tab/words.ts';

@@ -4,7 +4,8 @@ import { type ConversationKey, isRoom, type KnownPerson, type ListedRoom, type R
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { RoomMark } from '../chats_tab/chat_row.tsx';
-import { Empty, Skeleton } from '../chats_tab/empty.tsx';
+import { Empty } from '../chats_tab/empty.tsx';
+import { Skeleton } from '../chats_tab/skeleton.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';

@@ -3,7 +3,8 @@
 import { direct, type Report, type ReportState, room } from '@kith/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { Empty, Skeleton } from '../chats_tab/empty.tsx';
+import { Empty } from '../chats_tab/empty.tsx';
+import { Skeleton } from '../chats_tab/skeleton.tsx';
 import '../icon/late_shapes.ts';
 import { Guard } from '../guard/guard.tsx';
 import { guardWords } from '../guard/words.ts';
