@@ -451,7 +451,8 @@ impl Command {
             Command::Send { .. }
                 | Command::Forward { .. }
                 | Command::Sticker(_)
-                | Command::ChangeMessage { change: MessageChange::Edit(_), .. }
+                // A pin sends the whole message to all.
+                | Command::ChangeMessage { change: MessageChange::Edit(_) | MessageChange::Pin(_), .. }
         )
     }
 

@@ -14,6 +14,8 @@ mod backlog;
 mod body;
 mod call_wire;
 mod config;
+#[cfg(test)]
+mod cost;
 mod counters;
 mod crowds;
 pub mod files;
