@@ -31,7 +31,10 @@ impl Inner {
         self.let_tellings_end();
         let node = self.clone();
         let done = move |outcome| match outcome {
-            Ok(snapshot) => node.resumed(&asker, re, hold, snapshot),
+            Ok(snapshot) => {
+                node.note_ahead(position, &snapshot);
+                node.resumed(&asker, re, hold, snapshot);
+            }
             Err(_) => {
                 // What was held is lost to it, so it stays behind until it asks again.
                 node.here.lock(session.user).abandon(session.user, session.handle, hold);
@@ -53,6 +56,16 @@ impl Inner {
             node.ring_late(asker.session, node.last_tick());
             node.answer_watched(asker.site.site.mode, asker.session);
         });
+    }
+
+    /// A client has seen positions that this database, which gives them out, does not have yet. Its answer is a first page
+    /// (`reset`), so it keeps nothing of what is lost. What a client says is no proof, so it changes nothing for the others.
+    pub(crate) fn note_ahead(&self, seen: Option<Position>, snapshot: &Snapshot) {
+        let has = snapshot.position;
+        if seen.is_some_and(|seen| seen.epoch == has.epoch && seen.number > has.number) {
+            self.counters.positions_ahead.add(1);
+            tracing::debug!(?seen, ?has, "a client has seen more than the store has");
+        }
     }
 
     /// The snapshot in the words of events, with the presence of everyone in it.

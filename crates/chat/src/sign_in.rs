@@ -266,6 +266,7 @@ impl Inner {
     }
 
     fn welcome(self: &Arc<Self>, arrival: &Arc<Arrival>, row: UserRow, snapshot: Snapshot) {
+        self.note_ahead(arrival.position, &snapshot);
         let (node, arrival) = (self.clone(), arrival.clone());
         let mode = arrival.site.site.mode;
         let calls = arrival.site.site.settings.calls.from.unwrap_or(self.config.calls.from);

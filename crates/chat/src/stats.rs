@@ -30,6 +30,8 @@ pub struct Stats {
     pub deliveries: u64,
     /// Sessions whose queue was dropped.
     pub behind: u64,
+    /// Clients that had seen more than the store has: it has lost something, or they made it up.
+    pub positions_ahead: u64,
     /// Calls that ring or are under way now.
     pub calls: u64,
     /// Calls that have rung, and those of them that were accepted.
@@ -52,6 +54,7 @@ pub(crate) struct Counters {
     pub(crate) changes: Counter,
     pub(crate) deliveries: Counter,
     pub(crate) behind: Counter,
+    pub(crate) positions_ahead: Counter,
     pub(crate) calls: Counter,
     pub(crate) calls_accepted: Counter,
     refusals: ByRefusal,
@@ -87,6 +90,7 @@ impl Counters {
             changes: self.changes.read(),
             deliveries: self.deliveries.read(),
             behind: self.behind.read(),
+            positions_ahead: self.positions_ahead.read(),
             calls,
             calls_begun: self.calls.read(),
             calls_accepted: self.calls_accepted.read(),

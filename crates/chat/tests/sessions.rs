@@ -382,3 +382,20 @@ fn position(events: &[Event]) -> Position {
     };
     events.iter().rev().find_map(position).expect("one of them has a position")
 }
+
+#[test]
+fn a_client_that_has_seen_more_than_the_store_has_begins_anew_and_is_counted() {
+    let scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    let known = ann.welcome.changes.position;
+    let ahead = Position { number: known.number + 100, ..known };
+    let elsewhere = Position { epoch: known.epoch + 1, ..ahead };
+    assert!(!scene.sign_in_from("ann", "b", Some(known)).welcome.changes.reset);
+    assert!(scene.sign_in_from("ann", "c", Some(elsewhere)).welcome.changes.reset);
+    assert_eq!(scene.node.stats().positions_ahead, 0);
+    assert!(scene.sign_in_from("ann", "d", Some(ahead)).welcome.changes.reset);
+    assert_eq!(scene.node.stats().positions_ahead, 1);
+    let resumed = scene.ask(&ann, Command::Resume { re: 1, position: Some(ahead) });
+    assert!(matches!(&resumed[..], [Event::Changes { changes, .. }, ..] if changes.reset), "{resumed:?}");
+    assert_eq!(scene.node.stats().positions_ahead, 2);
+}

@@ -115,6 +115,11 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
             Sample::counter("kith_chat_changes", "Edits, deletions and reactions stored.", stats.changes),
             Sample::counter("kith_chat_deliveries", "Messages handed to sessions.", stats.deliveries),
             Sample::counter("kith_chat_behind", "Sessions that read too slowly.", stats.behind),
+            Sample::counter(
+                "kith_chat_positions_ahead",
+                "Clients that had seen more than the store has.",
+                stats.positions_ahead,
+            ),
             Sample::gauge("kith_chat_calls", "Calls that ring or are under way.", stats.calls),
             Sample::counter("kith_chat_calls_begun", "Calls that have rung.", stats.calls_begun),
             Sample::counter("kith_chat_calls_accepted", "Calls that were accepted.", stats.calls_accepted),

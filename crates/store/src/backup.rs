@@ -1,11 +1,9 @@
 //! Copies of a whole database: taken while a node runs, and put in its place again.
 
 use std::fs;
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::migrate::{self, NEWEST};
@@ -43,7 +41,6 @@ fn source(path: &Path) -> Result<Connection, OpenError> {
         return Err(OpenError::Missing { path: path.into() });
     }
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
-    db.pragma_update(None, "query_only", true).map_err(explain)?;
     check_ours(&db, path)?;
     let found = migrate::version(&db).map_err(explain)?;
     if found > NEWEST {
@@ -52,14 +49,17 @@ fn source(path: &Path) -> Result<Connection, OpenError> {
     Ok(db)
 }
 
-/// In one step, which is one moment of the source.
+/// In one statement, which is one moment of the source. Only what is there is written, not what was deleted from pages that are
+/// free or half empty now.
 fn copy(source: &Connection, to: &Path) -> Result<(), OpenError> {
     let explain = |error| explain(to, error);
+    let failed = |error| OpenError::Create { path: to.into(), error };
     remove(to)?;
-    create(to).map_err(|error| OpenError::Create { path: to.into(), error })?;
-    let mut db = connect(to, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
+    create(to).map_err(failed)?;
+    source.execute("VACUUM INTO ?1", [to.to_string_lossy()]).map_err(explain)?;
+    fs::File::open(to).and_then(|file| file.sync_all()).map_err(failed)?;
+    let db = connect(to, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
     db.pragma_update(None, "synchronous", "FULL").map_err(explain)?;
-    Backup::new(source, &mut db).and_then(|backup| backup.step(-1).map(drop)).map_err(explain)?;
     // One file without a log beside it.
     let mode: String = db.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0)).map_err(explain)?;
     debug_assert_eq!(mode, "delete", "nobody else has this file");
@@ -75,14 +75,7 @@ fn renew_epoch(path: &Path) -> Result<(), OpenError> {
     let explain = |error| explain(path, error);
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &Options::default()).map_err(explain)?;
     db.pragma_update(None, "synchronous", "FULL").map_err(explain)?;
-    // By chance, but never the one of before.
-    let step = (RandomState::new().hash_one(path) as u32).max(1);
-    let sql = "UPDATE meta SET value = (value + ?1) % 4294967296 WHERE name = 'epoch'";
-    let changed = db.execute(sql, [step]).map_err(explain)?;
-    match changed {
-        1 => Ok(()),
-        _ => Err(OpenError::NotOurs { path: path.into() }),
-    }
+    crate::open::renew_epoch(&db, path)
 }
 
 /// Out of the way, not deleted: whoever restores the wrong copy wants it back.

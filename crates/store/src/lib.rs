@@ -52,6 +52,7 @@ mod stats;
 mod sticker;
 mod thread;
 mod token;
+mod torn_log;
 mod user;
 mod writer;
 

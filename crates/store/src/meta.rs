@@ -63,6 +63,27 @@ pub(crate) fn data_version(db: &Connection) -> Outcome<i64> {
     Ok(db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
 }
 
+/// How far the rewriting after an erasure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purge {
+    Nothing,
+    Begin,
+    UnderWay,
+}
+
+pub(crate) fn purge(db: &Connection) -> Outcome<Purge> {
+    Ok(match number(db, "purge")? {
+        0 => Purge::Nothing,
+        1 => Purge::Begin,
+        _ => Purge::UnderWay,
+    })
+}
+
+pub(crate) fn set_purge(db: &Connection, purge: Purge) -> Outcome<()> {
+    db.prepare_cached("INSERT OR REPLACE INTO meta VALUES ('purge', ?1)")?.execute([purge as i64])?;
+    Ok(())
+}
+
 fn number(db: &Connection, name: &str) -> Outcome<u64> {
     let sql = "SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1";
     Ok(db.prepare_cached(sql)?.query_row([name], |row| row.get::<_, i64>(0))? as u64)

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use crate::migrate::{self, NEWEST};
+use crate::torn_log;
 use crate::{Options, Synchronous};
 
 /// Why a database cannot be opened, and what helps.
@@ -69,6 +70,8 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
         Synchronous::Normal => "NORMAL",
     };
     db.pragma_update(None, "synchronous", synchronous).map_err(explain)?;
+    // What is deleted is overwritten, also in pages that are free afterwards.
+    db.query_row("PRAGMA secure_delete = ON", [], |_| Ok(())).map_err(explain)?;
     db.pragma_update(None, "cache_size", -i64::from(options.writer_cache_kib)).map_err(explain)?;
     db.pragma_update(None, "wal_autocheckpoint", options.checkpoint_pages).map_err(explain)?;
     // A log that grew in a burst is cut back to twice its usual size.
@@ -90,6 +93,37 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Connection, OpenErr
         tracing::info!(from = found, to = NEWEST, "migrated the database");
     }
     Ok(db)
+}
+
+/// The same for the first connection of a process that nobody else may disturb. Continues under a new epoch where the log lost
+/// something, and begins the log anew, so that nothing of an older process stays in it.
+pub(crate) fn open_first(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+    let is_torn = options.migrate
+        && torn_log::is_torn(path).map_err(|error| OpenError::Create { path: path.into(), error })?;
+    let db = open(path, options)?;
+    if is_torn {
+        renew_epoch(&db, path)?;
+        tracing::error!(
+            path = %path.display(),
+            "the write-ahead log ends in damage: what was written last may be lost. Clients begin anew"
+        );
+    }
+    if options.migrate {
+        // Where somebody reads it, it stays, and is begun anew by a later start.
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(|e| explain(path, e))?;
+    }
+    Ok(db)
+}
+
+/// To clients it is another database from now on.
+pub(crate) fn renew_epoch(db: &Connection, path: &Path) -> Result<(), OpenError> {
+    // By chance, but never the one of before.
+    let step = (RandomState::new().hash_one(path) as u32).max(1);
+    let sql = "UPDATE meta SET value = (value + ?1) % 4294967296 WHERE name = 'epoch'";
+    match db.execute(sql, [step]).map_err(|error| explain(path, error))? {
+        1 => Ok(()),
+        _ => Err(OpenError::NotOurs { path: path.into() }),
+    }
 }
 
 /// Opens a database that [`open`] has seen, for reading.

@@ -40,6 +40,8 @@ const SELDOM: Duration = Duration::from_secs(1);
 /// share of the writer's time.
 const FAR: u64 = 1_024;
 const SHARE: u32 = 20;
+/// Pages of the index that are written anew in one transaction after an erasure.
+const REWRITTEN_PAGES: i64 = 256;
 /// Rooms of one user that a search without a conversation looks into.
 const ROOMS: usize = 100;
 
@@ -120,6 +122,19 @@ fn put(db: &Connection, at: u64, id: ConversationId, body: &str) -> Outcome<()> 
     let sql = "INSERT INTO message_text (rowid, body, who) VALUES (?1, ?2, ?3)";
     db.prepare_cached(sql)?.execute(params![at as i64, body, who])?;
     Ok(())
+}
+
+/// Writes some pages of the index anew, without the words of deleted messages, which otherwise stay until SQLite merges their
+/// pages at some later time. Answers whether all of it is done.
+pub(crate) fn rewrite(db: &Connection, is_begin: bool) -> Outcome<bool> {
+    let changes = || db.query_row("SELECT total_changes()", [], |row| row.get::<_, i64>(0));
+    let before = changes()?;
+    // FTS5: a negative number begins to merge all segments, positive ones go on with it.
+    let pages = if is_begin { -REWRITTEN_PAGES } else { REWRITTEN_PAGES };
+    let sql = "INSERT INTO message_text (message_text, rank) VALUES ('merge', ?1)";
+    db.prepare_cached(sql)?.execute([pages])?;
+    // <https://www.sqlite.org/fts5.html#the_merge_command>
+    Ok(changes()? - before < 2)
 }
 
 /// A word that stands for who may find a message. It is looked for in a column of its own, where no body can stand.

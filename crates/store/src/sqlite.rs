@@ -10,7 +10,7 @@ use chat::StoreError;
 use rusqlite::Connection;
 
 use crate::fault::{self, Fault, Outcome};
-use crate::open::{open, open_reader};
+use crate::open::{open, open_first, open_reader};
 use crate::queue::{Queue, Refused};
 use crate::reader::{self, Read};
 use crate::stats::Counters;
@@ -42,7 +42,7 @@ impl Sqlite {
     /// and brings an older schema to the newest. Blocks; starts the store's threads.
     pub fn open(path: &Path, options: Options) -> Result<Sqlite, OpenError> {
         let failed = |error| OpenError::Failed { path: path.to_owned(), error };
-        let writer = open(path, &options)?;
+        let writer = open_first(path, &options)?;
         let mut admin = open(path, &Options { writer_cache_kib: 128, ..options })?;
         site::sweep(&mut admin).or_else(|fault| match fault {
             Fault::Sql(error) => Err(failed(error)),

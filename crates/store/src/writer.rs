@@ -96,6 +96,7 @@ pub(crate) fn run(shared: &Arc<Shared>, db: &Connection) {
         let took = begin.elapsed();
         in_company = is_company(jobs.len(), took);
         shared.counters.committed(jobs.len(), took);
+        batch.empty_log();
         tell_all(shared, batch.position(), jobs.drain(..).zip(refused));
         if batch.indexed.is_due(batch.committed, Instant::now()) {
             batch.index(search::BUSY);
@@ -219,6 +220,8 @@ pub(crate) struct Batch<'c> {
     pub(crate) sent: Sent,
     pub(crate) members: KnownMembers,
     pub(crate) indexed: Indexed,
+    /// The log still has what was erased: empty it after the commit.
+    pub(crate) empties_log: bool,
     /// The greatest number of a user, by site, where that was looked up.
     newest_users: HashMap<SiteId, u32>,
 }
@@ -246,6 +249,7 @@ impl<'c> Batch<'c> {
             sent: Sent::new(),
             members: KnownMembers::default(),
             indexed: Indexed::default(),
+            empties_log: false,
             newest_users: HashMap::new(),
         }
     }
@@ -360,6 +364,18 @@ impl<'c> Batch<'c> {
         }
         self.indexed.took(begin.elapsed(), Instant::now());
         outcome.is_ok()
+    }
+
+    /// Carries the log over into the database and cuts it to nothing. Where a reader is in the way, the next commit tries again.
+    fn empty_log(&mut self) {
+        if !self.empties_log || !self.db.is_autocommit() {
+            return;
+        }
+        let emptied = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        match emptied {
+            Ok(busy) => self.empties_log = busy != 0,
+            Err(error) => tracing::warn!(%error, "the write-ahead log still has what was erased"),
+        }
     }
 
     fn finish(&mut self, jobs: usize) -> Outcome<()> {

@@ -260,3 +260,51 @@ fn a_copy_is_put_back_under_another_epoch_and_never_under_a_database_in_use() {
     assert!(after.number == before.number && after.epoch != before.epoch, "{before:?} {after:?}");
     assert_eq!(open(&replaced).expect("it opens").list_users(site, None, 9).expect("it works").len(), 2);
 }
+
+/// Puts the database with its log, as they are after a crash, somewhere else.
+fn after_a_crash(from: &Path, to: &Path) {
+    for end in ["", "-wal"] {
+        let name = |path: &Path| format!("{}{end}", path.display());
+        std::fs::copy(name(from), name(to)).expect("both are there");
+    }
+}
+
+#[test]
+fn a_log_that_ends_in_damage_begins_a_new_epoch() {
+    let directory = Directory::quick();
+    let store = open(&directory.file()).expect("it opens");
+    let site = add_site(&store, "forum");
+    let (ann, bob) = (put(&store, site, "ann"), put(&store, site, "bob"));
+    (0..20).for_each(|number| _ = say(&store, ann, bob, &format!("{number}"), "hello"));
+    let before = asking::snapshot(&store, ann, None).position;
+    type Harm = fn(&mut Vec<u8>);
+    let table: [(&str, bool, Harm); 6] = [
+        ("whole", false, |_| {}),
+        ("a bit of the last frame", true, |log| *log.last_mut().expect("a log") ^= 1),
+        ("a bit in the middle", true, |log| {
+            let middle = log.len() / 2;
+            log[middle] ^= 1;
+        }),
+        ("the header", true, |log| log[4] ^= 1),
+        ("cut in a frame", true, |log| log.truncate(log.len() - 100)),
+        ("nothing but a piece of the header", true, |log| log.truncate(20)),
+    ];
+    for (what, is_damage, harm) in table {
+        let elsewhere = Directory::quick();
+        after_a_crash(&directory.file(), &elsewhere.file());
+        let log = elsewhere
+            .file()
+            .with_file_name(format!("{}-wal", elsewhere.file().file_name().expect("a name").display()));
+        let mut bytes = std::fs::read(&log).expect("a log");
+        harm(&mut bytes);
+        std::fs::write(&log, bytes).expect("a file");
+        let positions = [1, 2].map(|_| {
+            let store = open(&elsewhere.file()).expect("it opens");
+            asking::snapshot(&store, ann, Some(before))
+        });
+        let [first, again] = positions;
+        assert_eq!(first.position.epoch != before.epoch, is_damage, "{what}");
+        assert_eq!(first.reset, is_damage, "{what}");
+        assert_eq!(first.position.epoch, again.position.epoch, "{what}: once");
+    }
+}

@@ -8,9 +8,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
 use crate::message::Lines;
+use crate::meta::{self, Purge};
 use crate::room::{self, MemberState, member};
 use crate::writer::Batch;
-use crate::{message_change, meta};
+use crate::{message_change, search};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
@@ -30,7 +31,10 @@ struct Left {
 
 pub(super) fn some(batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome<EraseSlice> {
     let mut slice = EraseSlice { position: batch.position(), ..EraseSlice::default() };
-    let Some(left) = next(batch.db)? else { return Ok(slice) };
+    let Some(left) = next(batch.db)? else {
+        slice.more = purge(batch)?;
+        return Ok(slice);
+    };
     slice.more = true;
     let stays = left.what == What::Renamed;
     let mut is_done = stays || !leave_rooms(batch, left.user, limit)?;
@@ -47,7 +51,7 @@ pub(super) fn some(batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome
     }
     if is_done {
         finish(batch.db, &left)?;
-        slice.more = next(batch.db)?.is_some();
+        slice.more = next(batch.db)?.is_some() || meta::purge(batch.db)? != Purge::Nothing;
     }
     slice.position = batch.position();
     Ok(slice)
@@ -191,9 +195,23 @@ fn erase_message(
     Ok(changed)
 }
 
+/// Once all are erased: the index of words is written anew without the erased, and the log is emptied. Answers whether there is
+/// more to do.
+fn purge(batch: &mut Batch<'_>) -> Outcome<bool> {
+    let now = meta::purge(batch.db)?;
+    if now == Purge::Nothing {
+        return Ok(false);
+    }
+    let is_done = search::rewrite(batch.db, now == Purge::Begin)?;
+    meta::set_purge(batch.db, if is_done { Purge::Nothing } else { Purge::UnderWay })?;
+    batch.empties_log |= is_done;
+    Ok(!is_done)
+}
+
 fn finish(db: &Connection, left: &Left) -> Outcome<()> {
     let key = [left.user.site.0, left.user.num];
     if left.what != What::Renamed {
+        meta::set_purge(db, Purge::Begin)?;
         db.prepare_cached("DELETE FROM membership WHERE site = ?1 AND user = ?2")?.execute(key)?;
     }
     db.prepare_cached("DELETE FROM erasure WHERE site = ?1 AND user = ?2")?.execute(key)?;
