@@ -122,13 +122,10 @@ export class Conversations {
   /** Reactions and votes as they are now. */
   counted(counts: Counts): void {
     const key = this.keysById.get(counts.conversation);
-    const known = key && this.byKey.get(key);
-    const before = known && find(known.stretches, counts.seq);
-    if (!before) this.#countsAhead = [...this.#countsAhead, counts].slice(-MAX_AHEAD);
-    if (!known || !before || counts.version <= (before.version ?? 0)) return;
-    const now = withCounts(before, counts, this.me());
-    known.stretches = cover(known.stretches, { from: now.seq, to: now.seq, messages: [now] });
-    this.changed.conversation(known.key);
+    const before = key && find(this.known(key).stretches, counts.seq);
+    const me = this.me();
+    if (before) this.updated(withCounts(before, counts, me), me);
+    else this.#countsAhead = [...this.#countsAhead, counts].slice(-MAX_AHEAD);
   }
 
   /** More of its messages have changed than the server tells: what is here of them is not right any more. */
@@ -359,8 +356,7 @@ export class Conversations {
     const ahead = this.#ahead.get(placeOf(message));
     let now = ahead && isNewer(ahead, message) ? ahead : message;
     for (const counts of this.#countsAhead) {
-      const isOfIt = counts.seq === message.seq && counts.conversation === message.conversation;
-      if (isOfIt && counts.version > (now.version ?? 0)) now = withCounts(now, counts, this.me());
+      if (placeOf(counts) === placeOf(now) && isNewer(counts, now)) now = withCounts(now, counts, this.me());
     }
     return now;
   }
@@ -438,6 +434,6 @@ export function keyOfRecord(record: {
   return record.room?.page === undefined ? room(record.conversation) : pageRoom(record.room.page);
 }
 
-function placeOf({ conversation, seq }: Message): string {
+function placeOf({ conversation, seq }: Message | Counts): string {
   return `${seq} ${conversation}`;
 }

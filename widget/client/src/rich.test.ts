@@ -141,8 +141,8 @@ test('counts of votes change my choice only where they are mine, and name nobody
   expect(at(1).poll).toEqual({
     ...{ anonymous: true, voters: 5 },
     choices: [
-      { text: 'Lake', votes: 1, mine: true },
-      { text: 'Town', votes: 4 },
+      { text: 'Lake', votes: 1, users: ['anna'], mine: true },
+      { text: 'Town', votes: 4, users: [] },
     ],
   });
 });

@@ -41,7 +41,7 @@ export function around(stretches: readonly Stretch[], seq: number): Stretch | un
 }
 
 /** Has `one` been changed since `other` was so? */
-export function isNewer(one: Message, other: Message): boolean {
+export function isNewer(one: { version?: number }, other: Message): boolean {
   return (one.version ?? 0) > (other.version ?? 0);
 }
 

@@ -55,7 +55,7 @@ export function PollView({ message, poll, deeds }: Props) {
             class="poll-choice"
             aria-pressed={chosen ?? false}
             aria-disabled={!mayVote || busy}
-            title={users && votes > 0 ? who(users, votes) : undefined}
+            title={users && votes > 0 && !poll.anonymous ? who(users, votes) : undefined}
             style={{ '--share': `${percent}%` }}
             onClick={() => vote(at)}
           >
