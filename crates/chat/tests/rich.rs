@@ -130,12 +130,11 @@ fn an_anonymous_vote_names_nobody() {
     let (ann, bob, phone) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("bob", "p"));
     let room = room(&scene, &ann);
     join(&scene, &bob, room);
-    for place in [To::Conversation(room), to("bob")] {
+    for (client_id, place) in [("a-1", To::Conversation(room)), ("a-2", to("bob"))] {
         let choices = vec!["lake".into(), "town".into()];
         let poll = NewPoll { choices, multiple: false, anonymous: true, ends: None };
         let rich = NewRich { poll: Some(poll), ..NewRich::default() }.boxed();
-        let client_id = format!("{place:?}").into();
-        let body = "Where?".into();
+        let (client_id, body) = (client_id.into(), "Where?".into());
         let command = Command::Send { client_id, to: place, body, reply_to: None, files: Vec::new(), rich };
         let (id, seq) = acknowledged(&scene.ask(&ann, command)).unwrap();
         [&bob, &phone].into_iter().for_each(|device| _ = scene.take(device));
