@@ -144,6 +144,7 @@ fn config() -> NodeConfig {
         site_sends_per_second: 0,
         guest_burst: 0,
         guest_per_minute: 0,
+        requests: chat::RequestRates::UNLIMITED,
         rooms: RoomLimits::default(),
     };
     NodeConfig {
