@@ -112,14 +112,14 @@ pub struct CompiledFilters(Compiled);
 
 #[derive(Debug, Clone)]
 enum Compiled {
-    Patterns(PatternTables),
+    Patterns(Box<PatternTables>),
     /// The site has filters that this program cannot read: every message waits for a moderator.
     Unreadable,
 }
 
 impl Default for CompiledFilters {
     fn default() -> CompiledFilters {
-        CompiledFilters(Compiled::Patterns(PatternTables::default()))
+        CompiledFilters(Compiled::Patterns(Box::default()))
     }
 }
 
@@ -130,7 +130,7 @@ impl CompiledFilters {
             let which = refused.pattern.map(|at| format!("number {}: ", at + 1)).unwrap_or_default();
             SettingsError::Wrong(format!("filters.patterns: {which}{}", refused.why))
         })?;
-        Ok(CompiledFilters(Compiled::Patterns(tables)))
+        Ok(CompiledFilters(Compiled::Patterns(Box::new(tables))))
     }
 
     /// What holds where stored filters cannot be read: each message waits for a moderator.

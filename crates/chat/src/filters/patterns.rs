@@ -467,8 +467,9 @@ impl Program {
         work.spend(classes * (self.sets.len() + 1))?;
         let mut local: HashMap<Vec<bool>, u8> = HashMap::new();
         let mut class_of = Vec::with_capacity(classes);
-        for class in 0..classes {
-            let signature: Vec<bool> = self.sets.iter().map(|set| members[*set][class]).collect();
+        let signature_of =
+            |class: usize| -> Vec<bool> { self.sets.iter().map(|set| members[*set][class]).collect() };
+        for signature in (0..classes).map(signature_of) {
             let next = local.len();
             if next >= MOST_LOCAL_CLASSES && !local.contains_key(&signature) {
                 return Err("it tells too many kinds of characters apart".into());
@@ -509,10 +510,10 @@ impl Program {
                     work.spend(closure.chars.len() + 1)?;
                     let mut next: Vec<u16> = Vec::new();
                     for at in &closure.chars {
-                        if let State::Char { set, next: to, .. } = self.states[usize::from(*at)] {
-                            if signature[set] {
-                                next.push(to as u16);
-                            }
+                        if let State::Char { set, next: to, .. } = self.states[usize::from(*at)]
+                            && signature[set]
+                        {
+                            next.push(to as u16);
                         }
                     }
                     next.sort_unstable();
