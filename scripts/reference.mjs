@@ -163,7 +163,7 @@ const SAID = {
   'POST /v1/ice': 'Servers for a call’s path, with a password for the hour, for a member’s token.',
   'GET /healthz': '`ok`, as long as the process answers.',
   'GET /readyz': 'Whether it takes new sessions now.',
-  'GET /metrics': 'Figures for Prometheus; from this machine only, unless `metrics_public` is on.',
+  'GET /metrics': 'Figures for Prometheus, by `Accept` as text or OpenMetrics; with the token of `metrics_token_file`, unless `metrics_public` is on.',
 };
 
 function described(text, file, path, { method, name }) {

@@ -47,7 +47,8 @@ export class Kith {
 
   async up() {
     // Only tests of safety mind what strangers may write; they set it themselves.
-    this.process = spawn(BINARY, ['demo', ...this.flags, '--data', this.data, '--http', this.http], {
+    const flags = [...this.flags, '--metrics-public', '--data', this.data, '--http', this.http];
+    this.process = spawn(BINARY, ['demo', ...flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...env, ...this.settings },
     });

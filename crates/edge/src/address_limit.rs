@@ -4,8 +4,8 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::num::NonZeroU16;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The limit on connections per address, of all workers together.
 #[derive(Clone)]
@@ -46,7 +46,6 @@ pub(crate) struct AddressCounts {
     limit: Option<AddressLimit>,
     buckets: Box<[AtomicU32]>,
     hash: RandomState,
-    last_refused: Mutex<Option<IpAddr>>,
 }
 
 const BUCKETS: usize = u16::MAX as usize;
@@ -58,7 +57,6 @@ impl AddressCounts {
             limit,
             buckets: (0..buckets).map(|_| AtomicU32::new(0)).collect(),
             hash: RandomState::new(),
-            last_refused: Mutex::default(),
         }
     }
 
@@ -76,10 +74,6 @@ impl AddressCounts {
         }
     }
 
-    pub(crate) fn last_refused(&self) -> Option<IpAddr> {
-        *self.last_refused.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn take(&self, most: u32, address: IpAddr) -> Result<Option<Bucket>, TooMany> {
         let index = (self.hash.hash_one(network(address)) % BUCKETS as u64) as u16;
         let (Some(count), Some(bucket)) = (self.buckets.get(usize::from(index)), Bucket::new(index + 1))
@@ -90,7 +84,6 @@ impl AddressCounts {
             return Ok(Some(bucket));
         }
         count.fetch_sub(1, Relaxed);
-        *self.last_refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
         Err(TooMany)
     }
 }
@@ -122,7 +115,6 @@ mod tests {
         let first = counts.admit(here).unwrap().unwrap();
         counts.admit(here).unwrap();
         assert!(counts.admit(here).is_err());
-        assert_eq!(counts.last_refused(), Some(here));
         assert!(counts.admit(address("192.0.2.2")).is_ok(), "the neighbour has a share of its own");
         counts.release(first);
         assert!(counts.admit(here).is_ok());

@@ -1,6 +1,8 @@
 //! What happened, counted: read by metrics from any thread, written by one worker each.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use crate::Closed;
 
@@ -8,15 +10,27 @@ use crate::Closed;
 #[derive(Debug)]
 pub struct Counters {
     workers: Box<[Tally]>,
+    last_over_address_limit: Mutex<Option<IpAddr>>,
 }
 
 impl Counters {
     pub(crate) fn new(workers: usize) -> Counters {
-        Counters { workers: (0..workers).map(|_| Tally::default()).collect() }
+        let workers = (0..workers).map(|_| Tally::default()).collect();
+        Counters { workers, last_over_address_limit: Mutex::default() }
     }
 
     pub(crate) fn worker(&self, worker: usize) -> &Tally {
         &self.workers[worker]
+    }
+
+    pub(crate) fn over_address_limit(&self, worker: usize, address: IpAddr) {
+        self.worker(worker).over_address_limit.add(1);
+        *self.last_over_address_limit.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
+    }
+
+    /// The address that was refused last because of `per_address`, for a log line that helps.
+    pub fn last_over_address_limit(&self) -> Option<IpAddr> {
+        *self.last_over_address_limit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The sum over all workers. Not a snapshot of one moment, but no event is ever missed or counted twice.

@@ -1,7 +1,7 @@
 //! All workers of a process: started, spoken to, stopped.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -87,11 +87,6 @@ impl Edge {
 
     pub fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.counters)
-    }
-
-    /// The address that was refused last because of `per_address`, for a log line that helps.
-    pub fn last_refused(&self) -> Option<IpAddr> {
-        self.addresses.last_refused()
     }
 
     /// False if a worker has ended by itself, which only a bug of ours can cause: say so in readiness checks.

@@ -66,7 +66,7 @@ impl Io<'_> {
                 true
             }
             Err(TooMany) => {
-                self.shared.tally().over_address_limit.add(1);
+                self.shared.counters.over_address_limit(self.shared.worker, client);
                 false
             }
         }

@@ -236,7 +236,8 @@ impl<P: Protocol> Worker<P> {
                     return true;
                 }
                 let Ok(counted) = self.engine.shared.addresses.admit(peer.ip()) else {
-                    self.engine.shared.tally().over_address_limit.add(1);
+                    let shared = &self.engine.shared;
+                    shared.counters.over_address_limit(shared.worker, peer.ip());
                     return true;
                 };
                 let handle = self.engine.admit(Wire::Tcp(socket), peer, counted, listening.index);

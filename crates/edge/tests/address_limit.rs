@@ -40,7 +40,7 @@ fn an_address_has_its_share_of_all_workers_together_and_gets_it_back() {
         .collect();
     assert!(!is_served(&mut TcpStream::connect(addr).unwrap()), "the fourth is closed at once");
     assert_eq!(server.counters().totals().over_address_limit, 1);
-    assert_eq!(server.last_refused(), Some(Ipv4Addr::LOCALHOST.into()));
+    assert_eq!(server.counters().last_over_address_limit(), Some(Ipv4Addr::LOCALHOST.into()));
     held.pop();
     let begin = Instant::now();
     while !is_served(&mut TcpStream::connect(addr).unwrap()) {

@@ -133,7 +133,7 @@ pub(crate) struct NodeFlags {
     /// Most connections at a time [default: as many as descriptors allow].
     #[arg(long, value_name = "N")]
     pub max_connections: Option<u32>,
-    /// Answer /metrics to any address, not only to this machine.
+    /// Answer /metrics without a token.
     #[arg(long)]
     pub metrics_public: bool,
     /// Open a plain WebSocket echo at /v1/echo, for conformance suites.

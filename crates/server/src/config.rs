@@ -23,8 +23,10 @@ pub(crate) struct Config {
     pub tls_key: Option<PathBuf>,
     /// Where browsers reach this node, for the embed code that `site add` prints.
     pub public_url: Option<String>,
-    /// Answers `/metrics` to everybody and not only to this machine.
+    /// Answers `/metrics` to everybody, without a token.
     pub metrics_public: bool,
+    /// A file with the token that `/metrics` asks for; none: `metrics.token` in the data directory, which is made.
+    pub metrics_token_file: Option<PathBuf>,
     /// A plain WebSocket echo at `/v1/echo`, for conformance suites.
     pub echo: bool,
     pub log: Log,
@@ -325,6 +327,7 @@ impl Default for Config {
             tls_key: None,
             public_url: None,
             metrics_public: false,
+            metrics_token_file: None,
             echo: false,
             log: Log::default(),
             edge: Edge::default(),
@@ -626,7 +629,7 @@ fn is_setting(name: &str) -> bool {
 }
 
 /// Settings without a default value.
-const OPTIONAL: [&str; 4] = ["https", "tls_cert", "tls_key", "public_url"];
+const OPTIONAL: [&str; 5] = ["https", "tls_cert", "tls_key", "public_url", "metrics_token_file"];
 
 /// All keys, sorted.
 fn keys() -> Vec<String> {

@@ -9,7 +9,7 @@ use store::Sqlite;
 use web::Transport;
 
 use crate::metrics::{Sample, Source};
-use crate::{mail, push};
+use crate::{logging, mail, push};
 
 /// Connections, bytes, and why connections ended.
 pub(crate) fn of_edge(counters: Arc<Counters>) -> Source {
@@ -22,13 +22,39 @@ pub(crate) fn of_edge(counters: Arc<Counters>) -> Source {
                     Sample::counter("kith_edge_closed", "Connections that ended, by the reason.", value)
                         .labelled("why", why)
                 }
-                None => {
-                    Sample::counter(format!("kith_edge_{name}"), "Counted by the connection layer.", value)
-                }
+                None => Sample::counter(format!("kith_edge_{name}"), of_edge_help(name), value),
             },
         };
-        totals.each().map(figure).collect()
+        let mut samples: Vec<Sample> = totals.each().map(figure).collect();
+        samples.push(Sample::counter(
+            "kith_edge_tls_peer_mistakes",
+            "Mistakes of TLS peers: no host name as SNI, renegotiation and the like.",
+            logging::tls_peer_mistakes(),
+        ));
+        samples
     })
+}
+
+/// A counter that is new there has no help yet; the test below finds it.
+fn of_edge_help(name: &str) -> &'static str {
+    match name {
+        "accepted" => "Connections taken from a listener.",
+        "connected" => "Connections that the node has made itself.",
+        "over_limit" => "Connections closed at once, because edge.max_connections was reached.",
+        "over_address_limit" => {
+            "Connections closed at once, or requests refused, because edge.connections_per_address was reached."
+        }
+        "no_descriptors" => "Connections closed at once or left to wait, because no descriptor was free.",
+        "accept_errors" => "Connections that could not be accepted for another reason.",
+        "bytes_in" => "Bytes received, before decryption.",
+        "bytes_out" => "Bytes sent, after encryption.",
+        "handshakes_begun" => "TLS handshakes begun.",
+        "handshakes_done" => "TLS handshakes finished.",
+        "panics" => "Panics of the protocol that cost one connection: a bug, please report it.",
+        "bytes_dropped" => "Bytes of output dropped, because their reader was too slow.",
+        "turns" => "Turns of the event loops.",
+        _ => "",
+    }
 }
 
 /// Requests, frames, and those that were refused.
@@ -42,17 +68,18 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
         let mut samples: Vec<Sample> = requests
             .into_iter()
             .map(|(kind, count)| {
-                Sample::counter("kith_web_requests", "Requests.", count.read()).labelled("kind", kind)
+                Sample::counter("kith_web_requests", "Requests answered, by what answers them.", count.read())
+                    .labelled("kind", kind)
             })
             .collect();
         samples.extend(Transport::ALL.map(|transport| {
-            Sample::gauge("kith_web_sessions", "Sessions now.", counters.sessions(transport))
+            Sample::gauge("kith_web_sessions", "Sessions now, by transport.", counters.sessions(transport))
                 .labelled("transport", transport.word())
         }));
         samples.extend(
             [
-                ("frames_in", "Frames that came.", &counters.frames_in),
-                ("frames_out", "Frames that went.", &counters.frames_out),
+                ("frames_in", "Frames received from clients.", &counters.frames_in),
+                ("frames_out", "Frames sent to clients.", &counters.frames_out),
                 ("behind", "Sessions whose queue was dropped.", &counters.behind),
                 (
                     "typing_dropped",
@@ -75,11 +102,16 @@ pub(crate) fn of_web(counters: Arc<web::Counters>) -> Source {
             .map(|(name, help, count)| Sample::counter(format!("kith_web_{name}"), help, count.read())),
         );
         samples.extend(counters.codes().map(|(code, count)| {
-            Sample::counter("kith_web_codes", "Codes told to clients.", count).labelled("code", code)
+            Sample::counter("kith_web_codes", "Errors and ends of sessions sent to clients, by code.", count)
+                .labelled("code", code)
         }));
         samples.extend(counters.offences().map(|(offence, count)| {
-            Sample::counter("kith_web_offences", "Requests refused for their form.", count)
-                .labelled("offence", offence)
+            Sample::counter(
+                "kith_web_offences",
+                "HTTP requests refused for their form, by the offence.",
+                count,
+            )
+            .labelled("offence", offence)
         }));
         samples
     })
@@ -90,9 +122,9 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
     Box::new(move || {
         let stats = node.stats();
         let mut samples = vec![
-            Sample::gauge("kith_chat_sessions", "Sessions now.", stats.sessions),
+            Sample::gauge("kith_chat_sessions", "Signed-in sessions now.", stats.sessions),
             Sample::gauge("kith_chat_users_online", "Users with at least one session.", stats.users_online),
-            Sample::gauge("kith_chat_sites", "Sites.", stats.sites),
+            Sample::gauge("kith_chat_sites", "Sites that the node serves.", stats.sites),
             Sample::gauge(
                 "kith_chat_sites_unreadable",
                 "Sites with stored settings that cannot be read: the strictest values hold there.",
@@ -241,4 +273,17 @@ pub(crate) fn of_store(store: Arc<Sqlite>) -> Source {
             Sample::counter("kith_store_panics", "Completions that panicked: our mistake.", stats.panics),
         ]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_of_the_edge_says_what_it_counts() {
+        let totals = edge::Totals::default();
+        let plain = totals.each().filter(|(name, _)| *name != "open" && !name.starts_with("closed_"));
+        let mute: Vec<_> = plain.filter(|(name, _)| of_edge_help(name).is_empty()).collect();
+        assert!(mute.is_empty(), "{mute:?}");
+    }
 }

@@ -1,5 +1,5 @@
 //! What is due from time to time on a node: presence, tokens that end, sites that another process changed, free memory that
-//! goes back to the system.
+//! goes back to the system, warnings of refused connections.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use chat::Node;
 
 use crate::memory::{self, Returns};
+use crate::refused_connections::RefusedConnections;
 
 const TICK: Duration = Duration::from_millis(25);
 const TICKS_PER_REFRESH: u32 = 20;
@@ -25,6 +26,7 @@ impl Housekeeping {
         let (stop, stopped) = mpsc::channel();
         let keep_house = move || {
             let mut ticks = 0_u32;
+            let mut refused = RefusedConnections::default();
             let mut returns = Returns::new(Instant::now());
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 node.tick(crate::now());
@@ -35,6 +37,11 @@ impl Housekeeping {
                     tracing::warn!(%error, "sites cannot be read");
                 }
                 let now = Instant::now();
+                if ticks.is_multiple_of(TICKS_PER_SECOND)
+                    && let Some(refused) = refused.due(&counters.totals(), now)
+                {
+                    refused.warn(counters.last_over_address_limit());
+                }
                 if ticks.is_multiple_of(TICKS_PER_SECOND)
                     && returns.are_due(memory::traffic(&counters.totals()), now)
                 {

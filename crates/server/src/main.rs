@@ -30,6 +30,7 @@ mod previews;
 mod process;
 mod push;
 mod question;
+mod refused_connections;
 mod run_file;
 mod serve;
 mod site;

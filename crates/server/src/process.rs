@@ -12,24 +12,51 @@ pub(crate) fn samples() -> Vec<Sample> {
     if let Some(stat) = Stat::read("self") {
         let ticks = rustix::param::clock_ticks_per_second().max(1) as f64;
         samples.extend([
-            Sample::seconds("process_cpu_seconds", "User and system time.", stat.cpu_ticks as f64 / ticks),
-            Sample::gauge("process_threads", "Threads.", stat.threads),
-            Sample::gauge("process_virtual_memory_bytes", "Address space.", stat.virtual_bytes),
+            Sample::seconds(
+                "process_cpu_seconds",
+                "User and system time that the process has used, in seconds.",
+                stat.cpu_ticks as f64 / ticks,
+            ),
+            Sample::gauge("process_threads", "Threads of the process.", stat.threads),
+            Sample::gauge(
+                "process_virtual_memory_bytes",
+                "Address space of the process.",
+                stat.virtual_bytes,
+            ),
             Sample::gauge(
                 "process_resident_memory_bytes",
-                "Memory in RAM.",
+                "Memory of the process that is in RAM.",
                 stat.resident_pages * rustix::param::page_size() as u64,
             ),
         ]);
     }
+    if let Some(at) = start_time() {
+        samples.push(Sample::moment(
+            "process_start_time_seconds",
+            "When the process was started, in seconds since 1970.",
+            at,
+        ));
+    }
     // With private descriptor tables this counts the tokio side only; see kith_edge_open for connections.
     if let Ok(descriptors) = fs::read_dir("/proc/self/fd") {
-        samples.push(Sample::gauge("process_open_fds", "Open descriptors.", descriptors.count() as u64));
+        samples.push(Sample::gauge(
+            "process_open_fds",
+            "Open descriptors of the process.",
+            descriptors.count() as u64,
+        ));
     }
     if let Some(most) = getrlimit(Resource::Nofile).current {
-        samples.push(Sample::gauge("process_max_fds", "Most open descriptors.", most));
+        samples.push(Sample::gauge("process_max_fds", "Descriptors that the process may have open.", most));
     }
     samples
+}
+
+/// When this process was started, in seconds since the epoch.
+fn start_time() -> Option<f64> {
+    let ticks = rustix::param::clock_ticks_per_second().max(1) as f64;
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let boot: f64 = stat.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
+    Some(boot + Stat::read("self")?.started as f64 / ticks)
 }
 
 /// When a process was started, in clock ticks since boot: with its id its name for all time. None where there is no such

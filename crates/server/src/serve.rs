@@ -25,7 +25,7 @@ use crate::pictures;
 use crate::previews;
 use crate::push::{Pusher, Rules};
 use crate::run_file::RunFile;
-use crate::status::{self, Status};
+use crate::status::{self, MetricsAccess, Status};
 use crate::trouble::{Outcome, Trouble};
 use crate::{allocator, calls, data_dir, demo, figures, files, logging, mail, print_with, widget};
 
@@ -130,7 +130,7 @@ impl Running {
         let role = calls::Role::begin(config, workers, for_calls, Arc::clone(&known))?;
         let sqlite = data_dir::open(loaded, &lock)?;
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
-        let status = Status::new(config.metrics_public);
+        let status = Status::new(MetricsAccess::of(config)?);
         let mut router = status::routes(status.clone());
         if !config.mail.relay.is_empty() {
             router = router.merge(mail::routes(Arc::clone(&known), Arc::clone(&store)));

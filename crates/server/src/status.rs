@@ -1,17 +1,24 @@
 //! `/healthz`, `/readyz`, `/metrics`: what a machine asks a node about itself.
 
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
-use axum::extract::{Extension, State};
-use axum::http::StatusCode;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::extract::State;
+use axum::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use web::Client;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::metrics::Metrics;
+use crate::config::Config;
+use crate::metrics::{Format, Metrics};
+use crate::trouble::{Outcome, Trouble};
 
 /// What the answers are made of; shared with the node.
 #[derive(Clone)]
@@ -19,13 +26,21 @@ pub(crate) struct Status {
     /// Cleared when the node stops: nobody new should be sent here.
     ready: Arc<AtomicBool>,
     metrics: Arc<OnceLock<Metrics>>,
-    /// Answers `/metrics` to everybody and not only to this machine.
-    metrics_public: bool,
+    access: MetricsAccess,
+}
+
+/// Who may read `/metrics`: figures tell outsiders when to attack and how well it works. Where a request comes from proves nothing,
+/// since a proxy on this machine may pass on anybody's.
+#[derive(Clone)]
+pub(crate) enum MetricsAccess {
+    Everybody,
+    /// As `Authorization: Bearer TOKEN`.
+    Token(Arc<str>),
 }
 
 impl Status {
-    pub(crate) fn new(metrics_public: bool) -> Status {
-        Status { ready: Arc::default(), metrics: Arc::default(), metrics_public }
+    pub(crate) fn new(access: MetricsAccess) -> Status {
+        Status { ready: Arc::default(), metrics: Arc::default(), access }
     }
 
     /// The node is complete.
@@ -55,16 +70,64 @@ async fn readyz(State(status): State<Status>) -> Response {
     }
 }
 
-/// Figures tell outsiders when to attack and how well it works.
-async fn metrics(State(status): State<Status>, Extension(client): Extension<Client>) -> Response {
-    if !client.is_local && !status.metrics_public {
-        return text(StatusCode::FORBIDDEN, "only for this machine; see metrics_public\n");
+async fn metrics(State(status): State<Status>, headers: HeaderMap) -> Response {
+    if !status.access.admits(&headers) {
+        return text(
+            StatusCode::UNAUTHORIZED,
+            "needs the token of metrics_token_file, as Authorization: Bearer TOKEN\n",
+        );
     }
     let Some(metrics) = status.metrics.get() else {
         return text(StatusCode::SERVICE_UNAVAILABLE, "not ready\n");
     };
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-store")], metrics.text()).into_response()
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    let format = Format::accepted(accept);
+    let fields = [(CONTENT_TYPE, format.content_type()), (CACHE_CONTROL, "no-store"), (VARY, "accept")];
+    (fields, metrics.write(format)).into_response()
+}
+
+impl MetricsAccess {
+    /// The token of the named file, or of the one in the data directory, which is made where it is missing.
+    pub(crate) fn of(config: &Config) -> Outcome<MetricsAccess> {
+        if config.metrics_public {
+            return Ok(MetricsAccess::Everybody);
+        }
+        let path = match &config.metrics_token_file {
+            Some(path) => path.clone(),
+            None => config.data.join(TOKEN),
+        };
+        let unusable = |why: &dyn std::fmt::Display| {
+            Trouble::new(format!("cannot use {} as the token of /metrics", path.display()))
+                .because(why)
+                .remedy("correct metrics_token_file, or leave it out")
+        };
+        if config.metrics_token_file.is_none() && !path.exists() {
+            make_token(&path).map_err(|error| unusable(&error))?;
+        }
+        let token = std::fs::read_to_string(&path).map_err(|error| unusable(&error))?;
+        let token = token.trim();
+        if token.len() < LEAST_TOKEN {
+            return Err(unusable(&format!("it has fewer than {LEAST_TOKEN} characters")));
+        }
+        Ok(MetricsAccess::Token(token.into()))
+    }
+
+    fn admits(&self, headers: &HeaderMap) -> bool {
+        let MetricsAccess::Token(token) = self else { return true };
+        let given = headers.get(AUTHORIZATION).and_then(|field| field.to_str().ok()?.split_once(' '));
+        given.is_some_and(|(scheme, given)| {
+            scheme.eq_ignore_ascii_case("bearer") && web::is_same(given.trim().as_bytes(), token.as_bytes())
+        })
+    }
+}
+
+/// In the data directory, for its owner alone.
+const TOKEN: &str = "metrics.token";
+const LEAST_TOKEN: usize = 16;
+
+fn make_token(path: &Path) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    writeln!(file, "{}", URL_SAFE_NO_PAD.encode(crate::serve::random()))
 }
 
 fn text(status: StatusCode, text: &'static str) -> Response {
@@ -79,33 +142,40 @@ mod tests {
 
     use super::*;
 
-    fn ask(status: &Status, path: &str, is_local: bool) -> StatusCode {
+    const TOKEN: &str = "a-token-of-the-operator";
+
+    fn ask(status: &Status, path: &str, token: Option<&str>) -> StatusCode {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let mut request = Request::get(path).body(Body::empty()).expect("a request");
-        request.extensions_mut().insert(Client { is_local, address: None });
+        let mut request = Request::get(path);
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let request = request.body(Body::empty()).expect("a request");
         runtime.block_on(async { routes(status.clone()).oneshot(request).await.expect("an answer").status() })
     }
 
     #[test]
     fn a_node_is_ready_between_its_beginning_and_its_end() {
-        let status = Status::new(false);
-        assert_eq!(ask(&status, "/healthz", false), StatusCode::OK);
-        assert_eq!(ask(&status, "/readyz", false), StatusCode::SERVICE_UNAVAILABLE);
+        let status = Status::new(MetricsAccess::Everybody);
+        assert_eq!(ask(&status, "/healthz", None), StatusCode::OK);
+        assert_eq!(ask(&status, "/readyz", None), StatusCode::SERVICE_UNAVAILABLE);
         status.begin(Metrics::new(Vec::new()));
-        assert_eq!(ask(&status, "/readyz", false), StatusCode::OK);
+        assert_eq!(ask(&status, "/readyz", None), StatusCode::OK);
         status.end();
-        assert_eq!(ask(&status, "/readyz", false), StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(ask(&status, "/healthz", false), StatusCode::OK);
+        assert_eq!(ask(&status, "/readyz", None), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(ask(&status, "/healthz", None), StatusCode::OK);
     }
 
     #[test]
-    fn metrics_are_for_this_machine_unless_the_operator_says_otherwise() {
-        let closed = Status::new(false);
+    fn metrics_are_for_those_who_have_the_token_unless_the_operator_says_otherwise() {
+        let closed = Status::new(MetricsAccess::Token(TOKEN.into()));
         closed.begin(Metrics::new(Vec::new()));
-        assert_eq!(ask(&closed, "/metrics", true), StatusCode::OK);
-        assert_eq!(ask(&closed, "/metrics", false), StatusCode::FORBIDDEN);
-        let open = Status::new(true);
+        assert_eq!(ask(&closed, "/metrics", Some(TOKEN)), StatusCode::OK);
+        for token in [None, Some(""), Some("a-token-of-the-operatoR"), Some("a-token")] {
+            assert_eq!(ask(&closed, "/metrics", token), StatusCode::UNAUTHORIZED, "{token:?}");
+        }
+        let open = Status::new(MetricsAccess::Everybody);
         open.begin(Metrics::new(Vec::new()));
-        assert_eq!(ask(&open, "/metrics", false), StatusCode::OK);
+        assert_eq!(ask(&open, "/metrics", None), StatusCode::OK);
     }
 }

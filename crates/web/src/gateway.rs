@@ -25,8 +25,6 @@ use crate::unproven::Unproven;
 /// What stays per connection. An idle one owns nothing on the heap.
 pub struct Conn {
     pub(crate) state: State,
-    /// The peer's address is of this machine.
-    pub(crate) is_local: bool,
 }
 
 pub(crate) enum State {
@@ -421,9 +419,9 @@ impl Protocol for Gateway {
     type Conn = Conn;
     type Mail = Mail;
 
-    fn accept(&mut self, accepted: Accepted, io: &mut Io<'_>) -> Conn {
+    fn accept(&mut self, _: Accepted, io: &mut Io<'_>) -> Conn {
         io.set_timer(Some(self.shared.config.head));
-        Conn { state: State::Idle { head_began: true }, is_local: accepted.peer.ip().is_loopback() }
+        Conn { state: State::Idle { head_began: true } }
     }
 
     fn input(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {

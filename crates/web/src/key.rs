@@ -63,7 +63,7 @@ impl SessionKeys {
 }
 
 /// In the same time wherever they differ.
-pub(crate) fn is_same(a: &[u8], b: &[u8]) -> bool {
+pub fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && std::hint::black_box(a.iter().zip(b).fold(0, |sum, (a, b)| sum | (a ^ b))) == 0
 }
 

@@ -42,7 +42,7 @@ pub use config::{Shared, WebConfig};
 pub use counters::{Counter, Counters, Transport};
 pub use gateway::{Conn, Gateway, Mail, WebOutbox};
 pub use ice::ice_routes;
-pub use key::SessionKeys;
+pub use key::{SessionKeys, is_same};
 pub use live::ECHO_BYTES;
 pub use rest::Client;
 pub use site_api::{NotMade, new_sticker, site_api, sticker_routes};

@@ -93,7 +93,7 @@ impl Gateway {
     }
 
     pub(crate) fn request(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> Step {
-        let Conn { state, is_local } = conn;
+        let Conn { state } = conn;
         if let State::Upload(_) = state {
             return self.read_body(state, input, io);
         }
@@ -103,7 +103,7 @@ impl Gateway {
         }
         let mut room: Fields<'_> = NO_FIELDS;
         match parse(input, &mut room) {
-            Ok(Some(head)) => self.begin_request(state, &head, *is_local, io),
+            Ok(Some(head)) => self.begin_request(state, &head, io),
             Ok(None) if input.is_empty() => Step::Wait(0),
             Ok(None) => {
                 if let State::Idle { head_began: head_began @ false } = state {
@@ -116,7 +116,7 @@ impl Gateway {
         }
     }
 
-    fn begin_request(&mut self, state: &mut State, head: &Head<'_>, is_local: bool, io: &mut Io<'_>) -> Step {
+    fn begin_request(&mut self, state: &mut State, head: &Head<'_>, io: &mut Io<'_>) -> Step {
         if !self.count_client(head, io) {
             return self.refuse_request(state, Offence::TooManyConnections, io);
         }
@@ -142,15 +142,15 @@ impl Gateway {
             }
             io.set_timer(Some(self.shared.config.body));
             let address = Visitor::of(head, &self.shared, io).address(io);
-            let (forward, pending) = (Forward::of(head, is_local, address), Pending::of(head, Awaited::Rest));
+            let (forward, pending) = (Forward::of(head, address), Pending::of(head, Awaited::Rest));
             let incoming = Incoming::begin(reader, forward, pending, &self.shared, self.worker, io.handle());
             *state = State::Incoming(Box::new(incoming));
             return Step::Again(head.bytes);
         }
         let upload = || {
             let visitor = Visitor::of(head, &self.shared, io);
-            let forward = matches!(route, Route::Rest)
-                .then(|| Box::new(Forward::of(head, is_local, visitor.address(io))));
+            let forward =
+                matches!(route, Route::Rest).then(|| Box::new(Forward::of(head, visitor.address(io))));
             Upload {
                 reader,
                 body: Vec::new(),

@@ -22,8 +22,6 @@ use crate::request::take_waiting;
 /// Who asks, as an extension of requests that reach the router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Client {
-    /// From this machine, and not passed on by a proxy.
-    pub is_local: bool,
     /// Of the socket, or the one that a trusted proxy names.
     pub address: Option<IpAddr>,
 }
@@ -45,9 +43,8 @@ pub struct Answer {
 }
 
 impl Forward {
-    pub(crate) fn of(head: &Head<'_>, is_local: bool, address: Option<IpAddr>) -> Forward {
-        let client = Client { is_local: is_local && !head.forwarded, address };
-        Forward { request: request(head, client) }
+    pub(crate) fn of(head: &Head<'_>, address: Option<IpAddr>) -> Forward {
+        Forward { request: request(head, Client { address }) }
     }
 
     /// The answer will come to `to` as [`Mail::Rest`].
@@ -107,11 +104,11 @@ fn request(head: &Head<'_>, client: Client) -> Option<Request<()>> {
     let mut request = Request::new(());
     *request.method_mut() = Method::from_bytes(head.method.as_bytes()).ok()?;
     *request.uri_mut() = target.parse::<Uri>().ok()?;
+    request.extensions_mut().insert(client);
     for field in head.fields {
         let name = HeaderName::from_bytes(field.name.as_bytes()).ok()?;
         request.headers_mut().append(name, HeaderValue::from_bytes(field.value).ok()?);
     }
-    request.extensions_mut().insert(client);
     Some(request)
 }
 

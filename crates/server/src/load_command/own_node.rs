@@ -158,7 +158,7 @@ fn spawn(folder: &Path, members: u32, wish: &NodeWish) -> std::io::Result<Child>
     fs::write(folder.join(SETTINGS), settings.to_string())?;
     let log = fs::File::create(folder.join(LOG))?;
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["demo", "--throwaway", "--http", "127.0.0.1:0", "--log", "warn"]);
+    command.args(["demo", "--throwaway", "--http", "127.0.0.1:0", "--metrics-public", "--log", "warn"]);
     command.arg("--data").arg(folder).arg("--config").arg(folder.join(SETTINGS));
     if wish.tls {
         write_certificate(folder)?;

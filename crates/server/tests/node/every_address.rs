@@ -86,8 +86,11 @@ fn each_address_of_the_reference_is_there_and_does_what_it_says() {
         r#"{"site":"demo"}"#,
     );
     assert_eq!(ice.status, 200, "{}", ice.body);
+    let metrics_token = std::fs::read_to_string(scratch.data().join("metrics.token")).unwrap();
+    let with_token = [("Authorization", &*bearer(metrics_token.trim()))];
+    assert_eq!(asker.ask("GET", "/metrics", "/metrics", &[], "").status, 401);
     for (address, said) in [("/healthz", "ok"), ("/readyz", "ready"), ("/metrics", "kith_chat_sites")] {
-        let answer = asker.ask("GET", address, address, &[], "");
+        let answer = asker.ask("GET", address, address, &with_token, "");
         assert!(answer.status == 200 && answer.body.contains(said), "{address}: {}", answer.body);
     }
     assert_eq!(asker.asked, documented(), "asked here, and written in docs/reference/rest.md");

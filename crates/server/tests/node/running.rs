@@ -77,6 +77,7 @@ pub(crate) struct Running {
     child: Child,
     pub(crate) http: SocketAddr,
     pub(crate) https: Option<SocketAddr>,
+    data: PathBuf,
     log: PathBuf,
 }
 
@@ -113,7 +114,8 @@ impl Running {
             serde_json::from_slice(&fs::read(&run_file).ok()?).ok()
         });
         let addr = |key: &str| node[key].as_str().map(|addr| addr.parse().unwrap());
-        let running = Running { child, http: addr("http").unwrap(), https: addr("https"), log };
+        let running =
+            Running { child, http: addr("http").unwrap(), https: addr("https"), data: data.into(), log };
         poll("readiness", || running.get("/readyz").starts_with("HTTP/1.1 200").then_some(()));
         running
     }
@@ -157,9 +159,20 @@ impl Running {
         text(&answer)
     }
 
+    /// The answer to a scraper that has the token of the data directory.
+    pub(crate) fn metrics(&self, accept: &str) -> String {
+        let token = fs::read_to_string(self.data.join("metrics.token")).unwrap();
+        let request = format!(
+            "GET /metrics HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: {accept}\r\nAuthorization: Bearer {}\r\n\r\n",
+            self.http,
+            token.trim()
+        );
+        self.raw(request.as_bytes())
+    }
+
     /// The value of a metric, by its full name with labels.
     pub(crate) fn metric(&self, name: &str) -> f64 {
-        let text = self.get("/metrics");
+        let text = self.metrics("*/*");
         let line =
             text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
         let line = line.unwrap_or_else(|| panic!("no metric {name} in\n{text}"));

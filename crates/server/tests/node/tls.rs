@@ -54,6 +54,41 @@ fn a_wrong_certificate_at_the_start_is_explained() {
     assert!(said.contains("/no/such/key.pem"), "{said}");
 }
 
+/// rustls warns of each such peer; a stranger could fill the disk with it.
+#[test]
+fn an_ip_address_as_sni_is_a_metric_and_no_warning() {
+    let scratch = Scratch::new("tls-sni");
+    let (cert, key) = (scratch.path().join("cert.pem"), scratch.path().join("key.pem"));
+    write_certificate(&cert, &key);
+    let node = Running::start(
+        &scratch,
+        "serve",
+        &["--https", "127.0.0.1:0", "--tls-cert", cert.to_str().unwrap(), "--tls-key", key.to_str().unwrap()],
+    );
+    // No client library of today sends one, so it is put in the place of a name of the same length.
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    let name = ServerName::try_from("abc.def.gh").unwrap();
+    let mut connection = ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut hello = Vec::new();
+    connection.write_tls(&mut hello).unwrap();
+    let at = hello.windows(10).position(|window| window == b"abc.def.gh").unwrap();
+    for address in ["192.0.2.10", "not_a host"] {
+        hello[at..at + 10].copy_from_slice(address.as_bytes());
+        let mut stream = TcpStream::connect(node.https.unwrap()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(&hello).unwrap();
+        let mut answer = [0; 1];
+        assert_eq!(stream.read(&mut answer).unwrap(), 1, "the server's hello, or an alert");
+    }
+    assert!(node.metric("kith_edge_tls_peer_mistakes_total") >= 1.0);
+    assert!(!node.log().contains("WARN"), "{}", node.log());
+}
+
 /// Writes a new self-signed certificate for `localhost`, and answers it.
 pub(crate) fn write_certificate(cert: &Path, key: &Path) -> CertificateDer<'static> {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();

@@ -54,7 +54,7 @@ fn a_node_hands_out_its_own_servers_and_they_relay() {
     assert!(packets("answered") > 0 && packets("to_peers") > 0 && packets("to_clients") > 0, "{report}");
     assert_eq!(node.metric("kith_calls_allocations_total"), 20.0);
     assert_eq!(node.metric("kith_calls_relays"), 0.0);
-    let metrics = node.get("/metrics");
+    let metrics = node.metrics("*/*");
     let relayed =
         metrics.lines().find(|line| line.starts_with("kith_calls_bytes_to_peers_total{site=")).unwrap();
     assert!(relayed.ends_with(&(packets("to_peers") * 1_000).to_string()), "{relayed} {report}");
@@ -65,7 +65,7 @@ fn a_node_on_loopback_has_none_unless_it_is_told_to() {
     let scratch = Scratch::new("no-turn");
     let node = Running::demo(&scratch);
     assert_eq!(ice(&scratch, &node), Value::Array(Vec::new()));
-    assert!(!node.get("/metrics").contains("kith_calls_relays"));
+    assert!(!node.metrics("*/*").contains("kith_calls_relays"));
 }
 
 fn ice(scratch: &Scratch, node: &Running) -> Value {
