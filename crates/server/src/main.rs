@@ -41,6 +41,7 @@ mod token;
 mod trouble;
 mod user;
 mod widget;
+mod widget_builds;
 mod wording;
 
 use std::io::{self, Write};

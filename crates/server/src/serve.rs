@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use chat::{Node, NodeConfig, Settings, Store};
 use edge::{AddressLimit, Edge, EdgeConfig, Listener};
@@ -27,7 +27,9 @@ use crate::push::{Pusher, Rules};
 use crate::run_file::RunFile;
 use crate::status::{self, MetricsAccess, Status};
 use crate::trouble::{Outcome, Trouble};
-use crate::{allocator, calls, data_dir, demo, figures, files, logging, mail, print_with, widget};
+use crate::{
+    allocator, calls, data_dir, demo, figures, files, logging, mail, print_with, widget, widget_builds,
+};
 
 /// What a node is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +146,14 @@ impl Running {
             };
             demo::settle(&*store, settings, community, crate::now())?;
             router = router.merge(demo::routes(Arc::clone(&store)));
+        }
+        if purpose != Purpose::Throwaway {
+            match widget_builds::keep(&config.data, widget::FILES, SystemTime::now()) {
+                Ok(older) => router = router.merge(widget_builds::routes(older)),
+                Err(error) => {
+                    tracing::warn!(%error, "pages that were opened before an upgrade may have to be reloaded")
+                }
+            }
         }
         let unstarted =
             |error: std::io::Error| Trouble::new("cannot start the node's threads").because(error);

@@ -31,7 +31,7 @@ pub(crate) fn assets() -> Assets {
     Assets::new(FILES.iter().map(file))
 }
 
-fn content_type(path: &str) -> &'static str {
+pub(crate) fn content_type(path: &str) -> &'static str {
     match path.rsplit('.').next() {
         Some("js") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",

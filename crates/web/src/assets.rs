@@ -106,7 +106,8 @@ impl Variant {
         let cache_control = if file.immutable {
             "public, max-age=31536000, immutable"
         } else {
-            "public, max-age=300, stale-while-revalidate=86400"
+            // It names the files of its build: an old one would ask for files that are gone. To ask again is one small 304.
+            "no-cache"
         };
         let common = format!(
             "cache-control: {cache_control}\r\netag: {etag}\r\nvary: accept-encoding\r\n\
