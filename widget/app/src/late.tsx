@@ -2,6 +2,7 @@
 
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { checkBuild } from './build_gone.ts';
 import { useWording } from './surroundings.tsx';
 import type { Fetchable } from './wording/late_words.ts';
 import type { Wording } from './wording/wording.ts';
@@ -21,7 +22,10 @@ type PropsOf<C> = C extends () => unknown ? object : C extends (props: infer P) 
 
 /** Code that is no part of the picture, in the same way. */
 export async function fetchLate<M extends object>(fetch: () => Promise<M>, wording: Wording): Promise<M> {
-  const module: M & { words?: Fetchable } = await fetch();
+  const module: M & { words?: Fetchable } = await fetch().catch(error => {
+    void checkBuild();
+    throw error;
+  });
   await module.words?.fetch(wording);
   return module;
 }

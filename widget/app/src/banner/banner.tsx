@@ -2,6 +2,7 @@
 
 import type { Status } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useBuildGone } from '../build_gone.ts';
 import { Icon } from '../icon/icon.tsx';
 import { useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
 
@@ -13,7 +14,8 @@ export function useTrouble(): Trouble | undefined {
   const { announce } = useSurroundings();
   const words = useWording();
   const status = useTopic('status', one => one.status());
-  const trouble = kindOf(status);
+  const isGone = useBuildGone();
+  const trouble = kindOf(status) ?? (isGone ? 'new_version' : undefined);
   const [shown, setShown] = useState<Trouble>();
   const told = useRef(false);
 
@@ -22,6 +24,7 @@ export function useTrouble(): Trouble | undefined {
       () => {
         setShown(trouble);
         if (trouble === 'lost' && !told.current) announce(words.connectionLost);
+        if (trouble === 'new_version') announce(words.newVersion);
         if (trouble === undefined && told.current) announce(words.connectionBack);
         told.current = trouble === 'lost';
       },
@@ -45,6 +48,7 @@ export function Banner({ trouble: shown }: { trouble: Trouble | undefined }) {
     banned: words.banned(until ? words.full(until) : undefined),
     site_closed: words.siteClosed,
     refused: words.refused,
+    new_version: words.newVersion,
   };
   return (
     <div class={`banner banner-${shown}`}>
@@ -53,6 +57,11 @@ export function Banner({ trouble: shown }: { trouble: Trouble | undefined }) {
       {shown === 'lost' && (
         <button type="button" class="button button-plain" onClick={() => client.connect()}>
           {words.tryAgain}
+        </button>
+      )}
+      {shown === 'new_version' && (
+        <button type="button" class="button button-plain" onClick={() => location.reload()}>
+          {words.reload}
         </button>
       )}
       {shown === 'replaced' && (
@@ -71,7 +80,8 @@ export type Trouble =
   | 'replaced'
   | 'banned'
   | 'site_closed'
-  | 'refused';
+  | 'refused'
+  | 'new_version';
 
 export function kindOf(status: Status): Trouble | undefined {
   switch (status.state) {

@@ -43,6 +43,8 @@ export const de = (plural: Plural): Catalogue => ({
   loading: 'Wird geladen …',
   loadFailed: 'Das konnte nicht geladen werden.',
   tryAgain: 'Nochmal versuchen',
+  newVersion: 'Eine neue Version ist verfügbar. Dein Entwurf bleibt erhalten.',
+  reload: 'Neu laden',
 
   online: 'Online',
   away: 'Abwesend',

@@ -42,6 +42,8 @@ export const en = (plural: Plural) => ({
   loading: 'Loading…',
   loadFailed: 'Could not load this.',
   tryAgain: 'Try again',
+  newVersion: 'A new version is available. Your draft is kept.',
+  reload: 'Reload',
 
   online: 'Online',
   away: 'Away',

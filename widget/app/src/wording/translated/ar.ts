@@ -64,6 +64,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'جارٍ التحميل…',
   loadFailed: 'تعذّر التحميل.',
   tryAgain: 'إعادة المحاولة',
+  newVersion: 'يتوفر إصدار جديد. ستبقى مسودتك محفوظة.',
+  reload: 'إعادة التحميل',
   online: 'متصل',
   away: 'بعيد',
   busy: 'عدم الإزعاج',

@@ -46,6 +46,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Načítání…',
   loadFailed: 'To se nepodařilo načíst.',
   tryAgain: 'Zkusit znovu',
+  newVersion: 'Je k dispozici nová verze. Koncept zůstane zachován.',
+  reload: 'Načíst znovu',
   online: 'Online',
   away: 'Pryč',
   busy: 'Nerušit',

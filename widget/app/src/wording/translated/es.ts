@@ -40,6 +40,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Cargando…',
   loadFailed: 'No se pudo cargar.',
   tryAgain: 'Reintentar',
+  newVersion: 'Hay una nueva versión. Tu borrador se conserva.',
+  reload: 'Recargar',
   online: 'En línea',
   away: 'Ausente',
   busy: 'No molestar',

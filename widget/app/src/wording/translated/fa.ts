@@ -39,6 +39,8 @@ export const words = (): Translated<Catalogue> => ({
   loading: 'در حال بارگیری…',
   loadFailed: 'بارگیری نشد.',
   tryAgain: 'تلاش دوباره',
+  newVersion: 'نسخهٔ جدیدی در دسترس است. پیش‌نویس شما حفظ می‌شود.',
+  reload: 'بارگذاری مجدد',
   online: 'آنلاین',
   away: 'دور از دسترس',
   busy: 'مزاحم نشوید',

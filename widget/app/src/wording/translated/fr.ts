@@ -40,6 +40,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Chargement…',
   loadFailed: 'Le chargement a échoué.',
   tryAgain: 'Réessayer',
+  newVersion: 'Une nouvelle version est disponible. Votre brouillon est conservé.',
+  reload: 'Recharger',
   online: 'En ligne',
   away: 'Absent',
   busy: 'Ne pas déranger',

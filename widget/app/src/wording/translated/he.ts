@@ -41,6 +41,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'בטעינה…',
   loadFailed: 'הטעינה נכשלה.',
   tryAgain: 'ניסיון נוסף',
+  newVersion: 'גרסה חדשה זמינה. הטיוטה נשמרת.',
+  reload: 'טעינה מחדש',
   online: 'מחובר',
   away: 'לא ליד המחשב',
   busy: 'נא לא להפריע',

@@ -40,6 +40,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'लोड हो रहा है…',
   loadFailed: 'लोड नहीं हो सका।',
   tryAgain: 'फिर कोशिश करें',
+  newVersion: 'नया संस्करण उपलब्ध है। आपका ड्राफ़्ट सुरक्षित रहेगा।',
+  reload: 'फिर से लोड करें',
   online: 'ऑनलाइन',
   away: 'दूर',
   busy: 'परेशान न करें',

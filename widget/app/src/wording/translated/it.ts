@@ -40,6 +40,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Caricamento…',
   loadFailed: 'Caricamento non riuscito.',
   tryAgain: 'Riprova',
+  newVersion: 'È disponibile una nuova versione. La bozza viene conservata.',
+  reload: 'Ricarica',
   online: 'Online',
   away: 'Assente',
   busy: 'Non disturbare',

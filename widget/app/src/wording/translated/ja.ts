@@ -39,6 +39,8 @@ export const words = (): Translated<Catalogue> => ({
   loading: '読み込み中…',
   loadFailed: '読み込めませんでした。',
   tryAgain: '再試行',
+  newVersion: '新しいバージョンがあります。下書きは保存されます。',
+  reload: '再読み込み',
   online: 'オンライン',
   away: '退席中',
   busy: '取り込み中',

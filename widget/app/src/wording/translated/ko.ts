@@ -39,6 +39,8 @@ export const words = (): Translated<Catalogue> => ({
   loading: '불러오는 중…',
   loadFailed: '불러오지 못했어요.',
   tryAgain: '다시 시도',
+  newVersion: '새 버전이 있습니다. 작성 중인 글은 보관됩니다.',
+  reload: '새로고침',
   online: '온라인',
   away: '자리 비움',
   busy: '방해 금지',

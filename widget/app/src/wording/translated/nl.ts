@@ -40,6 +40,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Laden…',
   loadFailed: 'Dat kon niet worden geladen.',
   tryAgain: 'Opnieuw proberen',
+  newVersion: 'Er is een nieuwe versie. Je concept blijft bewaard.',
+  reload: 'Opnieuw laden',
   online: 'Online',
   away: 'Afwezig',
   busy: 'Niet storen',

@@ -46,6 +46,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Wczytywanie…',
   loadFailed: 'Nie udało się wczytać.',
   tryAgain: 'Spróbuj ponownie',
+  newVersion: 'Dostępna jest nowa wersja. Szkic zostanie zachowany.',
+  reload: 'Odśwież',
   online: 'Dostępny',
   away: 'Zaraz wracam',
   busy: 'Nie przeszkadzać',

@@ -40,6 +40,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Carregando…',
   loadFailed: 'Não foi possível carregar.',
   tryAgain: 'Tentar de novo',
+  newVersion: 'Há uma nova versão. O seu rascunho é mantido.',
+  reload: 'Recarregar',
   online: 'Online',
   away: 'Ausente',
   busy: 'Não perturbe',

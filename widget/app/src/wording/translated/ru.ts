@@ -46,6 +46,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Загрузка…',
   loadFailed: 'Не удалось загрузить.',
   tryAgain: 'Повторить',
+  newVersion: 'Доступна новая версия. Черновик сохранится.',
+  reload: 'Обновить',
   online: 'В сети',
   away: 'Нет на месте',
   busy: 'Не беспокоить',

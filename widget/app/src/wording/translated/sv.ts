@@ -40,6 +40,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Laddar…',
   loadFailed: 'Det gick inte att ladda.',
   tryAgain: 'Försök igen',
+  newVersion: 'En ny version finns. Ditt utkast sparas.',
+  reload: 'Ladda om',
   online: 'Online',
   away: 'Borta',
   busy: 'Stör ej',

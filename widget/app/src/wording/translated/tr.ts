@@ -40,6 +40,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Yükleniyor…',
   loadFailed: 'Yüklenemedi.',
   tryAgain: 'Tekrar dene',
+  newVersion: 'Yeni bir sürüm var. Taslağınız korunur.',
+  reload: 'Yeniden yükle',
   online: 'Çevrimiçi',
   away: 'Uzakta',
   busy: 'Rahatsız etmeyin',

@@ -46,6 +46,8 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   loading: 'Завантаження…',
   loadFailed: 'Не вдалося завантажити.',
   tryAgain: 'Спробувати ще раз',
+  newVersion: 'Доступна нова версія. Чернетку буде збережено.',
+  reload: 'Оновити',
   online: 'У мережі',
   away: 'Немає на місці',
   busy: 'Не турбувати',

@@ -39,6 +39,8 @@ export const words = (): Translated<Catalogue> => ({
   loading: '加载中…',
   loadFailed: '加载失败。',
   tryAgain: '重试',
+  newVersion: '有新版本可用。草稿会保留。',
+  reload: '重新加载',
   online: '在线',
   away: '离开',
   busy: '请勿打扰',
