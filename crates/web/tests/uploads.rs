@@ -113,8 +113,9 @@ impl Place {
         let clock = || Timestamp(edge::testing::START_UNIX_MS);
         let limits = chat::Limits { requests, ..scene::limits() };
         let mut scene = Scene::with_limits(WebConfig::default(), limits);
-        scene.enter(Carrier::WebSocket, "anna").send(&mut scene, "ben", "a-1", "hello");
-        scene.enter(Carrier::WebSocket, "ben").send(&mut scene, "anna", "b-1", "hello");
+        let [mut anna, mut ben] = ["anna", "ben"].map(|user| scene.enter(Carrier::WebSocket, user));
+        anna.send(&mut scene, "ben", "a-1", "hello");
+        ben.send(&mut scene, "anna", "b-1", "hello");
         let folder = std::env::temp_dir().join(format!("kith-uploads-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let blobs = Arc::new(Folder { folder });
