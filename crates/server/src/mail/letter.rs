@@ -214,7 +214,7 @@ mod tests {
         assert!(plain.contains("- <b>Ben</b> (2 ungelesen)\n  Hi <script> -- there\n"), "{plain}");
         assert!(plain.contains("- Carla in Bikers (1 ungelesen)\n"), "{plain}");
         assert!(plain.contains("… und in 3 weiteren"), "{plain}");
-        assert!(plain.ends_with("Keine solchen Mails mehr: https://im.example/end\n"), "{plain}");
+        assert!(plain.ends_with("Abbestellen: https://im.example/end\n"), "{plain}");
         let html = html(&digest, words, "https://im.example/end?a=1&b=2");
         assert!(
             html.contains("&lt;b&gt;Ben&lt;/b&gt;") && html.contains("Hi &lt;script&gt; -- there"),
