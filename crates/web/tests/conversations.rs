@@ -175,15 +175,13 @@ fn messages_change_over_any_pair_of_transports() {
             let react = json!({"t": "react", "rid": 2, "conversation": conversation, "seq": 1,
                 "reaction": "\u{1f44d}", "on": true});
             ben.say(&mut scene, &react.to_string());
-            let put = |mine: bool| {
-                let mut put = json!([{"reaction": "\u{1f44d}", "count": 1, "users": ["ben"]}]);
-                if mine {
-                    put[0]["mine"] = json!(true);
-                }
-                put
-            };
-            assert_eq!(of_kind(&ben.hear(&mut scene), "update")[0]["message"]["reactions"], put(true));
-            assert_eq!(of_kind(&anna.hear(&mut scene), "update")[0]["message"]["reactions"], put(false));
+            for (counts, re) in [(ben.hear(&mut scene), json!(2)), (anna.hear(&mut scene), Value::Null)] {
+                let counts = of_kind(&counts, "counts")[0].clone();
+                assert_eq!(counts["reactions"], json!([{"reaction": "\u{1f44d}", "count": 1}]));
+                assert_eq!(counts["put"], json!({"reaction": "\u{1f44d}", "on": true}));
+                assert_eq!((&counts["by"], &counts["re"]), (&json!("ben"), &re));
+                assert_eq!(counts.get("message"), None, "its words are not sent again");
+            }
 
             anna.say(
                 &mut scene,
@@ -240,7 +238,7 @@ fn changes_that_cannot_be_are_refused_with_their_codes() {
     for number in 0..9 {
         let (said, expected) = (
             frame("react", &name, 1, react(&format!(":r{number}:"))),
-            if number < 8 { "update" } else { "error" },
+            if number < 8 { "counts" } else { "error" },
         );
         ben.say(&mut scene, &said);
         assert_eq!(of_kind(&ben.hear(&mut scene), expected).len(), 1, "{number}");

@@ -32,12 +32,14 @@ fn a_poll_from_the_question_to_its_end() {
     assert_eq!(message["poll"], json!({"choices": choices, "multiple": true, "voters": 0}));
     let conversation = ack["conversation"].clone();
     let vote = |choices: Value| json!({"t": "vote", "rid": 1, "conversation": conversation, "seq": 1, "choices": choices});
-    let update = one(say(&mut scene, &mut ben, vote(json!([0, 1]))), "update");
-    assert_eq!(update["re"], 1);
-    let choice = json!({"text": "Lake", "votes": 1, "users": ["ben"], "mine": true});
-    assert_eq!(update["message"]["poll"]["choices"][0], choice);
-    let heard = one(anna.hear(&mut scene), "update");
-    assert_eq!(heard["message"]["poll"]["choices"][0], json!({"text": "Lake", "votes": 1, "users": ["ben"]}));
+    let counts = one(say(&mut scene, &mut ben, vote(json!([0, 1]))), "counts");
+    assert_eq!(counts["re"], 1);
+    let heard = one(anna.hear(&mut scene), "counts");
+    assert_eq!(heard.get("re"), None);
+    for counts in [counts, heard] {
+        assert_eq!(counts["poll"], json!({"votes": [1, 1], "voters": 1}));
+        assert_eq!((&counts["by"], &counts["chose"]), (&json!("ben"), &json!([0, 1])));
+    }
     assert_eq!(one(say(&mut scene, &mut ben, vote(json!([2]))), "error")["code"], "bad_value");
     let close = json!({"t": "close_poll", "rid": 2, "conversation": conversation, "seq": 1});
     assert_eq!(one(say(&mut scene, &mut ben, close.clone()), "error")["code"], "not_allowed");
