@@ -18,6 +18,7 @@ use crate::trouble::{Outcome, Trouble};
 const PACE_MS: u64 = 3 * 60_000;
 
 /// How much the members have.
+#[derive(Clone, Copy)]
 pub(crate) enum Community<'a> {
     /// Direct conversations only: for load runs and tests, which begin with an empty site otherwise.
     Plain,
