@@ -76,7 +76,7 @@ fn audience() -> impl Strategy<Value = Audience> {
 
 fn change_profile() -> impl Strategy<Value = ChangeProfile<'static>> {
     let audiences = (option::of(audience()), option::of(audience()), option::of(audience()));
-    (any::<u64>(), opt(), number(), opt(), audiences).prop_map(
+    (rid(), opt(), number(), opt(), audiences).prop_map(
         |(rid, status, status_until, name, (may_write, see_presence, see_last_seen))| ChangeProfile {
             rid,
             status,
@@ -133,14 +133,14 @@ fn command() -> impl Strategy<Value = Command<'static>> {
                 ends
             }
         ),
-        (any::<u64>(), text(), any::<u64>(), vec(any::<u8>(), 0..4))
+        (rid(), text(), any::<u64>(), vec(any::<u8>(), 0..4))
             .prop_map(|(rid, conversation, seq, choices)| Command::Vote { rid, conversation, seq, choices }),
-        (any::<u64>(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::ClosePoll {
+        (rid(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::ClosePoll {
             rid,
             conversation,
             seq
         }),
-        (any::<u64>(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::DropPreview {
+        (rid(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::DropPreview {
             rid,
             conversation,
             seq
@@ -148,54 +148,47 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         (text(), send_to(), text(), number(), number()).prop_map(|(id, to, sticker, reply_to, thread)| {
             Command::Sticker { id, to, sticker, reply_to, thread }
         }),
-        any::<u64>().prop_map(|rid| Command::Stickers { rid }),
+        rid().prop_map(|rid| Command::Stickers { rid }),
         (text(), send_to(), text(), any::<u64>()).prop_map(|(id, to, conversation, seq)| Command::Forward {
             id,
             to,
             conversation,
             seq
         }),
-        (any::<u64>(), text(), any::<u64>(), option::of(any::<bool>()), number()).prop_map(
+        (rid(), text(), any::<u64>(), option::of(any::<bool>()), number()).prop_map(
             |(rid, conversation, seq, follow, read)| Command::Thread { rid, conversation, seq, follow, read }
         ),
-        (any::<u64>(), text()).prop_map(|(rid, conversation)| Command::Threads { rid, conversation }),
+        (rid(), text()).prop_map(|(rid, conversation)| Command::Threads { rid, conversation }),
         (text(), any::<bool>(), any::<u64>()).prop_map(|(conversation, read, seq)| {
             let set = if read { MarkerSet::Read(seq) } else { MarkerSet::Received(seq) };
             Command::Marker { conversation, set }
         }),
         (send_to(), any::<bool>()).prop_map(|(to, on)| Command::Typing { to, on }),
-        (number(), call_action()).prop_map(|(rid, action)| Command::Call { rid, action }),
-        (number(), text(), group_action()).prop_map(|(rid, conversation, action)| Command::GroupCall {
-            rid,
-            conversation,
-            action
-        }),
+        (option::of(rid()), call_action()).prop_map(|(rid, action)| Command::Call { rid, action }),
+        (option::of(rid()), text(), group_action())
+            .prop_map(|(rid, conversation, action)| Command::GroupCall { rid, conversation, action }),
         set_presence().prop_map(|set| Command::Presence { set }),
         (any::<bool>(), vec(text(), 0..4)).prop_map(|(contacts, users)| Command::Watch { contacts, users }),
-        (any::<u64>(), contact_action(), text()).prop_map(|(rid, action, user)| Command::Contact {
+        (rid(), contact_action(), text()).prop_map(|(rid, action, user)| Command::Contact {
             rid,
             action,
             user
         }),
-        (any::<u64>(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Contacts {
-            rid,
-            after,
-            limit
-        }),
-        (any::<u64>(), opt(), opt(), limit()).prop_map(|(rid, query, after, limit)| Command::People {
+        (rid(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Contacts { rid, after, limit }),
+        (rid(), opt(), opt(), limit()).prop_map(|(rid, query, after, limit)| Command::People {
             rid,
             query,
             after,
             limit
         }),
-        (any::<u64>(), vec(text(), 0..4)).prop_map(|(rid, users)| Command::Profiles { rid, users }),
-        (any::<u64>(), opt()).prop_map(|(rid, user)| Command::Profile { rid, user }),
-        any::<u64>().prop_map(|rid| Command::Devices { rid }),
-        (any::<u64>(), text()).prop_map(|(rid, device)| Command::SignOut { rid, device }),
-        (any::<u64>(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Export { rid, after, limit }),
-        (any::<u64>(), any::<bool>()).prop_map(|(rid, messages)| Command::RemoveAccount { rid, messages }),
+        (rid(), vec(text(), 0..4)).prop_map(|(rid, users)| Command::Profiles { rid, users }),
+        (rid(), opt()).prop_map(|(rid, user)| Command::Profile { rid, user }),
+        rid().prop_map(|rid| Command::Devices { rid }),
+        (rid(), text()).prop_map(|(rid, device)| Command::SignOut { rid, device }),
+        (rid(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Export { rid, after, limit }),
+        (rid(), any::<bool>()).prop_map(|(rid, messages)| Command::RemoveAccount { rid, messages }),
         change_profile().prop_map(|change| Command::ChangeProfile(Box::new(change))),
-        (any::<u64>(), opt(), limit(), any::<bool>(), option::of(only())).prop_map(
+        (rid(), opt(), limit(), any::<bool>(), option::of(only())).prop_map(
             |(rid, after, limit, archived, only)| Command::Conversations {
                 rid,
                 after,
@@ -204,7 +197,7 @@ fn command() -> impl Strategy<Value = Command<'static>> {
                 only
             }
         ),
-        (any::<u64>(), text(), number(), any::<[Option<bool>; 3]>(), opt()).prop_map(
+        (rid(), text(), number(), any::<[Option<bool>; 3]>(), opt()).prop_map(
             |(rid, conversation, muted_until, [pinned, archived, marked_unread], draft)| {
                 Command::Conversation {
                     rid,
@@ -217,7 +210,7 @@ fn command() -> impl Strategy<Value = Command<'static>> {
                 }
             }
         ),
-        (any::<u64>(), send_to(), number(), number(), number(), limit()).prop_map(
+        (rid(), send_to(), number(), number(), number(), limit()).prop_map(
             |(rid, to, before, after, thread, limit)| Command::History {
                 rid,
                 to,
@@ -227,46 +220,47 @@ fn command() -> impl Strategy<Value = Command<'static>> {
                 limit
             }
         ),
-        (any::<u64>(), text(), any::<u64>(), any::<bool>())
-            .prop_map(|(rid, conversation, seq, on)| Command::Pin { rid, conversation, seq, on }),
-        (any::<u64>(), text()).prop_map(|(rid, conversation)| Command::Pins { rid, conversation }),
-        (any::<u64>(), text(), any::<u64>(), text())
-            .prop_map(|(rid, conversation, seq, body)| Command::Edit { rid, conversation, seq, body }),
-        (any::<u64>(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::Delete {
+        (rid(), text(), any::<u64>(), any::<bool>()).prop_map(|(rid, conversation, seq, on)| Command::Pin {
+            rid,
+            conversation,
+            seq,
+            on
+        }),
+        (rid(), text()).prop_map(|(rid, conversation)| Command::Pins { rid, conversation }),
+        (rid(), text(), any::<u64>(), text()).prop_map(|(rid, conversation, seq, body)| Command::Edit {
+            rid,
+            conversation,
+            seq,
+            body
+        }),
+        (rid(), text(), any::<u64>()).prop_map(|(rid, conversation, seq)| Command::Delete {
             rid,
             conversation,
             seq
         }),
-        (any::<u64>(), text(), any::<u64>(), text(), any::<bool>()).prop_map(
+        (rid(), text(), any::<u64>(), text(), any::<bool>()).prop_map(
             |(rid, conversation, seq, reaction, on)| Command::React { rid, conversation, seq, reaction, on }
         ),
-        (
-            any::<u64>(),
-            option::of(subscription()),
-            opt(),
-            option::of(quiet()),
-            option::of(any::<bool>()),
-            limit()
-        )
+        (rid(), option::of(subscription()), opt(), option::of(quiet()), option::of(any::<bool>()), limit())
             .prop_map(|(rid, subscribe, unsubscribe, quiet, bodies, mail)| {
                 Command::Notifications { rid, subscribe, unsubscribe, quiet, bodies, mail }
             }),
-        (any::<u64>(), text(), room_kind(), opt()).prop_map(|(rid, name, kind, topic)| Command::CreateRoom {
+        (rid(), text(), room_kind(), opt()).prop_map(|(rid, name, kind, topic)| Command::CreateRoom {
             rid,
             name,
             kind,
             topic
         }),
         (
-            (any::<u64>(), text(), opt(), opt(), opt()),
+            (rid(), text(), opt(), opt(), opt()),
             (option::of(room_kind()), number(), option::of(any::<bool>()))
         )
             .prop_map(|((rid, conversation, name, topic, avatar), (kind, slow_ms, frozen))| {
                 Command::ChangeRoom { rid, conversation, name, topic, avatar, kind, slow_ms, frozen }
             }),
-        (any::<u64>(), send_to()).prop_map(|(rid, to)| Command::Join { rid, to }),
-        (any::<u64>(), text()).prop_map(|(rid, conversation)| Command::Leave { rid, conversation }),
-        (any::<u64>(), text(), text(), member_action(), option::of(role())).prop_map(
+        (rid(), send_to()).prop_map(|(rid, to)| Command::Join { rid, to }),
+        (rid(), text()).prop_map(|(rid, conversation)| Command::Leave { rid, conversation }),
+        (rid(), text(), text(), member_action(), option::of(role())).prop_map(
             |(rid, conversation, user, action, role)| Command::Member {
                 rid,
                 conversation,
@@ -275,34 +269,34 @@ fn command() -> impl Strategy<Value = Command<'static>> {
                 role
             }
         ),
-        (any::<u64>(), text(), opt(), opt(), limit()).prop_map(|(rid, conversation, query, after, limit)| {
+        (rid(), text(), opt(), opt(), limit()).prop_map(|(rid, conversation, query, after, limit)| {
             Command::Members { rid, conversation, query, after, limit }
         }),
-        (any::<u64>(), text(), limit(), limit()).prop_map(|(rid, conversation, hours, uses)| {
+        (rid(), text(), limit(), limit()).prop_map(|(rid, conversation, hours, uses)| {
             Command::MakeLink { rid, conversation, hours, uses }
         }),
-        (any::<u64>(), text()).prop_map(|(rid, conversation)| Command::Links { rid, conversation }),
-        (any::<u64>(), text(), text()).prop_map(|(rid, conversation, code)| Command::TakeBackLink {
+        (rid(), text()).prop_map(|(rid, conversation)| Command::Links { rid, conversation }),
+        (rid(), text(), text()).prop_map(|(rid, conversation, code)| Command::TakeBackLink {
             rid,
             conversation,
             code
         }),
-        (any::<u64>(), text()).prop_map(|(rid, code)| Command::OpenLink { rid, code }),
-        (any::<u64>(), text()).prop_map(|(rid, code)| Command::JoinLink { rid, code }),
-        (any::<u64>(), opt(), opt(), limit()).prop_map(|(rid, query, after, limit)| Command::Rooms {
+        (rid(), text()).prop_map(|(rid, code)| Command::OpenLink { rid, code }),
+        (rid(), text()).prop_map(|(rid, code)| Command::JoinLink { rid, code }),
+        (rid(), opt(), opt(), limit()).prop_map(|(rid, query, after, limit)| Command::Rooms {
             rid,
             query,
             after,
             limit
         }),
-        (any::<u64>(), text(), opt(), opt(), limit()).prop_map(|(rid, query, conversation, after, limit)| {
+        (rid(), text(), opt(), opt(), limit()).prop_map(|(rid, query, conversation, after, limit)| {
             Command::Search { rid, query, conversation, after, limit }
         }),
-        (any::<u64>(), text(), any::<bool>()).prop_map(|(rid, conversation, accept)| {
+        (rid(), text(), any::<bool>()).prop_map(|(rid, conversation, accept)| {
             let answer = if accept { RequestAnswer::Accept } else { RequestAnswer::Dismiss };
             Command::Request { rid, conversation, answer }
         }),
-        (any::<u64>(), opt(), number(), opt(), report_reason(), opt()).prop_map(
+        (rid(), opt(), number(), opt(), report_reason(), opt()).prop_map(
             |(rid, conversation, seq, user, reason, text)| Command::Report {
                 rid,
                 conversation,
@@ -312,14 +306,14 @@ fn command() -> impl Strategy<Value = Command<'static>> {
                 text
             }
         ),
-        (any::<u64>(), option::of(report_state()), opt(), limit())
+        (rid(), option::of(report_state()), opt(), limit())
             .prop_map(|(rid, state, after, limit)| Command::Reports { rid, state, after, limit }),
         moderate().prop_map(|moderate| Command::Moderate(Box::new(moderate))),
-        (any::<u64>(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Audit { rid, after, limit }),
-        (any::<u64>(), any::<bool>()).prop_map(|(rid, seen)| Command::Notices { rid, seen }),
-        (any::<u64>(), text()).prop_map(|(rid, position)| Command::Resume { rid, position }),
-        (any::<u64>(), text()).prop_map(|(rid, token)| Command::Token { rid, token }),
-        number().prop_map(|rid| Command::Ping { rid }),
+        (rid(), opt(), limit()).prop_map(|(rid, after, limit)| Command::Audit { rid, after, limit }),
+        (rid(), any::<bool>()).prop_map(|(rid, seen)| Command::Notices { rid, seen }),
+        (rid(), text()).prop_map(|(rid, position)| Command::Resume { rid, position }),
+        (rid(), text()).prop_map(|(rid, token)| Command::Token { rid, token }),
+        option::of(rid()).prop_map(|rid| Command::Ping { rid }),
         Just(Command::Bye),
     ]
 }
@@ -630,7 +624,7 @@ fn moderate() -> impl Strategy<Value = Moderate<'static>> {
         vec![Warn, Mute, Unmute, Ban, Unban, Kick, SetRole, Delete, TakeReport, CloseReport, ReopenReport];
     let texts = (opt(), opt(), opt());
     let numbers = (number(), number(), number());
-    (any::<u64>(), prop::sample::select(all), texts, numbers, option::of(site_role())).prop_map(
+    (rid(), prop::sample::select(all), texts, numbers, option::of(site_role())).prop_map(
         |(rid, act, (user, conversation, reason), (seq, until, report), role)| Moderate {
             rid,
             act,
@@ -1113,6 +1107,11 @@ fn text() -> impl Strategy<Value = Cow<'static, str>> {
 
 fn opt() -> impl Strategy<Value = Option<Cow<'static, str>>> {
     option::of(text())
+}
+
+/// A number that JavaScript has exactly; a greater one is refused.
+fn rid() -> impl Strategy<Value = u64> {
+    0..=1u64 << 53
 }
 
 fn number() -> impl Strategy<Value = Option<u64>> {

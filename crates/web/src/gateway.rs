@@ -596,6 +596,7 @@ mod tests {
     #[test]
     fn a_connection_stays_small() {
         assert!(size_of::<Conn>() <= 40, "{}", size_of::<Conn>());
-        assert!(size_of::<Mail>() <= 128, "{}", size_of::<Mail>());
+        // 16 of them count the delivery against the bound of its worker.
+        assert!(size_of::<Mail>() <= 144, "{}", size_of::<Mail>());
     }
 }
