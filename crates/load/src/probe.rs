@@ -12,7 +12,8 @@ use crate::target::Target;
 pub enum Probe {
     /// `/proc/PID`, on this machine.
     Process(u32),
-    /// `process_resident_memory_bytes` and `process_cpu_seconds_total` of `/metrics`.
+    /// `process_resident_memory_bytes` and `process_cpu_seconds_total` of `/metrics`, where it asks for no token
+    /// (`metrics_public`).
     Metrics(SocketAddr),
     /// Nowhere; the report then has no figures of the server.
     Blind,
@@ -49,7 +50,7 @@ impl Probe {
                 kernel_bytes: kernel_bytes(),
             },
             Probe::Metrics(addr) => {
-                let text = metrics(addr).unwrap_or_default();
+                let text = metrics(addr, None).unwrap_or_default();
                 let kernel_bytes = if addr.ip().is_loopback() { kernel_bytes() } else { None };
                 Sample {
                     anonymous_bytes: None,
@@ -120,16 +121,18 @@ fn listening_inode(table: &str, port: u16) -> Option<u64> {
     })
 }
 
-/// One figure of a node's `/metrics`, by its full name.
-pub fn metric(addr: SocketAddr, name: &str) -> Option<f64> {
-    figure(&metrics(addr)?, name)
+/// One figure of a node's `/metrics`, by its full name. `token`: what the node asks for, where it asks for one.
+pub fn metric(addr: SocketAddr, token: Option<&str>, name: &str) -> Option<f64> {
+    figure(&metrics(addr, token)?, name)
 }
 
-fn metrics(addr: SocketAddr) -> Option<String> {
+fn metrics(addr: SocketAddr, token: Option<&str>) -> Option<String> {
     let timeout = Duration::from_secs(2);
     let mut stream = TcpStream::connect_timeout(&addr, timeout).ok()?;
     stream.set_read_timeout(Some(timeout)).ok()?;
-    let request = format!("GET /metrics HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n");
+    let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    let request =
+        format!("GET /metrics HTTP/1.1\r\nHost: {addr}\r\n{authorization}Connection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).ok()?;
     let mut answer = Vec::new();
     stream.take(4 * 1024 * 1024).read_to_end(&mut answer).ok()?;

@@ -36,7 +36,7 @@ use crate::config::Loaded;
 use crate::question::is_answered_yes;
 use crate::run_file::{self, RunningNode};
 use crate::trouble::{Outcome, Trouble};
-use crate::{data_dir, print_json, print_with};
+use crate::{data_dir, print_json, print_with, status};
 
 /// Exit code 1 where something fails, so that a script can ask.
 pub(crate) fn run(args: &DoctorArgs, loaded: &Loaded) -> Outcome<ExitCode> {
@@ -48,7 +48,9 @@ pub(crate) fn run(args: &DoctorArgs, loaded: &Loaded) -> Outcome<ExitCode> {
     let plan = Plan::new(config, args.connections, &machine);
     let lines = sysctl::lines_of_machine();
     let mut findings = of_machine(&machine, &lines, &plan);
-    let counted = |figure| node.as_ref().and_then(|node| proxies::counted(node.http, figure));
+    let token = status::metrics_token(config, &data);
+    let counted =
+        |figure| node.as_ref().and_then(|node| proxies::counted(node.http, token.as_deref(), figure));
     findings.extend(counted(proxies::COUNTED).map(proxies::judge));
     findings.extend(counted(settings::COUNTED).map(settings::judge));
     findings.extend([place::free_space(&data), place::sync_time(&data), place::clock(crate::now().0)]);

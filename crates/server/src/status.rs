@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -92,10 +92,7 @@ impl MetricsAccess {
         if config.metrics_public {
             return Ok(MetricsAccess::Everybody);
         }
-        let path = match &config.metrics_token_file {
-            Some(path) => path.clone(),
-            None => config.data.join(TOKEN),
-        };
+        let path = token_file(config, &config.data);
         let unusable = |why: &dyn std::fmt::Display| {
             Trouble::new(format!("cannot use {} as the token of /metrics", path.display()))
                 .because(why)
@@ -119,6 +116,16 @@ impl MetricsAccess {
             scheme.eq_ignore_ascii_case("bearer") && web::is_same(given.trim().as_bytes(), token.as_bytes())
         })
     }
+}
+
+/// The token of the node that runs on this data directory; None where this user may not read it.
+pub(crate) fn metrics_token(config: &Config, data: &Path) -> Option<String> {
+    let token = std::fs::read_to_string(token_file(config, data)).ok()?;
+    Some(token.trim().to_owned())
+}
+
+fn token_file(config: &Config, data: &Path) -> PathBuf {
+    config.metrics_token_file.clone().unwrap_or_else(|| data.join(TOKEN))
 }
 
 /// In the data directory, for its owner alone.

@@ -8,10 +8,10 @@ use super::finding::Finding;
 pub(super) const COUNTED: &str = "kith_web_untrusted_forwarded_total";
 
 /// Asks the node that runs for one of its figures; None where it does not answer.
-pub(super) fn counted(node: SocketAddr, figure: &str) -> Option<u64> {
+pub(super) fn counted(node: SocketAddr, token: Option<&str>, figure: &str) -> Option<u64> {
     // Who listens everywhere listens on loopback, where figures are answered.
     let address = if node.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, node.port()).into() } else { node };
-    load::metric(address, figure).map(|count| count as u64)
+    load::metric(address, token, figure).map(|count| count as u64)
 }
 
 pub(super) fn judge(counted: u64) -> Finding {
