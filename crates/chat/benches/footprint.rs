@@ -501,6 +501,18 @@ impl HeldStore for Blank {
     }
 }
 
+impl RoomRequestStore for Blank {
+    fn add_member(&self, _: AddMember, _: RoomLimits, done: Done<Result<MemberChanged, Refusal>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn decline_room_request(&self, _: ConversationId, _: UserId, done: Done<Option<Position>>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn decline_room_requests_by(&self, _: UserId, _: UserId, done: Done<(Vec<ConversationId>, Position)>) {
+        done(Err(StoreError::Overloaded));
+    }
+}
+
 /// Nobody here is in a room.
 impl RequestStore for Blank {
     fn append_request(&self, _: Append, _: RequestRules, done: Done<Result<Requested, Refusal>>) {

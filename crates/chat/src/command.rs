@@ -464,6 +464,7 @@ impl Command {
             Command::Call { action, .. } => matches!(action, CallAction::Invite { .. }),
             Command::GroupCall { action, .. } => action.is_join(),
             Command::CreateRoom { .. } | Command::ChangeRoom { .. } => true,
+            Command::Member { action, .. } => *action == MemberAction::Invite,
             _ => self.is_send(),
         }
     }

@@ -210,7 +210,7 @@ impl Inner {
     }
 
     /// One's own devices hear it, the asking one as its answer; the other one's, if anything changed there.
-    fn tell_change(&self, change: &Change, before: Relation, after: Relation, position: Position) {
+    fn tell_change(self: &Arc<Self>, change: &Change, before: Relation, after: Relation, position: Position) {
         let Change { asker, me, other, .. } = change;
         let mode = asker.site.site.mode;
         self.recent.relation_is(me.id, other.id, after);
@@ -227,6 +227,7 @@ impl Inner {
         }
         if ContactState::Blocked == after.of_a && before.of_a != after.of_a {
             self.blocked_in_group(me.id, other.id);
+            self.decline_requests_of_blocked(me.id, other.id);
         }
         if before != after {
             self.sight_changed(mode, me, other, before, after);

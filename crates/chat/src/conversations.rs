@@ -47,6 +47,7 @@ pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> 
         pinned: row.pinned,
         archived: row.archived,
         request: row.request,
+        requested_by: row.requested_by.map(|by| person(&by, None)),
         marked_unread: row.marked_unread,
         draft: row.draft,
         active: row.active,

@@ -527,6 +527,8 @@ impl With {
 pub struct Member {
     pub person: Person,
     pub standing: Standing,
+    /// The user was asked to become one.
+    pub requested: bool,
 }
 
 /// A conversation as one of its members sees it.
@@ -547,6 +549,8 @@ pub struct Conversation {
     pub archived: bool,
     /// It waits for an answer.
     pub request: Option<Request>,
+    /// Who asks one to become a member of this room; one is none yet.
+    pub requested_by: Option<Person>,
     pub marked_unread: bool,
     pub draft: Option<Box<str>>,
     pub active: Timestamp,

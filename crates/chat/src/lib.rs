@@ -139,11 +139,12 @@ pub use requests::{
 pub use retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, Trimmed};
 pub use rich::{InThread, NewRich, Replies, Rich};
 pub use room::{
-    Act, EVERYBODY, Invitation, Invited, Joined, LeftReason, LinkCode, LinkStore, MOST_LINKS,
-    MOST_LINKS_EACH, MOST_MENTIONED, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink, NewRoom,
-    PageKey, Post, Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink, RoomName,
-    RoomStore, RoomsPage, Rules, Standing, keeps_links, may, may_as_site_moderator, may_make_link, mentioned,
-    takes_link,
+    Act, AddAs, AddMember, AddOutcome, AddRule, BeforeAdd, EVERYBODY, Invitation, Invited, Joined,
+    LeftReason, LinkCode, LinkStore, MOST_LINKS, MOST_LINKS_EACH, MOST_MENTIONED, MOST_ROOM_ANSWERS,
+    MOST_ROOM_REQUESTS, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink, NewRoom, PageKey, Post,
+    Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink, RoomName, RoomRequestState,
+    RoomRequestStore, RoomStore, RoomsPage, Rules, Standing, add_outcome, keeps_links, may,
+    may_as_site_moderator, may_make_link, may_show, mentioned, room_in_request, takes_link,
 };
 pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};

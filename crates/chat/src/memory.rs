@@ -9,6 +9,7 @@ mod merge;
 mod notify;
 mod profile;
 mod retention;
+mod room_requests;
 mod rooms;
 mod safety;
 mod stickers;

@@ -359,6 +359,9 @@ impl Node {
             Command::OpenLink { re, code } => inner.open_link(&asker, re, code, now),
             Command::JoinLink { re, code } => inner.join_link(&asker, re, code, now),
             Command::Rooms { re, query, page } => inner.list_rooms(&asker, re, query, page),
+            Command::AnswerRequest { re, conversation, answer } if conversation.is_room() => {
+                inner.answer_room_request(&asker, re, conversation, answer, now);
+            }
             Command::AnswerRequest { re, conversation, answer } => {
                 inner.answer_request(asker, re, conversation, answer);
             }

@@ -10,6 +10,7 @@ mod list;
 mod mention;
 mod port;
 mod post;
+mod request;
 mod role;
 mod view;
 
@@ -24,6 +25,10 @@ pub use port::{
     Joined, MemberChanged, MemberRow, MembersPage, NewRoom, Post, Posted, RoomChanged, RoomStore, RoomsPage,
 };
 pub(crate) use post::Unposted;
+pub use request::{
+    AddAs, AddMember, AddOutcome, AddRule, BeforeAdd, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS,
+    RoomRequestState, RoomRequestStore, add_outcome, may_show, room_in_request,
+};
 pub use role::{Act, Role, Rules, Standing, may, may_as_site_moderator};
 
 use crate::{ConversationId, Refusal, SiteId};

@@ -139,7 +139,7 @@ impl Inner {
     }
 
     /// None: the two know each other, or nothing is asked of strangers here, or a moderator writes.
-    fn request_rules(&self, asker: &Asker, peer: &Peer, now: Timestamp) -> Option<RequestRules> {
+    pub(crate) fn request_rules(&self, asker: &Asker, peer: &Peer, now: Timestamp) -> Option<RequestRules> {
         let site = &asker.site.site;
         if asker.role >= SiteRole::Moderator {
             return None;

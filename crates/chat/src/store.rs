@@ -21,7 +21,7 @@ use crate::privacy::Privacy;
 use crate::profile::ProfileStore;
 use crate::requests::{Request, RequestStore};
 use crate::retention::RetentionStore;
-use crate::room::{LeftReason, LinkStore, Role, Room, RoomStore};
+use crate::room::{LeftReason, LinkStore, Role, Room, RoomRequestStore, RoomStore};
 use crate::{
     ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
     NewRich, Position, Reactions, Refusal, Rich, Secret, Seq, SetPresence, Site, SiteId, StickerStore, Sub,
@@ -50,6 +50,7 @@ pub enum StoreError {
 pub trait Store:
     RoomStore
     + LinkStore
+    + RoomRequestStore
     + RequestStore
     + HeldStore
     + ModerationStore
@@ -451,6 +452,8 @@ pub struct ConversationRow {
     pub pinned: bool,
     pub archived: bool,
     pub request: Option<Request>,
+    /// Who asks the user into this room, of which the user is no member yet.
+    pub requested_by: Option<Box<UserRow>>,
     pub marked_unread: bool,
     pub draft: Option<Box<str>>,
     pub active: Timestamp,

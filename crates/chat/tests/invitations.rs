@@ -295,7 +295,7 @@ fn a_link_ends_with_the_right_of_who_has_made_it() {
     let link = make(&scene, &bob, id).unwrap();
     scene.ask(&bob, Command::Leave { re: 8, conversation: id });
     assert!(!stands(&link), "who has left invites nobody");
-    member(&scene, &ann, id, "bob", Invite);
+    scene.ask(&bob, Command::Join { re: 8, to: To::Conversation(id) });
 
     let plain = make(&scene, &bob, id).unwrap();
     change(&scene, &ann, id, RoomChange { topic: Some("Three".into()), ..RoomChange::default() });

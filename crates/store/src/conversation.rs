@@ -287,6 +287,11 @@ pub(crate) fn page(
         }
         Ok(())
     })?;
+    if list == ConversationList::Main {
+        for pending in room::request::pending(db, user)? {
+            offer(pending.place(), pending.room);
+        }
+    }
     let mut places = newest.into_sorted_vec();
     let more = places.len() > limit as usize;
     places.truncate(limit as usize);
@@ -311,9 +316,12 @@ fn one_of(
 ) -> Outcome<Option<ConversationRow>> {
     if id.is_room() {
         let (Some(row), Some(mine)) = (room::load(db, id)?, room::membership(db, id, user)?) else {
-            return Ok(None);
+            return room::request::seen(db, user, id);
         };
-        return room::seen(db, lines, user, &row, &mine);
+        return match room::seen(db, lines, user, &row, &mine)? {
+            Some(row) => Ok(Some(row)),
+            None => room::request::seen(db, user, id),
+        };
     }
     match load(db, id)? {
         Some(direct) => assemble(db, lines, user, id, &direct),
@@ -353,6 +361,7 @@ pub(crate) fn assemble(
         pinned: mine.marks.is_pinned(),
         archived: mine.archived,
         request,
+        requested_by: None,
         marked_unread: mine.marks.is_unread(),
         draft: marks::draft(db, user, id, mine.marks)?,
         active: direct.active,

@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0019_push_of_device.sql"),
     include_str!("../migrations/sqlite/0020_unpublished_changes.sql"),
     include_str!("../migrations/sqlite/0021_report_former.sql"),
+    include_str!("../migrations/sqlite/0022_room_requests.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -120,13 +120,13 @@ fn day(time: Timestamp) -> i64 {
     (time.0 / 86_400_000) as i64
 }
 
-fn begun_today(batch: &Batch<'_>, user: UserId, now: Timestamp) -> Outcome<u32> {
+pub(crate) fn begun_today(batch: &Batch<'_>, user: UserId, now: Timestamp) -> Outcome<u32> {
     let sql = "SELECT count FROM request_day WHERE site = ?1 AND user = ?2 AND day = ?3";
     let values = params![user.site.0, user.num, day(now)];
     Ok(batch.db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(0))
 }
 
-fn count_today(batch: &Batch<'_>, user: UserId, now: Timestamp) -> Outcome<()> {
+pub(crate) fn count_today(batch: &Batch<'_>, user: UserId, now: Timestamp) -> Outcome<()> {
     let sql = "INSERT INTO request_day (site, user, day, count) VALUES (?1, ?2, ?3, 1) \
                ON CONFLICT DO UPDATE SET count = CASE day WHEN ?3 THEN count + 1 ELSE 1 END, day = ?3";
     batch.db.prepare_cached(sql)?.execute(params![user.site.0, user.num, day(now)])?;

@@ -74,6 +74,10 @@ fn difference(
                 rows.extend(room::seen(db, &mut lines, user, &row, &mine)?);
                 (row.id, row.newest)
             }
+            Changed::Asked(_, id) => {
+                rows.extend(room::request::seen(db, user, id)?);
+                continue;
+            }
             Changed::Left(id, reason) => {
                 left.push((id, reason));
                 continue;
@@ -97,13 +101,15 @@ fn difference(
 enum Changed {
     Direct(Place, ConversationId, Direct),
     Room(Place, RoomRow, Membership),
+    /// The user is asked into a room.
+    Asked(Place, ConversationId),
     Left(ConversationId, LeftReason),
 }
 
 impl Changed {
     fn place(&self) -> Option<Place> {
         match self {
-            Changed::Direct(place, ..) | Changed::Room(place, ..) => Some(*place),
+            Changed::Direct(place, ..) | Changed::Room(place, ..) | Changed::Asked(place, _) => Some(*place),
             Changed::Left(..) => None,
         }
     }
@@ -124,8 +130,31 @@ fn changed_since(db: &Connection, user: UserId, since: u64, limit: u32) -> Outco
         }
         Ok(())
     })?;
+    add_room_requests(db, user, since, &mut changed)?;
     changed.sort_by_key(Changed::place);
     Ok((changed.len() <= limit as usize).then_some(changed))
+}
+
+/// Room requests that are new, and those that ended. A room into which the user is asked again is not told as left.
+fn add_room_requests(db: &Connection, user: UserId, since: u64, changed: &mut Vec<Changed>) -> Outcome<()> {
+    let pending = room::request::pending(db, user)?;
+    let is_pending = |id: &ConversationId| pending.iter().any(|request| request.room == *id);
+    changed.retain(|one| !matches!(one, Changed::Left(id, _) if is_pending(id)));
+    for id in room::request::ended_since(db, user, since)? {
+        let is_known = changed.iter().any(|one| match one {
+            Changed::Room(_, row, _) => row.id == id,
+            Changed::Left(left, _) => *left == id,
+            Changed::Direct(..) | Changed::Asked(..) => false,
+        });
+        let mine = room::membership(db, id, user)?;
+        let is_member = mine.is_some_and(|mine| matches!(mine.state, MemberState::In(_)));
+        if !is_known && !is_member && !is_pending(&id) {
+            changed.push(Changed::Left(id, LeftReason::Left));
+        }
+    }
+    let new = pending.iter().filter(|request| request.changed > since);
+    changed.extend(new.map(|request| Changed::Asked(request.place(), request.room)));
+    Ok(())
 }
 
 /// What is new of a room in which the user is or was. A message, or another name of the room, is nobody's row: the room says so.

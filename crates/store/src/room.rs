@@ -7,6 +7,7 @@ pub(crate) mod list;
 pub(crate) mod member;
 mod port;
 pub(crate) mod post;
+pub(crate) mod request;
 
 use std::sync::Arc;
 
@@ -236,6 +237,7 @@ pub(crate) fn seen(
         pinned: mine.marks.is_pinned(),
         archived: row.is_archived_for(mine),
         request: None,
+        requested_by: None,
         marked_unread: mine.marks.is_unread(),
         draft: marks::draft(db, user, row.id, mine.marks)?,
         active: row.active,

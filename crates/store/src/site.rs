@@ -190,6 +190,7 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("merged_guest", "sub"),
         ("conversation", "key"),
         ("room_link", "code"),
+        ("room_request", "user, room, asker"),
         ("mention", "room, user, seq"),
         ("membership", "user, room"),
         ("room", "key"),

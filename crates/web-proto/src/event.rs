@@ -1027,6 +1027,9 @@ pub struct Conversation<'a> {
     /// It waits for an answer; absent: it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestState>,
+    /// The member who asks this user into the room; the user is no member of it yet. `request` is `received` then.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub requested_by: Option<Person<'a>>,
     /// Shown as unread, although all of it was read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked_unread: bool,
@@ -1297,6 +1300,9 @@ pub struct Member<'a> {
     /// May not come back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub banned: bool,
+    /// Was asked to become a member, and has not answered as far as the asker is told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requested: bool,
 }
 
 /// A room of the directory.

@@ -591,9 +591,16 @@ fn only() -> impl Strategy<Value = Only> {
 
 fn conversation() -> impl Strategy<Value = Conversation<'static>> {
     let request = prop::sample::select(vec![RequestState::Sent, RequestState::Received]);
-    let of = (option::of(person()), option::of(room()), option::of(request));
+    let of = (option::of(person()), option::of(room()), option::of(request), option::of(person()));
     (text(), of, option::of(message()), any::<[u64; 8]>(), any::<[bool; 3]>(), opt()).prop_map(
-        |(conversation, (with, room, request), last, numbers, [pinned, archived, marked_unread], draft)| {
+        |(
+            conversation,
+            (with, room, request, requested_by),
+            last,
+            numbers,
+            [pinned, archived, marked_unread],
+            draft,
+        )| {
             let [received, read, their_received, their_read, unread, mentions, muted_until, active] = numbers;
             Conversation {
                 conversation,
@@ -610,6 +617,7 @@ fn conversation() -> impl Strategy<Value = Conversation<'static>> {
                 pinned,
                 archived,
                 request,
+                requested_by,
                 marked_unread,
                 draft,
                 active,
@@ -875,11 +883,8 @@ fn room() -> impl Strategy<Value = Room<'static>> {
 }
 
 fn member() -> impl Strategy<Value = Member<'static>> {
-    (person(), option::of(role()), any::<bool>()).prop_map(|(person, role, banned)| Member {
-        person,
-        role,
-        banned,
-    })
+    (person(), option::of(role()), any::<[bool; 2]>())
+        .prop_map(|(person, role, [banned, requested])| Member { person, role, banned, requested })
 }
 
 fn left() -> impl Strategy<Value = Left<'static>> {

@@ -411,7 +411,10 @@ fn conversation<'a>(conversation: &'a chat::Conversation, links: &Links) -> web_
         with: conversation.with.person().map(person),
         room: match &conversation.with {
             chat::With::Person(_) => None,
-            chat::With::Room(room, role) => Some(self::room(room, Some(*role))),
+            // Whoever is asked into a room has no role there yet.
+            chat::With::Room(room, role) => {
+                Some(self::room(room, conversation.requested_by.is_none().then_some(*role)))
+            }
         },
         last: conversation.last.as_deref().map(|last| message(last, links)),
         received: conversation.received.0,
@@ -427,6 +430,7 @@ fn conversation<'a>(conversation: &'a chat::Conversation, links: &Links) -> web_
             chat::Request::Sent => web_proto::RequestState::Sent,
             chat::Request::Received => web_proto::RequestState::Received,
         }),
+        requested_by: conversation.requested_by.as_ref().map(person),
         marked_unread: conversation.marked_unread,
         draft: conversation.draft.as_deref().map(Cow::Borrowed),
         active: conversation.active.0,
@@ -469,6 +473,7 @@ fn member(member: &chat::Member) -> web_proto::Member<'_> {
         person: person(&member.person),
         role: member.standing.role().map(role),
         banned: member.standing == chat::Standing::Banned,
+        requested: member.requested,
     }
 }
 

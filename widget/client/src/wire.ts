@@ -1353,6 +1353,8 @@ export type Conversation = {
   archived: boolean;
   /** It waits for an answer; absent: it does not. */
   request?: RequestState;
+  /** The member who asks this user into the room; the user is no member of it yet. `request` is `received` then. */
+  requested_by?: Person;
   /** Shown as unread, although all of it was read. */
   marked_unread?: boolean;
   /** What one has begun to write, on any device. */
@@ -1499,6 +1501,8 @@ export type Member = {
   role?: Role;
   /** May not come back. */
   banned?: boolean;
+  /** Was asked to become a member, and has not answered as far as the asker is told. */
+  requested?: boolean;
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;

@@ -14,6 +14,7 @@ mod profile;
 mod requests;
 mod retention;
 mod rich;
+mod room_requests;
 mod rooms;
 mod search;
 
@@ -68,6 +69,8 @@ pub(super) struct Tables {
     pub(super) stickers: Vec<NewSticker>,
     /// Oldest first.
     links: Vec<links::Entry>,
+    /// By user, room and who has asked.
+    room_requests: BTreeMap<(UserId, ConversationId, UserId), room_requests::Entry>,
 }
 
 struct Conversation {
@@ -368,7 +371,7 @@ impl Tables {
 
     pub(super) fn conversation(&self, user: UserId, id: ConversationId) -> Option<ConversationRow> {
         if id.is_room() {
-            return self.room_row(user, id);
+            return self.room_row(user, id).or_else(|| self.room_request(user, id));
         }
         let conversation = self.conversations.get(&id)?;
         let me = member_index(id, user)?;
@@ -393,6 +396,7 @@ impl Tables {
             pinned: mine.pinned,
             archived: mine.archived,
             request,
+            requested_by: None,
             marked_unread: mine.marked_unread,
             draft: self.drafts.get(&(user, id)).cloned(),
             active: conversation.active,
@@ -401,7 +405,7 @@ impl Tables {
 
     fn conversations_of(&self, user: UserId) -> impl Iterator<Item = ConversationId> + '_ {
         let direct = self.conversations.keys().copied().filter(move |id| id.other(user).is_some());
-        direct.chain(self.rooms_with(user))
+        direct.chain(self.rooms_with(user)).chain(self.requested_rooms(user))
     }
 
     pub(super) fn conversations(
@@ -533,6 +537,9 @@ impl Tables {
         let mut rows: Vec<ConversationRow> = self
             .conversations_of(user)
             .filter(|id| {
+                if self.has_room_request(*id, user) {
+                    return self.room_request_is_new(*id, user, since);
+                }
                 if id.is_room() {
                     return self.room_is_new(*id, user, since);
                 }
@@ -549,13 +556,16 @@ impl Tables {
                 Some(ContactRow { id, profile: self.user_by_id(id)?.profile, state: entry.state })
             })
             .collect();
-        let left = self.rooms_left_since(user, since);
+        let mut left = self.rooms_left_since(user, since);
+        left.extend(self.room_requests_ended_since(user, since));
+        left.dedup_by_key(|(id, _)| *id);
+        left.retain(|(id, _)| !self.has_room_request(*id, user));
         if rows.len() + left.len() > from.page as usize || contacts.len() > from.contacts as usize {
             return None;
         }
         let mut messages = Vec::new();
         let (mut updates, mut gaps) = (Vec::new(), Vec::new());
-        for row in &rows {
+        for row in rows.iter().filter(|row| row.requested_by.is_none()) {
             let lines = self.lines(row.id);
             let missed = lines.len() - lines.partition_point(|line| line.number <= since);
             let room = (from.messages as usize).saturating_sub(messages.len());
@@ -610,6 +620,7 @@ impl Tables {
         self.moderation.forget(site);
         self.held.retain(|entry| entry.held.from.site != site);
         self.drafts.retain(|(user, _), _| user.site != site);
+        self.forget_room_requests(|user| user.site == site);
         self.remove_files_of_site(site);
         self.notifications.remove_site(site);
         self.statuses.retain(|user, _| user.site != site);

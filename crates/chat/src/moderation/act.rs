@@ -398,7 +398,7 @@ impl Inner {
 
     /// What a room's member hears of what was done with them.
     pub(crate) fn tell_member(self: &Arc<Self>, conversation: ConversationId, changed: MemberChanged) {
-        let MemberChanged { member, position, seen, left } = changed;
+        let MemberChanged { member, position, seen, left, .. } = changed;
         let user = member.user.id;
         if let Some(row) = seen {
             self.tell_of_room(user, row, position, None);

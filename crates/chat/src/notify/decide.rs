@@ -125,6 +125,7 @@ mod tests {
             archived: false,
             active: NOW,
             request: None,
+            requested_by: None,
             marked_unread: false,
             draft: None,
         };

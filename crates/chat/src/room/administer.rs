@@ -8,7 +8,6 @@ use super::{
 };
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
-use crate::peer::{Peer, may_write};
 use crate::people::person;
 use crate::trust;
 use crate::{
@@ -142,7 +141,6 @@ impl Inner {
         self.store.change_room(conversation, session.user, change, now, Box::new(done));
     }
 
-    /// Nobody is put into a room by somebody who may not even write to them.
     pub(crate) fn change_member(
         self: &Arc<Self>,
         asker: Asker,
@@ -155,21 +153,20 @@ impl Inner {
         let node = self.clone();
         self.find_peer(asker, To::User(user), move |asker, peer| {
             let session = asker.session;
-            let Peer { id, is_banned, relation, .. } = match peer {
+            let peer = match peer {
                 Ok(peer) => peer,
                 Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
-            let may_invite = may_write(asker.site.site.mode, is_banned, relation);
-            if action == MemberAction::Invite && !may_invite {
-                return node.refuse(session.handle, AnswerTo::Request(re), Refusal::NotAllowed);
+            if action == MemberAction::Invite {
+                return node.add_member(asker, re, conversation, &peer, now);
             }
-            let (teller, user, limits) = (node.clone(), id, node.config.limits.rooms);
+            let (teller, user, limits) = (node.clone(), peer.id, node.config.limits.rooms);
             let done = move |outcome| teller.member_changed(&asker, re, conversation, outcome);
             node.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
         });
     }
 
-    fn member_changed(
+    pub(super) fn member_changed(
         self: &Arc<Self>,
         asker: &Asker,
         re: u64,
@@ -182,7 +179,8 @@ impl Inner {
             Err(refusal) => return self.refuse(handle, AnswerTo::Request(re), refusal),
         };
         let MemberRow { user, standing } = &changed.member;
-        let member = crate::Member { person: person(user, None), standing: *standing };
+        let requested = changed.requested;
+        let member = crate::Member { person: person(user, None), standing: *standing, requested };
         self.tell_member(conversation, changed);
         self.outbox.deliver(handle, Event::Member { re, member });
     }

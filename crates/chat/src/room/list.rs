@@ -34,6 +34,7 @@ impl Inner {
                 let member = |(row, presence): (&super::MemberRow, _)| Member {
                     person: person(&row.user, presence),
                     standing: row.standing,
+                    requested: false,
                 };
                 let members = rows.iter().zip(presences).map(member).collect();
                 teller.outbox.deliver(session.handle, Event::Members { re, members, next });

@@ -130,8 +130,10 @@ pub struct MemberChanged {
     pub position: Position,
     /// The room as the user sees it, where something is new to a member.
     pub seen: Option<ConversationRow>,
-    /// The user was a member until now.
+    /// The user was a member until now, or was asked to become one.
     pub left: Option<LeftReason>,
+    /// A room request waits for the user's answer, or is shown as if it did.
+    pub requested: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use rusqlite::{Connection, params};
 use crate::fault::Outcome;
 use crate::moderation::audit;
 use crate::writer::Batch;
-use crate::{file, user};
+use crate::{file, room, user};
 
 /// Tables in which a user has a few rows of their own.
-const OWN: [&str; 12] = [
+const OWN: [&str; 13] = [
     "device",
     "thread_follow",
     "push_device",
@@ -22,6 +22,7 @@ const OWN: [&str; 12] = [
     "device_ban",
     "sanction",
     "room_link",
+    "room_request",
 ];
 
 pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Option<Erased>> {
@@ -36,6 +37,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Opti
         let sql = format!("DELETE FROM {table} WHERE site = ?1 AND user = ?2");
         db.prepare_cached(&sql)?.execute([id.site.0, id.num])?;
     }
+    room::request::forget_asker(db, *id)?;
     remove_loose_files(db, *id)?;
     let parted = part(db, *id)?;
     let sql = "INSERT OR REPLACE INTO erasure (site, user, messages, conversation) VALUES (?1, ?2, ?3, 0)";

@@ -131,7 +131,7 @@ fn set_state(
         MemberState::Out(reason) => (None, was_in.then_some(reason)),
     };
     let member = MemberRow { user: user_row, standing: state.standing() };
-    Ok(Some(MemberChanged { member, position: batch.position(), seen, left }))
+    Ok(Some(MemberChanged { member, position: batch.position(), seen, left, requested: false }))
 }
 
 /// The user has read the warnings.

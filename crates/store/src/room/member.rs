@@ -2,11 +2,11 @@
 
 use chat::{
     Act, By, ConversationId, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, Position, Refusal,
-    Role, RoomLimits, RoomName, Standing, Timestamp, UserId, may,
+    Role, RoomLimits, RoomName, RoomRequestState, Standing, Timestamp, UserId, may,
 };
 use rusqlite::{Connection, params};
 
-use super::{MemberState, Membership, RoomRow, allowed, find, link, membership, one, standing};
+use super::{MemberState, Membership, RoomRow, allowed, find, link, membership, one, request, standing};
 use crate::fault::{Fault, Outcome};
 use crate::marks::Marks;
 use crate::moderation::audit;
@@ -33,7 +33,9 @@ pub(crate) fn join(
             RoomName::Id(_) | RoomName::Page(..) => return Ok(Err(Refusal::NoSuchConversation)),
         },
     };
-    enter(batch, &room, user, Act::Join, limits)
+    let is_asked = request::of_room(batch.db, room.id, user)?.is_some();
+    let act = if is_asked { Act::JoinByLink } else { Act::Join };
+    enter(batch, &room, user, act, limits)
 }
 
 /// Makes a member of somebody who may `act` in the room, if they are not one already.
@@ -55,13 +57,14 @@ pub(super) fn enter(
             return Ok(Err(refusal));
         }
         put(batch, room, user, before, MemberState::In(Role::Member))?;
+        request::came_in(batch.db, room.id, user)?;
     }
     let row = one(batch.db, user, room.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
     Ok(Ok(Joined { row, position: batch.position(), before: is_member }))
 }
 
 /// None: a room that is yet to be made.
-fn has_room_for_one(
+pub(super) fn has_room_for_one(
     db: &Connection,
     room: Option<&RoomRow>,
     user: UserId,
@@ -102,6 +105,7 @@ pub(crate) fn leave(
         return Ok(Err(Refusal::LastOwner));
     }
     put(batch, &room, user, before, MemberState::Out(LeftReason::Left))?;
+    request::went_out(batch.db, id, user)?;
     Ok(Ok(batch.position()))
 }
 
@@ -175,9 +179,14 @@ pub(crate) fn change(
             MemberState::Out(reason) => left = was_in.then_some(reason),
         }
     }
+    if matches!(action, MemberAction::Remove | MemberAction::Ban)
+        && request::end(batch, id, user, RoomRequestState::Withdrawn)?
+    {
+        left = Some(LeftReason::Removed);
+    }
     let standing = after.map_or(of, MemberState::standing);
     let member = MemberRow { user: row, standing };
-    Ok(Ok(MemberChanged { member, position: batch.position(), seen, left }))
+    Ok(Ok(MemberChanged { member, position: batch.position(), seen, left, requested: false }))
 }
 
 fn record(

@@ -18,6 +18,7 @@ mod people;
 mod profiles;
 mod retention;
 mod rich;
+mod room_requests;
 mod rooms;
 mod safety;
 mod search;
@@ -154,6 +155,12 @@ every_store! {
         there_are_only_so_many_members_and_rooms,
         members_and_rooms_are_listed_by_name,
         an_archived_room_comes_back_with_the_next_message,
+    }
+    room_requests {
+        a_request_opens_the_room_until_it_is_declined,
+        a_member_who_left_is_asked_by_others_only,
+        requests_end_with_blocks_withdrawals_and_bans,
+        a_user_is_asked_so_often_and_a_member_asks_so_often,
     }
     links {
         a_link_is_used_as_often_as_it_says,

@@ -57,6 +57,7 @@ impl Tables {
         self.follows.retain(|(of, ..), _| *of != user);
         self.notifications.remove_user(user);
         self.links.retain(|entry| entry.by != user);
+        self.forget_room_requests(|other| other == user);
         self.remove_loose_files_of(user);
         self.note(user.site, by, "erase", Some(user), None, messages.word(), time);
         self.commit();

@@ -480,7 +480,7 @@ impl Tables {
             Err(reason) => (None, was.is_some_and(|was| was.is_ok()).then_some(reason)),
         };
         let member = MemberRow { user: self.user_by_id(user)?, standing: self.rooms[&id].standing(user) };
-        Some(MemberChanged { member, position: self.position(), seen, left })
+        Some(MemberChanged { member, position: self.position(), seen, left, requested: false })
     }
 
     pub(in crate::memory) fn moderators(&self, site: SiteId) -> Vec<UserId> {

@@ -6,7 +6,7 @@ use crate::{
     Requested, UserId, first_contact,
 };
 
-const DAY_MS: u64 = 86_400_000;
+pub(super) const DAY_MS: u64 = 86_400_000;
 
 impl Tables {
     pub(in crate::memory) fn append_request(

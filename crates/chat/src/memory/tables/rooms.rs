@@ -125,7 +125,7 @@ impl Tables {
         roles.filter(|role| wanted(*role)).count()
     }
 
-    fn has_room_for_one(
+    pub(super) fn has_room_for_one(
         &self,
         id: Option<ConversationId>,
         user: UserId,
@@ -265,7 +265,8 @@ impl Tables {
             }
             _ => return Err(Refusal::NoSuchConversation),
         };
-        self.enter(id, user, Act::Join, limits)
+        let act = if self.has_room_request(id, user) { Act::JoinByLink } else { Act::Join };
+        self.enter(id, user, act, limits)
     }
 
     /// Makes a member of somebody who may `act` in the room, if they are not one already.
@@ -280,6 +281,7 @@ impl Tables {
         if !before {
             self.has_room_for_one(Some(id), user, limits)?;
             self.put_member(id, user, Ok(Role::Member));
+            self.came_in(id, user);
         }
         Ok(self.joined(id, user, before))
     }
@@ -294,6 +296,7 @@ impl Tables {
             return Err(Refusal::LastOwner);
         }
         self.put_member(id, user, Err(LeftReason::Left));
+        self.went_out(id, user);
         Ok(self.position())
     }
 
@@ -375,8 +378,11 @@ impl Tables {
                 Err(reason) => left = of.role().map(|_| reason),
             }
         }
+        if matches!(action, MemberAction::Remove | MemberAction::Ban) && self.withdraw_requests(id, user) {
+            left = Some(LeftReason::Removed);
+        }
         let member = MemberRow { user: row, standing: self.rooms[&id].standing(user) };
-        Ok(MemberChanged { member, position: self.position(), seen, left })
+        Ok(MemberChanged { member, position: self.position(), seen, left, requested: false })
     }
 
     pub(in crate::memory) fn post(&mut self, post: Post, limits: RoomLimits) -> Result<Posted, Refusal> {
@@ -540,6 +546,7 @@ impl Tables {
             pinned: mine.pinned,
             archived: mine.archived == Some(entry.messages.len()),
             request: None,
+            requested_by: None,
             marked_unread: mine.marked_unread,
             draft: self.drafts.get(&(user, id)).cloned(),
             active: entry.active,
