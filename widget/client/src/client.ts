@@ -412,6 +412,8 @@ export interface Conversation {
   archived: boolean;
   /** It waits for an answer: one's own, or the other one's. */
   request?: RequestState;
+  /** Who asks this user into the room, where `request` is `received` and it is a room. */
+  requestedBy?: string;
   /** Shown as unread, until it is opened or read on. */
   markedUnread: boolean;
   /** Unix milliseconds of the last activity. */

@@ -256,6 +256,8 @@ export class Conversations {
     known.archived = record.archived;
     if (record.request) known.request = record.request;
     else delete known.request;
+    if (record.requested_by) known.requestedBy = record.requested_by.user;
+    else delete known.requestedBy;
     known.markedUnread = record.marked_unread ?? false;
     known.draft = record.draft ?? '';
     this.written.heard(key, known.draft);

@@ -22,6 +22,8 @@ export interface Known {
   archived: boolean;
   /** It waits for an answer. */
   request?: RequestState;
+  /** The member who asks this user into the room. */
+  requestedBy?: string;
   markedUnread?: boolean;
   /** As the server has it; what is written here may be newer. */
   draft?: string;
@@ -63,9 +65,9 @@ export function listOf(known: Known): 'main' | 'archived' | 'requests' {
   return known.request === 'received' ? 'requests' : 'main';
 }
 
-/** It belongs into the list: a room of which one is no member is only looked at. */
+/** It belongs into a list: a room of which one is no member is only looked at, unless one was asked into it. */
 export function isOwn(known: Known): boolean {
-  return !isRoom(known.key) || known.room?.role !== undefined;
+  return !isRoom(known.key) || known.room?.role !== undefined || known.request === 'received';
 }
 
 export function told(known: Known, received: number, read: number): void {

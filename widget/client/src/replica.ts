@@ -342,6 +342,7 @@ export class Replica {
 
   #upsert(record: Conversation): void {
     if (record.with) this.people.met(record.with);
+    if (record.requested_by) this.people.met(record.requested_by);
     this.conversations.upsert(record);
   }
 

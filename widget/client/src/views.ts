@@ -175,6 +175,7 @@ export class Views {
         pinned: known.pinned,
         archived: known.archived,
         ...(known.request && { request: known.request }),
+        ...(known.requestedBy !== undefined && { requestedBy: known.requestedBy }),
         markedUnread: known.markedUnread ?? false,
         active: known.active || (last?.time ?? 0),
         draft: this.draft(key),

@@ -160,7 +160,7 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
       {conversation.exists && (
         <Late part={pinBar} props={{ conversation: key, onJump: jump }} onFailed={() => undefined} />
       )}
-      {opened && (
+      {opened && conversation.requestedBy === undefined && (
         <History
           conversation={conversation}
           at={wanted}

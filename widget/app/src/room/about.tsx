@@ -340,9 +340,9 @@ function Invite({ conversation: { key } }: { conversation: Conversation }) {
   const people = query.trim() === '' ? contacts.filter(one => one.state === 'contact') : found.people;
   const invite = (user: string, name: string) =>
     client.changeMember(key, user, 'invite').then(
-      () => {
+      ({ requested }) => {
         setInvited(before => new Set(before).add(user));
-        announce(words.invited(name));
+        announce(requested ? words.wasAsked(name) : words.invited(name));
       },
       (error: unknown) => setFailed(failureOf(error, words)),
     );

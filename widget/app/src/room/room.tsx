@@ -120,6 +120,8 @@ export function RoomFoot({ conversation, composer }: FootProps) {
       }),
     [client, key, words, announce],
   );
+  // Whoever is asked into a room answers above, in the banner.
+  if (conversation.requestedBy !== undefined) return null;
   if (room === undefined && out === undefined) return <>{composer}</>;
   const why = room ? silenced(room) : 'stranger';
   if (why === 'stranger') return <Join conversation={conversation} name={face.name} out={out} />;

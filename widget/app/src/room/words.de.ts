@@ -50,6 +50,7 @@ export const de = (plural: Plural): RoomWords => ({
   banExplain: 'Die Person wird entfernt und kann nicht wieder beitreten.',
   invite: 'Personen einladen',
   invited: name => `${name} wurde hinzugefügt`,
+  wasAsked: name => `${name} wurde eingeladen`,
   inviteByLink: 'Per Link einladen',
   settings: 'Einstellungen',
   saved: 'Gespeichert',

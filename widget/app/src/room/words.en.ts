@@ -49,6 +49,7 @@ export const en = (plural: Plural) => ({
   banExplain: 'They are removed and cannot join again.',
   invite: 'Invite people',
   invited: (name: string) => `${name} was added to the room`,
+  wasAsked: (name: string) => `${name} was invited`,
   inviteByLink: 'Invite by link',
   settings: 'Settings',
   saved: 'Saved',

@@ -1,4 +1,4 @@
-// A conversation that waits for an answer: what one may do about it, or what one waits for.
+// A conversation that waits for an answer: a stranger's first message, or an invitation into a room.
 
 import { type Conversation, direct } from '@kith/client';
 import { askToBlock } from '../contacts_tab/contact_actions.ts';
@@ -27,7 +27,8 @@ export function RequestBar({
   const words = useWords(safetyWords);
   const blocking = useWords(peopleWords);
   const { key } = conversation;
-  const { user } = conversation.with;
+  const { requestedBy } = conversation;
+  const user = requestedBy ?? conversation.with.user;
   const person = useTopic(`person:${user}`, one => one.person(user));
   const answer = (what: 'accept' | 'dismiss') => () =>
     client.answerRequest(key, what).then(
@@ -47,17 +48,29 @@ export function RequestBar({
   }
   const last = conversation.last?.seq;
   const report = () =>
-    askToReport(surroundings, last === undefined ? { user } : { key: direct(user), seq: last }, user);
+    askToReport(
+      surroundings,
+      requestedBy !== undefined || last === undefined ? { user } : { key: direct(user), seq: last },
+      user,
+    );
+  const [title, hint, no] =
+    requestedBy === undefined
+      ? [words.requestTitle(person.name), words.requestHint, words.dismissRequest]
+      : [
+          words.roomRequestTitle(person.name, conversation.with.name),
+          words.roomRequestHint,
+          blocking.decline,
+        ];
   return (
     <div class="stranger">
-      <p class="stranger-title">{words.requestTitle(person.name)}</p>
-      <p class="stranger-hint">{words.requestHint}</p>
+      <p class="stranger-title">{title}</p>
+      <p class="stranger-hint">{hint}</p>
       <div class="stranger-buttons">
         <button type="button" class="button button-main" onClick={answer('accept')}>
           {words.acceptRequest}
         </button>
         <button type="button" class="button" onClick={answer('dismiss')}>
-          {words.dismissRequest}
+          {no}
         </button>
         <button type="button" class="button button-plain" onClick={() => askToBlock(surroundings, person)}>
           <Icon name="block" />

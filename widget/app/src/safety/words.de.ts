@@ -5,6 +5,8 @@ import type { SafetyWords } from './words.en.ts';
 export const de = (): SafetyWords => ({
   requestTitle: name => `${name} möchte dir schreiben`,
   requestHint: 'Niemand erfährt, ob du es gelesen hast. Links funktionieren, sobald du annimmst.',
+  roomRequestTitle: (name, room) => `${name} lädt dich in „${room}“ ein`,
+  roomRequestHint: 'Vor dem Annehmen liest du dort nichts. Niemand erfährt, wenn du ablehnst.',
   requestSent: name =>
     `${name} hat noch nicht angenommen. Bis dahin kannst du nur wenige Nachrichten ohne Links senden.`,
   acceptRequest: 'Annehmen',

@@ -3,6 +3,8 @@
 export const en = () => ({
   requestTitle: (name: string) => `${name} wants to message you`,
   requestHint: 'They do not see that you read it. Links work after you accept.',
+  roomRequestTitle: (name: string, room: string) => `${name} invites you to “${room}”`,
+  roomRequestHint: 'You cannot read the room until you accept. Nobody is told if you decline.',
   requestSent: (name: string) =>
     `${name} has not accepted yet. Until then you can send a few messages without links.`,
   acceptRequest: 'Accept',

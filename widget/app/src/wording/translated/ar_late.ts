@@ -278,6 +278,7 @@ export const late: LateTranslation = {
     banExplain: 'سيُزال ولا يمكنه العودة.',
     invite: 'دعوة شخص',
     invited: name => `${name} في الغرفة الآن`,
+    wasAsked: name => `أُرسلت دعوة إلى ${name}`,
     inviteByLink: 'دعوة برابط',
     settings: 'الإعدادات',
     saved: 'حُفظ',
@@ -388,6 +389,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} يريد مراسلتك`,
     requestHint: 'لن يُخبَر أحد بأنك قرأتها. تعمل الروابط عند قبولك.',
+    roomRequestTitle: (name, room) => `يدعوك ${name} إلى «${room}»`,
+    roomRequestHint: 'لا تقرأ شيئًا منها قبل أن تقبل. لن يُخبَر أحد إذا رفضت.',
     requestSent: name => `لم يرد ${name} بعد. حتى ذلك الحين يمكنك كتابة القليل، وبلا روابط.`,
     acceptRequest: 'قبول',
     dismissRequest: 'حذف',

@@ -239,6 +239,7 @@ export const late: LateTranslation = {
     banExplain: 'Tato osoba bude odebrána a nemůže se vrátit.',
     invite: 'Pozvat někoho',
     invited: name => `${name} je teď v místnosti`,
+    wasAsked: name => `${name} dostane pozvánku`,
     inviteByLink: 'Pozvat odkazem',
     settings: 'Nastavení',
     saved: 'Uloženo',
@@ -311,6 +312,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} ti chce napsat`,
     requestHint: 'Nikdo se nedozví, jestli je to přečtené. Odkazy fungují po přijetí.',
+    roomRequestTitle: (name, room) => `${name} tě zve do místnosti „${room}“`,
+    roomRequestHint: 'Než přijmeš, nic z ní neuvidíš. Nikdo se nedozví, když odmítneš.',
     requestSent: name => `${name} ještě neodpověděl(a). Do té doby můžeš psát málo a bez odkazů.`,
     acceptRequest: 'Přijmout',
     dismissRequest: 'Smazat',

@@ -238,6 +238,7 @@ export const late: LateTranslation = {
     banExplain: 'Se le saca de la sala y no puede volver.',
     invite: 'Invitar a alguien',
     invited: name => `${name} ya está en la sala`,
+    wasAsked: name => `Has invitado a ${name}`,
     inviteByLink: 'Invitar con un enlace',
     settings: 'Ajustes',
     saved: 'Guardado',
@@ -303,6 +304,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} quiere escribirte`,
     requestHint: 'No se le dice si lo has leído. Los enlaces funcionan en cuanto aceptes.',
+    roomRequestTitle: (name, room) => `${name} te invita a «${room}»`,
+    roomRequestHint: 'No lees nada de la sala hasta que aceptes. No se le dice si rechazas.',
     requestSent: name => `${name} aún no ha respondido. Hasta entonces puedes escribir poco, y sin enlaces.`,
     acceptRequest: 'Aceptar',
     dismissRequest: 'Eliminar',

@@ -238,6 +238,7 @@ export const late: LateTranslation = {
     banExplain: 'بیرون می‌رود و نمی‌تواند برگردد.',
     invite: 'دعوت از کسی',
     invited: name => `${name} اکنون در اتاق است`,
+    wasAsked: name => `از ${name} دعوت شد`,
     inviteByLink: 'دعوت با پیوند',
     settings: 'تنظیمات',
     saved: 'ذخیره شد',
@@ -298,6 +299,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} می‌خواهد به شما بنویسد`,
     requestHint: 'کسی نمی‌فهمد که خوانده‌اید. پیوندها پس از پذیرفتن کار می‌کنند.',
+    roomRequestTitle: (name, room) => `${name} شما را به «${room}» دعوت می‌کند`,
+    roomRequestHint: 'تا نپذیرید چیزی از آن نمی‌خوانید. اگر رد کنید کسی نمی‌فهمد.',
     requestSent: name => `${name} هنوز پاسخ نداده. تا آن زمان کم و بدون پیوند می‌توانید بنویسید.`,
     acceptRequest: 'پذیرفتن',
     dismissRequest: 'حذف',

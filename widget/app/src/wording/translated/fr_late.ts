@@ -239,6 +239,7 @@ export const late: LateTranslation = {
     banExplain: 'Cette personne est retirée et ne peut pas revenir.',
     invite: 'Inviter quelqu’un',
     invited: name => `${name} est maintenant dans le salon`,
+    wasAsked: name => `${name} a reçu une invitation`,
     inviteByLink: 'Inviter par un lien',
     settings: 'Réglages',
     saved: 'Enregistré',
@@ -307,6 +308,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} veut t’écrire`,
     requestHint: 'Personne ne saura si tu l’as lu. Les liens marchent dès que tu acceptes.',
+    roomRequestTitle: (name, room) => `${name} t’invite dans « ${room} »`,
+    roomRequestHint: 'Tu n’en lis rien avant d’accepter. Personne ne saura si tu refuses.',
     requestSent: name => `${name} n’a pas encore répondu. D’ici là tu peux écrire peu, et sans liens.`,
     acceptRequest: 'Accepter',
     dismissRequest: 'Supprimer',

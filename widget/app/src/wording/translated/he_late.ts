@@ -238,6 +238,7 @@ export const late: LateTranslation = {
     banExplain: 'האדם יוצא מהחדר ולא יוכל לחזור.',
     invite: 'הזמנת מישהו',
     invited: name => `${name} בחדר עכשיו`,
+    wasAsked: name => `נשלחה הזמנה אל ${name}`,
     inviteByLink: 'הזמנה בקישור',
     settings: 'הגדרות',
     saved: 'נשמר',
@@ -310,6 +311,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} רוצה לכתוב לך`,
     requestHint: 'אף אחד לא יידע אם קראת. קישורים יפעלו אחרי האישור.',
+    roomRequestTitle: (name, room) => `הוזמנת אל „${room}” על ידי ${name}`,
+    roomRequestHint: 'לא תראו דבר מהחדר לפני האישור. אף אחד לא יידע אם דחיתם.',
     requestSent: name => `${name} עדיין לא ענה. עד אז אפשר לכתוב מעט, ובלי קישורים.`,
     acceptRequest: 'אישור',
     dismissRequest: 'מחיקה',

@@ -238,6 +238,7 @@ export const late: LateTranslation = {
     banExplain: 'उन्हें हटाया जाता है और वे वापस नहीं आ सकते।',
     invite: 'किसी को बुलाएँ',
     invited: name => `${name} अब कमरे में हैं`,
+    wasAsked: name => `${name} को न्योता भेजा गया`,
     inviteByLink: 'लिंक से बुलाएँ',
     settings: 'सेटिंग',
     saved: 'सहेजा गया',
@@ -299,6 +300,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} आपको लिखना चाहते हैं`,
     requestHint: 'उन्हें नहीं बताया जाता कि आपने पढ़ा या नहीं। स्वीकारने पर लिंक चलेंगे।',
+    roomRequestTitle: (name, room) => `${name} ने आपको “${room}” में बुलाया है`,
+    roomRequestHint: 'स्वीकार करने से पहले आप उसमें कुछ नहीं पढ़ते। मना करने पर किसी को नहीं बताया जाता।',
     requestSent: name => `${name} ने अभी जवाब नहीं दिया। तब तक आप थोड़ा ही लिख सकते हैं, बिना लिंक के।`,
     acceptRequest: 'स्वीकारें',
     dismissRequest: 'मिटाएँ',

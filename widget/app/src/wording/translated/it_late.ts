@@ -239,6 +239,7 @@ export const late: LateTranslation = {
     banExplain: 'La persona viene tolta dalla stanza e non può tornare.',
     invite: 'Invita qualcuno',
     invited: name => `${name} ora è nella stanza`,
+    wasAsked: name => `${name} ha ricevuto un invito`,
     inviteByLink: 'Invita con un link',
     settings: 'Impostazioni',
     saved: 'Salvato',
@@ -306,6 +307,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} vuole scriverti`,
     requestHint: 'Nessuno saprà se l’hai letto. I link funzionano appena accetti.',
+    roomRequestTitle: (name, room) => `${name} ti invita in «${room}»`,
+    roomRequestHint: 'Non leggi nulla finché non accetti. Nessuno saprà se rifiuti.',
     requestSent: name => `${name} non ha ancora risposto. Fino ad allora puoi scrivere poco, e senza link.`,
     acceptRequest: 'Accetta',
     dismissRequest: 'Elimina',

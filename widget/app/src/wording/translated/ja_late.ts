@@ -238,6 +238,7 @@ export const late: LateTranslation = {
     banExplain: 'ルームから外され、戻れなくなります。',
     invite: '招待する',
     invited: name => `${name}がルームに入りました`,
+    wasAsked: name => `${name}に招待を送りました`,
     inviteByLink: 'リンクで招待',
     settings: '設定',
     saved: '保存しました',
@@ -299,6 +300,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name}がメッセージを送りたがっています`,
     requestHint: '読んだことは相手に知らされません。承認するとリンクを開けます。',
+    roomRequestTitle: (name, room) => `${name}が「${room}」に招待しています`,
+    roomRequestHint: '承認するまで中身は読めません。断っても相手には知らされません。',
     requestSent: name => `${name}はまだ返事をしていません。それまでは少しだけ、リンクなしで書けます。`,
     acceptRequest: '承認',
     dismissRequest: '削除',

@@ -238,6 +238,7 @@ export const late: LateTranslation = {
     banExplain: '방에서 나가게 되고 돌아올 수 없어요.',
     invite: '초대하기',
     invited: name => `${name} 님이 방에 들어왔어요`,
+    wasAsked: name => `${name} 님에게 초대를 보냈어요`,
     inviteByLink: '링크로 초대',
     settings: '설정',
     saved: '저장됨',
@@ -298,6 +299,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} 님이 메시지를 보내고 싶어 해요`,
     requestHint: '읽었는지 상대는 알 수 없어요. 수락하면 링크가 열려요.',
+    roomRequestTitle: (name, room) => `${name} 님이 ‘${room}’ 방에 초대했어요`,
+    roomRequestHint: '수락하기 전에는 아무것도 읽을 수 없어요. 거절해도 상대는 알 수 없어요.',
     requestSent: name => `${name} 님이 아직 답하지 않았어요. 그때까지는 조금만, 링크 없이 쓸 수 있어요.`,
     acceptRequest: '수락',
     dismissRequest: '삭제',

@@ -238,6 +238,7 @@ export const late: LateTranslation = {
     banExplain: 'De persoon wordt verwijderd en kan niet terugkomen.',
     invite: 'Iemand uitnodigen',
     invited: name => `${name} is nu in de ruimte`,
+    wasAsked: name => `${name} heeft een uitnodiging gekregen`,
     inviteByLink: 'Uitnodigen met een link',
     settings: 'Instellingen',
     saved: 'Opgeslagen',
@@ -305,6 +306,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} wil je schrijven`,
     requestHint: 'Niemand hoort of je het hebt gelezen. Links werken zodra je accepteert.',
+    roomRequestTitle: (name, room) => `${name} nodigt je uit voor ‘${room}’`,
+    roomRequestHint: 'Je leest er niets van tot je accepteert. Niemand hoort het als je weigert.',
     requestSent: name => `${name} heeft nog niet geantwoord. Tot dan kun je weinig schrijven, en geen links.`,
     acceptRequest: 'Accepteren',
     dismissRequest: 'Verwijderen',

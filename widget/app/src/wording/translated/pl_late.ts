@@ -240,6 +240,7 @@ export const late: LateTranslation = {
     banExplain: 'Ta osoba zostanie usunięta i nie będzie mogła wrócić.',
     invite: 'Zaproś kogoś',
     invited: name => `${name} jest teraz w pokoju`,
+    wasAsked: name => `Zaproszono: ${name}`,
     inviteByLink: 'Zaproś linkiem',
     settings: 'Ustawienia',
     saved: 'Zapisano',
@@ -313,6 +314,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} chce do ciebie napisać`,
     requestHint: 'Nikt się nie dowie, czy to przeczytano. Linki działają po przyjęciu.',
+    roomRequestTitle: (name, room) => `${name} zaprasza cię do „${room}”`,
+    roomRequestHint: 'Nic z niego nie przeczytasz, zanim przyjmiesz. Nikt się nie dowie, jeśli odrzucisz.',
     requestSent: name => `${name}: jeszcze bez odpowiedzi. Do tego czasu możesz pisać niewiele i bez linków.`,
     acceptRequest: 'Przyjmij',
     dismissRequest: 'Usuń',

@@ -239,6 +239,7 @@ export const late: LateTranslation = {
     banExplain: 'A pessoa é removida e não pode voltar.',
     invite: 'Convidar alguém',
     invited: name => `${name} está na sala agora`,
+    wasAsked: name => `${name} recebeu um convite`,
     inviteByLink: 'Convidar por link',
     settings: 'Configurações',
     saved: 'Salvo',
@@ -304,6 +305,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} quer escrever para você`,
     requestHint: 'Ninguém fica sabendo se você leu. Os links funcionam quando você aceitar.',
+    roomRequestTitle: (name, room) => `${name} convida você para “${room}”`,
+    roomRequestHint: 'Você não lê nada da sala antes de aceitar. Ninguém fica sabendo se você recusar.',
     requestSent: name => `${name} ainda não respondeu. Até lá você pode escrever pouco, e sem links.`,
     acceptRequest: 'Aceitar',
     dismissRequest: 'Apagar',

@@ -242,6 +242,7 @@ export const late: LateTranslation = {
     banExplain: 'Человек будет удалён и не сможет вернуться.',
     invite: 'Пригласить',
     invited: name => `${name} теперь в комнате`,
+    wasAsked: name => `Приглашение отправлено: ${name}`,
     inviteByLink: 'Пригласить по ссылке',
     settings: 'Настройки',
     saved: 'Сохранено',
@@ -315,6 +316,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} хочет вам написать`,
     requestHint: 'Никто не узнает, прочли ли вы. Ссылки заработают, когда вы примете запрос.',
+    roomRequestTitle: (name, room) => `${name} приглашает вас в «${room}»`,
+    roomRequestHint: 'Пока вы не примете, вы ничего там не читаете. Никто не узнает, если вы откажетесь.',
     requestSent: name => `${name} пока не отвечает. До ответа можно писать немного и без ссылок.`,
     acceptRequest: 'Принять',
     dismissRequest: 'Удалить',

@@ -239,6 +239,7 @@ export const late: LateTranslation = {
     banExplain: 'Personen tas bort och kan inte komma tillbaka.',
     invite: 'Bjud in någon',
     invited: name => `${name} är nu i rummet`,
+    wasAsked: name => `${name} har fått en inbjudan`,
     inviteByLink: 'Bjud in med länk',
     settings: 'Inställningar',
     saved: 'Sparat',
@@ -307,6 +308,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} vill skriva till dig`,
     requestHint: 'Ingen får veta om du har läst det. Länkar fungerar när du godkänner.',
+    roomRequestTitle: (name, room) => `${name} bjuder in dig till ”${room}”`,
+    roomRequestHint: 'Du läser inget därifrån innan du godkänner. Ingen får veta om du avböjer.',
     requestSent: name => `${name} har inte svarat än. Tills dess kan du skriva lite, och inga länkar.`,
     acceptRequest: 'Godkänn',
     dismissRequest: 'Radera',

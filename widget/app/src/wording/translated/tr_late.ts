@@ -238,6 +238,7 @@ export const late: LateTranslation = {
     banExplain: 'Odadan çıkarılır ve geri dönemez.',
     invite: 'Birini davet et',
     invited: name => `${name} artık odada`,
+    wasAsked: name => `${name} davet edildi`,
     inviteByLink: 'Bağlantıyla davet et',
     settings: 'Ayarlar',
     saved: 'Kaydedildi',
@@ -300,6 +301,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} sana yazmak istiyor`,
     requestHint: 'Okuyup okumadığın kimseye söylenmez. Bağlantılar kabul edince çalışır.',
+    roomRequestTitle: (name, room) => `${name} seni “${room}” odasına davet ediyor`,
+    roomRequestHint: 'Kabul edene kadar içinden hiçbir şey okumazsın. Reddedersen kimseye söylenmez.',
     requestSent: name => `${name} henüz yanıtlamadı. O zamana kadar az yazabilirsin, bağlantı olmadan.`,
     acceptRequest: 'Kabul et',
     dismissRequest: 'Sil',

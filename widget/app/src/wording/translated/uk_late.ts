@@ -243,6 +243,7 @@ export const late: LateTranslation = {
     banExplain: 'Людину буде вилучено, і вона не зможе повернутися.',
     invite: 'Запросити',
     invited: name => `${name} тепер у кімнаті`,
+    wasAsked: name => `Запрошення надіслано: ${name}`,
     inviteByLink: 'Запросити за посиланням',
     settings: 'Налаштування',
     saved: 'Збережено',
@@ -317,6 +318,9 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} хоче вам написати`,
     requestHint: 'Ніхто не дізнається, чи ви прочитали. Посилання запрацюють, коли ви приймете запит.',
+    roomRequestTitle: (name, room) => `${name} запрошує вас до «${room}»`,
+    roomRequestHint:
+      'Доки ви не приймете, ви нічого там не читаєте. Ніхто не дізнається, якщо ви відмовитеся.',
     requestSent: name => `${name} поки не відповідає. До відповіді можна писати небагато й без посилань.`,
     acceptRequest: 'Прийняти',
     dismissRequest: 'Видалити',

@@ -238,6 +238,7 @@ export const late: LateTranslation = {
     banExplain: '对方会被移出，且无法再进入。',
     invite: '邀请他人',
     invited: name => `${name} 已在房间里`,
+    wasAsked: name => `已邀请 ${name}`,
     inviteByLink: '通过链接邀请',
     settings: '设置',
     saved: '已保存',
@@ -298,6 +299,8 @@ export const late: LateTranslation = {
   safety: () => ({
     requestTitle: name => `${name} 想给你发消息`,
     requestHint: '对方不会知道你是否读过。接受后链接才可用。',
+    roomRequestTitle: (name, room) => `${name} 邀请你加入“${room}”`,
+    roomRequestHint: '接受之前你看不到其中的内容。拒绝也不会通知对方。',
     requestSent: name => `${name} 还没有回复。在此之前你只能发少量消息，且不能含链接。`,
     acceptRequest: '接受',
     dismissRequest: '删除',
