@@ -4,6 +4,7 @@ use crate::filters::FilterAct;
 use crate::limits::Rate;
 use crate::moderation::SiteRole;
 use crate::node::{Asker, GUEST_SHARE, Inner};
+use crate::privacy::Visibility;
 use crate::session::{State, UserHere};
 use crate::settings::{Access, Settings};
 use crate::{Command, Refusal, SessionId, Timestamp};
@@ -47,6 +48,7 @@ impl Inner {
             level: standing.level,
             recent: user.standing.is_recent(),
             shadowed: standing.shadowed,
+            visibility: Visibility { privacy: user.privacy, chosen: user.chosen },
             site,
         };
         drop(shard);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::Peer;
-use crate::people::{Other, person, presence_shown};
+use crate::people::{Other, Shown, Viewer, person};
 use crate::{
     Conversation, ConversationChange, ConversationId, ConversationList, ConversationOf, ConversationRow,
-    ConversationsPage, Event, HistoryPage, Limits, Message, PageOf, Presence, Refusal, Seq, SessionId,
-    StoreError, StoredMessage, Timestamp, With,
+    ConversationsPage, Event, HistoryPage, Limits, Message, PageOf, Refusal, Seq, SessionId, StoreError,
+    StoredMessage, Timestamp, With,
 };
 
 /// So many conversations of a user are pinned at most, and so many messages of a conversation: more would be another list.
@@ -28,19 +28,20 @@ pub(crate) fn check(change: &ConversationChange, limits: &Limits) -> Result<(), 
     }
 }
 
-/// `presence`: of the other one of a direct conversation.
-pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> Conversation {
+/// `shown`: of the other one of a direct conversation.
+pub(crate) fn conversation(row: ConversationRow, shown: Shown) -> Conversation {
+    let theirs = |seq| if shown.markers { seq } else { Seq(0) };
     Conversation {
         id: row.id,
         with: match row.of {
-            ConversationOf::Direct(other) => With::Person(person(&other, presence)),
+            ConversationOf::Direct(other) => With::Person(person(&other, shown.presence)),
             ConversationOf::Room { room, role } => With::Room(room, role),
         },
         last: row.last.map(message),
         received: row.received,
         read: row.read,
-        their_received: row.their_received,
-        their_read: row.their_read,
+        their_received: theirs(row.their_received),
+        their_read: theirs(row.their_read),
         unread: row.unread,
         mentions: row.mentions,
         muted_until: row.muted_until,
@@ -54,14 +55,14 @@ pub(crate) fn conversation(row: ConversationRow, presence: Option<Presence>) -> 
     }
 }
 
-/// `presences` has those of the others of direct conversations, in the order of the rows.
+/// `shown`: of the others of direct conversations, in the order of the rows.
 pub(crate) fn conversations(
     rows: Vec<ConversationRow>,
-    presences: &mut impl Iterator<Item = Option<Presence>>,
+    shown: &mut impl Iterator<Item = Shown>,
 ) -> Vec<Conversation> {
     let seen = |row: ConversationRow| {
-        let presence = row.of.other().is_some().then(|| presences.next().flatten()).flatten();
-        conversation(row, presence)
+        let of_other = row.of.other().is_some().then(|| shown.next()).flatten();
+        conversation(row, of_other.unwrap_or_default())
     };
     rows.into_iter().map(seen).collect()
 }
@@ -105,8 +106,8 @@ impl Inner {
             let others = rows.iter().filter_map(|row| row.of.other());
             let others: Vec<Other> = others.map(Other::person).collect();
             let teller = node.clone();
-            node.with_presences(asker.site.site.mode, user, &others, move |presences| {
-                let conversations = conversations(rows, &mut presences.into_iter());
+            node.with_shown(asker.site.site.mode, user, &others, move |shown| {
+                let conversations = conversations(rows, &mut shown.into_iter());
                 teller.outbox.deliver(handle, Event::Conversations { re, conversations, next });
             });
         };
@@ -121,29 +122,31 @@ impl Inner {
         change: ConversationChange,
     ) {
         let Some(id) = ConversationId::direct(asker.session.user, peer.id) else { return };
-        let presence = presence_shown(asker.site.site.mode, peer.relation, self.told(peer.id));
-        self.change_view(asker.session, re, id, presence, change);
+        let shown = Viewer { mode: asker.site.site.mode, relation: peer.relation, told: self.told(peer.id) };
+        self.change_view(asker.session, re, id, Some(shown), change);
     }
 
-    /// How a member sees a conversation, direct or a room. `presence`: that of the other one, where there is one.
+    /// How a member sees a conversation, direct or a room. `viewer`: how it stands to the other one, where there is one.
     pub(crate) fn change_view(
         self: &Arc<Self>,
         session: SessionId,
         re: u64,
         id: ConversationId,
-        presence: Option<Presence>,
+        viewer: Option<Viewer>,
         change: ConversationChange,
     ) {
         if let Err(refusal) = check(&change, &self.config.limits) {
             return self.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
         let node = self.clone();
-        let done = move |outcome: Result<_, StoreError>| {
+        type Changed = Result<Result<(ConversationRow, crate::Position), Refusal>, StoreError>;
+        let done = move |outcome: Changed| {
             let (row, position) = match outcome.unwrap_or_else(|error| Err(unavailable(error))) {
                 Ok(changed) => changed,
                 Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
-            let seen = Box::new(conversation(row, presence));
+            let shown = viewer.zip(row.of.other()).map(|(viewer, other)| viewer.shown(other));
+            let seen = Box::new(conversation(row, shown.unwrap_or_default()));
             let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
             node.answer(session, event(Some(re)));
             node.tell(session.user, position, Some(session.handle), event(None));

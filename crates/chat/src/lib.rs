@@ -124,7 +124,7 @@ pub use notify::{
 pub use owner::{Caller, NotSet, Told};
 pub use poll::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};
 pub use preview::{NewPicture, NewPreview, Preview, PreviewWanted, Previewer, first_link};
-pub use privacy::{Audience, Privacy};
+pub use privacy::{Audience, Privacy, Signal, Visibility};
 pub use profile::{
     NameChange, OwnCard, ProfileCard, ProfileChange, ProfileStore, ProfileView, STATUS_CHARS, Status,
 };

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner};
-use crate::peer::{Peer, may_see};
+use crate::peer::Peer;
+use crate::privacy::Signal;
 use crate::{ConversationId, Event, MarkerRow, MarkerSet, Position, Refusal, Seq};
 
 /// How far one has received and read, once one says so. Markers go forward only and not beyond the newest message, and what was
@@ -26,13 +27,14 @@ impl MarkerRow {
 }
 
 impl Inner {
-    /// Told to one's own other devices with the unread count, and to the other member without, unless one of them
-    /// has blocked the other.
+    /// Delivered to one's own other devices with the unread count, and to the other member without it, where the user's privacy
+    /// lets that member see the user at all.
     pub(crate) fn mark(self: &Arc<Self>, asker: &Asker, peer: &Peer, set: MarkerSet) {
         let session = asker.session;
         let Some(conversation) = ConversationId::direct(session.user, peer.id) else { return };
         let (received, read) = set.both();
-        let other = may_see(asker.site.site.mode, peer.relation).then_some(peer.id);
+        let is_told = asker.visibility.sends(Signal::Marker, asker.site.site.mode, peer.relation);
+        let other = is_told.then_some(peer.id);
         let node = self.clone();
         let user = asker.sub.clone();
         let done = move |outcome: Result<MarkerRow, _>| {

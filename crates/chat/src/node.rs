@@ -49,6 +49,7 @@ use crate::notify::Desk;
 use crate::peer::Job;
 use crate::presence::{NewsDesk, Round};
 use crate::preview::PreviewerSlot;
+use crate::privacy::Visibility;
 use crate::request_limits::RequestLimits;
 use crate::retention::Retaining;
 use crate::send::Draft;
@@ -177,6 +178,8 @@ pub(crate) struct Asker {
     /// So new that raid mode means them.
     pub(crate) recent: bool,
     pub(crate) shadowed: bool,
+    /// What the user has chosen about being seen.
+    pub(crate) visibility: Visibility,
     pub(crate) site: Arc<LiveSite>,
 }
 

@@ -6,9 +6,10 @@ use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::may_see;
 use crate::presence::Told;
+use crate::privacy::{Audience, Signal, Visibility};
 use crate::{
     ContactRow, ContactState, Event, Mode, PageOf, PeoplePage, Person, Presence, Profile, Refusal, Relation,
-    StoreError, Sub, UserId, UserRow,
+    SetPresence, StoreError, Sub, UserId, UserRow,
 };
 
 /// Longest start of a name that is searched for.
@@ -27,10 +28,11 @@ pub(crate) fn card(id: UserId, profile: Profile, presence: Option<Presence>) -> 
 /// What one is shown of another's presence. In mode *open* a block looks like being offline, so that it
 /// cannot be told from it; nor can who hides.
 pub(crate) fn presence_shown(mode: Mode, relation: Relation, told: Told) -> Option<Presence> {
-    match (may_see(mode, relation), mode) {
-        (true, _) if told.privacy.presence.has(relation) => Some(told.presence),
-        (true, _) | (false, Mode::Open) => Some(Presence::Offline),
-        (false, Mode::Contacts) => None,
+    let of = Visibility { privacy: told.privacy, ..Visibility::default() };
+    match (of.sends(Signal::Presence, mode, relation), may_see(mode, relation), mode) {
+        (true, ..) => Some(told.presence),
+        (false, true, _) | (false, false, Mode::Open) => Some(Presence::Offline),
+        (false, false, Mode::Contacts) => None,
     }
 }
 
@@ -39,15 +41,47 @@ pub(crate) struct Other {
     pub(crate) id: UserId,
     /// Of one's contact list, where it was just read. Contacts are mutual, so `Contact` says how both stand.
     pub(crate) state: Option<ContactState>,
+    /// What the stored row says; None where only the card was read.
+    visibility: Option<Visibility>,
+}
+
+/// What one is shown of another.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shown {
+    pub(crate) presence: Option<Presence>,
+    /// How far they have received and read.
+    pub(crate) markers: bool,
+}
+
+/// What decides what one is shown of another, beside the other's stored row.
+#[derive(Clone, Copy)]
+pub(crate) struct Viewer {
+    pub(crate) mode: Mode,
+    pub(crate) relation: Relation,
+    pub(crate) told: Told,
+}
+
+impl Viewer {
+    pub(crate) fn shown(self, other: &UserRow) -> Shown {
+        let Viewer { mode, relation, told } = self;
+        Shown {
+            presence: presence_shown(mode, relation, told),
+            markers: visibility(other).sends(Signal::Marker, mode, relation),
+        }
+    }
+}
+
+fn visibility(row: &UserRow) -> Visibility {
+    Visibility { privacy: row.privacy, chosen: row.presence }
 }
 
 impl Other {
     pub(crate) fn person(row: &UserRow) -> Other {
-        Other { id: row.id, state: None }
+        Other { id: row.id, state: None, visibility: Some(visibility(row)) }
     }
 
     pub(crate) fn contact(row: &ContactRow) -> Other {
-        Other { id: row.id, state: Some(row.state) }
+        Other { id: row.id, state: Some(row.state), visibility: None }
     }
 }
 
@@ -128,8 +162,7 @@ impl Inner {
         });
     }
 
-    /// What `user` is shown of the presence of each. Whoever is offline in mode *open* needs no look into the
-    /// store, and that is nearly everyone on a long list; nor does anybody on one's contact list, where it is known.
+    /// What `user` is shown of the presence of each; see [`with_shown`](Self::with_shown).
     pub(crate) fn with_presences(
         self: &Arc<Self>,
         mode: Mode,
@@ -137,32 +170,82 @@ impl Inner {
         others: &[Other],
         then: impl FnOnce(Vec<Option<Presence>>) + Send + 'static,
     ) {
+        self.with_shown(mode, user, others, |shown| then(shown.iter().map(|one| one.presence).collect()));
+    }
+
+    /// What `user` is shown of each. Whoever is offline in mode *open* needs no look into the
+    /// store, and that is nearly everyone on a long list; nor does anybody on one's contact list, where it is known.
+    pub(crate) fn with_shown(
+        self: &Arc<Self>,
+        mode: Mode,
+        user: UserId,
+        others: &[Other],
+        then: impl FnOnce(Vec<Shown>) + Send + 'static,
+    ) {
         let mut asked = Vec::new();
         let which = self.here.which(others.iter().map(|other| other.id));
-        let told: Vec<(Told, Sight)> = others
+        let told: Vec<(Told, Option<Visibility>, Sight)> = others
             .iter()
             .zip(which)
             .map(|(other, is_here)| {
                 let told = if is_here { self.told(other.id) } else { Told::OFFLINE };
+                // Nobody needs to know how the two stand for what is shown to all, or to nobody.
+                let same_for_all = other.visibility.is_none_or(|of| {
+                    of.chosen == SetPresence::Invisible || of.privacy.presence != Audience::Contacts
+                });
                 let sight = match other.state {
                     Some(ContactState::Contact) => Sight::Clear,
-                    _ if mode == Mode::Open && told.presence == Presence::Offline => Sight::Clear,
+                    _ if mode == Mode::Open && told.presence == Presence::Offline && same_for_all => {
+                        Sight::Clear
+                    }
                     _ => Sight::Asked,
                 };
                 if sight == Sight::Asked {
                     asked.push(other.id);
                 }
-                (told, sight)
+                (told, other.visibility, sight)
             })
             .collect();
         self.with_relations(user, &asked, move |relations| {
             // Not knowing, show nothing.
             let mut relations = relations.unwrap_or_default().into_iter();
-            let shown = told.into_iter().map(|(told, sight)| match sight {
-                Sight::Asked => relations.next().and_then(|relation| presence_shown(mode, relation, told)),
-                Sight::Clear => Some(told.presence),
+            let shown = told.into_iter().map(|(told, of, sight)| match sight {
+                Sight::Asked => relations.next().map_or(Shown::default(), |relation| Shown {
+                    presence: presence_shown(mode, relation, told),
+                    markers: of.is_some_and(|of| of.sends(Signal::Marker, mode, relation)),
+                }),
+                Sight::Clear => Shown {
+                    presence: Some(told.presence),
+                    markers: of.is_some_and(|of| {
+                        of.chosen != SetPresence::Invisible && of.privacy.presence == Audience::Everybody
+                    }),
+                },
             });
             then(shown.collect());
+        });
+    }
+
+    /// Of others who are here, those who may hear a signal of `user`.
+    pub(crate) fn who_is_sent(
+        self: &Arc<Self>,
+        user: UserId,
+        of: Visibility,
+        signal: Signal,
+        mode: Mode,
+        others: &[UserId],
+        then: impl FnOnce(Vec<UserId>) + Send + 'static,
+    ) {
+        let here: Vec<UserId> = self.here.of(others).collect();
+        if here.is_empty() || of.chosen == SetPresence::Invisible || of.privacy.presence == Audience::Nobody {
+            return then(Vec::new());
+        }
+        let asked = here.clone();
+        self.with_relations(user, &asked, move |relations| {
+            // Not knowing, send nothing.
+            let relations = relations.unwrap_or_default();
+            let sent =
+                here.into_iter().zip(relations).filter(|(_, relation)| of.sends(signal, mode, *relation));
+            then(sent.map(|(other, _)| other).collect());
         });
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
-use crate::people::presence_shown;
+use crate::people::Viewer;
 use crate::settings::Settings;
 use crate::{
     Append, Appended, ContactState, ConversationId, ConversationRow, Done, Event, File, Mode, Position,
@@ -188,16 +188,21 @@ impl Inner {
                     Err(refusal) => return teller.refuse(session.handle, AnswerTo::Request(re), refusal),
                 };
                 let RequestAnswered { row, position, theirs, changed } = answered;
-                let shown = |of| presence_shown(asker.site.site.mode, peer.relation, teller.told(of));
-                let seen = Box::new(crate::conversations::conversation(row, shown(peer.id)));
-                let event = |re| Event::Conversation { re, conversation: seen.clone(), position };
+                let seen = |row: ConversationRow, of| {
+                    let (mode, relation) = (asker.site.site.mode, peer.relation);
+                    let viewer = Viewer { mode, relation, told: teller.told(of) };
+                    let shown = row.of.other().map(|other| viewer.shown(other)).unwrap_or_default();
+                    Box::new(crate::conversations::conversation(row, shown))
+                };
+                let own = seen(row, peer.id);
+                let event = |re| Event::Conversation { re, conversation: own.clone(), position };
                 teller.answer(session, event(Some(re)));
                 if changed {
                     teller.tell(session.user, position, Some(session.handle), event(None));
                 }
                 if let Some(theirs) = theirs {
-                    let seen = Box::new(crate::conversations::conversation(theirs, shown(session.user)));
-                    let event = Event::Conversation { re: None, conversation: seen, position };
+                    let conversation = seen(theirs, session.user);
+                    let event = Event::Conversation { re: None, conversation, position };
                     teller.tell(peer.id, position, None, event);
                 }
             };

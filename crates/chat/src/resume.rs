@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner};
-use crate::people::{Other, card};
+use crate::people::{Other, Shown, card};
 use crate::session::{Hold, Released};
-use crate::{
-    Changes, Event, Mode, Position, Presence, Refusal, ResumeFrom, SessionId, SetPresence, Snapshot, UserId,
-};
+use crate::{Changes, Event, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, Snapshot, UserId};
 
 impl Inner {
     pub(crate) fn resume_from(&self, position: Option<Position>) -> ResumeFrom {
@@ -80,8 +78,8 @@ impl Inner {
         let others = others.map(Other::person);
         let contacts = snapshot.contacts.rows.iter().map(Other::contact);
         let others: Vec<Other> = others.chain(contacts).collect();
-        self.with_presences(mode, user, &others, move |presences| {
-            then(changes(snapshot, presences));
+        self.with_shown(mode, user, &others, move |shown| {
+            then(changes(snapshot, shown));
         });
     }
 
@@ -113,11 +111,11 @@ impl Inner {
     }
 }
 
-/// `presences`: of the conversations' others, then of the contacts.
-fn changes(snapshot: Snapshot, presences: Vec<Option<Presence>>) -> Changes {
-    let mut presences = presences.into_iter();
-    let conversations = crate::conversations::conversations(snapshot.conversations.rows, &mut presences);
-    let mut presence = || presences.next().flatten();
+/// `shown`: of the conversations' others, then of the contacts.
+fn changes(snapshot: Snapshot, shown: Vec<Shown>) -> Changes {
+    let mut shown = shown.into_iter();
+    let conversations = crate::conversations::conversations(snapshot.conversations.rows, &mut shown);
+    let mut presence = || shown.next().and_then(|one| one.presence);
     let contacts = snapshot.contacts.rows.into_iter();
     let contacts = contacts
         .map(|row| crate::Contact { person: card(row.id, row.profile, presence()), state: row.state })

@@ -9,6 +9,7 @@ use crate::limits::Rate;
 use crate::moderation::SiteRole;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
+use crate::people::Shown;
 use crate::requests::{self, RequestAnswer, RequestRules, RequestTold, Requested};
 use crate::trust;
 use crate::{
@@ -218,7 +219,7 @@ impl Inner {
             RequestTold::Request(row) => {
                 self.tell(session.user, position, Some(session.handle), event);
                 // Who asks sees the presence of everybody; who is asked sees theirs when they look.
-                let conversation = Box::new(crate::conversations::conversation(*row, None));
+                let conversation = Box::new(crate::conversations::conversation(*row, Shown::default()));
                 self.tell(to, position, None, Event::Conversation { re: None, conversation, position });
             }
         }

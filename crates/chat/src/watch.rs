@@ -9,8 +9,7 @@ use smallvec::SmallVec;
 
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner};
-use crate::peer::may_see;
-use crate::privacy::{Audience, Privacy};
+use crate::privacy::{Audience, Privacy, Signal, Visibility};
 use crate::session::{Handles, NumberHasher, State};
 use crate::{
     ContactState, Event, Mode, Presence, Refusal, Relation, SessionHandle, SessionId, StoreError, Sub,
@@ -60,12 +59,9 @@ impl Sight {
 }
 
 fn sight(mode: Mode, relation: Relation, privacy: Privacy) -> Sight {
-    match may_see(mode, relation) {
-        true => {
-            Sight { presence: privacy.presence.has(relation), last_seen: privacy.sees_last_seen(relation) }
-        }
-        false => Sight::NOTHING,
-    }
+    let of = Visibility { privacy, ..Visibility::default() };
+    let sends = |signal| of.sends(signal, mode, relation);
+    Sight { presence: sends(Signal::Presence), last_seen: sends(Signal::LastSeen) }
 }
 
 impl Watches {

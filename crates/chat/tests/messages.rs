@@ -195,6 +195,9 @@ fn typing_is_told_in_passing() {
     let scene = Scene::new(Mode::Open);
     let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
     let ann_too = scene.sign_in("ann", "a2");
+    scene.post(&ann, to("bob"), "1", "hi").unwrap();
+    scene.take(&bob);
+    scene.take(&ann_too);
     for on in [true, false] {
         scene.command(&ann, Command::Typing { to: to("bob"), on });
         let [Event::Typing { user, on: heard, conversation }] = &scene.take(&bob)[..] else {

@@ -115,6 +115,7 @@ fn typing_and_presence_reach_every_transport() {
         let mut ben = scene.enter(Carrier::WebSocket, "ben");
         let mut anna = scene.enter(carrier, "anna");
         anna.say(&mut scene, r#"{"t":"watch","users":["ben"]}"#);
+        ben.say(&mut scene, r#"{"t":"send","id":"b-1","to":{"user":"anna"},"body":"hi"}"#);
         ben.say(&mut scene, r#"{"t":"typing","to":{"user":"anna"},"on":true}"#);
         let first = anna.hear(&mut scene);
         ben.say(&mut scene, r#"{"t":"presence","set":"away"}"#);

@@ -14,6 +14,7 @@ use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
 use crate::peer::{Job, Peer, may_write};
+use crate::privacy::{Signal, Visibility};
 use crate::requests::{is_stranger, rules};
 use crate::{
     Append, Appended, ContactState, ConversationId, ConversationRow, Event, Mode, Refusal, Relation,
@@ -94,7 +95,7 @@ impl Inner {
 
     fn ring(self: &Arc<Self>, asker: &Asker, peer: &Peer, invite: Invite, now: Timestamp) {
         let Invite { re, user, media, offer } = invite;
-        let (session, config) = (asker.session, &self.config.calls);
+        let (session, config, site) = (asker.session, &self.config.calls, &asker.site.site);
         let pace = Rate::per_minute(config.burst, config.per_minute);
         let pace = if asker.guest { pace.slowed(GUEST_SHARE) } else { pace };
         let (id, ticket) = self.draw();
@@ -111,7 +112,12 @@ impl Inner {
             Ok(Invited::Glare(id, ring)) => to_caller(id, ring),
             Ok(Invited::Busy) => {
                 drop(shard);
-                let outcome = Outcome::Busy;
+                // That the callee is in a call shows that they are here.
+                let chosen =
+                    self.here.lock(peer.id).user(peer.id).map(|user| user.chosen).unwrap_or_default();
+                let of = Visibility { privacy: peer.privacy, chosen };
+                let is_told = of.sends(Signal::Busy, site.mode, peer.relation);
+                let outcome = if is_told { Outcome::Busy } else { Outcome::Missed };
                 to_caller(id, CallNews::Over { outcome, ms: 0 });
                 let entry = CallEntry { call: id, media, outcome, ms: 0 };
                 self.keep(

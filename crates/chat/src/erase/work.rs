@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::{ERASE_SLICE, EraseSlice};
 use crate::node::Inner;
+use crate::people::Shown;
 use crate::{Event, Presence, StoreError, Sub, Timestamp};
 
 /// Between two slices, so that what members write goes first.
@@ -69,7 +70,8 @@ impl Inner {
     fn tell_slice(self: &Arc<Self>, slice: EraseSlice) {
         let EraseSlice { conversations, changed, position, .. } = slice;
         for (other, row) in conversations {
-            let seen = crate::conversations::conversation(row, Some(Presence::Offline));
+            let shown = Shown { presence: Some(Presence::Offline), markers: true };
+            let seen = crate::conversations::conversation(row, shown);
             let event = Event::Conversation { re: None, conversation: Box::new(seen), position };
             self.tell(other, position, None, event);
         }

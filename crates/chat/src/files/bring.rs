@@ -8,6 +8,7 @@ use super::{FileId, FileLimits, FilePlace, FileRow, NewFile, file_name};
 use crate::moderation::SiteRole;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::may_write;
+use crate::privacy::Visibility;
 use crate::room::RoomName;
 use crate::settings::Access;
 use crate::{
@@ -91,6 +92,7 @@ impl Node {
                     level: row.on_site.level,
                     recent: false,
                     shadowed: row.on_site.shadowed,
+                    visibility: Visibility { privacy: row.privacy, chosen: row.presence },
                     site: live,
                 };
                 Ok(Identified { asker, is_muted: row.on_site.muted })

@@ -6,6 +6,7 @@ use super::{OwnCard, ProfileCard, ProfileView};
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::people::{person, presence_shown};
+use crate::privacy::{Signal, Visibility};
 use crate::{Event, Presence, Refusal, StoreError, Sub, Timestamp};
 
 impl Inner {
@@ -40,10 +41,12 @@ impl Inner {
         let presence = if is_me { Some(told.presence) } else { presence_shown(mode, relation, told) };
         let sees = is_me || crate::peer::may_see(mode, relation);
         let is_away = sees && presence == Some(Presence::Offline) && !is_me;
+        let of = Visibility { privacy: row.privacy, ..Visibility::default() };
+        let sends_last_seen = of.sends(Signal::LastSeen, mode, relation);
         let last_seen = Some(row.last_seen).filter(|seen| *seen > Timestamp(0));
         ProfileCard {
             status: status.and_then(|status| status.at(now)).filter(|_| sees),
-            last_seen: last_seen.filter(|_| is_away && row.privacy.sees_last_seen(relation)),
+            last_seen: last_seen.filter(|_| is_away && sends_last_seen),
             role: row.on_site.role,
             contact: relation.of_a,
             own: is_me.then(|| {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
-use crate::people::person;
+use crate::people::{Shown, person};
 use crate::trust;
 use crate::{
     ConversationId, ConversationOf, ConversationRow, Event, Level, Position, Refusal, SessionId, SiteRole,
@@ -75,7 +75,7 @@ impl Inner {
             Ok(joined) => joined,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
-        let conversation = Box::new(crate::conversations::conversation(row, None));
+        let conversation = Box::new(crate::conversations::conversation(row, Shown::default()));
         let event = |re| Event::Conversation { re, conversation: conversation.clone(), position };
         self.answer(session, event(Some(re)));
         if !before {
@@ -91,7 +91,7 @@ impl Inner {
         position: Position,
         except: Option<crate::SessionHandle>,
     ) {
-        let conversation = Box::new(crate::conversations::conversation(row, None));
+        let conversation = Box::new(crate::conversations::conversation(row, Shown::default()));
         self.tell(user, position, except, Event::Conversation { re: None, conversation, position });
     }
 
@@ -133,7 +133,7 @@ impl Inner {
                 ConversationOf::Room { room, .. } => room.clone(),
                 ConversationOf::Direct(_) => return,
             };
-            let seen = Box::new(crate::conversations::conversation(row, None));
+            let seen = Box::new(crate::conversations::conversation(row, Shown::default()));
             node.answer(session, Event::Conversation { re: Some(re), conversation: seen, position });
             let event = Event::Room { conversation, room, position };
             node.tell_members(conversation.site, &members, position, Some(session.handle), event);

@@ -7,6 +7,7 @@ use crate::command::AnswerTo;
 use crate::held::HeldPlace;
 use crate::limits::Rate;
 use crate::node::{Asker, Inner};
+use crate::privacy::Signal;
 use crate::send::Draft;
 use crate::session::Handles;
 use crate::{
@@ -121,17 +122,21 @@ impl Inner {
         self.deliver(&handles, event);
     }
 
-    /// Dropped silently where one may not write, and in large rooms.
+    /// Dropped silently where the user may not write or hides from a member, and in large rooms.
     pub(crate) fn typing_in_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, on: bool) {
         let (node, me, user) = (self.clone(), asker.session.user, asker.sub.clone());
+        let (visibility, mode) = (asker.visibility, asker.site.site.mode);
         let done = move |members: Result<Result<Vec<UserId>, Refusal>, StoreError>| {
             let members = members.ok().and_then(Result::ok).unwrap_or_default();
-            let others = members.into_iter().filter(|member| *member != me);
-            let mut handles = Handles::new();
-            for member in others {
-                node.here.lock(member).live(member, None, &mut handles);
-            }
-            node.deliver(&handles, Event::Typing { conversation, user, on });
+            let others: Vec<UserId> = members.into_iter().filter(|member| *member != me).collect();
+            let sender = node.clone();
+            node.who_is_sent(me, visibility, Signal::RoomTyping, mode, &others, move |members| {
+                let mut handles = Handles::new();
+                for member in members {
+                    sender.here.lock(member).live(member, None, &mut handles);
+                }
+                sender.deliver(&handles, Event::Typing { conversation, user, on });
+            });
         };
         self.store.few_members(conversation, me, MOST_TOLD_OF_TYPING, Box::new(done));
     }

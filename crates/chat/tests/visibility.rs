@@ -1,0 +1,152 @@
+//! Whoever hides from others sends them nothing that tells "I am here".
+
+mod scene;
+
+use chat::*;
+use scene::{Device, Scene, sub, to};
+
+/// Everything that others hear of somebody who does all that a client does by itself: coming, typing, receiving, reading, being in a call.
+fn signals_of_all_that_clients_do(hide: impl Fn(&mut Scene, &Device), are_contacts: bool) -> Vec<Signal> {
+    let mut scene = Scene::new(Mode::Open);
+    let (tom, ann) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));
+    if are_contacts {
+        scene.befriend(&tom, &ann);
+    }
+    hide(&mut scene, &ann);
+    scene.wait(1_000);
+    let room = CreateRoomFor { scene: &scene, owner: &tom, member: &ann }.make();
+    let (direct, _) = scene.post(&tom, to("ann"), "1", "hi").expect("tom may write");
+    scene.post(&tom, To::Conversation(room), "2", "hi all").expect("tom owns the room");
+    scene.leave(&ann);
+    scene.wait(1_000);
+    scene.take(&tom);
+    scene.command(&tom, Command::Watch { contacts: true, users: vec![sub("ann")] });
+
+    let ann = scene.sign_in("ann", "a");
+    scene.wait(1_000);
+    for conversation in [direct, room] {
+        scene.command(&ann, Command::Typing { to: To::Conversation(conversation), on: true });
+        let set = MarkerSet::Received(Seq(1));
+        scene.command(&ann, Command::Marker { conversation, set });
+        scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(Seq(1)) });
+    }
+    let page = PageOf::default();
+    for ask in [
+        Command::Conversations { re: 1, list: ConversationList::Main, page: page.clone() },
+        Command::Contacts { re: 1, page: page.clone() },
+        Command::People { re: 1, query: None, page: page.clone() },
+        Command::Profiles { re: 1, users: vec![sub("ann")] },
+        Command::Members { re: 1, conversation: room, query: Some("ann".into()), page },
+        Command::Resume { re: 1, position: None },
+        Command::Conversation { re: 1, conversation: direct, change: ConversationChange::default() },
+    ] {
+        scene.command(&tom, ask);
+    }
+    let mut heard = scene.take(&tom);
+    scene.leave(&ann);
+    scene.wait(20_000);
+    heard.extend(scene.ask(&tom, Command::Profile { re: 1, user: Some(sub("ann")) }));
+    heard.push(Event::Welcome(Box::new(scene.sign_in("tom", "t2").welcome)));
+    let mut signals = Vec::new();
+    for event in &heard {
+        signals.extend(event.signal().filter(|signal| !signals.contains(signal)));
+    }
+    signals
+}
+
+struct CreateRoomFor<'a> {
+    scene: &'a Scene,
+    owner: &'a Device,
+    member: &'a Device,
+}
+
+impl CreateRoomFor<'_> {
+    fn make(self) -> ConversationId {
+        let create =
+            Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+        let id = match self.scene.ask(self.owner, create).as_slice() {
+            [Event::Conversation { conversation, .. }] => conversation.id,
+            other => panic!("no room but {other:?}"),
+        };
+        self.scene.ask(self.member, Command::Join { re: 2, to: To::Conversation(id) });
+        id
+    }
+}
+
+fn hide_from(who: Audience) -> impl Fn(&mut Scene, &Device) {
+    move |scene, ann| {
+        let change = ProfileChange { presence: Some(who), ..ProfileChange::default() };
+        scene.ask(ann, Command::ChangeProfile { re: 3, change: Box::new(change) });
+    }
+}
+
+fn invisible(scene: &mut Scene, ann: &Device) {
+    scene.command(ann, Command::SetPresence(SetPresence::Invisible));
+}
+
+#[test]
+fn others_hear_nothing_of_who_hides_from_them() {
+    assert_eq!(signals_of_all_that_clients_do(hide_from(Audience::Nobody), true), []);
+    assert_eq!(signals_of_all_that_clients_do(hide_from(Audience::Contacts), false), []);
+}
+
+#[test]
+fn contacts_hear_what_contacts_may() {
+    let heard = signals_of_all_that_clients_do(hide_from(Audience::Contacts), true);
+    for signal in [Signal::Presence, Signal::LastSeen, Signal::Typing, Signal::Marker, Signal::RoomTyping] {
+        assert!(heard.contains(&signal), "{signal:?} of {heard:?}");
+    }
+}
+
+/// When they were here last is of the time before they hid.
+#[test]
+fn whoever_is_invisible_is_not_found_out() {
+    let heard = signals_of_all_that_clients_do(invisible, true);
+    assert_eq!(heard.into_iter().filter(|signal| *signal != Signal::LastSeen).collect::<Vec<_>>(), []);
+}
+
+#[test]
+fn strangers_type_to_nobody_who_has_not_accepted() {
+    let scene = Scene::new(Mode::Open);
+    let site = scene.store.sites().unwrap().remove(0);
+    let mut settings = site.settings;
+    settings.requests.on = true;
+    scene.store.set_settings(site.id, &settings).unwrap();
+    scene.node.refresh_sites().unwrap();
+    let (tom, ann) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));
+    let types = || {
+        scene.take(&ann);
+        scene.command(&tom, Command::Typing { to: to("ann"), on: true });
+        scene.take(&ann).len()
+    };
+    assert_eq!(types(), 0, "there is no conversation");
+    let (id, _) = scene.post(&tom, to("ann"), "1", "hello").unwrap();
+    assert_eq!(types(), 0, "it waits for an answer");
+    scene.ask(&ann, Command::AnswerRequest { re: 1, conversation: id, answer: RequestAnswer::Accept });
+    assert_eq!(types(), 1);
+}
+
+#[test]
+fn a_hidden_callee_is_not_busy() {
+    for (who, outcome) in [(Audience::Everybody, Outcome::Busy), (Audience::Nobody, Outcome::Missed)] {
+        let mut scene = Scene::new(Mode::Open);
+        let [tom, ann, bob] = ["tom", "ann", "bob"].map(|name| scene.sign_in(name, name));
+        scene.befriend(&tom, &ann);
+        scene.befriend(&bob, &ann);
+        hide_from(who)(&mut scene, &ann);
+        let call = |by: &Device| {
+            let action = CallAction::Invite { user: sub("ann"), media: Media::Audio, offer: "v=0".into() };
+            scene.ask(by, Command::Call { re: Some(1), action })
+        };
+        call(&bob);
+        let heard = call(&tom);
+        let over = heard.iter().find_map(|event| match event {
+            Event::Call(call) => match &call.news {
+                CallNews::Over { outcome, .. } => Some(*outcome),
+                _ => None,
+            },
+            _ => None,
+        });
+        assert_eq!(over, Some(outcome), "{heard:?}");
+    }
+}
