@@ -144,6 +144,11 @@ const ROUTERS = [
 
 /** What the handler's own comment does not say, because it says how and not what. */
 const SAID = {
+  'GET /v1/sites/{site}': 'The site: `{"key","name","mode","guests","origins","public_url","keys":[{"kid","kind","of","created","expires","signed_out"}]}`; never a key.',
+  'PATCH /v1/sites/{site}': 'Changes `name`, `mode`, `guests` or `origins`; what is left out stays. Answers with the site.',
+  'POST /v1/sites/{site}/keys': 'Registers a public key in PEM: `{"public_key":"…","kid":"…","others_end_after":86400}`. Only with the role `service`. Answers with the site.',
+  'DELETE /v1/sites/{site}/keys/{kid}': 'Ends a key, at once or `after` so many seconds, and the sessions that it let in. Only with the role `service`. Answers with the site.',
+  'POST /v1/sites/{site}/sign-out': 'Ends sessions and refuses the tokens that were signed before: `{"kid":"…"}`, `{"guests":true}`, `{"everybody":true}`, or of all members without a body. Only with the role `service`.',
   'GET /v1/sites/{site}/settings': 'The site’s [settings](settings.md), all of them.',
   'PATCH /v1/sites/{site}/settings': 'Changes some: a JSON merge patch (RFC 7396), `null` brings the default back. Answers with all.',
   'POST /v1/sites/{site}/moderate': 'Warns, mutes, bans, deletes, gives roles: the body of the command [`moderate`](messages.md#moderate), without `t` and `rid`.',

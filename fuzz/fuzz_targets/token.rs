@@ -9,7 +9,7 @@ const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 fuzz_target!(|input: &[u8]| {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    let secret = Secret { kind: SecretKind::Hs256, bytes: b"secret".to_vec(), created: NOW, expires: None };
+    let secret = Secret::new(SecretKind::Hs256, b"secret".to_vec(), NOW);
     // Whatever it is, nobody has signed it.
     assert!(holds(text, "demo", &secret, NOW).is_err());
     // The same as claims that the site did sign.

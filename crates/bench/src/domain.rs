@@ -116,6 +116,8 @@ fn node() -> (Node, Arc<Heard>) {
         guests: false,
         origins: Vec::new(),
         secrets: vec![secret()],
+        guest_keys: vec![],
+        public_url: None,
         settings: chat::Settings::default(),
         created: NOW,
     };

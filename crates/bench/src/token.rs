@@ -25,5 +25,5 @@ pub(crate) fn signed(sub: &str) -> String {
 }
 
 pub(crate) fn secret() -> Secret {
-    Secret { kind: SecretKind::Hs256, bytes: vec![7; 32], created: NOW, expires: None }
+    Secret::new(SecretKind::Hs256, vec![7; 32], NOW)
 }

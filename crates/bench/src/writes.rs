@@ -65,6 +65,8 @@ impl Writer {
             guests: false,
             origins: Vec::new(),
             secrets: vec![secret()],
+            guest_keys: vec![],
+            public_url: None,
             settings: chat::Settings::default(),
             created: NOW,
         };
@@ -109,6 +111,6 @@ fn sign_in(store: &Sqlite, site: SiteId, sub: &str) -> UserId {
     let done = Box::new(move |outcome: Result<(UserRow, Snapshot), _>| {
         told.send(outcome.expect("a new user").0.id).expect("somebody waits");
     });
-    store.sign_in(site, profile, from, NOW, Box::new(|_| true), done);
+    store.sign_in(site, profile.into(), from, NOW, Box::new(|_| true), done);
     answers.recv().expect("it is answered")
 }

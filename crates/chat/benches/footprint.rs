@@ -183,7 +183,7 @@ fn token(number: u32) -> String {
 }
 
 fn secret() -> Secret {
-    Secret { kind: SecretKind::Hs256, bytes: b"a secret".to_vec(), created: NOW, expires: None }
+    Secret::new(SecretKind::Hs256, b"a secret".to_vec(), NOW)
 }
 
 fn config() -> NodeConfig {
@@ -294,13 +294,13 @@ impl Store for Blank {
     fn sign_in(
         &self,
         site: SiteId,
-        profile: Profile,
+        user: TokenUser,
         _: ResumeFrom,
         _: Timestamp,
         met: Met,
         done: Done<(UserRow, Snapshot)>,
     ) {
-        let row = self.row(site, profile);
+        let row = self.row(site, user.profile);
         if met(&row) {
             let snapshot = Snapshot {
                 reset: true,
@@ -340,6 +340,8 @@ impl Store for Blank {
             guests: false,
             origins: vec![],
             secrets: vec![secret()],
+            guest_keys: vec![],
+            public_url: None,
             settings: chat::Settings::default(),
             created: NOW,
         }])
@@ -462,6 +464,18 @@ impl Store for Blank {
     }
     fn add_site(&self, _: &Site) -> Result<Option<SiteId>, StoreError> {
         Ok(None)
+    }
+    fn change_site(
+        &self,
+        _: SiteId,
+        _: SiteChange,
+        _: SiteAuthor,
+        _: Timestamp,
+    ) -> Result<Result<Site, SiteNotChanged>, StoreError> {
+        Err(StoreError::Overloaded)
+    }
+    fn renew_user(&self, _: SiteId, _: TokenUser, _: Timestamp, done: Done<UserRow>) {
+        done(Err(StoreError::Overloaded));
     }
     fn update_site(&self, _: &Site) -> Result<(), StoreError> {
         Ok(())
@@ -794,7 +808,7 @@ impl DeviceStore for Blank {
 }
 
 impl EraseStore for Blank {
-    fn begin_erasure(&self, _: NewErasure, done: Done<Option<Erased>>) {
+    fn begin_erasure(&self, _: NewErasure, done: Done<Result<Erased, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
     fn erase_some(&self, _: Timestamp, _: u32, done: Done<EraseSlice>) {

@@ -25,8 +25,8 @@ pub(crate) struct GuestDoor {
 }
 
 impl Inner {
-    /// A guest whom nobody has seen before, and a token by which to come back as the same. Without a secret
-    /// of kind HS256 the server cannot sign one, and the guest is another one next time.
+    /// A guest whom nobody has seen before, and a token by which to come back as the same. Without a key of guests the server cannot sign
+    /// one, and the guest is another one next time.
     pub(crate) fn new_guest(
         &self,
         site: &Site,
@@ -56,7 +56,8 @@ impl Inner {
         ticket: Ticket,
         now: Timestamp,
     ) -> (Ticket, Option<String>) {
-        if ticket.expires.since(now) > MAX_LIFE_MS - RENEWED_AFTER_MS {
+        let is_of_guests = site.guest_keys.iter().any(|key| key.kid == ticket.kid);
+        if is_of_guests && ticket.expires.since(now) > MAX_LIFE_MS - RENEWED_AFTER_MS {
             return (ticket, None);
         }
         match signed(site, ticket.profile.clone(), now) {
@@ -71,17 +72,20 @@ fn signed(site: &Site, profile: Profile, now: Timestamp) -> (Ticket, Option<Stri
     let claims = Claims {
         sub: profile.sub.as_str().to_owned(),
         name: Some(profile.name.to_string()),
+        iat: Some((now.0 / 1000) as f64),
         exp: (expires.0 / 1000) as f64,
         guest: true,
         site: Some(site.key.to_string()),
         ..Claims::default()
     };
-    let secret = site
-        .secrets
-        .iter()
-        .find(|secret| secret.kind == SecretKind::Hs256 && secret.expires.is_none_or(|end| now < end));
-    let guest_token = secret.and_then(|secret| token::sign(&claims, secret));
-    (Ticket { profile, expires, issued: None, once: None, role: None, mail: None }, guest_token)
+    let key = site.guest_keys.iter().find(|key| key.kind == SecretKind::Hs256 && key.is_alive(now));
+    let guest_token = key.and_then(|key| token::sign(&claims, key));
+    let kid = key.map(|key| key.kid.clone()).unwrap_or_default();
+    let key_ends = key.and_then(|key| key.expires);
+    (
+        Ticket { profile, expires, issued: None, once: None, role: None, mail: None, kid, key_ends },
+        guest_token,
+    )
 }
 
 impl GuestDoor {

@@ -27,6 +27,7 @@ mod gather;
 mod guest;
 mod held;
 mod id;
+mod key_end;
 mod limits;
 mod marker;
 mod merge;
@@ -58,6 +59,7 @@ mod send;
 mod session;
 mod sign_in;
 mod site;
+mod site_change;
 mod sites;
 mod stats;
 mod sticker;
@@ -113,7 +115,8 @@ pub use moderation::{
     AuditEntry, AuditPage, By, DeviceBan, EVIDENCE_MS, Ended, FilterTest, LINES_AROUND, MOST_BANNED_DEVICES,
     MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct, NewReport, Notice, NoticeKind,
     REASON_BYTES, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow, ReportState, ReportsPage,
-    Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState, kept_with_report, may_on_site,
+    RoleClaim, Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState, kept_with_report,
+    may_on_site,
 };
 pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use notify::{
@@ -121,7 +124,7 @@ pub use notify::{
     Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, Push, PushDevice,
     PushNotice, QuietHours, Talk,
 };
-pub use owner::{Caller, NotSet, Told};
+pub use owner::{Caller, NotSet, SiteNotSet, Told};
 pub use poll::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};
 pub use preview::{NewPicture, NewPreview, Preview, PreviewWanted, Previewer, first_link};
 pub use privacy::{Audience, Privacy, Signal, Visibility};
@@ -149,6 +152,9 @@ pub use room::{
 pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};
 pub use site::{Mode, Secret, SecretKind, Site};
+pub use site_change::{
+    MOST_KEYS, SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, is_origin, public_key,
+};
 pub use stats::Stats;
 pub use sticker::{
     MOST_STICKERS, NewSticker, NoSticker, SERIES_BYTES, STICKER_BYTES, SendSticker, Sticker, StickerId,
@@ -157,7 +163,7 @@ pub use sticker::{
 pub use store::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationOf,
     ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met, PeoplePage, Profile,
-    Relation, ResumeFrom, Revision, Search, Snapshot, Store, StoreError, StoredMessage, UserRow,
+    Relation, ResumeFrom, Revision, Search, Snapshot, Store, StoreError, StoredMessage, TokenUser, UserRow,
 };
 pub use thread::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
 pub use trust::{Level, Trust, level};

@@ -25,8 +25,8 @@ use crate::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
     ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, Level, MarkerRow,
     Met, PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq,
-    SetPresence, Settings, Site, SiteId, Snapshot, Store, StoreError, StoredMessage, Sub, Timestamp, UserId,
-    UserRow,
+    SetPresence, Settings, Site, SiteAuthor, SiteChange, SiteId, SiteNotChanged, Snapshot, Store, StoreError,
+    StoredMessage, Sub, Timestamp, TokenUser, UserId, UserRow,
 };
 
 /// Two manners. [`MemoryStore::new`] answers at once: everything a call leads to, also through further calls
@@ -258,22 +258,28 @@ impl Store for MemoryStore {
         self.write(move |tables| tables.put_user(site, profile, now), done);
     }
 
+    fn renew_user(&self, site: SiteId, user: TokenUser, now: Timestamp, done: Done<UserRow>) {
+        self.write(move |tables| tables.put_token_user(site, user, now), done);
+    }
+
     fn sign_in(
         &self,
         site: SiteId,
-        profile: Profile,
+        user: TokenUser,
         from: ResumeFrom,
         now: Timestamp,
         met: Met,
         done: Done<(UserRow, Snapshot)>,
     ) {
-        let sub = profile.sub.clone();
+        let sub = user.profile.sub.clone();
         self.read_then(
             move |tables| tables.user(site, &sub),
             move |store, row| match row {
-                Some(row) if row.is_as(&profile) => store.snapshot_for_sign_in(row, from, met, done),
+                Some(row) if row.is_as(&user.profile) && !row.differs_in_role(user.role) => {
+                    store.snapshot_for_sign_in(row, from, met, done);
+                }
                 _ => store.write_then(
-                    move |tables| tables.put_user(site, profile, now),
+                    move |tables| tables.put_token_user(site, user, now),
                     move |store, outcome| match outcome {
                         Ok(row) => store.snapshot_for_sign_in(row, from, met, done),
                         Err(error) => done(Err(error)),
@@ -477,6 +483,16 @@ impl Store for MemoryStore {
 
     fn next_sanction_end(&self) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.lock().tables.next_sanction_end())
+    }
+
+    fn change_site(
+        &self,
+        site: SiteId,
+        change: SiteChange,
+        author: SiteAuthor,
+        now: Timestamp,
+    ) -> Result<Result<Site, SiteNotChanged>, StoreError> {
+        Ok(self.lock().tables.change_site(site, &change, author, now))
     }
 
     fn set_settings(&self, site: SiteId, settings: &Settings) -> Result<bool, StoreError> {

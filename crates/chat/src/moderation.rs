@@ -12,7 +12,7 @@ mod report;
 mod site_role;
 
 pub use act::Moderate;
-pub(crate) use act::Then;
+pub(crate) use act::{Then, shortened};
 pub(crate) use device::DeviceBans;
 pub use device::{DeviceBan, MOST_BANNED_DEVICES};
 pub use guard::{FilterTest, SiteState};
@@ -23,7 +23,7 @@ pub use port::{
 };
 pub use report::{ReportOf, kept_with_report};
 pub(crate) use site_role::StandingHere;
-pub use site_role::{SiteAct, SiteRole, SiteStanding, may_on_site};
+pub use site_role::{RoleClaim, SiteAct, SiteRole, SiteStanding, may_on_site};
 
 /// Longest reason, note, or text of a report, in bytes.
 pub const REASON_BYTES: usize = 1_000;

@@ -11,7 +11,7 @@
 //! | the same as one bit each | `roll.rs` | site; under the lock of a user's shard | always |
 //! | who watches whom | `watch.rs` | session, then watched user: these two may be held together | while watching |
 //! | contact changes under way | `contacts.rs` | – | while under way |
-//! | sites | `sites.rs` | – | always |
+//! | sites | `sites.rs` | – | always; over its table, the lock of those who change it |
 //! | recent users, relations, contact lists | `cache.rs` | key | while asked for, bounded |
 //! | calls, those of rooms too, and who is in which | `call/table.rs` | site; over the lock of a user's shard, and while their events are handed to the outbox | while they last, bounded |
 //! | new guests by address | `guest.rs` | – | bounded |
@@ -473,6 +473,7 @@ impl Node {
         self.inner.read_device_bans();
         for before in before {
             if let Some(after) = self.inner.sites.by_id(before.site.id) {
+                self.inner.end_keys(&before, &after);
                 self.inner.tell_site(&before, &after);
             }
         }

@@ -11,6 +11,8 @@ pub enum Refusal {
     BadToken,
     #[error("the token has expired or is not valid yet")]
     TokenExpired,
+    #[error("the key that signed the token has ended, or its holders were signed out")]
+    KeyEnded,
     #[error("this one-time token was used before")]
     TokenUsed,
     #[error("a token is needed: the site allows no guests")]
@@ -129,7 +131,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// A word for each, for metrics.
-    pub const WORDS: [&'static str; 61] = [
+    pub const WORDS: [&'static str; 62] = [
         "no_such_site",
         "bad_origin",
         "bad_token",
@@ -191,6 +193,7 @@ impl Refusal {
         "room_too_large",
         "bad_invitation",
         "too_many_invitations",
+        "key_ended",
     ];
 
     pub fn word(self) -> &'static str {
@@ -260,6 +263,7 @@ impl Refusal {
             Refusal::RoomTooLarge => 58,
             Refusal::BadInvitation => 59,
             Refusal::TooManyInvitations => 60,
+            Refusal::KeyEnded => 61,
         }
     }
 }

@@ -87,12 +87,26 @@ pub(crate) struct Session {
     /// Second at which the token ends.
     pub(crate) ends: u32,
     pub(crate) state: State,
-    /// It hears of the presence of all contacts. Set by `Shard::watch_contacts` alone, which counts.
-    pub(crate) watches_contacts: bool,
-    /// Since it was read who they are: for the answer to be right it must be read again.
-    pub(crate) contacts_changed: bool,
+    pub(crate) contacts: ContactWatch,
+    /// The slot of the key that signed its token, in `LiveSite::keys`; 0: none.
+    pub(crate) key: u8,
     /// A command waits for a person to be read; those after it queue up in `Shard::waiting`.
     pub(crate) is_waiting: bool,
+}
+
+/// Whether a session hears of the presence of all contacts. Set by `Shard::watch_contacts` alone, which counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ContactWatch {
+    No,
+    AsRead,
+    /// Since it was read who they are: for the answer to be right it must be read again.
+    Changed,
+}
+
+impl ContactWatch {
+    pub(crate) fn is_on(self) -> bool {
+        self != ContactWatch::No
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -275,7 +289,8 @@ impl Shard {
     /// Begins or ends a session's watch of all its contacts.
     pub(crate) fn watch_contacts(&mut self, id: UserId, handle: SessionHandle, on: bool) {
         let Some(session) = self.session(id, handle) else { return };
-        let before = std::mem::replace(&mut session.watches_contacts, on);
+        let watch = if on { ContactWatch::AsRead } else { ContactWatch::No };
+        let before = std::mem::replace(&mut session.contacts, watch).is_on();
         self.watching_contacts = self.watching_contacts + usize::from(on) - usize::from(before);
     }
 
@@ -285,7 +300,7 @@ impl Shard {
 
     /// Forgets what is kept beside a session that was taken out.
     pub(crate) fn took_out(&mut self, session: &Session) {
-        self.watching_contacts -= usize::from(session.watches_contacts);
+        self.watching_contacts -= usize::from(session.contacts.is_on());
         self.held.remove(&session.handle);
         self.waiting.remove(&session.handle);
         if self.held.is_empty() {
@@ -298,7 +313,7 @@ impl Shard {
         let sessions = self.user(id).into_iter().flat_map(|user| &user.sessions);
         to.extend(
             sessions
-                .filter(|session| session.watches_contacts && session.state == State::Live)
+                .filter(|session| session.contacts.is_on() && session.state == State::Live)
                 .map(|session| session.handle),
         );
     }

@@ -13,14 +13,14 @@ use crate::device::{self, SignedOut};
 use crate::limits::Due;
 use crate::moderation::{SiteState, StandingHere};
 use crate::node::{Asker, Inner, unavailable};
-use crate::session::{Hold, Session, Shard, State, UserHere, device_fingerprint};
+use crate::session::{ContactWatch, Hold, Session, Shard, State, UserHere, device_fingerprint};
 use crate::settings::Access;
 use crate::sites::LiveSite;
 use crate::token::{self, Ticket};
 use crate::trust;
 use crate::{
     Agent, ContactState, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId, SetPresence,
-    Site, SiteId, SiteRole, SiteStanding, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
+    Site, SiteId, SiteRole, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 
 /// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
@@ -160,7 +160,7 @@ impl Inner {
     fn let_in(self: &Arc<Self>, arrival: Arrival) {
         let from = self.resume_from(arrival.position);
         let since = self.recent.generation();
-        let (site, profile, now) = (arrival.site.site.id, arrival.ticket.profile.clone(), arrival.now);
+        let (site, user, now) = (arrival.site.site.id, arrival.ticket.user(), arrival.now);
         let arrival = Arc::new(arrival);
         let (registrar, registered) = (self.clone(), arrival.clone());
         let met = move |row: &UserRow| match registrar.register(&registered, row) {
@@ -191,7 +191,7 @@ impl Inner {
                 node.bye(arrival.handle, Refusal::Unavailable);
             }
         };
-        self.store.sign_in(site, profile, from, now, Box::new(met), Box::new(done));
+        self.store.sign_in(site, user, from, now, Box::new(met), Box::new(done));
     }
 
     /// Puts the session into the table, before its snapshot is taken. What it replaces is told so.
@@ -200,7 +200,7 @@ impl Inner {
             self.banned_from(row.id, arrival.device, arrival.now);
             return Err(Refusal::Banned);
         }
-        let role = arrival.ticket.role.unwrap_or(row.on_site.role);
+        let role = row.on_site.role;
         if self.device_bans.has(row.id.site, arrival.device, arrival.now) && role < SiteRole::Moderator {
             return Err(Refusal::DeviceBanned);
         }
@@ -218,12 +218,11 @@ impl Inner {
         }
         let known = self.standing_at_sign_in(settings, *created, row, arrival.now);
         let recent = trust::is_recent(&settings.trust, row.created, arrival.now);
-        let standing = StandingHere::new(SiteStanding { role, ..known }, recent);
+        let standing = StandingHere::new(known, recent);
         let mut shard = self.here.lock(row.id);
         let replaced = shard.begin(row, standing, self.new_session(arrival), limits.sessions_per_user);
         let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
         drop(shard);
-        self.follow_role(row, arrival.ticket.role, arrival.now);
         self.look_at_trust(settings, *created, row, arrival.now);
         // Cannot be set: each arrival is registered once.
         let _ = arrival.user.set(row.id);
@@ -233,6 +232,11 @@ impl Inner {
             self.session_is_gone(SessionId { user: row.id, handle }, false, arrival.now);
             self.bye(handle, Refusal::Replaced);
         }
+        // A key that ended while this sign-in was under way: its sessions were searched before this one was there, or are now.
+        if self.key_is_over(&arrival.site, &arrival.ticket.kid, arrival.now) {
+            let session = SessionId { user: row.id, handle: arrival.handle };
+            self.end_session(session, Refusal::KeyEnded, arrival.now);
+        }
         Ok(())
     }
 
@@ -241,17 +245,19 @@ impl Inner {
             handle: arrival.handle,
             device: arrival.device,
             since: 0,
-            ends: self.session_end(arrival.ticket.expires),
+            ends: self.session_end(&arrival.ticket),
             state: State::Starting,
-            watches_contacts: false,
-            contacts_changed: false,
+            contacts: ContactWatch::No,
+            key: arrival.site.slot_of(&arrival.ticket.kid),
             is_waiting: false,
         }
     }
 
-    /// The token is honoured as long as a new sign-in with it would be.
-    fn session_end(&self, expires: Timestamp) -> u32 {
-        let second = (expires.0 + self.config.clock_skew_ms).div_ceil(1000);
+    /// The token is honoured as long as a new sign-in with it would be: beyond its end by the difference of clocks, and not beyond the end
+    /// of its key.
+    fn session_end(&self, ticket: &Ticket) -> u32 {
+        let end = ticket.expires.0 + self.config.clock_skew_ms;
+        let second = ticket.key_ends.map_or(end, |key| key.0.min(end)).div_ceil(1000);
         u32::try_from(second).unwrap_or(u32::MAX)
     }
 
@@ -273,7 +279,7 @@ impl Inner {
         self.with_changes(mode, row.id, snapshot, move |changes| {
             let session = SessionId { user: row.id, handle: arrival.handle };
             let Some(presence) = node.settle(session, Hold::default(), changes.position) else { return };
-            let role = arrival.ticket.role.unwrap_or(row.on_site.role);
+            let role = row.on_site.role;
             let welcome = Welcome {
                 session,
                 me: crate::people::person(&row, None),
@@ -318,30 +324,34 @@ impl Inner {
             Ok(ticket) => ticket,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
-        let Some(jti) = ticket.once.clone() else { return self.renewed(&asker, re, ticket, now) };
+        let Some(jti) = ticket.once.clone() else { return self.renewed(&asker, re, &ticket, now) };
         let node = self.clone();
         self.use_token(asker.site.site.id, &jti, ticket.expires, now, move |outcome| match outcome {
-            Ok(()) => node.renewed(&asker, re, ticket, now),
+            Ok(()) => node.renewed(&asker, re, &ticket, now),
             Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
         });
     }
 
-    fn renewed(self: &Arc<Self>, asker: &Asker, re: u64, ticket: Ticket, now: Timestamp) {
+    fn renewed(self: &Arc<Self>, asker: &Asker, re: u64, ticket: &Ticket, now: Timestamp) {
         let SessionId { user, handle } = asker.session;
-        let ends = self.session_end(ticket.expires);
+        let ends = self.session_end(ticket);
         let mut shard = self.here.lock(user);
         let Some(session) = shard.session(user, handle) else { return };
-        session.ends = session.ends.max(ends);
+        if ends >= session.ends {
+            (session.ends, session.key) = (ends, asker.site.slot_of(&ticket.kid));
+        }
         drop(shard);
+        if self.key_is_over(&asker.site, &ticket.kid, now) {
+            return self.end_session(asker.session, Refusal::KeyEnded, now);
+        }
         self.outbox.deliver(handle, Event::TokenOk { re, expires: ticket.expires });
         let node = self.clone();
         let done = move |outcome: Result<UserRow, StoreError>| {
             if let Ok(row) = outcome {
-                node.recent.user_is(&row);
-                node.follow_role(&row, ticket.role, now);
+                node.standing_changed(&row);
             }
         };
-        self.store.put_user(user.site, ticket.profile, now, Box::new(done));
+        self.store.renew_user(user.site, ticket.user(), now, Box::new(done));
     }
 
     // ---- the end ----

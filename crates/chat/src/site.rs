@@ -19,6 +19,10 @@ pub struct Site {
     /// Newest first; a token is valid with any that has not expired, so a secret can be rotated without
     /// sending anyone away.
     pub secrets: Vec<Secret>,
+    /// The server's own, for the tokens of guests: newest first, of kind HS256. A new secret of the site does not end guests.
+    pub guest_keys: Vec<Secret>,
+    /// Where pages and mails of this site find the server; None: as the server's configuration says.
+    pub public_url: Option<String>,
     pub settings: Settings,
     pub created: Timestamp,
 }
@@ -35,17 +39,56 @@ pub enum Mode {
 /// A key that checks tokens.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
+    /// Its name in the headers of tokens (RFC 7515 §4.1.4), in commands and in the record; one of its site has it.
+    pub kid: Box<str>,
     pub kind: SecretKind,
     /// HS256: the raw secret. Otherwise: the public key, PEM.
     pub bytes: Vec<u8>,
     pub created: Timestamp,
     /// After this moment the secret is dead; None: no end.
     pub expires: Option<Timestamp>,
+    /// Tokens that were signed before, or do not say when, are refused: their holders were signed out then.
+    pub not_before: Option<Timestamp>,
+}
+
+impl Secret {
+    /// Its `kid` is the beginning of its SHA-256.
+    pub fn new(kind: SecretKind, bytes: Vec<u8>, created: Timestamp) -> Secret {
+        let digest = ring::digest::digest(&ring::digest::SHA256, &bytes);
+        let kid = digest.as_ref()[..6].iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+        Secret { kid, kind, bytes, created, expires: None, not_before: None }
+    }
+
+    /// Whether it checks tokens now.
+    pub fn is_alive(&self, now: Timestamp) -> bool {
+        self.expires.is_none_or(|end| now < end)
+    }
+}
+
+impl SecretKind {
+    /// As RFC 7518 §3.1 and RFC 8037 §3.1 have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            SecretKind::Hs256 => "HS256",
+            SecretKind::Es256 => "ES256",
+            SecretKind::EdDsa => "EdDSA",
+        }
+    }
+}
+
+impl Mode {
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Open => "open",
+            Mode::Contacts => "contacts",
+        }
+    }
 }
 
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Secret")
+            .field("kid", &self.kid)
             .field("kind", &self.kind)
             .field("created", &self.created)
             .finish_non_exhaustive()

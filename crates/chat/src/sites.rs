@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use crate::filters::{CHECKS_PER_MICRO, FILTER_MICROS_PER_SECOND};
 use crate::limits::Rate;
@@ -13,6 +13,8 @@ use crate::{CompiledFilters, Refusal, Settings, Site, SiteId, Timestamp};
 /// All sites. Read on every command, replaced as a whole when something changed.
 #[derive(Default)]
 pub(crate) struct Sites {
+    /// Held while a new table is made of the one that is there. The table itself is locked within.
+    changing: Mutex<()>,
     table: RwLock<Table>,
 }
 
@@ -30,6 +32,8 @@ struct Table {
 pub(crate) struct LiveSite {
     pub(crate) site: Site,
     pub(crate) verifiers: Vec<Verifier>,
+    /// By which a session remembers its key in a byte, in the order of `verifiers`. A key keeps its slot as long as it is there.
+    slots: Vec<u8>,
     /// Its filters, compiled.
     pub(crate) filters: Arc<CompiledFilters>,
     pub(crate) counters: Arc<SiteCounters>,
@@ -97,6 +101,7 @@ impl Sites {
 
     /// Takes over what the store has now; answers the sites that are gone.
     pub(crate) fn replace(&self, sites: Vec<Site>) -> Vec<SiteId> {
+        let _changing = self.changing();
         let mut table = Table::default();
         for site in sites {
             let live = Arc::new(LiveSite::of(site, self));
@@ -112,6 +117,7 @@ impl Sites {
 
     /// One site has other settings from now on. Answers it as it was and as it is.
     pub(crate) fn set(&self, id: SiteId, settings: Settings) -> Option<[Arc<LiveSite>; 2]> {
+        let _changing = self.changing();
         let before = self.by_id(id)?;
         let after = Arc::new(LiveSite::of(Site { settings, ..before.site.clone() }, self));
         let mut table = self.table.write().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -120,18 +126,39 @@ impl Sites {
         Some([before, after])
     }
 
+    fn changing(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Table> {
         self.table.read().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 fn verifiers(site: &Site) -> Vec<Verifier> {
-    let ready: Vec<Verifier> = site.secrets.iter().filter_map(Verifier::of).collect();
-    if ready.len() < site.secrets.len() {
-        let unusable = site.secrets.len() - ready.len();
+    let of_guests = site.guest_keys.iter().filter_map(Verifier::of_guests);
+    let ready: Vec<Verifier> = site.secrets.iter().filter_map(Verifier::of).chain(of_guests).collect();
+    let all = site.secrets.len() + site.guest_keys.len();
+    if ready.len() < all {
+        let unusable = all - ready.len();
         tracing::warn!(site = %site.key, unusable, "secrets of a site are no keys of their kind");
     }
     ready
+}
+
+/// New keys get slots that no key had a moment ago, whose sessions may still be there.
+fn slots(keys: &[Verifier], before: Option<&LiveSite>) -> Vec<u8> {
+    let mut taken: Vec<u8> = before.map(|before| before.slots.clone()).unwrap_or_default();
+    let mut slot = |key: &Verifier| {
+        let known = before.map_or(0, |before| before.slot_of(&key.kid));
+        if known > 0 {
+            return known;
+        }
+        let free = (1..=u8::MAX).find(|slot| !taken.contains(slot)).unwrap_or(0);
+        taken.push(free);
+        free
+    };
+    keys.iter().map(&mut slot).collect()
 }
 
 impl LiveSite {
@@ -139,6 +166,8 @@ impl LiveSite {
     fn of(site: Site, before: &Sites) -> LiveSite {
         let old = before.by_id(site.id);
         let counters = old.as_ref().map(|old| old.counters.clone()).unwrap_or_default();
+        let verifiers = verifiers(&site);
+        let slots = slots(&verifiers, old.as_deref());
         let filters = &site.settings.filters;
         for (part, why) in site.settings.unreadable() {
             if old.as_ref().is_none_or(|old| old.site.settings.unread != site.settings.unread) {
@@ -158,7 +187,7 @@ impl LiveSite {
                 CompiledFilters::unreadable()
             })),
         };
-        LiveSite { verifiers: verifiers(&site), filters, counters, site }
+        LiveSite { verifiers, slots, filters, counters, site }
     }
 
     /// A change of settings compiles filters, is written to disk and may be told to all who are here.
@@ -174,6 +203,19 @@ impl LiveSite {
             cost.div_ceil(CHECKS_PER_MICRO),
             now,
         )
+    }
+
+    pub(crate) fn key(&self, kid: &str) -> Option<&Verifier> {
+        self.verifiers.iter().find(|key| *key.kid == *kid)
+    }
+
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (&str, u8)> {
+        self.verifiers.iter().map(|key| &*key.kid).zip(self.slots.iter().copied())
+    }
+
+    /// 0: the site has no such key.
+    pub(crate) fn slot_of(&self, kid: &str) -> u8 {
+        self.slots().find(|(known, _)| *known == kid).map_or(0, |(_, slot)| slot)
     }
 
     /// May pages of this origin connect? Origins compare as ASCII without case (RFC 6454 §4: scheme and
@@ -216,10 +258,13 @@ mod tests {
                 guests: false,
                 origins: origins.iter().map(ToString::to_string).collect(),
                 secrets: vec![],
+                guest_keys: vec![],
+                public_url: None,
                 settings: crate::Settings::default(),
                 created: Timestamp(0),
             },
             verifiers: vec![],
+            slots: vec![],
             filters: Arc::default(),
             counters: Arc::default(),
         };

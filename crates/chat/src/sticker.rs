@@ -11,7 +11,8 @@ use crate::node::{Asker, Inner, unavailable};
 use crate::peer::Job;
 use crate::send::Draft;
 use crate::{
-    Caller, Done, Event, FileType, NewRich, Node, Refusal, Seq, SiteId, StoreError, Timestamp, To, Told,
+    By, Caller, Done, Event, FileType, Moderated, ModeratorAct, NewRich, Node, Refusal, Seq, SiteId,
+    StoreError, Timestamp, To, Told,
 };
 
 /// Stickers of one site.
@@ -150,30 +151,55 @@ impl Inner {
     }
 }
 
+impl Inner {
+    fn record_sticker(
+        &self,
+        id: StickerId,
+        by: By,
+        act: ModeratorAct,
+        now: Timestamp,
+        then: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) {
+        let done = move |outcome: Result<Result<Moderated, Refusal>, StoreError>| {
+            then(outcome.map_err(unavailable).flatten().map(drop));
+        };
+        self.store.moderate(id.site, by, act, now, Box::new(done));
+    }
+}
+
 /// For a site's own server.
 impl Node {
-    pub fn stickers(&self, caller: Caller, told: Told<Vec<Sticker>>) {
+    pub fn stickers(&self, caller: &Caller, told: Told<Vec<Sticker>>) {
         let done = move |all: Result<Vec<Sticker>, StoreError>| told(all.map_err(unavailable));
         self.inner().store.stickers(caller.site(), Box::new(done));
     }
 
-    /// What [`NewSticker::check`] has found sound. Its site is the caller's.
-    pub fn add_sticker(&self, caller: Caller, new: NewSticker, told: Told<Result<(), NoSticker>>) {
+    /// What [`NewSticker::check`] has found sound. Its site is the caller's. It is recorded.
+    pub fn add_sticker(&self, caller: &Caller, new: NewSticker, told: Told<Result<(), NoSticker>>) {
         let id = StickerId { site: caller.site(), ..new.sticker.id };
+        let now = new.added;
         let new = NewSticker { sticker: Sticker { id, ..new.sticker }, ..new };
-        let done = move |added: Result<bool, StoreError>| {
-            let added = added.map_err(unavailable);
-            told(added.map(|is_added| if is_added { Ok(()) } else { Err(NoSticker::TooMany) }));
+        let (node, by) = (self.inner().clone(), caller.by());
+        let done = move |added: Result<bool, StoreError>| match added {
+            Ok(true) => {
+                let recorded = move |outcome: Result<(), Refusal>| told(outcome.map(Ok));
+                node.record_sticker(id, by, ModeratorAct::StickerAdded(id.number), now, recorded);
+            }
+            Ok(false) => told(Ok(Err(NoSticker::TooMany))),
+            Err(error) => told(Err(unavailable(error))),
         };
         self.inner().store.add_sticker(new, Box::new(done));
     }
 
-    pub fn remove_sticker(&self, caller: Caller, number: u64, told: Told<()>) {
-        let done = move |removed: Result<bool, StoreError>| {
-            let is_gone = removed.map_err(unavailable);
-            told(is_gone.and_then(|gone| if gone { Ok(()) } else { Err(Refusal::NoSuchSticker) }));
-        };
+    /// It is recorded.
+    pub fn remove_sticker(&self, caller: &Caller, number: u64, now: Timestamp, told: Told<()>) {
         let id = StickerId { site: caller.site(), number };
+        let (node, by) = (self.inner().clone(), caller.by());
+        let done = move |removed: Result<bool, StoreError>| match removed {
+            Ok(true) => node.record_sticker(id, by, ModeratorAct::StickerRemoved(number), now, told),
+            Ok(false) => told(Err(Refusal::NoSuchSticker)),
+            Err(error) => told(Err(unavailable(error))),
+        };
         self.inner().store.remove_sticker(id, Box::new(done));
     }
 

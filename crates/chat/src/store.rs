@@ -15,7 +15,7 @@ use crate::erase::EraseStore;
 use crate::export::ExportStore;
 use crate::held::HeldStore;
 use crate::merge::MergeStore;
-use crate::moderation::{ModerationStore, SiteStanding};
+use crate::moderation::{ModerationStore, RoleClaim, SiteStanding};
 use crate::notify::NotifyStore;
 use crate::privacy::Privacy;
 use crate::profile::ProfileStore;
@@ -70,9 +70,14 @@ pub trait Store:
     /// Creates the user on first sight, or updates name, avatar where the profile differs. Answers the row
     /// and whether it is new. Does not bump the position where nothing changed.
     fn put_user(&self, site: SiteId, profile: Profile, now: Timestamp, done: Done<UserRow>);
-    /// `put_user` and `snapshot` in one go, for the login path: 15,000 of them come in a second after a restart,
+    /// `put_user`, and the role that the token names, for a token that is renewed.
+    fn renew_user(&self, site: SiteId, user: TokenUser, now: Timestamp, done: Done<UserRow>);
+    /// `renew_user` and `snapshot` in one go, for the login path: 15,000 of them come in a second after a restart,
     /// so a known user with an unchanged profile must cost reads only, and a new user no query for a view
     /// that is empty anyway.
+    ///
+    /// A role that the token names is stored and recorded in the same transaction as the user, where [`RoleClaim::holds`] says so and
+    /// the user is not banned. So the row that `met` sees decides about the user's first command, too.
     ///
     /// `met` is called once with the row, after the user exists and *before* the view's position is taken
     /// (so whoever registers the session in it misses nothing after that position). Where it answers
@@ -85,7 +90,7 @@ pub trait Store:
     fn sign_in(
         &self,
         site: SiteId,
-        profile: Profile,
+        user: TokenUser,
         from: ResumeFrom,
         now: Timestamp,
         met: Met,
@@ -264,6 +269,15 @@ pub trait Store:
     fn add_site(&self, site: &Site) -> Result<Option<SiteId>, StoreError>;
     /// Replaces settings and secrets of a site.
     fn update_site(&self, site: &Site) -> Result<(), StoreError>;
+    /// Applies [`SiteChange::apply`](crate::SiteChange::apply) to the site as it is stored, records it, and answers the site as it is then. A user
+    /// must be allowed to configure the site.
+    fn change_site(
+        &self,
+        site: SiteId,
+        change: crate::SiteChange,
+        author: crate::SiteAuthor,
+        now: Timestamp,
+    ) -> Result<Result<Site, crate::SiteNotChanged>, StoreError>;
     /// Replaces the site's [`Settings`](crate::Settings) and nothing else; false where there is no such site.
     fn set_settings(&self, site: SiteId, settings: &crate::Settings) -> Result<bool, StoreError>;
     /// Removes the site with everything of it.
@@ -272,6 +286,19 @@ pub trait Store:
     fn list_users(&self, site: SiteId, after: Option<Sub>, limit: u32) -> Result<Vec<UserRow>, StoreError>;
     /// Waits until everything queued is on disk.
     fn flush(&self) -> Result<(), StoreError>;
+}
+
+/// The user whom a token names, with the role that it claims for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenUser {
+    pub profile: Profile,
+    pub role: Option<RoleClaim>,
+}
+
+impl From<Profile> for TokenUser {
+    fn from(profile: Profile) -> TokenUser {
+        TokenUser { profile, role: None }
+    }
 }
 
 /// What a token says of a user.
@@ -301,6 +328,11 @@ impl UserRow {
     /// What there will be of the user once a token has said this of them.
     pub fn told(&self, profile: Profile) -> Profile {
         if self.named { Profile { name: self.profile.name.clone(), ..profile } } else { profile }
+    }
+
+    /// The role that the token claims is another one than the user has.
+    pub fn differs_in_role(&self, claim: Option<RoleClaim>) -> bool {
+        claim.is_some_and(|claim| claim.role != self.on_site.role)
     }
 
     /// A token says nothing new.

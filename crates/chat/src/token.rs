@@ -12,7 +12,9 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
 use ring::hmac;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{MailAddress, Profile, Refusal, Secret, SecretKind, SiteRole, Sub, Timestamp};
+use crate::{
+    MailAddress, Profile, Refusal, RoleClaim, Secret, SecretKind, SiteRole, Sub, Timestamp, TokenUser,
+};
 
 /// Longest token that is looked at, in bytes.
 pub const MAX_BYTES: usize = 8 * 1024;
@@ -91,9 +93,14 @@ const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
 /// A secret made ready once, so that a sign-in parses no keys.
 pub(crate) struct Verifier {
+    pub(crate) kid: Box<str>,
     algorithm: Algorithm,
     key: Key,
-    expires: Option<Timestamp>,
+    created: Timestamp,
+    pub(crate) expires: Option<Timestamp>,
+    pub(crate) not_before: Option<Timestamp>,
+    /// It is the server's own, for guests.
+    of_guests: bool,
 }
 
 enum Key {
@@ -118,7 +125,23 @@ impl Verifier {
                 (Algorithm::EdDSA, Key::Public(DecodingKey::from_ed_pem(&secret.bytes).ok()?))
             }
         };
-        Some(Verifier { algorithm, key, expires: secret.expires })
+        let Secret { kid, created, expires, not_before, .. } = secret;
+        let (kid, created, expires, not_before) = (kid.clone(), *created, *expires, *not_before);
+        Some(Verifier { kid, algorithm, key, created, expires, not_before, of_guests: false })
+    }
+
+    pub(crate) fn of_guests(key: &Secret) -> Option<Verifier> {
+        Some(Verifier { of_guests: true, ..Verifier::of(key)? })
+    }
+
+    /// Whether the key may sign this token: the one of guests for guests alone, those of the site for members.
+    fn is_for(&self, claims: &Claims, all: &[Verifier]) -> bool {
+        if claims.guest == self.of_guests {
+            return true;
+        }
+        // COMPAT(kith before guests had a key, 2026): their tokens are signed by a secret that is older than that key.
+        let is_older = |key: &Verifier| key.of_guests && self.created <= key.created;
+        claims.guest && self.algorithm == Algorithm::HS256 && all.iter().any(is_older)
     }
 
     fn signed(&self, message: &str, signature: &str) -> bool {
@@ -146,9 +169,18 @@ pub(crate) struct Ticket {
     pub(crate) issued: Option<Timestamp>,
     /// `jti` of a one-time token.
     pub(crate) once: Option<Box<str>>,
-    /// What the site says of the user's role on it, if anything.
-    pub(crate) role: Option<SiteRole>,
+    /// The user's role on the site, if the token names one.
+    pub(crate) role: Option<RoleClaim>,
     pub(crate) mail: Option<MailAddress>,
+    /// The key that has signed it.
+    pub(crate) kid: Box<str>,
+    pub(crate) key_ends: Option<Timestamp>,
+}
+
+impl Ticket {
+    pub(crate) fn user(&self) -> TokenUser {
+        TokenUser { profile: self.profile.clone(), role: self.role }
+    }
 }
 
 /// Checks a token of the site with this key. `skew_ms`: how far clocks may differ.
@@ -159,8 +191,17 @@ pub(crate) fn verify(
     now: Timestamp,
     skew_ms: u64,
 ) -> Result<Ticket, Refusal> {
-    let (claims, expires) = valid_claims(token, site_key, verifiers, now, skew_ms)?;
-    ticket(claims, expires).ok_or(Refusal::BadToken)
+    let (claims, expires, key) = valid_claims(token, site_key, verifiers, now, skew_ms)?;
+    ticket(claims, expires, key).ok_or(Refusal::BadToken)
+}
+
+/// The bearer of a token for REST.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Bearer {
+    /// The site's own server (`"role":"service"`).
+    Service,
+    /// A person whose token claims to be of an admin. The claim gives no right: the stored role decides.
+    Admin(Sub),
 }
 
 /// Checks a token for REST: of the site's own server, or of an admin of the site.
@@ -170,24 +211,35 @@ pub(crate) fn verify_caller(
     verifiers: &[Verifier],
     now: Timestamp,
     skew_ms: u64,
-) -> Result<(), Refusal> {
-    let (claims, _) = valid_claims(token, site_key, verifiers, now, skew_ms)?;
-    let may = claims.role.as_deref().is_some_and(|role| role == SERVICE || role == SiteRole::Admin.word());
-    // Who shows a token for one sign-in here could show it twice.
-    if may && !claims.guest && !claims.once { Ok(()) } else { Err(Refusal::NotAllowed) }
+) -> Result<Bearer, Refusal> {
+    let (claims, ..) = valid_claims(token, site_key, verifiers, now, skew_ms)?;
+    // A token for one sign-in could be shown here twice.
+    if claims.guest || claims.once {
+        return Err(Refusal::NotAllowed);
+    }
+    match claims.role.as_deref() {
+        Some(SERVICE) => Ok(Bearer::Service),
+        Some(role) if role == SiteRole::Admin.word() => {
+            Sub::parse(&claims.sub).map(Bearer::Admin).ok_or(Refusal::BadToken)
+        }
+        _ => Err(Refusal::NotAllowed),
+    }
 }
 
 const SERVICE: &str = "service";
 
 /// Claims that the site has signed, of a token that is of it and of now.
-fn valid_claims(
+fn valid_claims<'a>(
     token: &str,
     site_key: &str,
-    verifiers: &[Verifier],
+    verifiers: &'a [Verifier],
     now: Timestamp,
     skew_ms: u64,
-) -> Result<(Claims, Timestamp), Refusal> {
-    let claims = signed_claims(token, verifiers, now).ok_or(Refusal::BadToken)?;
+) -> Result<(Claims, Timestamp, &'a Verifier), Refusal> {
+    let (claims, key) = signed_claims(token, verifiers, now).ok_or(Refusal::BadToken)?;
+    if !key.is_for(&claims, verifiers) {
+        return Err(Refusal::BadToken);
+    }
     let ours = |name: &String| name == site_key;
     let audience = match &claims.aud {
         None => true,
@@ -209,7 +261,13 @@ fn valid_claims(
     if now.0 >= expires.0 + skew_ms {
         return Err(Refusal::TokenExpired);
     }
-    Ok((claims, expires))
+    if let Some(not_before) = key.not_before {
+        let made = claims.iat.and_then(milliseconds);
+        if made.is_none_or(|made| made < not_before) {
+            return Err(Refusal::KeyEnded);
+        }
+    }
+    Ok((claims, expires, key))
 }
 
 /// Whether a token holds with this one secret. For fuzzing; a gateway asks `Node::sign_in`.
@@ -220,7 +278,11 @@ pub fn holds(token: &str, site_key: &str, secret: &Secret, now: Timestamp) -> Re
 }
 
 /// The claims, if one of the site's living secrets has signed them with its own algorithm.
-fn signed_claims(token: &str, verifiers: &[Verifier], now: Timestamp) -> Option<Claims> {
+fn signed_claims<'a>(
+    token: &str,
+    verifiers: &'a [Verifier],
+    now: Timestamp,
+) -> Option<(Claims, &'a Verifier)> {
     if token.len() > MAX_BYTES {
         return None;
     }
@@ -229,29 +291,33 @@ fn signed_claims(token: &str, verifiers: &[Verifier], now: Timestamp) -> Option<
     if claims.contains('.') {
         return None;
     }
-    let algorithm = algorithm(header)?;
-    // `kid` is not looked at: our secrets have no names, and there are few.
-    verifiers
-        .iter()
-        .filter(|verifier| verifier.algorithm == algorithm)
-        .filter(|verifier| verifier.expires.is_none_or(|end| now < end))
-        .find(|verifier| verifier.signed(message, signature))?;
-    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+    let (algorithm, kid) = read_header(header)?;
+    let alive = || {
+        let of_kind = verifiers.iter().filter(|verifier| verifier.algorithm == algorithm);
+        of_kind.filter(|verifier| verifier.expires.is_none_or(|end| now < end))
+    };
+    let named = kid.and_then(|kid| alive().find(|verifier| *verifier.kid == *kid));
+    let key = match named {
+        Some(key) => Some(key).filter(|key| key.signed(message, signature)),
+        // Sites name keys as they like, and ours are few: all of them are tried.
+        None => alive().find(|verifier| verifier.signed(message, signature)),
+    }?;
+    Some((serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?, key))
 }
 
-/// What a header says, if we know that and it asks for nothing else.
-fn algorithm(header: &str) -> Option<Algorithm> {
+/// The algorithm and the name of the key, if we know the one and the header asks for nothing else.
+fn read_header(header: &str) -> Option<(Algorithm, Option<String>)> {
     if COMMON_HEADERS.contains(&header) {
-        return Some(Algorithm::HS256);
+        return Some((Algorithm::HS256, None));
     }
     let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
     // RFC 7515 §4.1.11: extensions that must be understood; we understand none.
     if header.crit.is_some() {
         return None;
     }
-    [Algorithm::HS256, Algorithm::ES256, Algorithm::EdDSA]
-        .into_iter()
-        .find(|known| spelled(*known) == header.alg)
+    let known = [Algorithm::HS256, Algorithm::ES256, Algorithm::EdDSA];
+    let algorithm = known.into_iter().find(|known| spelled(*known) == header.alg)?;
+    Some((algorithm, header.kid))
 }
 
 /// What most libraries write: `{"alg":"HS256","typ":"JWT"}` and `{"typ":"JWT","alg":"HS256"}`.
@@ -261,6 +327,8 @@ const COMMON_HEADERS: [&str; 2] =
 #[derive(Deserialize)]
 struct Header {
     alg: String,
+    #[serde(default, deserialize_with = "text_if_any")]
+    kid: Option<String>,
     crit: Option<de::IgnoredAny>,
 }
 
@@ -274,7 +342,7 @@ fn spelled(algorithm: Algorithm) -> &'static str {
     }
 }
 
-fn ticket(claims: Claims, expires: Timestamp) -> Option<Ticket> {
+fn ticket(claims: Claims, expires: Timestamp, key: &Verifier) -> Option<Ticket> {
     let sub = Sub::parse(&claims.sub)?;
     let once = match (claims.once, claims.jti) {
         (false, _) => None,
@@ -285,11 +353,16 @@ fn ticket(claims: Claims, expires: Timestamp) -> Option<Ticket> {
     if claims.role.as_deref() == Some(SERVICE) {
         return None;
     }
+    let made = claims.iat.and_then(milliseconds);
     let role = claims.role.as_deref().and_then(SiteRole::parse).filter(|_| !claims.guest);
+    let role = role.map(|role| RoleClaim { role, made });
     let profile = profile(sub, claims.name.as_deref(), claims.avatar, claims.guest);
     let mail = mail_address(claims.email, claims.locale, claims.guest);
     let issued = claims.auth_time.or(claims.iat).and_then(milliseconds);
-    Some(Ticket { profile, expires, issued, once, role, mail })
+    // The client must bring a newer token before the key ends.
+    let expires = key.expires.map_or(expires, |end| end.min(expires));
+    let (kid, key_ends) = (key.kid.clone(), key.expires);
+    Some(Ticket { profile, expires, issued, once, role, mail, kid, key_ends })
 }
 
 fn mail_address(email: Option<String>, locale: Option<String>, guest: bool) -> Option<MailAddress> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::command::AnswerTo;
 use crate::node::{Inner, unavailable};
-use crate::session::Handles;
+use crate::session::{ContactWatch, Handles};
 use crate::{Event, Presence, SessionId, StoreError, Sub, UserId};
 
 /// Most contacts who are here that one answer names. It stays far below what a session's queue holds.
@@ -33,7 +33,7 @@ impl Inner {
     /// Who is here, for a session that watches its contacts.
     pub(crate) fn answer_contacts(self: &Arc<Self>, session: SessionId) {
         match self.here.lock(session.user).session(session.user, session.handle) {
-            Some(here) if here.watches_contacts => here.contacts_changed = false,
+            Some(here) if here.contacts.is_on() => here.contacts = ContactWatch::AsRead,
             _ => return,
         }
         let node = self.clone();
@@ -81,7 +81,9 @@ impl Inner {
     pub(crate) fn contact_watchers_anew(&self, user: UserId, to: &mut Handles) {
         let mut shard = self.here.lock(user);
         let sessions = shard.user(user).into_iter().flat_map(|user| &mut user.sessions);
-        sessions.for_each(|session| session.contacts_changed = true);
+        sessions
+            .filter(|session| session.contacts.is_on())
+            .for_each(|session| session.contacts = ContactWatch::Changed);
         shard.contact_watchers(user, to);
     }
 
@@ -113,8 +115,12 @@ impl Inner {
     /// None: the session does not watch its contacts, or not any more.
     fn contact_watch(&self, session: SessionId) -> Option<Known> {
         let mut shard = self.here.lock(session.user);
-        let here = shard.session(session.user, session.handle).filter(|here| here.watches_contacts)?;
-        Some(if here.contacts_changed { Known::Changed } else { Known::AsRead })
+        let here = shard.session(session.user, session.handle)?;
+        Some(match here.contacts {
+            ContactWatch::No => return None,
+            ContactWatch::AsRead => Known::AsRead,
+            ContactWatch::Changed => Known::Changed,
+        })
     }
 
     /// What watchers were told last of somebody who is here.

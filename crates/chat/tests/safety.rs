@@ -297,17 +297,27 @@ fn the_sites_own_server_changes_settings_and_acts() {
     let token = |role: &str| {
         scene.signed(&Claims { sub: "x".into(), role: Some(role.into()), exp, ..Claims::default() })
     };
-    let caller = |role: &str| scene.node.caller(SITE, &token(role), scene.now());
+    let ask = |site: &str, token: &str| {
+        let told = std::sync::Arc::new(std::sync::Mutex::new(None));
+        let tell = told.clone();
+        scene.node.caller(
+            site,
+            token,
+            scene.now(),
+            Box::new(move |outcome| *tell.lock().unwrap() = Some(outcome)),
+        );
+        told.lock().unwrap().take().unwrap()
+    };
+    let caller = |role: &str| ask(SITE, &token(role));
     assert_eq!(caller("moderator"), Err(Refusal::NotAllowed));
-    assert_eq!(scene.node.caller(SITE, &scene.token("ann"), scene.now()), Err(Refusal::NotAllowed));
-    assert_eq!(scene.node.caller("other", &token("service"), scene.now()), Err(Refusal::NoSuchSite));
-    assert_eq!(scene.node.caller(SITE, "nonsense", scene.now()), Err(Refusal::BadToken));
-    assert!(caller("admin").is_ok());
+    assert_eq!(ask(SITE, &scene.token("ann")), Err(Refusal::NotAllowed));
+    assert_eq!(ask("other", &token("service")), Err(Refusal::NoSuchSite));
+    assert_eq!(ask(SITE, "nonsense"), Err(Refusal::BadToken));
     let server = caller("service").unwrap();
     let patch = serde_json::json!({"requests": {"on": true}});
-    assert!(scene.node.change_settings(server, &patch, scene.now()).unwrap().requests.on);
-    assert!(scene.node.settings(server).unwrap().requests.on, "at once");
-    let wrong = scene.node.change_settings(server, &serde_json::json!({"nothing": 1}), scene.now());
+    assert!(scene.node.change_settings(&server, &patch, scene.now()).unwrap().requests.on);
+    assert!(scene.node.settings(&server).unwrap().requests.on, "at once");
+    let wrong = scene.node.change_settings(&server, &serde_json::json!({"nothing": 1}), scene.now());
     assert!(matches!(wrong, Err(NotSet::Settings(SettingsError::Unknown(_)))));
 
     let tom = scene.sign_in("tom", "t");
@@ -315,7 +325,7 @@ fn the_sites_own_server_changes_settings_and_acts() {
     let tell = told.clone();
     let act = sanction("tom", SanctionKind::Mute, Timestamp::MAX.0);
     scene.node.moderate(
-        server,
+        &server,
         act,
         scene.now(),
         Box::new(move |outcome| *tell.lock().unwrap() = Some(outcome)),

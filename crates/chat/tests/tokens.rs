@@ -17,8 +17,7 @@ const EDDSA_PUBLIC: &[u8] = include_bytes!("keys/eddsa.pub.pem");
 /// A scene whose site takes all three kinds.
 fn scene() -> Scene {
     let scene = Scene::new(Mode::Open);
-    let key =
-        |kind, bytes: &[u8]| Secret { kind, bytes: bytes.to_vec(), created: Timestamp(START), expires: None };
+    let key = |kind, bytes: &[u8]| Secret::new(kind, bytes.to_vec(), Timestamp(START));
     scene.store.add_secret(SiteId(1), &key(SecretKind::Es256, ES256_PUBLIC)).unwrap();
     scene.store.add_secret(SiteId(1), &key(SecretKind::EdDsa, EDDSA_PUBLIC)).unwrap();
     scene.node.refresh_sites().unwrap();

@@ -206,9 +206,10 @@ pub(crate) enum SiteCommand {
     List(Listing),
     /// Settings of one site; no secrets.
     Show(SiteShow),
-    /// Change settings of one site; a running node follows within a second.
+    /// Change one site: its settings, name, mode, guests, origins; a running node follows within a second.
     ///
     /// Example: kith site set garden requests.on=true requests.per_day=10
+    /// Example: kith site set garden --name "Garden" --origin https://garden.example --origin https://www.garden.example
     ///
     /// `kith site show garden` has all settings with their values; `requests=null` brings the defaults back.
     #[command(verbatim_doc_comment)]
@@ -226,8 +227,18 @@ pub(crate) enum SiteCommand {
     /// Create a new secret; the old one stays valid for the overlap time.
     ///
     /// Example: kith site rotate-secret garden --overlap 24h
+    ///
+    /// With --overlap 0s the old ones end now: whoever came by them is signed out.
     #[command(verbatim_doc_comment)]
     RotateSecret(SiteRotate),
+    /// The keys that sign the tokens of a site: list them, register public keys (ES256, EdDSA), end one.
+    #[command(subcommand)]
+    Key(SiteKeyCommand),
+    /// End sessions and refuse the tokens that were signed until now; members come back with new ones.
+    ///
+    /// Example: kith site sign-out garden
+    #[command(verbatim_doc_comment)]
+    SignOut(SiteSignOut),
     /// Delete a site with all its users and messages. This cannot be undone.
     Remove(SiteRemove),
 }
@@ -242,6 +253,10 @@ impl SiteCommand {
             SiteCommand::Raid(args) => &args.data,
             SiteCommand::TestFilter(args) => &args.output.data,
             SiteCommand::RotateSecret(args) => &args.output.data,
+            SiteCommand::Key(SiteKeyCommand::List(args)) => &args.output.data,
+            SiteCommand::Key(SiteKeyCommand::Add(args)) => &args.data,
+            SiteCommand::Key(SiteKeyCommand::End(args)) => &args.data,
+            SiteCommand::SignOut(args) => &args.data,
             SiteCommand::Remove(args) => &args.data,
         }
     }
@@ -289,8 +304,26 @@ pub(crate) struct SiteShow {
 pub(crate) struct SiteSet {
     pub key: String,
     /// A setting and its value, as in requests.on=true
-    #[arg(required = true, value_name = "SETTING=VALUE")]
+    #[arg(
+        required_unless_present_any = ["name", "mode", "guests", "origins", "public_url"],
+        value_name = "SETTING=VALUE"
+    )]
     pub settings: Vec<String>,
+    /// Name for people.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Who sees whom.
+    #[arg(long, value_enum)]
+    pub mode: Option<SiteMode>,
+    /// Whether visitors without an account may come in.
+    #[arg(long, value_name = "true|false")]
+    pub guests: Option<bool>,
+    /// All origins whose pages may connect, instead of those of now; `none` for no other pages than the server's.
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    pub origins: Vec<String>,
+    /// Where browsers reach the node, for the embed code; `none`: as the server's configuration says.
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<String>,
     #[command(flatten)]
     pub output: Listing,
 }
@@ -321,8 +354,68 @@ pub(crate) struct SiteRotate {
     /// How long the old secret stays valid.
     #[arg(long, default_value = "24h", value_name = "SPAN")]
     pub overlap: Span,
+    /// The server's own key for the tokens of guests, and not the site's secret.
+    #[arg(long)]
+    pub guests: bool,
     #[command(flatten)]
     pub output: Listing,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SiteKeyCommand {
+    /// The keys of a site; never the keys themselves.
+    List(SiteShow),
+    /// Register a public key: P-256 for ES256, Ed25519 for EdDSA. The private one stays on the site's server.
+    ///
+    /// Example: kith site key add garden garden.pub.pem --kid 2026-11
+    #[command(verbatim_doc_comment)]
+    Add(SiteKeyAdd),
+    /// End a key: tokens that it signed are refused, and sessions that they opened end.
+    ///
+    /// Example: kith site key end garden 2026-08 --after 24h
+    #[command(verbatim_doc_comment)]
+    End(SiteKeyEnd),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SiteKeyAdd {
+    pub key: String,
+    /// A public key in PEM.
+    pub file: PathBuf,
+    /// Its name in the headers of tokens (`kid`) [default: the beginning of its SHA-256].
+    #[arg(long)]
+    pub kid: Option<String>,
+    /// All other keys end after so long [default: they stay].
+    #[arg(long, value_name = "SPAN")]
+    pub overlap: Option<Span>,
+    #[command(flatten)]
+    pub data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SiteKeyEnd {
+    pub key: String,
+    pub kid: String,
+    #[arg(long, default_value = "0s", value_name = "SPAN")]
+    pub after: Span,
+    #[command(flatten)]
+    pub data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SiteSignOut {
+    pub key: String,
+    /// Those whose token this key has signed [default: all members].
+    #[arg(long, conflicts_with_all = ["guests", "everybody"])]
+    pub kid: Option<String>,
+    /// Guests; they come back as other guests.
+    #[arg(long, conflicts_with = "everybody")]
+    pub guests: bool,
+    /// Members and guests.
+    #[arg(long)]
+    pub everybody: bool,
+    #[command(flatten)]
+    pub data: DataFlag,
 }
 
 #[derive(Debug, Args)]

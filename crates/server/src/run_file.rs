@@ -23,6 +23,9 @@ pub(crate) struct RunningNode {
     pub https: Option<SocketAddr>,
     /// Absolute.
     pub data: PathBuf,
+    /// As its configuration says.
+    #[serde(default)]
+    pub public_url: Option<String>,
 }
 
 impl RunningNode {
@@ -46,8 +49,13 @@ pub(crate) struct RunFile {
 
 impl RunFile {
     /// Tells other commands of this user that this process serves `data` on these addresses.
-    pub(crate) fn write(http: SocketAddr, https: Option<SocketAddr>, data: &Path) -> io::Result<RunFile> {
-        RunFile::write_in(&directory(), http, https, data)
+    pub(crate) fn write(
+        http: SocketAddr,
+        https: Option<SocketAddr>,
+        data: &Path,
+        public_url: Option<&str>,
+    ) -> io::Result<RunFile> {
+        RunFile::write_in(&directory(), http, https, data, public_url)
     }
 
     fn write_in(
@@ -55,10 +63,18 @@ impl RunFile {
         http: SocketAddr,
         https: Option<SocketAddr>,
         data: &Path,
+        public_url: Option<&str>,
     ) -> io::Result<RunFile> {
         make_private(directory)?;
         let pid = std::process::id();
-        let node = RunningNode { pid, started: started(pid), http, https, data: fs::canonicalize(data)? };
+        let node = RunningNode {
+            pid,
+            started: started(pid),
+            http,
+            https,
+            data: fs::canonicalize(data)?,
+            public_url: public_url.map(str::to_owned),
+        };
         let path = directory.join(format!("{pid}.json"));
         // Written aside and renamed, so that nobody reads half of it.
         let aside = directory.join(format!(".{pid}.new"));
@@ -157,7 +173,7 @@ mod tests {
     #[test]
     fn a_node_is_found_while_it_runs_and_not_after() {
         let directory = scratch("found");
-        let file = RunFile::write_in(&directory, http(), None, Path::new("/")).expect("it is written");
+        let file = RunFile::write_in(&directory, http(), None, Path::new("/"), None).expect("it is written");
         let nodes = running_in(&directory);
         assert_eq!(nodes.len(), 1);
         assert_eq!(nodes[0].pid, std::process::id());
@@ -170,7 +186,7 @@ mod tests {
     #[test]
     fn a_reused_pid_is_not_taken_for_the_node() {
         let directory = scratch("stale");
-        let file = RunFile::write_in(&directory, http(), None, Path::new("/")).expect("it is written");
+        let file = RunFile::write_in(&directory, http(), None, Path::new("/"), None).expect("it is written");
         let mut node = running_in(&directory).remove(0);
         node.started = Some(1);
         fs::write(&file.path, serde_json::to_vec(&node).expect("json")).expect("it is written");
@@ -182,10 +198,10 @@ mod tests {
     #[test]
     fn a_directory_that_others_can_enter_is_not_trusted() {
         let directory = scratch("open");
-        let file = RunFile::write_in(&directory, http(), None, Path::new("/")).expect("it is written");
+        let file = RunFile::write_in(&directory, http(), None, Path::new("/"), None).expect("it is written");
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).expect("it is ours");
         assert_eq!(running_in(&directory), []);
-        assert!(RunFile::write_in(&directory, http(), None, Path::new("/")).is_err());
+        assert!(RunFile::write_in(&directory, http(), None, Path::new("/"), None).is_err());
         drop(file);
         fs::remove_dir_all(&directory).expect("it is ours");
     }
@@ -193,7 +209,7 @@ mod tests {
     #[test]
     fn rubbish_in_the_directory_is_passed_over() {
         let directory = scratch("rubbish");
-        let file = RunFile::write_in(&directory, http(), None, Path::new("/")).expect("it is written");
+        let file = RunFile::write_in(&directory, http(), None, Path::new("/"), None).expect("it is written");
         fs::write(directory.join("1.json"), "{").expect("it is written");
         fs::write(directory.join("notes.txt"), "hello").expect("it is written");
         assert_eq!(running_in(&directory).len(), 1);

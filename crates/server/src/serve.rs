@@ -28,7 +28,7 @@ use crate::run_file::RunFile;
 use crate::status::{self, MetricsAccess, Status};
 use crate::trouble::{Outcome, Trouble};
 use crate::{
-    allocator, calls, data_dir, demo, figures, files, logging, mail, print_with, widget, widget_builds,
+    allocator, calls, data_dir, demo, figures, files, logging, mail, print_with, site, widget, widget_builds,
 };
 
 /// What a node is started for.
@@ -132,6 +132,7 @@ impl Running {
         let role = calls::Role::begin(config, workers, for_calls, Arc::clone(&known))?;
         let sqlite = data_dir::open(loaded, &lock)?;
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
+        site::keys::give_guest_keys(&*store)?;
         let status = Status::new(MetricsAccess::of(config)?);
         let mut router = status::routes(status.clone());
         if !config.mail.relay.is_empty() {
@@ -453,7 +454,7 @@ pub(crate) fn random() -> [u8; 32] {
 
 /// Without it the node runs as well; only commands must then be told where its data is.
 fn write_run_file(addresses: Addresses, config: &Config) -> Option<RunFile> {
-    RunFile::write(addresses.http, addresses.https, &config.data)
+    RunFile::write(addresses.http, addresses.https, &config.data, config.public_url.as_deref())
         .inspect_err(|error| tracing::warn!(%error, "commands will need --data: there is no run file"))
         .ok()
 }

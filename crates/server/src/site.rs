@@ -1,19 +1,19 @@
 //! `kith site`: the operator's view of the communities.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+pub(crate) mod keys;
+
 use chat::{
-    By, CompiledFilters, FilterAct, Hit, Mode, ModeratorAct, Secret, SecretKind, Settings, Site, SiteId,
-    Store, Timestamp,
+    By, CompiledFilters, FilterAct, Hit, Mode, ModeratorAct, Settings, Site, SiteChange, SiteId, SiteProfile,
+    Store, Timestamp, is_origin,
 };
-use rand::RngCore;
 use serde_json::{Value, json};
 
-use crate::cli::{SiteAdd, SiteCommand, SiteMode, SiteRaid, SiteRemove, SiteRotate, SiteSet, SiteTestFilter};
+use crate::cli::{SiteAdd, SiteCommand, SiteMode, SiteRaid, SiteRemove, SiteSet, SiteTestFilter};
 use crate::config::Loaded;
 use crate::data_dir::{self, wait};
 use crate::trouble::{Outcome, Trouble};
-use crate::{date, print_json, print_with};
+use crate::{date, print_json, print_with, run_file};
+use keys::{new_secret, shown};
 
 /// Carries out one command.
 pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
@@ -21,11 +21,13 @@ pub(crate) fn run(command: &SiteCommand, loaded: &Loaded) -> Outcome {
     match command {
         SiteCommand::Add(args) => add(args, loaded, &*store),
         SiteCommand::List(output) => list(output.json, &*store),
-        SiteCommand::Show(args) => show(&data_dir::site(&*store, &args.key)?, args.output.json),
+        SiteCommand::Show(args) => show(&data_dir::site(&*store, &args.key)?, args.output.json, loaded),
         SiteCommand::Set(args) => set(args, &*store),
         SiteCommand::Raid(args) => raid(args, &*store),
         SiteCommand::TestFilter(args) => test_filter(args, &*store),
-        SiteCommand::RotateSecret(args) => rotate(args, &*store),
+        SiteCommand::RotateSecret(args) => keys::rotate(args, &*store),
+        SiteCommand::Key(command) => keys::run(command, &*store),
+        SiteCommand::SignOut(args) => keys::sign_out(args, &*store),
         SiteCommand::Remove(args) => remove(args, &*store),
     }
 }
@@ -40,13 +42,12 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
         id: SiteId(0),
         key: args.key.as_str().into(),
         name: args.name.clone().unwrap_or_else(|| args.key.clone()),
-        mode: match args.mode {
-            SiteMode::Open => Mode::Open,
-            SiteMode::Contacts => Mode::Contacts,
-        },
+        mode: domain_mode(args.mode),
         guests: args.guests,
         origins: args.origins.clone(),
         secrets: vec![secret],
+        guest_keys: vec![new_secret(now)],
+        public_url: None,
         settings: chat::Settings::of_new_site(),
         created: now,
     };
@@ -54,7 +55,16 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
         return Err(Trouble::new(format!("there is a site {} already", args.key))
             .remedy(format!("choose another key, or look at it with `kith site show {}`", args.key)));
     }
-    let snippet = snippet(&args.key, args.public_url.as_ref().or(loaded.config.public_url.as_ref()));
+    if args.public_url.is_some() {
+        let added = data_dir::site(store, &args.key)?;
+        let public_url = Some(args.public_url.clone());
+        keys::change(
+            store,
+            &added,
+            SiteChange::Profile(SiteProfile { public_url, ..SiteProfile::default() }),
+        )?;
+    }
+    let snippet = snippet(&args.key, args.public_url.clone().or_else(|| url_of_node(loaded)).as_ref());
     if args.output.json {
         let mut json = as_json(&site);
         json["secret"] = json!(shown);
@@ -99,9 +109,12 @@ fn list(json: bool, store: &dyn Store) -> Outcome {
     })
 }
 
-fn show(site: &Site, json: bool) -> Outcome {
+fn show(site: &Site, json: bool, loaded: &Loaded) -> Outcome {
+    let snippet = snippet(&site.key, site.public_url.clone().or_else(|| url_of_node(loaded)).as_ref());
     if json {
-        return print_json(&as_json(site));
+        let mut json = as_json(site);
+        json["embed"] = json!(snippet);
+        return print_json(&json);
     }
     print_with(|out| {
         writeln!(out, "key      {}\nname     {}\nmode     {}", site.key, site.name, mode(site))?;
@@ -111,10 +124,10 @@ fn show(site: &Site, json: bool) -> Outcome {
             "origins  {}",
             if site.origins.is_empty() { "none".into() } else { site.origins.join(" ") }
         )?;
-        for secret in &site.secrets {
-            let until = secret.expires.map_or("no end".into(), |expires| format!("until {}", date(expires)));
-            writeln!(out, "secret   {} made {} {until}", kind(secret), date(secret.created))?;
+        for line in keys::lines(site) {
+            writeln!(out, "key of   {line}")?;
         }
+        writeln!(out, "embed    {snippet}")?;
         for line in lines_of(&site.settings.document(), "") {
             writeln!(out, "setting  {line}")?;
         }
@@ -122,9 +135,26 @@ fn show(site: &Site, json: bool) -> Outcome {
     })
 }
 
-/// All of them, or none where one is wrong. The record has them as the operator's.
+/// All of the settings, or none where one is wrong. The record has them as the operator's.
 fn set(args: &SiteSet, store: &dyn Store) -> Outcome {
-    let site = data_dir::site(store, &args.key)?;
+    let mut site = data_dir::site(store, &args.key)?;
+    let profile = SiteProfile {
+        name: args.name.clone(),
+        mode: args.mode.map(domain_mode),
+        guests: args.guests,
+        origins: Some(&args.origins)
+            .filter(|origins| !origins.is_empty())
+            .map(|origins| origins.iter().filter(|origin| *origin != "none").cloned().collect()),
+        public_url: args.public_url.clone().map(|url| Some(url).filter(|url| url != "none")),
+    };
+    if profile != SiteProfile::default() {
+        site = keys::change(store, &site, SiteChange::Profile(profile))?;
+        if args.settings.is_empty() {
+            return print_with(|out| {
+                writeln!(out, "{}: set; a running node follows within a second", args.key)
+            });
+        }
+    }
     let (mut after, mut patch) = (site.settings, json!({}));
     for setting in &args.settings {
         let known = format!("see all of them with `kith site show {}`", args.key);
@@ -213,32 +243,6 @@ fn lines_of(document: &Value, path: &str) -> Vec<String> {
     }
 }
 
-/// The old secrets get an end, the new one comes before them.
-fn rotate(args: &SiteRotate, store: &dyn Store) -> Outcome {
-    let mut site = data_dir::site(store, &args.key)?;
-    let now = crate::now();
-    let end = Timestamp(now.0 + args.overlap.as_millis());
-    for old in &mut site.secrets {
-        old.expires = Some(old.expires.map_or(end, |expires| expires.min(end)));
-    }
-    site.secrets.retain(|old| old.expires.is_none_or(|expires| expires > now));
-    let secret = new_secret(now);
-    let shown = shown(&secret);
-    site.secrets.insert(0, secret);
-    store.update_site(&site).map_err(data_dir::unreadable)?;
-    if args.output.json {
-        return print_json(&json!({ "site": args.key, "secret": shown, "old_secrets_end": end.0 }));
-    }
-    print_with(|out| {
-        writeln!(out, "secret   {shown}")?;
-        writeln!(
-            out,
-            "         (HS256; it is shown only this once. The old one is valid for {} more.)",
-            args.overlap
-        )
-    })
-}
-
 fn remove(args: &SiteRemove, store: &dyn Store) -> Outcome {
     let site = data_dir::site(store, &args.key)?;
     if !args.yes {
@@ -260,32 +264,13 @@ fn check_key(key: &str) -> Outcome {
         .remedy("for example: garden-forum"))
 }
 
-/// As browsers write it in the Origin header (RFC 6454 §6.2), so that comparing is enough.
 fn check_origin(origin: &str) -> Outcome {
-    let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
-    let exact = |host: &str| {
-        !host.is_empty()
-            && host.bytes().all(|byte| byte.is_ascii_graphic() && !byte.is_ascii_uppercase())
-            && !host.contains(['/', '?', '#', '@', '*', '\\'])
-    };
-    if origin == "*" || host.is_some_and(exact) {
+    if is_origin(origin) {
         return Ok(());
     }
     Err(Trouble::new(format!("`{origin}` is no origin"))
         .because("an origin is scheme and host in lower case, with a port where it is not the usual one, and no path")
         .remedy("for example: https://garden.example"))
-}
-
-fn new_secret(now: Timestamp) -> Secret {
-    let mut random = [0; 32];
-    rand::rng().fill_bytes(&mut random);
-    // Letters, because sites paste the secret into settings: its text is what they sign with.
-    let bytes = URL_SAFE_NO_PAD.encode(random).into_bytes();
-    Secret { kind: SecretKind::Hs256, bytes, created: now, expires: None }
-}
-
-fn shown(secret: &Secret) -> String {
-    String::from_utf8_lossy(&secret.bytes).into_owned()
 }
 
 fn snippet(key: &str, public_url: Option<&String>) -> String {
@@ -296,42 +281,39 @@ fn snippet(key: &str, public_url: Option<&String>) -> String {
 }
 
 fn as_json(site: &Site) -> Value {
-    let secrets: Vec<Value> = site
-        .secrets
-        .iter()
-        .map(|secret| {
-            json!({
-                "kind": kind(secret),
-                "created": secret.created.0,
-                "expires": secret.expires.map(|expires| expires.0),
-            })
-        })
-        .collect();
     json!({
         "key": &*site.key,
         "name": site.name,
         "mode": mode(site),
         "guests": site.guests,
         "origins": site.origins,
+        "public_url": site.public_url,
         "created": site.created.0,
-        "secrets": secrets,
+        "secrets": keys::as_json(&site.secrets),
+        "guest_keys": keys::as_json(&site.guest_keys),
         "settings": site.settings.document(),
     })
 }
 
 fn mode(site: &Site) -> &'static str {
-    match site.mode {
-        Mode::Open => "open",
-        Mode::Contacts => "contacts",
+    site.mode.word()
+}
+
+fn domain_mode(mode: SiteMode) -> Mode {
+    match mode {
+        SiteMode::Open => Mode::Open,
+        SiteMode::Contacts => Mode::Contacts,
     }
 }
 
-fn kind(secret: &Secret) -> &'static str {
-    match secret.kind {
-        SecretKind::Hs256 => "HS256",
-        SecretKind::Es256 => "ES256",
-        SecretKind::EdDsa => "EdDSA",
+/// The public URL of the configuration; else of the node that runs on this data; else where it listens.
+fn url_of_node(loaded: &Loaded) -> Option<String> {
+    if let Some(url) = &loaded.config.public_url {
+        return Some(url.clone());
     }
+    let data = std::fs::canonicalize(data_dir::locate(loaded, None).ok()?).ok()?;
+    let node = run_file::running().into_iter().find(|node| node.data == data)?;
+    Some(node.public_url.clone().unwrap_or_else(|| format!("http://{}", node.http)))
 }
 
 #[cfg(test)]
@@ -374,6 +356,8 @@ mod tests {
             guests: false,
             origins: vec!["https://garden.example".into()],
             secrets: vec![secret],
+            guest_keys: vec![],
+            public_url: None,
             settings: chat::Settings::default(),
             created: Timestamp(1),
         };

@@ -121,7 +121,7 @@ fn erase(args: &UserErase, loaded: &Loaded) -> Outcome {
         time: crate::now(),
     };
     wait(|done| store.begin_erasure(erasure, done))?
-        .ok_or_else(|| Trouble::new(format!("{id} is gone already")))?;
+        .map_err(|_| Trouble::new(format!("{id} is gone already")))?;
     while wait(|done| store.erase_some(crate::now(), ERASE_SLICE, done))?.more {}
     store.flush().map_err(data_dir::unreadable)?;
     if output.json {

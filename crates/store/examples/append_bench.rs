@@ -82,7 +82,9 @@ fn site() -> Site {
         mode: Mode::Open,
         guests: false,
         origins: Vec::new(),
-        secrets: vec![Secret { kind: SecretKind::Hs256, bytes: vec![1], created: NOW, expires: None }],
+        secrets: vec![Secret::new(SecretKind::Hs256, vec![1], NOW)],
+        guest_keys: vec![],
+        public_url: None,
         settings: chat::Settings::default(),
         created: NOW,
     }
@@ -105,7 +107,7 @@ fn sign_ins(store: &Sqlite, site: SiteId, what: &str, count: u32) -> Vec<UserId>
                 let (row, _): (chat::UserRow, chat::Snapshot) = outcome.unwrap();
                 told.send(row.id).unwrap();
             });
-            store.sign_in(site, profile, from, NOW, Box::new(|_| true), done);
+            store.sign_in(site, profile.into(), from, NOW, Box::new(|_| true), done);
         }
         drop(told);
         let mut users: Vec<UserId> = answers.iter().collect();

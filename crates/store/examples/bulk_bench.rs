@@ -131,6 +131,8 @@ fn site() -> Site {
         guests: false,
         origins: vec![],
         secrets: vec![],
+        guest_keys: vec![],
+        public_url: None,
         settings: chat::Settings::default(),
         created: NOW,
     }

@@ -6,13 +6,13 @@
 mod begin;
 mod slice;
 
-use chat::{Done, EraseSlice, EraseStore, Erased, NewErasure, Timestamp};
+use chat::{Done, EraseSlice, EraseStore, Erased, NewErasure, Refusal, Timestamp};
 
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
 
 impl EraseStore for Sqlite {
-    fn begin_erasure(&self, erasure: NewErasure, done: Done<Option<Erased>>) {
+    fn begin_erasure(&self, erasure: NewErasure, done: Done<Result<Erased, Refusal>>) {
         self.write(move |batch| begin::begin(batch, &erasure), done);
     }
 

@@ -26,6 +26,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0020_unpublished_changes.sql"),
     include_str!("../migrations/sqlite/0021_report_former.sql"),
     include_str!("../migrations/sqlite/0022_room_requests.sql"),
+    include_str!("../migrations/sqlite/0023_role_decision.sql"),
+    include_str!("../migrations/sqlite/0024_site_keys.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -6,6 +6,7 @@ mod act;
 pub(crate) mod audit;
 mod guard;
 pub(crate) mod report;
+pub(crate) mod role;
 pub(crate) mod sanction;
 
 use chat::{
@@ -91,8 +92,19 @@ fn role_of(db: &Connection, site: SiteId, by: By) -> Outcome<Result<Option<SiteR
 
 /// May somebody look at reports and at the record?
 pub(crate) fn may_look(db: &Connection, site: SiteId, asker: By) -> Outcome<Result<(), Refusal>> {
-    let role = role_of(db, site, asker)?;
-    Ok(role.and_then(|role| role.map_or(Ok(()), |role| may_on_site(role, SiteAct::Look, SiteRole::Member))))
+    may(db, site, asker, SiteAct::Look, SiteRole::Member)
+}
+
+/// May somebody do this to a user with that role?
+pub(crate) fn may(
+    db: &Connection,
+    site: SiteId,
+    by: By,
+    act: SiteAct,
+    of: SiteRole,
+) -> Outcome<Result<(), Refusal>> {
+    let role = role_of(db, site, by)?;
+    Ok(role.and_then(|role| role.map_or(Ok(()), |role| may_on_site(role, act, of))))
 }
 
 /// The number of who acts in a row; 0 is nobody's.

@@ -6,8 +6,8 @@ use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactsPage, ConversationChange, ConversationId,
     ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, Level, MarkerRow,
     MessageChange, Met, PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search,
-    Secret, Seq, SetPresence, Settings, Site, SiteId, Snapshot, Store, StoreError, StoredMessage, Sub,
-    Timestamp, UserId, UserRow,
+    Secret, Seq, SetPresence, Settings, Site, SiteAuthor, SiteChange, SiteId, SiteNotChanged, Snapshot,
+    Store, StoreError, StoredMessage, Sub, Timestamp, TokenUser, UserId, UserRow,
 };
 use rusqlite::Connection;
 
@@ -61,6 +61,16 @@ fn put_user(
     Ok((row, seen))
 }
 
+fn put_token_user(
+    batch: &mut Batch<'_>,
+    site: SiteId,
+    user: &TokenUser,
+    now: Timestamp,
+) -> Outcome<(UserRow, Seen)> {
+    let (row, seen) = put_user(batch, site, &user.profile, now)?;
+    Ok((moderation::role::follow(batch.db, row, user.role, now)?, seen))
+}
+
 /// The view of a user who has signed in, once the node has met them.
 fn view(row: UserRow, from: ResumeFrom, done: Done<(UserRow, Snapshot)>) -> Box<dyn Read> {
     let id = row.id;
@@ -70,18 +80,18 @@ fn view(row: UserRow, from: ResumeFrom, done: Done<(UserRow, Snapshot)>) -> Box<
     )
 }
 
-/// A user who is new, or whose profile has changed.
+/// A user who is new, or whose profile or role has changed.
 fn sign_in_changed(
     shared: &Arc<Shared>,
     site: SiteId,
-    profile: Profile,
+    user: TokenUser,
     from: ResumeFrom,
     now: Timestamp,
     met: Met,
     done: Done<(UserRow, Snapshot)>,
 ) {
     let job = writer::write(
-        move |batch| put_user(batch, site, &profile, now),
+        move |batch| put_token_user(batch, site, &user, now),
         move |outcome, after| match outcome {
             Err(error) => done(Err(error)),
             Ok((row, _)) if !met(&row) => {}
@@ -98,17 +108,21 @@ impl Store for Sqlite {
         self.write(move |batch| Ok(put_user(batch, site, &profile, now)?.0), done);
     }
 
+    fn renew_user(&self, site: SiteId, user: TokenUser, now: Timestamp, done: Done<UserRow>) {
+        self.write(move |batch| Ok(put_token_user(batch, site, &user, now)?.0), done);
+    }
+
     fn sign_in(
         &self,
         site: SiteId,
-        profile: Profile,
+        user: TokenUser,
         from: ResumeFrom,
         now: Timestamp,
         met: Met,
         done: Done<(UserRow, Snapshot)>,
     ) {
         let shared = Arc::clone(&self.shared);
-        let sub = profile.sub.clone();
+        let sub = user.profile.sub.clone();
         let look_up = reader::read(
             move |db| user::by_sub(db, site, &sub),
             move |outcome| match outcome {
@@ -116,9 +130,11 @@ impl Store for Sqlite {
                     done(Err(error));
                     None
                 }
-                Ok(Some(row)) if row.is_as(&profile) => met(&row).then(|| view(row, from, done)),
+                Ok(Some(row)) if row.is_as(&user.profile) && !row.differs_in_role(user.role) => {
+                    met(&row).then(|| view(row, from, done))
+                }
                 Ok(_) => {
-                    sign_in_changed(&shared, site, profile, from, now, met, done);
+                    sign_in_changed(&shared, site, user, from, now, met, done);
                     None
                 }
             },
@@ -351,6 +367,16 @@ impl Store for Sqlite {
 
     fn set_settings(&self, site: SiteId, settings: &Settings) -> Result<bool, StoreError> {
         self.admin(|db| site::set_settings(db, site, settings))
+    }
+
+    fn change_site(
+        &self,
+        site: SiteId,
+        change: SiteChange,
+        author: SiteAuthor,
+        now: Timestamp,
+    ) -> Result<Result<Site, SiteNotChanged>, StoreError> {
+        self.admin(|db| site::change(db, site, &change, author, now))
     }
 
     fn update_site(&self, site: &Site) -> Result<(), StoreError> {

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use chat::{Mode, Secret, SecretKind, Settings, Site, SiteId, Timestamp};
+use chat::{
+    Mode, Secret, SecretKind, Settings, Site, SiteAct, SiteAuthor, SiteChange, SiteId, SiteNotChanged,
+    SiteRole, Timestamp,
+};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::fault::Outcome;
+use crate::moderation::{self, audit};
 use crate::room::link;
 use crate::{meta, user};
 
@@ -19,8 +23,8 @@ pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
     }
     let id = SiteId(meta::take_site_number(&transaction)?);
     transaction.execute(
-        "INSERT INTO site (id, key, name, mode, guests, origins, created, settings) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO site (id, key, name, mode, guests, origins, created, settings, public_url) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         params![
             id.0,
             &*site.key,
@@ -29,10 +33,11 @@ pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
             site.guests,
             site.origins.join("\n"),
             site.created.0 as i64,
-            site.settings.stored_document()
+            site.settings.stored_document(),
+            site.public_url,
         ],
     )?;
-    put_secrets(&transaction, id, &site.secrets)?;
+    put_keys(&transaction, id, site)?;
     meta::bump_revision(&transaction)?;
     transaction.commit()?;
     Ok(Some(id))
@@ -40,27 +45,61 @@ pub(crate) fn add(db: &mut Connection, site: &Site) -> Outcome<Option<SiteId>> {
 
 pub(crate) fn update(db: &mut Connection, site: &Site) -> Outcome<()> {
     let transaction = begin(db)?;
-    let found = transaction.execute(
-        "UPDATE site SET key = ?2, name = ?3, mode = ?4, guests = ?5, origins = ?6, created = ?7, settings = ?8 \
-         WHERE id = ?1",
-        params![
-            site.id.0,
-            &*site.key,
-            site.name,
-            mode_code(site.mode),
-            site.guests,
-            site.origins.join("\n"),
-            site.created.0 as i64,
-            site.settings.stored_document()
-        ],
-    )?;
-    if found > 0 {
-        transaction.execute("DELETE FROM secret WHERE site = ?1", [site.id.0])?;
-        put_secrets(&transaction, site.id, &site.secrets)?;
-        meta::bump_revision(&transaction)?;
-    }
+    let sql = "UPDATE site SET settings = ?2 WHERE id = ?1";
+    transaction.execute(sql, params![site.id.0, site.settings.stored_document()])?;
+    put(&transaction, site)?;
     transaction.commit()?;
     Ok(())
+}
+
+/// Everything but the settings.
+fn put(db: &Connection, site: &Site) -> Outcome<()> {
+    let sql = "UPDATE site SET key = ?2, name = ?3, mode = ?4, guests = ?5, origins = ?6, created = ?7, public_url = ?8 \
+               WHERE id = ?1";
+    let values = params![
+        site.id.0,
+        &*site.key,
+        site.name,
+        mode_code(site.mode),
+        site.guests,
+        site.origins.join("\n"),
+        site.created.0 as i64,
+        site.public_url,
+    ];
+    if db.execute(sql, values)? > 0 {
+        db.execute("DELETE FROM secret WHERE site = ?1", [site.id.0])?;
+        put_keys(db, site.id, site)?;
+        meta::bump_revision(db)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn change(
+    db: &mut Connection,
+    id: SiteId,
+    change: &SiteChange,
+    author: SiteAuthor,
+    now: Timestamp,
+) -> Outcome<Result<Site, SiteNotChanged>> {
+    let transaction = begin(db)?;
+    let by = author.by();
+    if moderation::may(&transaction, id, by, SiteAct::Configure, SiteRole::Member)?.is_err() {
+        return Ok(Err(SiteNotChanged::NotAllowed));
+    }
+    let Some(before) = read_all(&transaction)?.into_iter().find(|site| site.id == id) else {
+        return Ok(Err(SiteNotChanged::NoSuchSite));
+    };
+    let after = match change.apply(author, &before, now) {
+        Ok(after) => after,
+        Err(why) => return Ok(Err(why)),
+    };
+    put(&transaction, &after)?;
+    let (act, detail) = change.recorded();
+    let entry =
+        audit::Entry { site: id, by, act, user: None, conversation: None, detail: &detail, time: now };
+    audit::note(&transaction, &entry)?;
+    transaction.commit()?;
+    Ok(Ok(after))
 }
 
 /// False where there is no such site.
@@ -92,30 +131,38 @@ pub(crate) fn add_secret(db: &mut Connection, site: SiteId, secret: &Secret) -> 
     let transaction = begin(db)?;
     let known = "SELECT 1 FROM site WHERE id = ?1";
     if transaction.query_row(known, [site.0], |_| Ok(())).optional()?.is_some() {
-        put_secrets(&transaction, site, std::slice::from_ref(secret))?;
+        put_secrets(&transaction, site, std::slice::from_ref(secret), false)?;
         meta::bump_revision(&transaction)?;
     }
     transaction.commit()?;
     Ok(())
 }
 
+fn put_keys(db: &Connection, id: SiteId, site: &Site) -> Outcome<()> {
+    put_secrets(db, id, &site.guest_keys, true)?;
+    put_secrets(db, id, &site.secrets, false)
+}
+
 /// Before those that are there; the first of `secrets` becomes the newest.
-fn put_secrets(db: &Connection, site: SiteId, secrets: &[Secret]) -> Outcome<()> {
-    let sql = "INSERT INTO secret (site, number, kind, bytes, created, expires) \
-               SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5 FROM secret WHERE site = ?1";
+fn put_secrets(db: &Connection, site: SiteId, secrets: &[Secret], of_guests: bool) -> Outcome<()> {
+    let sql = "INSERT INTO secret (site, number, kind, bytes, created, expires, kid, not_before, of_guests) \
+               SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM secret WHERE site = ?1";
     for secret in secrets.iter().rev() {
         let kind = match secret.kind {
             SecretKind::Hs256 => 0,
             SecretKind::Es256 => 1,
             SecretKind::EdDsa => 2,
         };
-        let expires = secret.expires.map(|at| at.0 as i64);
+        let [expires, not_before] = [secret.expires, secret.not_before].map(|at| at.map(|at| at.0 as i64));
         db.prepare_cached(sql)?.execute(params![
             site.0,
             kind,
             secret.bytes,
             secret.created.0 as i64,
-            expires
+            expires,
+            &*secret.kid,
+            not_before,
+            of_guests,
         ])?;
     }
     Ok(())
@@ -204,6 +251,7 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("report_former", "report, number"),
         ("report", "number"),
         ("audit", "number"),
+        ("role_decision", "sub"),
         ("push_device", "user, endpoint"),
         ("notify_setting", "user"),
         ("push_key", "site"),
@@ -238,9 +286,14 @@ fn begin(db: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
 
 pub(crate) fn all(db: &mut Connection) -> Outcome<Vec<Site>> {
     let snapshot = db.transaction()?;
-    let mut secrets = all_secrets(&snapshot)?;
-    let sql = "SELECT id, key, name, mode, guests, origins, created, settings FROM site ORDER BY id";
-    let mut statement = snapshot.prepare_cached(sql)?;
+    read_all(&snapshot)
+}
+
+fn read_all(db: &Connection) -> Outcome<Vec<Site>> {
+    let [mut secrets, mut guest_keys] = [all_secrets(db, false)?, all_secrets(db, true)?];
+    let sql =
+        "SELECT id, key, name, mode, guests, origins, created, settings, public_url FROM site ORDER BY id";
+    let mut statement = db.prepare_cached(sql)?;
     let sites = statement.query_map([], |row| {
         let id = SiteId(row.get(0)?);
         Ok(Site {
@@ -251,6 +304,8 @@ pub(crate) fn all(db: &mut Connection) -> Outcome<Vec<Site>> {
             guests: row.get(4)?,
             origins: row.get_ref(5)?.as_str()?.lines().map(str::to_owned).collect(),
             secrets: secrets.remove(&id).unwrap_or_default(),
+            guest_keys: guest_keys.remove(&id).unwrap_or_default(),
+            public_url: row.get(8)?,
             created: Timestamp(row.get::<_, i64>(6)? as u64),
             settings: Settings::parse(row.get_ref(7)?.as_str()?),
         })
@@ -258,21 +313,25 @@ pub(crate) fn all(db: &mut Connection) -> Outcome<Vec<Site>> {
     Ok(sites.collect::<Result<_, _>>()?)
 }
 
-fn all_secrets(db: &Connection) -> Outcome<BTreeMap<SiteId, Vec<Secret>>> {
-    let sql = "SELECT site, kind, bytes, created, expires FROM secret ORDER BY site, number DESC";
+fn all_secrets(db: &Connection, of_guests: bool) -> Outcome<BTreeMap<SiteId, Vec<Secret>>> {
+    let sql = "SELECT site, kind, bytes, created, expires, kid, not_before FROM secret WHERE of_guests = ?1 \
+               ORDER BY site, number DESC";
     let mut statement = db.prepare_cached(sql)?;
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query([of_guests])?;
     let mut secrets: BTreeMap<SiteId, Vec<Secret>> = BTreeMap::new();
     while let Some(row) = rows.next()? {
+        let kind = match row.get::<_, i64>(1)? {
+            1 => SecretKind::Es256,
+            2 => SecretKind::EdDsa,
+            _ => SecretKind::Hs256,
+        };
+        let time = |at: Option<i64>| at.map(|at| Timestamp(at as u64));
+        let secret = Secret::new(kind, row.get(2)?, Timestamp(row.get::<_, i64>(3)? as u64));
         secrets.entry(SiteId(row.get(0)?)).or_default().push(Secret {
-            kind: match row.get::<_, i64>(1)? {
-                1 => SecretKind::Es256,
-                2 => SecretKind::EdDsa,
-                _ => SecretKind::Hs256,
-            },
-            bytes: row.get(2)?,
-            created: Timestamp(row.get::<_, i64>(3)? as u64),
-            expires: row.get::<_, Option<i64>>(4)?.map(|at| Timestamp(at as u64)),
+            kid: row.get::<_, Option<Box<str>>>(5)?.unwrap_or_else(|| secret.kid.clone()),
+            expires: time(row.get(4)?),
+            not_before: time(row.get(6)?),
+            ..secret
         });
     }
     Ok(secrets)

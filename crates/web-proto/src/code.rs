@@ -199,6 +199,8 @@ codes! {
     NoSuchDevice = "no_such_device", 404, 4081, Never;
     /// One has signed this device out from another: it needs a token that the site has made since.
     SignedOut = "signed_out", 401, 4082, Never;
+    /// The key that signed the token has ended, or its holders were signed out: it needs a token that the site signs now.
+    KeyEnded = "key_ended", 401, 4088, WithNewToken;
     /// The account was removed: by the member, or by the site.
     Removed = "removed", 410, 4084, Never;
     /// A mistake of ours; it has been counted and logged.

@@ -126,7 +126,7 @@ struct Room {
 
 fn secret() -> Secret {
     let bytes = b"a secret of this site".to_vec();
-    Secret { kind: SecretKind::Hs256, bytes, created: Timestamp(START), expires: None }
+    Secret::new(SecretKind::Hs256, bytes, Timestamp(START))
 }
 
 fn config() -> NodeConfig {
@@ -167,6 +167,8 @@ impl Room {
             guests: false,
             origins: vec!["*".into()],
             secrets: vec![secret()],
+            guest_keys: vec![],
+            public_url: None,
             settings: chat::Settings::default(),
             created: Timestamp(START),
         };

@@ -1,8 +1,9 @@
 //! REST for a site's own server: its settings, reports, what moderators do, and its users.
 //!
 //! Each call carries `Authorization: Bearer <JWT>`: a token that the site has signed as those of its members, with the role `service`, or
-//! `admin` for a person. It is of no use for another site. Tokens never stand in a URL.
+//! `admin` for a person, whose stored rights decide. It is of no use for another site. Tokens never stand in a URL.
 
+mod site;
 mod stickers;
 mod users;
 
@@ -17,7 +18,7 @@ use axum::extract::{Path, State};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use chat::{Caller, Node, NotSet, PageOf, Refusal, RequestKind, Timestamp, Told};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -35,6 +36,10 @@ struct Api {
 /// The routes, for the router beside the gateway. `clock`: the time, for tokens and for the record.
 pub fn site_api(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
     let routes = Router::new()
+        .route("/v1/sites/{site}", get(site::read).patch(site::patch))
+        .route("/v1/sites/{site}/keys", post(site::add_key))
+        .route("/v1/sites/{site}/keys/{kid}", delete(site::end_key))
+        .route("/v1/sites/{site}/sign-out", post(site::sign_out))
         .route("/v1/sites/{site}/settings", get(settings).patch(change_settings))
         .route("/v1/sites/{site}/test-filter", post(test_filter))
         .route("/v1/sites/{site}/moderate", post(moderate))
@@ -82,12 +87,13 @@ fn answered(answer: Answer) -> Response {
 }
 
 impl Api {
-    fn caller(&self, site: &str, headers: &HeaderMap) -> Result<Caller, Refused> {
+    async fn caller(&self, site: &str, headers: &HeaderMap) -> Result<Caller, Refused> {
         let token = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = token.and_then(|value| value.split_once(' '));
         match token {
             Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
-                Ok(self.node.caller(site, token.trim(), (self.clock)())?)
+                let now = (self.clock)();
+                self.ask(|node, told| node.caller(site, token.trim(), now, told)).await
             }
             _ => Err(Refused(Code::BadToken, "Authorization: Bearer, and a token of the site".into(), None)),
         }
@@ -102,8 +108,12 @@ impl Api {
 }
 
 async fn settings(State(api): State<Api>, Path(site): Path<String>, headers: HeaderMap) -> Response {
-    let settings = api.caller(&site, &headers).and_then(|caller| Ok(api.node.settings(caller)?));
-    answered(settings.map(|settings| settings.document()))
+    answered(read_settings(&api, &site, &headers).await)
+}
+
+async fn read_settings(api: &Api, site: &str, headers: &HeaderMap) -> Answer {
+    let caller = api.caller(site, headers).await?;
+    Ok(api.node.settings(&caller)?.document())
 }
 
 async fn change_settings(
@@ -116,11 +126,11 @@ async fn change_settings(
 }
 
 async fn change(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers)?;
+    let caller = api.caller(site, headers).await?;
     let patch: Value = serde_json::from_slice(body).map_err(Refused::value)?;
     let (node, now) = (Arc::clone(&api.node), (api.clock)());
     // It waits for the disk.
-    let changed = tokio::task::spawn_blocking(move || node.change_settings(caller, &patch, now)).await;
+    let changed = tokio::task::spawn_blocking(move || node.change_settings(&caller, &patch, now)).await;
     match changed {
         Ok(Ok(settings)) => Ok(settings.document()),
         Ok(Err(NotSet::Settings(why))) => Err(Refused::value(why)),
@@ -136,14 +146,14 @@ async fn test_filter(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    answered(do_test_filter(&api, &site, &headers, &body))
+    answered(do_test_filter(&api, &site, &headers, &body).await)
 }
 
-fn do_test_filter(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers)?;
+async fn do_test_filter(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
+    let caller = api.caller(site, headers).await?;
     let asked: Value = serde_json::from_slice(body).map_err(Refused::value)?;
     let Some(text) = asked["body"].as_str() else { return Err(Refused::value("body: a text")) };
-    let test = api.node.test_filters(caller, text, (api.clock)())?;
+    let test = api.node.test_filters(&caller, text, (api.clock)())?;
     let (act, hits) = moderation::filter_test(&test);
     Ok(json!({ "act": act, "hits": hits }))
 }
@@ -159,7 +169,7 @@ async fn moderate(
 }
 
 async fn do_moderate(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers)?;
+    let caller = api.caller(site, headers).await?;
     let mut asked: Value = serde_json::from_slice(body).map_err(Refused::value)?;
     let Some(fields) = asked.as_object_mut() else { return Err(Refused::value("an object is needed")) };
     fields.insert("rid".into(), 0.into());
@@ -168,7 +178,7 @@ async fn do_moderate(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> 
     let act = moderation::act(caller.site(), &asked)
         .map_err(|code| Refused(code, code.meaning().trim().to_owned(), None))?;
     let now = (api.clock)();
-    let report = api.ask(|node, told| node.moderate(caller, act, now, told)).await?;
+    let report = api.ask(|node, told| node.moderate(&caller, act, now, told)).await?;
     Ok(json!({ "report": report.as_deref().map(moderation::report) }))
 }
 
@@ -177,11 +187,11 @@ async fn reports(State(api): State<Api>, Path(site): Path<String>, headers: Head
 }
 
 async fn list_reports(api: Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
-    let caller = api.caller(site, headers)?;
+    let caller = api.caller(site, headers).await?;
     let state = field(uri, "state").map(|state| serde_json::from_value::<ReportState>(json!(state)));
     let state = state.transpose().map_err(Refused::value)?.map(moderation::state);
     let page = page(uri)?;
-    let page = api.ask(|node, told| node.reports(caller, state, page, told)).await?;
+    let page = api.ask(|node, told| node.reports(&caller, state, page, told)).await?;
     let rows: Vec<_> = page.rows.iter().map(moderation::report).collect();
     Ok(json!({ "reports": rows, "next": page.next }))
 }
@@ -191,9 +201,9 @@ async fn audit(State(api): State<Api>, Path(site): Path<String>, headers: Header
 }
 
 async fn list_audit(api: Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
-    let caller = api.caller(site, headers)?;
+    let caller = api.caller(site, headers).await?;
     let page = page(uri)?;
-    let page = api.ask(|node, told| node.audit(caller, page, told)).await?;
+    let page = api.ask(|node, told| node.audit(&caller, page, told)).await?;
     let rows: Vec<_> = page.rows.iter().map(moderation::audit_entry).collect();
     Ok(json!({ "entries": rows, "next": page.next }))
 }

@@ -609,6 +609,7 @@ pub(crate) fn code(refusal: Refusal) -> Code {
         Refusal::UserExists => Code::UserExists,
         Refusal::NoSuchDevice => Code::NoSuchDevice,
         Refusal::SignedOut => Code::SignedOut,
+        Refusal::KeyEnded => Code::KeyEnded,
         Refusal::TooNew => Code::TooNew,
         Refusal::Raid => Code::Raid,
         Refusal::DeviceBanned => Code::DeviceBanned,

@@ -325,7 +325,13 @@ fn a_sites_server_sets_and_acts_over_rest() {
     assert_eq!(rest(&scene, "GET", "/v1/sites/other/settings", Some("service"), none.clone()).0, 404);
     let (status, settings) = rest(&scene, "GET", &path, Some("service"), none.clone());
     assert_eq!((status, &settings["requests"]["on"]), (200, &json!(false)));
-    let (status, settings) = rest(&scene, "PATCH", &path, Some("admin"), json!({"requests": {"on": true}}));
+    let on = json!({"requests": {"on": true}});
+    assert_eq!(
+        rest(&scene, "PATCH", &path, Some("admin"), on.clone()).0,
+        403,
+        "nobody has signed in as this admin"
+    );
+    let (status, settings) = rest(&scene, "PATCH", &path, Some("service"), on);
     assert_eq!((status, &settings["requests"]["on"]), (200, &json!(true)));
     let (status, why) = rest(&scene, "PATCH", &path, Some("service"), json!({"request": {}}));
     assert_eq!((status, &why["code"]), (400, &json!("bad_value")));
@@ -393,4 +399,40 @@ fn a_warning_waits_until_it_is_read() {
         let read = ask(&mut tom, &mut scene, json!({"t": "notices", "rid": 2, "seen": true}));
         assert_eq!(read["notices"], json!([]), "{carrier:?}");
     }
+}
+
+#[test]
+fn a_site_changes_itself_over_rest_and_its_old_tokens_end() {
+    let mut scene = Scene::new();
+    let path = format!("/v1/sites/{SITE}");
+    let none = Value::Null;
+    let (status, site) = rest(&scene, "GET", &path, Some("service"), none.clone());
+    assert_eq!((status, &site["name"], &site["keys"][0]["of"]), (200, &json!("Forum"), &json!("members")));
+    assert!(!site.to_string().contains("a secret"), "{site}");
+    let (status, site) =
+        rest(&scene, "PATCH", &path, Some("service"), json!({"name": "Bees", "guests": true}));
+    assert_eq!((status, &site["name"], &site["guests"]), (200, &json!("Bees"), &json!(true)));
+    for wrong in [json!({"public_url": "https://evil.example"}), json!({"origins": ["evil"]}), json!(1)] {
+        assert_eq!(rest(&scene, "PATCH", &path, Some("service"), wrong).0, 400);
+    }
+    let pem = include_str!("../../chat/tests/keys/es256.pub.pem");
+    let key = json!({"public_key": pem, "kid": "2026-11"});
+    let (status, site) = rest(&scene, "POST", &format!("{path}/keys"), Some("service"), key.clone());
+    assert_eq!((status, &site["keys"][0]["kind"]), (200, &json!("ES256")), "{site}");
+    assert_eq!(rest(&scene, "POST", &format!("{path}/keys"), Some("service"), key.clone()).0, 400, "again");
+    let ended = rest(&scene, "DELETE", &format!("{path}/keys/2026-11"), Some("service"), none.clone());
+    assert_eq!((ended.0, ended.1["keys"].as_array().unwrap().len()), (200, 2));
+
+    // An admin changes what the pages need, and no keys.
+    let mut anna = scene.enter(Carrier::WebSocket, "anna");
+    let promote = json!({"act": "set_role", "user": "anna", "role": "moderator"});
+    rest(&scene, "POST", &format!("{path}/moderate"), Some("service"), promote);
+    assert_eq!(rest(&scene, "PATCH", &path, Some("admin"), json!({"name": "Mine"})).0, 403);
+
+    let (status, _) = rest(&scene, "POST", &format!("{path}/sign-out"), Some("service"), json!({}));
+    assert_eq!(status, 200);
+    scene.settle();
+    let heard = anna.hear(&mut scene);
+    let bye = heard.iter().find(|event| event["t"] == "bye").expect("her session ends");
+    assert_eq!(bye["code"], "key_ended");
 }

@@ -62,9 +62,9 @@ fn all_of_them_page_by_page_with_what_only_the_site_may_know() {
             json!({"user": "carla", "name": "The carla", "shadow_banned": true}),
         ]
     );
-    let (_, found) = get(&mut scene, Some("admin"), &format!("{path}?query=CAR"));
+    let (_, found) = get(&mut scene, Some("service"), &format!("{path}?query=CAR"));
     assert_eq!(found["users"].as_array().unwrap().len(), 1);
-    let (_, none) = get(&mut scene, Some("admin"), &format!("{path}?query=The+anna+b"));
+    let (_, none) = get(&mut scene, Some("service"), &format!("{path}?query=The+anna+b"));
     assert_eq!((&none["users"], &none["next"]), (&json!([]), &Value::Null));
 }
 

@@ -1974,7 +1974,7 @@ export type Contact = {
 export type ContactState = "none" | "request_sent" | "request_received" | "contact" | "blocked";
 
 /** An error or close code. On the wire: the word; the WebSocket close code and HTTP status beside it. */
-export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "bad_invitation" | "too_many_invitations" | "no_such_call" | "in_call" | "call_full" | "room_too_large" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "removed" | "internal";
+export type Code = "going_away" | "done" | "bad_frame" | "bad_utf8" | "bad_transport" | "unknown_command" | "bad_version" | "not_now" | "too_large" | "no_such_site" | "bad_origin" | "bad_token" | "token_expired" | "token_used" | "no_guests" | "banned" | "no_session" | "replaced" | "idle" | "slow" | "rate_limited" | "full" | "unavailable" | "no_such_user" | "no_such_conversation" | "not_allowed" | "bad_body" | "bad_value" | "too_many_contacts" | "no_such_message" | "too_many_reactions" | "not_a_member" | "room_banned" | "muted" | "read_only" | "frozen" | "slow_mode" | "room_full" | "too_many_rooms" | "last_owner" | "bad_invitation" | "too_many_invitations" | "no_such_call" | "in_call" | "call_full" | "room_too_large" | "first_contact" | "request_pending" | "too_many_requests" | "too_many_reports" | "no_such_report" | "site_read_only" | "site_closed" | "kicked" | "too_many_pinned" | "filtered" | "poll_closed" | "too_new" | "no_such_sticker" | "raid" | "device_banned" | "no_push" | "no_such_file" | "file_too_large" | "no_room_for_file" | "too_many_files" | "bad_picture" | "wrong_offset" | "upload_replaced" | "bad_link" | "user_exists" | "no_such_device" | "signed_out" | "key_ended" | "removed" | "internal";
 
 /** Whether and when a client comes back or tries again. */
 export type Return = "never" | "with_new_token" | "later" | "now";
@@ -2054,6 +2054,7 @@ export const COMES_BACK = {
   user_exists: "never",
   no_such_device: "never",
   signed_out: "never",
+  key_ended: "with_new_token",
   removed: "never",
   internal: "later",
 } as const satisfies Record<Code, Return>;
@@ -2133,6 +2134,7 @@ export const HTTP_STATUS = {
   user_exists: 409,
   no_such_device: 404,
   signed_out: 401,
+  key_ended: 401,
   removed: 410,
   internal: 500,
 } as const satisfies Record<Code, number>;
@@ -2212,6 +2214,7 @@ export const CLOSE_CODE = {
   user_exists: 4083,
   no_such_device: 4081,
   signed_out: 4082,
+  key_ended: 4088,
   removed: 4084,
   internal: 1011,
 } as const satisfies Record<Code, number>;

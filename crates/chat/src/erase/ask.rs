@@ -8,7 +8,7 @@ use crate::guest::random_letters;
 use crate::moderation::By;
 use crate::node::{Asker, Inner, unavailable};
 use crate::{
-    Contact, ContactState, Event, Presence, Refusal, SiteId, StoreError, Sub, Timestamp, UserId, UserRow,
+    Caller, Contact, ContactState, Event, Presence, Refusal, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// Called once, perhaps on a thread of the store.
@@ -38,19 +38,19 @@ impl Inner {
 
     pub(crate) fn erase(
         self: &Arc<Self>,
-        site: SiteId,
+        caller: &Caller,
         sub: Sub,
         messages: Messages,
         now: Timestamp,
         then: Then,
     ) {
-        let node = self.clone();
+        let (node, by) = (self.clone(), caller.by());
         let found = move |row: Result<Option<UserRow>, StoreError>| match row {
-            Ok(Some(row)) => node.begin_erasure(row.id, By::Site, messages, now, then),
+            Ok(Some(row)) => node.begin_erasure(row.id, by, messages, now, then),
             Ok(None) => then(Err(Refusal::NoSuchUser)),
             Err(error) => then(Err(unavailable(error))),
         };
-        self.store.user(site, sub, Box::new(found));
+        self.store.user(caller.site(), sub, Box::new(found));
     }
 
     fn begin_erasure(self: &Arc<Self>, user: UserId, by: By, messages: Messages, now: Timestamp, then: Then) {
@@ -60,12 +60,12 @@ impl Inner {
         let name = live.site.settings.members.deleted_name.as_str().into();
         let erasure = NewErasure { user, alias, name, messages, by, time: now };
         let node = self.clone();
-        let done = move |erased: Result<Option<Erased>, StoreError>| match erased {
-            Ok(Some(erased)) => {
+        let done = move |erased: Result<Result<Erased, Refusal>, StoreError>| match erased {
+            Ok(Ok(erased)) => {
                 node.erased(&erased);
                 then(Ok(()));
             }
-            Ok(None) => then(Err(Refusal::NoSuchUser)),
+            Ok(Err(refusal)) => then(Err(refusal)),
             Err(error) => then(Err(unavailable(error))),
         };
         self.store.begin_erasure(erasure, Box::new(done));

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::Messages;
 use crate::moderation::By;
-use crate::{ChangedMessage, ConversationRow, Done, Position, Sub, Timestamp, UserId, UserRow};
+use crate::{ChangedMessage, ConversationRow, Done, Position, Refusal, Sub, Timestamp, UserId, UserRow};
 
 /// See [`Store`](crate::Store), of which it is a part.
 pub trait EraseStore: Send + Sync + 'static {
-    /// The user is nobody from now on, and it is written into the record. None: no such user, or somebody has the new id.
-    fn begin_erasure(&self, erasure: NewErasure, done: Done<Option<Erased>>);
+    /// The user is nobody from now on, and it is written into the record. [`Refusal::NoSuchUser`]: no such user, or somebody has the new
+    /// id. [`Refusal::NotAllowed`]: another user asks for it than the user and those whom [`SiteAct::Erase`](crate::SiteAct) allows it.
+    /// Tokens from before give nobody the role of a user who had one.
+    fn begin_erasure(&self, erasure: NewErasure, done: Done<Result<Erased, Refusal>>);
     /// Goes on with what is left of all users who were erased, for at most `limit` rows.
     fn erase_some(&self, now: Timestamp, limit: u32, done: Done<EraseSlice>);
 }
@@ -21,6 +23,7 @@ pub struct NewErasure {
     pub alias: Sub,
     pub name: Arc<str>,
     pub messages: Messages,
+    /// The user themselves, somebody who may erase others, or the site.
     pub by: By,
     pub time: Timestamp,
 }

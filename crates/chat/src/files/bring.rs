@@ -70,7 +70,7 @@ impl Node {
             Err(refusal) => return then(Err(refusal)),
         };
         let (node, sub, expires) = (inner.clone(), ticket.profile.sub, ticket.expires);
-        let (guest, role) = (ticket.profile.guest, ticket.role);
+        let guest = ticket.profile.guest;
         let limits = inner.clone();
         let found = move |row: Result<Option<Arc<UserRow>>, Refusal>| {
             then(row.and_then(|row| row.ok_or(Refusal::NoSession)).and_then(|row| {
@@ -78,7 +78,7 @@ impl Node {
                     return Err(Refusal::Banned);
                 }
                 limits.count_request(RequestKind::Files, row.id, guest, now)?;
-                let role = role.unwrap_or(row.on_site.role);
+                let role = row.on_site.role;
                 if live.site.settings.access == Access::Closed && role < SiteRole::Moderator {
                     return Err(Refusal::SiteClosed);
                 }

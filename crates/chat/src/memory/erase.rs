@@ -2,10 +2,10 @@
 
 use super::MemoryStore;
 use crate::erase::{EraseSlice, EraseStore, Erased, NewErasure};
-use crate::{Done, Timestamp};
+use crate::{Done, Refusal, Timestamp};
 
 impl EraseStore for MemoryStore {
-    fn begin_erasure(&self, erasure: NewErasure, done: Done<Option<Erased>>) {
+    fn begin_erasure(&self, erasure: NewErasure, done: Done<Result<Erased, Refusal>>) {
         self.write(move |tables| tables.begin_erasure(erasure), done);
     }
 

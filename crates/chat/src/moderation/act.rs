@@ -202,6 +202,8 @@ impl ModeratorAct {
             }
             ModeratorAct::Configure(patch) => ("configure", None, None, shortened(patch.to_string())),
             ModeratorAct::Raid(Timestamp(0)) => ("end_raid", None, None, String::new()),
+            ModeratorAct::StickerAdded(number) => ("add_sticker", None, None, format!("{number:x}")),
+            ModeratorAct::StickerRemoved(number) => ("remove_sticker", None, None, format!("{number:x}")),
             ModeratorAct::Raid(until) => ("raid", None, None, format!("until {}", until.0)),
         }
     }
@@ -242,7 +244,7 @@ impl ModeratorAct {
 }
 
 /// Longer lists of words stand in the settings themselves.
-fn shortened(mut text: String) -> String {
+pub(crate) fn shortened(mut text: String) -> String {
     if text.len() > REASON_BYTES {
         let end = (0..=REASON_BYTES - 4).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);

@@ -154,19 +154,6 @@ impl Inner {
         };
         self.store.end_sanctions(now, Box::new(done));
     }
-
-    /// The token says which role its user has; what is stored follows it.
-    pub(crate) fn follow_role(self: &Arc<Self>, row: &UserRow, claimed: Option<SiteRole>, now: Timestamp) {
-        let Some(role) = claimed.filter(|role| *role != row.on_site.role) else { return };
-        let act = super::ModeratorAct::SetRole(row.id, role);
-        let node = self.clone();
-        let done = move |outcome: Result<Result<super::Moderated, Refusal>, StoreError>| {
-            if let Ok(Ok(super::Moderated { user: Some(row), .. })) = outcome {
-                node.standing_changed(&row);
-            }
-        };
-        self.store.moderate(row.id.site, super::By::Site, act, now, Box::new(done));
-    }
 }
 
 /// Where the store does not answer.

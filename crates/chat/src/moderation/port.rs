@@ -174,6 +174,9 @@ pub enum ModeratorAct {
     Configure(Box<serde_json::Value>),
     /// Until then; in the past: it is over.
     Raid(Timestamp),
+    /// A sticker of the site was added, or removed: nothing is left to do but to record it.
+    StickerAdded(u64),
+    StickerRemoved(u64),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Level, Refusal};
+use crate::{Level, Refusal, Sub, Timestamp};
 
 /// What a user may do on the site, beside being a member of it; the greater may do more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -27,6 +27,29 @@ impl SiteRole {
             SiteRole::Moderator => "moderator",
             SiteRole::Admin => "admin",
         }
+    }
+}
+
+/// The role that a token claims for its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoleClaim {
+    pub role: SiteRole,
+    /// When the token was signed (`iat`), if it says so.
+    pub made: Option<Timestamp>,
+}
+
+impl RoleClaim {
+    /// The name under which stores keep when the role of a user was decided: a digest, because it outlives an erased user.
+    pub fn key_of(sub: &Sub) -> [u8; 16] {
+        let digest = ring::digest::digest(&ring::digest::SHA256, sub.as_str().as_bytes());
+        std::array::from_fn(|at| digest.as_ref()[at])
+    }
+
+    /// Whether the claim sets the role of a user whose role was last set by hand, or who was erased, at `decided`. A token from before
+    /// that moment does not undo the decision; nor does a token that does not say when it was signed. Tokens count in whole seconds: one
+    /// of the same second counts as older.
+    pub fn holds(self, decided: Option<Timestamp>) -> bool {
+        decided.is_none_or(|decided| self.made.is_some_and(|made| made >= decided))
     }
 }
 
@@ -110,6 +133,8 @@ pub enum SiteAct {
     Guard,
     /// The site's settings.
     Configure,
+    /// Erase another user.
+    Erase,
 }
 
 /// The table: may one with this role do this to a user with that role?
@@ -119,6 +144,7 @@ pub fn may_on_site(who: SiteRole, act: SiteAct, of: SiteRole) -> Result<(), Refu
         SiteAct::Sanction => who >= SiteRole::Moderator && of < who,
         SiteAct::SetRole(to) => who == SiteRole::Admin && of < SiteRole::Admin && to < SiteRole::Admin,
         SiteAct::Configure => who == SiteRole::Admin,
+        SiteAct::Erase => who == SiteRole::Admin && of < SiteRole::Admin,
     };
     if allowed { Ok(()) } else { Err(Refusal::NotAllowed) }
 }
@@ -140,6 +166,7 @@ mod tests {
             (SiteAct::SetRole(Admin), ["---", "---", "---"]),
             (SiteAct::Guard, ["---", "yyy", "yyy"]),
             (SiteAct::Configure, ["---", "---", "yyy"]),
+            (SiteAct::Erase, ["---", "---", "yy-"]),
         ];
         for (act, rows) in table {
             for (who, row) in [Member, Moderator, Admin].into_iter().zip(rows) {
@@ -175,6 +202,15 @@ mod tests {
         assert_eq!((here.get().level, here.get().muted, here.is_recent()), (Level::Basic, true, true));
         here.set(SiteStanding { fixed: true, ..SiteStanding::default() });
         assert_eq!(here.get().level, Level::New, "a moderator has the last word");
+    }
+
+    #[test]
+    fn a_token_does_not_undo_a_later_decision() {
+        let claim = |made: Option<u64>| RoleClaim { role: Admin, made: made.map(Timestamp) };
+        let decided = Some(Timestamp(5_500));
+        assert!(claim(None).holds(None) && claim(Some(1)).holds(None));
+        assert!(!claim(None).holds(decided) && !claim(Some(5_000)).holds(decided));
+        assert!(claim(Some(6_000)).holds(decided));
     }
 
     #[test]

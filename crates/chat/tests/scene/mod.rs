@@ -83,13 +83,15 @@ pub fn site(mode: Mode) -> Site {
         guests: true,
         origins: vec!["https://forum.example".into()],
         secrets: vec![secret(b"a secret of this site")],
+        guest_keys: vec![secret(b"the server's key for guests here")],
+        public_url: None,
         settings: chat::Settings::default(),
         created: Timestamp(START),
     }
 }
 
 pub fn secret(bytes: &[u8]) -> Secret {
-    Secret { kind: SecretKind::Hs256, bytes: bytes.to_vec(), created: Timestamp(START), expires: None }
+    Secret::new(SecretKind::Hs256, bytes.to_vec(), Timestamp(START))
 }
 
 pub fn sub(name: &str) -> Sub {

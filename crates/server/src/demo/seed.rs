@@ -62,12 +62,9 @@ fn site(settings: Settings, now: Timestamp) -> Site {
         guests: true,
         // Its pages are the server's own.
         origins: Vec::new(),
-        secrets: vec![Secret {
-            kind: SecretKind::Hs256,
-            bytes: secret.to_vec(),
-            created: now,
-            expires: None,
-        }],
+        secrets: vec![Secret::new(SecretKind::Hs256, secret.to_vec(), now)],
+        guest_keys: vec![crate::site::keys::new_secret(now)],
+        public_url: None,
         settings,
         created: now,
     }

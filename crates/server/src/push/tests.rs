@@ -183,12 +183,7 @@ impl Scene {
 }
 
 pub(crate) fn site() -> Site {
-    let secret = Secret {
-        kind: SecretKind::Hs256,
-        bytes: b"a secret of this site".to_vec(),
-        created: Timestamp(0),
-        expires: None,
-    };
+    let secret = Secret::new(SecretKind::Hs256, b"a secret of this site".to_vec(), Timestamp(0));
     Site {
         id: SiteId(0),
         key: "forum".into(),
@@ -197,6 +192,8 @@ pub(crate) fn site() -> Site {
         guests: false,
         origins: vec!["https://forum.example".into()],
         secrets: vec![secret],
+        guest_keys: vec![],
+        public_url: None,
         created: Timestamp(0),
         settings: chat::Settings::default(),
     }

@@ -58,6 +58,23 @@ fn sites_are_listed_shown_rotated_and_removed() {
     let secrets = shown["secrets"].as_array().unwrap();
     assert_eq!(secrets.len(), 2, "the old secret is valid for a while");
     assert!(secrets[0]["expires"].is_null() && secrets[1]["expires"].is_u64(), "{secrets:?}");
+    let set =
+        scratch.say(&format!("site set garden --name Bees --guests true --origin https://a.example {data}"));
+    assert!(set.contains("garden: set"), "{set}");
+    let shown = json(&format!("site show garden --json {data}"));
+    assert_eq!((&shown["name"], &shown["guests"]), (&"Bees".into(), &true.into()));
+    assert_eq!(
+        (shown["origins"][0].as_str(), shown["mode"].as_str()),
+        (Some("https://a.example"), Some("contacts"))
+    );
+    let kid = secrets[1]["kid"].as_str().unwrap();
+    scratch.say(&format!("site key end garden {kid} {data}"));
+    let kid = secrets[0]["kid"].as_str().unwrap();
+    assert!(scratch.fails(&format!("site key end garden {kid} {data}")).contains("last key"));
+    scratch.say(&format!("site sign-out garden --everybody {data}"));
+    let keys = json(&format!("site key list garden --json {data}"));
+    assert_eq!(keys["secrets"].as_array().unwrap().len(), 1, "{keys}");
+    assert!(keys["guest_keys"][0]["signed_out"].is_u64(), "{keys}");
     assert!(scratch.fails(&format!("site remove garden {data}")).contains("--yes"));
     scratch.say(&format!("site remove garden --yes {data}"));
     assert!(scratch.fails(&format!("site show garden {data}")).contains("there is: demo"));

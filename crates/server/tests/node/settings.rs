@@ -54,6 +54,9 @@ fn an_admin_changes_settings_over_rest_and_a_member_does_not() {
     let node = Running::demo(&scratch);
     let path = "/v1/sites/demo/settings";
     let admin = scratch.say("token --site demo --user ada --role admin").trim().to_owned();
+    assert_eq!(rest(&node, "GET", path, &admin, "").0, 403, "nobody knows her yet");
+    scratch.say("user role --site demo anna admin");
+    let admin = scratch.say("token --site demo --user anna --role admin").trim().to_owned();
     let (status, settings) = rest(&node, "PATCH", path, &admin, r#"{"access":"read_only"}"#);
     assert_eq!((status, &settings["access"]), (200, &json!("read_only")));
     let mut tom = Client::enter(&scratch, &node, "tom");

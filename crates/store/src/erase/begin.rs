@@ -1,10 +1,10 @@
 //! The first transaction: from here on the user is nobody.
 
-use chat::{Erased, FileId, Messages, NewErasure, UserId};
+use chat::{By, Erased, FileId, Messages, NewErasure, Refusal, SiteAct, SiteRole, UserId};
 use rusqlite::{Connection, params};
 
 use crate::fault::Outcome;
-use crate::moderation::audit;
+use crate::moderation::{self, audit, role};
 use crate::writer::Batch;
 use crate::{file, room, user};
 
@@ -25,12 +25,21 @@ const OWN: [&str; 13] = [
     "room_request",
 ];
 
-pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Option<Erased>> {
+pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Result<Erased, Refusal>> {
     let NewErasure { user: id, alias, name, messages, by, time } = erasure;
     let db = batch.db;
-    let Some(before) = user::by_id(db, *id)? else { return Ok(None) };
+    let Some(before) = user::by_id(db, *id)? else { return Ok(Err(Refusal::NoSuchUser)) };
+    if *by != By::User(*id) {
+        let role = before.on_site.role;
+        if let Err(refusal) = moderation::may(db, id.site, *by, SiteAct::Erase, role)? {
+            return Ok(Err(refusal));
+        }
+    }
     if user::by_sub(db, id.site, alias)?.is_some() {
-        return Ok(None);
+        return Ok(Err(Refusal::NoSuchUser));
+    }
+    if before.on_site.role != SiteRole::Member {
+        role::decide(db, id.site, &before.profile.sub, *time)?;
     }
     user::become_nobody(db, &before, alias, name)?;
     for table in OWN {
@@ -46,8 +55,8 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Opti
     let entry = audit::Entry { site: id.site, by: *by, act, user, conversation: None, detail, time: *time };
     audit::note(db, &entry)?;
     batch.next_number();
-    let Some(after) = user::by_id(db, *id)? else { return Ok(None) };
-    Ok(Some(Erased { before, after, parted, position: batch.position() }))
+    let Some(after) = user::by_id(db, *id)? else { return Ok(Err(Refusal::NoSuchUser)) };
+    Ok(Ok(Erased { before, after, parted, position: batch.position() }))
 }
 
 fn remove_loose_files(db: &Connection, user: UserId) -> Outcome<()> {

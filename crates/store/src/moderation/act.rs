@@ -5,7 +5,7 @@ use chat::{
     SiteId, SiteRole, SiteStanding, Timestamp, UserId, may_on_site,
 };
 
-use super::{audit, guard, number_of, report, role_of, sanction};
+use super::{audit, guard, number_of, report, role, role_of, sanction};
 use crate::fault::Outcome;
 use crate::held;
 use crate::writer::Batch;
@@ -31,9 +31,10 @@ pub(super) fn moderate(
             about(batch, *user, Moderated { member, ..Moderated::default() })?
         }
         ModeratorAct::Kick(user) => about(batch, *user, Moderated::default())?,
-        ModeratorAct::SetRole(user, role) => {
+        ModeratorAct::SetRole(user, wanted) => {
             if let Some(row) = user::by_id(batch.db, *user)? {
-                user::set_standing(batch.db, *user, SiteStanding { role: *role, ..row.on_site })?;
+                user::set_standing(batch.db, *user, SiteStanding { role: *wanted, ..row.on_site })?;
+                role::decide(batch.db, site, &row.profile.sub, now)?;
             }
             about(batch, *user, Moderated::default())?
         }
@@ -74,6 +75,7 @@ pub(super) fn moderate(
             guard::ban_devices(batch.db, *user, devices, *until)?;
             Moderated::default()
         }
+        ModeratorAct::StickerAdded(_) | ModeratorAct::StickerRemoved(_) => Moderated::default(),
         ModeratorAct::Configure(_) | ModeratorAct::Raid(_) => match guard::configure(batch.db, site, act)? {
             Ok(settings) => Moderated { settings, ..Moderated::default() },
             Err(refusal) => return Ok(Err(refusal)),
@@ -105,7 +107,9 @@ fn allowed(batch: &mut Batch<'_>, site: SiteId, by: By, act: &ModeratorAct) -> O
         | ModeratorAct::ReopenReport(_)
         | ModeratorAct::Approved(_)
         | ModeratorAct::RefuseHeld(..) => (SiteAct::Look, None),
-        ModeratorAct::Configure(_) => (SiteAct::Configure, None),
+        ModeratorAct::Configure(_) | ModeratorAct::StickerAdded(_) | ModeratorAct::StickerRemoved(_) => {
+            (SiteAct::Configure, None)
+        }
         ModeratorAct::Raid(_) => (SiteAct::Guard, None),
     };
     let of = match of {

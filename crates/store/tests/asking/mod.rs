@@ -52,13 +52,15 @@ pub(crate) fn site(key: &str) -> Site {
         guests: true,
         origins: vec!["https://forum.example".into(), "*".into()],
         secrets: vec![secret(b"newest"), secret(b"older")],
+        guest_keys: vec![],
+        public_url: None,
         settings: chat::Settings::default(),
         created: NOW,
     }
 }
 
 pub(crate) fn secret(bytes: &[u8]) -> Secret {
-    Secret { kind: SecretKind::EdDsa, bytes: bytes.into(), created: NOW, expires: Some(NOW) }
+    Secret { expires: Some(NOW), ..Secret::new(SecretKind::EdDsa, bytes.into(), NOW) }
 }
 
 pub(crate) fn add_site(store: &dyn Store, key: &str) -> SiteId {
@@ -99,7 +101,7 @@ pub(crate) fn sign_in(
     profile: Profile,
     from: ResumeFrom,
 ) -> (UserRow, Snapshot) {
-    ask(|done| store.sign_in(site, profile, from, NOW, Box::new(|_| true), done))
+    ask(|done| store.sign_in(site, profile.into(), from, NOW, Box::new(|_| true), done))
 }
 
 pub(crate) fn seqs(store: &dyn Store, conversation: ConversationId) -> Vec<Seq> {

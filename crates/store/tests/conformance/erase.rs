@@ -18,7 +18,7 @@ fn begin(store: &dyn Store, user: UserId, messages: Messages) -> Option<Erased> 
         by: By::Site,
         time: NOW,
     };
-    ask(|done| store.begin_erasure(erasure, done))
+    ask(|done| store.begin_erasure(erasure, done)).ok()
 }
 
 /// Everything that is left, in slices of two rows.

@@ -188,6 +188,9 @@ every_store! {
         moderators_of_the_site_keep_order_in_its_rooms,
         all_that_is_done_is_recorded,
         settings_are_of_one_site,
+        a_token_sets_a_role_that_nobody_decided_since,
+        only_admins_erase_others,
+        a_site_is_changed_by_who_may_and_it_is_recorded,
     }
     guard {
         a_message_waits_beside_the_log,

@@ -1,13 +1,14 @@
 //! Requests, reports, sanctions and the record: what the port promises of order on a site.
 
 use chat::{
-    Append, By, ContactState, LeftReason, LinkRule, Moderated, ModeratorAct, NewReport, NewRoom, NoticeKind,
-    Post, Refusal, Relation, ReportAbout, ReportReason, ReportState, Request, RequestAnswer, RequestRules,
-    RequestTold, Requested, Role, RoomKind, RoomLimits, RoomName, Sanction, SanctionKind, Seq, Settings,
-    SiteId, SiteRole, Standing, Store, Timestamp, UserId, UserRow,
+    Append, By, ContactState, LeftReason, LinkRule, Messages, Moderated, ModeratorAct, NewErasure, NewReport,
+    NewRoom, NoticeKind, Post, Refusal, Relation, ReportAbout, ReportReason, ReportState, Request,
+    RequestAnswer, RequestRules, RequestTold, Requested, Role, RoleClaim, RoomKind, RoomLimits, RoomName,
+    Sanction, SanctionKind, Seq, Settings, SiteId, SiteRole, Standing, Store, Timestamp, TokenUser, UserId,
+    UserRow,
 };
 
-use crate::asking::{NOW, add_site, ask, direct, message, put, snapshot, sub};
+use crate::asking::{NOW, add_site, ask, direct, message, profile, put, snapshot, sub};
 use crate::{FRIENDS, STRANGERS, relate, two_users};
 
 const RULES: RequestRules = RequestRules { messages: 2, per_day: 2, links: LinkRule::Refused, begin: Ok(()) };
@@ -487,4 +488,74 @@ pub(crate) fn settings_are_of_one_site(store: &dyn Store) {
     assert_eq!((of(one), of(two)), (settings.clone(), Settings::default()));
     assert_ne!(store.revision().expect("the store works"), before);
     assert_eq!(store.set_settings(SiteId(999), &settings), Ok(false));
+}
+
+pub(crate) fn a_token_sets_a_role_that_nobody_decided_since(store: &dyn Store) {
+    let site = add_site(store, "garden");
+    let sign_in = |made: Option<Timestamp>, role: SiteRole| {
+        let user = TokenUser { profile: profile("ann", "Ann"), role: Some(RoleClaim { role, made }) };
+        ask(|done| store.renew_user(site, user, NOW, done))
+    };
+    let row = sign_in(None, SiteRole::Admin);
+    assert_eq!(row.on_site.role, SiteRole::Admin, "with the user, in one go");
+    assert_eq!(user(store, row.id).on_site.role, SiteRole::Admin);
+    let page = ask(|done| store.audit(site, By::User(row.id), None, 10, done)).expect("an admin may");
+    assert_eq!((&*page.rows[0].act, page.rows.len()), ("set_role", 1));
+    assert_eq!(sign_in(None, SiteRole::Moderator).on_site.role, SiteRole::Moderator);
+    act(store, site, By::Site, ModeratorAct::SetRole(row.id, SiteRole::Member)).expect("the site may");
+    for made in [None, Some(Timestamp(NOW.0 - 1))] {
+        assert_eq!(sign_in(made, SiteRole::Admin).on_site.role, SiteRole::Member, "{made:?}");
+    }
+    assert_eq!(sign_in(Some(later(1_000)), SiteRole::Admin).on_site.role, SiteRole::Admin);
+}
+
+pub(crate) fn only_admins_erase_others(store: &dyn Store) {
+    let site = add_site(store, "garden");
+    let [ada, eve] = ["ada", "eve"].map(|id| moderator(store, site, id, SiteRole::Admin));
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    let tom = put(store, site, "tom");
+    let erase = |user: UserId, by: UserId| {
+        let alias = sub(&format!("deleted-{}", user.num));
+        let name = "Deleted user".into();
+        let by = By::User(by);
+        let erasure = NewErasure { user, alias, name, messages: Messages::Kept, by, time: NOW };
+        ask(|done| store.begin_erasure(erasure, done)).map(drop)
+    };
+    assert_eq!(erase(tom, mia), Err(Refusal::NotAllowed));
+    assert_eq!(erase(eve, ada), Err(Refusal::NotAllowed));
+    assert_eq!(erase(mia, ada), Ok(()));
+    assert_eq!(erase(tom, tom), Ok(()), "oneself");
+    assert_eq!(erase(ada, ada), Ok(()), "oneself");
+    let back = TokenUser {
+        profile: profile("ada", "Ada"),
+        role: Some(RoleClaim { role: SiteRole::Admin, made: Some(Timestamp(NOW.0 - 1)) }),
+    };
+    let row = ask(|done| store.renew_user(site, back, NOW, done));
+    assert_eq!(row.on_site.role, SiteRole::Member, "an older token gives an erased admin nothing back");
+}
+
+pub(crate) fn a_site_is_changed_by_who_may_and_it_is_recorded(store: &dyn Store) {
+    use chat::{SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile};
+    let site = add_site(store, "garden");
+    let ada = moderator(store, site, "ada", SiteRole::Admin);
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    let settings = store.sites().expect("the store works")[0].settings.clone();
+    let name =
+        |name: &str| SiteChange::Profile(SiteProfile { name: Some(name.into()), ..SiteProfile::default() });
+    let change = |change: SiteChange, by: By| {
+        store.change_site(site, change, SiteAuthor::Tenant(by), NOW).expect("the store works")
+    };
+    assert_eq!(change(name("Mia's"), By::User(mia)), Err(SiteNotChanged::NotAllowed));
+    assert_eq!(change(name("Ada's"), By::User(ada)).map(|site| site.name), Ok("Ada's".into()));
+    let everybody = || SiteChange::SignOut { whom: SignOut::Everybody, at: NOW };
+    assert_eq!(change(everybody(), By::User(ada)), Err(SiteNotChanged::SiteOnly));
+    let before = store.revision().expect("the store works");
+    let changed = change(everybody(), By::Site).expect("the site may");
+    assert!(changed.secrets.iter().all(|key| key.not_before == Some(NOW)));
+    assert_ne!(store.revision().expect("the store works"), before, "nodes hear of it");
+    let kept = store.sites().expect("the store works").remove(0);
+    assert_eq!((&kept, &kept.settings), (&changed, &settings));
+    let page = ask(|done| store.audit(site, By::Site, None, 2, done)).expect("the site may");
+    let rows: Vec<_> = page.rows.iter().map(|row| (&*row.act, row.by.clone())).collect();
+    assert_eq!(rows, [("sign_out", None), ("set_site", Some(sub("ada")))]);
 }

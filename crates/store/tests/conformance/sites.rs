@@ -23,6 +23,8 @@ pub(crate) fn sites_are_kept_whole_and_secrets_are_newest_first(store: &dyn Stor
         guests: false,
         origins: Vec::new(),
         secrets: vec![secret(b"last")],
+        guest_keys: vec![secret(b"of guests")],
+        public_url: Some("https://im.example".into()),
         ..kept
     };
     store.update_site(&changed).expect("the store works");

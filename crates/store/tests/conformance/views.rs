@@ -28,7 +28,7 @@ pub(crate) fn whoever_is_not_met_is_not_told(store: &dyn Store) {
     for id in ["ann", "newcomer"] {
         let (told, wait) = channel::<()>();
         let done = Box::new(move |_| told.send(()).expect("the test waits"));
-        store.sign_in(site, profile(id, id), since(None), NOW, Box::new(|_| false), done);
+        store.sign_in(site, profile(id, id).into(), since(None), NOW, Box::new(|_| false), done);
         assert!(wait.recv().is_err(), "dropped uncalled");
         assert!(ask(|done| store.user(site, sub(id), done)).is_some());
     }
@@ -47,8 +47,9 @@ pub(crate) fn what_is_committed_after_met_is_not_in_doubt(store: &dyn Store) {
                 true
             }
         };
-        let (row, view) =
-            ask(|done| store.sign_in(site, profile("ann", "ann"), since(None), NOW, Box::new(met), done));
+        let (row, view) = ask(|done| {
+            store.sign_in(site, profile("ann", "ann").into(), since(None), NOW, Box::new(met), done)
+        });
         assert_eq!(row.id, ann);
         assert!(written.lock().expect("no panic").is_some(), "met comes before the view");
         store.append(

@@ -62,8 +62,8 @@ async fn list(State(counter): State<Counter>, Path(site): Path<String>, headers:
 }
 
 async fn do_list(api: &Api, site: &str, headers: &HeaderMap) -> Answer {
-    let caller = api.caller(site, headers)?;
-    let all = api.ask(|node, told| node.stickers(caller, told)).await?;
+    let caller = api.caller(site, headers).await?;
+    let all = api.ask(|node, told| node.stickers(&caller, told)).await?;
     Ok(json!({ "stickers": all.iter().map(rich::sticker).collect::<Vec<_>>() }))
 }
 
@@ -78,17 +78,17 @@ async fn add(
 
 async fn do_add(counter: &Counter, site: &str, headers: &HeaderMap, body: Body) -> Answer {
     // First who it is: nothing is read for a stranger.
-    let caller = counter.api.caller(site, headers)?;
+    let caller = counter.api.caller(site, headers).await?;
     let body = to_bytes(body, BODY_BYTES).await.map_err(|_| Refused::value("a picture of at most 700 kB"))?;
     let Brought { set, words, picture } = serde_json::from_slice(&body).map_err(Refused::value)?;
     let bytes = STANDARD.decode(picture).map_err(|_| Refused::value("picture: base64"))?;
-    let now = (counter.api.clock)();
-    let made = counter.pictures.run(PictureBy::site(caller.site()), move |pictures| {
-        new_sticker(pictures, caller.site(), &set, &words, &bytes, now)
-    });
+    let (now, site) = ((counter.api.clock)(), caller.site());
+    let made = counter
+        .pictures
+        .run(PictureBy::site(site), move |pictures| new_sticker(pictures, site, &set, &words, &bytes, now));
     let new = made.await??;
     let answer = json!(rich::sticker(&new.sticker));
-    counter.api.ask(|node, told| node.add_sticker(caller, new, told)).await?.map_err(Refused::value)?;
+    counter.api.ask(|node, told| node.add_sticker(&caller, new, told)).await?.map_err(Refused::value)?;
     Ok(answer)
 }
 
@@ -101,9 +101,10 @@ async fn remove(
 }
 
 async fn do_remove(api: &Api, site: &str, sticker: &str, headers: &HeaderMap) -> Answer {
-    let caller = api.caller(site, headers)?;
+    let caller = api.caller(site, headers).await?;
     let number = rich::parse_sticker(sticker).ok_or(Refusal::NoSuchSticker)?;
-    api.ask(|node, told| node.remove_sticker(caller, number, told)).await?;
+    let now = (api.clock)();
+    api.ask(|node, told| node.remove_sticker(&caller, number, now, told)).await?;
     Ok(json!({ "removed": true }))
 }
 

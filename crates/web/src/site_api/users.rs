@@ -82,9 +82,9 @@ pub(super) async fn list(
 }
 
 async fn do_list(api: &Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
-    let caller = api.caller(site, headers)?;
+    let caller = api.caller(site, headers).await?;
     let (query, page) = (field(uri, "query").map(Cow::into_owned), page(uri)?);
-    let page = api.ask(|node, told| node.users(caller, query, page, told)).await?;
+    let page = api.ask(|node, told| node.users(&caller, query, page, told)).await?;
     let users: Vec<_> = page.rows.iter().map(User::of).collect();
     Ok(json!({ "users": users, "next": page.next }))
 }
@@ -100,7 +100,7 @@ pub(super) async fn erase(
 }
 
 async fn do_erase(api: &Api, site: &str, user: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers)?;
+    let caller = api.caller(site, headers).await?;
     let asked: Erasure = match body.trim_ascii() {
         b"" => Erasure::default(),
         body => serde_json::from_slice(body).map_err(Refused::value)?,
@@ -108,7 +108,7 @@ async fn do_erase(api: &Api, site: &str, user: &str, headers: &HeaderMap, body: 
     let user = Sub::parse(user).ok_or(Refusal::NoSuchUser)?;
     let messages = if asked.messages { Messages::Erased } else { Messages::Kept };
     let now = (api.clock)();
-    api.ask(|node, told| node.erase(caller, user, messages, now, told)).await?;
+    api.ask(|node, told| node.erase(&caller, user, messages, now, told)).await?;
     Ok(json!({ "erased": true }))
 }
 
@@ -122,11 +122,11 @@ pub(super) async fn merge(
 }
 
 async fn do_merge(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers)?;
+    let caller = api.caller(site, headers).await?;
     let asked: Guest = serde_json::from_slice(body).map_err(Refused::value)?;
     let guest = Sub::parse(&asked.guest).ok_or(Refusal::NoSuchUser)?;
     let user = Sub::parse(&asked.user).ok_or_else(|| Refused::value("user: the id of an account"))?;
     let now = (api.clock)();
-    api.ask(|node, told| node.merge_guest(caller, guest, user, now, told)).await?;
+    api.ask(|node, told| node.merge_guest(&caller, guest, user, now, told)).await?;
     Ok(json!({ "merged": true }))
 }

@@ -264,18 +264,15 @@ fn site() -> Site {
         guests: false,
         origins: vec![PAGE.into()],
         secrets: vec![secret()],
+        guest_keys: vec![Secret::new(SecretKind::Hs256, vec![9; 32], Timestamp(START_UNIX_MS))],
+        public_url: None,
         settings: chat::Settings::default(),
         created: Timestamp(START_UNIX_MS),
     }
 }
 
 pub fn secret() -> Secret {
-    Secret {
-        kind: SecretKind::Hs256,
-        bytes: b"a secret of this site".to_vec(),
-        created: Timestamp(START_UNIX_MS),
-        expires: None,
-    }
+    Secret::new(SecretKind::Hs256, b"a secret of this site".to_vec(), Timestamp(START_UNIX_MS))
 }
 
 fn assets() -> Assets {

@@ -4,7 +4,8 @@ use super::{Tables, member_index};
 use crate::erase::{EraseSlice, Erased, Messages, NewErasure};
 use crate::room::{LeftReason, Role};
 use crate::{
-    ContactState, ConversationId, Privacy, Profile, Seq, SetPresence, SiteStanding, Timestamp, UserId,
+    By, ContactState, ConversationId, Privacy, Profile, Refusal, Seq, SetPresence, SiteAct, SiteRole,
+    SiteStanding, Timestamp, UserId,
 };
 
 /// What is left to do of a user who was erased, or goes by another id.
@@ -23,15 +24,21 @@ impl Left {
 }
 
 impl Tables {
-    pub(in crate::memory) fn begin_erasure(&mut self, erasure: NewErasure) -> Option<Erased> {
+    pub(in crate::memory) fn begin_erasure(&mut self, erasure: NewErasure) -> Result<Erased, Refusal> {
         let NewErasure { user, alias, name, messages, by, time } = erasure;
-        let before = self.user_by_id(user)?;
+        let before = self.user_by_id(user).ok_or(Refusal::NoSuchUser)?;
+        if by != By::User(user) {
+            self.may_on_site(user.site, by, SiteAct::Erase, before.on_site.role)?;
+        }
         if self.user_by_sub.contains_key(&(user.site, alias.clone())) {
-            return None;
+            return Err(Refusal::NoSuchUser);
+        }
+        if before.on_site.role != SiteRole::Member {
+            self.moderation.decide_role(user.site, &before.profile.sub, time);
         }
         self.user_by_sub.remove(&(user.site, before.profile.sub.clone()));
         self.user_by_sub.insert((user.site, alias.clone()), user);
-        let row = self.users.get_mut(&user)?;
+        let row = self.users.get_mut(&user).ok_or(Refusal::NoSuchUser)?;
         row.profile = Profile { sub: alias, name, avatar: None, guest: false };
         row.presence = SetPresence::Invisible;
         row.banned = true;
@@ -68,7 +75,7 @@ impl Tables {
             written: self.written_by(user),
         };
         self.erasures.insert(user, left);
-        Some(Erased { before, after, parted, position: self.position() })
+        Ok(Erased { before, after, parted, position: self.position() })
     }
 
     fn written_by(&self, user: UserId) -> Vec<(ConversationId, Seq)> {

@@ -1,14 +1,15 @@
 //! Order on a site in memory: the plain reading of what `ModerationStore` promises.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::Tables;
 use crate::moderation::{LINES_AROUND, MOST_OPEN_REPORTS, kept_with_report};
 use crate::{
     Act, AuditEntry, AuditPage, By, ConversationId, DeviceBan, Ended, LeftReason, MemberChanged, MemberRow,
     Moderated, ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine, ReportRow, ReportState,
-    ReportsPage, Role, RoomKind, Sanction, SanctionKind, Seq, Settings, SiteAct, SiteId, SiteRole,
-    SiteStanding, Timestamp, UserId, may_on_site,
+    ReportsPage, Role, RoleClaim, RoomKind, Sanction, SanctionKind, Seq, Settings, Site, SiteAct, SiteAuthor,
+    SiteChange, SiteId, SiteNotChanged, SiteRole, SiteStanding, Sub, Timestamp, TokenUser, UserId, UserRow,
+    may_on_site,
 };
 
 /// What is kept about order.
@@ -18,6 +19,8 @@ pub(super) struct Kept {
     reports: BTreeMap<(SiteId, u64), Report>,
     audit: Vec<(SiteId, AuditEntry)>,
     devices: Vec<DeviceBan>,
+    /// When the role of an id was last set by hand, or its user erased.
+    role_decisions: HashMap<(SiteId, [u8; 16]), Timestamp>,
 }
 
 /// Whose it is, the messages around it, and what it said before.
@@ -29,6 +32,10 @@ pub(super) struct Report {
 }
 
 impl Kept {
+    pub(super) fn decide_role(&mut self, site: SiteId, sub: &Sub, now: Timestamp) {
+        self.role_decisions.insert((site, RoleClaim::key_of(sub)), now);
+    }
+
     pub(super) fn forget_devices(&mut self, user: UserId) {
         self.devices.retain(|ban| ban.user != user);
     }
@@ -38,6 +45,7 @@ impl Kept {
         self.reports.retain(|(of, _), _| *of != site);
         self.audit.retain(|(of, _)| *of != site);
         self.devices.retain(|ban| ban.site != site);
+        self.role_decisions.retain(|(of, _), _| *of != site);
     }
 }
 
@@ -62,6 +70,28 @@ impl Tables {
         let entry =
             AuditEntry { number, time, by, act: act.into(), user, conversation, detail: detail.into() };
         self.moderation.audit.push((site, entry));
+    }
+
+    pub(in crate::memory) fn put_token_user(
+        &mut self,
+        site: SiteId,
+        user: TokenUser,
+        now: Timestamp,
+    ) -> UserRow {
+        let row = self.put_user(site, user.profile, now);
+        let Some(claim) = user.role.filter(|_| row.differs_in_role(user.role) && !row.banned) else {
+            return row;
+        };
+        let key = (site, RoleClaim::key_of(&row.profile.sub));
+        if !claim.holds(self.moderation.role_decisions.get(&key).copied()) {
+            return row;
+        }
+        if let Some(row) = self.users.get_mut(&row.id) {
+            row.on_site.role = claim.role;
+        }
+        self.revision += 1;
+        self.note(site, By::Site, "set_role", Some(row.id), None, claim.role.word(), now);
+        self.user_by_id(row.id).unwrap_or(row)
     }
 
     pub(super) fn may_on_site(
@@ -223,6 +253,7 @@ impl Tables {
             ModeratorAct::SetRole(user, role) => {
                 if let Some(row) = self.users.get_mut(user) {
                     row.on_site.role = *role;
+                    self.moderation.decide_role(site, &row.profile.sub, now);
                     self.revision += 1;
                 }
                 Some(*user)
@@ -270,6 +301,7 @@ impl Tables {
                 self.revision += 1;
                 None
             }
+            ModeratorAct::StickerAdded(_) | ModeratorAct::StickerRemoved(_) => None,
             ModeratorAct::Configure(_) | ModeratorAct::Raid(_) => {
                 done.settings = self.configure(site, act)?;
                 None
@@ -286,6 +318,24 @@ impl Tables {
         let settings = after.map_err(|_| Refusal::BadValue)?;
         self.put_settings(site, &settings);
         Ok(Some(Box::new(settings)))
+    }
+
+    pub(in crate::memory) fn change_site(
+        &mut self,
+        site: SiteId,
+        change: &SiteChange,
+        author: SiteAuthor,
+        now: Timestamp,
+    ) -> Result<Site, SiteNotChanged> {
+        let may = self.may_on_site(site, author.by(), SiteAct::Configure, SiteRole::Member);
+        may.map_err(|_| SiteNotChanged::NotAllowed)?;
+        let before = self.sites.get(&site).ok_or(SiteNotChanged::NoSuchSite)?;
+        let after = change.apply(author, before, now)?;
+        self.sites.insert(site, after.clone());
+        self.revision += 1;
+        let (act, detail) = change.recorded();
+        self.note(site, author.by(), act, None, None, &detail, now);
+        Ok(after)
     }
 
     /// With what they end.
@@ -311,7 +361,9 @@ impl Tables {
             | ModeratorAct::Kick(user)
             | ModeratorAct::SetLevel(user, _)
             | ModeratorAct::BanDevices { user, .. } => (SiteAct::Sanction, Some(user)),
-            ModeratorAct::Configure(_) => (SiteAct::Configure, None),
+            ModeratorAct::Configure(_) | ModeratorAct::StickerAdded(_) | ModeratorAct::StickerRemoved(_) => {
+                (SiteAct::Configure, None)
+            }
             ModeratorAct::Raid(_) => (SiteAct::Guard, None),
             ModeratorAct::SetRole(user, role) => (SiteAct::SetRole(*role), Some(user)),
             ModeratorAct::DeleteMessage(..) => (SiteAct::Tidy, None),

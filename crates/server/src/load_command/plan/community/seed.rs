@@ -89,7 +89,7 @@ fn add_sites(path: &Path, count: u32, secret: &[u8]) -> Outcome<Vec<(String, Sit
     for number in 1..=count {
         let key = format!("town-{number}");
         let now = crate::now();
-        let secret = Secret { kind: SecretKind::Hs256, bytes: secret.to_vec(), created: now, expires: None };
+        let secret = Secret::new(SecretKind::Hs256, secret.to_vec(), now);
         let site = Site {
             id: SiteId(0),
             key: key.as_str().into(),
@@ -98,6 +98,8 @@ fn add_sites(path: &Path, count: u32, secret: &[u8]) -> Outcome<Vec<(String, Sit
             guests: false,
             origins: Vec::new(),
             secrets: vec![secret],
+            guest_keys: vec![],
+            public_url: None,
             // Members write to whom the plan says, and all of them have only just come.
             settings: chat::Settings::default(),
             created: now,

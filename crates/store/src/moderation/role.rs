@@ -1,0 +1,48 @@
+//! The role that a token claims, against what was decided by hand.
+
+use chat::{By, RoleClaim, SiteId, SiteStanding, Sub, Timestamp, UserRow};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::audit;
+use crate::fault::Outcome;
+use crate::user;
+
+/// Tokens from before do not set the role of this id any more.
+pub(crate) fn decide(db: &Connection, site: SiteId, sub: &Sub, now: Timestamp) -> Outcome<()> {
+    let sql = "INSERT OR REPLACE INTO role_decision (site, sub, time) VALUES (?1, ?2, ?3)";
+    db.prepare_cached(sql)?.execute(params![site.0, RoleClaim::key_of(sub), now.0 as i64])?;
+    Ok(())
+}
+
+fn decided(db: &Connection, site: SiteId, sub: &Sub) -> Outcome<Option<Timestamp>> {
+    let sql = "SELECT time FROM role_decision WHERE site = ?1 AND sub = ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let time = statement.query_row(params![site.0, RoleClaim::key_of(sub)], |row| row.get::<_, i64>(0));
+    Ok(time.optional()?.map(|time| Timestamp(time as u64)))
+}
+
+/// The user with the role that the token claims, where the claim holds. It is recorded as the site's.
+pub(crate) fn follow(
+    db: &Connection,
+    row: UserRow,
+    claim: Option<RoleClaim>,
+    now: Timestamp,
+) -> Outcome<UserRow> {
+    let Some(claim) = claim.filter(|_| row.differs_in_role(claim) && !row.banned) else { return Ok(row) };
+    if !claim.holds(decided(db, row.id.site, &row.profile.sub)?) {
+        return Ok(row);
+    }
+    let on_site = SiteStanding { role: claim.role, ..row.on_site };
+    user::set_standing(db, row.id, on_site)?;
+    let entry = audit::Entry {
+        site: row.id.site,
+        by: By::Site,
+        act: "set_role",
+        user: Some(row.id),
+        conversation: None,
+        detail: claim.role.word(),
+        time: now,
+    };
+    audit::note(db, &entry)?;
+    Ok(UserRow { on_site, ..row })
+}
