@@ -97,7 +97,7 @@ describe('a call through the widget', () => {
   test('by voice survives a reload of either, and ends for both whoever ends it', async () => {
     const [raj, mei] = await pair(browser, kith, 'raj', 'mei');
     await call(raj, 'mei', 'Audio call');
-    await button(mei, 'Accept audio only').click();
+    await button(mei, 'Accept with voice only').click();
     await Promise.all([flows(raj, false), flows(mei, false)]);
     for (const one of [raj, mei]) {
       await one.page.reload();
@@ -139,7 +139,7 @@ describe('a call through the widget', () => {
     assert.deepEqual(await card(amara).boundingBox(), { x: 0, y: 0, width: 390, height: 844 });
     assert.equal(await card(amara).evaluate(one => one.getRootNode().activeElement === one), true);
     await assertAccessible(amara.page, 'the ring card of a phone');
-    await button(amara, 'Accept audio only').click();
+    await button(amara, 'Accept with voice only').click();
     await flows(amara);
     await assertAccessible(amara.page, 'the call window of a phone');
     await button(amara, 'Hang up').click();
@@ -152,7 +152,7 @@ describe('a call through the widget', () => {
     await until(() => online(second), 'the second tab is online');
     await call(one, 'raj', 'Audio call');
     await Promise.all([card(other).waitFor(), card(second).waitFor()]);
-    await button(second, 'Accept audio only').click();
+    await button(second, 'Accept with voice only').click();
     await card(other).waitFor({ state: 'detached' });
     await flows(second, false);
     // The first tab has held the connection: the other one takes it over, and its place in the call.
@@ -168,7 +168,7 @@ describe('a call through the widget', () => {
   test('shows a screen, and says so', async () => {
     const [one, other] = await pair(browser, kith, 'mei', 'hamish');
     await call(one, 'hamish', 'Audio call');
-    await button(other, 'Accept audio only').click();
+    await button(other, 'Accept with voice only').click();
     await flows(other, false);
     await button(one, 'Share your screen').click();
     await frame(other).locator('.call-whole').waitFor();

@@ -98,7 +98,7 @@ test('three see and hear each other, one reloads and comes back, one leaves, and
   await roomOf('Bike repairs', anna, raj, mei);
   await begin(anna);
   await groupWindow(anna).getByText('Nobody else has joined yet').waitFor();
-  await callLine(raj).getByText('Call · 1 here').waitFor();
+  await callLine(raj).getByText('Call · 1 in the call').waitFor();
   await assertAccessible(raj.page, 'a room in which a call stands');
   await shot(raj, 'group-line');
   await join(raj);
@@ -124,7 +124,7 @@ test('three see and hear each other, one reloads and comes back, one leaves, and
   await button(raj, 'Leave call').click();
   await until(async () => (await tile(anna, 'raj').count()) === 0, 'his picture goes');
   await meets(anna, 1);
-  await callLine(raj).getByText('Call · 2 here').waitFor();
+  await callLine(raj).getByText('Call · 2 in the call').waitFor();
   await button(anna, 'Leave call').click();
   await button(mei, 'Leave call').click();
   for (const widget of [anna, raj]) {
@@ -168,7 +168,7 @@ test('the next one is told that it is full, and how many fit', async () => {
   await shot(amara, 'group-full');
   await button(hamish, 'Leave call').click();
   await join(amara);
-  await groupWindow(amara).getByText('2 here').first().waitFor();
+  await groupWindow(amara).getByText('2 in the call').first().waitFor();
   await bye(tom, hamish, amara);
   await kith.setSite('demo', 'calls.group=6');
 });

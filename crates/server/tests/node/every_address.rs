@@ -93,6 +93,7 @@ fn each_address_of_the_reference_is_there_and_does_what_it_says() {
         let answer = asker.ask("GET", address, address, &with_token, "");
         assert!(answer.status == 200 && answer.body.contains(said), "{address}: {}", answer.body);
     }
+    the_site_itself(&scratch, &mut asker);
     assert_eq!(asker.asked, documented(), "asked here, and written in docs/reference/rest.md");
 }
 
@@ -152,6 +153,25 @@ fn the_site(scratch: &Scratch, asker: &mut Asker<'_>, anna: &mut Client, message
         let expected = if said == "no_such_user" { 404 } else { 200 };
         assert_eq!(answer.status, expected, "{method} {what}: {}", answer.body);
         assert!(answer.body.contains(said), "{method} {what}: {}", answer.body);
+    }
+}
+
+fn the_site_itself(scratch: &Scratch, asker: &mut Asker<'_>) {
+    let field = bearer(scratch.say("token --site demo --user shop --role service").trim());
+    let auth = [("Authorization", &*field)];
+    let pem = include_str!("../../../chat/tests/keys/es256.pub.pem");
+    let key = json!({"public_key": pem, "kid": "2026-11"}).to_string();
+    let asked = [
+        ("PATCH", "", "", r#"{"name":"The allotments"}"#, "The allotments"),
+        ("GET", "", "", "", "The allotments"),
+        ("POST", "/keys", "/keys", &*key, "ES256"),
+        ("POST", "/sign-out", "/sign-out", r#"{"kid":"2026-11"}"#, "signed_out"),
+        ("DELETE", "/keys/{kid}", "/keys/2026-11", "", "The allotments"),
+    ];
+    for (method, address, path, body, said) in asked {
+        let (address, path) = (format!("/v1/sites/{{site}}{address}"), format!("/v1/sites/demo{path}"));
+        let answer = asker.ask(method, &address, &path, &auth, body);
+        assert!(answer.status == 200 && answer.body.contains(said), "{method} {address}: {}", answer.body);
     }
 }
 

@@ -26,7 +26,7 @@ test('it says who calls and how, and has an answer for each', () => {
   const { drawing, deeds } = card();
   expect(drawing.find('.call-card').getAttribute('aria-label')).toBe('Léa Okafor is calling with video');
   drawing.button('Accept with video').click();
-  drawing.button('Accept audio only').click();
+  drawing.button('Accept with voice only').click();
   drawing.button('Decline').click();
   drawing.button('Decline and send a message').click();
   expect(deeds.accept.mock.calls).toEqual([['video'], ['audio']]);
@@ -36,7 +36,7 @@ test('it says who calls and how, and has an answer for each', () => {
 test('who is called by voice answers by voice', () => {
   const { drawing } = card({ media: 'audio' });
   expect(() => drawing.button('Accept with video')).toThrow();
-  expect(drawing.find('.call-yes').getAttribute('aria-label')).toBe('Accept audio only');
+  expect(drawing.find('.call-yes').getAttribute('aria-label')).toBe('Accept with voice only');
 });
 
 test('Escape ends the sound, not the call', () => {

@@ -6,7 +6,7 @@ export const en = () => ({
     audio: (name: string) => `${name} is calling`,
     video: (name: string) => `${name} is calling with video`,
   },
-  acceptAudio: 'Accept audio only',
+  acceptAudio: 'Accept with voice only',
   acceptVideo: 'Accept with video',
   declineCall: 'Decline',
   declineAndWrite: 'Decline and send a message',
