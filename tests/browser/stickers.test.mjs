@@ -88,7 +88,6 @@ test('a sticker from the picker of a thread is a reply in it', async () => {
     await sticker(raj).waitFor();
     await raj.page.getByText('1 reply').waitFor();
     await assertAccessible(raj.page, 'a sticker in a thread');
-    await sticker(anna).waitFor();
     await anna.page.getByRole('button', { name: '1 reply' }).click();
     await inWidget(anna, '.thread-write').waitFor();
     await sticker(anna).waitFor();
