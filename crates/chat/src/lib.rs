@@ -147,7 +147,7 @@ pub use room::{
     MOST_ROOM_REQUESTS, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink, NewRoom, PageKey, Post,
     Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink, RoomName, RoomRequestState,
     RoomRequestStore, RoomStore, RoomsPage, Rules, Standing, add_outcome, keeps_links, may,
-    may_as_site_moderator, may_make_link, may_show, mentioned, room_in_request, takes_link,
+    may_as_site_moderator, may_make_link, may_show, mentioned, requested_conversation, takes_link,
 };
 pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};

@@ -27,7 +27,7 @@ pub use port::{
 pub(crate) use post::Unposted;
 pub use request::{
     AddAs, AddMember, AddOutcome, AddRule, BeforeAdd, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS,
-    RoomRequestState, RoomRequestStore, add_outcome, may_show, room_in_request,
+    RoomRequestState, RoomRequestStore, add_outcome, may_show, requested_conversation,
 };
 pub use role::{Act, Role, Rules, Standing, may, may_as_site_moderator};
 

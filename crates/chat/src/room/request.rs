@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::{LeftReason, MemberChanged, Room, RoomLimits};
+use super::{LeftReason, MemberChanged, Role, Room, RoomLimits};
 use crate::command::AnswerTo;
 use crate::moderation::SiteRole;
 use crate::node::{Asker, Inner, unavailable};
@@ -16,7 +16,8 @@ use crate::peer::{Peer, may_write};
 use crate::requests::{LinkRule, RequestAnswer, first_contact, has_link};
 use crate::room::RoomName;
 use crate::{
-    ContactState, ConversationId, Done, Event, Position, Refusal, StoreError, Timestamp, UserId, trust,
+    ContactState, ConversationId, ConversationOf, ConversationRow, Done, Event, Position, Refusal, Request,
+    Seq, StoreError, Timestamp, UserId, UserRow, trust,
 };
 
 /// Room requests of one user that wait for an answer. No more are made until the user answers some.
@@ -112,9 +113,36 @@ pub fn may_show(rule: AddRule, room: &Room) -> Result<(), Refusal> {
     }
 }
 
-/// The room as a user sees it who was asked: neither topic nor picture, because strangers choose both, and no link that was put
-/// into the name later.
-pub fn room_in_request(room: &Room) -> Room {
+/// The conversation that a pending request shows to the user it is for. Nothing of the room is read or heard before it is accepted.
+pub fn requested_conversation(
+    id: ConversationId,
+    room: &Room,
+    by: UserRow,
+    time: Timestamp,
+) -> ConversationRow {
+    ConversationRow {
+        id,
+        of: ConversationOf::Room { room: Arc::new(room_in_request(room)), role: Role::Muted },
+        last: None,
+        received: Seq(0),
+        read: Seq(0),
+        their_received: Seq(0),
+        their_read: Seq(0),
+        unread: 0,
+        mentions: 0,
+        muted_until: Timestamp(0),
+        pinned: false,
+        archived: false,
+        request: Some(Request::Received),
+        requested_by: Some(Box::new(by)),
+        marked_unread: false,
+        draft: None,
+        active: time,
+    }
+}
+
+/// Without topic and picture, because strangers choose both, and without a link that was put into the name later.
+fn room_in_request(room: &Room) -> Room {
     let name = if has_link(&room.name) { "…".into() } else { room.name.clone() };
     Room { name, topic: None, avatar: None, ..room.clone() }
 }

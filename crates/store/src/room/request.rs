@@ -1,12 +1,9 @@
 //! Room requests: users who were asked into rooms, and what became of it.
 
-use std::sync::Arc;
-
 use chat::{
-    Act, AddMember, AddOutcome, BeforeAdd, ConversationId, ConversationOf, ConversationRow, Done, LeftReason,
-    MOST_ROOM_ANSWERS, MemberChanged, MemberRow, Position, Refusal, Request, Role, RoomLimits,
-    RoomRequestState, RoomRequestStore, Seq, Standing, Timestamp, UserId, add_outcome, may_show,
-    room_in_request,
+    Act, AddMember, AddOutcome, BeforeAdd, ConversationId, ConversationRow, Done, LeftReason,
+    MOST_ROOM_ANSWERS, MemberChanged, MemberRow, Position, Refusal, Role, RoomLimits, RoomRequestState,
+    RoomRequestStore, Standing, Timestamp, UserId, add_outcome, may_show, requested_conversation,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -270,25 +267,7 @@ pub(crate) fn ended_since(db: &Connection, user: UserId, since: u64) -> Outcome<
 pub(crate) fn seen(db: &Connection, asked: UserId, id: ConversationId) -> Outcome<Option<ConversationRow>> {
     let Some(request) = of_room(db, id, asked)? else { return Ok(None) };
     let (Some(row), Some(by)) = (load(db, id)?, user::by_id(db, request.asker)?) else { return Ok(None) };
-    Ok(Some(ConversationRow {
-        id,
-        of: ConversationOf::Room { room: Arc::new(room_in_request(&row.room)), role: Role::Muted },
-        last: None,
-        received: Seq(0),
-        read: Seq(0),
-        their_received: Seq(0),
-        their_read: Seq(0),
-        unread: 0,
-        mentions: 0,
-        muted_until: Timestamp(0),
-        pinned: false,
-        archived: false,
-        request: Some(Request::Received),
-        requested_by: Some(Box::new(by)),
-        marked_unread: false,
-        draft: None,
-        active: request.time,
-    }))
+    Ok(Some(requested_conversation(id, &row.room, by, request.time)))
 }
 
 fn parse(user: UserId, row: &Row<'_>) -> rusqlite::Result<Pending> {

@@ -1,15 +1,11 @@
 //! Room requests in memory: the plain reading of what `RoomRequestStore` promises.
 
-use std::sync::Arc;
-
 use super::Tables;
 use crate::room::{
     Act, AddMember, AddOutcome, BeforeAdd, LeftReason, MOST_ROOM_ANSWERS, MemberChanged, MemberRow, Role,
-    RoomLimits, RoomRequestState, Standing, add_outcome, may_show, room_in_request,
+    RoomLimits, RoomRequestState, Standing, add_outcome, may_show, requested_conversation,
 };
-use crate::{
-    ConversationId, ConversationOf, ConversationRow, Position, Refusal, Request, Seq, Timestamp, UserId,
-};
+use crate::{ConversationId, ConversationRow, Position, Refusal, Timestamp, UserId};
 
 use RoomRequestState::{Accepted, Declined, Pending, Withdrawn};
 
@@ -216,26 +212,8 @@ impl Tables {
     /// The room as the user sees it who is asked.
     pub(super) fn room_request(&self, user: UserId, id: ConversationId) -> Option<ConversationRow> {
         let (by, entry) = self.pending(id, user)?;
-        let room = Arc::new(room_in_request(&self.rooms.get(&id)?.room()));
-        Some(ConversationRow {
-            id,
-            of: ConversationOf::Room { room, role: Role::Muted },
-            last: None,
-            received: Seq(0),
-            read: Seq(0),
-            their_received: Seq(0),
-            their_read: Seq(0),
-            unread: 0,
-            mentions: 0,
-            muted_until: Timestamp(0),
-            pinned: false,
-            archived: false,
-            request: Some(Request::Received),
-            requested_by: Some(Box::new(self.user_by_id(by)?)),
-            marked_unread: false,
-            draft: None,
-            active: entry.time,
-        })
+        let room = self.rooms.get(&id)?.room();
+        Some(requested_conversation(id, &room, self.user_by_id(by)?, entry.time))
     }
 
     pub(super) fn forget_room_requests(&mut self, is_meant: impl Fn(UserId) -> bool) {
