@@ -29,14 +29,14 @@ pub struct Key([u8; 16]);
 pub(crate) struct Owner<'a> {
     /// Our number of the site; 0 where the name has none: another program that knows the secret has made it.
     pub(crate) site: u64,
-    /// Whose quota it is: site and user, or all behind the time in names of other programs.
+    /// The owner of the quota: site and user, or all behind the time in names of other programs.
     pub(crate) user: &'a str,
     pub(crate) what_for: For,
     /// In seconds since 1970.
     pub(crate) until: u64,
 }
 
-/// What a name may be used for.
+/// The use that a name permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum For {
     /// Relays for as long as the call lasts.

@@ -225,7 +225,7 @@ impl Inner {
         self.tell_others(session, to, &members, position, of_all);
     }
 
-    /// The same of a reaction or a vote: sessions hear the counts. The other members of a large room hear them later, see
+    /// The answer to a reaction or a vote: sessions hear the counts. The other members of a large room hear them later, see
     /// `gather.rs`.
     fn counted(
         &self,

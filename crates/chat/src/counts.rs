@@ -22,7 +22,7 @@ pub struct PollCounts {
     pub voters: u64,
 }
 
-/// Whose change led to the counts, and what it was. Left out where several changes are told at once, and to the others
+/// The user whose change led to the counts, and the change. Left out where several changes are told at once, and to the others
 /// where a poll is anonymous.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedBy {

@@ -549,7 +549,7 @@ pub struct Conversation {
     pub archived: bool,
     /// It waits for an answer.
     pub request: Option<Request>,
-    /// Who asks one to become a member of this room; one is none yet.
+    /// The user who asks one to become a member of this room.
     pub requested_by: Option<Person>,
     pub marked_unread: bool,
     pub draft: Option<Box<str>>,

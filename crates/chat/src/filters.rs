@@ -133,7 +133,7 @@ impl CompiledFilters {
         Ok(CompiledFilters(Compiled::Patterns(Box::new(tables))))
     }
 
-    /// What holds where stored filters cannot be read: each message waits for a moderator.
+    /// Filters that hold each message for a moderator, for a site whose stored filters cannot be read.
     pub fn unreadable() -> CompiledFilters {
         CompiledFilters(Compiled::Unreadable)
     }
@@ -179,7 +179,7 @@ impl Filters {
         strongest
     }
 
-    /// What it costs to look at a text, in characters times patterns; 0: nothing is looked for.
+    /// The cost of matching a text, in characters times patterns; 0: there is no filter.
     pub(crate) fn cost(&self, compiled: &CompiledFilters, body: &str) -> u64 {
         if self.is_empty() && !compiled.is_unreadable() {
             return 0;
@@ -244,7 +244,7 @@ impl Filters {
 }
 
 const MOST_HITS: usize = 50;
-/// What words and domains cost beside the patterns: as much as so many of them.
+/// The cost of words and domains, as a number of patterns.
 const LIST_COST: u64 = 20;
 /// So many characters times patterns take a microsecond at most, on the machine on which it was measured (docs/design/filters.md).
 pub(crate) const CHECKS_PER_MICRO: u64 = 400;

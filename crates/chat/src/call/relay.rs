@@ -61,7 +61,7 @@ pub struct Turn {
 /// How long the credentials of a check are good for.
 const CHECK_MS: u64 = 20_000;
 
-/// What credentials are for. Our own TURN server asks whether the call is still there; a check relays nothing, see
+/// The purpose of credentials. Our own TURN server asks whether the call is still there; a check relays nothing, see
 /// `calls::credentials`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CredentialFor {
