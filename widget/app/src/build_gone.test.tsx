@@ -1,10 +1,12 @@
 // @vitest-environment happy-dom
 
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Drawing } from '../test/draw.ts';
-import { Banner, useTrouble } from './banner/banner.tsx';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { Drawing, WORDING } from '../test/draw.ts';
+import { Banner, words } from './banner/banner.tsx';
+import { useTrouble } from './banner/trouble.ts';
 import { checkBuild, forgetBuild } from './build_gone.ts';
 
+beforeAll(() => words.fetch(WORDING));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
   vi.useRealTimers();
@@ -12,7 +14,8 @@ afterEach(() => {
 });
 
 function Shown() {
-  return <Banner trouble={useTrouble()} />;
+  const trouble = useTrouble();
+  return trouble ? <Banner trouble={trouble} /> : null;
 }
 
 const answers = (status: number) => (async () => new Response(null, { status })) as typeof fetch;

@@ -1,7 +1,6 @@
 // All styles as constructed sheets: no style element, so that `style-src 'self'` is enough.
 
 import avatar from './avatar/avatar.css?inline';
-import banner from './banner/banner.css?inline';
 import chat from './chat/chat.css?inline';
 import chatsTab from './chats_tab/chats_tab.css?inline';
 import composer from './composer/composer.css?inline';
@@ -13,7 +12,7 @@ import theme from './theme/theme.css?inline';
 import virtualList from './virtual_list/virtual_list.css?inline';
 
 export function sheets(): CSSStyleSheet[] {
-  const styles = [theme, icon, avatar, virtualList, shell, banner, chatsTab, chat, message, composer];
+  const styles = [theme, icon, avatar, virtualList, shell, chatsTab, chat, message, composer];
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles.join('\n'));
   return [sheet];

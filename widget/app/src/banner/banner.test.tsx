@@ -1,15 +1,18 @@
 // @vitest-environment happy-dom
 
 import type { Status } from '@kith/client';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Drawing } from '../../test/draw.ts';
-import { Banner, kindOf, useTrouble } from './banner.tsx';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { Drawing, WORDING } from '../../test/draw.ts';
+import { Banner, words } from './banner.tsx';
+import { kindOf, useTrouble } from './trouble.ts';
 
+beforeAll(() => words.fetch(WORDING));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function Shown() {
-  return <Banner trouble={useTrouble()} />;
+  const trouble = useTrouble();
+  return trouble ? <Banner trouble={trouble} /> : null;
 }
 
 const later = (drawing: Drawing, ms: number) => drawing.do(() => void vi.advanceTimersByTime(ms));

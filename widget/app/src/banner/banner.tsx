@@ -1,45 +1,25 @@
-// Tells when the connection is not there, and what that means.
+// The bar that says that the connection is not there, and what would help.
 
-import type { Status } from '@kith/client';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { useBuildGone } from '../build_gone.ts';
+import { useEffect } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
-import { useClient, useSurroundings, useTopic, useWording } from '../surroundings.tsx';
+import { useSheet } from '../sheets.ts';
+import { useClient, useSurroundings, useTopic } from '../surroundings.tsx';
+import { useWords } from '../wording/late_words.ts';
+import css from './banner.css?inline';
+import type { Trouble } from './trouble.ts';
+import { bannerWords } from './words.ts';
 
-/** A blink of the network is nobody's business. */
-const GRACE = 1_500;
+export { bannerWords as words } from './words.ts';
 
-/** What is shown: with a grace time, and said to screen readers once. */
-export function useTrouble(): Trouble | undefined {
-  const { announce } = useSurroundings();
-  const words = useWording();
-  const status = useTopic('status', one => one.status());
-  const isGone = useBuildGone();
-  const trouble = kindOf(status) ?? (isGone ? 'new_version' : undefined);
-  const [shown, setShown] = useState<Trouble>();
-  const told = useRef(false);
-
-  useEffect(() => {
-    const timer = setTimeout(
-      () => {
-        setShown(trouble);
-        if (trouble === 'lost' && !told.current) announce(words.connectionLost);
-        if (trouble === 'new_version') announce(words.newVersion);
-        if (trouble === undefined && told.current) announce(words.connectionBack);
-        told.current = trouble === 'lost';
-      },
-      trouble === undefined || trouble === 'signed_out' ? 0 : GRACE,
-    );
-    return () => clearTimeout(timer);
-  }, [trouble, announce, words]);
-  return shown;
-}
-
-export function Banner({ trouble: shown }: { trouble: Trouble | undefined }) {
+export function Banner({ trouble: shown }: { trouble: Trouble }) {
+  useSheet(css);
   const client = useClient();
-  const words = useWording();
+  const words = useWords(bannerWords);
+  const { announce } = useSurroundings();
   const { until, reason } = useTopic('status', one => one.status());
-  if (shown === undefined) return null;
+  useEffect(() => {
+    if (shown === 'new_version') announce(words.newVersion);
+  }, [shown, announce, words]);
   const texts: Record<Trouble, string> = {
     lost: words.offlineBanner,
     connecting: words.connecting,
@@ -72,42 +52,3 @@ export function Banner({ trouble: shown }: { trouble: Trouble | undefined }) {
     </div>
   );
 }
-
-export type Trouble =
-  | 'lost'
-  | 'connecting'
-  | 'signed_out'
-  | 'replaced'
-  | 'banned'
-  | 'site_closed'
-  | 'refused'
-  | 'new_version';
-
-export function kindOf(status: Status): Trouble | undefined {
-  switch (status.state) {
-    case 'online':
-    case 'idle':
-      return undefined;
-    case 'connecting':
-      return 'connecting';
-    case 'waiting':
-    case 'offline':
-      return 'lost';
-    case 'stopped':
-      if (status.code === undefined || status.code === 'done') return 'lost';
-      if (status.code === 'replaced' || status.code === 'banned' || status.code === 'site_closed')
-        return status.code;
-      if (status.code === 'device_banned') return 'banned';
-      return SIGN_IN.has(status.code) ? 'signed_out' : 'refused';
-  }
-}
-
-/** A new token would help, and only the site can make one. */
-const SIGN_IN: ReadonlySet<string> = new Set([
-  'bad_token',
-  'token_expired',
-  'token_used',
-  'no_guests',
-  'removed',
-  'signed_out',
-]);

@@ -2,10 +2,11 @@
 
 import type { ConversationKey } from '@kith/client';
 import { useMemo, useRef } from 'preact/hooks';
-import { Banner, useTrouble } from '../banner/banner.tsx';
+import { bannerPart, useTrouble } from '../banner/trouble.ts';
 import { Chat } from '../chat/chat.tsx';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
+import { Late } from '../late.tsx';
 import { type Below, useOverlays } from '../shell/overlays.tsx';
 import { SurroundingsContext, useFace, useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
@@ -25,6 +26,7 @@ interface Props {
 
 export function Window({ conversation: key, place, at, asked, onPutAway, onClose, onMoved }: Props) {
   const words = useWords(barWords);
+  const trouble = useTrouble();
   const outer = useSurroundings();
   const section = useRef<HTMLElement>(null);
   const wanted = useRef(asked);
@@ -86,7 +88,7 @@ export function Window({ conversation: key, place, at, asked, onPutAway, onClose
             onBack={undefined}
             onMoved={onMoved}
             corner={corner}
-            banner={<Banner trouble={useTrouble()} />}
+            banner={trouble && <Late part={bannerPart} props={{ trouble }} onFailed={() => undefined} />}
           />
         </div>
         {layer}

@@ -1,17 +1,14 @@
 // A conversation: who, what was said, and the place to answer.
 
-import { type Conversation, type ConversationKey, isRoom, type Message } from '@kith/client';
+import { type ConversationKey, isRoom, type Message } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Avatar } from '../avatar/avatar.tsx';
 import { Composer } from '../composer/composer.tsx';
-import { fetchLate, Late, late } from '../late.tsx';
+import { Late, late } from '../late.tsx';
 import type { MessageDeeds } from '../message/actions.ts';
 import { mayEdit } from '../message/may_edit.ts';
-import { openProfile } from '../profile/open_profile.ts';
 import { keepsOrder, silenced } from '../room/may_write.ts';
-import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
-import { ChatBar } from './chat_bar.tsx';
+import { useSurroundings, useTopic } from '../surroundings.tsx';
 import { History } from './history.tsx';
 import { isReply } from './items.ts';
 
@@ -141,10 +138,16 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
             onSearch: search,
             onThreads: () => setBeside('threads'),
           }}
+          meanwhile={headMeanwhile}
           onFailed={failed}
         />
       ) : (
-        <ChatHeader conversation={conversation} onBack={onBack} onSearch={search} corner={corner} />
+        <Late
+          part={personHeadPart}
+          props={{ conversation, onBack, corner, onSearch: search }}
+          meanwhile={headMeanwhile}
+          onFailed={failed}
+        />
       )}
       {banner}
       {/* One of both: somebody who is blocked asks for nothing any more. */}
@@ -184,62 +187,16 @@ export function Chat({ conversation: key, at, onBack, onMoved, corner, banner }:
   );
 }
 
-export const chatMenu = () => import('./chat_menu.ts');
 const requestPart = late(() => import('../safety/request_bar.tsx'), 'RequestBar');
 const strangerPart = late(() => import('./stranger_banner.tsx'), 'StrangerBanner');
 export const headPart = late(() => import('../room/room.tsx'), 'RoomHead');
+export const personHeadPart = late(() => import('./chat_head.tsx'), 'ChatHead');
 export const footPart = late(() => import('../room/room.tsx'), 'RoomFoot');
 const pinBar = late(() => import('./pin_bar.tsx'), 'PinBar');
 const aboutPart = late(() => import('../room/about.tsx'), 'About');
-const callButtons = late(() => import('../call_log/buttons.tsx'), 'Buttons');
+/** Holds the place of a head that is being fetched. */
+const headMeanwhile = <div class="bar" />;
 const threads = () => import('../thread/thread.tsx');
 const threadPart = late(threads, 'Thread');
 const threadsPart = late(threads, 'Threads');
 const chatSearch = late(() => import('../search/search_pane.tsx'), 'ChatSearch');
-
-function ChatHeader({
-  conversation,
-  onBack,
-  onSearch,
-  corner,
-}: { conversation: Conversation; onSearch(): void } & Pick<Props, 'onBack' | 'corner'>) {
-  const surroundings = useSurroundings();
-  const { wording: words, client } = surroundings;
-  const now = useNow();
-  const user = conversation.with.user;
-  const person = useTopic(`person:${user}`, one => one.person(user));
-  const view = useTopic(`presence:${user}`, one => one.presence(user));
-  const typing = useTopic(`typing:${conversation.key}`, one => one.typing(conversation.key)).length > 0;
-  useEffect(() => client.watch([user], 'last_seen'), [client, user]);
-
-  const where =
-    view.presence === 'offline' && view.lastSeen !== undefined
-      ? words.lastSeen(words.ago(view.lastSeen, now))
-      : words[view.presence];
-  const items = async () => {
-    const menu = await fetchLate(chatMenu, words);
-    return menu.chatActions(surroundings, conversation, now, onSearch);
-  };
-  return (
-    <ChatBar name={person.name} onBack={onBack} items={items} corner={corner}>
-      <button
-        type="button"
-        class="chat-face"
-        aria-haspopup="dialog"
-        onClick={() => openProfile(surroundings, user)}
-      >
-        <Avatar person={person} size="small" presence={view.presence} />
-        <span class="hidden-text">{person.name}</span>
-      </button>
-      <div class="chat-who grow">
-        <h2 class="chat-name clip">
-          <bdi>{person.name}</bdi>
-        </h2>
-        <p class={typing ? 'chat-presence is-typing clip' : 'chat-presence clip'}>
-          {typing ? words.typing : where}
-        </p>
-      </div>
-      <Late part={callButtons} props={{ user }} onFailed={() => undefined} />
-    </ChatBar>
-  );
-}

@@ -3,7 +3,9 @@
 import type { ComponentChildren } from 'preact';
 import { Icon } from '../icon/icon.tsx';
 import type { MenuItem } from '../menu/menu.tsx';
+import { useSheet } from '../sheets.ts';
 import { useSurroundings } from '../surroundings.tsx';
+import css from './chat_bar.css?inline';
 
 interface Props {
   name: string;
@@ -16,6 +18,7 @@ interface Props {
 }
 
 export function ChatBar({ name, onBack, items, corner, children }: Props) {
+  useSheet(css);
   const { wording: words, openMenu, windowItems } = useSurroundings();
   const label = words.actionsFor(name);
   return (

@@ -3,7 +3,7 @@
 import { type Client, type Invited, RequestError } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
-import { kindOf } from '../banner/banner.tsx';
+import { kindOf } from '../banner/trouble.ts';
 import { online } from '../online.ts';
 import { failureOf } from '../room/failure.ts';
 import roomCss from '../room/room.css?inline';

@@ -11,6 +11,7 @@ import {
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
+import barCss from '../chat/chat_bar.css?inline';
 import { Skeleton } from '../chats_tab/skeleton.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { useSearch } from '../contacts_tab/use_directory.ts';
@@ -46,6 +47,7 @@ interface Props {
 }
 
 export function About({ conversation, onBack, corner }: Props) {
+  useSheet(barCss);
   useSheet(choicesCss);
   useSheet(css);
   const surroundings = useSurroundings();

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import barCss from '../chat/chat_bar.css?inline';
 import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings } from '../surroundings.tsx';
@@ -16,6 +17,7 @@ interface Props {
 const FOCUSABLE = 'button:not([disabled]), input, textarea, select, [tabindex="0"]';
 
 export function Sheet({ title, onClose, children }: Props) {
+  useSheet(barCss);
   useSheet(css);
   const { wording: words, root } = useSurroundings();
   const sheet = useRef<HTMLDivElement>(null);

@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { plainOf } from '../body_text/formatting.ts';
+import barCss from '../chat/chat_bar.css?inline';
 import { Empty } from '../chats_tab/empty.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { Icon } from '../icon/icon.tsx';
@@ -71,6 +72,7 @@ interface PaneProps {
 const LIST = 'search-found';
 
 function Pane({ within, onClose, onFound }: PaneProps) {
+  useSheet(barCss);
   useSheet(choicesCss);
   useSheet(css);
   const words = useWords(searchWords);

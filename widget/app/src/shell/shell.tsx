@@ -4,9 +4,9 @@ import type { ConversationKey } from '@kith/client';
 import type { Stage } from '@kith/loader/stage';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
-import { Banner, useTrouble } from '../banner/banner.tsx';
+import { bannerPart, useTrouble } from '../banner/trouble.ts';
 import type { Line } from '../call/line.ts';
-import { Chat, chatMenu, footPart, headPart } from '../chat/chat.tsx';
+import { Chat, footPart, headPart, personHeadPart } from '../chat/chat.tsx';
 import { rowMenu } from '../chats_tab/chat_row.tsx';
 import { ChatsTab, searchPart } from '../chats_tab/chats_tab.tsx';
 import { concernsPart } from '../composer/composer.tsx';
@@ -160,12 +160,13 @@ const PARTS = [
   roomsTab,
   meTab,
   headPart,
+  personHeadPart,
   footPart,
   concernsPart,
   failedPart,
   reactionsPart,
 ];
-const CODES = [rowMenu, chatMenu, messageActions, deleteQuestion];
+const CODES = [rowMenu, () => import('../chat/chat_menu.ts'), messageActions, deleteQuestion];
 
 interface PanelProps {
   shell: OpenShell;
@@ -200,9 +201,10 @@ function Panel({
   useEffect(() => client.watchContacts(), [client]);
   const site = useTopic('me', one => one.me())?.site;
   const noticed = useTopic('notices', one => one.notices()).length > 0 || site;
+  const trouble = useTrouble();
   const banner = (
     <>
-      <Banner trouble={useTrouble()} />
+      {trouble && <Late part={bannerPart} props={{ trouble }} onFailed={ignored} />}
       {noticed && <Late part={noticePart} props={{}} onFailed={ignored} />}
     </>
   );

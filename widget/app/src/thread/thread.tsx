@@ -10,6 +10,7 @@ import {
 } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import barCss from '../chat/chat_bar.css?inline';
 import { useNames } from '../chat/use_names.ts';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
@@ -33,6 +34,7 @@ interface Props {
 }
 
 export function Thread({ conversation, root, deeds, onBack, corner }: Props) {
+  useSheet(barCss);
   useSheet(css);
   const { client, announce } = useSurroundings();
   const words = useWords(richWords);
@@ -263,6 +265,7 @@ interface ListProps {
 
 /** The threads of a room that one follows. */
 export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
+  useSheet(barCss);
   useSheet(css);
   const { client, announce } = useSurroundings();
   const words = useWords(richWords);

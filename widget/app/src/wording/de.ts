@@ -43,8 +43,6 @@ export const de = (plural: Plural): Catalogue => ({
   loading: 'Wird geladen …',
   loadFailed: 'Das konnte nicht geladen werden.',
   tryAgain: 'Nochmal versuchen',
-  newVersion: 'Eine neue Version ist verfügbar. Dein Entwurf bleibt erhalten.',
-  reload: 'Neu laden',
 
   online: 'Online',
   away: 'Abwesend',
@@ -111,15 +109,7 @@ export const de = (plural: Plural): Catalogue => ({
 
   cancel: 'Abbrechen',
 
-  offlineBanner: 'Keine Verbindung. Nachrichten gehen raus, sobald du wieder da bist.',
   connecting: 'Verbindet …',
-  signedOut: 'Du bist abgemeldet.',
-  signedOutHint: 'Melde dich auf dieser Seite an, um zu chatten.',
-  replaced: 'Der Messenger ist woanders geöffnet.',
-  useHere: 'Hier verwenden',
-  banned: until => (until ? `Du bist hier gesperrt bis ${until}.` : 'Du bist hier gesperrt.'),
-  siteClosed: 'Diese Seite hat ihren Messenger gerade geschlossen.',
-  refused: 'Der Messenger ist hier nicht verfügbar.',
   somethingFailed: 'Das hat nicht geklappt.',
 
   inRoom: (name, room) => `${name} in ${room}`,

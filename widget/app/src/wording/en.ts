@@ -42,8 +42,6 @@ export const en = (plural: Plural) => ({
   loading: 'Loading…',
   loadFailed: 'Could not load this.',
   tryAgain: 'Try again',
-  newVersion: 'A new version is available. Your draft is kept.',
-  reload: 'Reload',
 
   online: 'Online',
   away: 'Away',
@@ -110,16 +108,7 @@ export const en = (plural: Plural) => ({
 
   cancel: 'Cancel',
 
-  offlineBanner: 'You are offline. Messages will be sent when you reconnect.',
   connecting: 'Connecting…',
-  signedOut: 'You are signed out.',
-  signedOutHint: 'Sign in on this site to chat.',
-  replaced: 'The messenger is open in another tab.',
-  useHere: 'Use it here',
-  banned: (until: string | undefined) =>
-    until ? `You are banned from this site until ${until}.` : 'You are banned from this site.',
-  siteClosed: 'The messenger is closed for now.',
-  refused: 'The messenger is not available here.',
   somethingFailed: 'Something went wrong. Try again.',
 
   inRoom: (name: string, room: string) => `${name} in ${room}`,

@@ -900,4 +900,16 @@ export const late: LateTranslation = {
       notAllowed: 'V této místnosti se hovorů účastnit nemůžeš.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'Bez připojení. Zprávy odejdou, až se vrátíš.',
+    signedOut: 'Odhlášeno.',
+    signedOutHint: 'Pro chat se na tomto webu přihlas.',
+    replaced: 'Zprávy jsou otevřené jinde.',
+    useHere: 'Použít tady',
+    banned: until => (until ? `Máš tu zákaz vstupu do: ${until}.` : 'Máš tu zákaz vstupu.'),
+    siteClosed: 'Tento web zprávy zatím zavřel.',
+    refused: 'Zprávy tu nejsou dostupné.',
+    newVersion: 'Je k dispozici nová verze. Koncept zůstane zachován.',
+    reload: 'Načíst znovu',
+  }),
 };

@@ -894,4 +894,16 @@ export const late: LateTranslation = {
       notAllowed: 'No puedes participar en llamadas en esta sala.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'Sin conexión. Los mensajes se enviarán cuando vuelvas.',
+    signedOut: 'Has cerrado sesión.',
+    signedOutHint: 'Inicia sesión en este sitio para chatear.',
+    replaced: 'La mensajería está abierta en otro lugar.',
+    useHere: 'Usar aquí',
+    banned: until => (until ? `Estás expulsado de aquí hasta el ${until}.` : 'Estás expulsado de aquí.'),
+    siteClosed: 'Este sitio ha cerrado su mensajería por ahora.',
+    refused: 'La mensajería no está disponible aquí.',
+    newVersion: 'Hay una nueva versión. Tu borrador se conserva.',
+    reload: 'Recargar',
+  }),
 };

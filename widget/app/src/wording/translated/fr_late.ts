@@ -898,4 +898,16 @@ export const late: LateTranslation = {
       notAllowed: 'Tu ne peux pas participer aux appels dans ce salon.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'Pas de connexion. Les messages partiront à ton retour.',
+    signedOut: 'Tu es déconnecté.',
+    signedOutHint: 'Connecte-toi sur ce site pour discuter.',
+    replaced: 'La messagerie est ouverte ailleurs.',
+    useHere: 'Utiliser ici',
+    banned: until => (until ? `Tu es banni d’ici jusqu’au ${until}.` : 'Tu es banni d’ici.'),
+    siteClosed: 'Ce site a fermé sa messagerie pour le moment.',
+    refused: 'La messagerie n’est pas disponible ici.',
+    newVersion: 'Une nouvelle version est disponible. Votre brouillon est conservé.',
+    reload: 'Recharger',
+  }),
 };

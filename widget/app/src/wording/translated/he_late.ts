@@ -893,4 +893,16 @@ export const late: LateTranslation = {
       notAllowed: 'אי אפשר להשתתף בשיחות בחדר הזה.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'אין חיבור. ההודעות יישלחו כשהחיבור יחזור.',
+    signedOut: 'אינך מחובר/ת.',
+    signedOutHint: 'כדי לשוחח יש להתחבר לאתר הזה.',
+    replaced: 'ההודעות פתוחות במקום אחר.',
+    useHere: 'שימוש כאן',
+    banned: until => (until ? `נחסמת כאן עד ${until}.` : 'נחסמת כאן.'),
+    siteClosed: 'האתר סגר את ההודעות לעת עתה.',
+    refused: 'ההודעות אינן זמינות כאן.',
+    newVersion: 'גרסה חדשה זמינה. הטיוטה נשמרת.',
+    reload: 'טעינה מחדש',
+  }),
 };

@@ -890,4 +890,16 @@ export const late: LateTranslation = {
       notAllowed: 'Non puoi partecipare alle chiamate in questa stanza.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'Nessuna connessione. I messaggi partiranno al tuo ritorno.',
+    signedOut: 'Non hai effettuato l’accesso.',
+    signedOutHint: 'Accedi a questo sito per chattare.',
+    replaced: 'I messaggi sono aperti altrove.',
+    useHere: 'Usa qui',
+    banned: until => (until ? `Sei bandito da qui fino a ${until}.` : 'Sei bandito da qui.'),
+    siteClosed: 'Questo sito ha chiuso i messaggi per ora.',
+    refused: 'I messaggi non sono disponibili qui.',
+    newVersion: 'È disponibile una nuova versione. La bozza viene conservata.',
+    reload: 'Ricarica',
+  }),
 };

@@ -879,4 +879,16 @@ export const late: LateTranslation = {
       notAllowed: 'このルームの通話には参加できません。',
     },
   }),
+  banner: () => ({
+    offlineBanner: '接続がありません。メッセージは復帰後に送信されます。',
+    signedOut: 'サインアウトしています。',
+    signedOutHint: 'チャットするにはこのサイトにサインインしてください。',
+    replaced: 'メッセージは別の場所で開いています。',
+    useHere: 'ここで使う',
+    banned: until => (until ? `${until}までここでは利用禁止です。` : 'ここでは利用禁止です。'),
+    siteClosed: 'このサイトは現在メッセージを停止しています。',
+    refused: 'ここではメッセージを利用できません。',
+    newVersion: '新しいバージョンがあります。下書きは保存されます。',
+    reload: '再読み込み',
+  }),
 };

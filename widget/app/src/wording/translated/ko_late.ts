@@ -875,4 +875,16 @@ export const late: LateTranslation = {
       notAllowed: '이 방의 통화에 참여할 수 없어요.',
     },
   }),
+  banner: () => ({
+    offlineBanner: '연결이 없어요. 다시 연결되면 메시지를 보내요.',
+    signedOut: '로그아웃되었어요.',
+    signedOutHint: '채팅하려면 이 사이트에 로그인하세요.',
+    replaced: '메신저가 다른 곳에서 열려 있어요.',
+    useHere: '여기서 사용',
+    banned: until => (until ? `${until}까지 이곳 이용이 금지됐어요.` : '이곳 이용이 금지됐어요.'),
+    siteClosed: '이 사이트가 메신저를 잠시 닫았어요.',
+    refused: '여기서는 메신저를 쓸 수 없어요.',
+    newVersion: '새 버전이 있습니다. 작성 중인 글은 보관됩니다.',
+    reload: '새로고침',
+  }),
 };

@@ -1,5 +1,6 @@
 /** What a translated language says in the parts that come late: each by the name that its `LateWords` gives. */
 
+import type { BannerWords } from '../../banner/words.en.ts';
 import type { BarWords } from '../../bar/words.en.ts';
 import type { CallWords } from '../../call/words.en.ts';
 import type { CallLogWords } from '../../call_log/words.en.ts';
@@ -36,6 +37,7 @@ export interface LateTranslation {
   room?: Make<RoomWords>;
   safety?: Make<SafetyWords>;
   search?: Make<SearchWords>;
+  banner?: Make<BannerWords>;
   bar?: Make<BarWords>;
   rich?: Make<RichWords>;
   call?: Make<CallWords>;

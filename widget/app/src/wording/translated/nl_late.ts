@@ -891,4 +891,16 @@ export const late: LateTranslation = {
       notAllowed: 'Je kunt in deze ruimte niet aan gesprekken meedoen.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'Geen verbinding. Berichten gaan weg zodra je terug bent.',
+    signedOut: 'Je bent afgemeld.',
+    signedOutHint: 'Meld je aan op deze site om te chatten.',
+    replaced: 'De berichten zijn ergens anders geopend.',
+    useHere: 'Hier gebruiken',
+    banned: until => (until ? `Je bent hier verbannen tot ${until}.` : 'Je bent hier verbannen.'),
+    siteClosed: 'Deze site heeft de berichten voorlopig gesloten.',
+    refused: 'Berichten zijn hier niet beschikbaar.',
+    newVersion: 'Er is een nieuwe versie. Je concept blijft bewaard.',
+    reload: 'Opnieuw laden',
+  }),
 };

@@ -918,4 +918,16 @@ export const late: LateTranslation = {
       notAllowed: 'Nie możesz brać udziału w rozmowach w tym pokoju.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'Brak połączenia. Wiadomości wyślą się, gdy wrócisz.',
+    signedOut: 'Wylogowano.',
+    signedOutHint: 'Zaloguj się na tej stronie, aby czatować.',
+    replaced: 'Komunikator jest otwarty gdzie indziej.',
+    useHere: 'Użyj tutaj',
+    banned: until => (until ? `Masz tu zakaz wstępu do: ${until}.` : 'Masz tu zakaz wstępu.'),
+    siteClosed: 'Ta strona zamknęła na razie komunikator.',
+    refused: 'Komunikator nie jest tu dostępny.',
+    newVersion: 'Dostępna jest nowa wersja. Szkic zostanie zachowany.',
+    reload: 'Odśwież',
+  }),
 };

@@ -886,4 +886,16 @@ export const late: LateTranslation = {
       notAllowed: 'Você não pode participar de chamadas nesta sala.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'Sem conexão. As mensagens serão enviadas quando você voltar.',
+    signedOut: 'Você saiu da sua conta.',
+    signedOutHint: 'Entre neste site para conversar.',
+    replaced: 'As mensagens estão abertas em outro lugar.',
+    useHere: 'Usar aqui',
+    banned: until => (until ? `Você está banido daqui até ${until}.` : 'Você está banido daqui.'),
+    siteClosed: 'Este site fechou as mensagens por enquanto.',
+    refused: 'As mensagens não estão disponíveis aqui.',
+    newVersion: 'Há uma nova versão. O seu rascunho é mantido.',
+    reload: 'Recarregar',
+  }),
 };

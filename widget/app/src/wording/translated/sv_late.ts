@@ -892,4 +892,16 @@ export const late: LateTranslation = {
       notAllowed: 'Du kan inte delta i samtal i det här rummet.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'Ingen anslutning. Meddelanden skickas när du är tillbaka.',
+    signedOut: 'Du är utloggad.',
+    signedOutHint: 'Logga in på sidan för att chatta.',
+    replaced: 'Meddelanden är öppna någon annanstans.',
+    useHere: 'Använd här',
+    banned: until => (until ? `Du är avstängd här till ${until}.` : 'Du är avstängd här.'),
+    siteClosed: 'Sidan har stängt sina meddelanden för tillfället.',
+    refused: 'Meddelanden är inte tillgängliga här.',
+    newVersion: 'En ny version finns. Ditt utkast sparas.',
+    reload: 'Ladda om',
+  }),
 };

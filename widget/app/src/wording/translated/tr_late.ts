@@ -880,4 +880,16 @@ export const late: LateTranslation = {
       notAllowed: 'Bu odadaki aramalara katılamazsın.',
     },
   }),
+  banner: () => ({
+    offlineBanner: 'Bağlantı yok. Mesajlar döndüğünde gönderilecek.',
+    signedOut: 'Oturumun kapalı.',
+    signedOutHint: 'Sohbet etmek için bu sitede oturum aç.',
+    replaced: 'Mesajlaşma başka bir yerde açık.',
+    useHere: 'Burada kullan',
+    banned: until => (until ? `${until} tarihine kadar buradan yasaklandın.` : 'Buradan yasaklandın.'),
+    siteClosed: 'Bu site mesajlaşmayı şimdilik kapattı.',
+    refused: 'Mesajlaşma burada kullanılamıyor.',
+    newVersion: 'Yeni bir sürüm var. Taslağınız korunur.',
+    reload: 'Yeniden yükle',
+  }),
 };

@@ -872,4 +872,16 @@ export const late: LateTranslation = {
       notAllowed: '你不能参加此房间的通话。',
     },
   }),
+  banner: () => ({
+    offlineBanner: '没有连接。恢复后会发送消息。',
+    signedOut: '你已退出登录。',
+    signedOutHint: '登录本站即可聊天。',
+    replaced: '消息已在别处打开。',
+    useHere: '在此使用',
+    banned: until => (until ? `你在此被封禁至 ${until}。` : '你在此被封禁。'),
+    siteClosed: '本站暂时关闭了消息功能。',
+    refused: '此处无法使用消息功能。',
+    newVersion: '有新版本可用。草稿会保留。',
+    reload: '重新加载',
+  }),
 };
