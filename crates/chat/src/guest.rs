@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::{Rng, rngs::StdRng};
 
@@ -56,7 +56,7 @@ impl Inner {
         ticket: Ticket,
         now: Timestamp,
     ) -> (Ticket, Option<String>) {
-        let is_of_guests = site.guest_keys.iter().any(|key| key.kid == ticket.kid);
+        let is_of_guests = site.guest_keys.iter().any(|key| *key.kid == *ticket.kid);
         if is_of_guests && ticket.expires.since(now) > MAX_LIFE_MS - RENEWED_AFTER_MS {
             return (ticket, None);
         }
@@ -80,7 +80,7 @@ fn signed(site: &Site, profile: Profile, now: Timestamp) -> (Ticket, Option<Stri
     };
     let key = site.guest_keys.iter().find(|key| key.kind == SecretKind::Hs256 && key.is_alive(now));
     let guest_token = key.and_then(|key| token::sign(&claims, key));
-    let kid = key.map(|key| key.kid.clone()).unwrap_or_default();
+    let kid = key.map(|key| Arc::from(&*key.kid)).unwrap_or_default();
     let key_ends = key.and_then(|key| key.expires);
     (
         Ticket { profile, expires, issued: None, once: None, role: None, mail: None, kid, key_ends },

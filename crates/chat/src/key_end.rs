@@ -20,8 +20,12 @@ enum Change {
 impl Inner {
     /// Whether a key that `site` had has ended since, or its holders were signed out.
     pub(crate) fn key_is_over(&self, site: &LiveSite, kid: &str, now: Timestamp) -> bool {
-        let Some(before) = site.key(kid) else { return false };
         let Some(live) = self.sites.by_id(site.site.id) else { return false };
+        // The site has not changed since. A session ends by itself with the time of its key.
+        if std::ptr::eq(&*live, site) {
+            return false;
+        }
+        let Some(before) = site.key(kid) else { return false };
         let Some(key) = live.key(kid) else { return true };
         key.not_before > before.not_before || key.expires.is_some_and(|end| end <= now)
     }

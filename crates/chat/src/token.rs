@@ -93,7 +93,7 @@ const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
 /// A secret made ready once, so that a sign-in parses no keys.
 pub(crate) struct Verifier {
-    pub(crate) kid: Box<str>,
+    pub(crate) kid: Arc<str>,
     algorithm: Algorithm,
     key: Key,
     created: Timestamp,
@@ -126,7 +126,7 @@ impl Verifier {
             }
         };
         let Secret { kid, created, expires, not_before, .. } = secret;
-        let (kid, created, expires, not_before) = (kid.clone(), *created, *expires, *not_before);
+        let (kid, created, expires, not_before) = (Arc::from(&**kid), *created, *expires, *not_before);
         Some(Verifier { kid, algorithm, key, created, expires, not_before, of_guests: false })
     }
 
@@ -173,7 +173,7 @@ pub(crate) struct Ticket {
     pub(crate) role: Option<RoleClaim>,
     pub(crate) mail: Option<MailAddress>,
     /// The key that has signed it.
-    pub(crate) kid: Box<str>,
+    pub(crate) kid: Arc<str>,
     pub(crate) key_ends: Option<Timestamp>,
 }
 
