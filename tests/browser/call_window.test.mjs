@@ -100,12 +100,19 @@ describe('a call through the widget', () => {
     await button(mei, 'Accept with voice only').click();
     await Promise.all([flows(raj, false), flows(mei, false)]);
     for (const one of [raj, mei]) {
+      await until(async () => (await seconds(one)) >= 2, 'the timer runs');
+      const before = await seconds(one);
       await one.page.reload();
+      let after = Number.NaN;
       await until(
-        async () => /^\d+:\d\d/.test(await line(one).catch(() => '')),
+        async () => {
+          after = await seconds(one).catch(() => Number.NaN);
+          return !Number.isNaN(after);
+        },
         'it is back in the call',
         20_000,
       );
+      assert.ok(after >= before, `the timer goes on: ${before} s before the reload, ${after} s after it`);
       await Promise.all([flows(raj, false), flows(mei, false)]);
     }
     await button(raj, 'Hang up').click();
@@ -287,3 +294,9 @@ describe('what is in the way', () => {
     await Promise.all([host.close(), mute.close()]);
   });
 });
+
+/** How long the call has lasted, as its window shows it; NaN while it shows something else. */
+async function seconds(one) {
+  const [, minutes, rest] = /^(\d+):(\d\d)/.exec(await line(one)) ?? [];
+  return Number(minutes) * 60 + Number(rest);
+}

@@ -192,11 +192,12 @@ pub enum CallNews {
     Back {
         offer: Arc<str>,
     },
-    /// Answer to rejoining. `hold` and `away` are the other one's.
+    /// Answer to rejoining. `hold` and `away` are the other one's. `ms`: time since the call was accepted; none while it rings.
     Rejoined {
         media: Media,
         hold: bool,
         away: bool,
+        ms: Option<u64>,
     },
     /// Answer to every other step.
     Done,
@@ -245,7 +246,8 @@ impl fmt::Debug for CallNews {
             CallNews::Hold(_) => "Hold",
             CallNews::Away => "Away",
             CallNews::Back { .. } => "Back",
-            CallNews::Rejoined { .. } => "Rejoined",
+            CallNews::Rejoined { ms: None, .. } => "Rejoined",
+            CallNews::Rejoined { ms: Some(ms), .. } => return write!(f, "Rejoined after {ms} ms"),
             CallNews::Done => "Done",
             CallNews::Over { outcome, ms } => return write!(f, "Over {outcome:?} {ms} ms"),
         })

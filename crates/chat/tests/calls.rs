@@ -184,14 +184,14 @@ fn a_reload_in_mid_call() {
     assert!(news(&scene, &ann).is_empty());
     let rejoin = |ticket| CallStep::Rejoin { ticket, offer: "again".into() };
     assert_eq!(step(&scene, &ann, call, rejoin(CallTicket::of(ticket.number() ^ 1))), ["2: NoSuchCall"]);
-    assert_eq!(step(&scene, &ann, call, rejoin(ticket)), ["2: Rejoined"]);
+    assert_eq!(step(&scene, &ann, call, rejoin(ticket)), ["2: Rejoined after 20900 ms"]);
     assert_eq!(news(&scene, &bob), ["Back"]);
     assert_eq!(step(&scene, &bob, call, CallStep::Answer("a".into())), ["2: Done"]);
     assert_eq!(news(&scene, &ann), ["Answer"]);
     // The same device again, before anybody has noticed that the session of before is gone: it is replaced.
     let ann = scene.sign_in("ann", "a");
     assert_eq!(news(&scene, &bob), ["Away"]);
-    assert_eq!(step(&scene, &ann, call, rejoin(ticket)), ["2: Rejoined"]);
+    assert_eq!(step(&scene, &ann, call, rejoin(ticket)), ["2: Rejoined after 20900 ms"]);
     assert_eq!(news(&scene, &bob), ["Back"]);
 
     scene.drop_connection(&ann);

@@ -144,6 +144,9 @@ pub enum CallNews<'a> {
         /// The other one is away too.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         away: bool,
+        /// Milliseconds since the call was accepted; absent while it rings.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ms: Option<u64>,
     },
     /// Answer to what has no other.
     Done,

@@ -1017,11 +1017,8 @@ fn call_news() -> impl Strategy<Value = CallNews<'static>> {
         any::<bool>().prop_map(|on| CallNews::Hold { on }),
         Just(CallNews::Away),
         text().prop_map(|sdp| CallNews::Back { sdp }),
-        (media(), any::<[bool; 2]>()).prop_map(|(media, [hold, away])| CallNews::Rejoined {
-            media,
-            hold,
-            away
-        }),
+        (media(), any::<[bool; 2]>(), any::<Option<u64>>())
+            .prop_map(|(media, [hold, away], ms)| CallNews::Rejoined { media, hold, away, ms }),
         Just(CallNews::Done),
         (call_outcome(), any::<u64>()).prop_map(|(outcome, ms)| CallNews::Over { outcome, ms }),
     ]

@@ -36,8 +36,8 @@ fn news(news: &chat::CallNews) -> CallNews<'_> {
         chat::CallNews::Hold(on) => CallNews::Hold { on: *on },
         chat::CallNews::Away => CallNews::Away,
         chat::CallNews::Back { offer } => CallNews::Back { sdp: Cow::Borrowed(offer) },
-        chat::CallNews::Rejoined { media, hold, away } => {
-            CallNews::Rejoined { media: self::media(*media), hold: *hold, away: *away }
+        chat::CallNews::Rejoined { media, hold, away, ms } => {
+            CallNews::Rejoined { media: self::media(*media), hold: *hold, away: *away, ms: *ms }
         }
         chat::CallNews::Done => CallNews::Done,
         chat::CallNews::Over { outcome, ms } => CallNews::Over { outcome: self::outcome(*outcome), ms: *ms },

@@ -3,6 +3,8 @@
 
 mod scene;
 
+use std::time::Duration;
+
 use scene::{CARRIERS, Carrier, Client, PAGE, SITE, Scene, post, response};
 use serde_json::{Value, json};
 
@@ -82,11 +84,14 @@ fn a_ticket_brings_one_back_after_a_reload() {
         call(&mut scene, &mut anna, json!({"action": "invite", "user": "ben", "media": "audio", "sdp": "o"}));
     let id = calling["call"].clone();
     call(&mut scene, &mut ben, json!({"action": "accept", "call": id, "sdp": "a"}));
+    scene.wait(Duration::from_secs(61));
     scene.reset(anna.down);
     assert_eq!(hear(&mut scene, &mut ben).pop().unwrap()["news"], "away");
     let mut anna = scene.enter(Carrier::WebSocket, "anna");
     let rejoin = json!({"action": "rejoin", "call": id, "ticket": calling["ticket"], "sdp": "o2"});
-    assert_eq!(call(&mut scene, &mut anna, rejoin)["news"], "rejoined");
+    let rejoined = call(&mut scene, &mut anna, rejoin);
+    assert_eq!(rejoined["news"], "rejoined");
+    assert!(rejoined["ms"].as_u64().unwrap() >= 61_000, "the time since the call was accepted: {rejoined}");
     assert_eq!(hear(&mut scene, &mut ben)[0], json!({"t": "call", "call": id, "news": "back", "sdp": "o2"}));
 }
 

@@ -17,6 +17,8 @@ export interface Call {
   away: boolean;
   /** For `RTCPeerConnection`. */
   ice: readonly IceServer[];
+  /** After `rejoin`: how long the call had been accepted by then. */
+  acceptedMs?: number;
   /** Once it is over; undefined: another device or tab has it. */
   outcome?: CallOutcome;
   ms?: number;
@@ -165,10 +167,11 @@ export class Calls {
         if (this.#call?.id !== id) return;
         return this.#set({
           ...this.#call,
-          phase: this.#call.phase === 'calling' ? 'calling' : 'up',
+          phase: event.ms === undefined ? 'calling' : 'up',
           media: event.media,
           held: event.hold ?? false,
           away: event.away ?? false,
+          ...(event.ms !== undefined && { acceptedMs: event.ms }),
           ice,
         });
       case 'over':

@@ -885,6 +885,8 @@ export type Event =
         hold?: boolean;
         /** The other one is away too. */
         away?: boolean;
+        /** Milliseconds since the call was accepted; absent while it rings. */
+        ms?: number;
       } | {
         news: "done"
       } | {
@@ -1751,6 +1753,8 @@ export type CallNews =
       hold?: boolean;
       /** The other one is away too. */
       away?: boolean;
+      /** Milliseconds since the call was accepted; absent while it rings. */
+      ms?: number;
     }
   | {
       news: "done"

@@ -136,10 +136,16 @@ describe('a call', () => {
     before.tell({ news: 'accepted', sdp: 'answer' });
     const { calls, said, next } = scene(before.storage);
     expect(calls.call).toMatchObject({ id: ID, user: 'ben', media: 'video', phase: 'lost' });
-    next({ news: 'rejoined', media: 'video', hold: true });
+    next({ news: 'rejoined', media: 'video', hold: true, ms: 61_000 });
     await calls.rejoin('again');
     expect(said).toEqual([{ action: 'rejoin', call: ID, ticket: 't1', sdp: 'again' }]);
-    expect(calls.call).toMatchObject({ phase: 'up', held: true, away: false, ice: ICE });
+    expect(calls.call).toMatchObject({
+      phase: 'up',
+      held: true,
+      away: false,
+      ice: ICE,
+      acceptedMs: 61_000,
+    });
   });
 
   test('that is over meanwhile is not gone back to', async () => {

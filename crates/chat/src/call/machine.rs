@@ -280,7 +280,11 @@ impl Call {
         }
         let other = self.party(role.other());
         let (hold, away) = (other.holds, matches!(other.seat, Seat::Away(_)));
-        effects.answer = Some(CallNews::Rejoined { media: self.media, hold, away });
+        let ms = match &self.stage {
+            Stage::Ringing(_) => None,
+            Stage::Up { since } => Some(now.since(*since)),
+        };
+        effects.answer = Some(CallNews::Rejoined { media: self.media, hold, away, ms });
         let other = other.seat;
         match (&mut self.stage, other) {
             (Stage::Ringing(ringing), _) => {

@@ -397,8 +397,9 @@ describe('a call that is up', () => {
   test('is taken again when the connection to the server was lost', async () => {
     const one = await up();
     await one.is('waiting');
-    one.answer(() => one.event({ news: 'rejoined', media: 'video', ice: RELAY }));
+    one.answer(() => one.event({ news: 'rejoined', media: 'video', ice: RELAY, ms: 5_000 }));
     await one.is('online');
+    expect(one.shown()?.since).toBe(1_000);
     expect(one.said[0]).toEqual({ action: 'rejoin', call: 'c1', ticket: 't', sdp: 'offer' });
     expect(connections.at(-1)?.configuration.iceServers).toEqual(RELAY);
     await one.hear({ news: 'answer', sdp: 'their answer' });
@@ -411,13 +412,23 @@ describe('a call that is up', () => {
     const kept = new Memory();
     for (const [key, value] of before.storage.kept) kept.setItem(key, value);
     const one = scene({ storage: kept });
-    one.answer(() => one.event({ news: 'rejoined', media: 'video', ice: [] }));
+    one.answer(() => one.event({ news: 'rejoined', media: 'video', ice: [], ms: 61_000 }));
     await one.say({ do: 'rejoin' });
-    expect(one.shown()).toMatchObject({ stage: 'up', user: 'tom', mic: false, camera: true, since: 1_000 });
+    expect(one.shown()).toMatchObject({ stage: 'up', user: 'tom', mic: false, camera: true, since: -60_000 });
     const late = scene({ storage: (await up()).storage });
     late.answer(() => new RequestError('no_such_call'));
     await late.say({ do: 'rejoin' });
     expect(late.shown()).toMatchObject({ stage: 'over', end: 'lost' });
+  });
+
+  test('still rings after a reload of the caller', async () => {
+    const before = scene();
+    await callTom(before);
+    const one = scene({ storage: before.storage });
+    one.answer(() => one.event({ news: 'rejoined', media: 'video', ice: [] }));
+    await one.say({ do: 'rejoin' });
+    expect(one.shown()).toMatchObject({ stage: 'calling', user: 'tom' });
+    expect(one.shown()?.since).toBeUndefined();
   });
 
   test('whose way is lost is given up after a while, and so is one that never finds one', async () => {

@@ -196,9 +196,8 @@ export class Calling {
     const { call } = this.#calls;
     if (call?.phase !== 'lost' || this.#shown) return;
     if (!(await claim(call.id))) return this.#calls.forget();
-    const { mic, camera, since } = remembered(this.host.storage);
+    const { mic, camera } = remembered(this.host.storage);
     this.#begin(call.user, call.media, 'back');
-    this.#set({ since });
     if (this.#wasOnline) void this.#rejoin();
     const problem = await this.#own.open('mic');
     if ((this.shown()?.stage ?? 'over') === 'over') return this.#own.closeAll();
@@ -264,7 +263,7 @@ export class Calling {
           stage: 'up',
           away: call.away,
           held: call.held,
-          since: this.#shown?.since ?? this.host.now(),
+          since: this.#shown?.since ?? this.host.now() - (call.acceptedMs ?? 0),
         });
       case 'over':
         if (stage === 'over' || user !== call.user) return;
@@ -417,12 +416,11 @@ export class Calling {
 
   /** To the other one, and for the time after a reload. */
   #say(): void {
-    const { mic = false, camera = false, screen = false, weak = false, since, holding } = this.#shown ?? {};
+    const { mic = false, camera = false, screen = false, weak = false, holding } = this.#shown ?? {};
     const shows = !holding;
     this.#path?.tell({ mic, camera: shows && camera && !weak, screen: shows && screen, weak });
     const phase = this.#calls.call?.phase;
-    if (phase === 'up' || phase === 'calling')
-      keep(this.host.storage, { mic, camera, ...(since !== undefined && { since }) });
+    if (phase === 'up' || phase === 'calling') keep(this.host.storage, { mic, camera });
   }
 
   // -- ending --

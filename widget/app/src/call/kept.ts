@@ -5,7 +5,6 @@ export type TabStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 export interface Kept {
   mic: boolean;
   camera: boolean;
-  since?: number;
 }
 
 const KEY = 'kith:call:own';
@@ -20,8 +19,8 @@ export function forget(storage: TabStorage): void {
 
 export function remembered(storage: TabStorage): Kept {
   try {
-    const { mic = true, camera = false, since } = JSON.parse(storage.getItem(KEY) ?? '{}');
-    return { mic: mic === true, camera: camera === true, ...(typeof since === 'number' && { since }) };
+    const { mic = true, camera = false } = JSON.parse(storage.getItem(KEY) ?? '{}');
+    return { mic: mic === true, camera: camera === true };
   } catch {
     return { mic: true, camera: false };
   }

@@ -97,8 +97,8 @@ fn steps_while_it_is_up() {
     check(up(), ann(10), CallStep::HangUp, &over(20));
     check(up(), bob(20), CallStep::HangUp, &over(10));
     let back = |ticket| CallStep::Rejoin { ticket, offer: "o".into() };
-    check(up(), ann(11), back(TICKET), "answer Rejoined, 10: Elsewhere, 20: Back");
-    check(up(), bob(20), back(CallTicket::of(8)), "answer Rejoined, 10: Back");
+    check(up(), ann(11), back(TICKET), "answer Rejoined after 60000 ms, 10: Elsewhere, 20: Back");
+    check(up(), bob(20), back(CallTicket::of(8)), "answer Rejoined after 60000 ms, 10: Back");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn one_vanishes_and_comes_back_or_does_not() {
     assert_eq!(said(&call.step(ann(10), CallStep::Candidate("c".into()), TICKET, now(6_000))), "answer Done");
     assert!(call.time_passed(now(24_999)).is_none());
     let back = CallStep::Rejoin { ticket: CallTicket::of(8), offer: "o".into() };
-    assert_eq!(said(&call.step(bob(21), back, TICKET, now(24_999))), "answer Rejoined, 10: Back");
+    assert_eq!(said(&call.step(bob(21), back, TICKET, now(24_999))), "answer Rejoined after 23999 ms, 10: Back");
     assert!(call.time_passed(now(1_000_000)).is_none(), "both are here");
 
     call.session_ended(ann(10), false, now(30_000)).expect("she was in it");
@@ -225,7 +225,7 @@ fn nobody_answers_or_the_caller_vanishes() {
     let accepted = call.step(bob(20), CallStep::Accept { answer: "a".into() }, TICKET, now(2_000));
     assert_eq!(said(&accepted), "answer Joined, bob but 20: Elsewhere, 20: Away");
     let back = CallStep::Rejoin { ticket: TICKET, offer: "o".into() };
-    assert_eq!(said(&call.step(ann(11), back, TICKET, now(3_000))), "answer Rejoined, 20: Back");
+    assert_eq!(said(&call.step(ann(11), back, TICKET, now(3_000))), "answer Rejoined after 1000 ms, 20: Back");
 }
 
 #[test]
