@@ -377,7 +377,7 @@ export function History({
             );
           })}
           {typing.length > 0 && (
-            <TypingDots text={words.areTyping(typing.map(one => client.person(one).name))} />
+            <TypingDots text={words.areTyping(typing.map(one => isolated(client.person(one).name)))} />
           )}
         </div>
       </div>

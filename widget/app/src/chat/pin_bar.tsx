@@ -4,6 +4,7 @@ import type { ConversationKey, Message } from '@kith/client';
 import { useEffect, useState } from 'preact/hooks';
 import { plainOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
+import { Said } from '../said/said.tsx';
 import { useSheet } from '../sheets.ts';
 import { useClient, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
@@ -40,9 +41,7 @@ export function PinBar({ conversation: key, onJump }: Props) {
       <Icon name="pin" />
       <span class="pin-words grow">
         <span class="pin-title">{words.pinnedOf(index + 1, pins.length)}</span>
-        <span class="pin-text clip" dir="auto">
-          {text}
-        </span>
+        <Said class="pin-text">{text}</Said>
       </span>
     </button>
   );

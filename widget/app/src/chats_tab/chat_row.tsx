@@ -7,8 +7,10 @@ import { gistOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
 import { fetchLate, Late, late } from '../late.tsx';
 import { StateIcon } from '../message/state_icon.tsx';
+import { Said } from '../said/said.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
+import { isolated } from '../wording/wording.ts';
 
 interface Props {
   conversation: ConversationKey;
@@ -111,38 +113,38 @@ function Preview({
   const sender = useTopic(`person:${last?.from ?? ''}`, one => (last ? one.person(last.from) : undefined));
   const room = isRoom(conversation.key);
   if (typing.length > 0) {
-    const text = room ? words.areTyping(typing.map(user => client.person(user).name)) : words.typing;
+    const text = room
+      ? words.areTyping(typing.map(user => isolated(client.person(user).name)))
+      : words.typing;
     return <span class="row-preview row-typing clip">{text}</span>;
   }
   if (draft.trim() !== '') {
     return (
-      <span class="row-preview clip">
-        <span class="row-draft">{words.draft}</span> <bdi>{oneLine(draft)}</bdi>
-      </span>
+      <Said class="row-preview" label={<span class="row-draft">{`${words.draft} `}</span>}>
+        {oneLine(draft)}
+      </Said>
     );
   }
-  if (last === undefined) return <span class="row-preview clip">{conversation.room?.topic}</span>;
+  if (last === undefined) return <Said class="row-preview">{conversation.room?.topic}</Said>;
   const text = last.deleted ? words.deletedMessage : oneLine(gistOf(last, user => nameKnown(client, user)));
+  const call = last.call && !last.deleted;
+  const by = last.mine ? words.you : room && sender && isolated(sender.name);
+  const label = by && !call && words.said(by);
   return (
     <>
       {last.mine && !last.deleted && !last.call && <StateIcon state={last.state} />}
-      {/* Cut where its own direction ends, not where the list's does. */}
-      <span class="row-preview clip" dir="auto">
-        {last.call && !last.deleted ? (
+      <Said class="row-preview" label={label}>
+        {call ? (
           <Late
             part={callGist}
             props={{ message: last }}
             meanwhile={<span>{text}</span>}
             onFailed={() => undefined}
           />
-        ) : last.mine ? (
-          words.youSaid(text)
-        ) : room && sender ? (
-          words.said(sender.name, text)
         ) : (
           text
         )}
-      </span>
+      </Said>
     </>
   );
 }

@@ -4,8 +4,10 @@ import type { Message } from '@kith/client';
 import { gistOf } from '../body_text/plain.ts';
 import { Icon } from '../icon/icon.tsx';
 import '../icon/late_shapes.ts';
+import { Said } from '../said/said.tsx';
 import { useSheet } from '../sheets.ts';
 import { useClient, useWording } from '../surroundings.tsx';
+import { isolated } from '../wording/wording.ts';
 import css from './concerns.css?inline';
 
 interface Props {
@@ -23,10 +25,10 @@ export function Concerns({ message, editing, onCancel }: Props) {
     <div class="composer-reply">
       <Icon name={editing ? 'edit' : 'reply'} />
       <span class="grow">
-        <span class="composer-reply-name clip">{editing ? words.editing : words.replyingTo(name)}</span>
-        <span class="composer-reply-body clip">
-          <bdi>{gistOf(message).slice(0, 200)}</bdi>
+        <span class="composer-reply-name clip">
+          {editing ? words.editing : words.replyingTo(isolated(name))}
         </span>
+        <Said class="composer-reply-body">{gistOf(message).slice(0, 200)}</Said>
       </span>
       <button
         type="button"

@@ -49,7 +49,7 @@ export class Announcer {
   private waiting: Heard[] = [];
   private quietUntil = 0;
 
-  constructor(private readonly words: Pick<Wording, 'announceOne' | 'announceMany' | 'announceChats'>) {}
+  constructor(private readonly words: Pick<Wording, 'said' | 'announceMany' | 'announceChats'>) {}
 
   /** What to say now, or when to call `due`. */
   hear(heard: Heard, now: number): { say: string } | { dueAt: number } {
@@ -72,7 +72,7 @@ export class Announcer {
   private sentence(heard: readonly Heard[]): string {
     const [first] = heard;
     if (first === undefined) return '';
-    if (heard.length === 1) return this.words.announceOne(first.name, shortened(first.text));
+    if (heard.length === 1) return this.words.said(first.name) + shortened(first.text);
     const oneChat = heard.every(one => one.chat === first.chat);
     return oneChat
       ? this.words.announceMany(heard.length, first.name)

@@ -9,6 +9,7 @@ import { BodyText } from '../body_text/body_text.tsx';
 import type { NameOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
 import { fetchLate, Late, late } from '../late.tsx';
+import { Said } from '../said/said.tsx';
 import { useSurroundings } from '../surroundings.tsx';
 import type { MessageDeeds } from './actions.ts';
 import { longPress } from './long_press.ts';
@@ -149,13 +150,15 @@ function Content({ message, quoted, last, linksInert, nameOf, deeds }: MessagePr
         <button
           type="button"
           class="quote"
-          dir="auto"
+          dir={words.direction}
           tabIndex={-1}
           title={words.showOriginal}
           onClick={() => deeds.showOriginal(message.replyTo ?? 0)}
         >
-          <span class="quote-name clip">{quoted?.name ?? words.quoted}</span>
-          {quoted && <span class="quote-body clip">{quoted.body.slice(0, 200)}</span>}
+          <span class="quote-name clip" dir="auto">
+            {quoted?.name ?? words.quoted}
+          </span>
+          {quoted && <Said class="quote-body">{quoted.body.slice(0, 200)}</Said>}
         </button>
       )}
       {message.files && (
@@ -176,7 +179,10 @@ function Content({ message, quoted, last, linksInert, nameOf, deeds }: MessagePr
         message.body !== '' && <BodyText body={message.body} inert={linksInert} nameOf={nameOf} />
       )}
       {(message.poll || message.replies || message.preview) && <Late part={belowPart} {...rich} />}
-      <span class={last || message.mine || message.pinned || message.edited ? 'meta' : 'hidden-text'}>
+      <span
+        class={last || message.mine || message.pinned || message.edited ? 'meta' : 'hidden-text'}
+        dir={words.direction}
+      >
         {message.pinned && (
           <span class="meta-pin" title={words.pinned}>
             <Icon name="pin" />
@@ -188,7 +194,6 @@ function Content({ message, quoted, last, linksInert, nameOf, deeds }: MessagePr
         )}
         <time
           class={last ? undefined : 'hidden-text'}
-          dir={words.direction}
           dateTime={new Date(message.time).toISOString()}
           title={words.full(message.time)}
         >

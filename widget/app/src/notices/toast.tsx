@@ -9,6 +9,7 @@ import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
 import { together, useWords } from '../wording/late_words.ts';
+import { isolated } from '../wording/wording.ts';
 import type { Toast } from './notices.ts';
 import css from './toast.css?inline';
 import { noticeWords } from './words.ts';
@@ -25,7 +26,8 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
   const { key, message, count, unheard } = toast;
   const person = useTopic(`person:${message.from}`, one => one.person(message.from));
   const conversation = useTopic(`conversation:${key}`, one => one.conversation(key));
-  const where = isRoom(key) ? words.inRoom(person.name, conversation.with.name) : person.name;
+  const name = isolated(person.name);
+  const where = isRoom(key) ? words.inRoom(name, isolated(conversation.with.name)) : name;
   const [held, setHeld] = useState(false);
 
   // Time passes while somebody can see it, and does not hold it.
@@ -45,7 +47,7 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
     // A newer message begins anew.
   }, [held, message.id]);
   useEffect(() => {
-    if (unheard) announce(words.announceOne(client.person(message.from).name, gistOf(message)));
+    if (unheard) announce(words.said(client.person(message.from).name) + gistOf(message));
   }, [unheard, message.id]);
 
   return (
@@ -75,9 +77,7 @@ export function DrawnToast({ toast, onDone }: { toast: Toast; onDone: () => void
       >
         <Avatar person={person} size="small" />
         <span class="toast-words grow">
-          <span class="toast-name clip">
-            <bdi>{where}</bdi>
-          </span>
+          <span class="toast-name clip">{where}</span>
           {/* Cut where its own direction ends, not where the widget's does. */}
           <span class="toast-text" dir="auto">
             {gistOf(message)}

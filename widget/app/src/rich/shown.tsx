@@ -7,6 +7,7 @@ import type { MessageDeeds } from '../message/actions.ts';
 import { useSheet } from '../sheets.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
+import { isolated } from '../wording/wording.ts';
 import { PollView } from './poll.tsx';
 import { PreviewCard } from './preview.tsx';
 import css from './rich.css?inline';
@@ -30,6 +31,7 @@ export function Above({ message, deeds }: Props) {
         <button
           type="button"
           class="rich-origin rich-link"
+          dir={words.direction}
           tabIndex={-1}
           title={words.openThread}
           onClick={() => deeds.openThread(thread)}
@@ -45,7 +47,7 @@ export function Above({ message, deeds }: Props) {
 function Origin({ user }: { user: string | undefined }) {
   const words = useWords(richWords);
   return (
-    <p class="rich-origin">
+    <p class="rich-origin" dir={words.direction}>
       <Icon name="forward" />
       {user === undefined ? words.forwardedHidden : <Named user={user} />}
     </p>
@@ -55,7 +57,7 @@ function Origin({ user }: { user: string | undefined }) {
 function Named({ user }: { user: string }) {
   const words = useWords(richWords);
   const person = useTopic(`person:${user}`, one => one.person(user));
-  return <bdi>{words.forwardedFrom(person.name)}</bdi>;
+  return <>{words.forwardedFrom(isolated(person.name))}</>;
 }
 
 export function Below({ message, deeds }: Props) {
@@ -72,6 +74,7 @@ export function Below({ message, deeds }: Props) {
         <button
           type="button"
           class="rich-replies"
+          dir={words.direction}
           title={words.openThread}
           onClick={() => deeds.openThread(seq)}
         >

@@ -14,6 +14,7 @@ import { Late, late } from '../late.tsx';
 import { useSheet } from '../sheets.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { together, useWords } from '../wording/late_words.ts';
+import { isolated } from '../wording/wording.ts';
 import { failureOf } from './failure.ts';
 import { keepsOrder, silenced } from './may_write.ts';
 import css from './room.css?inline';
@@ -46,7 +47,7 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
   }, [client, key, member]);
   const below =
     typing.length > 0
-      ? words.areTyping(typing.map(user => client.person(user).name))
+      ? words.areTyping(typing.map(user => isolated(client.person(user).name)))
       : room && words.roomCount(room.members, words.number(room.members));
   const items = () => {
     const leave = () =>
@@ -81,7 +82,7 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
               </span>
             </span>
             <span class={typing.length > 0 ? 'chat-presence is-typing clip' : 'chat-presence clip'}>
-              <bdi>{below}</bdi>
+              {below}
             </span>
           </span>
         </button>

@@ -9,10 +9,12 @@ import barCss from '../chat/chat_bar.css?inline';
 import { Empty } from '../chats_tab/empty.tsx';
 import choicesCss from '../choices/choices.css?inline';
 import { Icon } from '../icon/icon.tsx';
+import { Said } from '../said/said.tsx';
 import { SearchField } from '../search_field/search_field.tsx';
 import { useSheet } from '../sheets.ts';
 import { useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
+import { isolated } from '../wording/wording.ts';
 import { excerpt, marked, type Piece } from './highlight.ts';
 import css from './search_pane.css?inline';
 import { type FoundRoom, type Results, useFound } from './use_found.ts';
@@ -48,7 +50,7 @@ export function ChatSearch({
         >
           <Icon name="back" />
         </button>
-        <h2 class="chat-name clip grow">{words.searchIn(conversation.with.name)}</h2>
+        <h2 class="chat-name clip grow">{words.searchIn(isolated(conversation.with.name))}</h2>
         {corner}
       </div>
       <Pane within={conversation.key} onClose={onBack} onFound={onBack} />
@@ -289,10 +291,9 @@ function Hit({
             {wording.short(message.time, now)}
           </time>
         </span>
-        <span class="found-more clip" dir="auto">
-          {who !== '' && <bdi>{`${who}: `}</bdi>}
+        <Said class="found-more" label={who !== '' && wording.said(isolated(who))}>
           <Marked pieces={excerpt(plainOf(message.body), query)} />
-        </span>
+        </Said>
       </span>
     </>
   );

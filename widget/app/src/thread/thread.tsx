@@ -18,6 +18,7 @@ import type { MessageDeeds } from '../message/actions.ts';
 import { MessageView } from '../message/message.tsx';
 import css from '../rich/rich.css?inline';
 import { richWords } from '../rich/words.ts';
+import { Said } from '../said/said.tsx';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
@@ -305,9 +306,7 @@ export function Threads({ conversation, onOpen, onBack, corner }: ListProps) {
           {threads?.map(({ root, unread }) => (
             <li key={root.id}>
               <button type="button" class="threads-row" onClick={() => onOpen(root.seq ?? 0)}>
-                <b class="clip" dir="auto">
-                  {root.deleted ? words.deletedMessage : root.body}
-                </b>
+                <Said class="threads-root">{root.deleted ? words.deletedMessage : root.body}</Said>
                 <span>
                   {words.replies(root.replies?.count ?? 0)}
                   {unread > 0 && <b class="threads-new"> · {words.threadNew(unread)}</b>}

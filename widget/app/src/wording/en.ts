@@ -26,7 +26,6 @@ export const en = (plural: Plural) => ({
   filters: 'Show',
   chatList: 'Your chats',
   you: 'You',
-  youSaid: (text: string) => `You: ${text}`,
   draft: 'Draft:',
   pinned: 'Pinned',
   muted: 'Muted',
@@ -81,7 +80,8 @@ export const en = (plural: Plural) => ({
   replyingTo: (name: string) => `Reply to ${name}`,
   cancelReply: 'Cancel reply',
   quoted: 'Earlier message',
-  said: (name: string, text: string) => `${name}: ${text}`,
+  /** Before what a person said. */
+  said: (name: string) => `${name}: `,
   messageActions: 'Message actions',
   editing: 'Edit message',
   cancelEdit: 'Cancel editing',
@@ -114,7 +114,6 @@ export const en = (plural: Plural) => ({
   inRoom: (name: string, room: string) => `${name} in ${room}`,
   rooms: 'Rooms',
   roomKinds: { public: 'Public room', private: 'Private room', announcement: 'Announcements' },
-  announceOne: (name: string, text: string) => `${name}: ${text}`,
   announceMany: (n: number, name: string) =>
     plural(n, { one: `1 new message from ${name}`, other: `${n} new messages from ${name}` }),
   announceChats: (n: number) => plural(n, { one: '1 new message', other: `${n} new messages` }),

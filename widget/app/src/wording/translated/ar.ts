@@ -50,7 +50,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   filters: 'عرض',
   chatList: 'دردشاتك',
   you: 'أنت',
-  youSaid: text => `أنت: ${text}`,
   draft: 'مسودة:',
   pinned: 'مثبّتة',
   muted: 'مكتومة',
@@ -109,7 +108,7 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   replyingTo: name => `رد على ${name}`,
   cancelReply: 'إلغاء الرد',
   quoted: 'رسالة سابقة',
-  said: (name, text) => `${name}: ${text}`,
+  said: name => `${name}: `,
   messageActions: 'إجراءات الرسالة',
   editing: 'تعديل الرسالة',
   cancelEdit: 'إلغاء التعديل',
@@ -182,7 +181,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
     private: 'غرفة خاصة',
     announcement: 'إعلانات',
   },
-  announceOne: (name, text) => `${name}: ${text}`,
   announceMany: (n, name) =>
     plural(n, {
       zero: `لا رسائل جديدة من ${name}`,

@@ -32,7 +32,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   filters: 'Zobrazit',
   chatList: 'Tvoje chaty',
   you: 'Ty',
-  youSaid: text => `Ty: ${text}`,
   draft: 'Koncept:',
   pinned: 'Připnuto',
   muted: 'Ztlumeno',
@@ -83,7 +82,7 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   replyingTo: name => `Odpověď: ${name}`,
   cancelReply: 'Zrušit odpověď',
   quoted: 'Dřívější zpráva',
-  said: (name, text) => `${name}: ${text}`,
+  said: name => `${name}: `,
   messageActions: 'Akce se zprávou',
   editing: 'Upravit zprávu',
   cancelEdit: 'Zrušit úpravy',
@@ -121,7 +120,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
     private: 'Soukromá místnost',
     announcement: 'Oznámení',
   },
-  announceOne: (name, text) => `${name}: ${text}`,
   announceMany: (n, name) =>
     plural(n, {
       one: `1 nová zpráva: ${name}`,

@@ -27,7 +27,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   filters: 'הצגה',
   chatList: 'הצ׳אטים שלך',
   you: 'את/ה',
-  youSaid: text => `את/ה: ${text}`,
   draft: 'טיוטה:',
   pinned: 'נעוץ',
   muted: 'מושתק',
@@ -78,7 +77,7 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   replyingTo: name => `תגובה אל ${name}`,
   cancelReply: 'ביטול התגובה',
   quoted: 'הודעה קודמת',
-  said: (name, text) => `${name}: ${text}`,
+  said: name => `${name}: `,
   messageActions: 'פעולות על ההודעה',
   editing: 'עריכת הודעה',
   cancelEdit: 'ביטול העריכה',
@@ -116,7 +115,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
     private: 'חדר פרטי',
     announcement: 'הודעות לכולם',
   },
-  announceOne: (name, text) => `${name}: ${text}`,
   announceMany: (n, name) =>
     plural(n, {
       one: `הודעה חדשה אחת מ־${name}`,

@@ -32,7 +32,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   filters: 'Pokaż',
   chatList: 'Twoje czaty',
   you: 'Ty',
-  youSaid: text => `Ty: ${text}`,
   draft: 'Szkic:',
   pinned: 'Przypięty',
   muted: 'Wyciszony',
@@ -84,7 +83,7 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   replyingTo: name => `Odpowiedź: ${name}`,
   cancelReply: 'Anuluj odpowiedź',
   quoted: 'Wcześniejsza wiadomość',
-  said: (name, text) => `${name}: ${text}`,
+  said: name => `${name}: `,
   messageActions: 'Działania na wiadomości',
   editing: 'Edytuj wiadomość',
   cancelEdit: 'Anuluj edycję',
@@ -124,7 +123,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
     private: 'Pokój prywatny',
     announcement: 'Ogłoszenia',
   },
-  announceOne: (name, text) => `${name}: ${text}`,
   announceMany: (n, name) =>
     plural(n, {
       one: `1 nowa wiadomość od: ${name}`,

@@ -32,7 +32,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   filters: 'Показать',
   chatList: 'Ваши чаты',
   you: 'Вы',
-  youSaid: text => `Вы: ${text}`,
   draft: 'Черновик:',
   pinned: 'Закреплён',
   muted: 'Без звука',
@@ -84,7 +83,7 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   replyingTo: name => `Ответ: ${name}`,
   cancelReply: 'Отменить ответ',
   quoted: 'Предыдущее сообщение',
-  said: (name, text) => `${name}: ${text}`,
+  said: name => `${name}: `,
   messageActions: 'Действия с сообщением',
   editing: 'Изменить сообщение',
   cancelEdit: 'Отменить изменение',
@@ -124,7 +123,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
     private: 'Закрытая комната',
     announcement: 'Объявления',
   },
-  announceOne: (name, text) => `${name}: ${text}`,
   announceMany: (n, name) =>
     plural(n, {
       one: `${name}: ${n} новое сообщение`,

@@ -32,7 +32,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   filters: 'Показати',
   chatList: 'Ваші чати',
   you: 'Ви',
-  youSaid: text => `Ви: ${text}`,
   draft: 'Чернетка:',
   pinned: 'Закріплено',
   muted: 'Без звуку',
@@ -88,7 +87,7 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
   replyingTo: name => `Відповідь: ${name}`,
   cancelReply: 'Скасувати відповідь',
   quoted: 'Попереднє повідомлення',
-  said: (name, text) => `${name}: ${text}`,
+  said: name => `${name}: `,
   messageActions: 'Дії з повідомленням',
   editing: 'Змінити повідомлення',
   cancelEdit: 'Скасувати зміни',
@@ -132,7 +131,6 @@ export const words = (plural: Plural): Translated<Catalogue> => ({
     private: 'Закрита кімната',
     announcement: 'Оголошення',
   },
-  announceOne: (name, text) => `${name}: ${text}`,
   announceMany: (n, name) =>
     plural(n, {
       one: `${name}: ${n} нове повідомлення`,
