@@ -84,7 +84,6 @@ test('in forced colours what is chosen and what can be pressed has a border', ()
         .first()
         .evaluate(one => Number.parseFloat(getComputedStyle(one).borderTopWidth));
     for (const selector of ['.panel', '.icon-button']) assert.ok((await width(selector)) > 0, selector);
-    if (process.env.LOOK) await page.screenshot({ path: `${process.env.LOOK}/forced-colours.png` });
   }));
 
 test('without motion nothing moves', () =>
@@ -98,3 +97,56 @@ test('without motion nothing moves', () =>
     );
     assert.equal(running, 0);
   }));
+
+for (const [lang, ui, text, runs] of [
+  ['ar', 'rtl', 'See you at the big gate on Saturday at ten, and bring the seeds, please', 'ltr'],
+  ['en', 'ltr', 'نلتقي يوم السبت عند البوابة الكبيرة في العاشرة، وأحضر البذور من فضلك', 'rtl'],
+])
+  test(`in ${lang} a text that runs the other way is whole at its beginning, and labels decide nothing`, () =>
+    on({ lang, rooms: 2 }, { viewport: { width: 1280, height: 800 } }, async page => {
+      await page.evaluate(text => {
+        const { client } = globalThis;
+        const own = { id: 'own', seq: 1, from: 'me', mine: true, state: 'read', body: text };
+        const theirs = { id: 'theirs', seq: 2, from: 'u2', mine: false, state: 'received', body: text };
+        const time = client.now;
+        const set = (key, messages) => {
+          client.timelines.set(key, { messages, more: false, loading: 'no' });
+          client.chats.set(key, { ...client.conversation(key), last: messages.at(-1), unread: 0 });
+          for (const topic of ['timeline', 'conversation']) client.change(`${topic}:${key}`);
+        };
+        set('@u2', [
+          { ...theirs, seq: 1, time, pinned: true },
+          { ...own, seq: 2, time, replyTo: 1 },
+        ]);
+        set('#r0', [
+          { ...own, time },
+          { ...theirs, time, replyTo: 1 },
+        ]);
+      }, text);
+      /** The direction of a label and of the text beside it, and whether the label stands at the beginning of the line. */
+      const directions = selector =>
+        page
+          .locator(selector)
+          .first()
+          .evaluate(said => {
+            const [label, text] = said.children.length > 1 ? said.children : [undefined, said.children[0]];
+            const direction = one => getComputedStyle(one).direction;
+            const [mine, theirs] = [label ?? said, text].map(one => one.getBoundingClientRect());
+            const first = direction(said) === 'rtl' ? mine.right >= theirs.right : mine.left <= theirs.left;
+            return { line: direction(said), text: direction(text), label: label !== undefined, first };
+          });
+      const expected = label => ({ line: ui, text: runs, label, first: true });
+      for (const key of ['@u2', '#r0'])
+        assert.deepEqual(await directions(`[data-chat="${key}"] .row-preview`), expected(true), key);
+      await page.evaluate(() => globalThis.app.open('u2'));
+      assert.deepEqual(await directions('.quote .quote-body'), expected(false), 'the quote of an answer');
+      assert.deepEqual(await directions('.pin-bar .pin-text'), expected(false), 'the pinned message');
+      assert.equal(
+        await page
+          .locator('.bubble')
+          .last()
+          .evaluate(one => getComputedStyle(one).direction),
+        runs,
+      );
+      await page.locator('.panel').screenshot({ path: `${process.env.LOOK}/chat-${lang}.png` });
+    }));

@@ -155,8 +155,8 @@ function Content({ message, quoted, last, linksInert, nameOf, deeds }: MessagePr
           title={words.showOriginal}
           onClick={() => deeds.showOriginal(message.replyTo ?? 0)}
         >
-          <span class="quote-name clip" dir="auto">
-            {quoted?.name ?? words.quoted}
+          <span class="quote-name clip">
+            <bdi>{quoted?.name ?? words.quoted}</bdi>
           </span>
           {quoted && <Said class="quote-body">{quoted.body.slice(0, 200)}</Said>}
         </button>
