@@ -199,7 +199,10 @@ fn one_vanishes_and_comes_back_or_does_not() {
     assert_eq!(said(&call.step(ann(10), CallStep::Candidate("c".into()), TICKET, now(6_000))), "answer Done");
     assert!(call.time_passed(now(24_999)).is_none());
     let back = CallStep::Rejoin { ticket: CallTicket::of(8), offer: "o".into() };
-    assert_eq!(said(&call.step(bob(21), back, TICKET, now(24_999))), "answer Rejoined after 23999 ms, 10: Back");
+    assert_eq!(
+        said(&call.step(bob(21), back, TICKET, now(24_999))),
+        "answer Rejoined after 23999 ms, 10: Back"
+    );
     assert!(call.time_passed(now(1_000_000)).is_none(), "both are here");
 
     call.session_ended(ann(10), false, now(30_000)).expect("she was in it");
@@ -225,7 +228,10 @@ fn nobody_answers_or_the_caller_vanishes() {
     let accepted = call.step(bob(20), CallStep::Accept { answer: "a".into() }, TICKET, now(2_000));
     assert_eq!(said(&accepted), "answer Joined, bob but 20: Elsewhere, 20: Away");
     let back = CallStep::Rejoin { ticket: TICKET, offer: "o".into() };
-    assert_eq!(said(&call.step(ann(11), back, TICKET, now(3_000))), "answer Rejoined after 1000 ms, 20: Back");
+    assert_eq!(
+        said(&call.step(ann(11), back, TICKET, now(3_000))),
+        "answer Rejoined after 1000 ms, 20: Back"
+    );
 }
 
 #[test]
