@@ -157,7 +157,7 @@ const SAID = {
   'GET /v1/sites/{site}/users':
     'All members by name, banned ones too, a page: `query` (the start of a word of a name), `after` (the `next` of the page before), `limit`. `{"users":[{"user","name","avatar","guest","role","banned","muted","shadow_banned","created","last_seen"}],"next"}`; what is not so is left out.',
   'POST /v1/sites/{site}/users/{user}/erase': 'Ends an account, with or without what was written: `{"messages":true}`.',
-  'POST /v1/sites/{site}/merge': 'A guest who has signed up goes on as that member: `{"guest":"guest-…","user":"…"}`.',
+  'POST /v1/sites/{site}/merge': 'A guest who has signed up goes on as that member: `{"guest_token":"…","user":"…"}`.',
   'GET /v1/sites/{site}/stickers': 'All of them: `{"stickers":[{"id","set","words","url","width","height"}]}`.',
   'POST /v1/sites/{site}/stickers': 'One more: `{"set":"…","words":"…","picture":"BASE64"}`, at most 1 MiB. Answers with it.',
   'DELETE /v1/sites/{site}/stickers/{sticker}': 'Removes one; what was sent keeps its words.',

@@ -823,6 +823,9 @@ impl MergeStore for Blank {
 }
 
 impl RetentionStore for Blank {
+    fn merged_guests(&self) -> Result<Vec<UserId>, StoreError> {
+        Ok(Vec::new())
+    }
     fn trim(&self, _: SiteId, _: Option<u64>, _: Trim, _: u32, done: Done<Trimmed>) {
         done(Err(StoreError::Overloaded));
     }

@@ -8,8 +8,8 @@ use rand::{Rng, rngs::StdRng};
 
 use crate::limits::{Due, Rate};
 use crate::node::Inner;
-use crate::token::{self, Claims, MAX_LIFE_MS, Ticket};
-use crate::{Profile, Refusal, SecretKind, Site, Sub, Timestamp};
+use crate::token::{self, Claims, MAX_LIFE_MS, Ticket, Verifier};
+use crate::{Profile, Refusal, SecretKind, Site, SiteId, Sub, Timestamp};
 
 /// A guest who comes back with a token older than this gets a new one, so that only who stays away becomes another.
 const RENEWED_AFTER_MS: u64 = 24 * 3600 * 1000;
@@ -17,6 +17,38 @@ const RENEWED_AFTER_MS: u64 = 24 * 3600 * 1000;
 /// is not half of them, all are forgotten: who has so many addresses is not held by a limit per address, and nobody
 /// else shall suffer for it.
 const MAX_ADDRESSES: usize = 1 << 16;
+
+/// Proof of possession of a guest's token: whoever holds the token may act for the guest. Nothing else makes this value, so a public id is
+/// never enough.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuestProof {
+    site: SiteId,
+    sub: Sub,
+}
+
+impl GuestProof {
+    /// Checks a guest's token of this site. Only the server's own keys for guests count, not the secrets of the site: the site's server
+    /// cannot make a proof, only pass one on. Every token of the guest counts until it expires.
+    pub fn verify(
+        token: &str,
+        site: &Site,
+        now: Timestamp,
+        clock_skew_ms: u64,
+    ) -> Result<GuestProof, Refusal> {
+        let keys: Vec<Verifier> = site.guest_keys.iter().filter_map(Verifier::of_guests).collect();
+        let ticket = token::verify(token, &site.key, &keys, now, clock_skew_ms)?;
+        Ok(GuestProof { site: site.id, sub: ticket.profile.sub })
+    }
+
+    pub fn site(&self) -> SiteId {
+        self.site
+    }
+
+    /// The guest's public id.
+    pub fn sub(&self) -> &Sub {
+        &self.sub
+    }
+}
 
 /// How many new guests come from where.
 #[derive(Default)]

@@ -1,29 +1,46 @@
 //! A guest becomes a member: what they said, whom they know and where they are goes on under the id of their new account.
 //!
-//! The site says so when somebody registers, before it signs the first token of the account. The guest's own row gets the
-//! new id, so nothing has to be carried from one user to another; of a member who has been here already it cannot be done.
+//! The site asks for it when somebody registers, before it signs the first token of the account, and shows the guest's own token
+//! ([`GuestProof`]). The guest's row gets the new id, so nothing has to be carried from one user to another: bans, mutes and blocks stay.
+//! An account that has been here already cannot take a guest in.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::moderation::By;
 use crate::node::{Inner, unavailable};
-use crate::{Done, Refusal, SiteId, StoreError, Sub, Timestamp, UserRow};
+use crate::{Done, GuestProof, Refusal, StoreError, Sub, Timestamp, UserId, UserRow};
 
 /// The part of the port to storage that is about guests who become members. See [`Store`](crate::Store), of which it is a part.
+///
+/// After a merge the guest's public id stays taken: [`put_user`](crate::Store::put_user) and a sign-in with a guest's profile of that id
+/// answer the member's row and change nothing.
 pub trait MergeStore: Send + Sync + 'static {
-    /// Answers the guest as they were; None where it was done before. [`Refusal::NoSuchUser`]: there is no such guest.
-    /// [`Refusal::NotAllowed`]: it is no guest. [`Refusal::UserExists`]: somebody has the new id. It is written into the record.
+    /// Answers the guest as they were; None where it was done before. [`Refusal::NoSuchUser`]: there is no such guest, or the guest is
+    /// another member already. [`Refusal::NotAllowed`]: it is no guest. [`Refusal::UserExists`]: somebody has the new id. It is written
+    /// into the record.
     fn merge_guest(&self, merge: Merge, done: Done<Result<Option<UserRow>, Refusal>>);
+    /// All members who were guests, for the sessions that they still have as guests. Blocks.
+    fn merged_guests(&self) -> Result<Vec<UserId>, StoreError>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merge {
-    pub site: SiteId,
-    pub guest: Sub,
+    pub guest: GuestProof,
     /// The id of the account.
     pub user: Sub,
     pub by: By,
     pub time: Timestamp,
+}
+
+/// Counts merges. A guest's sign-in that began before one may have read the guest's row, and is refused.
+#[derive(Default)]
+pub(crate) struct Merges(AtomicU64);
+
+impl Merges {
+    pub(crate) fn count(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl Inner {
@@ -38,11 +55,26 @@ impl Inner {
             let before = merged.map_err(unavailable).flatten();
             if let Ok(Some(before)) = &before {
                 node.recent.clear();
-                node.end_user(before.id, Refusal::TokenExpired);
+                node.end_guest(before.id);
                 node.erasing.begin();
             }
             then(before.map(drop));
         };
         self.store.merge_guest(merge, Box::new(done));
+    }
+
+    /// Ends the sessions that guests of another process's merges still have.
+    pub(crate) fn end_merged_guests(self: &Arc<Self>, merged: Vec<UserId>) {
+        for user in merged {
+            if self.here.lock(user).user(user).is_some_and(|here| here.guest) {
+                self.end_guest(user);
+            }
+        }
+    }
+
+    /// First the count, then the sessions: a sign-in that is under way sees the one or is among the others.
+    fn end_guest(self: &Arc<Self>, user: UserId) {
+        self.merges.0.fetch_add(1, Ordering::AcqRel);
+        self.end_user(user, Refusal::TokenExpired);
     }
 }

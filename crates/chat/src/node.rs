@@ -45,6 +45,7 @@ use crate::erase::Erasing;
 use crate::gather::Gathered;
 use crate::guest::GuestDoor;
 use crate::moderation::{DeviceBans, SiteRole};
+use crate::merge::Merges;
 use crate::notify::Desk;
 use crate::peer::Job;
 use crate::presence::{NewsDesk, Round};
@@ -143,6 +144,7 @@ pub(crate) struct Inner {
     pub(crate) calls: Calls,
     pub(crate) guest_door: GuestDoor,
     pub(crate) requests: RequestLimits,
+    pub(crate) merges: Merges,
     pub(crate) desk: Desk,
     pub(crate) gathered: Gathered,
     pub(crate) erasing: Erasing,
@@ -207,6 +209,7 @@ impl Node {
             calls: Calls::new(),
             guest_door: GuestDoor::default(),
             requests,
+            merges: Merges::default(),
             desk: Desk::new(),
             gathered: Gathered::default(),
             erasing: Erasing::default(),
@@ -459,6 +462,7 @@ impl Node {
         let banned = self.inner.store.banned()?;
         let standings = self.inner.store.standings()?;
         let next_end = self.inner.store.next_sanction_end()?;
+        let merged = self.inner.store.merged_guests()?;
         self.inner.recent.clear();
         self.inner.erasing.begin();
         for gone in self.inner.sites.replace(sites) {
@@ -466,6 +470,7 @@ impl Node {
         }
         self.inner.take_over_standings(&standings);
         next_end.into_iter().for_each(|until| self.inner.ends_at(until));
+        self.inner.end_merged_guests(merged);
         for user in banned {
             self.inner.end_banned(user);
         }

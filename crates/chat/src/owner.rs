@@ -9,8 +9,8 @@ use crate::node::{Node, unavailable};
 use crate::people::MAX_QUERY_BYTES;
 use crate::token::{self, Bearer};
 use crate::{
-    PageOf, PeoplePage, Refusal, RequestKind, Settings, SettingsError, Site, SiteAuthor, SiteChange, SiteId,
-    SiteNotChanged, SiteRole, StoreError, Sub, Timestamp, UserId, UserRow,
+    GuestProof, PageOf, PeoplePage, Refusal, RequestKind, Settings, SettingsError, Site, SiteAuthor,
+    SiteChange, SiteId, SiteNotChanged, SiteRole, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
 /// The author of a request over REST. [`Node::caller`] makes it from a token; the rights of a user are looked up for each request.
@@ -190,9 +190,18 @@ impl Node {
         self.inner().erase(caller, user, messages, now, told);
     }
 
+    /// The guest of a token that the caller was shown. See [`GuestProof::verify`].
+    pub fn guest_proof(&self, caller: &Caller, token: &str, now: Timestamp) -> Result<GuestProof, Refusal> {
+        let live = self.inner().sites.by_id(caller.site()).ok_or(Refusal::NoSuchSite)?;
+        GuestProof::verify(token, &live.site, now, self.inner().config.clock_skew_ms)
+    }
+
     /// A guest goes on under the id of an account. Doing it again does nothing.
-    pub fn merge_guest(&self, caller: &Caller, guest: Sub, user: Sub, now: Timestamp, told: Told<()>) {
-        let merge = Merge { site: caller.site(), guest, user, by: caller.by(), time: now };
+    pub fn merge_guest(&self, caller: &Caller, guest: GuestProof, user: Sub, now: Timestamp, told: Told<()>) {
+        if guest.site() != caller.site() {
+            return told(Err(Refusal::NotAllowed));
+        }
+        let merge = Merge { guest, user, by: caller.by(), time: now };
         self.inner().merge_guest(merge, told);
     }
 

@@ -37,6 +37,8 @@ struct Arrival {
     agent: Agent,
     position: Option<Position>,
     now: Timestamp,
+    /// How many guests had become members before the user was looked up.
+    merges: u64,
     /// Set when the session is in the table.
     user: OnceLock<UserId>,
     under_way: UnderWay,
@@ -102,6 +104,7 @@ impl Inner {
             agent: hello.agent,
             position: hello.position,
             now,
+            merges: self.merges.count(),
             user: OnceLock::new(),
             under_way,
         })
@@ -196,6 +199,7 @@ impl Inner {
 
     /// Puts the session into the table, before its snapshot is taken. What it replaces is told so.
     fn register(self: &Arc<Self>, arrival: &Arrival, row: &UserRow) -> Result<(), Refusal> {
+        arrival.ticket.opens(row)?;
         if row.banned {
             self.banned_from(row.id, arrival.device, arrival.now);
             return Err(Refusal::Banned);
@@ -220,6 +224,12 @@ impl Inner {
         let recent = trust::is_recent(&settings.trust, row.created, arrival.now);
         let standing = StandingHere::new(known, recent);
         let mut shard = self.here.lock(row.id);
+        // The row may have been read before this guest became a member. `end_guest` counts first, then locks this shard.
+        if row.profile.guest && self.merges.count() != arrival.merges {
+            drop(shard);
+            arrival.site.counters.leave();
+            return Err(Refusal::Unavailable);
+        }
         let replaced = shard.begin(row, standing, self.new_session(arrival), limits.sessions_per_user);
         let is_first = shard.user(row.id).is_some_and(|user| user.sessions.len() == 1) && replaced.is_empty();
         drop(shard);
@@ -508,6 +518,10 @@ impl Shard {
         user.standing = standing;
         user.privacy = row.privacy;
         user.has_left = false;
+        if user.guest != row.profile.guest {
+            // A guest who left a moment ago and is a member now.
+            (user.guest, user.sub) = (row.profile.guest, row.profile.sub.clone());
+        }
         let mut replaced: SmallVec<[Session; 1]> = SmallVec::new();
         if let Some(at) = user.sessions.iter().position(|session| session.device == new.device) {
             replaced.push(user.sessions.remove(at));

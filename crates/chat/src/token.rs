@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
     MailAddress, Profile, Refusal, RoleClaim, Secret, SecretKind, SiteRole, Sub, Timestamp, TokenUser,
+    UserRow,
 };
 
 /// Longest token that is looked at, in bytes.
@@ -180,6 +181,12 @@ pub(crate) struct Ticket {
 impl Ticket {
     pub(crate) fn user(&self) -> TokenUser {
         TokenUser { profile: self.profile.clone(), role: self.role }
+    }
+
+    /// A guest's token ends when the guest becomes a member: it opens no member's account.
+    pub(crate) fn opens(&self, row: &UserRow) -> Result<(), Refusal> {
+        let is_merged = self.profile.guest && !row.profile.guest;
+        if is_merged { Err(Refusal::TokenExpired) } else { Ok(()) }
     }
 }
 

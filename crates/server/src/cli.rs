@@ -529,7 +529,9 @@ pub(crate) enum UserCommand {
     Erase(UserErase),
     /// Turn a guest into a member: the guest's data moves to an account that has not been used yet.
     ///
-    /// Example: kith user merge --site garden guest-k3x7 anna
+    /// The guest's token proves that the account is the guest's; a public id is not enough. A page gets it by Kith.guestToken().
+    ///
+    /// Example: kith user merge --site garden --guest-token-file token.txt anna
     #[command(verbatim_doc_comment)]
     Merge(UserMerge),
     /// Make a user a moderator or an admin of the whole site, or an ordinary member again.
@@ -560,7 +562,7 @@ impl UserCommand {
             }
             UserCommand::Ban(args) => &args.user.output.data,
             UserCommand::Erase(args) => &args.user.output.data,
-            UserCommand::Merge(args) => &args.guest.output.data,
+            UserCommand::Merge(args) => &args.output.data,
             UserCommand::Role(args) => &args.user.output.data,
             UserCommand::ShadowBan(args) => &args.user.output.data,
             UserCommand::Level(args) => &args.user.output.data,
@@ -650,11 +652,16 @@ pub(crate) struct UserErase {
 
 #[derive(Debug, Args)]
 pub(crate) struct UserMerge {
-    #[command(flatten)]
-    pub guest: UserOne,
+    #[arg(long)]
+    pub site: String,
+    /// A file with the guest's token, or - for standard input.
+    #[arg(long, value_name = "FILE")]
+    pub guest_token_file: PathBuf,
     /// The id of the account: `sub` of its tokens.
     #[arg(value_name = "ACCOUNT")]
     pub account: String,
+    #[command(flatten)]
+    pub output: Listing,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,12 @@
 //! `kith user`: the operator's view of the users of a site.
 
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
 use chat::{
-    By, ERASE_SLICE, EraseStore, Level, Merge, MergeStore, Messages, ModerationStore, ModeratorAct,
-    NewErasure, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow,
+    By, ERASE_SLICE, EraseStore, GuestProof, Level, Merge, MergeStore, Messages, ModerationStore,
+    ModeratorAct, NewErasure, Sanction, SanctionKind, SiteRole, Store, Sub, Timestamp, UserRow, token,
 };
 use serde_json::{Value, json};
 
@@ -151,19 +155,39 @@ fn set_level(args: &UserLevel, loaded: &Loaded) -> Outcome {
 }
 
 fn merge(args: &UserMerge, loaded: &Loaded) -> Outcome {
-    let UserOne { site, user: guest, output } = &args.guest;
+    let UserMerge { site, guest_token_file, account, output } = args;
     let store = data_dir::open_existing(loaded, None)?;
     let site = data_dir::site(&*store, site)?;
-    let refused = |why: &str| Trouble::new(format!("{guest} is not {} now", args.account)).because(why);
-    let named = |text: &str| Sub::parse(text).ok_or_else(|| refused("an id has 1 to 128 bytes"));
-    let (by, time) = (By::Site, crate::now());
-    let merge = Merge { site: site.id, guest: named(guest)?, user: named(&args.account)?, by, time };
+    let refused = |why: &str| Trouble::new(format!("no guest was merged into {account}")).because(why);
+    let token = read_token(guest_token_file)?;
+    let skew_ms = loaded.config.tokens.clock_skew.as_millis();
+    let guest = GuestProof::verify(token.trim(), &site, crate::now(), skew_ms)
+        .map_err(|refusal| refused(&format!("the guest's token: {refusal}")))?;
+    let user = Sub::parse(account).ok_or_else(|| refused("an id has 1 to 128 bytes"))?;
+    let id = guest.sub().clone();
+    let merge = Merge { guest, user, by: By::Site, time: crate::now() };
     wait(|done| store.merge_guest(merge, done))?.map_err(|refusal| refused(&refusal.to_string()))?;
     store.flush().map_err(data_dir::unreadable)?;
     if output.json {
-        return print_json(&json!({ "guest": guest, "user": args.account, "merged": true }));
+        return print_json(&json!({ "guest": id.as_str(), "user": account, "merged": true }));
     }
-    print_with(|out| writeln!(out, "{guest} is {} now", args.account))
+    print_with(|out| writeln!(out, "{id} is now {account}"))
+}
+
+/// Not an argument: those can be read by every process of the machine.
+fn read_token(file: &Path) -> Outcome<String> {
+    let limit = token::MAX_BYTES as u64 + 2;
+    let mut text = String::new();
+    let read = match file.to_str() {
+        Some("-") => io::stdin().lock().take(limit).read_to_string(&mut text),
+        _ => File::open(file).and_then(|file| file.take(limit).read_to_string(&mut text)),
+    };
+    read.map_err(|error| {
+        Trouble::new(format!("cannot read {}", file.display()))
+            .because(error)
+            .remedy("name a file with the guest's token, or - for standard input")
+    })?;
+    Ok(text)
 }
 
 /// Does it on the word of the operator, and answers the user as they are now.

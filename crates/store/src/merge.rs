@@ -1,6 +1,6 @@
 //! Guests who become members: the row gets another id, and so do the copies of it.
 
-use chat::{Done, Merge, MergeStore, Refusal, UserId, UserRow};
+use chat::{Done, Merge, MergeStore, Refusal, SiteId, StoreError, Sub, UserId, UserRow};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Outcome;
@@ -13,10 +13,15 @@ impl MergeStore for Sqlite {
     fn merge_guest(&self, merge: Merge, done: Done<Result<Option<UserRow>, Refusal>>) {
         self.write(move |batch| self::merge(batch, &merge), done);
     }
+
+    fn merged_guests(&self) -> Result<Vec<UserId>, StoreError> {
+        self.admin(|db| all(db))
+    }
 }
 
 fn merge(batch: &mut Batch<'_>, merge: &Merge) -> Outcome<Result<Option<UserRow>, Refusal>> {
-    let Merge { site, guest, user, by, time } = merge;
+    let Merge { guest, user, by, time } = merge;
+    let (site, guest) = (&guest.site(), guest.sub());
     let db = batch.db;
     if was_merged(db, merge)? {
         return Ok(Ok(None));
@@ -46,8 +51,22 @@ fn merge(batch: &mut Batch<'_>, merge: &Merge) -> Outcome<Result<Option<UserRow>
 fn was_merged(db: &Connection, merge: &Merge) -> Outcome<bool> {
     let sql = "SELECT u.sub = ?3 FROM merged_guest g JOIN user u ON u.site = g.site AND u.num = g.user \
                WHERE g.site = ?1 AND g.sub = ?2";
-    let values = params![merge.site.0, merge.guest.as_str(), merge.user.as_str()];
+    let values = params![merge.guest.site().0, merge.guest.sub().as_str(), merge.user.as_str()];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
+}
+
+fn all(db: &Connection) -> Outcome<Vec<UserId>> {
+    let mut statement = db.prepare_cached("SELECT site, user FROM merged_guest")?;
+    let ids = statement.query_map([], |row| Ok(UserId { site: SiteId(row.get(0)?), num: row.get(1)? }))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// The member who was the guest of this id.
+pub(crate) fn member(db: &Connection, site: SiteId, guest: &Sub) -> Outcome<Option<UserRow>> {
+    let sql = "SELECT user FROM merged_guest WHERE site = ?1 AND sub = ?2";
+    let num =
+        db.prepare_cached(sql)?.query_row(params![site.0, guest.as_str()], |row| row.get(0)).optional()?;
+    num.map_or(Ok(None), |num| user::by_id(db, UserId { site, num }))
 }
 
 /// Who has the guest on a list is found through the guest's own rows.

@@ -12,7 +12,7 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use crate::fault::Outcome;
-use crate::{contact, meta, room};
+use crate::{contact, merge, meta, room};
 
 /// What a profile told us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,13 @@ pub(crate) fn put(
     number: impl FnOnce() -> Outcome<u32>,
 ) -> Outcome<(UserRow, Seen)> {
     match by_sub(db, site, &profile.sub)? {
+        // A guest's token changes no member.
+        Some(row) if profile.guest && !row.profile.guest => Ok((row, Seen::Before)),
+        None if profile.guest
+            && let Some(member) = merge::member(db, site, &profile.sub)? =>
+        {
+            Ok((member, Seen::Before))
+        }
         Some(row) if row.is_as(profile) => Ok((row, Seen::Before)),
         Some(row) => Ok((update(db, &row, &row.told(profile.clone()))?, Seen::Changed)),
         None => Ok((insert(db, UserId { site, num: number()? }, profile, now)?, Seen::New)),

@@ -3,8 +3,8 @@
 
 mod scene;
 
-use chat::Store;
 use chat::token::{Claims, sign};
+use chat::{Secret, Store};
 use edge::testing::START_UNIX_MS;
 use scene::{CARRIERS, Carrier, Client, Scene};
 use serde_json::{Value, json};
@@ -201,20 +201,27 @@ fn what_was_said_is_exported_page_by_page() {
     assert_eq!(bodies, ["hi 0", "hi 1", "hi 2"]);
 }
 
-#[test]
-fn a_guest_becomes_a_member_once() {
-    let mut scene = Scene::new();
-    let claims = Claims {
-        sub: "guest-1".into(),
-        guest: true,
-        exp: (START_UNIX_MS / 1000 + 3600) as f64,
-        ..Claims::default()
-    };
+/// A token as the server signs it for guests.
+fn guest_token(user: &str, site: &str, key: &Secret, life_s: f64) -> String {
+    let exp = (START_UNIX_MS / 1000) as f64 + life_s;
+    let site = Some(site.into());
+    sign(&Claims { sub: user.into(), guest: true, site, exp, ..Claims::default() }, key).unwrap()
+}
+
+/// Opens the site to guests; its key for their tokens.
+fn with_guests(scene: &Scene) -> Secret {
     let mut site = scene.store.sites().unwrap().remove(0);
     site.guests = true;
     scene.store.update_site(&site).unwrap();
     scene.node.refresh_sites().unwrap();
-    let token = sign(&claims, &scene::secret()).unwrap();
+    site.guest_keys.remove(0)
+}
+
+#[test]
+fn a_guest_becomes_a_member_once() {
+    let mut scene = Scene::new();
+    let key = with_guests(&scene);
+    let token = guest_token("guest-1", scene::SITE, &key, 3600.0);
     let hello = json!({"t": "hello", "v": 1, "site": scene::SITE, "token": token, "device": "g-1"});
     let mut guest = Client::open(&mut scene, Carrier::WebSocket, &hello.to_string());
     assert_eq!(guest.hear(&mut scene)[0]["t"], "welcome");
@@ -222,20 +229,51 @@ fn a_guest_becomes_a_member_once() {
     let send = json!({"t": "send", "id": "g-1", "to": {"user": "tom"}, "body": "Hi"});
     ask(&mut guest, &mut scene, send);
     let path = "/v1/sites/forum/merge";
-    let wanted = r#"{"guest":"guest-1","user":"gina"}"#;
+    let wanted = json!({"guest_token": token, "user": "gina"}).to_string();
     for _ in 0..2 {
-        assert_eq!(rest(&mut scene, path, wanted), (200, json!({"merged": true})));
+        assert_eq!(rest(&mut scene, path, &wanted), (200, json!({"merged": true})));
     }
     let heard = guest.hear(&mut scene);
     assert!(heard.iter().any(|event| event["code"] == "token_expired"), "{heard:?}");
+    let mut late = Client::open(&mut scene, Carrier::WebSocket, &hello.to_string());
+    let heard = late.hear(&mut scene);
+    assert_eq!((&heard[0]["t"], &heard[0]["code"]), (&json!("bye"), &json!("token_expired")), "{heard:?}");
     let gina = scene.enter(Carrier::WebSocket, "gina");
     assert_eq!(gina.welcome["conversations"][0]["with"]["user"], "tom");
-    for (body, status, code) in [
-        (r#"{"guest":"guest-2","user":"gina"}"#, 404, "no_such_user"),
-        (r#"{"guest":"tom","user":"gina"}"#, 403, "not_allowed"),
-        (r#"{"guest":"guest-2"}"#, 400, "bad_value"),
-    ] {
-        let (answered, answer) = rest(&mut scene, path, body);
+    for (user, status, code) in [("gina-2", 404, "no_such_user"), ("tom", 404, "no_such_user")] {
+        let body = json!({"guest_token": token, "user": user}).to_string();
+        let (answered, answer) = rest(&mut scene, path, &body);
         assert_eq!((answered, &answer["code"]), (status, &json!(code)), "{body}");
     }
+}
+
+#[test]
+fn a_guest_is_merged_by_their_token_only() {
+    let mut scene = Scene::new();
+    let key = with_guests(&scene);
+    let hello = json!({"t": "hello", "v": 1, "site": scene::SITE, "token": guest_token("guest-1", scene::SITE, &key, 3600.0), "device": "g-1"});
+    let mut guest = Client::open(&mut scene, Carrier::WebSocket, &hello.to_string());
+    assert_eq!(guest.hear(&mut scene)[0]["t"], "welcome");
+    scene.enter(Carrier::WebSocket, "tom");
+    let path = "/v1/sites/forum/merge";
+    let by_id = r#"{"guest":"guest-1","user":"mallory"}"#;
+    assert_eq!(rest(&mut scene, path, by_id).0, 400, "a public id is no proof");
+    let of_tom = sign(
+        &Claims { sub: "tom".into(), exp: (START_UNIX_MS / 1000 + 60) as f64, ..Claims::default() },
+        &scene::secret(),
+    );
+    for (token, why) in [
+        ("guest-1".to_owned(), "an id"),
+        (guest_token("guest-1", scene::SITE, &scene::secret(), 60.0), "signed by the site"),
+        (guest_token("guest-1", "garden", &key, 60.0), "of another site"),
+        (guest_token("guest-1", scene::SITE, &key, -600.0), "expired"),
+        (of_tom.unwrap(), "of a member"),
+    ] {
+        let body = json!({"guest_token": token, "user": "mallory"}).to_string();
+        let (status, answer) = rest(&mut scene, path, &body);
+        assert_eq!((status, &answer["code"]), (400, &json!("bad_value")), "{why}");
+        let text = answer["text"].as_str().unwrap();
+        assert!(text.starts_with("guest_token: ") && !text.contains(&token), "{text}");
+    }
+    assert!(guest.hear(&mut scene).is_empty(), "the guest is still here");
 }

@@ -276,6 +276,21 @@ describe('who is connected, and when', () => {
     localStorage.clear();
   });
 
+  test('guestToken is the kept token of a guest, as long as it is valid', () => {
+    const token = (exp: number) => `h.${btoa(JSON.stringify({ sub: 'guest-1', exp }))}.s`;
+    expect(open({}).kith.guestToken()).toBe(undefined);
+    const valid = token(Date.now() / 1000 + 60);
+    for (const [kept, expected] of [
+      [valid, valid],
+      [token(Date.now() / 1000 - 1), undefined],
+      ['g', undefined],
+    ] as const) {
+      localStorage.setItem('kith:garden:guest', kept);
+      expect(open({}).kith.guestToken()).toBe(expected);
+    }
+    localStorage.clear();
+  });
+
   test('who signs out or takes the widget away before the client is there finds nothing kept', async () => {
     const kept = { 'kith:garden:guest': 'g', 'kith:garden:cache:ana': '1 {}', 'kith:garden:device': 'd' };
     const keep = () => {

@@ -24,6 +24,8 @@ export interface Kith {
   setToken(token: string | null): void;
   /** Takes the widget off the page, and forgets the guest who was here. */
   destroy(): void;
+  /** The token of the guest who has written from this browser: it proves to your server who they are, when they register. */
+  guestToken(): string | undefined;
   /** The headless client of this page, connected or not. */
   client(): Promise<Client>;
   /** Fulfilled once the launcher is on the page. */
@@ -140,6 +142,7 @@ class Page {
       },
       setToken: token => this.#setToken(token),
       destroy: () => this.#destroy(),
+      guestToken: () => keptGuest(this.settings.site),
       client: () => this.#clientWithoutConnecting(),
       ready: Promise.resolve() as unknown as Promise<Kith>,
     };
@@ -162,7 +165,7 @@ class Page {
    */
   async #quietly(): Promise<void> {
     if (this.#destroyed || this.#begun) return;
-    const guest = guestIsBack(this.settings.site);
+    const guest = keptGuest(this.settings.site) !== undefined;
     if (!this.#tokens.exists && !guest) return;
     try {
       if (this.settings.user === undefined && this.settings.tokenUrl !== undefined) {
@@ -462,14 +465,15 @@ function hasBar(mode: Settings['mode']): boolean {
 
 const ignore = () => undefined;
 
-/** With a token that still holds: without one, they would be a new guest, and that only who opens the widget may be. */
-function guestIsBack(site: string): boolean {
+/** The guest's token, if it is still valid. Without one the visitor would be a new guest. */
+function keptGuest(site: string): string | undefined {
   try {
-    const [, claims = ''] = (localStorage.getItem(`kith:${site}:guest`) ?? '').split('.');
+    const token = localStorage.getItem(`kith:${site}:guest`) ?? '';
+    const [, claims = ''] = token.split('.');
     const { exp } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as { exp: number };
-    return exp * 1000 > Date.now();
+    return exp * 1000 > Date.now() ? token : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -265,22 +265,22 @@ impl Inner {
             Ok(known) => known,
             Err(refusal) => return then(Err(refusal)),
         };
-        let node = self.clone();
+        let (node, sub) = (self.clone(), ticket.profile.sub.clone());
         let done = move |row: Result<Option<UserRow>, StoreError>| {
             then(match row {
                 Ok(Some(row)) if row.banned => Err(Refusal::Banned),
-                Ok(Some(row)) => {
+                Ok(Some(row)) => ticket.opens(&row).and_then(|()| {
                     node.count_request(RequestKind::Ice, row.id, ticket.profile.guest, now).map(|()| {
                         let call = node.calls.lock(row.id.site).by_user.get(&row.id).copied();
                         let what_for = call.map_or(CredentialFor::Check, CredentialFor::Call);
                         node.config.calls.ice(row.id, what_for, now)
                     })
-                }
+                }),
                 Ok(None) => Err(Refusal::NoSuchUser),
                 Err(error) => Err(unavailable(error)),
             });
         };
-        self.store.user(site.site.id, ticket.profile.sub, Box::new(done));
+        self.store.user(site.site.id, sub, Box::new(done));
     }
 
     pub(super) fn draw(&self) -> (CallId, CallTicket) {

@@ -69,11 +69,12 @@ impl Node {
             Ok(ticket) => ticket,
             Err(refusal) => return then(Err(refusal)),
         };
-        let (node, sub, expires) = (inner.clone(), ticket.profile.sub, ticket.expires);
-        let guest = ticket.profile.guest;
+        let (node, sub, expires) = (inner.clone(), ticket.profile.sub.clone(), ticket.expires);
+        let (guest, once) = (ticket.profile.guest, ticket.once.clone());
         let limits = inner.clone();
         let found = move |row: Result<Option<Arc<UserRow>>, Refusal>| {
             then(row.and_then(|row| row.ok_or(Refusal::NoSession)).and_then(|row| {
+                ticket.opens(&row)?;
                 if row.banned {
                     return Err(Refusal::Banned);
                 }
@@ -110,7 +111,7 @@ impl Node {
             };
             node.store.user(site, sub, Box::new(done));
         };
-        match ticket.once {
+        match once {
             None => look(Ok(())),
             Some(jti) => inner.use_token(site, &jti, expires, now, look),
         }

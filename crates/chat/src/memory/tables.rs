@@ -124,6 +124,9 @@ impl Tables {
     // ---- users ----
 
     pub(super) fn put_user(&mut self, site: SiteId, profile: Profile, now: Timestamp) -> UserRow {
+        if let Some(member) = self.member_of_guest(site, &profile) {
+            return member;
+        }
         if let Some(id) = self.user_by_sub.get(&(site, profile.sub.clone())) {
             let row = self.users.get_mut(id).expect("every sub has its row");
             let profile = row.told(profile);

@@ -138,7 +138,7 @@ fn the_site(scratch: &Scratch, asker: &mut Asker<'_>, anna: &mut Client, message
         ("GET", "audit", "", r#""act":"warn""#),
         ("GET", "users?query=tom", "", r#""user":"tom""#),
         ("POST", "users/tom/erase", r#"{"messages":true}"#, r#"{"erased":true}"#),
-        ("POST", "merge", r#"{"guest":"guest-of-nobody","user":"anna"}"#, "no_such_user"),
+        ("POST", "merge", r#"{"guest_token":"of nobody","user":"anna"}"#, "guest_token"),
     ];
     for (method, what, body, said) in asked {
         let path = what.split('?').next().unwrap().replace("/tom/", "/{user}/");
@@ -150,7 +150,7 @@ fn the_site(scratch: &Scratch, asker: &mut Asker<'_>, anna: &mut Client, message
             &[("Authorization", &field)],
             body,
         );
-        let expected = if said == "no_such_user" { 404 } else { 200 };
+        let expected = if said == "guest_token" { 400 } else { 200 };
         assert_eq!(answer.status, expected, "{method} {what}: {}", answer.body);
         assert!(answer.body.contains(said), "{method} {what}: {}", answer.body);
     }

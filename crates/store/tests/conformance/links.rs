@@ -3,9 +3,9 @@
 use std::thread;
 
 use chat::{
-    By, ConversationId, Joined, LinkCode, MOST_LINKS, MOST_LINKS_EACH, MemberAction, Merge, Messages,
-    ModeratorAct, NewErasure, NewLink, NewRoom, Profile, Refusal, Role, RoomChange, RoomKind, RoomLimits,
-    RoomLink, RoomName, Sanction, SanctionKind, Settings, Store, Timestamp, UserId,
+    By, ConversationId, Joined, LinkCode, MOST_LINKS, MOST_LINKS_EACH, MemberAction, Messages, ModeratorAct,
+    NewErasure, NewLink, NewRoom, Profile, Refusal, Role, RoomChange, RoomKind, RoomLimits, RoomLink,
+    RoomName, Sanction, SanctionKind, Settings, Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, put, sub};
@@ -271,8 +271,7 @@ pub(crate) fn it_goes_by_the_name_of_now(store: &dyn Store) {
     let id = room(store, ann, RoomKind::Public);
     act(store, id, ann, guest, MemberAction::Invite);
     make(store, id, guest, 1).expect("a member may");
-    let merge = Merge { site, guest: sub("guest-1"), user: sub("gus"), by: By::Site, time: NOW };
-    ask(|done| store.merge_guest(merge, done)).expect("a guest may become a member");
+    crate::merge::merge(store, site, "guest-1", "gus").expect("a guest may become a member");
     let links = ask(|done| store.links(id, ann, NOW, done)).expect("an owner may");
     assert_eq!(links.iter().map(|link| link.by.as_str()).collect::<Vec<_>>(), ["gus"]);
     let invited = ask(|done| store.open_link(code(1), carl, NOW, done)).expect("it stands");

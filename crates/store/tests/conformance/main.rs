@@ -138,6 +138,8 @@ every_store! {
     }
     views {
         a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs,
+        a_guests_profile_changes_no_member,
+        a_ban_of_a_guest_holds_for_the_member,
         whoever_is_not_met_is_not_told,
         what_is_committed_after_met_is_not_in_doubt,
         a_difference_has_what_changed_and_nothing_else,

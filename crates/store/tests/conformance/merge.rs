@@ -1,6 +1,10 @@
 //! Guests who become members.
 
-use chat::{By, EraseSlice, Merge, Profile, Refusal, Seq, SiteId, Store, UserId, UserRow};
+use chat::token::{Claims, sign};
+use chat::{
+    By, EraseSlice, GuestProof, Merge, Profile, Refusal, Secret, SecretKind, Seq, Site, SiteId, Store,
+    UserId, UserRow,
+};
 
 use crate::asking::{NOW, ask, direct, profile, put, say, snapshot, sub};
 use crate::{FRIENDS, relate, two_users};
@@ -10,8 +14,23 @@ fn guest(store: &dyn Store, site: SiteId, id: &str) -> UserId {
     ask(|done| store.put_user(site, profile, NOW, done)).id
 }
 
-fn merge(store: &dyn Store, site: SiteId, guest: &str, user: &str) -> Result<Option<UserRow>, Refusal> {
-    let merge = Merge { site, guest: sub(guest), user: sub(user), by: By::Site, time: NOW };
+/// Of a token that is signed for this test: the store trusts the proof.
+fn proof(site: SiteId, guest: &str) -> GuestProof {
+    let key = Secret::new(SecretKind::Hs256, b"for the guests of this test".to_vec(), NOW);
+    let exp = (NOW.0 / 1000 + 60) as f64;
+    let claims = Claims { sub: guest.into(), guest: true, exp, ..Claims::default() };
+    let token = sign(&claims, &key).expect("the key can sign");
+    let site = Site { id: site, guest_keys: vec![key], ..crate::asking::site("forum") };
+    GuestProof::verify(&token, &site, NOW, 0).expect("the token is valid")
+}
+
+pub(crate) fn merge(
+    store: &dyn Store,
+    site: SiteId,
+    guest: &str,
+    user: &str,
+) -> Result<Option<UserRow>, Refusal> {
+    let merge = Merge { guest: proof(site, guest), user: sub(user), by: By::Site, time: NOW };
     ask(|done| store.merge_guest(merge, done))
 }
 
@@ -50,8 +69,26 @@ pub(crate) fn it_is_done_once_and_only_with_guests(store: &dyn Store) {
     assert!(merge(store, site, "guest-1", "gina").expect("it may").is_some());
     assert_eq!(merge(store, site, "guest-1", "gina"), Ok(None));
     assert_eq!(merge(store, site, "guest-1", "ann"), Err(Refusal::NoSuchUser));
-    // The guest's own token makes another guest: the call is done all the same.
-    guest(store, site, "guest-1");
+    // The guest's own token, shown later, makes no second guest of that id.
+    let gina = put(store, site, "gina");
+    assert_eq!(guest(store, site, "guest-1"), gina);
+    assert_eq!(store.merged_guests(), Ok(vec![gina]));
     assert_eq!(merge(store, site, "guest-1", "gina"), Ok(None));
     assert_eq!(put(store, site, "ann"), ann);
+}
+
+pub(crate) fn a_guests_profile_changes_no_member(store: &dyn Store) {
+    let (site, ann, _) = two_users(store);
+    assert_eq!(guest(store, site, "ann"), ann);
+    let row = ask(|done| store.user(site, sub("ann"), done)).expect("she is there");
+    assert_eq!((row.profile.guest, &*row.profile.name), (false, "ann"));
+}
+
+pub(crate) fn a_ban_of_a_guest_holds_for_the_member(store: &dyn Store) {
+    let (site, ..) = two_users(store);
+    let id = guest(store, site, "guest-1");
+    ask(|done| store.set_banned(id, true, done));
+    assert!(merge(store, site, "guest-1", "gina").expect("it may").is_some());
+    let row = ask(|done| store.put_user(site, profile("gina", "Gina"), NOW, done));
+    assert_eq!((row.id, row.banned, store.banned()), (id, true, Ok(vec![id])));
 }

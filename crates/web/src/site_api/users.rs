@@ -42,10 +42,11 @@ struct Erasure {
     messages: bool,
 }
 
-#[derive(Debug, Deserialize)]
+/// The guest proves by their token that they are the one who registers. No `Debug`: a token stands in no log.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Guest {
-    guest: String,
+    guest_token: String,
     user: String,
 }
 
@@ -124,9 +125,11 @@ pub(super) async fn merge(
 async fn do_merge(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
     let caller = api.caller(site, headers).await?;
     let asked: Guest = serde_json::from_slice(body).map_err(Refused::value)?;
-    let guest = Sub::parse(&asked.guest).ok_or(Refusal::NoSuchUser)?;
     let user = Sub::parse(&asked.user).ok_or_else(|| Refused::value("user: the id of an account"))?;
     let now = (api.clock)();
+    // Not 401: that would be about the token of the request.
+    let guest = api.node.guest_proof(&caller, &asked.guest_token, now);
+    let guest = guest.map_err(|refusal| Refused::value(format!("guest_token: {refusal}")))?;
     api.ask(|node, told| node.merge_guest(&caller, guest, user, now, told)).await?;
     Ok(json!({ "merged": true }))
 }

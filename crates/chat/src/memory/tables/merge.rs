@@ -3,18 +3,19 @@
 use super::Tables;
 use super::erase::Left;
 use crate::merge::Merge;
-use crate::{Refusal, UserRow};
+use crate::{Profile, Refusal, SiteId, UserId, UserRow};
 
 impl Tables {
     pub(in crate::memory) fn merge_guest(&mut self, merge: Merge) -> Result<Option<UserRow>, Refusal> {
-        let Merge { site, guest, user, by, time } = merge;
+        let Merge { guest, user, by, time } = merge;
+        let (site, guest) = (guest.site(), guest.sub());
         let key = (site, guest.clone());
         if let Some(id) = self.merged.get(&key)
             && self.users.get(id).is_some_and(|row| row.profile.sub == user)
         {
             return Ok(None);
         }
-        let before = self.user(site, &guest).ok_or(Refusal::NoSuchUser)?;
+        let before = self.user(site, guest).ok_or(Refusal::NoSuchUser)?;
         if !before.profile.guest {
             return Err(Refusal::NotAllowed);
         }
@@ -37,5 +38,19 @@ impl Tables {
             Left::renamed(self.conversations.keys().filter(|id| id.other(before.id).is_some()).copied());
         self.erasures.insert(before.id, left);
         Ok(Some(before))
+    }
+
+    pub(in crate::memory) fn merged_guests(&self) -> Vec<UserId> {
+        self.merged.values().copied().collect()
+    }
+
+    /// The member whom a guest's profile leads to.
+    pub(super) fn member_of_guest(&self, site: SiteId, profile: &Profile) -> Option<UserRow> {
+        if !profile.guest {
+            return None;
+        }
+        let by_sub = self.user(site, &profile.sub).filter(|row| !row.profile.guest);
+        let merged = || self.users.get(self.merged.get(&(site, profile.sub.clone()))?).cloned();
+        by_sub.or_else(merged)
     }
 }
