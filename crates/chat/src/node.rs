@@ -8,6 +8,7 @@
 //! | table | file | sharded by | kept |
 //! |---|---|---|---|
 //! | users here, their sessions, held events | `session.rs` | user | while here |
+//! | presence that waits for the next round | `presence.rs` | –; under the lock of a user's shard | bounded |
 //! | the same as one bit each | `roll.rs` | site; under the lock of a user's shard | always |
 //! | who watches whom | `watch.rs` | session, then watched user: these two may be held together | while watching |
 //! | contact changes under way | `contacts.rs` | – | while under way |

@@ -111,6 +111,16 @@ impl NewsDesk {
         desk.untold.append(&mut news);
     }
 
+    /// For the next round. False at the bound. Called under the lock of the user's shard, so that no round comes in between.
+    fn keep_one(&self, news: News) -> bool {
+        let mut desk = self.desk();
+        let has_room = desk.untold.len() < MAX_UNTOLD;
+        if has_room {
+            desk.untold.push(news);
+        }
+        has_room
+    }
+
     fn take_untold(&self) -> Vec<News> {
         std::mem::take(&mut self.desk().untold)
     }
@@ -213,12 +223,17 @@ impl Inner {
         });
     }
 
-    /// What watchers were told of a user last. Who has left hides nothing any more.
-    pub(crate) fn told(&self, user: UserId) -> Told {
-        self.here
-            .lock(user)
-            .user(user)
-            .map_or(Told::OFFLINE, |user| Told { presence: user.told, privacy: user.privacy })
+    /// What watchers know of a user: what was published last, but never that somebody is offline who has come since. Such a user is
+    /// published with the next round, so that everybody hears if they leave again.
+    pub(crate) fn told(&self, id: UserId) -> Told {
+        let mut shard = self.here.lock(id);
+        let Some(user) = shard.user(id) else { return Told::OFFLINE };
+        if let Some(arrival) = user.unpublished_arrival(self.last_tick())
+            && self.news.keep_one(arrival)
+        {
+            user.told = user.shown();
+        }
+        Told { presence: user.told, privacy: user.privacy }
     }
 
     pub(crate) fn end_grace(&self, now: Timestamp) {
@@ -399,6 +414,13 @@ impl UserHere {
     fn shown(&self) -> Presence {
         let is_here = !self.has_left && self.privacy.presence != Audience::Nobody;
         shown(self.chosen, is_here)
+    }
+
+    /// Somebody asks before the next round. The round compares with `told`, so the news is kept beside it.
+    fn unpublished_arrival(&self, now: Timestamp) -> Option<News> {
+        let presence = self.shown();
+        let is_unpublished = self.told == Presence::Offline && presence != Presence::Offline;
+        is_unpublished.then(|| self.news(presence, now))
     }
 
     fn news(&self, presence: Presence, now: Timestamp) -> News {

@@ -123,10 +123,10 @@ impl Inner {
         })
     }
 
-    /// What watchers were told last of somebody who is here.
+    /// What watchers know of somebody who is here.
     fn seen_here(&self, user: UserId) -> Option<(Sub, Presence)> {
-        let mut shard = self.here.lock(user);
-        let here = shard.user(user).filter(|here| here.told != Presence::Offline)?;
-        Some((here.sub.clone(), here.told))
+        let presence = Some(self.told(user).presence).filter(|told| *told != Presence::Offline)?;
+        let sub = self.here.lock(user).user(user)?.sub.clone();
+        Some((sub, presence))
     }
 }

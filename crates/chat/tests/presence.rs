@@ -368,3 +368,46 @@ fn conversations_and_welcomes_carry_presence() {
     assert_eq!(with(&scene.sign_in("ann", "a2")), Some(Presence::Offline));
     scene.leave(&ann);
 }
+
+#[test]
+fn a_login_never_sees_somebody_offline_who_has_come_a_moment_before() {
+    let mut scene = Scene::new(Mode::Contacts);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    scene.befriend(&ann, &bob);
+    scene.leave(&ann);
+    scene.leave(&bob);
+    scene.wait(60_000);
+    for comes_back in [true, false] {
+        let ann = scene.sign_in("ann", "a");
+        // No time has passed: nothing was published yet.
+        let bob = scene.sign_in("bob", "b");
+        let contact = &bob.welcome.changes.contacts[0];
+        assert_eq!(contact.person.presence, Some(Presence::Online));
+        assert_eq!(scene.watch_contacts(&bob), of("ann", Presence::Online));
+        assert_eq!(scene.watch(&bob, &["ann"]), of("ann", Presence::Online));
+        scene.watch_contacts(&bob);
+        if comes_back {
+            scene.wait(600);
+            assert!(told(&scene, &bob).iter().all(|(_, presence)| *presence == Presence::Online));
+        }
+        // Whoever has heard of her hears that she is gone, although no round has said that she was here.
+        scene.leave(&ann);
+        scene.wait(600);
+        assert_eq!(told(&scene, &bob).last(), of("ann", Presence::Offline).last());
+        scene.leave(&bob);
+        scene.wait(60_000);
+    }
+}
+
+#[test]
+fn others_hear_of_an_arrival_that_somebody_has_seen_before_its_round() {
+    let mut scene = Scene::new(Mode::Open);
+    let (ann, bob, cat) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"), scene.sign_in("cat", "c"));
+    scene.leave(&ann);
+    scene.wait(60_000);
+    assert_eq!(scene.watch(&cat, &["ann"]), of("ann", Presence::Offline));
+    scene.sign_in("ann", "a");
+    assert_eq!(scene.watch(&bob, &["ann"]), of("ann", Presence::Online));
+    scene.wait(600);
+    assert_eq!(told(&scene, &cat), of("ann", Presence::Online));
+}

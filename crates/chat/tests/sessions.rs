@@ -31,8 +31,8 @@ fn a_first_welcome_and_a_later_one() {
     assert_eq!((changes.conversations.len(), changes.conversations[0].unread), (1, 2));
     assert_eq!(
         changes.conversations[0].with.person().unwrap().presence,
-        Some(Presence::Offline),
-        "not told yet"
+        Some(Presence::Online),
+        "although no round has published it yet"
     );
     assert_eq!(changes.contacts[0].state, ContactState::RequestReceived);
     assert!(changes.gaps.is_empty());
@@ -263,7 +263,7 @@ fn behind_hears_nothing_until_it_resumes() {
     let Event::Changes { re: 7, changes } = &events[0] else { panic!("{events:?}") };
     let ids: Vec<&str> = changes.messages.iter().map(|message| &*message.client_id).collect();
     assert_eq!(ids, ["m1", "b1"]);
-    assert_eq!(presences(&events), [("ann".into(), Presence::Offline)], "what it watches, anew");
+    assert_eq!(presences(&events), [("ann".into(), Presence::Online)], "what it watches, anew");
     scene.post(&ann, to("bob"), "m2", "2").unwrap();
     assert_eq!(scene.bodies(&bob), ["2"]);
     assert_eq!(scene.node.stats().behind, 1);
