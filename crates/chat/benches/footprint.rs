@@ -622,6 +622,9 @@ impl RoomStore for Blank {
     fn leave_room(&self, _: ConversationId, _: UserId, done: Done<Result<Position, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
+    fn leave_rooms_of(&self, _: UserId, _: UserId, done: Done<(Vec<ConversationId>, Position)>) {
+        done(Err(StoreError::Overloaded));
+    }
     fn change_member(
         &self,
         _: ConversationId,
@@ -820,12 +823,12 @@ impl MergeStore for Blank {
     fn merge_guest(&self, _: Merge, done: Done<Result<Option<UserRow>, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
-}
-
-impl RetentionStore for Blank {
     fn merged_guests(&self) -> Result<Vec<UserId>, StoreError> {
         Ok(Vec::new())
     }
+}
+
+impl RetentionStore for Blank {
     fn trim(&self, _: SiteId, _: Option<u64>, _: Trim, _: u32, done: Done<Trimmed>) {
         done(Err(StoreError::Overloaded));
     }

@@ -229,6 +229,9 @@ impl Inner {
             self.blocked_in_group(me.id, other.id);
             self.decline_requests_of_blocked(me.id, other.id);
         }
+        if change.action == ContactAction::Block {
+            self.leave_rooms_of_blocked(me.id, other.id);
+        }
         if before != after {
             self.sight_changed(mode, me, other, before, after);
         }

@@ -103,8 +103,7 @@ impl Inner {
                 Ok(page) => page,
                 Err(error) => return node.refuse(handle, AnswerTo::Request(re), unavailable(error)),
             };
-            let others = rows.iter().filter_map(|row| row.of.other());
-            let others: Vec<Other> = others.map(Other::person).collect();
+            let others: Vec<Other> = rows.iter().filter_map(Other::of_conversation).collect();
             let teller = node.clone();
             node.with_shown(asker.site.site.mode, user, &others, move |shown| {
                 let conversations = conversations(rows, &mut shown.into_iter());

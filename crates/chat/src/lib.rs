@@ -121,9 +121,9 @@ pub use moderation::{
 };
 pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use notify::{
-    Digest, MAIL_EVERY_MS, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MailAddress, MailDue, MailView, Mailer, News,
-    Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, Push, PushDevice,
-    PushNotice, QuietHours, Talk,
+    Digest, MAIL_EVERY_MS, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView,
+    Mailer, News, Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, Push,
+    PushDevice, PushNotice, QuietHours, Talk,
 };
 pub use owner::{Caller, NotSet, SiteNotSet, Told};
 pub use poll::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};
@@ -144,11 +144,12 @@ pub use retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, 
 pub use rich::{InThread, NewRich, Replies, Rich};
 pub use room::{
     Act, AddAs, AddMember, AddOutcome, AddRule, BeforeAdd, EVERYBODY, Invitation, Invited, Joined,
-    LeftReason, LinkCode, LinkStore, MOST_LINKS, MOST_LINKS_EACH, MOST_MENTIONED, MOST_ROOM_ANSWERS,
-    MOST_ROOM_REQUESTS, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink, NewRoom, PageKey, Post,
-    Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink, RoomName, RoomRequestState,
-    RoomRequestStore, RoomStore, RoomsPage, Rules, Standing, add_outcome, keeps_links, may,
-    may_as_site_moderator, may_make_link, may_show, mentioned, requested_conversation, takes_link,
+    LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH, MOST_MENTIONED,
+    MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink,
+    NewRoom, PageKey, Post, Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink,
+    RoomName, RoomRequestState, RoomRequestStore, RoomStore, RoomsPage, Rules, Standing, add_outcome,
+    keeps_links, may, may_as_site_moderator, may_make_link, may_show, mentioned, requested_conversation,
+    takes_link,
 };
 pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};
@@ -163,8 +164,9 @@ pub use sticker::{
 };
 pub use store::{
     Append, Appended, ChangeMessage, ChangedMessage, ContactRow, ContactsPage, ConversationOf,
-    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MarkerRow, Met, PeoplePage, Profile,
-    Relation, ResumeFrom, Revision, Search, Snapshot, Store, StoreError, StoredMessage, TokenUser, UserRow,
+    ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, MOST_BLOCKED_FIRST, MarkerRow, Met,
+    PeoplePage, Profile, Relation, ResumeFrom, Revision, Search, Snapshot, Store, StoreError, StoredMessage,
+    TokenUser, UserRow,
 };
 pub use thread::{MOST_THREADS, Thread, ThreadChange, ThreadRow, ThreadStore};
 pub use trust::{Level, Trust, level};

@@ -45,8 +45,8 @@ use crate::contacts::PairsBusy;
 use crate::erase::Erasing;
 use crate::gather::Gathered;
 use crate::guest::GuestDoor;
-use crate::moderation::{DeviceBans, SiteRole};
 use crate::merge::Merges;
+use crate::moderation::{DeviceBans, SiteRole};
 use crate::notify::Desk;
 use crate::peer::Job;
 use crate::presence::{NewsDesk, Round};
@@ -144,8 +144,8 @@ pub(crate) struct Inner {
     pub(crate) pairs_busy: PairsBusy,
     pub(crate) calls: Calls,
     pub(crate) guest_door: GuestDoor,
-    pub(crate) requests: RequestLimits,
     pub(crate) merges: Merges,
+    pub(crate) requests: RequestLimits,
     pub(crate) desk: Desk,
     pub(crate) gathered: Gathered,
     pub(crate) erasing: Erasing,
@@ -209,8 +209,8 @@ impl Node {
             pairs_busy: PairsBusy::default(),
             calls: Calls::new(),
             guest_door: GuestDoor::default(),
-            requests,
             merges: Merges::default(),
+            requests,
             desk: Desk::new(),
             gathered: Gathered::default(),
             erasing: Erasing::default(),
@@ -462,16 +462,16 @@ impl Node {
         let before: Vec<_> = sites.iter().filter_map(|site| self.inner.sites.by_id(site.id)).collect();
         let banned = self.inner.store.banned()?;
         let standings = self.inner.store.standings()?;
-        let next_end = self.inner.store.next_sanction_end()?;
         let merged = self.inner.store.merged_guests()?;
+        let next_end = self.inner.store.next_sanction_end()?;
         self.inner.recent.clear();
         self.inner.erasing.begin();
         for gone in self.inner.sites.replace(sites) {
             self.inner.end_site(gone);
         }
         self.inner.take_over_standings(&standings);
-        next_end.into_iter().for_each(|until| self.inner.ends_at(until));
         self.inner.end_merged_guests(merged);
+        next_end.into_iter().for_each(|until| self.inner.ends_at(until));
         for user in banned {
             self.inner.end_banned(user);
         }

@@ -8,8 +8,8 @@ use crate::peer::may_see;
 use crate::presence::Told;
 use crate::privacy::{Audience, Signal, Visibility};
 use crate::{
-    ContactRow, ContactState, Event, Mode, PageOf, PeoplePage, Person, Presence, Profile, Refusal, Relation,
-    SetPresence, StoreError, Sub, UserId, UserRow,
+    ContactRow, ContactState, ConversationRow, Event, Mode, PageOf, PeoplePage, Person, Presence, Profile,
+    Refusal, Relation, SetPresence, StoreError, Sub, UserId, UserRow,
 };
 
 /// Longest start of a name that is searched for.
@@ -43,6 +43,8 @@ pub(crate) struct Other {
     pub(crate) state: Option<ContactState>,
     /// What the stored row says; None where only the card was read.
     visibility: Option<Visibility>,
+    /// One of the two has blocked the other, where the stored row says so.
+    blocked: bool,
 }
 
 /// What one is shown of another.
@@ -77,18 +79,25 @@ fn visibility(row: &UserRow) -> Visibility {
 
 impl Other {
     pub(crate) fn person(row: &UserRow) -> Other {
-        Other { id: row.id, state: None, visibility: Some(visibility(row)) }
+        Other { id: row.id, state: None, visibility: Some(visibility(row)), blocked: false }
+    }
+
+    /// The other one of a direct conversation.
+    pub(crate) fn of_conversation(row: &ConversationRow) -> Option<Other> {
+        let other = row.of.other()?;
+        Some(Other { blocked: row.blocked, ..Other::person(other) })
     }
 
     pub(crate) fn contact(row: &ContactRow) -> Other {
-        Other { id: row.id, state: Some(row.state), visibility: None }
+        Other { id: row.id, state: Some(row.state), visibility: None, blocked: false }
     }
 }
 
-/// May the presence be shown?
+/// How the two stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sight {
-    Clear,
+    /// As far as it decides what is shown.
+    Known(Relation),
     Asked,
 }
 
@@ -194,9 +203,9 @@ impl Inner {
                     of.chosen == SetPresence::Invisible || of.privacy.presence != Audience::Contacts
                 });
                 let sight = match other.state {
-                    Some(ContactState::Contact) => Sight::Clear,
+                    Some(ContactState::Contact) => Sight::Known(Relation::CONTACTS),
                     _ if mode == Mode::Open && told.presence == Presence::Offline && same_for_all => {
-                        Sight::Clear
+                        Sight::Known(if other.blocked { Relation::BLOCKED } else { Relation::NONE })
                     }
                     _ => Sight::Asked,
                 };
@@ -209,17 +218,15 @@ impl Inner {
         self.with_relations(user, &asked, move |relations| {
             // Not knowing, show nothing.
             let mut relations = relations.unwrap_or_default().into_iter();
-            let shown = told.into_iter().map(|(told, of, sight)| match sight {
-                Sight::Asked => relations.next().map_or(Shown::default(), |relation| Shown {
+            let shown = told.into_iter().map(|(told, of, sight)| {
+                let relation = match sight {
+                    Sight::Known(relation) => Some(relation),
+                    Sight::Asked => relations.next(),
+                };
+                relation.map_or(Shown::default(), |relation| Shown {
                     presence: presence_shown(mode, relation, told),
                     markers: of.is_some_and(|of| of.sends(Signal::Marker, mode, relation)),
-                }),
-                Sight::Clear => Shown {
-                    presence: Some(told.presence),
-                    markers: of.is_some_and(|of| {
-                        of.chosen != SetPresence::Invisible && of.privacy.presence == Audience::Everybody
-                    }),
-                },
+                })
             });
             then(shown.collect());
         });

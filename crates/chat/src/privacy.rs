@@ -87,7 +87,7 @@ impl Visibility {
     /// To be invisible is to be shown as offline, which [`shown`](crate::presence::shown) decides, because one's own devices know
     /// better; every other signal is not sent at all.
     pub(crate) fn sends(self, signal: Signal, mode: Mode, relation: Relation) -> bool {
-        let is_blocked = [relation.of_a, relation.of_b].contains(&ContactState::Blocked);
+        let is_blocked = relation.is_blocked();
         let may_see = match signal {
             Signal::RoomTyping | Signal::RoomMarker => !is_blocked,
             Signal::Presence | Signal::LastSeen | Signal::Typing | Signal::Marker | Signal::Busy => {

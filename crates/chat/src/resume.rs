@@ -74,8 +74,7 @@ impl Inner {
         snapshot: Snapshot,
         then: impl FnOnce(Changes) + Send + 'static,
     ) {
-        let others = snapshot.conversations.rows.iter().filter_map(|row| row.of.other());
-        let others = others.map(Other::person);
+        let others = snapshot.conversations.rows.iter().filter_map(Other::of_conversation);
         let contacts = snapshot.contacts.rows.iter().map(Other::contact);
         let others: Vec<Other> = others.chain(contacts).collect();
         self.with_shown(mode, user, &others, move |shown| {

@@ -16,6 +16,7 @@ mod view;
 
 use std::sync::Arc;
 
+pub use administer::MOST_LEFT_BY_BLOCK;
 pub use link::{
     Invitation, Invited, LinkCode, LinkStore, MOST_LINKS, MOST_LINKS_EACH, NewLink, RoomLink, keeps_links,
     may_make_link, takes_link,

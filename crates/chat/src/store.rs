@@ -218,7 +218,8 @@ pub trait Store:
     /// Of each user those with whom it has agreed to be contacts, in the order of `users`: one range each. For telling
     /// presence: answered after other reads, as [`sign_in`](Self::sign_in) is.
     fn contacts_of(&self, users: Vec<UserId>, done: Done<Vec<Vec<UserId>>>);
-    /// By name, then sub.
+    /// By name, then sub. The first page, also that of a [`Snapshot`], ends with the blocked ones of all other pages, at most
+    /// [`MOST_BLOCKED_FIRST`]: a client must know them to collapse their messages.
     fn contacts(&self, user: UserId, after: Option<String>, limit: u32, done: Done<ContactsPage>);
     /// The directory: by name, then sub; `query` is a case-insensitive start of a word of the name.
     fn people(
@@ -430,6 +431,18 @@ pub struct Relation {
     pub of_b: ContactState,
 }
 
+impl Relation {
+    pub const NONE: Relation = Relation { of_a: ContactState::None, of_b: ContactState::None };
+    pub const CONTACTS: Relation = Relation { of_a: ContactState::Contact, of_b: ContactState::Contact };
+    /// Which of the two has blocked the other decides nothing.
+    pub const BLOCKED: Relation = Relation { of_a: ContactState::Blocked, of_b: ContactState::None };
+
+    /// One of the two has blocked the other.
+    pub fn is_blocked(self) -> bool {
+        [self.of_a, self.of_b].contains(&ContactState::Blocked)
+    }
+}
+
 /// Where a resume begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResumeFrom {
@@ -478,6 +491,8 @@ pub struct ConversationRow {
     pub read: Seq,
     pub their_received: Seq,
     pub their_read: Seq,
+    /// Of a direct one: one of the two has blocked the other. `their_…` are as stored; [`Visibility`](crate::Visibility) decides.
+    pub blocked: bool,
     pub unread: u64,
     pub mentions: u64,
     pub muted_until: Timestamp,
@@ -541,6 +556,9 @@ pub struct ContactRow {
     pub profile: Profile,
     pub state: ContactState,
 }
+
+/// Blocked users of later pages that come with the first page of contacts.
+pub const MOST_BLOCKED_FIRST: u32 = 1_000;
 
 #[derive(Debug, Clone)]
 pub struct ContactsPage {

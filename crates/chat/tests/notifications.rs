@@ -343,3 +343,36 @@ fn browsers_are_known_after_a_restart() {
     scene.wait(5_000);
     assert_eq!(carrier.told(), [told("phone", "The bob: Still there? (1)")]);
 }
+
+#[test]
+fn a_blocked_member_of_a_room_raises_no_notice_and_repeats_none() {
+    let (mut scene, carrier, bob) = ann_is_away();
+    let kind = RoomKind::Public;
+    let heard = scene.ask(&bob, Command::CreateRoom { re: 1, name: "Bikers".into(), kind, topic: None });
+    let [Event::Conversation { conversation, .. }] = heard.as_slice() else { panic!("no room: {heard:?}") };
+    let room = || To::Conversation(conversation.id);
+    let (ann, cat) = (scene.sign_in("ann", "laptop"), scene.sign_in("cat", "laptop"));
+    for device in [&ann, &cat] {
+        scene.ask(device, Command::Join { re: 2, to: room() });
+    }
+    scene.contact(&ann, ContactAction::Block, "bob").unwrap();
+    scene.leave(&ann);
+    scene.wait(1_000);
+    scene.send(&bob, room(), "b1", "Hello @ann");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), []);
+    // What somebody else has written is told, although the blocked one writes right after it.
+    scene.send(&cat, room(), "c1", "Tea?");
+    scene.send(&bob, room(), "b2", "Ann! @ann");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), [told("phone", "The cat in Bikers: Tea? (3)")]);
+    scene.send(&bob, room(), "b3", "@room @ann");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), [], "nor is that told again");
+    let ann = scene.sign_in("ann", "laptop");
+    scene.contact(&ann, ContactAction::Unblock, "bob").unwrap();
+    scene.leave(&ann);
+    scene.send(&bob, room(), "b4", "Peace?");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), [told("phone", "The bob in Bikers: Peace? (5)")]);
+}

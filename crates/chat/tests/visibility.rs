@@ -150,3 +150,28 @@ fn a_hidden_callee_is_not_busy() {
         assert_eq!(over, Some(outcome), "{heard:?}");
     }
 }
+
+#[test]
+fn stored_markers_of_somebody_who_blocked_do_not_show_in_lists() {
+    for mode in [Mode::Open, Mode::Contacts] {
+        let scene = Scene::new(mode);
+        let (tom, ann) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));
+        scene.befriend(&tom, &ann);
+        let (direct, seq) = scene.post(&tom, to("ann"), "1", "hi").expect("they are contacts");
+        scene.command(&ann, Command::Marker { conversation: direct, set: MarkerSet::Read(seq) });
+        let seen = |scene: &Scene, re| {
+            let list = ConversationList::Main;
+            let listed = scene.ask(&tom, Command::Conversations { re, list, page: PageOf::default() });
+            let resumed = scene.ask(&tom, Command::Resume { re, position: None });
+            let fresh = Event::Welcome(Box::new(scene.sign_in("tom", "t2").welcome));
+            let events = listed.into_iter().chain(resumed).chain([fresh]);
+            events.filter(|event| event.signal() == Some(Signal::Marker)).count()
+        };
+        scene.take(&tom);
+        assert_eq!(seen(&scene, 2), 3, "{mode:?}: Tom sees that it was read");
+        scene.contact(&ann, ContactAction::Block, "tom").expect("she may");
+        scene.leave(&ann);
+        scene.take(&tom);
+        assert_eq!(seen(&scene, 3), 0, "{mode:?}");
+    }
+}

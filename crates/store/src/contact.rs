@@ -3,9 +3,13 @@
 use std::ops::Range;
 
 use chat::directory::fold_into;
-use chat::{ContactRow, ContactState, ContactsPage, Position, Profile, Relation, UserId};
+use chat::{
+    ContactRow, ContactState, ContactsPage, ConversationId, MOST_BLOCKED_FIRST, Position, Profile, Relation,
+    UserId,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::conversation::{Direct, side_of};
 use crate::fault::Outcome;
 use crate::requests;
 use crate::user::{self, NameCursor};
@@ -40,8 +44,34 @@ pub(crate) fn put(
         if wanted.of_a == ContactState::Contact {
             requests::agreed(batch, a, b, number)?;
         }
+        mark_blocks(batch, a, b, before, wanted)?;
     }
     Ok(Some(batch.position()))
+}
+
+/// The direct conversation notes a block; see `marks.rs`. No view of it counts as changed: the other one is not to learn of it.
+fn mark_blocks(
+    batch: &mut Batch<'_>,
+    a: UserId,
+    b: UserId,
+    before: Relation,
+    after: Relation,
+) -> Outcome<()> {
+    let blocks = |relation: Relation| [relation.of_a, relation.of_b].map(|of| of == ContactState::Blocked);
+    let Some(id) = ConversationId::direct(a, b).filter(|_| blocks(before) != blocks(after)) else {
+        return Ok(());
+    };
+    if batch.conversation(id)?.is_some() {
+        batch.change(id, |direct| note_blocks(direct, id, a, after));
+    }
+    Ok(())
+}
+
+pub(crate) fn note_blocks(direct: &mut Direct, id: ConversationId, a: UserId, relation: Relation) {
+    let Some(at) = side_of(id, a) else { return };
+    let [of_a, of_b] = [relation.of_a, relation.of_b].map(|of| of == ContactState::Blocked);
+    direct.sides[at].marks = direct.sides[at].marks.blocking(of_a);
+    direct.sides[1 - at].marks = direct.sides[1 - at].marks.blocking(of_b);
 }
 
 fn put_side(db: &Connection, user: UserId, other: UserId, state: ContactState, position: u64) -> Outcome<()> {
@@ -90,6 +120,10 @@ fn side(db: &Connection, user: UserId, other: UserId) -> Outcome<ContactState> {
     Ok(found.map_or(ContactState::None, state))
 }
 
+pub(crate) fn has_blocked(db: &Connection, user: UserId, other: UserId) -> Outcome<bool> {
+    Ok(side(db, user, other)? == ContactState::Blocked)
+}
+
 /// How many are on the list of one.
 pub(crate) fn length(db: &Connection, user: UserId) -> Outcome<u64> {
     let sql = "SELECT count(*) FROM contact WHERE site = ?1 AND user = ?2 AND state <> 0";
@@ -106,8 +140,10 @@ pub(crate) fn agreed(db: &Connection, user: UserId) -> Outcome<Vec<UserId>> {
     Ok(others.collect::<Result<_, _>>()?)
 }
 
-/// By name, then sub. They lie by number, so a page of a list that is longer than it is picked from all of it.
+/// By name, then sub. They lie by number, so a page of a list that is longer than it is picked from all of it. The first page also has
+/// those whom the user has blocked.
 pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u32) -> Outcome<ContactsPage> {
+    let is_first = after.is_none();
     let after = NameCursor::parse(after);
     let sql = "SELECT other, state, sub, name, avatar, guest FROM contact \
                WHERE site = ?1 AND user = ?2 AND state <> 0";
@@ -117,7 +153,7 @@ pub(crate) fn page(db: &Connection, user: UserId, after: Option<&str>, limit: u3
     while let Some(row) = rows.next()? {
         list.read(row, &after)?;
     }
-    let next = list.cut(limit as usize);
+    let next = list.cut(limit as usize, if is_first { MOST_BLOCKED_FIRST as usize } else { 0 });
     let rows = list.cards.iter().map(|card| list.contact(user, card)).collect::<Outcome<_>>()?;
     Ok(ContactsPage { rows, next })
 }
@@ -177,15 +213,18 @@ impl List {
         Ok(())
     }
 
-    /// Sorts it and keeps the first; the cursor for what comes after them, if that is anything.
-    fn cut(&mut self, limit: usize) -> Option<String> {
+    /// Sorts it and keeps the first, and of the others so many blocked ones; the cursor for what comes after the first, if that is
+    /// anything.
+    fn cut(&mut self, limit: usize, blocked: usize) -> Option<String> {
         let List { texts, cards } = self;
         let place = |card: &Card| (&texts[card.folded.clone()], &texts[card.folded.end..card.sub_end]);
         cards.sort_unstable_by(|a, b| a.first.cmp(&b.first).then_with(|| place(a).cmp(&place(b))));
-        let more = cards.len() > limit;
-        cards.truncate(limit);
-        let (folded, sub) = cards.last().filter(|_| more).map(place)?;
-        Some(NameCursor { folded, sub }.to_string())
+        let others = cards.split_off(limit.min(cards.len()));
+        let (folded, sub) = cards.last().filter(|_| !others.is_empty()).map(place)?;
+        let next = NameCursor { folded, sub }.to_string();
+        let is_blocked = |card: &Card| card.state == ContactState::Blocked;
+        cards.extend(others.into_iter().filter(is_blocked).take(blocked));
+        Some(next)
     }
 
     fn contact(&self, of: UserId, card: &Card) -> Outcome<ContactRow> {

@@ -354,6 +354,7 @@ pub(crate) fn assemble(
         read: Seq(mine.read),
         their_received: Seq(theirs.received),
         their_read: Seq(theirs.read),
+        blocked: mine.marks.is_blocking() || theirs.marks.is_blocking(),
         // Who writes has read all before, so whatever is newer than `read` is by the other.
         unread: direct.seq - mine.read,
         mentions: mine.mentions,

@@ -77,7 +77,7 @@ pub(crate) fn due(db: &Connection, now: Timestamp, limit: u32) -> Outcome<Vec<Ma
         let (id, address) = row;
         let Some(known) = user::by_id(db, id)? else { continue };
         let page = conversation::page(db, id, ConversationList::Unread, None, MOST_LOOKED_AT)?;
-        let talks = page.rows.into_iter().map(|row| notify::talk(db, row)).collect::<Outcome<_>>()?;
+        let talks = page.rows.into_iter().map(|row| notify::talk(db, id, row)).collect::<Outcome<_>>()?;
         let settings = notify::settings(db, id)?;
         all.push(MailDue { user: id, name: known.profile.name, address, settings, talks });
     }

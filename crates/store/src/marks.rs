@@ -14,8 +14,18 @@ pub(crate) struct Marks(pub(crate) u8);
 const PINNED: u8 = 1;
 const UNREAD: u8 = 2;
 const DRAFT: u8 = 4;
+/// Of a direct conversation: this member has blocked the other. It repeats `contact.state`, so that a list needs no look there.
+const BLOCKING: u8 = 8;
 
 impl Marks {
+    pub(crate) fn is_blocking(self) -> bool {
+        self.0 & BLOCKING != 0
+    }
+
+    pub(crate) fn blocking(self, on: bool) -> Marks {
+        self.with(BLOCKING, Some(on))
+    }
+
     pub(crate) fn is_pinned(self) -> bool {
         self.0 & PINNED != 0
     }

@@ -10,6 +10,7 @@ use chat::{
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
+use crate::contact;
 use crate::conversation::{self, Side, side_of};
 use crate::fault::{Fault, Outcome};
 use crate::file;
@@ -46,6 +47,7 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
     if let Some(repeated) = sent_before(batch, append.from, &append.client_id)? {
         return Ok(repeated);
     }
+    let mut blocks = None;
     let (seq, previous) = match batch.conversation(id)? {
         Some(direct) => (direct.seq + 1, direct.position),
         None => {
@@ -53,6 +55,8 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
             if !batch.is_user(append.from)? || !batch.is_user(other)? {
                 return Err(Fault::Invalid("a member does not exist"));
             }
+            blocks =
+                Some(contact::relation(batch.db, append.from, other)?).filter(|known| known.is_blocked());
             (1, 0)
         }
     };
@@ -71,6 +75,9 @@ pub(crate) fn append(batch: &mut Batch<'_>, append: &Append) -> Outcome<Appended
         let mine = direct.sides[me];
         direct.sides[me] = Side { received: seq, read: seq, mentions: 0, ..mine };
         direct.sides[1 - me].mentions += u64::from(mention);
+        if let Some(relation) = blocks {
+            contact::note_blocks(direct, id, append.from, relation);
+        }
     });
     Ok(Appended {
         conversation: id,

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use chat::{
-    ConversationId, ConversationRow, Done, MOST_PUSH_DEVICES, MailAddress, MailDue, NotifyChange,
-    NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, QuietHours, SetPresence, SiteId,
-    StoreError, Talk, Timestamp, UserId,
+    ConversationId, ConversationRow, Done, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue,
+    NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, QuietHours, SetPresence,
+    SiteId, StoreError, StoredMessage, Talk, Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::fault::Outcome;
 use crate::sqlite::Sqlite;
 use crate::writer::{self, Batch};
-use crate::{conversation, device, mail, user};
+use crate::{contact, conversation, device, mail, message, room, user};
 
 impl NotifyStore for Sqlite {
     fn put_push_device(
@@ -157,7 +157,7 @@ fn facts(db: &Connection, user: UserId, conversations: &[ConversationId]) -> Out
     let mut talks = Vec::with_capacity(conversations.len());
     for id in conversations {
         if let Some(row) = conversation::one(db, user, *id)? {
-            talks.push(talk(db, row)?);
+            talks.push(talk(db, user, row)?);
         }
     }
     Ok(NotifyFacts {
@@ -168,9 +168,35 @@ fn facts(db: &Connection, user: UserId, conversations: &[ConversationId]) -> Out
     })
 }
 
-pub(crate) fn talk(db: &Connection, row: ConversationRow) -> Outcome<Talk> {
+pub(crate) fn talk(db: &Connection, user: UserId, mut row: ConversationRow) -> Outcome<Talk> {
+    if let Some(last) = &row.last
+        && last.from != user
+        && contact::has_blocked(db, user, last.from)?
+    {
+        row.last = newest_not_blocked(db, user, &row)?;
+    }
     let from = row.last.as_ref().map(|last| user::by_id(db, last.from)).transpose()?.flatten();
     Ok(Talk { row, from })
+}
+
+/// The newest unread message of somebody whom the user has not blocked, among the last [`MOST_SKIPPED`].
+fn newest_not_blocked(
+    db: &Connection,
+    user: UserId,
+    row: &ConversationRow,
+) -> Outcome<Option<StoredMessage>> {
+    let newest = match row.id.is_room() {
+        true => room::load(db, row.id)?.map(|room| room.newest),
+        false => conversation::load(db, row.id)?.map(|direct| direct.newest()),
+    };
+    let Some(newest) = newest else { return Ok(None) };
+    let page = message::page(db, user, row.id, newest, None, None, MOST_SKIPPED)?;
+    for message in page.messages.into_iter().rev().take_while(|message| message.seq > row.read) {
+        if message.from == user || !contact::has_blocked(db, user, message.from)? {
+            return Ok(Some(message));
+        }
+    }
+    Ok(None)
 }
 
 pub(crate) fn settings(db: &Connection, user: UserId) -> Outcome<NotifySettings> {

@@ -231,6 +231,7 @@ pub(crate) fn seen(
         read: Seq(mine.read),
         their_received: Seq(0),
         their_read: Seq(0),
+        blocked: false,
         unread: row.newest.seq.saturating_sub(mine.read),
         mentions: mentions(db, row.id, user, mine.read)?,
         muted_until: mine.muted_until,
@@ -247,10 +248,11 @@ pub(crate) fn seen(
 /// More are not counted.
 const MOST_COUNTED: u32 = 1_000;
 
-/// Messages after `read` that name this member, or all.
+/// Messages after `read` that name this member, or all, without those of authors whom the member has blocked.
 fn mentions(db: &Connection, id: ConversationId, user: UserId, read: u64) -> Outcome<u64> {
-    let sql = "SELECT count(*) FROM (SELECT seq FROM mention WHERE site = ?1 AND room = ?2 AND user = ?3 AND seq > ?5 \
-               UNION SELECT seq FROM mention WHERE site = ?1 AND room = ?2 AND user = ?4 AND seq > ?5 LIMIT ?6)";
+    let sql = "SELECT count(*) FROM (SELECT seq, author FROM mention WHERE site = ?1 AND room = ?2 AND user = ?3 AND seq > ?5 \
+               UNION SELECT seq, author FROM mention WHERE site = ?1 AND room = ?2 AND user = ?4 AND seq > ?5 LIMIT ?6) \
+               WHERE NOT EXISTS (SELECT 1 FROM contact WHERE site = ?1 AND user = ?3 AND other = author AND state = 4)";
     let values = params![id.site.0, id.key as i64, user.num, ALL, read as i64, MOST_COUNTED];
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get::<_, i64>(0))? as u64)
 }

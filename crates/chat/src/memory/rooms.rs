@@ -45,6 +45,10 @@ impl RoomStore for MemoryStore {
         self.write(move |tables| tables.leave_room(room, user), done);
     }
 
+    fn leave_rooms_of(&self, user: UserId, blocked: UserId, done: Done<(Vec<ConversationId>, Position)>) {
+        self.write(move |tables| tables.leave_rooms_of(user, blocked), done);
+    }
+
     fn change_member(
         &self,
         room: ConversationId,

@@ -26,9 +26,9 @@ use rich::Bears;
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
     ConversationList, ConversationOf, ConversationRow, ConversationsPage, FileId, Gap, HistoryPage, Level,
-    MOST_PINNED, MarkerRow, NewSticker, PeoplePage, Position, Privacy, Profile, Refusal, Relation, Request,
-    ResumeFrom, Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Status, Sub, Timestamp, UserId,
-    UserRow, directory, markers_after,
+    MOST_BLOCKED_FIRST, MOST_PINNED, MarkerRow, NewSticker, PeoplePage, Position, Privacy, Profile, Refusal,
+    Relation, Request, ResumeFrom, Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Status, Sub,
+    Timestamp, UserId, UserRow, directory, markers_after,
 };
 
 #[derive(Default)]
@@ -393,6 +393,7 @@ impl Tables {
             read: Seq(mine.read),
             their_received: Seq(theirs.received),
             their_read: Seq(theirs.read),
+            blocked: self.relation(user, id.other(user)?).is_blocked(),
             unread: unread.len() as u64,
             mentions: unread.iter().filter(|line| line.from != user && line.mentions_other).count() as u64,
             muted_until: mine.muted_until,
@@ -460,6 +461,10 @@ impl Tables {
         Relation { of_a: state(a, b), of_b: state(b, a) }
     }
 
+    pub(super) fn has_blocked(&self, user: UserId, other: UserId) -> bool {
+        self.relation(user, other).of_a == ContactState::Blocked
+    }
+
     pub(super) fn put_relation(
         &mut self,
         a: UserId,
@@ -514,7 +519,11 @@ impl Tables {
             })
             .collect();
         rows.sort_by_cached_key(|row| name_cursor(&row.profile));
+        let mut others: Vec<ContactRow> = rows.iter().skip(limit as usize).cloned().collect();
+        others.retain(|row| after.is_none() && row.state == ContactState::Blocked);
+        others.truncate(MOST_BLOCKED_FIRST as usize);
         let next = cut(&mut rows, after, limit, |row| name_cursor(&row.profile));
+        rows.append(&mut others);
         ContactsPage { rows, next }
     }
 

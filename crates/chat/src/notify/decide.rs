@@ -118,6 +118,7 @@ mod tests {
             read: Seq(1),
             their_received: Seq(0),
             their_read: Seq(0),
+            blocked: false,
             unread: 2,
             mentions: 0,
             muted_until: Timestamp(0),

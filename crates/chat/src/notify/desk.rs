@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::mail::LOOK_MS;
 use super::{Mailer, Notifier};
 use crate::roll::Roll;
-use crate::{ConversationId, Timestamp, UserId};
+use crate::{ConversationId, Seq, Timestamp, UserId};
 
 /// From the first message to the notice: who comes back or reads elsewhere in this time needs none, and several are one.
 pub(crate) const PAUSE_MS: u64 = 4_000;
@@ -44,7 +44,8 @@ struct Book {
     waiting: HashMap<UserId, Conversations>,
     /// When each who waits is due. An entry without one who waits means nothing.
     due: BinaryHeap<Reverse<(Timestamp, UserId)>>,
-    shown: HashMap<(UserId, ConversationId), Timestamp>,
+    /// When, and up to which message.
+    shown: HashMap<(UserId, ConversationId), (Timestamp, Seq)>,
 }
 
 type Conversations = SmallVec<[ConversationId; 2]>;
@@ -134,9 +135,9 @@ impl Desk {
         self.book().due(now)
     }
 
-    /// The notices that may be shown now; the others wait until it is long enough after the one before.
-    pub(crate) fn show(&self, user: UserId, conversation: ConversationId, now: Timestamp) -> bool {
-        self.book().show(user, conversation, now)
+    /// The notices that may be shown now; the others wait until it is long enough after the one before. A message is shown once.
+    pub(crate) fn show(&self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) -> bool {
+        self.book().show(user, conversation, seq, now)
     }
 
     /// It was read: what waits is not told. True: what was shown must be cleared.
@@ -180,9 +181,12 @@ impl Book {
         users
     }
 
-    fn show(&mut self, user: UserId, conversation: ConversationId, now: Timestamp) -> bool {
+    fn show(&mut self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) -> bool {
         let before = self.shown.get(&(user, conversation)).copied();
-        if let Some(before) = before
+        if before.is_some_and(|(_, before)| before >= seq) {
+            return false;
+        }
+        if let Some((before, _)) = before
             && now >= before
             && now.since(before) < AGAIN_MS
         {
@@ -192,7 +196,7 @@ impl Book {
         if self.shown.len() >= MAX_SHOWN {
             self.shown = HashMap::new();
         }
-        self.shown.insert((user, conversation), now);
+        self.shown.insert((user, conversation), (now, seq));
         true
     }
 
@@ -207,7 +211,7 @@ impl Book {
         if self.shown.is_empty() {
             self.shown = HashMap::new();
         }
-        shown.is_some_and(|shown| now.since(shown) < SHOWN_MS)
+        shown.is_some_and(|(shown, _)| now.since(shown) < SHOWN_MS)
     }
 }
 
@@ -236,15 +240,18 @@ mod tests {
         book.wait(user(1), with(3), at(2_000 + PAUSE_MS));
         assert!(book.due(at(PAUSE_MS - 1)).is_empty());
         assert_eq!(book.due(at(PAUSE_MS)), [(user(1), vec![with(2), with(3)])]);
-        assert!(book.show(user(1), with(2), at(PAUSE_MS)));
+        assert!(book.show(user(1), with(2), Seq(1), at(PAUSE_MS)));
 
         book.wait(user(1), with(2), at(10_000));
         assert_eq!(book.due(at(10_000)).len(), 1);
-        assert!(!book.show(user(1), with(2), at(10_000)), "too soon after the last one");
-        assert!(book.show(user(1), with(3), at(10_000)), "another conversation");
+        assert!(!book.show(user(1), with(2), Seq(2), at(10_000)), "too soon after the last one");
+        assert!(book.show(user(1), with(3), Seq(1), at(10_000)), "another conversation");
         assert!(book.due(at(PAUSE_MS + AGAIN_MS - 1)).is_empty());
         assert_eq!(book.due(at(PAUSE_MS + AGAIN_MS)), [(user(1), vec![with(2)])]);
-        assert!(book.show(user(1), with(2), at(PAUSE_MS + AGAIN_MS)));
+        assert!(book.show(user(1), with(2), Seq(2), at(PAUSE_MS + AGAIN_MS)));
+        let later = at(10 * AGAIN_MS);
+        assert!(!book.show(user(1), with(2), Seq(2), later), "nothing that is newer");
+        assert!(book.due(Timestamp(later.0 + AGAIN_MS)).is_empty());
     }
 
     #[test]
@@ -255,9 +262,9 @@ mod tests {
         book.wait(user(1), with(3), now);
         assert!(!book.read(user(1), with(2), now), "nothing was shown");
         assert_eq!(book.due(now), [(user(1), vec![with(3)])]);
-        assert!(book.show(user(1), with(3), now));
+        assert!(book.show(user(1), with(3), Seq(1), now));
         assert!(book.read(user(1), with(3), now) && !book.read(user(1), with(3), now));
-        assert!(book.show(user(1), with(3), now), "after reading, the next one is told at once");
+        assert!(book.show(user(1), with(3), Seq(1), now), "after reading, the next one is told at once");
         assert!(!book.read(user(1), with(3), Timestamp(START + SHOWN_MS)), "too long ago");
     }
 

@@ -50,6 +50,9 @@ pub trait NotifyStore: Send + Sync + 'static {
     fn push_users(&self) -> Result<Vec<UserId>, StoreError>;
 }
 
+/// So many messages of blocked authors are skipped in search of one that is worth a notice.
+pub const MOST_SKIPPED: u32 = 50;
+
 /// Between two digests for a user.
 pub const MAIL_EVERY_MS: u64 = 24 * 3_600_000;
 

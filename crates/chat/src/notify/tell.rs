@@ -6,7 +6,7 @@ use super::decide::{SMALL_ROOM, is_away, may_disturb, news};
 use super::{NotifyFacts, Push, PushNotice, Talk};
 use crate::node::Inner;
 use crate::room::mentioned;
-use crate::{ConversationId, EVERYBODY, Sub, Timestamp, UserId, UserRow};
+use crate::{ConversationId, EVERYBODY, Seq, Sub, Timestamp, UserId, UserRow};
 
 impl Inner {
     /// A message for one user is on disk. Who has neither a browser for notifications nor a digest to come costs a look at two bits.
@@ -97,7 +97,8 @@ impl Inner {
         }
         for talk in &facts.talks {
             let Some(news) = news(talk, user, &facts.settings, now) else { continue };
-            if self.desk.show(user, talk.row.id, now) {
+            let seq = talk.row.last.as_ref().map_or(Seq(0), |last| last.seq);
+            if self.desk.show(user, talk.row.id, seq, now) {
                 self.push(user, talk, facts, &PushNotice::Show(Arc::new(news)));
             }
         }

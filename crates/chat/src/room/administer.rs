@@ -15,6 +15,9 @@ use crate::{
     StoreError, Sub, Timestamp, To, UserId,
 };
 
+/// Rooms that a block makes the blocker leave. Of more, the others stay; blocking once more leaves them.
+pub const MOST_LEFT_BY_BLOCK: u32 = 1_000;
+
 impl Inner {
     /// Guests come and go, and would leave rooms without an owner behind.
     pub(crate) fn create_room(
@@ -109,6 +112,23 @@ impl Inner {
             node.out_of_group(session.user, conversation, false);
         };
         self.store.leave_room(conversation, session.user, Box::new(done));
+    }
+
+    /// A user blocks somebody and leaves the private rooms which that one alone owns. Members of the rooms see one member less.
+    pub(crate) fn leave_rooms_of_blocked(self: &Arc<Self>, user: UserId, blocked: UserId) {
+        let node = self.clone();
+        let done = move |left: Result<(Vec<ConversationId>, Position), StoreError>| match left {
+            Ok((rooms, position)) => {
+                for conversation in rooms {
+                    let left = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
+                    node.tell(user, position, None, left);
+                    node.out_of_group(user, conversation, false);
+                }
+            }
+            // The block itself holds. Blocking once more leaves the rooms.
+            Err(error) => tracing::warn!(%error, "rooms of a blocked user were not left"),
+        };
+        self.store.leave_rooms_of(user, blocked, Box::new(done));
     }
 
     pub(crate) fn change_room(

@@ -42,6 +42,9 @@ pub trait RoomStore: Send + Sync + 'static {
         done: Done<Result<Joined, Refusal>>,
     );
     fn leave_room(&self, room: ConversationId, user: UserId, done: Done<Result<Position, Refusal>>);
+    /// `user` has blocked somebody, and leaves private rooms that `blocked` alone owns, as with `leave_room`: at most
+    /// [`MOST_LEFT_BY_BLOCK`](super::MOST_LEFT_BY_BLOCK). Answers which.
+    fn leave_rooms_of(&self, user: UserId, blocked: UserId, done: Done<(Vec<ConversationId>, Position)>);
     #[allow(clippy::too_many_arguments, reason = "the command, and when it came")]
     fn change_member(
         &self,

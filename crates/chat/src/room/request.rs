@@ -128,6 +128,7 @@ pub fn requested_conversation(
         read: Seq(0),
         their_received: Seq(0),
         their_read: Seq(0),
+        blocked: false,
         unread: 0,
         mentions: 0,
         muted_until: Timestamp(0),

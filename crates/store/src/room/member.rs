@@ -1,8 +1,8 @@
 //! Members: who comes, who goes, who gets which role.
 
 use chat::{
-    Act, By, ConversationId, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, Position, Refusal,
-    Role, RoomLimits, RoomName, RoomRequestState, Standing, Timestamp, UserId, may,
+    Act, By, ConversationId, Joined, LeftReason, MOST_LEFT_BY_BLOCK, MemberAction, MemberChanged, MemberRow,
+    Position, Refusal, Role, RoomLimits, RoomName, RoomRequestState, Standing, Timestamp, UserId, may,
 };
 use rusqlite::{Connection, params};
 
@@ -107,6 +107,34 @@ pub(crate) fn leave(
     put(batch, &room, user, before, MemberState::Out(LeftReason::Left))?;
     request::went_out(batch.db, id, user)?;
     Ok(Ok(batch.position()))
+}
+
+/// Found through the rooms of `user`, of whom there are few, each by its key.
+pub(crate) fn leave_rooms_of(
+    batch: &mut Batch<'_>,
+    user: UserId,
+    blocked: UserId,
+) -> Outcome<(Vec<ConversationId>, Position)> {
+    let sql = "SELECT mine.room FROM membership mine \
+               CROSS JOIN membership theirs ON theirs.site = mine.site AND theirs.user = ?3 AND theirs.room = mine.room \
+               CROSS JOIN room ON room.site = mine.site AND room.key = mine.room \
+               WHERE mine.site = ?1 AND mine.user = ?2 AND mine.state BETWEEN 1 AND 7 AND theirs.state = 0 \
+               AND room.kind = 1 LIMIT ?4";
+    let site = user.site;
+    let values = params![site.0, user.num, blocked.num, MOST_LEFT_BY_BLOCK];
+    let mut statement = batch.db.prepare_cached(sql)?;
+    let rooms = statement
+        .query_map(values, |row| Ok(ConversationId { site, key: row.get::<_, i64>(0)? as u64 }))?
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut left = Vec::with_capacity(rooms.len());
+    for id in rooms {
+        let Some(room) = super::load(batch.db, id)? else { continue };
+        let theirs = membership(batch.db, id, blocked)?;
+        if is_only_owner(batch.db, &room, theirs.as_ref())? && leave(batch, id, user)?.is_ok() {
+            left.push(id);
+        }
+    }
+    Ok((left, batch.position()))
 }
 
 pub(crate) fn is_only_owner(

@@ -48,6 +48,10 @@ impl RoomStore for Sqlite {
         self.write(move |batch| member::leave(batch, room, user), done);
     }
 
+    fn leave_rooms_of(&self, user: UserId, blocked: UserId, done: Done<(Vec<ConversationId>, Position)>) {
+        self.write(move |batch| member::leave_rooms_of(batch, user, blocked), done);
+    }
+
     fn change_member(
         &self,
         room: ConversationId,

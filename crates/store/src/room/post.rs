@@ -160,10 +160,11 @@ pub(crate) fn mention(
             named.insert(member);
         }
     }
-    let sql = "INSERT OR IGNORE INTO mention (site, room, user, seq) VALUES (?1, ?2, ?3, ?4)";
+    let sql = "INSERT OR IGNORE INTO mention (site, room, user, seq, author) VALUES (?1, ?2, ?3, ?4, ?5)";
     named.remove(&from.num);
     for user in &named {
-        db.prepare_cached(sql)?.execute(params![room.id.site.0, room.id.key as i64, user, seq.0 as i64])?;
+        let values = params![room.id.site.0, room.id.key as i64, user, seq.0 as i64, from.num];
+        db.prepare_cached(sql)?.execute(values)?;
     }
     Ok(named)
 }

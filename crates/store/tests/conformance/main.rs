@@ -2,6 +2,7 @@
 
 #[path = "../asking/mod.rs"]
 mod asking;
+mod blocks;
 mod changes;
 mod contacts;
 mod conversations;
@@ -127,9 +128,18 @@ every_store! {
         nothing_is_left_where_all_is_old,
         a_room_may_keep_for_another_time,
     }
+    blocks {
+        a_blocker_leaves_private_rooms_of_the_blocked_alone,
+        mentions_and_notices_pass_over_blocked_authors,
+        a_direct_conversation_knows_of_a_block_on_either_side,
+        a_conversation_that_begins_behind_a_block_knows_of_it,
+        the_first_page_of_contacts_has_all_blocked_users,
+    }
     merge {
         a_guest_goes_on_as_a_member,
         it_is_done_once_and_only_with_guests,
+        a_guests_profile_changes_no_member,
+        a_ban_of_a_guest_holds_for_the_member,
     }
     profiles {
         what_a_member_says_is_kept_until_it_is_taken_away,
@@ -138,8 +148,6 @@ every_store! {
     }
     views {
         a_new_user_signs_in_to_an_empty_view_and_a_known_one_to_theirs,
-        a_guests_profile_changes_no_member,
-        a_ban_of_a_guest_holds_for_the_member,
         whoever_is_not_met_is_not_told,
         what_is_committed_after_met_is_not_in_doubt,
         a_difference_has_what_changed_and_nothing_else,

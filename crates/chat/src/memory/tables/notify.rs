@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::Tables;
 use crate::notify::{
-    MAIL_EVERY_MS, MOST_PUSH_DEVICES, MailAddress, MailDue, MailView, NotifyChange, NotifyFacts,
-    NotifySettings, NotifyView, PushDevice, Talk,
+    MAIL_EVERY_MS, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView, NotifyChange,
+    NotifyFacts, NotifySettings, NotifyView, PushDevice, Talk,
 };
-use crate::{ConversationId, ConversationList, SetPresence, SiteId, Timestamp, UserId};
+use crate::{
+    ConversationId, ConversationList, ConversationRow, SetPresence, SiteId, StoredMessage, Timestamp, UserId,
+};
 
 /// Conversations that are looked at for a digest.
 const MOST_LOOKED_AT: u32 = 30;
@@ -117,7 +119,8 @@ impl Tables {
         user: UserId,
         conversations: &[ConversationId],
     ) -> NotifyFacts {
-        let talks = conversations.iter().filter_map(|id| self.conversation(user, *id)).map(|row| {
+        let talks = conversations.iter().filter_map(|id| self.conversation(user, *id)).map(|mut row| {
+            row.last = self.newest_not_blocked(user, &row);
             let from = row.last.as_ref().and_then(|last| self.user_by_id(last.from));
             Talk { row, from }
         });
@@ -127,6 +130,16 @@ impl Tables {
             devices: self.notifications.of(user).cloned().collect(),
             talks: talks.collect(),
         }
+    }
+
+    fn newest_not_blocked(&self, user: UserId, row: &ConversationRow) -> Option<StoredMessage> {
+        let last = row.last.as_ref()?;
+        if !self.has_blocked(user, last.from) {
+            return Some(last.clone());
+        }
+        let page = self.history(user, row.id, None, None, MOST_SKIPPED);
+        let unread = page.messages.into_iter().rev().take_while(|message| message.seq > row.read);
+        unread.into_iter().find(|message| !self.has_blocked(user, message.from))
     }
 
     pub(in crate::memory) fn push_key(&mut self, site: SiteId, fresh: Vec<u8>) -> Vec<u8> {

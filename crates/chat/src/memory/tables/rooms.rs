@@ -12,8 +12,8 @@ use crate::room::{
 };
 use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
-    HistoryPage, MOST_PINNED, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId, SiteRole, Sub,
-    Timestamp, UserId, directory, is_call_entry, markers_after, may_change_in_room,
+    HistoryPage, MOST_LEFT_BY_BLOCK, MOST_PINNED, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId,
+    SiteRole, Sub, Timestamp, UserId, directory, is_call_entry, markers_after, may_change_in_room,
 };
 
 pub(super) struct Entry {
@@ -300,6 +300,22 @@ impl Tables {
         Ok(self.position())
     }
 
+    pub(in crate::memory) fn leave_rooms_of(
+        &mut self,
+        user: UserId,
+        blocked: UserId,
+    ) -> (Vec<ConversationId>, Position) {
+        let is_theirs = |entry: &Entry| {
+            let is_member = entry.standing(user).role().is_some();
+            entry.room.kind == RoomKind::Private && is_member && Self::is_only_owner(entry, blocked)
+        };
+        let rooms: Vec<_> =
+            self.rooms.iter().filter(|(_, entry)| is_theirs(entry)).map(|(id, _)| *id).collect();
+        let left = rooms.into_iter().take(MOST_LEFT_BY_BLOCK as usize);
+        let left = left.filter(|id| self.leave_room(*id, user).is_ok()).collect();
+        (left, self.position())
+    }
+
     /// Who keeps order where its only owner goes for good: a moderator, else a member.
     pub(super) fn heir_of(&self, id: ConversationId, user: UserId) -> Option<UserId> {
         let entry = self.rooms.get(&id).filter(|entry| Self::is_only_owner(entry, user))?;
@@ -529,9 +545,10 @@ impl Tables {
         let entry = self.rooms.get(&id)?;
         let mine = entry.members.get(&user)?;
         let role = mine.state.ok()?;
-        let unread = entry.named.get(mine.read as usize..).unwrap_or_default();
-        let names_me =
-            |named: &&Vec<Option<UserId>>| named.iter().any(|who| who.is_none_or(|who| who == user));
+        let unread = entry.named.iter().zip(&entry.messages).skip(mine.read as usize);
+        let names_me = |(named, line): &(&Vec<Option<UserId>>, &Line)| {
+            !self.has_blocked(user, line.from) && named.iter().any(|who| who.is_none_or(|who| who == user))
+        };
         Some(ConversationRow {
             id,
             of: ConversationOf::Room { room: Arc::new(entry.room()), role },
@@ -540,8 +557,9 @@ impl Tables {
             read: Seq(mine.read),
             their_received: Seq(0),
             their_read: Seq(0),
+            blocked: false,
             unread: entry.messages.len() as u64 - mine.read,
-            mentions: unread.iter().filter(names_me).count() as u64,
+            mentions: unread.filter(names_me).count() as u64,
             muted_until: mine.muted_until,
             pinned: mine.pinned,
             archived: mine.archived == Some(entry.messages.len()),

@@ -1,0 +1,60 @@
+//! Blocks: what becomes of rooms that the two share.
+
+mod scene;
+
+use chat::*;
+use scene::{Device, Scene, sub};
+
+fn room(scene: &Scene, owner: &Device, name: &str) -> ConversationId {
+    let kind = RoomKind::Private;
+    let command = Command::CreateRoom { re: 1, name: name.into(), kind, topic: None };
+    match scene.ask(owner, command).as_slice() {
+        [Event::Conversation { conversation, .. }] => conversation.id,
+        other => panic!("no room but {other:?}"),
+    }
+}
+
+fn add(scene: &Scene, by: &Device, room: ConversationId, user: &str) -> Result<bool, Refusal> {
+    let command =
+        Command::Member { re: 2, conversation: room, user: sub(user), action: MemberAction::Invite };
+    match scene.ask(by, command).as_slice() {
+        [Event::Member { member, .. }] => Ok(member.standing.role().is_some()),
+        [Event::Refused { refusal, .. }] => Err(*refusal),
+        other => panic!("no answer but {other:?}"),
+    }
+}
+
+fn rooms(device: &Device) -> Vec<String> {
+    let rows = device.welcome.changes.conversations.iter();
+    let named = rows.filter_map(|row| match &row.with {
+        With::Room(room, _) if row.request.is_none() => Some(room.name.to_string()),
+        _ => None,
+    });
+    named.collect()
+}
+
+#[test]
+fn a_block_leaves_the_blocked_ones_private_rooms_and_tells_nobody() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let phone = scene.sign_in("ann", "phone");
+    let (trap, own) = (room(&scene, &bob, "Trap"), room(&scene, &ann, "Own"));
+    assert_eq!((add(&scene, &bob, trap, "ann"), add(&scene, &ann, own, "bob")), (Ok(true), Ok(true)));
+    for device in [&ann, &phone, &bob] {
+        scene.take(device);
+    }
+    let heard = scene.contact(&ann, ContactAction::Block, "bob");
+    assert!(heard.is_ok(), "{heard:?}");
+    let left = |events: &[Event]| {
+        let is_left = |event: &&Event| matches!(event, Event::Left { conversation, reason: LeftReason::Left, .. } if *conversation == trap);
+        events.iter().filter(is_left).count()
+    };
+    assert_eq!(left(&scene.take(&phone)), 1);
+    assert_eq!(scene.take(&bob).len(), 0, "nobody is told of a block");
+    assert_eq!(rooms(&scene.sign_in("ann", "fresh")), ["Own"]);
+    assert_eq!(add(&scene, &bob, trap, "ann"), Err(Refusal::NotAllowed));
+    // Once the block is gone, he still has to ask.
+    scene.contact(&ann, ContactAction::Unblock, "bob").expect("she may");
+    assert_eq!(add(&scene, &bob, trap, "ann"), Ok(false));
+    assert_eq!(rooms(&scene.sign_in("ann", "fresh")), ["Own"]);
+}
