@@ -349,8 +349,9 @@ export class Replica {
   #announce(message: Message): void {
     const key = this.conversations.keysById.get(message.conversation);
     if (key === undefined || message.seq <= this.known(key).read) return;
-    // What strangers write waits without a sound.
-    if (this.known(key).request === 'received') return;
+    // Messages of strangers, and of blocked members of a room, make no sound and no toast.
+    if (this.known(key).request === 'received' || this.people.contacts.get(message.from) === 'blocked')
+      return;
     this.#happened.push(['message', { key, message: drawn(message, this.#me), first: false }]);
   }
 

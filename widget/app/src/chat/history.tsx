@@ -88,7 +88,11 @@ export function History({
   const nameOf = (message: Message) => (message.mine ? words.you : client.person(message.from).name);
   const quoted = (message: Message) => ({
     name: nameOf(message),
-    body: message.deleted ? words.deletedMessage : gistOf(message, nameForMention),
+    body: message.deleted
+      ? words.deletedMessage
+      : room && client.contact(message.from) === 'blocked'
+        ? '…'
+        : gistOf(message, nameForMention),
   });
   const deeds = useMemo<MessageDeeds>(
     () => ({

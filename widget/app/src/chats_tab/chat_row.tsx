@@ -126,7 +126,11 @@ function Preview({
     );
   }
   if (last === undefined) return <Said class="row-preview">{conversation.room?.topic}</Said>;
-  const text = last.deleted ? words.deletedMessage : oneLine(gistOf(last, user => nameKnown(client, user)));
+  const text = last.deleted
+    ? words.deletedMessage
+    : oneLine(
+        room && client.contact(last.from) === 'blocked' ? '…' : gistOf(last, user => nameKnown(client, user)),
+      );
   const call = last.call && !last.deleted;
   const by = last.mine ? words.you : room && sender && isolated(sender.name);
   const label = by && !call && words.said(by);

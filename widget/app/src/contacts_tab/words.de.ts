@@ -31,7 +31,10 @@ export const de = (plural: Plural): PeopleWords => ({
   askedThem: name => `Du hast ${name} gefragt. Nach dem Annehmen kannst du schreiben.`,
   blockedHint: name => `Du hast ${name} blockiert.`,
   blockAsk: name => `${name} blockieren?`,
-  blockExplain: 'Nichts von dieser Person erreicht dich mehr. Sie erfährt es nicht.',
+  blockExplain:
+    'Die Person kann dir nicht mehr schreiben und dich nicht mehr anrufen. Du verlässt private Räume, die nur ihr gehören; in anderen Räumen sind ihre Nachrichten eingeklappt. Sie erfährt es nicht.',
+  blockedMessage: 'Nachricht von jemandem, den du blockiert hast',
+  showBlocked: 'Nachricht anzeigen',
   results: n => plural(n, { one: '1 Person gefunden', other: `${n} Personen gefunden` }),
   hereNow: 'Gerade da',
   report: 'Melden',

@@ -30,7 +30,10 @@ export const en = (plural: Plural) => ({
   askedThem: (name: string) => `You sent ${name} a contact request. You can write when they accept.`,
   blockedHint: (name: string) => `You blocked ${name}.`,
   blockAsk: (name: string) => `Block ${name}?`,
-  blockExplain: 'You will not receive messages or calls from them. They are not notified.',
+  blockExplain:
+    'They cannot message or call you. You leave private rooms that only they own; in other rooms their messages are collapsed. They are not notified.',
+  blockedMessage: 'Message from somebody you blocked',
+  showBlocked: 'Show message',
   results: (n: number) => plural(n, { one: '1 person found', other: `${n} people found` }),
   hereNow: 'Online now',
   report: 'Report',

@@ -2,7 +2,7 @@
 
 import type { KnownPerson, Message } from '@kith/client';
 import { Component } from 'preact';
-import { useMemo, useRef } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
 import { hueOf } from '../avatar/hue.ts';
 import { BodyText } from '../body_text/body_text.tsx';
@@ -10,7 +10,7 @@ import type { NameOf } from '../body_text/formatting.ts';
 import { Icon } from '../icon/icon.tsx';
 import { fetchLate, Late, late } from '../late.tsx';
 import { Said } from '../said/said.tsx';
-import { useSurroundings } from '../surroundings.tsx';
+import { useSurroundings, useTopic } from '../surroundings.tsx';
 import type { MessageDeeds } from './actions.ts';
 import { longPress } from './long_press.ts';
 import { StateIcon } from './state_icon.tsx';
@@ -63,6 +63,9 @@ function Bubble(props: MessageProps) {
   const surroundings = useSurroundings();
   const { wording: words, openMenu } = surroundings;
   const more = useRef<HTMLButtonElement>(null);
+  const blocked = useTopic('contacts', one => sender && one.contact(sender.user) === 'blocked');
+  const [opened, open] = useState(false);
+  const collapsed = blocked && !opened;
   const showMenu = () => {
     const anchor = more.current;
     if (anchor === null) return;
@@ -101,11 +104,17 @@ function Bubble(props: MessageProps) {
         )}
         <div class="bubble" dir="auto">
           <bdi class="hidden-text">{`${message.mine ? words.you : name}: `}</bdi>
-          <Content {...props} />
+          {collapsed ? (
+            <Late part={collapsedPart} props={{ onShow: () => open(true) }} />
+          ) : (
+            <Content {...props} />
+          )}
         </div>
-        <Late part={toolsPart} props={{ message, deeds, more, showMenu }} onFailed={() => undefined} />
+        {!collapsed && (
+          <Late part={toolsPart} props={{ message, deeds, more, showMenu }} onFailed={() => undefined} />
+        )}
       </div>
-      {message.reactions && (
+      {message.reactions && !collapsed && (
         <Late
           part={reactionsPart}
           props={{
@@ -132,6 +141,7 @@ function Bubble(props: MessageProps) {
 export const messageActions = () => import('./actions.ts');
 export const toolsPart = late(() => import('./tools.tsx'), 'Tools');
 export const reactionsPart = late(() => import('./reactions.tsx'), 'Reactions');
+export const collapsedPart = late(() => import('./collapsed.tsx'), 'Collapsed');
 export const failedPart = late(() => import('./failed.tsx'), 'Failed');
 const callPart = late(() => import('../call_log/entry.tsx'), 'Entry');
 const stickerPart = late(() => import('../rich/sticker.tsx'), 'StickerView');

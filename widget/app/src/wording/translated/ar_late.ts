@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `أرسلت طلبًا إلى ${name}. يمكنك الكتابة عند قبوله.`,
     blockedHint: name => `لقد حظرت ${name}.`,
     blockAsk: name => `حظر ${name}؟`,
-    blockExplain: 'لن يصلك منه شيء، ولن يُخبَر بذلك.',
+    blockExplain:
+      'لن يمكنه مراسلتك أو الاتصال بك. ستغادر الغرف الخاصة التي يملكها وحده، وتُطوى رسائله في الغرف الأخرى. ولن يُخبَر بذلك.',
+    blockedMessage: 'رسالة من شخص حظرته',
+    showBlocked: 'إظهار الرسالة',
     results: n =>
       plural(n, {
         zero: 'لم يُعثر على أحد',

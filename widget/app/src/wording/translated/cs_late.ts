@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `Žádost odeslána: ${name}. Psát můžeš po přijetí.`,
     blockedHint: name => `Blokuješ: ${name}.`,
     blockAsk: name => `Blokovat: ${name}?`,
-    blockExplain: 'Nic od této osoby se k tobě nedostane. Nedozví se to.',
+    blockExplain:
+      'Tato osoba ti nebude moct psát ani volat. Opustíš soukromé místnosti, které vlastní jen ona; v jiných místnostech budou její zprávy sbalené. Nedozví se to.',
+    blockedMessage: 'Zpráva od někoho, koho blokuješ',
+    showBlocked: 'Zobrazit zprávu',
     results: n =>
       plural(n, { one: 'Nalezen 1 člověk', few: `Nalezeni ${n} lidé`, other: `Nalezeno ${n} lidí` }),
     hereNow: 'Právě tady',

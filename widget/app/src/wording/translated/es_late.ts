@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `Has enviado una solicitud a ${name}. Podrás escribir cuando la acepte.`,
     blockedHint: name => `Has bloqueado a ${name}.`,
     blockAsk: name => `¿Bloquear a ${name}?`,
-    blockExplain: 'Nada suyo te llegará. No se le avisa.',
+    blockExplain:
+      'No podrá escribirte ni llamarte. Saldrás de las salas privadas que solo son suyas; en las demás, sus mensajes se verán plegados. No se le avisa.',
+    blockedMessage: 'Mensaje de alguien a quien has bloqueado',
+    showBlocked: 'Mostrar mensaje',
     results: n => plural(n, { one: '1 persona encontrada', other: `${n} personas encontradas` }),
     hereNow: 'Aquí ahora',
     report: 'Denunciar',

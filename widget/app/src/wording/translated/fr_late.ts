@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `Tu as envoyé une demande à ${name}. Tu pourras écrire une fois acceptée.`,
     blockedHint: name => `Tu as bloqué ${name}.`,
     blockAsk: name => `Bloquer ${name} ?`,
-    blockExplain: 'Plus rien de cette personne ne te parviendra. Elle n’en saura rien.',
+    blockExplain:
+      'Cette personne ne pourra plus t’écrire ni t’appeler. Tu quittes les salons privés dont elle est seule propriétaire ; dans les autres salons, ses messages sont repliés. Elle n’en saura rien.',
+    blockedMessage: 'Message d’une personne que tu as bloquée',
+    showBlocked: 'Afficher le message',
     results: n => plural(n, { one: `${n} personne trouvée`, other: `${n} personnes trouvées` }),
     hereNow: 'Ici maintenant',
     report: 'Signaler',

@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `שלחת בקשה אל ${name}. אפשר יהיה לכתוב אחרי האישור.`,
     blockedHint: name => `חסמת את ${name}.`,
     blockAsk: name => `לחסום את ${name}?`,
-    blockExplain: 'שום דבר ממנו לא יגיע אליך. לא תישלח לו הודעה על כך.',
+    blockExplain:
+      'לא ניתן יהיה לכתוב או להתקשר אליך. תצא מחדרים פרטיים שרק בבעלותו; בחדרים אחרים ההודעות שלו יכווצו. לא תישלח לו הודעה על כך.',
+    blockedMessage: 'הודעה ממי שחסמת',
+    showBlocked: 'הצגת ההודעה',
     results: n => plural(n, { one: 'נמצא אדם אחד', two: 'נמצאו 2 אנשים', other: `נמצאו ${n} אנשים` }),
     hereNow: 'כאן עכשיו',
     report: 'דיווח',

@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `Hai inviato una richiesta a ${name}. Potrai scrivere quando accetta.`,
     blockedHint: name => `Hai bloccato ${name}.`,
     blockAsk: name => `Bloccare ${name}?`,
-    blockExplain: 'Non riceverai più nulla da questa persona, che non ne saprà nulla.',
+    blockExplain:
+      'Questa persona non potrà scriverti né chiamarti. Esci dalle stanze private che sono solo sue; nelle altre stanze i suoi messaggi sono compressi. Non ne saprà nulla.',
+    blockedMessage: 'Messaggio di una persona che hai bloccato',
+    showBlocked: 'Mostra messaggio',
     results: n => plural(n, { one: '1 persona trovata', other: `${n} persone trovate` }),
     hereNow: 'Qui ora',
     report: 'Segnala',

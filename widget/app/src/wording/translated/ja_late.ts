@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `${name}にリクエストしました。承認されると送信できます。`,
     blockedHint: name => `${name}をブロックしています。`,
     blockAsk: name => `${name}をブロックしますか？`,
-    blockExplain: 'この人からは何も届かなくなります。相手には知らされません。',
+    blockExplain:
+      'この人はあなたにメッセージや通話を送れなくなります。この人だけが所有する非公開ルームからは退出し、ほかのルームではこの人のメッセージが折りたたまれます。相手には知らされません。',
+    blockedMessage: 'ブロックした人からのメッセージ',
+    showBlocked: 'メッセージを表示',
     results: n => `${n}人見つかりました`,
     hereNow: '今ここにいる人',
     report: '報告',

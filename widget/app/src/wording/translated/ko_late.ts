@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `${name} 님에게 요청했어요. 수락하면 쓸 수 있어요.`,
     blockedHint: name => `${name} 님을 차단했어요.`,
     blockAsk: name => `${name} 님을 차단할까요?`,
-    blockExplain: '이 사람에게서 아무것도 오지 않아요. 상대는 알 수 없어요.',
+    blockExplain:
+      '이 사람은 메시지나 전화를 보낼 수 없어요. 이 사람만 소유한 비공개 방에서는 나가게 되고, 다른 방에서는 이 사람의 메시지가 접혀요. 상대에게는 알리지 않아요.',
+    blockedMessage: '차단한 사람의 메시지',
+    showBlocked: '메시지 보기',
     results: n => `${n}명 찾음`,
     hereNow: '지금 여기',
     report: '신고',

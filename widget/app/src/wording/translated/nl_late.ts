@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `Je hebt ${name} een verzoek gestuurd. Je kunt schrijven zodra het is geaccepteerd.`,
     blockedHint: name => `Je hebt ${name} geblokkeerd.`,
     blockAsk: name => `${name} blokkeren?`,
-    blockExplain: 'Niets van deze persoon bereikt je nog. Die krijgt er geen bericht van.',
+    blockExplain:
+      'Deze persoon kan je geen berichten sturen of bellen. Je verlaat privéruimtes die alleen van deze persoon zijn; in andere ruimtes worden de berichten ingeklapt. Die krijgt er geen bericht van.',
+    blockedMessage: 'Bericht van iemand die je hebt geblokkeerd',
+    showBlocked: 'Bericht tonen',
     results: n => plural(n, { one: '1 persoon gevonden', other: `${n} mensen gevonden` }),
     hereNow: 'Nu hier',
     report: 'Melden',

@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `Prośba wysłana do: ${name}. Możesz pisać po jej przyjęciu.`,
     blockedHint: name => `Zablokowano: ${name}.`,
     blockAsk: name => `Zablokować: ${name}?`,
-    blockExplain: 'Nic od tej osoby już do ciebie nie dotrze. Nie dowie się o tym.',
+    blockExplain:
+      'Ta osoba nie będzie mogła do ciebie pisać ani dzwonić. Opuścisz prywatne pokoje, które należą tylko do niej; w innych pokojach jej wiadomości będą zwinięte. Nie dowie się o tym.',
+    blockedMessage: 'Wiadomość od zablokowanej osoby',
+    showBlocked: 'Pokaż wiadomość',
     results: n =>
       plural(n, { one: 'Znaleziono 1 osobę', few: `Znaleziono ${n} osoby`, other: `Znaleziono ${n} osób` }),
     hereNow: 'Są tu teraz',

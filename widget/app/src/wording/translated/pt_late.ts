@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `Você enviou uma solicitação a ${name}. Poderá escrever quando for aceita.`,
     blockedHint: name => `Você bloqueou ${name}.`,
     blockAsk: name => `Bloquear ${name}?`,
-    blockExplain: 'Nada dessa pessoa chegará a você. Ela não é avisada.',
+    blockExplain:
+      'Essa pessoa não poderá escrever nem ligar para você. Você sai das salas privadas que são só dela; nas outras salas, as mensagens dela ficam recolhidas. Ela não é avisada.',
+    blockedMessage: 'Mensagem de alguém que você bloqueou',
+    showBlocked: 'Mostrar mensagem',
     results: n => plural(n, { one: `${n} pessoa encontrada`, other: `${n} pessoas encontradas` }),
     hereNow: 'Aqui agora',
     report: 'Denunciar',

@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `Du har frågat ${name}. Du kan skriva när förfrågan godkänts.`,
     blockedHint: name => `Du har blockerat ${name}.`,
     blockAsk: name => `Blockera ${name}?`,
-    blockExplain: 'Inget från personen når dig längre. Personen får inte veta det.',
+    blockExplain:
+      'Personen kan inte skriva till dig eller ringa dig. Du lämnar privata rum som bara personen äger; i andra rum fälls personens meddelanden ihop. Personen får inte veta det.',
+    blockedMessage: 'Meddelande från någon du har blockerat',
+    showBlocked: 'Visa meddelandet',
     results: n => plural(n, { one: '1 person hittades', other: `${n} personer hittades` }),
     hereNow: 'Här nu',
     report: 'Anmäl',

@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `${name} kişisine istek gönderdin. Kabul edilince yazabilirsin.`,
     blockedHint: name => `${name} kişisini engelledin.`,
     blockAsk: name => `${name} engellensin mi?`,
-    blockExplain: 'Ondan sana hiçbir şey ulaşmaz. Kendisine bildirilmez.',
+    blockExplain:
+      'Sana yazamaz ve seni arayamaz. Yalnızca onun sahibi olduğu özel odalardan ayrılırsın; diğer odalarda mesajları daraltılır. Kendisine bildirilmez.',
+    blockedMessage: 'Engellediğin birinden mesaj',
+    showBlocked: 'Mesajı göster',
     results: n => plural(n, { one: '1 kişi bulundu', other: `${n} kişi bulundu` }),
     hereNow: 'Şu an burada',
     report: 'Şikayet et',

@@ -56,7 +56,10 @@ export const late: LateTranslation = {
     askedThem: name => `你已向 ${name} 发出请求。对方接受后即可发消息。`,
     blockedHint: name => `你已屏蔽 ${name}。`,
     blockAsk: name => `屏蔽 ${name}？`,
-    blockExplain: '你不会再收到对方的任何消息。对方不会得到通知。',
+    blockExplain:
+      '对方无法再给你发消息或打电话。你会退出只归对方所有的私密房间；在其他房间，对方的消息会被折叠。对方不会得到通知。',
+    blockedMessage: '来自你屏蔽的人的消息',
+    showBlocked: '显示消息',
     results: n => `找到 ${n} 人`,
     hereNow: '现在在线',
     report: '举报',
