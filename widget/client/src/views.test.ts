@@ -268,3 +268,17 @@ test('a chat whose other one has another id is found by the one before', () => {
   });
   expect([views.draft(direct('ben')), views.draft(direct('deleted-x'))]).toEqual(['', 'half a sent']);
 });
+
+test('a message of a blocked member makes no noise, and one after the block is over does', () => {
+  const contact = (state: 'blocked' | 'none') =>
+    hear({ t: 'contact', contact: { user: 'ben', name: 'ben', state }, position: 'p1' });
+  const heard = (seq: number) => {
+    hear({ t: 'message', ...message('ben', seq), position: `p${seq}` });
+    return replica.takeHappened().filter(([what]) => what === 'message').length;
+  };
+  replica.takeHappened();
+  contact('blocked');
+  expect(heard(4)).toBe(0);
+  contact('none');
+  expect(heard(5)).toBe(1);
+});

@@ -1,17 +1,27 @@
 // @vitest-environment happy-dom
 
-import { direct, type Message } from '@kith/client';
+import { direct, type KnownPerson, type Message } from '@kith/client';
 import { beforeAll, expect, test } from 'vitest';
 import { Drawing, NOW, WORDING } from '../../test/draw.ts';
-import { fetchPart } from '../late.tsx';
+import { fetchPart, type Part } from '../late.tsx';
 import type { MessageDeeds } from './actions.ts';
-import { failedPart, MessageView, reactionsPart } from './message.tsx';
+import { collapsedPart, failedPart, MessageView, reactionsPart } from './message.tsx';
 
-beforeAll(() => Promise.all([fetchPart(failedPart, WORDING), fetchPart(reactionsPart, WORDING)]));
+beforeAll(() =>
+  Promise.all(
+    [failedPart, reactionsPart, collapsedPart].map(part => fetchPart(part as Part<never>, WORDING)),
+  ),
+);
 
 function drawn(
   message: { [K in keyof Message]?: Message[K] | undefined },
-  more: { linksInert?: boolean; sayState?: boolean; keepsOrder?: boolean; readOnly?: boolean } = {},
+  more: {
+    linksInert?: boolean;
+    sayState?: boolean;
+    keepsOrder?: boolean;
+    readOnly?: boolean;
+    sender?: KnownPerson;
+  } = {},
 ) {
   const whole = {
     id: 'm1',
@@ -50,7 +60,7 @@ function drawn(
       sayState={more.sayState ?? false}
       linksInert={more.linksInert ?? false}
       tabIndex={0}
-      sender={undefined}
+      sender={more.sender}
       deeds={deeds}
       onFocus={() => undefined}
     />,
@@ -208,4 +218,20 @@ test('a right click opens what can be done with it; on a link the menu is that o
   expect(drawing.menu).toBeUndefined();
   expect(click(drawing.find('.bubble'))).toBe(true);
   expect((await drawing.shownMenu()).items.map(item => item.text)).toContain('Reply');
+});
+
+test('a message of somebody one has blocked is collapsed until it is asked for, and opens with the block', () => {
+  const sender = { user: 'u1', name: 'Tom Costa', guest: false };
+  const { drawing } = drawn({ body: 'Words' }, { sender });
+  expect(drawing.text()).toContain('Words');
+  const { client } = drawing;
+  client.contact = () => 'blocked';
+  drawing.do(() => client.change('contacts'));
+  expect(drawing.text()).toContain('Message from somebody you blocked');
+  expect(drawing.text()).not.toContain('Words');
+  drawing.do(() => drawing.button('Show message').click());
+  expect(drawing.text()).toContain('Words');
+  client.contact = () => 'none';
+  drawing.do(() => client.change('contacts'));
+  expect(drawing.text()).toContain('Words');
 });
