@@ -52,6 +52,12 @@ impl Sub {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The first 16 bytes of the SHA-256. Stores keep decisions about a user under it where they outlive the erased user.
+    pub fn digest(&self) -> [u8; 16] {
+        let digest = ring::digest::digest(&ring::digest::SHA256, self.0.as_bytes());
+        std::array::from_fn(|at| digest.as_ref()[at])
+    }
 }
 
 impl fmt::Debug for Sub {

@@ -113,11 +113,11 @@ pub use id::{
 pub use marker::markers_after;
 pub use merge::{Merge, MergeStore};
 pub use moderation::{
-    AuditEntry, AuditPage, By, DeviceBan, EVIDENCE_MS, Ended, FilterTest, LINES_AROUND, MOST_BANNED_DEVICES,
-    MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct, NewReport, Notice, NoticeKind,
-    REASON_BYTES, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow, ReportState, ReportsPage,
-    RoleClaim, Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState, kept_with_report,
-    may_on_site,
+    AuditEntry, AuditPage, By, DeviceBan, EVIDENCE_AFTER_ERASURE_MS, EVIDENCE_MS, Ended, FilterTest,
+    LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct,
+    NewReport, Notice, NoticeKind, REASON_BYTES, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow,
+    ReportState, ReportsPage, RoleClaim, Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState,
+    kept_with_report, may_on_site,
 };
 pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use notify::{

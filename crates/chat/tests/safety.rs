@@ -379,3 +379,19 @@ fn what_a_site_does_not_want_is_refused_wherever_it_is_written() {
     set(&scene, &[("filters", "null")]);
     scene.post(&ann, to("bob"), "6", "A casino!").unwrap();
 }
+
+#[test]
+fn a_muted_member_who_removes_the_account_and_comes_back_is_muted() {
+    let mut scene = with(&[("members.remove", "true")]);
+    let mia = sign_in_as(&scene, "mia", "moderator");
+    let (tom, _) = (scene.sign_in("tom", "t"), scene.sign_in("ann", "a"));
+    moderate(&scene, &mia, sanction("tom", SanctionKind::Mute, scene.now + HOUR)).unwrap();
+    assert_eq!(scene.post(&tom, to("ann"), "t-1", "hello").err(), Some(Refusal::Muted));
+    scene.ask(&tom, Command::RemoveAccount { re: 9, messages: Messages::Erased });
+    scene.wait(1_000);
+    let tom = scene.sign_in("tom", "t");
+    assert_eq!(scene.post(&tom, to("ann"), "t-2", "hello").err(), Some(Refusal::Muted));
+    scene.wait(HOUR);
+    let tom = scene.sign_in("tom", "t");
+    assert!(scene.post(&tom, to("ann"), "t-3", "hello").is_ok(), "the mute ends when it would have");
+}

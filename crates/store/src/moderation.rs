@@ -4,6 +4,7 @@
 
 mod act;
 pub(crate) mod audit;
+pub(crate) mod erased;
 mod guard;
 pub(crate) mod report;
 pub(crate) mod role;

@@ -252,6 +252,7 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("report", "number"),
         ("audit", "number"),
         ("role_decision", "sub"),
+        ("erased_sanction", "sub, room, kind"),
         ("push_device", "user, endpoint"),
         ("notify_setting", "user"),
         ("push_key", "site"),

@@ -12,7 +12,7 @@ use chat::{
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
 
 use crate::fault::Outcome;
-use crate::{contact, merge, meta, room};
+use crate::{contact, merge, meta, moderation, room};
 
 /// What a profile told us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,10 @@ pub(crate) fn put(
         }
         Some(row) if row.is_as(profile) => Ok((row, Seen::Before)),
         Some(row) => Ok((update(db, &row, &row.told(profile.clone()))?, Seen::Changed)),
-        None => Ok((insert(db, UserId { site, num: number()? }, profile, now)?, Seen::New)),
+        None => {
+            let row = insert(db, UserId { site, num: number()? }, profile, now)?;
+            Ok((moderation::erased::restore_sanctions(db, row, now)?, Seen::New))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use super::{Erased, Messages, NewErasure};
 use crate::command::AnswerTo;
 use crate::guest::random_letters;
-use crate::moderation::By;
+use crate::moderation::{By, EVIDENCE_AFTER_ERASURE_MS};
 use crate::node::{Asker, Inner, unavailable};
 use crate::{
     Caller, Contact, ContactState, Event, Presence, Refusal, StoreError, Sub, Timestamp, UserId, UserRow,
@@ -59,6 +59,9 @@ impl Inner {
         let alias = Sub::parse(&format!("deleted-{letters}")).expect("letters and a hyphen are a sub");
         let name = live.site.settings.members.deleted_name.as_str().into();
         let erasure = NewErasure { user, alias, name, messages, by, time: now };
+        if messages == Messages::Erased {
+            self.ends_at(Timestamp(now.0.saturating_add(EVIDENCE_AFTER_ERASURE_MS)));
+        }
         let node = self.clone();
         let done = move |erased: Result<Result<Erased, Refusal>, StoreError>| match erased {
             Ok(Ok(erased)) => {

@@ -154,8 +154,9 @@ impl Tables {
         };
         self.user_by_sub.insert((site, row.profile.sub.clone()), id);
         self.users.insert(id, row.clone());
+        self.restore_sanctions(id, now);
         self.commit();
-        row
+        self.user_by_id(id).unwrap_or(row)
     }
 
     pub(super) fn put_presence(&mut self, user: UserId, presence: SetPresence, last_seen: Timestamp) {

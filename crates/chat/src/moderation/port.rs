@@ -276,6 +276,14 @@ impl SanctionKind {
         }
     }
 
+    /// Whether it holds for the next user of the same id once its user was erased: to be erased is no way out of a ban.
+    pub fn outlives_erasure(self) -> bool {
+        match self {
+            SanctionKind::Mute | SanctionKind::Ban | SanctionKind::Shadow => true,
+            SanctionKind::Warning => false,
+        }
+    }
+
     /// What the record says where it is taken back.
     pub fn lifted(self) -> &'static str {
         match self {

@@ -20,6 +20,10 @@ pub enum ReportOf {
     Room(ConversationId),
 }
 
+/// How long an open report about a user keeps the user's words after the user was erased, in milliseconds. It loses them earlier, when
+/// it is closed.
+pub const EVIDENCE_AFTER_ERASURE_MS: u64 = 30 * 24 * 3_600_000;
+
 /// What of a message's former bodies a report keeps. None: it is deleted, and too long ago to be reported. For stores.
 pub fn kept_with_report(revisions: Vec<Revision>, is_deleted: bool, now: Timestamp) -> Option<Vec<Revision>> {
     let since = now.0.saturating_sub(EVIDENCE_MS);

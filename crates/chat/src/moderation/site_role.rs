@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Level, Refusal, Sub, Timestamp};
+use crate::{Level, Refusal, Timestamp};
 
 /// What a user may do on the site, beside being a member of it; the greater may do more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -39,12 +39,6 @@ pub struct RoleClaim {
 }
 
 impl RoleClaim {
-    /// The name under which stores keep when the role of a user was decided: a digest, because it outlives an erased user.
-    pub fn key_of(sub: &Sub) -> [u8; 16] {
-        let digest = ring::digest::digest(&ring::digest::SHA256, sub.as_str().as_bytes());
-        std::array::from_fn(|at| digest.as_ref()[at])
-    }
-
     /// Whether the claim sets the role of a user whose role was last set by hand, or who was erased, at `decided`. A token from before
     /// that moment does not undo the decision; nor does a token that does not say when it was signed. Tokens count in whole seconds: one
     /// of the same second counts as older.

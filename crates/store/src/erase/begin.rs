@@ -41,6 +41,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     if before.on_site.role != SiteRole::Member {
         role::decide(db, id.site, &before.profile.sub, *time)?;
     }
+    moderation::erased::keep_sanctions(db, &before, *time)?;
     user::become_nobody(db, &before, alias, name)?;
     for table in OWN {
         let sql = format!("DELETE FROM {table} WHERE site = ?1 AND user = ?2");

@@ -11,7 +11,7 @@ use crate::message::Lines;
 use crate::meta::{self, Purge};
 use crate::room::{self, MemberState, member};
 use crate::writer::Batch;
-use crate::{message_change, search};
+use crate::{message_change, moderation, search};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
@@ -50,7 +50,7 @@ pub(super) fn some(batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome
         is_done = places.is_empty();
     }
     if is_done {
-        finish(batch.db, &left)?;
+        finish(batch.db, &left, now)?;
         slice.more = next(batch.db)?.is_some() || meta::purge(batch.db)? != Purge::Nothing;
     }
     slice.position = batch.position();
@@ -165,7 +165,7 @@ fn written(db: &Connection, user: UserId, limit: u32) -> Outcome<Vec<i64>> {
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Its body and those before it go, its files, and what reports about it keep.
+/// Its body and those before it go, and its files.
 fn erase_message(
     batch: &mut Batch<'_>,
     user: UserId,
@@ -183,15 +183,6 @@ fn erase_message(
         .execute(params![site, position])?;
     db.prepare_cached("DELETE FROM sent WHERE site = ?1 AND user = ?2 AND position = ?3")?
         .execute(params![site, user.num, position])?;
-    if let Some(ChangedMessage { message, .. }) = &changed {
-        let lines = "UPDATE report_line SET body = '' WHERE site = ?1 AND sender = ?4 AND report IN \
-                     (SELECT number FROM report WHERE site = ?1 AND conversation = ?2 AND seq = ?3)";
-        let (key, seq) = (message.conversation.key as i64, message.seq.0 as i64);
-        db.prepare_cached(lines)?.execute(params![site, key, seq, user.num])?;
-        let former = "DELETE FROM report_former WHERE site = ?1 AND report IN \
-                      (SELECT number FROM report WHERE site = ?1 AND conversation = ?2 AND seq = ?3 AND user = ?4)";
-        db.prepare_cached(former)?.execute(params![site, key, seq, user.num])?;
-    }
     Ok(changed)
 }
 
@@ -208,8 +199,11 @@ fn purge(batch: &mut Batch<'_>) -> Outcome<bool> {
     Ok(!is_done)
 }
 
-fn finish(db: &Connection, left: &Left) -> Outcome<()> {
+fn finish(db: &Connection, left: &Left, now: Timestamp) -> Outcome<()> {
     let key = [left.user.site.0, left.user.num];
+    if left.what == What::ErasedWithMessages {
+        moderation::erased::remove_words(db, left.user, now)?;
+    }
     if left.what != What::Renamed {
         meta::set_purge(db, Purge::Begin)?;
         db.prepare_cached("DELETE FROM membership WHERE site = ?1 AND user = ?2")?.execute(key)?;

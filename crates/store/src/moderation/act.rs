@@ -43,28 +43,27 @@ pub(super) fn moderate(
             Err(refusal) => return Ok(Err(refusal)),
         },
         ModeratorAct::TakeReport(number) => {
-            report::set_state(batch.db, site, *number, ReportState::Taken, number_of(by), None)?
+            report::set_state(batch, site, *number, ReportState::Taken, number_of(by), None)?
         }
         ModeratorAct::CloseReport(number, note) => {
             let held = held::refuse(batch.db, site, *number, "")?;
             let closed =
-                report::set_state(batch.db, site, *number, ReportState::Closed, number_of(by), Some(note))?;
+                report::set_state(batch, site, *number, ReportState::Closed, number_of(by), Some(note))?;
             Moderated { held, ..closed }
         }
         ModeratorAct::ReopenReport(number) => {
-            report::set_state(batch.db, site, *number, ReportState::Open, 0, None)?
+            report::set_state(batch, site, *number, ReportState::Open, 0, None)?
         }
         ModeratorAct::Approved(number) => {
             held::release(batch.db, site, *number)?;
-            report::set_state(batch.db, site, *number, ReportState::Closed, number_of(by), None)?
+            report::set_state(batch, site, *number, ReportState::Closed, number_of(by), None)?
         }
         ModeratorAct::RefuseHeld(number, reason) => {
             let held = held::refuse(batch.db, site, *number, reason)?;
             if held.is_none() {
                 return Ok(Err(Refusal::NoSuchReport));
             }
-            let closed =
-                report::set_state(batch.db, site, *number, ReportState::Closed, number_of(by), None)?;
+            let closed = report::set_state(batch, site, *number, ReportState::Closed, number_of(by), None)?;
             Moderated { held, ..closed }
         }
         ModeratorAct::SetLevel(user, level) => {

@@ -7,7 +7,7 @@ use chat::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::may_look;
+use super::{erased, may_look};
 use crate::conversation::side_of;
 use crate::fault::{Fault, Outcome};
 use crate::user::{self, Subs};
@@ -183,15 +183,19 @@ fn place(about: ReportAbout) -> (i64, i64, i64) {
 
 /// `note` None: it stays.
 pub(super) fn set_state(
-    db: &Connection,
+    batch: &mut Batch<'_>,
     site: SiteId,
     number: u64,
     state: ReportState,
     moderator: u32,
     note: Option<&str>,
 ) -> Outcome<Moderated> {
+    let db = batch.db;
     let sql = "UPDATE report SET state = ?3, moderator = ?4, note = coalesce(?5, note) WHERE site = ?1 AND number = ?2";
     db.prepare_cached(sql)?.execute(params![site.0, number as i64, state_code(state), moderator, note])?;
+    if state == ReportState::Closed {
+        batch.empties_log |= erased::end_evidence(db, site, number)?;
+    }
     Ok(Moderated { report: one(db, site, number)?, ..Moderated::default() })
 }
 

@@ -6,7 +6,7 @@ use chat::{
 };
 use rusqlite::{Connection, params};
 
-use super::{audit, guard};
+use super::{audit, erased, guard};
 use crate::fault::Outcome;
 use crate::held;
 use crate::room::{self, MemberState, member, membership};
@@ -177,13 +177,15 @@ pub(super) fn end(batch: &mut Batch<'_>, now: Timestamp) -> Outcome<(Vec<Ended>,
             ended.push(Ended { user, room, kind, member });
         }
     }
+    batch.empties_log |= erased::end(batch.db, now)?;
     Ok((ended, next_end(batch.db)?))
 }
 
 pub(crate) fn next_end(db: &Connection) -> Outcome<Option<Timestamp>> {
     let sql = "SELECT min(until) FROM sanction INDEXED BY sanction_until WHERE until < 253402300799999";
     let next: Option<i64> = db.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
-    Ok(next.map(|until| Timestamp(until as u64)))
+    let next = next.map(|until| Timestamp(until as u64));
+    Ok(next.into_iter().chain(erased::next_end(db)?).min())
 }
 
 /// The site's own first, then those of rooms.
@@ -204,7 +206,7 @@ pub(super) fn notices(db: &Connection, user: UserId) -> Outcome<Vec<Notice>> {
     Ok(notices.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }
 
-fn code(kind: SanctionKind) -> i64 {
+pub(super) fn code(kind: SanctionKind) -> i64 {
     match kind {
         SanctionKind::Warning => 0,
         SanctionKind::Mute => 1,
@@ -213,7 +215,7 @@ fn code(kind: SanctionKind) -> i64 {
     }
 }
 
-fn kind_of(code: i64) -> SanctionKind {
+pub(super) fn kind_of(code: i64) -> SanctionKind {
     match code {
         0 => SanctionKind::Warning,
         1 => SanctionKind::Mute,

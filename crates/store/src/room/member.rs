@@ -285,6 +285,21 @@ pub(crate) fn put(
     Ok(())
 }
 
+/// Bans a user who has never been in the room.
+pub(crate) fn keep_out(db: &Connection, id: ConversationId, user: UserId) -> Outcome<()> {
+    let row = Membership {
+        state: MemberState::Out(LeftReason::Banned),
+        received: 0,
+        read: 0,
+        sent: Timestamp(0),
+        muted_until: Timestamp(0),
+        marks: Marks::default(),
+        archived: 0,
+        changed: 0,
+    };
+    save(db, id, user, &row)
+}
+
 /// Writes a row whole.
 fn save(db: &Connection, id: ConversationId, user: UserId, row: &Membership) -> Outcome<()> {
     let sql = "INSERT INTO membership (site, user, room, state, received, read, sent, muted_until, marks, archived, \

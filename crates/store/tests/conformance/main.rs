@@ -200,6 +200,8 @@ every_store! {
         settings_are_of_one_site,
         a_token_sets_a_role_that_nobody_decided_since,
         only_admins_erase_others,
+        reports_about_others_keep_no_words_of_an_erased_user,
+        sanctions_hold_for_the_next_user_with_the_same_id,
         a_site_is_changed_by_who_may_and_it_is_recorded,
     }
     guard {

@@ -279,11 +279,107 @@ pub(crate) fn a_report_keeps_what_was_said_before(store: &dyn Store) {
     ask(|done| store.begin_erasure(erasure, done)).expect("he exists");
     let erase = || -> chat::EraseSlice { ask(|done| store.erase_some(later(90), 10, done)) };
     assert!((0..50).any(|_| !erase().more), "it comes to an end");
-    let rows = ask(|done| store.reports(site, By::User(mia), None, None, 10, done)).expect("she looks").rows;
-    for row in rows.iter().filter(|row| row.about != ReportAbout::Message(id, Seq(1))) {
-        assert_eq!(row.former, [], "what is erased is in no report");
+    let evidence = || -> Vec<(u64, usize, usize)> {
+        let rows =
+            ask(|done| store.reports(site, By::User(mia), None, None, 10, done)).expect("she looks").rows;
+        let words = |row: &chat::ReportRow| row.lines.iter().filter(|line| !line.body.is_empty()).count();
+        rows.iter().rev().map(|row| (row.number, row.former.len(), words(row))).collect()
+    };
+    let before = evidence();
+    assert_eq!(
+        before.iter().map(|(_, former, _)| *former).collect::<Vec<_>>(),
+        [2, 1, 0, 0],
+        "open reports keep it"
+    );
+    assert!(before.iter().all(|(.., words)| *words > 0));
+    assert_eq!(report(3, 100), Err(Refusal::NoSuchMessage), "an erased message cannot be reported again");
+    act(store, site, By::User(mia), ModeratorAct::CloseReport(1, "Banned".into())).expect("it is open");
+    assert_eq!(evidence()[0], (1, 0, 0), "a closed report keeps no words of an erased user");
+    assert_eq!(evidence()[1..], before[1..]);
+    let month = 90 + chat::EVIDENCE_AFTER_ERASURE_MS;
+    let next = || store.next_sanction_end().expect("the store works");
+    assert_eq!(next(), Some(later(month)));
+    ask(|done| store.end_sanctions(later(month - 1), done));
+    assert_eq!(evidence()[1..], before[1..]);
+    ask(|done| store.end_sanctions(later(month), done));
+    assert!(
+        evidence().iter().all(|(_, former, words)| (*former, *words) == (0, 0)),
+        "nor does an open one in the end"
+    );
+    assert_eq!(next(), None);
+}
+
+/// A report about somebody else keeps no words of an erased user, and none that the erased user wrote to the moderators.
+pub(crate) fn reports_about_others_keep_no_words_of_an_erased_user(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    for (number, from, to) in [(1, ann, bob), (2, bob, ann), (3, ann, bob)] {
+        crate::asking::say(store, from, to, &number.to_string(), &format!("line {number}"));
     }
-    assert_eq!(report(3, 100), Err(Refusal::NoSuchMessage), "nor can it be reported again");
+    let about = ReportAbout::Message(direct(ann, bob), Seq(2));
+    let new = NewReport { by: ann, about, reason: ReportReason::Abuse, text: "My secret".into(), time: NOW };
+    ask(|done| store.report(new, done)).expect("she can read it");
+    erase(store, ann, "deleted-1");
+    let row =
+        ask(|done| store.reports(site, By::Site, None, None, 10, done)).expect("the site may").rows.remove(0);
+    let bodies: Vec<&str> = row.lines.iter().map(|line| &*line.body).collect();
+    assert_eq!((bodies, &*row.text), (vec!["", "line 2", ""], ""));
+}
+
+fn erase(store: &dyn Store, user: UserId, alias: &str) {
+    let name = "Deleted user".into();
+    let erasure = NewErasure {
+        user,
+        alias: sub(alias),
+        name,
+        messages: Messages::Erased,
+        by: By::User(user),
+        time: NOW,
+    };
+    ask(|done| store.begin_erasure(erasure, done)).expect("they exist");
+    let some = || -> chat::EraseSlice { ask(|done| store.erase_some(NOW, 10, done)) };
+    assert!((0..50).any(|_| !some().more), "it comes to an end");
+}
+
+/// To have oneself erased is no way out of a mute, a shadow ban or a ban.
+pub(crate) fn sanctions_hold_for_the_next_user_with_the_same_id(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let place = room(store, ann, RoomKind::Public);
+    join(store, place, bob).expect("it is open");
+    let day = later(24 * HOUR);
+    let site_act = |what| act(store, site, By::Site, what).expect("the site may everything");
+    site_act(sanction(bob, SanctionKind::Mute, day));
+    site_act(sanction(bob, SanctionKind::Warning, Timestamp::MAX));
+    let of_room =
+        Sanction { user: bob, room: Some(place), kind: SanctionKind::Ban, until: day, reason: "".into() };
+    site_act(ModeratorAct::Sanction(of_room));
+    erase(store, bob, "deleted-1");
+    let again = put(store, site, "bob");
+    assert_ne!(again, bob);
+    let row = user(store, again);
+    assert!(row.on_site.muted && !row.banned, "the mute holds");
+    assert_eq!(join(store, place, again), Err(Refusal::RoomBanned));
+    assert!(!user(store, put(store, site, "eve")).on_site.muted, "others are free");
+    let told: Vec<NoticeKind> = ask(|done| store.notices(again, done)).iter().map(|one| one.kind).collect();
+    assert!(!told.contains(&NoticeKind::Warning), "a warning is over");
+    let (ended, _) = ask(|done| store.end_sanctions(day, done));
+    assert_eq!(ended.len(), 2);
+    assert!(!user(store, again).on_site.muted, "it ends as it would have");
+    assert_eq!(join(store, place, again), Ok(()));
+
+    site_act(sanction(again, SanctionKind::Ban, Timestamp::MAX));
+    erase_as_site(store, again, "deleted-2");
+    let third = put(store, site, "bob");
+    assert!(user(store, third).banned, "a ban holds where the site erases, too");
+    site_act(ModeratorAct::Lift { user: third, room: None, kind: SanctionKind::Ban });
+    erase(store, third, "deleted-3");
+    assert!(!user(store, put(store, site, "bob")).banned, "a lifted ban is over");
+}
+
+fn erase_as_site(store: &dyn Store, user: UserId, alias: &str) {
+    let name = "Deleted user".into();
+    let erasure =
+        NewErasure { user, alias: sub(alias), name, messages: Messages::Kept, by: By::Site, time: NOW };
+    ask(|done| store.begin_erasure(erasure, done)).expect("they exist");
 }
 
 pub(crate) fn a_report_is_taken_closed_and_opened_again(store: &dyn Store) {

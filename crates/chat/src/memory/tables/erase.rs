@@ -5,21 +5,23 @@ use crate::erase::{EraseSlice, Erased, Messages, NewErasure};
 use crate::room::{LeftReason, Role};
 use crate::{
     By, ContactState, ConversationId, Privacy, Profile, Refusal, Seq, SetPresence, SiteAct, SiteRole,
-    SiteStanding, Timestamp, UserId,
+    SiteStanding, Sub, Timestamp, UserId,
 };
 
 /// What is left to do of a user who was erased, or goes by another id.
 pub(super) struct Left {
     messages: Messages,
+    /// What the user was called.
+    sub: Sub,
     rooms: Vec<ConversationId>,
     conversations: Vec<ConversationId>,
     written: Vec<(ConversationId, Seq)>,
 }
 
 impl Left {
-    pub(super) fn renamed(conversations: impl Iterator<Item = ConversationId>) -> Left {
+    pub(super) fn renamed(sub: Sub, conversations: impl Iterator<Item = ConversationId>) -> Left {
         let conversations = conversations.collect();
-        Left { messages: Messages::Kept, rooms: Vec::new(), conversations, written: Vec::new() }
+        Left { messages: Messages::Kept, sub, rooms: Vec::new(), conversations, written: Vec::new() }
     }
 }
 
@@ -36,6 +38,7 @@ impl Tables {
         if before.on_site.role != SiteRole::Member {
             self.moderation.decide_role(user.site, &before.profile.sub, time);
         }
+        self.keep_sanctions(&before, time);
         self.user_by_sub.remove(&(user.site, before.profile.sub.clone()));
         self.user_by_sub.insert((user.site, alias.clone()), user);
         let row = self.users.get_mut(&user).ok_or(Refusal::NoSuchUser)?;
@@ -70,6 +73,7 @@ impl Tables {
         self.commit();
         let left = Left {
             messages,
+            sub: before.profile.sub.clone(),
             rooms: self.rooms_with(user).collect(),
             conversations: self.conversations.keys().filter(|id| id.other(user).is_some()).copied().collect(),
             written: self.written_by(user),
@@ -107,9 +111,11 @@ impl Tables {
                 self.remove_copies_of(user, id, seq);
                 self.remove_files_of(id, seq);
                 self.forget_revisions(id, seq);
-                self.forget_reported(id, seq);
             }
         } else {
+            if left.messages == Messages::Erased {
+                self.remove_words(user, &left.sub, now);
+            }
             slice.more = !self.erasures.is_empty();
             slice.position = self.position();
             return slice;

@@ -115,7 +115,7 @@ impl Tables {
             moderator: None,
             note: "".into(),
         };
-        self.keep_report(site, Report { row: row.clone(), by: UserId::nobody(site) });
+        self.keep_report(site, Report { row: row.clone(), by: UserId::nobody(site), evidence_ends: None });
         Ok(row)
     }
 

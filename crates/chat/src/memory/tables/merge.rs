@@ -34,8 +34,9 @@ impl Tables {
         others.for_each(|(_, entry)| entry.changed = changed);
         self.note(site, by, "merge", Some(before.id), None, guest.as_str(), time);
         self.revision += 1;
+        let sub = before.profile.sub.clone();
         let left =
-            Left::renamed(self.conversations.keys().filter(|id| id.other(before.id).is_some()).copied());
+            Left::renamed(sub, self.conversations.keys().filter(|id| id.other(before.id).is_some()).copied());
         self.erasures.insert(before.id, left);
         Ok(Some(before))
     }

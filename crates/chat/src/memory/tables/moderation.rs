@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::Tables;
-use crate::moderation::{LINES_AROUND, MOST_OPEN_REPORTS, kept_with_report};
+use crate::moderation::{EVIDENCE_AFTER_ERASURE_MS, LINES_AROUND, MOST_OPEN_REPORTS, kept_with_report};
 use crate::{
     Act, AuditEntry, AuditPage, By, ConversationId, DeviceBan, Ended, LeftReason, MemberChanged, MemberRow,
     Moderated, ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine, ReportRow, ReportState,
-    ReportsPage, Role, RoleClaim, RoomKind, Sanction, SanctionKind, Seq, Settings, Site, SiteAct, SiteAuthor,
+    ReportsPage, Role, RoomKind, Sanction, SanctionKind, Seq, Settings, Site, SiteAct, SiteAuthor,
     SiteChange, SiteId, SiteNotChanged, SiteRole, SiteStanding, Sub, Timestamp, TokenUser, UserId, UserRow,
     may_on_site,
 };
@@ -21,6 +21,7 @@ pub(super) struct Kept {
     devices: Vec<DeviceBan>,
     /// When the role of an id was last set by hand, or its user erased.
     role_decisions: HashMap<(SiteId, [u8; 16]), Timestamp>,
+    erased_sanctions: Vec<ErasedSanction>,
 }
 
 /// Whose it is, the messages around it, and what it said before.
@@ -29,11 +30,41 @@ type Seen = (Option<UserId>, Vec<ReportLine>, Vec<crate::Revision>);
 pub(super) struct Report {
     pub(super) row: ReportRow,
     pub(super) by: UserId,
+    /// It is about a user who was erased, and keeps the user's words until then.
+    pub(super) evidence_ends: Option<Timestamp>,
+}
+
+/// A sanction of a user who was erased.
+struct ErasedSanction {
+    site: SiteId,
+    sub: [u8; 16],
+    room: Option<ConversationId>,
+    kind: SanctionKind,
+    until: Timestamp,
+}
+
+impl Report {
+    /// Removes what it keeps of an author's words.
+    fn forget(&mut self, author: &Sub) {
+        if self.row.user.as_ref() == Some(author) {
+            self.row.former.clear();
+        }
+        let lines = self.row.lines.iter_mut().filter(|line| line.from == *author);
+        lines.for_each(|line| line.body = "".into());
+    }
+
+    fn end_evidence(&mut self) {
+        if self.evidence_ends.take().is_some()
+            && let Some(user) = self.row.user.clone()
+        {
+            self.forget(&user);
+        }
+    }
 }
 
 impl Kept {
     pub(super) fn decide_role(&mut self, site: SiteId, sub: &Sub, now: Timestamp) {
-        self.role_decisions.insert((site, RoleClaim::key_of(sub)), now);
+        self.role_decisions.insert((site, sub.digest()), now);
     }
 
     pub(super) fn forget_devices(&mut self, user: UserId) {
@@ -46,6 +77,7 @@ impl Kept {
         self.audit.retain(|(of, _)| *of != site);
         self.devices.retain(|ban| ban.site != site);
         self.role_decisions.retain(|(of, _), _| *of != site);
+        self.erased_sanctions.retain(|kept| kept.site != site);
     }
 }
 
@@ -82,7 +114,7 @@ impl Tables {
         let Some(claim) = user.role.filter(|_| row.differs_in_role(user.role) && !row.banned) else {
             return row;
         };
-        let key = (site, RoleClaim::key_of(&row.profile.sub));
+        let key = (site, row.profile.sub.digest());
         if !claim.holds(self.moderation.role_decisions.get(&key).copied()) {
             return row;
         }
@@ -140,16 +172,64 @@ impl Tables {
             moderator: None,
             note: "".into(),
         };
-        self.keep_report(site, Report { row: row.clone(), by: new.by });
+        self.keep_report(site, Report { row: row.clone(), by: new.by, evidence_ends: None });
         Ok((row, true))
     }
 
-    /// What reports of a message keep of it, where its author is erased.
-    pub(super) fn forget_reported(&mut self, id: ConversationId, seq: Seq) {
-        let about = ReportAbout::Message(id, seq);
-        for report in self.moderation.reports.values_mut().filter(|report| report.row.about == about) {
-            report.row.former.clear();
-            report.row.lines.iter_mut().filter(|line| line.seq == seq).for_each(|line| line.body = "".into());
+    /// Keeps the sanctions of a user who is being erased.
+    pub(super) fn keep_sanctions(&mut self, before: &UserRow, now: Timestamp) {
+        let id = before.id;
+        let of_user = self.moderation.sanctions.iter().filter(|kept| kept.user == id && kept.until > now);
+        let mut kept: Vec<_> = of_user.map(|one| (one.room, one.kind, one.until)).collect();
+        let of_rooms = self.rooms.iter().filter_map(|(room, entry)| match entry.state(id)? {
+            Ok(Role::Muted) => Some((Some(*room), SanctionKind::Mute, Timestamp::MAX)),
+            Err(LeftReason::Banned) => Some((Some(*room), SanctionKind::Ban, Timestamp::MAX)),
+            Ok(_) | Err(_) => None,
+        });
+        let of_site = before.banned.then_some((None, SanctionKind::Ban, Timestamp::MAX));
+        let others: Vec<_> = of_rooms.chain(of_site).collect();
+        for one in others {
+            if !kept.iter().any(|(room, kind, _)| (*room, *kind) == (one.0, one.1)) {
+                kept.push(one);
+            }
+        }
+        let (site, sub) = (id.site, before.profile.sub.digest());
+        let kept = kept.into_iter().filter(|(_, kind, _)| kind.outlives_erasure());
+        let kept = kept.map(|(room, kind, until)| ErasedSanction { site, sub, room, kind, until });
+        self.moderation.erased_sanctions.extend(kept);
+        self.moderation.sanctions.retain(|kept| kept.user != id);
+    }
+
+    /// Gives a new user the sanctions that an erased user of the same id had.
+    pub(super) fn restore_sanctions(&mut self, user: UserId, now: Timestamp) {
+        let Some(row) = self.user_by_id(user) else { return };
+        let digest = row.profile.sub.digest();
+        let all = std::mem::take(&mut self.moderation.erased_sanctions);
+        let (kept, others) = all.into_iter().partition(|one| one.site == user.site && one.sub == digest);
+        self.moderation.erased_sanctions = others;
+        let kept: Vec<ErasedSanction> = kept;
+        for ErasedSanction { room, kind, until, .. } in kept.into_iter().filter(|one| one.until > now) {
+            if room.is_none_or(|room| self.rooms.contains_key(&room)) {
+                self.moderation.sanctions.push(Sanction { user, room, kind, until, reason: "".into() });
+                self.hold(user, room, kind);
+            }
+        }
+    }
+
+    /// Removes the words of an erased user from reports. Open reports about the user keep them for now.
+    pub(super) fn remove_words(&mut self, user: UserId, sub: &Sub, now: Timestamp) {
+        let ends = Timestamp(now.0.saturating_add(EVIDENCE_AFTER_ERASURE_MS));
+        let reports = self.moderation.reports.iter_mut().filter(|((site, _), _)| *site == user.site);
+        for (_, report) in reports {
+            if report.by == user {
+                report.row.text = "".into();
+            }
+            let is_about = report.row.user.as_ref() == Some(sub);
+            if is_about && report.row.state != ReportState::Closed {
+                report.evidence_ends = Some(ends);
+                continue;
+            }
+            report.forget(sub);
         }
     }
 
@@ -415,7 +495,11 @@ impl Tables {
             By::User(id) => self.user_by_id(id).map(|row| row.profile.sub),
             By::Site => None,
         };
-        let row = &mut self.moderation.reports.get_mut(&(site, number))?.row;
+        let report = self.moderation.reports.get_mut(&(site, number))?;
+        if state == ReportState::Closed {
+            report.end_evidence();
+        }
+        let row = &mut report.row;
         (row.state, row.moderator) = (state, moderator);
         if let Some(note) = note {
             row.note = note.into();
@@ -567,11 +651,18 @@ impl Tables {
                 ended.push(Ended { user, room, kind, member });
             }
         }
+        for report in self.moderation.reports.values_mut() {
+            if report.evidence_ends.is_some_and(|end| end <= now) {
+                report.end_evidence();
+            }
+        }
+        self.moderation.erased_sanctions.retain(|kept| kept.until > now);
         (ended, self.next_sanction_end())
     }
 
     pub(in crate::memory) fn next_sanction_end(&self) -> Option<Timestamp> {
         let ends = self.moderation.sanctions.iter().map(|kept| kept.until);
-        ends.filter(|until| *until < Timestamp::MAX).min()
+        let evidence = self.moderation.reports.values().filter_map(|report| report.evidence_ends);
+        ends.filter(|until| *until < Timestamp::MAX).chain(evidence).min()
     }
 }
