@@ -438,6 +438,16 @@ impl Store for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
+    fn history_since(
+        &self,
+        _: UserId,
+        _: ConversationId,
+        _: Timestamp,
+        _: u32,
+        done: Done<Result<HistoryPage, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
     fn search(&self, _: Search, done: Done<Result<FoundPage, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }

@@ -138,6 +138,13 @@ pub enum Command {
         thread: Option<Seq>,
         limit: Option<u32>,
     },
+    /// A page that begins with the first message of this time or later.
+    HistorySince {
+        re: u64,
+        to: To,
+        time: Timestamp,
+        limit: Option<u32>,
+    },
     /// How one stands to a thread of a room.
     Thread {
         re: u64,
@@ -502,6 +509,7 @@ impl Command {
             | Command::Search { re, .. }
             | Command::Pins { re, .. }
             | Command::History { re, .. }
+            | Command::HistorySince { re, .. }
             | Command::Thread { re, .. }
             | Command::Threads { re, .. }
             | Command::Stickers { re }
@@ -561,6 +569,7 @@ impl std::fmt::Debug for Command {
             Command::Search { .. } => "Search",
             Command::Pins { .. } => "Pins",
             Command::History { .. } => "History",
+            Command::HistorySince { .. } => "HistorySince",
             Command::Thread { .. } => "Thread",
             Command::Threads { .. } => "Threads",
             Command::Sticker(_) => "Sticker",

@@ -182,4 +182,29 @@ impl Inner {
         };
         self.store.history(session.user, conversation, before, after, limit, Box::new(done));
     }
+
+    /// A page that begins with the first message of `time` or later. The store checks that the asker may read the conversation.
+    pub(crate) fn history_since(
+        self: &Arc<Self>,
+        session: SessionId,
+        re: u64,
+        conversation: ConversationId,
+        time: Timestamp,
+        limit: Option<u32>,
+    ) {
+        let limit = self.page_limit(limit);
+        let node = self.clone();
+        let done = move |page: Result<Result<HistoryPage, Refusal>, StoreError>| match page
+            .unwrap_or_else(|error| Err(unavailable(error)))
+        {
+            Ok(HistoryPage { messages, more }) => {
+                let messages = messages.into_iter().map(message).collect();
+                let conversation = Some(conversation);
+                let event = Event::History { re, conversation, messages, more };
+                node.outbox.deliver(session.handle, event);
+            }
+            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+        };
+        self.store.history_since(session.user, conversation, time, limit, Box::new(done));
+    }
 }

@@ -43,6 +43,26 @@ pub struct File {
     pub duration_ms: Option<u32>,
     /// Said into a microphone for this message.
     pub voice: bool,
+    pub peaks: Option<Peaks>,
+}
+
+/// How loud a voice message is over its time, as its sender says: one digit for each of up to 64 equal parts, from `0` for
+/// silence to `z` for the loudest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peaks(Box<str>);
+
+impl Peaks {
+    pub const MOST: usize = 64;
+
+    /// None where it is anything else: what devices draw has this form and length.
+    pub fn parse(text: &str) -> Option<Peaks> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase();
+        ((1..=Peaks::MOST).contains(&text.len()) && text.bytes().all(is_digit)).then(|| Peaks(text.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// What is known of a picture that was made anew.
@@ -120,6 +140,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn peaks_are_few_digits_and_nothing_else() {
+        for text in ["0", "09azz", &"z".repeat(64)] {
+            assert_eq!(Peaks::parse(text).as_ref().map(Peaks::as_str), Some(text));
+        }
+        for text in ["", "A", "1 2", "é", "1\0", "\u{202e}", "<b>", &"0".repeat(65)] {
+            assert_eq!(Peaks::parse(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn strangers_are_sent_no_files() {

@@ -99,7 +99,7 @@ pub use event::{
 pub use export::{ExportPage, ExportStore};
 pub use files::{
     ANSWER_WITHIN, Blob, Blobs, File, FileFound, FileId, FileLimits, FilePlace, FileRow, FileStore, FileType,
-    Identified, MOST_FILES, MOST_LOOSE, NewFile, Picture, Rendition, Wish, file_name, has_room,
+    Identified, MOST_FILES, MOST_LOOSE, NewFile, Peaks, Picture, Rendition, Wish, file_name, has_room,
     may_send_files,
 };
 pub use filters::{CompiledFilters, FilterAct, Filters, Hit, HitKind, Links, Pattern};

@@ -414,6 +414,17 @@ impl Store for MemoryStore {
         self.read(move |tables| tables.history(reader, conversation, before, after, limit), done);
     }
 
+    fn history_since(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        time: Timestamp,
+        limit: u32,
+        done: Done<Result<HistoryPage, Refusal>>,
+    ) {
+        self.read(move |tables| tables.history_since(reader, conversation, time, limit), done);
+    }
+
     fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
         self.read(move |tables| tables.search(&wanted), done);
     }

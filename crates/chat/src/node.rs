@@ -335,6 +335,16 @@ impl Node {
                     inner.for_peer(asker, is_waiting, to, job, now);
                 }
             },
+            Command::HistorySince { re, to, time, limit } => match to.room(site) {
+                Ok(crate::RoomName::Id(room)) => inner.history_since(session, re, room, time, limit),
+                Ok(crate::RoomName::Page(..)) => {
+                    inner.refuse(session.handle, AnswerTo::Request(re), Refusal::BadValue);
+                }
+                Err(to) => {
+                    let job = Job::HistorySince { re, time, limit };
+                    inner.for_peer(asker, is_waiting, to, job, now);
+                }
+            },
             Command::Thread { re, conversation, root, change } => {
                 inner.thread(&asker, re, conversation, root, change);
             }

@@ -28,6 +28,7 @@ pub(crate) enum Job {
     Change { re: u64, change: ConversationChange },
     ChangeMessage { re: u64, seq: Seq, change: MessageChange },
     History { re: u64, before: Option<Seq>, after: Option<Seq>, limit: Option<u32> },
+    HistorySince { re: u64, time: Timestamp, limit: Option<u32> },
     Invite(Invite),
 }
 
@@ -182,6 +183,14 @@ impl Inner {
                 self.change_message(asker, &peer, re, seq, change, now);
             }
             Job::History { re, before, after, limit } => self.history(asker, &peer, re, before, after, limit),
+            Job::HistorySince { re, time, limit } => {
+                match ConversationId::direct(asker.session.user, peer.id) {
+                    Some(id) => self.history_since(asker.session, re, id, time, limit),
+                    None => {
+                        self.refuse(asker.session.handle, AnswerTo::Request(re), Refusal::BadValue);
+                    }
+                }
+            }
             Job::Invite(invite) => self.invite(asker, &peer, invite, now),
         }
     }
@@ -298,9 +307,10 @@ impl Job {
             Job::Mark(_) => AnswerTo::Session,
             Job::Typing(_) => AnswerTo::Nobody,
             Job::Invite(invite) => invite.re.map_or(AnswerTo::Session, AnswerTo::Request),
-            Job::Change { re, .. } | Job::ChangeMessage { re, .. } | Job::History { re, .. } => {
-                AnswerTo::Request(*re)
-            }
+            Job::Change { re, .. }
+            | Job::ChangeMessage { re, .. }
+            | Job::History { re, .. }
+            | Job::HistorySince { re, .. } => AnswerTo::Request(*re),
         }
     }
 }

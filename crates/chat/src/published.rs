@@ -115,6 +115,7 @@ impl Command {
             | Command::Conversations { re: _, list: _, page: _ }
             | Command::Pins { re: _, conversation: _ }
             | Command::History { re: _, to: _, before: _, after: _, thread: _, limit: _ }
+            | Command::HistorySince { re: _, to: _, time: _, limit: _ }
             | Command::Thread { re: _, conversation: _, root: _, change: _ }
             | Command::Threads { re: _, conversation: _ }
             | Command::Stickers { re: _ }

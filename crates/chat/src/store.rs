@@ -194,6 +194,16 @@ pub trait Store:
         limit: u32,
         done: Done<HistoryPage>,
     );
+    /// At most `limit` messages from the first of `time` or later on, ascending, for who may read the conversation. Times of a
+    /// conversation grow with its seqs; where a clock went back, the page begins at one of the messages around it.
+    fn history_since(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        time: Timestamp,
+        limit: u32,
+        done: Done<Result<HistoryPage, Refusal>>,
+    );
     /// One message, for who may read the conversation.
     fn message(
         &self,

@@ -22,7 +22,7 @@ fn identify(scene: &Scene, token: &str, origin: Option<&str>) -> Result<Identifi
 }
 
 fn wish(to: To, bytes: u64) -> Wish {
-    Wish { to, name: "../cat.png".into(), bytes, voice: false, duration_ms: None }
+    Wish { to, name: "../cat.png".into(), bytes, voice: false, duration_ms: None, peaks: None }
 }
 
 fn create(scene: &Scene, who: &Identified, to: To) -> Result<FileId, Refusal> {

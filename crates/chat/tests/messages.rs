@@ -244,6 +244,21 @@ fn history_by_pages() {
     assert_eq!(page(Some(5), Some(2)), Err(Refusal::BadValue));
 
     let ours = ConversationId::direct(ann.session.user, bob.session.user).unwrap();
+    let since = |who, to, time| scene.ask(who, Command::HistorySince { re: 4, to, time, limit: Some(2) });
+    match &since(&bob, to("ann"), Timestamp(0))[..] {
+        [Event::History { re: 4, messages, more: true, .. }] => assert_eq!(messages[0].seq, Seq(1)),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(
+        since(&bob, to("ann"), Timestamp::MAX)[..],
+        [Event::History { re: 4, more: false, ref messages, .. }] if messages.is_empty()
+    ));
+    for (who, to) in
+        [(&eve, To::Conversation(ours)), (&eve, To::Conversation(ConversationId { key: u64::MAX, ..ours }))]
+    {
+        let answer = since(who, to, Timestamp(0));
+        assert!(matches!(answer[..], [Event::Refused { re: Some(4), refusal: Refusal::NoSuchConversation }]));
+    }
     let to = To::Conversation(ours);
     let answer =
         scene.ask(&eve, Command::History { re: 4, to, before: None, after: None, thread: None, limit: None });

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use chat::{
     ANSWER_WITHIN, Act, Append, Appended, ConversationId, Done, File, FileFound, FileId, FileLimits,
-    FilePlace, FileRow, FileStore, FileType, MOST_LOOSE, NewFile, NewPicture, Picture, Refusal, Role, SiteId,
-    Standing, StoreError, StoredMessage, Timestamp, UserId, has_room, may, may_send_files,
+    FilePlace, FileRow, FileStore, FileType, MOST_LOOSE, NewFile, NewPicture, Peaks, Picture, Refusal, Role,
+    SiteId, Standing, StoreError, StoredMessage, Timestamp, UserId, has_room, may, may_send_files,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -23,7 +23,7 @@ use crate::writer::{self, Batch};
 macro_rules! columns {
     () => {
         "id, owner, message, complete, bytes, name, type, width, height, blurhash, thumbnail, duration, voice, \
-         conversation"
+         conversation, peaks"
     };
 }
 impl FileStore for Sqlite {
@@ -111,7 +111,8 @@ fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<
         return Ok(Err(Refusal::TooManyFiles));
     }
     let sql = "INSERT INTO file (site, id, owner, conversation, message, place, created, complete, kept_bytes, bytes, \
-               name, type, thumbnail, duration, voice) VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, 0, 0, ?6, ?7, ?8, 0, ?9, ?10)";
+               name, type, thumbnail, duration, voice, peaks) \
+               VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, 0, 0, ?6, ?7, ?8, 0, ?9, ?10, ?11)";
     db.prepare_cached(sql)?.execute(params![
         new.id.site.0,
         new.id.number as i64,
@@ -123,6 +124,7 @@ fn create(db: &Connection, new: &NewFile, limits: FileLimits) -> Outcome<Result<
         FileType::OTHER.name(),
         new.duration_ms,
         new.voice,
+        new.peaks.as_ref().map(Peaks::as_str),
     ])?;
     Ok(Ok(()))
 }
@@ -393,6 +395,7 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<FileRow> {
             picture,
             duration_ms: row.get(11)?,
             voice: row.get(12)?,
+            peaks: row.get_ref(14)?.as_str_or_null()?.and_then(Peaks::parse),
         },
         owner: UserId { site, num: row.get(1)? },
         conversation: ConversationId { site, key: row.get::<_, i64>(13)? as u64 },

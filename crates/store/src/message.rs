@@ -255,22 +255,74 @@ pub(crate) fn one(
     id: ConversationId,
     seq: Seq,
 ) -> Outcome<Result<StoredMessage, Refusal>> {
-    let newest = if id.is_room() {
-        match room::allowed(db, id, reader, Act::Read)? {
-            Ok((room, _)) => room.newest,
-            Err(refusal) => return Ok(Err(refusal)),
-        }
-    } else if side_of(id, reader).is_none() {
-        return Ok(Err(Refusal::NoSuchConversation));
-    } else {
-        match conversation::load(db, id)? {
-            Some(direct) => direct.newest(),
-            None => return Ok(Err(Refusal::NoSuchMessage)),
-        }
+    let newest = match newest_for(db, reader, id)? {
+        Ok(Some(newest)) => newest,
+        Ok(None) => return Ok(Err(Refusal::NoSuchMessage)),
+        Err(refusal) => return Ok(Err(refusal)),
     };
     let Some(position) = position_of(db, id, newest, seq.0)? else { return Ok(Err(Refusal::NoSuchMessage)) };
     let line = Lines::new(db, reader)?.at(position)?;
     Ok(line.map(|line| line.message).ok_or(Refusal::NoSuchMessage))
+}
+
+/// The end of a conversation, for who may read it. None: a direct conversation that nobody has begun.
+fn newest_for(
+    db: &Connection,
+    reader: UserId,
+    id: ConversationId,
+) -> Outcome<Result<Option<Newest>, Refusal>> {
+    if id.is_room() {
+        return Ok(room::allowed(db, id, reader, Act::Read)?.map(|(room, _)| Some(room.newest)));
+    }
+    if side_of(id, reader).is_none() {
+        return Ok(Err(Refusal::NoSuchConversation));
+    }
+    Ok(Ok(conversation::load(db, id)?.map(|direct| direct.newest())))
+}
+
+/// The page that begins with the first message of `time` or later.
+pub(crate) fn history_since(
+    db: &Connection,
+    reader: UserId,
+    id: ConversationId,
+    time: Timestamp,
+    limit: u32,
+) -> Outcome<Result<HistoryPage, Refusal>> {
+    let newest = match newest_for(db, reader, id)? {
+        Ok(Some(newest)) => newest,
+        Ok(None) => return Ok(Ok(HistoryPage { messages: Vec::new(), more: false })),
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let first = first_since(db, id, newest, time)?;
+    page(db, reader, id, newest, None, Some(Seq(first - 1)), limit).map(Ok)
+}
+
+/// The smallest seq of a message of `time` or later, one beyond the newest where there is none. A binary search over milestones and
+/// then over the messages between two of them: its cost grows with the logarithm of the conversation's length.
+fn first_since(db: &Connection, id: ConversationId, newest: Newest, time: Timestamp) -> Outcome<u64> {
+    let mut time_at = db.prepare_cached("SELECT time FROM message WHERE position = ?1")?;
+    // What is before `first` is earlier or is not kept any more; what is at `end` or later is not earlier.
+    let (mut first, mut end) = (1, newest.seq + 1);
+    while first < end {
+        let middle = first + (end - first) / 2;
+        // Milestones are found without a walk along the links.
+        let at = match end - first > 2 * MILESTONE {
+            true => middle.next_multiple_of(MILESTONE),
+            false => middle,
+        };
+        let is_earlier = match position_of(db, id, newest, at)? {
+            Some(position) => {
+                let found = time_at.query_row([position as i64], |row| row.get::<_, i64>(0)).optional()?;
+                found.is_none_or(|found| (found as u64) < time.0)
+            }
+            None => true,
+        };
+        match is_earlier {
+            true => first = at + 1,
+            false => end = at,
+        }
+    }
+    Ok(first)
 }
 
 /// None where there is no message of this seq.

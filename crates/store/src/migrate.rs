@@ -30,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0024_site_keys.sql"),
     include_str!("../migrations/sqlite/0025_blocks.sql"),
     include_str!("../migrations/sqlite/0026_erased_evidence.sql"),
+    include_str!("../migrations/sqlite/0027_voice_peaks.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -293,6 +293,17 @@ impl Store for Sqlite {
         self.read(move |db| message::history(db, reader, conversation, before, after, limit), done);
     }
 
+    fn history_since(
+        &self,
+        reader: UserId,
+        conversation: ConversationId,
+        time: Timestamp,
+        limit: u32,
+        done: Done<Result<HistoryPage, Refusal>>,
+    ) {
+        self.read(move |db| message::history_since(db, reader, conversation, time, limit), done);
+    }
+
     fn search(&self, wanted: Search, done: Done<Result<FoundPage, Refusal>>) {
         // After other reads: a common word may take a while.
         self.shared.read_last(read(move |db| search::search(db, &wanted), done));

@@ -237,6 +237,9 @@ pub enum Command<'a> {
         /// Only messages with a larger `seq`, nearest first taken.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<u64>,
+        /// The page begins with the first message of this time or later, in milliseconds since 1970. Without `before`, `after` and `thread`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<u64>,
         /// Only the replies in the thread below this `seq` of a room.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thread: Option<u64>,

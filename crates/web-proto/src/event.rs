@@ -824,6 +824,10 @@ pub struct File<'a> {
     /// Said into a microphone for this message.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub voice: bool,
+    /// How loud a voice message is over its time, as its sender says: 1 to 64 digits, from `0` for silence to `z` for the loudest,
+    /// one for each of that many equal parts.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub peaks: Option<Cow<'a, str>>,
 }
 
 /// One emoji or `:name:` on a message, and who put it there.

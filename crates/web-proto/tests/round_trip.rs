@@ -210,12 +210,13 @@ fn command() -> impl Strategy<Value = Command<'static>> {
                 }
             }
         ),
-        (rid(), send_to(), number(), number(), number(), limit()).prop_map(
-            |(rid, to, before, after, thread, limit)| Command::History {
+        (rid(), send_to(), number(), number(), number(), number(), limit()).prop_map(
+            |(rid, to, before, after, since, thread, limit)| Command::History {
                 rid,
                 to,
                 before,
                 after,
+                since,
                 thread,
                 limit
             }
@@ -841,10 +842,16 @@ fn thread() -> impl Strategy<Value = Thread<'static>> {
 }
 
 fn file() -> impl Strategy<Value = File<'static>> {
-    let shown =
-        (option::of(any::<u32>()), option::of(any::<u32>()), opt(), option::of(any::<u32>()), any::<bool>());
+    let shown = (
+        option::of(any::<u32>()),
+        option::of(any::<u32>()),
+        opt(),
+        option::of(any::<u32>()),
+        any::<bool>(),
+        opt(),
+    );
     (text(), text(), text(), any::<u64>(), text(), opt(), shown).prop_map(
-        |(id, name, kind, size, url, thumb, (width, height, blurhash, duration, voice))| File {
+        |(id, name, kind, size, url, thumb, (width, height, blurhash, duration, voice, peaks))| File {
             id,
             name,
             kind,
@@ -856,6 +863,7 @@ fn file() -> impl Strategy<Value = File<'static>> {
             blurhash,
             duration,
             voice,
+            peaks,
         },
     )
 }

@@ -72,6 +72,7 @@ fn reach(command: &Command) -> Reach {
         | Command::Search { .. }
         | Command::Pins { .. }
         | Command::History { .. }
+        | Command::HistorySince { .. }
         | Command::Thread { .. }
         | Command::Threads { .. }
         | Command::Stickers { .. }

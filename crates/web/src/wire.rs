@@ -359,6 +359,7 @@ pub(crate) fn file<'a>(file: &'a chat::File, links: &Links) -> web_proto::File<'
         blurhash: picture.map(|picture| Cow::Borrowed(&*picture.blurhash)),
         duration: file.duration_ms,
         voice: file.voice,
+        peaks: file.peaks.as_ref().map(|peaks| Cow::Borrowed(peaks.as_str())),
     }
 }
 
@@ -828,7 +829,18 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             conversation: parse_conversation(site, &conversation)
                 .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
         },
-        Command::History { rid, to, before, after, thread, limit } => chat::Command::History {
+        Command::History { rid, before: Some(_), since: Some(_), .. }
+        | Command::History { rid, after: Some(_), since: Some(_), .. }
+        | Command::History { rid, thread: Some(_), since: Some(_), .. } => {
+            return Err(wrong(Code::BadValue, Some(rid))());
+        }
+        Command::History { rid, to, since: Some(since), limit, .. } => chat::Command::HistorySince {
+            re: rid,
+            to: self::to(&to, site).map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
+            time: chat::Timestamp(since),
+            limit,
+        },
+        Command::History { rid, to, before, after, since: None, thread, limit } => chat::Command::History {
             re: rid,
             to: self::to(&to, site).map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
             before: before.map(Seq),

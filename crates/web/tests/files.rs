@@ -43,6 +43,7 @@ fn picture(scene: &Scene, number: u64) -> FileId {
         bytes: 9,
         voice: false,
         duration_ms: None,
+        peaks: None,
         time: Timestamp(1),
     };
     let limits = FileLimits { file_bytes: 10, user_bytes: 0, guest_bytes: 0, site_bytes: 0 };

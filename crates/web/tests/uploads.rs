@@ -153,9 +153,14 @@ impl Place {
     }
 
     fn create(&self, user: &str, bytes: usize) -> String {
+        self.create_with(user, bytes, "")
+    }
+
+    /// `more`: further pairs of `upload-metadata`.
+    fn create_with(&self, user: &str, bytes: usize, more: &str) -> String {
         let to = if user == "anna" { "ben" } else { "anna" };
         let [site, to] = [scene::SITE, to].map(|text| STANDARD.encode(text));
-        let (told, bytes) = (format!("site {site},user {to}"), bytes.to_string());
+        let (told, bytes) = (format!("site {site},user {to}{more}"), bytes.to_string());
         let fields = [("upload-length", &*bytes), ("upload-metadata", &*told)];
         let answer = self.ask(self.request("POST", user, "/v1/files", &fields, b""));
         assert_eq!(answer.status(), 201);

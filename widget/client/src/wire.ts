@@ -235,6 +235,8 @@ export type Command =
       before?: number;
       /** Only messages with a larger `seq`, nearest first taken. */
       after?: number;
+      /** The page begins with the first message of this time or later, in milliseconds since 1970. Without `before`, `after` and `thread`. */
+      since?: number;
       /** Only the replies in the thread below this `seq` of a room. */
       thread?: number;
       limit?: number;
@@ -1893,6 +1895,8 @@ export type SentFile = {
   duration?: number;
   /** Said into a microphone for this message. */
   voice?: boolean;
+  /** How loud a voice message is over its time, as its sender says: 1 to 64 digits, from `0` for silence to `z` for the loudest, one for each of that many equal parts. */
+  peaks?: string;
 };
 
 /** A user as others see it. */

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{FileId, FileLimits, FilePlace, FileRow, NewFile, file_name};
+use super::{FileId, FileLimits, FilePlace, FileRow, NewFile, Peaks, file_name};
 use crate::moderation::SiteRole;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::may_write;
@@ -42,6 +42,8 @@ pub struct Wish {
     pub bytes: u64,
     pub voice: bool,
     pub duration_ms: Option<u32>,
+    /// Kept of a voice message.
+    pub peaks: Option<Peaks>,
 }
 
 impl Node {
@@ -276,6 +278,7 @@ impl Inner {
             bytes: wish.bytes,
             voice: wish.voice,
             duration_ms: wish.duration_ms,
+            peaks: wish.peaks.clone().filter(|_| wish.voice),
             time: now,
         };
         let done = move |outcome: Result<Result<(), Refusal>, StoreError>| {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{File, FileId, FileLimits, FileType, Picture};
+use super::{File, FileId, FileLimits, FileType, Peaks, Picture};
 use crate::room::RoomName;
 use crate::{Append, Appended, ConversationId, Done, Refusal, SiteId, StoreError, Timestamp, UserId};
 
@@ -59,6 +59,7 @@ pub struct NewFile {
     pub bytes: u64,
     pub voice: bool,
     pub duration_ms: Option<u32>,
+    pub peaks: Option<Peaks>,
     pub time: Timestamp,
 }
 

@@ -181,6 +181,7 @@ mod tests {
             bytes: 1,
             picture: None,
             duration_ms: None,
+            peaks: None,
             voice,
         };
         last.body = "".into();

@@ -125,7 +125,10 @@ impl Members {
         if let Some((conversation, after)) = hole {
             let to = SendTo::Conversation((&**conversation).into());
             let (before, after, limit) = (None, Some(*after), Some(PAGE));
-            says.say(member, &Command::History { rid: 1, to, before, after, thread: None, limit });
+            says.say(
+                member,
+                &Command::History { rid: 1, to, before, after, since: None, thread: None, limit },
+            );
         }
     }
 

@@ -225,6 +225,7 @@ fn picture(
         bytes,
         voice: false,
         duration_ms: None,
+        peaks: None,
         time,
     };
     let limits = FileLimits { file_bytes: bytes, guest_bytes: 0, user_bytes: 0, site_bytes: 0 };

@@ -2,8 +2,8 @@
 
 use chat::{
     Append, Appended, File, FileFound, FileId, FileLimits, FilePlace, FileRow, FileType, MOST_LOOSE,
-    MessageChange, NewFile, NewRoom, Picture, Post, Refusal, RoomKind, RoomLimits, RoomName, Seq, SiteId,
-    Store, Timestamp, UserId,
+    MessageChange, NewFile, NewRoom, Peaks, Picture, Post, Refusal, RoomKind, RoomLimits, RoomName, Seq,
+    SiteId, Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, message, put, say, snapshot};
@@ -13,7 +13,17 @@ const LIMITS: FileLimits = FileLimits { file_bytes: 100, user_bytes: 250, guest_
 
 fn new_file(owner: UserId, number: u64, place: FilePlace, bytes: u64) -> NewFile {
     let id = FileId { site: owner.site, number };
-    NewFile { id, owner, place, name: "cat.png".into(), bytes, voice: false, duration_ms: None, time: NOW }
+    NewFile {
+        id,
+        owner,
+        place,
+        name: "cat.png".into(),
+        bytes,
+        voice: false,
+        duration_ms: None,
+        peaks: None,
+        time: NOW,
+    }
 }
 
 fn create(store: &dyn Store, owner: UserId, number: u64, to: UserId, bytes: u64) -> Result<FileId, Refusal> {
@@ -74,7 +84,15 @@ pub(crate) fn a_file_goes_out_with_a_message_and_is_read_with_it(store: &dyn Sto
     let row = complete(store, first, 20);
     assert_eq!((row.is_complete, row.file.bytes, row.file.kind.name()), (true, 20, "image/png"));
     assert_eq!(complete(store, first, 99), row, "what is complete stays as it is");
-    let second = ready(store, ann, 2, bob);
+    let said = NewFile {
+        voice: true,
+        duration_ms: Some(1_200),
+        peaks: Peaks::parse("09z"),
+        ..new_file(ann, 2, FilePlace::Direct(direct(ann, bob)), 50)
+    };
+    let second = said.id;
+    ask(|done| store.create_file(said, LIMITS, done)).expect("she may");
+    complete(store, second, 20);
 
     let (appended, files) = send(store, ann, bob, "a-1", &[second, first]).expect("she may");
     assert_eq!((appended.seq, names(&files)), (Seq(2), vec![2, 1]));
@@ -84,6 +102,9 @@ pub(crate) fn a_file_goes_out_with_a_message_and_is_read_with_it(store: &dyn Sto
         page.messages.iter().map(|message| names(&message.files)).collect::<Vec<_>>(),
         [vec![], vec![2, 1]]
     );
+    let [voice, picture] = &page.messages[1].files[..] else { panic!("two files: {page:?}") };
+    assert_eq!(voice.peaks.as_ref().map(Peaks::as_str), Some("09z"));
+    assert_eq!((voice.voice, voice.duration_ms, &picture.peaks), (true, Some(1_200), &None));
     let view = snapshot(store, bob, None);
     let last = view.conversations.rows[0].last.as_ref().expect("there is one");
     assert_eq!(last.files, files);

@@ -65,6 +65,7 @@ every_store! {
         a_client_id_is_known_for_as_long_as_its_message,
         an_answer_to_a_message_that_is_not_there_answers_none,
         history_is_paged_in_both_directions,
+        history_begins_at_a_time,
     }
     changes {
         an_edit_is_of_ones_own_message_and_moves_nothing_but_the_body,

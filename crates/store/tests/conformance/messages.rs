@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::channel;
 
-use chat::{Position, Seq, Store};
+use chat::{ConversationId, Position, Refusal, Seq, Store, Timestamp};
 
-use crate::asking::{ask, direct, message, put, say, seqs};
+use crate::asking::{NOW, ask, direct, message, put, say, seqs};
 use crate::two_users;
 
 pub(crate) fn seqs_are_gap_free_when_many_write_at_once(store: &dyn Store) {
@@ -164,4 +164,38 @@ pub(crate) fn history_is_paged_in_both_directions(store: &dyn Store) {
     let senders: Vec<_> =
         page.messages.iter().map(|message| (message.from, message.from_sub.as_str())).collect();
     assert_eq!(senders, [(bob, "bob"), (ann, "ann")]);
+}
+
+pub(crate) fn history_begins_at_a_time(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let id = direct(ann, bob);
+    let since = |time: u64, limit| {
+        let page = ask(|done| store.history_since(ann, id, Timestamp(time), limit, done)).expect("she may");
+        let seqs: Vec<u64> = page.messages.iter().map(|message| message.seq.0).collect();
+        (seqs.first().copied(), seqs.len(), page.more)
+    };
+    assert_eq!(since(0, 9), (None, 0, false), "nobody has written yet");
+    // Ten messages an hour, in 50 hours.
+    let hour = 3_600_000;
+    for number in 0..500 {
+        let mut append = message(ann, bob, &number.to_string(), "x");
+        append.time = Timestamp(NOW.0 + number / 10 * hour);
+        ask(|done| store.append(append, done));
+    }
+    assert_eq!(since(0, 5), (Some(1), 5, true));
+    assert_eq!(since(NOW.0, 5), (Some(1), 5, true));
+    for at in 1..50 {
+        for time in [NOW.0 + at * hour, NOW.0 + (at - 1) * hour + 1] {
+            assert_eq!(since(time, 1).0, Some(at * 10 + 1), "hour {at}");
+        }
+    }
+    assert_eq!(since(NOW.0 + 49 * hour, 50), (Some(491), 10, false));
+    assert_eq!(since(NOW.0 + 49 * hour + 1, 9), (None, 0, false));
+    assert_eq!(since(u64::MAX, 9), (None, 0, false));
+    let theirs = ask(|done| store.history_since(carl, id, NOW, 9, done));
+    assert_eq!(theirs.map(|page| page.messages.len()), Err(Refusal::NoSuchConversation));
+    let room = ConversationId { site, key: u64::MAX };
+    let nowhere = ask(|done| store.history_since(ann, room, NOW, 9, done));
+    assert_eq!(nowhere.map(|page| page.messages.len()), Err(Refusal::NoSuchConversation));
 }

@@ -67,6 +67,10 @@ pub(crate) fn the_oldest_go_and_numbers_stay(store: &dyn Store) {
     assert_eq!((page.messages.len(), page.more), (0, false));
     let from_start = seqs(store, ann, id, Some(0));
     assert_eq!((from_start.0.first(), from_start.0.len(), from_start.1), (Some(&71), 30, false));
+    for (time, first) in [(at(0), 71), (at(70), 71), (at(80), 81)] {
+        let page = ask(|done| store.history_since(ann, id, time, 1, done)).expect("she may");
+        assert_eq!(page.messages[0].seq, Seq(first));
+    }
     let wanted = |text| Search { user: ann, words: words(text), conversation: None, after: None, limit: 9 };
     assert_eq!(ask(|done| store.search(wanted("m5"), done)).expect("she may").hits, []);
     assert_eq!(wrote(store, ann, bob, "m100", 100), Seq(101));

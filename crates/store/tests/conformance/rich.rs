@@ -188,6 +188,7 @@ pub(crate) fn a_forwarded_message_has_its_files_and_its_author(store: &dyn Store
         bytes: 50,
         voice: false,
         duration_ms: None,
+        peaks: None,
         time: NOW,
     };
     assert_eq!(ask(|done| store.create_file(new, limits, done)), Ok(()));

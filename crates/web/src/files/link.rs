@@ -103,6 +103,7 @@ mod tests {
             bytes: 1,
             picture: None,
             duration_ms: None,
+            peaks: None,
             voice: false,
         }
     }

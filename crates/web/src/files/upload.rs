@@ -13,7 +13,7 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
-use chat::{FileId, FileRow, Identified, Sub, To, Wish};
+use chat::{FileId, FileRow, Identified, Peaks, Sub, To, Wish};
 use web_proto::Code;
 
 use super::asked::{Refused, answer, blocking, identify, origin};
@@ -72,6 +72,7 @@ async fn create(desk: &Desk, fields: &HeaderMap) -> Result<Response<Body>, Refus
         bytes,
         voice: told.contains_key("voice"),
         duration_ms: told.get("duration").and_then(|ms| ms.parse().ok()),
+        peaks: told.get("peaks").and_then(|text| Peaks::parse(text)),
     };
     let who = identify(node, site, fields, now).await?;
     let id = answer(|then| node.create_file(&who, wish, desk.files.limits, now, then)).await?;

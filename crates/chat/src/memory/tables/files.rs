@@ -43,6 +43,7 @@ impl Tables {
             picture: None,
             duration_ms: new.duration_ms,
             voice: new.voice,
+            peaks: new.peaks,
         };
         let row = FileRow {
             file,

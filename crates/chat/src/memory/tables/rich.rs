@@ -40,6 +40,21 @@ impl Tables {
         self.message(id, seq, reader).ok_or(Refusal::NoSuchMessage)
     }
 
+    pub(in crate::memory) fn history_since(
+        &self,
+        reader: UserId,
+        id: ConversationId,
+        time: Timestamp,
+        limit: u32,
+    ) -> Result<HistoryPage, Refusal> {
+        match id.is_room() {
+            true => _ = self.allowed(id, reader, Act::Read)?,
+            false => _ = id.other(reader).ok_or(Refusal::NoSuchConversation)?,
+        }
+        let earlier = self.lines(id).partition_point(|line| line.time < time);
+        Ok(self.history(reader, id, None, Some(Seq(earlier as u64)), limit))
+    }
+
     /// May a message bear this? Where not, nothing has changed.
     pub(super) fn check_rich(
         &self,
@@ -229,6 +244,7 @@ fn seen(new: NewPreview) -> Preview {
         bytes: picture.bytes,
         picture: Some(picture.picture),
         duration_ms: None,
+        peaks: None,
         voice: false,
     });
     Preview { url: new.url, title: new.title, description: new.description, site: new.site, picture }

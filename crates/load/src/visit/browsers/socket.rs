@@ -181,6 +181,7 @@ impl Browsers {
                 to: SendTo::User(to.into()),
                 before: None,
                 after: None,
+                since: None,
                 thread: None,
                 limit: Some(30),
             };
