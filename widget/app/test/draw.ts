@@ -57,7 +57,7 @@ export class Drawing {
       push: () => Promise.resolve(this.push as unknown as Push),
       wording: WORDING,
       announce: text => this.said.push(text),
-      openChat: key => this.opened.push(key),
+      openChat: (key, at) => this.opened.push(at === undefined ? key : `${key} ${at}`),
       takesFocus: () => true,
       pickEmoji: request => {
         this.picking = request;

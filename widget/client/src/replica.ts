@@ -267,7 +267,7 @@ export class Replica {
         return;
       case 'history':
         // A page of a thread has holes.
-        if (request?.t !== 'history' || request.thread) return;
+        if (request?.t !== 'history' || (request.thread ?? request.since) !== undefined) return;
         return conversations.history(event, request);
       case 'changes':
         if (event.reset) this.#forgetAll();

@@ -15,6 +15,8 @@ export const de = (): ChatWords => ({
   markUnread: 'Als ungelesen markieren',
   tooManyPinned: 'Mehr Chats kannst du nicht anheften. Löse zuerst einen.',
   searchHere: 'In diesem Chat suchen',
+  jumpToDate: 'Zu einem Datum springen',
+  showDate: 'Zeigen',
   noMentions: 'Niemand hat dich erwähnt',
   noMentionsHint: 'Nachrichten mit @ und deinem Namen stehen hier, bis du sie liest.',
   noUnread: 'Alles gelesen',

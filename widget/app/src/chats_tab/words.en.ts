@@ -13,6 +13,8 @@ export const en = () => ({
   markUnread: 'Mark as unread',
   tooManyPinned: 'You have reached the maximum number of pinned chats. Unpin one first.',
   searchHere: 'Search in this chat',
+  jumpToDate: 'Go to date',
+  showDate: 'Show',
   noMentions: 'No mentions',
   noMentionsHint: 'Unread messages that mention you appear here.',
   noUnread: 'You are all caught up',

@@ -21,6 +21,7 @@ import css from './room.css?inline';
 import { roomWords } from './words.ts';
 
 export const words = together(roomWords, chatWords);
+const dateJump = late(() => import('../chat/date_jump.tsx'), 'DateJump');
 const mark = late(() => import('../thread/mark.tsx'), 'ThreadsMark');
 
 interface HeadProps {
@@ -41,6 +42,7 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
   const { key, room, with: face } = conversation;
   const typing = useTopic(`typing:${key}`, one => one.typing(key));
   const member = room?.role !== undefined;
+  const [picksDate, setPicksDate] = useState(false);
   // Nobody is told who comes and goes; whoever is in already and joins is told how many there are.
   useEffect(() => {
     if (member) client.join(key).catch(() => undefined);
@@ -60,6 +62,15 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
     return [
       { icon: 'people', text: words.aboutRoom, run: onAbout } as const,
       { icon: 'search', text: chatWords.of(surroundings.wording).searchHere, run: onSearch } as const,
+      ...(conversation.exists
+        ? [
+            {
+              icon: 'calendar',
+              text: chatWords.of(surroundings.wording).jumpToDate,
+              run: () => setPicksDate(true),
+            } as const,
+          ]
+        : []),
       ...(member ? [{ icon: 'thread', text: words.threads, run: onThreads } as const] : []),
       ...(member ? rowActions(surroundings, conversation, now) : []),
       ...(member ? [{ icon: 'leave', text: words.leave, danger: true, run: leave } as const] : []),
@@ -88,6 +99,13 @@ export function RoomHead({ conversation, onBack, onAbout, onSearch, onThreads, c
         </button>
         {calls && <Late part={callButton} {...callProps} />}
       </ChatBar>
+      {picksDate && (
+        <Late
+          part={dateJump}
+          props={{ conversation, onClose: () => setPicksDate(false) }}
+          onFailed={() => setPicksDate(false)}
+        />
+      )}
       {member && (
         <Late part={mark} props={{ conversation: key, onOpen: onThreads }} onFailed={() => undefined} />
       )}
