@@ -237,7 +237,13 @@ async function happen(people, texts, picture, link) {
   await anna.ask({ t: 'join', to: { conversation: news } });
 
   await talk(mei, anna, texts.mei);
-  const voice = await mei.upload({ user: 'anna' }, 'voice.wav', wave(7), { voice: '', duration: '7000' });
+  const voice = await mei.upload({ user: 'anna' }, 'voice.wav', wave(7), {
+    voice: '',
+    duration: '7000',
+    peaks: Array.from({ length: 48 }, (_, at) =>
+      Math.round(17 + 17 * Math.sin(at * 0.9) * Math.cos(at * 0.31)).toString(36),
+    ).join(''),
+  });
   await mei.send({ user: 'anna' }, '', { files: [voice] });
 
   await amara.send({ user: 'anna' }, texts.amara[0]);

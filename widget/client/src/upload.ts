@@ -22,8 +22,14 @@ export interface UploadOf {
   to: ConversationKey;
   name: string;
   bytes: Blob;
-  /** Milliseconds, of what was said into a microphone. */
-  voice?: number;
+  /** Of what was said into a microphone. */
+  voice?: VoiceOf;
+}
+
+export interface VoiceOf {
+  milliseconds: number;
+  /** How loud it is over its time: at most 64 digits of base 36. */
+  peaks?: string;
 }
 
 export type UploadState =
@@ -107,7 +113,8 @@ export class Upload {
       site,
       ...addressee(to),
       filename: name,
-      ...(voice !== undefined && { voice: '', duration: String(Math.round(voice)) }),
+      ...(voice && { voice: '', duration: String(Math.round(voice.milliseconds)) }),
+      ...(voice?.peaks && { peaks: voice.peaks }),
     };
     const pairs = Object.entries(told).map(([key, value]) => `${key} ${base64(value)}`.trim());
     const response = await this.#ask('POST', '/v1/files', {

@@ -2,7 +2,7 @@
 // meanwhile finds them again, and what was sent goes out when all of it has come.
 
 import type { Client, Code, ConversationKey, SentFile } from '@kith/client';
-import { Upload, type UploadHost } from '@kith/client/upload';
+import { Upload, type UploadHost, type VoiceOf } from '@kith/client/upload';
 import { prepared } from './prepare.ts';
 import { trays } from './trays.ts';
 
@@ -38,7 +38,7 @@ export class Tray {
   ) {}
 
   /** Answers how many did not fit. */
-  add(files: readonly File[], voice?: number): number {
+  add(files: readonly File[], voice?: VoiceOf): number {
     const room = MOST_FILES - this.items.length;
     for (const file of files.slice(0, room)) void this.#add(file, voice);
     return Math.max(0, files.length - room);
@@ -64,7 +64,7 @@ export class Tray {
     return () => this.#listeners.delete(listener);
   }
 
-  async #add(file: File, voice?: number): Promise<void> {
+  async #add(file: File, voice?: VoiceOf): Promise<void> {
     const id = ++this.#numbers;
     this.#keep([...this.items, { id, name: file.name, size: file.size }]);
     const { bytes, name, preview } = await prepared(file);

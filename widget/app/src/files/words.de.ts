@@ -7,6 +7,7 @@ export const de = (plural: Plural): FilesWords => ({
   files: n => plural(n, { one: '1 Datei', other: `${n} Dateien` }),
   attach: 'Dateien senden',
   record: 'Sprachnachricht aufnehmen',
+  stopRecording: 'Aufnahme beenden',
   toSend: 'Dateien zum Senden',
   remove: name => `${name} entfernen`,
   retryFile: name => `${name} noch einmal versuchen`,

@@ -6,6 +6,7 @@ export const en = (plural: Plural) => ({
   files: (n: number) => plural(n, { one: '1 file', other: `${n} files` }),
   attach: 'Send files',
   record: 'Record a voice message',
+  stopRecording: 'Stop recording',
   toSend: 'Files to send',
   remove: (name: string) => `Remove ${name}`,
   retryFile: (name: string) => `Retry ${name}`,

@@ -1,0 +1,19 @@
+// The loudness of a voice message as bars. What was played has the full colour.
+
+import { heights } from './peaks.ts';
+
+/** `share`: how much of it was played, from 0 to 1. */
+export function Waveform({ peaks, share }: { peaks: string; share: number }) {
+  const bars = heights(peaks);
+  return (
+    <span class="waveform" aria-hidden="true">
+      {bars.map((height, at) => (
+        <span
+          key={at}
+          class={at < share * bars.length ? 'waveform-bar is-played' : 'waveform-bar'}
+          style={{ '--height': `${Math.round(height * 100)}%` }}
+        />
+      ))}
+    </span>
+  );
+}
