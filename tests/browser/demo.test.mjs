@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
-import { assertNoTrouble, DESKTOP, launch, person } from './browser.mjs';
+import { assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import { browserOf, button, bye, call, card, launchForCalls, online } from './calling.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
 
@@ -63,4 +64,39 @@ test('a new visitor finds rooms, requests, a poll, a picture and a thread, and c
   await anna.page.getByRole('button', { name: 'Call', exact: true }).waitFor();
   assertNoTrouble(context);
   await context.close();
+});
+
+test('a picture stays in its bubble on the narrowest phones', async () => {
+  for (const width of [320, 360]) {
+    const context = await person(browser, { ...PHONE, viewport: { width, height: 640 } });
+    const tom = await Widget.of(context, kith, 'tom');
+    await tom.page.locator('kith-widget .chat-row .row-main', { hasText: 'Garden talk' }).first().tap();
+    const shot = tom.page.locator('kith-widget .pane-chat .shot').first();
+    await shot.waitFor();
+    const [picture, bubble] = await shot.evaluate(one =>
+      [one, one.closest('.bubble')].map(each => each.getBoundingClientRect().toJSON()),
+    );
+    assert.ok(
+      picture.left >= bubble.left && picture.right <= bubble.right,
+      `${width}: ${picture.right} in ${bubble.right}`,
+    );
+    assertNoTrouble(context);
+    await context.close();
+  }
+});
+
+test('a call rings in the other window at the first click', async () => {
+  const withDevices = await launchForCalls();
+  try {
+    const [anna, tom] = await Promise.all(
+      ['anna', 'tom'].map(async who => Widget.of(await browserOf(withDevices), kith, who)),
+    );
+    await Promise.all([anna, tom].map(one => until(() => online(one), 'they are online')));
+    await call(anna, 'tom', 'Audio call');
+    await card(tom).waitFor();
+    await button(tom, 'Decline').click();
+    await bye(anna, tom);
+  } finally {
+    await withDevices.close();
+  }
 });
