@@ -141,7 +141,7 @@ async function attach(s) {
 export const SCREENS = {
   closed: {
     title: 'The button',
-    text: 'All that a page has of the messenger until somebody wants more: with the count of what is unread.',
+    text: 'The only part of the messenger on a page until a member opens it. It shows the number of unread messages.',
     whole: true,
     act: async s => {
       await until(
@@ -152,7 +152,7 @@ export const SCREENS = {
   },
   chats: {
     title: 'Chats',
-    text: 'What is going on, newest first: pictures, voices, mentions, drafts, who is here.',
+    text: 'The newest chats first, with pictures, voice messages, mentions, drafts and presence.',
     act: async s => {
       await s.show();
       await s.in('.chat-row').nth(5).waitFor();
@@ -160,15 +160,15 @@ export const SCREENS = {
   },
   chat: {
     title: 'A conversation',
-    text: 'Replies, reactions, pictures, what has been read.',
+    text: 'Replies, reactions, pictures and read receipts.',
     act: async s => {
       await s.chat('raj');
       await s.pictures();
     },
   },
   menu: {
-    title: 'What can be done with a message',
-    text: 'By right click, long press or Enter.',
+    title: 'The menu of a message',
+    text: 'Opens with a right click, a long press or Enter.',
     act: async s => {
       await s.chat('raj');
       await s.pictures();
@@ -178,7 +178,7 @@ export const SCREENS = {
   },
   emoji: {
     title: 'Emoji',
-    text: 'With search and skin tones; `:name:` works, too.',
+    text: 'Search and skin tones. `:name:` works in the text field.',
     act: async s => {
       await s.chat('raj');
       await s.in('.composer-emoji').click();
@@ -187,7 +187,7 @@ export const SCREENS = {
   },
   stickers: {
     title: 'Stickers',
-    text: 'Drawn for the community, behind a tab of the picker ([how to add some](operate.md#stickers)).',
+    text: 'Stickers of the site, in a tab of the picker ([how to add stickers](operate.md#stickers)).',
     act: async s => {
       await s.chat('sofia');
       await s.in('.composer-emoji').click();
@@ -196,8 +196,8 @@ export const SCREENS = {
     },
   },
   preview: {
-    title: 'What a link leads to',
-    text: 'Asked by the server, so that the page learns nothing of the members; and a sticker.',
+    title: 'A link preview',
+    text: 'The server fetches the page, so the linked site sees no member. Below it is a sticker.',
     act: async s => {
       await s.chat('sofia');
       await s.in('a.preview canvas.is-here').waitFor();
@@ -205,15 +205,15 @@ export const SCREENS = {
     },
   },
   attach: {
-    title: 'A file on its way',
-    text: 'By drag, paste or choice. It goes on where it was after the connection broke.',
+    title: 'An upload',
+    text: 'Drag a file, paste it or choose it. An upload continues after a lost connection.',
     act: attach,
     after: s => s.page.unrouteAll({ behavior: 'ignoreErrors' }),
   },
   viewer: {
     title: 'A picture',
     whole: true,
-    text: 'Without the place where it was taken: pictures are made anew on the server.',
+    text: 'The server re-encodes pictures, which removes the place where they were taken.',
     act: async s => {
       await s.chat('raj');
       await s.pictures();
@@ -223,7 +223,7 @@ export const SCREENS = {
   },
   voice: {
     title: 'A voice message',
-    text: 'Held to say it, played in place.',
+    text: 'Recording shows the level. Received messages show a waveform with a position.',
     act: async s => {
       await s.chat('mei');
       await s.in('.voice').waitFor();
@@ -234,15 +234,15 @@ export const SCREENS = {
   },
   room: {
     title: 'A room',
-    text: 'Open, private, or for announcements; here with a pinned message, a list, and a thread.',
+    text: 'Public, private or for announcements. This one has a pinned message, a list and a thread.',
     act: async s => {
       await s.room();
       await s.in('.poll').waitFor();
     },
   },
   poll: {
-    title: 'Asking a poll',
-    text: 'One answer or several, with names or without, with an end or none.',
+    title: 'A new poll',
+    text: 'One or several answers, with or without names, with or without an end.',
     act: async s => {
       await s.room();
       await s.in('.attach-add').click();
@@ -254,7 +254,7 @@ export const SCREENS = {
   },
   thread: {
     title: 'A thread',
-    text: 'What belongs below a message stays below it.',
+    text: 'Replies to one message, in a view of their own.',
     act: async s => {
       await s.room();
       await s.in('.rich-replies').first().click();
@@ -263,7 +263,7 @@ export const SCREENS = {
   },
   about: {
     title: 'About a room',
-    text: 'Its members and what they may; invitations.',
+    text: 'Members, their roles, and invitations.',
     act: async s => {
       await s.room();
       await s.in('.room-head').click();
@@ -271,8 +271,8 @@ export const SCREENS = {
     },
   },
   roomLinks: {
-    title: 'Links into a room',
-    text: 'For a day or a year, for one or for all; taken back at any time.',
+    title: 'Invite links',
+    text: 'A link expires after a time or a number of uses, and can be revoked.',
     act: async s => {
       await s.room();
       await s.in('.room-head').click();
@@ -282,7 +282,7 @@ export const SCREENS = {
   },
   roomLink: {
     title: 'An invitation',
-    text: 'What a page shows that is opened by such a link; private rooms are joined by it, too.',
+    text: 'Shown on the page that an invite link opens. It also lets people join a private room.',
     as: 'nadia',
     act: async s => {
       await s.page.evaluate(code => {
@@ -292,8 +292,8 @@ export const SCREENS = {
     },
   },
   roomSettings: {
-    title: 'Settings of a room',
-    text: 'Name, topic, slow mode, freezing.',
+    title: 'Room settings',
+    text: 'Name, topic, slow mode and freeze.',
     act: async s => {
       await s.room();
       await s.in('.room-head').click();
@@ -303,7 +303,7 @@ export const SCREENS = {
   },
   rooms: {
     title: 'Rooms',
-    text: 'One’s own, and those of the site.',
+    text: 'Your rooms and all rooms of the site.',
     act: async s => {
       await s.tab('rooms');
       await s.in('.room-row').nth(5).waitFor();
@@ -311,7 +311,7 @@ export const SCREENS = {
   },
   makeRoom: {
     title: 'A new room',
-    text: 'For all, for those who are invited, or for announcements.',
+    text: 'Public, private or for announcements.',
     act: async s => {
       await s.tab('rooms');
       await s.in('.room-buttons .button-main').click();
@@ -320,15 +320,15 @@ export const SCREENS = {
   },
   contacts: {
     title: 'Contacts',
-    text: 'Requests, who is online, all members.',
+    text: 'Requests, members who are online, and all members.',
     act: async s => {
       await s.tab('contacts');
       await s.in('.person-row').nth(4).waitFor();
     },
   },
   profile: {
-    title: 'Somebody’s profile',
-    text: 'Who it is, what they say of themselves, and what can be done.',
+    title: 'A profile',
+    text: 'Name, status and actions.',
     act: async s => {
       await s.chat('mei');
       await s.in('.chat-face').click();
@@ -337,7 +337,7 @@ export const SCREENS = {
   },
   search: {
     title: 'Search',
-    text: 'One field for people, rooms and messages; a hit leads to its place.',
+    text: 'One field for people, rooms and messages. A result opens its place in the chat.',
     act: async s => {
       await s.show();
       await s.in('.search-open').click();
@@ -351,7 +351,7 @@ export const SCREENS = {
     },
   },
   unread: {
-    title: 'Only what is unread',
+    title: 'Unread chats',
     text: 'Filters: all, unread, mentions, requests, archived.',
     act: async s => {
       await s.show();
@@ -360,16 +360,16 @@ export const SCREENS = {
     },
   },
   request: {
-    title: 'A stranger’s request',
-    text: 'Quiet until it is answered. No links, no pictures, no calls before that.',
+    title: 'A message request',
+    text: 'Without a notification until it is accepted. Links, pictures and calls are off.',
     act: async s => {
       await s.chat('hamish');
       await s.in('.stranger').waitFor();
     },
   },
   asked: {
-    title: 'The request, for who has written it',
-    text: 'Until there is an answer one can write little, and no links.',
+    title: 'A sent request',
+    text: 'Few messages and no links until the other member accepts.',
     as: 'hamish',
     act: async s => {
       await s.chat('anna');
@@ -378,7 +378,7 @@ export const SCREENS = {
   },
   report: {
     title: 'A report',
-    text: 'Goes to the moderators, with what was said around it.',
+    text: 'Moderators receive it with the messages around it.',
     act: async s => {
       await s.chat('hamish');
       await s.in('.stranger button:has(.icon-flag)').click();
@@ -387,7 +387,7 @@ export const SCREENS = {
   },
   me: {
     title: 'Me',
-    text: 'How one is seen.',
+    text: 'Your name, picture and presence.',
     act: async s => {
       await s.tab('me');
       await s.in('.me .choice[aria-haspopup=dialog]').nth(4).waitFor();
@@ -395,30 +395,30 @@ export const SCREENS = {
   },
   status: {
     title: 'Status and name',
-    text: 'For a while, or until it is changed.',
+    text: 'A status can end by itself after some time.',
     act: s => s.sheet(0),
   },
   privacy: {
     title: 'Privacy',
-    text: 'Who may write, and who sees that one is here, or was.',
+    text: 'Choose who may write to you and who sees your presence and when you were last seen.',
     act: s => s.sheet(1),
   },
   devices: {
     title: 'Devices',
-    text: 'Where one is signed in, and the way out.',
+    text: 'Where you are signed in. Sign out any device.',
     act: async s => {
       await s.sheet(3);
       await s.in('.sheet .blocked-row').first().waitFor();
     },
   },
   data: {
-    title: 'One’s data',
-    text: 'A copy of it, and the end of the account.',
+    title: 'Your data',
+    text: 'Download a copy, or delete the account.',
     act: s => s.sheet(4),
   },
   notifications: {
     title: 'Notifications',
-    text: 'Sound, the browser’s notices, quiet hours, calls, looks.',
+    text: 'Sound, browser notifications, quiet hours, calls and appearance.',
     act: async s => {
       await s.tab('me');
       const sound = s.in('.me [role=switch]').first();
@@ -428,8 +428,8 @@ export const SCREENS = {
     },
   },
   newcomer: {
-    title: 'The first time',
-    text: 'Nobody has written yet; those who are here now are shown.',
+    title: 'The first visit',
+    text: 'Shows members who are online now.',
     as: 'nadia',
     act: async s => {
       await s.show();
@@ -437,8 +437,8 @@ export const SCREENS = {
     },
   },
   offline: {
-    title: 'Without a connection',
-    text: 'What was written waits, and goes out by itself.',
+    title: 'Offline',
+    text: 'Messages wait and are sent when the connection is back.',
     act: async s => {
       await s.chat('raj');
       await s.pictures();
@@ -452,7 +452,7 @@ export const SCREENS = {
   },
   queue: {
     title: 'Reports, for moderators',
-    text: 'With what was said around it, and what may be done about it.',
+    text: 'The reported message, the messages around it, and the actions.',
     as: 'ingrid',
     act: async s => {
       await s.moderation();
@@ -460,8 +460,8 @@ export const SCREENS = {
     },
   },
   act: {
-    title: 'What moderators may do',
-    text: 'Warn, mute, ban, for a while or for good, with a reason that is told.',
+    title: 'Actions of moderators',
+    text: 'Warn, mute or ban, for a time or permanently. The member sees the reason.',
     as: 'ingrid',
     act: async s => {
       await s.moderation();
@@ -472,7 +472,7 @@ export const SCREENS = {
   },
   protection: {
     title: 'Protection',
-    text: 'A raid mode, and what the filters would do with a text.',
+    text: 'Raid mode, and a test of the filters with any text.',
     as: 'ingrid',
     act: async s => {
       await s.moderation(4);
@@ -482,8 +482,8 @@ export const SCREENS = {
     },
   },
   rules: {
-    title: 'What holds on a site, for its admins',
-    text: 'It holds at once.',
+    title: 'Settings of a site, for its admins',
+    text: 'Changes take effect immediately.',
     as: 'ingrid',
     act: async s => {
       await s.moderation(4);
@@ -494,7 +494,7 @@ export const SCREENS = {
   },
   record: {
     title: 'The record',
-    text: 'Every act of a moderator, with its reason.',
+    text: 'Every action of a moderator, with its reason.',
     as: 'ingrid',
     act: async s => {
       await s.moderation(3);
@@ -504,7 +504,7 @@ export const SCREENS = {
   check: {
     title: 'Before a call',
     whole: true,
-    text: 'Microphone, camera, and whether a call would find its way.',
+    text: 'A check of microphone, camera and network.',
     act: async s => {
       await s.tab('me');
       await s.in('.me .choices').last().waitFor();
@@ -513,8 +513,8 @@ export const SCREENS = {
     },
   },
   ring: {
-    title: 'A call that rings',
-    text: 'In all tabs and on all devices; whoever takes it ends it on the others.',
+    title: 'An incoming call',
+    text: 'It rings in all tabs and on all devices, until one of them answers.',
     callers: ['raj'],
     whole: true,
     act: async s => {
@@ -526,7 +526,7 @@ export const SCREENS = {
   },
   call: {
     title: 'A call',
-    text: 'Which way it goes stands below the name: direct, or relayed to hide one’s address.',
+    text: 'The line below the name says whether the call is direct or relayed. A relay hides addresses.',
     callers: ['raj'],
     whole: true,
     act: async s => {
@@ -539,15 +539,15 @@ export const SCREENS = {
     after: s => s.hangUp(),
   },
   roomCall: {
-    title: 'A room in which a call stands',
-    text: 'Who is in it, and the way there. It rings with nobody.',
+    title: 'A call in a room',
+    text: 'The room shows who is in the call and how to join. It does not ring.',
     callers: ['tom', 'ingrid'],
     act: s => s.roomCall(),
     after: s => s.leaveRoomCall(),
   },
   groupCall: {
-    title: 'A call of a room',
-    text: 'Up to six see and hear each other, connected each with each.',
+    title: 'A group call',
+    text: 'Up to six members, each connected to each other.',
     callers: ['tom', 'ingrid'],
     whole: true,
     act: async s => {
@@ -562,7 +562,7 @@ export const SCREENS = {
   },
   bar: {
     title: 'The bar',
-    text: 'Chats side by side at the bottom of the page, those that find no room as heads ([how to turn it on](embed.md#the-bar)).',
+    text: 'Chats side by side at the bottom of the page. Chats without space become heads ([how to turn it on](embed.md#the-bar)).',
     mode: 'bar',
     whole: true,
     looks: WIDE,
@@ -578,7 +578,7 @@ export const SCREENS = {
   },
   inbox: {
     title: 'The full page',
-    text: 'A page of its own for the messenger ([how to turn it on](embed.md)).',
+    text: 'The messenger as a page of its own ([how to turn it on](embed.md)).',
     mode: 'inbox',
     whole: true,
     looks: WIDE,
@@ -589,7 +589,7 @@ export const SCREENS = {
   },
   embed: {
     title: 'In the page',
-    text: 'The room of a page, in the page ([how to turn it on](embed.md)).',
+    text: 'The room of a page, inside the page ([how to turn it on](embed.md)).',
     mode: 'embed',
     whole: true,
     act: async s => {

@@ -127,7 +127,7 @@ function page() {
   const out = [
     '<!-- Written by `npm --prefix widget run screenshots`. Not edited by hand. -->\n',
     '# Screens\n',
-    'What members see, taken from the widget by its own tests on a real node: on a desktop, in the dark, on a phone, and from right to left.\n',
+    'Every screen of the widget in four looks: desktop, dark, phone, and right to left. The widget’s tests take these pictures on a real node.\n',
   ];
   for (const [screen, { title, text, looks: own = LOOKS }] of Object.entries(SCREENS)) {
     const shown = Object.entries(own);

@@ -361,7 +361,7 @@ describe('the button', () => {
     page.client.become({ state: 'waiting', shared: false });
     vi.advanceTimersByTime(8_000);
     expect(page.button().dataset.state).toBe('away');
-    expect(page.button().getAttribute('aria-label')).toBe('Messenger: cannot be reached now');
+    expect(page.button().getAttribute('aria-label')).toBe('Messenger: currently unavailable');
   });
 
   test('turns grey where the site is set up wrongly, and says so to its developer', async () => {

@@ -18,7 +18,7 @@ const WORDINGS: Record<string, Words> = {
     '# ungelesene Nachrichten',
     '1 ungelesene Nachricht',
   ],
-  en: ['Open messenger', 'Messenger: cannot be reached now', '# unread messages', '1 unread message'],
+  en: ['Open messenger', 'Messenger: currently unavailable', '# unread messages', '1 unread message'],
   es: ['Abrir la mensajería', 'Mensajería: no disponible ahora', 'sin leer: #'],
   fa: ['باز کردن پیام‌رسان', 'پیام‌رسان: اکنون در دسترس نیست', 'خوانده‌نشده: #'],
   fr: ['Ouvrir la messagerie', 'Messagerie : injoignable pour le moment', 'non lus : #'],
