@@ -100,3 +100,40 @@ test('a call rings in the other window at the first click', async () => {
     await withDevices.close();
   }
 });
+
+test('a chat is opened at a date', async () => {
+  const context = await person(browser, DESKTOP);
+  const anna = await Widget.of(context, kith, 'anna');
+  await anna.page.locator('kith-widget .chat-row .row-main', { hasText: 'Board' }).first().click();
+  const messages = anna.page.locator('kith-widget .pane-chat [data-message]');
+  await messages.first().waitFor();
+  /** The day of a message where the browser is, as a date field has it. */
+  const dayOf = at =>
+    messages.nth(at).evaluate(one => {
+      const time = new Date(one.querySelector('time').dateTime);
+      return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+    });
+  const days = [await dayOf(0), await dayOf(1)];
+  const today = new Date().toISOString().slice(0, 10);
+  for (const [day, expected] of [
+    [days[0], 0],
+    [days[1], days.indexOf(days[1])],
+    // Nothing was written since: it opens at the newest.
+    [today, today === days[1] ? days.indexOf(today) : 1],
+  ]) {
+    await anna.page
+      .locator('kith-widget .chat-bar')
+      .getByRole('button', { name: 'Actions for Board' })
+      .click();
+    await anna.page.getByRole('menuitem', { name: 'Go to date' }).click();
+    await anna.page.locator('kith-widget .date-jump-day').fill(day);
+    await anna.page.locator('kith-widget .date-jump').getByRole('button', { name: 'Show' }).click();
+    await until(
+      () => messages.nth(expected).evaluate(one => one.getRootNode().activeElement === one),
+      `${day} is shown`,
+    );
+    assert.equal(await anna.page.locator('kith-widget .date-jump').count(), 0, 'the bar is closed');
+  }
+  assertNoTrouble(context);
+  await context.close();
+});
