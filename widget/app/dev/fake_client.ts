@@ -254,6 +254,7 @@ export class FakeClient implements Client {
       room: own ? view : strange,
       ...(last && { last }),
       unread: i === 1 ? 4 : 0,
+      readUpTo: messages.length - (i === 1 ? 4 : 0),
       mentions: i === 1 ? 1 : 0,
       mutedUntil: 0,
       pinned: false,
@@ -310,6 +311,7 @@ export class FakeClient implements Client {
       with: this.person(user),
       ...(newest ? { last: newest } : {}),
       unread,
+      readUpTo: length - unread,
       mentions: rank === 3 ? 1 : 0,
       mutedUntil: rank === 6 ? this.now + 60 * MINUTE : 0,
       pinned: rank === 1,
@@ -403,6 +405,7 @@ export class FakeClient implements Client {
         exists: false,
         with: person,
         unread: 0,
+        readUpTo: 0,
         mentions: 0,
         mutedUntil: 0,
         pinned: false,
@@ -484,14 +487,15 @@ export class FakeClient implements Client {
     return () => this.note(`leave ${key}`);
   }
   loadOlder = (key: ConversationKey) => this.note(`loadOlder ${key}`);
-  seen(key: ConversationKey, seq: number) {
+  seen(key: ConversationKey, seq: number): boolean {
     this.note(`seen ${key} ${seq}`);
     const chat = this.chats.get(key);
-    if (chat === undefined || chat.unread === 0 || (chat.last?.seq ?? 0) > seq) return;
+    if (chat === undefined || chat.unread === 0 || (chat.last?.seq ?? 0) > seq) return true;
     this.chats.set(key, { ...chat, unread: 0, mentions: 0 });
     this.change(`conversation:${key}`);
     this.change('totals');
     this.change('unread');
+    return true;
   }
   async access() {
     return { site: 'fake', token: 'fake' };

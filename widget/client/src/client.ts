@@ -103,8 +103,12 @@ export interface Client {
   open(key: ConversationKey): () => void;
   /** One page further back; no effect while one is loading or where there is no more. */
   loadOlder(key: ConversationKey): void;
-  /** The member has seen everything up to this seq (visible, page in front). Debounced; only moves forward. */
-  seen(key: ConversationKey, seq: number): void;
+  /**
+   * The member has seen the messages `from` to `seq` (visible, page in front). Without `from`: everything up to `seq`, as
+   * in "mark as read". Moves the read marker forward and answers true, unless unread messages before `from` would be
+   * marked as read with them. Debounced.
+   */
+  seen(key: ConversationKey, seq: number, from?: number): boolean;
   /**
    * Queues a message, also while offline, and returns its id. The body is sent trimmed at its end. `files` were brought
    * for this conversation (`upload.ts`); with some the body may be empty.
@@ -136,9 +140,10 @@ export interface Client {
   /**
    * Brings this message into the timeline, with those around it: from then on the timeline is that stretch, until it meets the
    * newest one. Fulfilled with whether that stretch is there; the conversation must be open. A stretch is asked for once, however
-   * often this is called meanwhile, and where nothing changes no topic does. Without a seq: back to the newest.
+   * often this is called meanwhile, and where nothing changes no topic does. `unread`:
+   * the first unread message, and the line of the unread stands there. Without a seq: back to the newest.
    */
-  show(key: ConversationKey, seq?: number): Promise<boolean>;
+  show(key: ConversationKey, seq?: number | 'unread'): Promise<boolean>;
   /** One page further down, where the timeline is not the newest stretch. */
   loadNewer(key: ConversationKey): void;
   setDraft(key: ConversationKey, text: string): void;
@@ -405,6 +410,8 @@ export interface Conversation {
   room?: RoomView;
   last?: Message;
   unread: number;
+  /** The read marker: everything up to this seq. */
+  readUpTo: number;
   mentions: number;
   /** Unix milliseconds; 0: not muted. */
   mutedUntil: number;

@@ -1,7 +1,7 @@
 // One conversation as far as it is known here.
 
 import { type ConversationKey, isRoom } from './client.ts';
-import { newest, type Stretch } from './stretch.ts';
+import { around, newest, type Stretch } from './stretch.ts';
 import type { RequestState, Room } from './wire.ts';
 
 export interface Known {
@@ -75,10 +75,26 @@ export function told(known: Known, received: number, read: number): void {
   known.toldReceived = Math.max(known.toldReceived, received, read);
 }
 
+/** Are there unread messages before `from`? Replies in threads have no row of their own, so they are not looked for. */
+export function skipsUnread(
+  { read, unread, stretches }: Known,
+  from: number,
+  me: string | undefined,
+): boolean {
+  if (unread === 0 || from <= read + 1) return false;
+  const loaded = around(stretches, from);
+  return (
+    !loaded ||
+    loaded.from > read + 1 ||
+    loaded.messages.some(one => one.seq > read && one.seq < from && !one.thread && one.from !== me)
+  );
+}
+
 /** Counts anew what is left, where all of it is here to be counted. */
 export function readUpTo(known: Known, seq: number, me: string | undefined): void {
-  if (seq > known.read) known.markedUnread = false;
-  known.read = Math.max(known.read, seq);
+  const before = known.read;
+  if (seq > before) known.markedUnread = false;
+  known.read = Math.max(before, seq);
   known.received = Math.max(known.received, known.read);
   if (known.read >= known.top) {
     known.unread = 0;
@@ -86,10 +102,18 @@ export function readUpTo(known: Known, seq: number, me: string | undefined): voi
     return;
   }
   const window = newest(known.stretches);
-  if (!window || window.from > known.read + 1 || window.to < known.top) return;
-  const left = window.messages.filter(one => one.seq > known.read && one.from !== me);
-  known.unread = left.length;
-  known.mentions = left.filter(one => names(one.body, me)).length;
+  if (window && window.from <= known.read + 1 && window.to >= known.top) {
+    const left = window.messages.filter(one => one.seq > known.read && one.from !== me);
+    known.unread = left.length;
+    known.mentions = left.filter(one => names(one.body, me)).length;
+    return;
+  }
+  // The server counts the rest; what was read now is counted here.
+  const read = around(known.stretches, known.read);
+  if (!read || read.from > before + 1) return;
+  const now = read.messages.filter(one => one.seq > before && one.seq <= known.read && one.from !== me);
+  known.unread = Math.max(0, known.unread - now.length);
+  known.mentions = Math.max(0, known.mentions - now.filter(one => names(one.body, me)).length);
 }
 
 /** Does the text name this user as `@id`, followed by no letter, digit, `_` or `-`? The store counts alike. */

@@ -3,6 +3,7 @@
 import { addressee } from './addressee.ts';
 import { type ConversationKey, type PagedList, type RequestError, type Topic, topicOf } from './client.ts';
 import type { Unnumbered } from './engine.ts';
+import type { Known } from './known.ts';
 import type { Replica } from './replica.ts';
 import { covers, newest } from './stretch.ts';
 import { type OnScreen, shown, type Views } from './views.ts';
@@ -41,8 +42,10 @@ export class Loading {
       tries: 0,
     };
     if (screen.count === 0 && known.unread > 0) {
-      screen.unreadFrom = known.read + 1;
-      screen.unreadCount = known.unread;
+      this.#markUnread(screen, known);
+      // A page around the first unread message, where the newest page does not reach it.
+      const loaded = newest(known.stretches)?.from ?? Number.POSITIVE_INFINITY;
+      if (known.top - known.read > PAGE && loaded > known.read + 1) screen.around = known.read + 1;
     }
     screen.count += 1;
     this.host.views.screens.set(key, screen);
@@ -64,9 +67,11 @@ export class Loading {
   older(key: ConversationKey): void {
     const screen = this.host.views.screens.get(key);
     if (screen?.loading !== 'no') return;
-    const window = shown(this.host.replica.known(key), screen);
+    const known = this.host.replica.known(key);
+    const window = shown(known, screen);
     screen.tries = 0;
-    if (!window) return this.fill(key);
+    const awaited = screen.around !== undefined && !covers(known.stretches, screen.around);
+    if (!window || awaited) return this.fill(key);
     if (window.from > 1) void this.#load(key, screen, 'older', { before: window.from });
   }
 
@@ -79,11 +84,16 @@ export class Loading {
     void this.#load(key, screen, 'newer', { after: window.to });
   }
 
-  /** The stretch with this seq, or the newest one. */
-  async show(key: ConversationKey, seq?: number): Promise<boolean> {
+  /** The stretch with this seq, or with the first unread message, or the newest one. */
+  async show(key: ConversationKey, wanted?: number | 'unread'): Promise<boolean> {
     const screen = this.host.views.screens.get(key);
+    const seq = wanted === 'unread' ? this.host.replica.known(key).read + 1 : wanted;
     const has = () => seq === undefined || covers(this.host.replica.known(key).stretches, seq);
     if (!screen) return false;
+    if (wanted === 'unread') {
+      this.#markUnread(screen, this.host.replica.known(key));
+      this.host.changed([`timeline:${key}`]);
+    }
     if (seq === undefined) {
       delete screen.around;
       screen.tries = 0;
@@ -101,8 +111,8 @@ export class Loading {
       if (has()) await this.#load(key, screen, 'newer', { after: seq, limit: AROUND });
     }
     // Another message may be wanted by now.
-    const wanted = screen.around === before || screen.around === seq;
-    if (has() && wanted) screen.around = seq;
+    const isWanted = screen.around === before || screen.around === seq;
+    if (has() && isWanted) screen.around = seq;
     else if (screen.around === seq) {
       if (before === undefined) delete screen.around;
       else screen.around = before;
@@ -151,7 +161,8 @@ export class Loading {
     const window = newest(known.stretches);
     if (screen.around !== undefined) {
       // Far from the newest nothing is missing but what is asked for; there, all is as it was.
-      if (!covers(known.stretches, screen.around) || shown(known, screen) !== window) return;
+      if (!covers(known.stretches, screen.around)) return void this.show(key, screen.around);
+      if (shown(known, screen) !== window) return;
       delete screen.around;
     }
     if (!window && screen.tries > 0) return;
@@ -160,6 +171,12 @@ export class Loading {
     const before = window.from;
     if (known.stretches.length > 1) return void this.#load(key, screen, 'gap', { before });
     if (window.messages.length < WINDOW) void this.#load(key, screen, 'newest', { before });
+  }
+
+  /** The line stands above the first unread message of now. */
+  #markUnread(screen: OnScreen, { read, unread }: Known): void {
+    screen.unreadFrom = read + 1;
+    screen.unreadCount = unread;
   }
 
   /** Answers whether something came. */

@@ -39,6 +39,7 @@ import type { Unnumbered } from './engine.ts';
 import type { Environment, PageEvent } from './environment.ts';
 import { Listeners } from './happenings.ts';
 import { uuid7 } from './id.ts';
+import { skipsUnread } from './known.ts';
 import { GUEST, Leading } from './leading.ts';
 import { Loading } from './loading.ts';
 import { page } from './page.ts';
@@ -403,8 +404,12 @@ class Member implements Client {
     this.#loading.conversations(pagesOf(list));
   }
 
-  seen(key: ConversationKey, seq: number): void {
-    if (seq > this.#replica.known(key).read) this.#do({ a: 'seen', key, seq });
+  seen(key: ConversationKey, seq: number, from = 0): boolean {
+    const known = this.#replica.known(key);
+    if (seq <= known.read) return true;
+    if (skipsUnread(known, from, this.#replica.me?.user)) return false;
+    this.#do({ a: 'seen', key, seq });
+    return true;
   }
 
   send(
@@ -449,7 +454,7 @@ class Member implements Client {
     return this.#changedAt;
   }
 
-  show(key: ConversationKey, seq?: number): Promise<boolean> {
+  show(key: ConversationKey, seq?: number | 'unread'): Promise<boolean> {
     return this.#loading.show(key, seq);
   }
 
@@ -694,8 +699,9 @@ class Member implements Client {
 
   #messageCame(detail: Happenings['message']): void {
     const screen = this.#views.screens.get(detail.key);
-    // The conversation is open and nobody looks: who comes back finds the line where they left.
-    if (screen && screen.unreadFrom === undefined && !this.env.page.visible()) {
+    // The conversation is open and the page is hidden: the line marks where the reader left, unless one is there already.
+    const isFirst = screen?.unreadFrom === undefined || this.#replica.known(detail.key).unread === 1;
+    if (screen && isFirst && !this.env.page.visible()) {
       screen.unreadFrom = detail.message.seq;
       this.#changedHere([`timeline:${detail.key}`]);
     }

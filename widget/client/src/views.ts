@@ -170,6 +170,7 @@ export class Views {
         ...this.#roomOf(key),
         ...(last && { last }),
         unread: known.unread,
+        readUpTo: known.read,
         mentions: known.mentions,
         mutedUntil: known.mutedUntil,
         pinned: known.pinned,

@@ -149,6 +149,7 @@ test('who missed too much forgets what it had, and reads it again', async () => 
 test('a change that overtakes the page on which its message is, is not lost', async () => {
   const { clock, server, online, ana } = await talking(Array.from({ length: 80 }, (_, i) => `m${i + 1}`));
   const late = (await online('ben')).client;
+  late.seen(ANA, 80);
   late.open(ANA);
   await clock.advance(500);
   expect(late.timeline(ANA).messages[0]?.seq).toBe(30);
@@ -187,6 +188,7 @@ test('another tab shows it too, and sends it if the first one dies over it', asy
 test('a message far back is shown with those around it, and the way leads back to the newest', async () => {
   const { clock, online } = await talking(Array.from({ length: 180 }, (_, i) => `m${i + 1}`));
   const ben = (await online('ben')).client;
+  ben.seen(ANA, 180);
   ben.open(ANA);
   await clock.advance(500);
   expect(ben.timeline(ANA).messages.some(one => one.seq === 3)).toBe(false);
@@ -222,6 +224,7 @@ test('a message far back is shown with those around it, and the way leads back t
 test('from far back one is at the newest at once, and what was looked at is not loaded up to there', async () => {
   const { clock, server, online } = await talking(Array.from({ length: 400 }, (_, i) => `m${i + 1}`));
   const ben = (await online('ben')).client;
+  ben.seen(ANA, 400);
   ben.open(ANA);
   const shown = ben.show(ANA, 20);
   await clock.advance(2_000);

@@ -10,6 +10,7 @@ test('opening loads a screenful, scrolling back loads pages, and the beginning i
   const { clock, server, online } = world();
   for (let n = 1; n <= 120; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
+  client.seen(BEN, 120);
   const seqs = () => client.timeline(BEN).messages.map(one => one.seq);
   expect(seqs()).toEqual([120]);
   client.open(BEN);
@@ -46,6 +47,7 @@ test('a page that could not be had says why, and can be asked for again', async 
   const { clock, server, online } = world();
   for (let n = 1; n <= 90; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
+  client.seen(BEN, 90);
   client.open(BEN);
   await clock.advance(100);
   server.refuse = command =>
@@ -160,6 +162,7 @@ test('what left the screen keeps little in memory', async () => {
   const { clock, server, online } = world();
   for (let n = 1; n <= 400; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
+  client.seen(BEN, 400);
   const close = client.open(BEN);
   for (let page = 0; page < 8; page++) {
     await clock.advance(100);
@@ -176,6 +179,7 @@ test('a view that asks for a message at each change causes one request per page'
   const { clock, server, online } = world();
   for (let n = 1; n <= 300; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
+  client.seen(BEN, 300);
   client.open(BEN);
   await clock.advance(100);
   const asked = () => server.log.filter(one => one.command.t === 'history').length;
@@ -198,10 +202,52 @@ test('a view that asks for a message at each change causes one request per page'
   expect(turns).toBeLessThan(10);
 });
 
+test('with more than a page unread it opens at the first unread message', async () => {
+  const { clock, server, online } = world();
+  for (let n = 1; n <= 300; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
+  const { client } = await online('ana');
+  client.seen(BEN, 100);
+  const close = client.open(BEN);
+  await clock.advance(500);
+  const { messages, ...timeline } = client.timeline(BEN);
+  expect(messages.map(one => one.seq)).toEqual(range(77, 126));
+  expect(timeline).toMatchObject({ later: true, more: true, loading: 'no', unreadFrom: 101 });
+  close();
+  server.reachable = false;
+  server.cutAll();
+  await clock.advance(10);
+  client.open(BEN);
+  server.reachable = true;
+  await clock.advance(60_000);
+  expect(client.timeline(BEN).messages.map(one => one.seq)).toEqual(range(77, 126));
+});
+
+test('messages that were jumped over stay unread until they are seen or marked as read', async () => {
+  const { clock, server, online } = world();
+  for (let n = 1; n <= 300; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
+  const { client } = await online('ana');
+  client.open(BEN);
+  await clock.advance(500);
+  expect(client.seen(BEN, 10, 1)).toBe(true);
+  void client.show(BEN);
+  await clock.advance(500);
+  expect(client.timeline(BEN).messages.at(-1)?.seq).toBe(300);
+  expect(client.seen(BEN, 300, 291)).toBe(false);
+  await clock.advance(2_000);
+  expect(client.conversation(BEN)).toMatchObject({ unread: 290, readUpTo: 10 });
+  void client.show(BEN, 'unread');
+  await clock.advance(500);
+  expect(client.timeline(BEN)).toMatchObject({ unreadFrom: 11, later: true });
+  expect(client.seen(BEN, 20, 9)).toBe(true);
+  expect(client.seen(BEN, 300)).toBe(true);
+  expect(client.conversation(BEN)).toMatchObject({ unread: 0, readUpTo: 300 });
+});
+
 test('a message that cannot be had is asked for once, and nothing changes', async () => {
   const { clock, server, online } = world();
   for (let n = 1; n <= 300; n++) server.says('ben', 'ana', `${n}`, `b${n}`);
   const { client } = await online('ana');
+  client.seen(BEN, 300);
   client.open(BEN);
   await clock.advance(100);
   server.reachable = false;

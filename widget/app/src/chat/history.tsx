@@ -13,7 +13,7 @@ import { badgeText } from '../shell/tab_bar.tsx';
 import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { isolated } from '../wording/wording.ts';
 import { downwards, FIRST_WINDOW, type Item, isReply, itemsOf, slice, upwards } from './items.ts';
-import { useAnchor } from './use_anchor.ts';
+import { messageBelow, useAnchor } from './use_anchor.ts';
 import { useNames } from './use_names.ts';
 
 interface Props {
@@ -79,6 +79,10 @@ export function History({
   /** What was undone, for a moment. The live region has said it. */
   const [refused, setRefused] = useState<string>();
   const [jumpTo, setJumpTo] = useState<Jump>();
+  /** The messages that have passed the screen without a jump between them. */
+  const passed = useRef<{ from: number; to: number }>(undefined);
+  /** There are unread messages before them. */
+  const [skips, setSkips] = useState(false);
 
   const day = useMemo(() => dayByQuarter(time => words.day(time, now)), [words, now]);
   const items = useMemo(() => itemsOf(timeline, day), [timeline, day]);
@@ -161,29 +165,43 @@ export function History({
     const element = scroller.current;
     // Before it has its place, rows pass over the screen that nobody reads.
     if (element === null || !placed.current || document.visibilityState !== 'visible') return;
+    const { messages } = timeline;
+    const rect = element.getBoundingClientRect();
+    const indexOf = (row: HTMLElement | undefined) =>
+      messages.findIndex(one => one.id === row?.dataset.message);
+    const top = messages[indexOf(messageBelow(element, rect.top))]?.seq;
     // Of what is embedded in a page a part may be below the window.
-    const bottom = Math.min(element.getBoundingClientRect().bottom, innerHeight);
-    const visible = Array.from(element.querySelectorAll<HTMLElement>('[data-message]')).findLast(
-      one => one.getBoundingClientRect().top < bottom,
-    );
-    const message = timeline.messages.find(one => one.id === visible?.dataset.message);
+    const bottom = Math.min(rect.bottom, innerHeight);
+    const lowest = messageBelow(element, bottom);
+    let last = indexOf(lowest);
+    if (lowest && lowest.getBoundingClientRect().top >= bottom) last -= 1;
     // Replies in threads have no row here: they are seen with the row before them.
-    const rows = message ? timeline.messages.indexOf(message) + 1 : 0;
-    const replies = timeline.messages.slice(rows).findIndex(one => !isReply(one));
-    const seq = timeline.messages
-      .slice(0, replies === -1 ? undefined : rows + replies)
-      .findLast(one => one.seq !== undefined)?.seq;
-    if (seq !== undefined) client.seen(key, seq);
+    for (let next = messages[last + 1]; next && isReply(next); next = messages[last + 1]) last += 1;
+    while (last >= 0 && messages[last]?.seq === undefined) last -= 1;
+    const to = messages[last]?.seq;
+    if (to === undefined) return;
+    // All rows between two places of one scroll have passed the screen; those that a jump leaves out have not.
+    const { from, to: most } = passed.current ?? { from: to, to };
+    const isLoaded = from >= (messages[0]?.seq ?? 0) && most <= (messages.findLast(one => one.seq)?.seq ?? 0);
+    passed.current = isLoaded
+      ? { from: Math.min(from, top ?? to), to: Math.max(most, to) }
+      : { from: top ?? to, to };
+    setSkips(!client.seen(key, passed.current.to, passed.current.from));
   }, [client, key, timeline, placed]);
   useEffect(look, [look]);
   useEffect(() => {
-    document.addEventListener('visibilitychange', look);
+    const onVisibility = () => {
+      // What comes while nobody looks passes unseen.
+      if (document.visibilityState === 'hidden') passed.current = undefined;
+      look();
+    };
+    document.addEventListener('visibilitychange', onVisibility);
     addEventListener('focus', look);
     const scrolledTo = new IntersectionObserver(look, { threshold: [0, 0.5, 1] });
     if (scroller.current) scrolledTo.observe(scroller.current);
     return () => {
       scrolledTo.disconnect();
-      document.removeEventListener('visibilitychange', look);
+      document.removeEventListener('visibilitychange', onVisibility);
       removeEventListener('focus', look);
     };
   }, [look]);
@@ -230,6 +248,7 @@ export function History({
   });
 
   const jump = useCallback(() => {
+    passed.current = undefined;
     void client.show(key);
     setWindow(FIRST_WINDOW);
     setAtEnd(true);
@@ -246,9 +265,9 @@ export function History({
   useEffect(() => {
     if (jumpTo === undefined) return;
     const isHere = () => client.timeline(key).messages.some(one => one.seq === jumpTo.seq);
-    if (isHere()) return;
+    if (!jumpTo.unread && isHere()) return;
     let wanted = true;
-    client.show(key, jumpTo.seq).then(found => {
+    client.show(key, jumpTo.unread ? 'unread' : jumpTo.seq).then(found => {
       if (!wanted || (found && (jumpTo.unread || isHere()))) return;
       setJumpTo(undefined);
       announce(words.notFound);
@@ -269,19 +288,20 @@ export function History({
     const index = items.findIndex(
       item => item.kind === 'message' && (unread ? (item.message.seq ?? 0) >= seq : item.message.seq === seq),
     );
-    if (index === -1 || (unread && !lineIsDrawn(items))) return;
+    if (index === -1 || (unread && (timeline.unreadFrom !== seq || !lineIsDrawn(items)))) return;
     const id = items[index]?.id;
     stuck.current = false;
     if (index < from || index >= to)
       return setWindow({ shown: 120, below: Math.max(0, items.length - index - 60) });
     setJumpTo(undefined);
+    passed.current = undefined;
     const element = messageElement(scroller.current, id);
     element?.scrollIntoView({ block: 'center' });
     element?.focus({ preventScroll: true });
     setAtEnd(false);
     element?.classList.add('flash');
     element?.addEventListener('animationend', () => element.classList.remove('flash'), { once: true });
-  }, [jumpTo, bySeq, items, from, to, stuck, onThread]);
+  }, [jumpTo, bySeq, items, timeline.unreadFrom, from, to, stuck, onThread]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const at = (event.target as HTMLElement).dataset.message;
@@ -294,19 +314,17 @@ export function History({
     messageElement(scroller.current, messages[next]?.id)?.focus();
   };
 
-  // Once the line was on the screen, or was put away, the bar is not needed any more.
-  const [lineSeen, setLineSeen] = useState(false);
-  if (lineIsThere && !lineSeen) setLineSeen(true);
-  const unseen = atEnd || timeline.later ? 0 : unseenCount(timeline.messages, seenUpTo);
+  const { unread } = conversation;
+  const unseen = timeline.later ? unread : atEnd ? 0 : unseenCount(timeline.messages, seenUpTo);
   return (
     <div class="history">
-      {unreadFrom > 0 && !lineSeen && !lineIsAwaited && !!timeline.unreadCount && (
+      {skips && unread > 0 && (
         <Late
           part={unreadBar}
           props={{
-            count: timeline.unreadCount,
-            onJump: () => setJumpTo({ seq: unreadFrom, unread: true }),
-            onClose: () => setLineSeen(true),
+            count: unread,
+            onJump: () => setJumpTo({ seq: conversation.readUpTo + 1, unread: true }),
+            onRead: () => client.seen(key, Number.MAX_SAFE_INTEGER),
           }}
           onFailed={() => undefined}
         />

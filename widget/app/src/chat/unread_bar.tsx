@@ -1,4 +1,4 @@
-// Says how many messages are unread where the first of them is too far up to be loaded, and leads there.
+// Shows how many messages are unread where the reader has jumped over them, leads to the first, and marks all as read.
 
 import { Icon } from '../icon/icon.tsx';
 import { useSheet } from '../sheets.ts';
@@ -11,10 +11,10 @@ export { pinWords as words } from './words.ts';
 interface Props {
   count: number;
   onJump(): void;
-  onClose(): void;
+  onRead(): void;
 }
 
-export function UnreadBar({ count, onJump, onClose }: Props) {
+export function UnreadBar({ count, onJump, onRead }: Props) {
   useSheet(css);
   const words = useWords(pinWords);
   return (
@@ -27,11 +27,11 @@ export function UnreadBar({ count, onJump, onClose }: Props) {
       <button
         type="button"
         class="icon-button"
-        aria-label={words.close}
-        title={words.close}
-        onClick={onClose}
+        aria-label={words.markAllRead}
+        title={words.markAllRead}
+        onClick={onRead}
       >
-        <Icon name="close" />
+        <Icon name="check" />
       </button>
     </div>
   );

@@ -59,7 +59,7 @@ export function useAnchor(
   const settle = useCallback(() => {
     const element = scroller.current;
     if (element === null) return;
-    if (stuck.current) element.scrollTop = element.scrollHeight;
+    if (stuck.current) element.scrollTop = endOf(element);
     else if (anchor.current) restore(element, anchor.current);
     remember();
   }, [scroller, remember]);
@@ -72,13 +72,15 @@ export function useAnchor(
     const element = scroller.current;
     if (element === null) return;
     endIsDrawn.current = endIsShown;
+    // A reader at the end has no place yet where the page with the line comes later, as after a lost connection.
+    if (lineIsAwaited && stuck.current) placed.current = false;
     if (!placed.current && !lineIsAwaited && shown.some(item => item.kind === 'message')) {
       placed.current = true;
       const line = element.querySelector<HTMLElement>('[data-item=unread]');
       if (line !== null) {
         const room = element.clientHeight / 4;
         element.scrollTop = line.offsetTop - room;
-        stuck.current = element.scrollTop + element.clientHeight >= element.scrollHeight - 1;
+        stuck.current = endIsShown && element.scrollTop + element.clientHeight >= element.scrollHeight - 1;
         remember();
         return;
       }
@@ -98,17 +100,29 @@ export function useAnchor(
   return { stuck, scrolled, toEnd, placed };
 }
 
-function firstVisible(scroller: HTMLElement): Anchor | undefined {
-  const top = scroller.getBoundingClientRect().top;
+/** Where the end is; in a hidden page not further than the line of the unread, which the reader has not seen. */
+function endOf(element: HTMLElement): number {
+  const line =
+    document.visibilityState === 'hidden' && element.querySelector<HTMLElement>('[data-item=unread]');
+  return line ? line.offsetTop - element.clientHeight / 4 : element.scrollHeight;
+}
+
+/** The first message whose lower edge is below `y`, in pixels of the window. */
+export function messageBelow(scroller: HTMLElement, y: number): HTMLElement | undefined {
   const all = scroller.querySelectorAll<HTMLElement>('[data-message]');
   let low = 0;
   let high = all.length - 1;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((all[middle]?.getBoundingClientRect().bottom ?? 0) > top) high = middle;
+    if ((all[middle]?.getBoundingClientRect().bottom ?? 0) > y) high = middle;
     else low = middle + 1;
   }
-  const found = all[low];
+  return all[low];
+}
+
+function firstVisible(scroller: HTMLElement): Anchor | undefined {
+  const top = scroller.getBoundingClientRect().top;
+  const found = messageBelow(scroller, top);
   const id = found?.dataset.message;
   if (found === undefined || id === undefined) return undefined;
   return { id, top: found.getBoundingClientRect().top - top };

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'الانتقال إلى أول رسالة غير مقروءة',
+    markAllRead: 'تحديد الكل كمقروء',
     showPinned: 'عرض الرسالة المثبّتة',
     pinnedOf: (n, count) => (count === 1 ? 'الرسالة المثبّتة' : `الرسالة المثبّتة ${n} من ${count}`),
   }),

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'Přejít na první nepřečtenou zprávu',
+    markAllRead: 'Označit vše jako přečtené',
     showPinned: 'Zobrazit připnutou zprávu',
     pinnedOf: (n, count) => (count === 1 ? 'Připnutá zpráva' : `Připnutá zpráva ${n} z ${count}`),
   }),

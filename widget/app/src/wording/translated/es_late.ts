@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'Ir al primer mensaje no leído',
+    markAllRead: 'Marcar todo como leído',
     showPinned: 'Ver el mensaje fijado',
     pinnedOf: (n, count) => (count === 1 ? 'Mensaje fijado' : `Mensaje fijado ${n} de ${count}`),
   }),

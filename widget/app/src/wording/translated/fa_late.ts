@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'رفتن به اولین پیام خوانده‌نشده',
+    markAllRead: 'علامت‌گذاری همه به‌عنوان خوانده‌شده',
     showPinned: 'نمایش پیام سنجاق‌شده',
     pinnedOf: (n, count) => (count === 1 ? 'پیام سنجاق‌شده' : `پیام سنجاق‌شده ${n} از ${count}`),
   }),

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'Aller au premier message non lu',
+    markAllRead: 'Tout marquer comme lu',
     showPinned: 'Afficher le message épinglé',
     pinnedOf: (n, count) => (count === 1 ? 'Message épinglé' : `Message épinglé ${n} sur ${count}`),
   }),

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'מעבר להודעה הראשונה שלא נקראה',
+    markAllRead: 'סימון הכול כנקרא',
     showPinned: 'הצגת ההודעה הנעוצה',
     pinnedOf: (n, count) => (count === 1 ? 'הודעה נעוצה' : `הודעה נעוצה ${n} מתוך ${count}`),
   }),

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'पहले अपठित संदेश पर जाएँ',
+    markAllRead: 'सभी को पढ़ा हुआ चिह्नित करें',
     showPinned: 'पिन किया संदेश दिखाएँ',
     pinnedOf: (n, count) => (count === 1 ? 'पिन किया संदेश' : `पिन किया संदेश ${n}/${count}`),
   }),

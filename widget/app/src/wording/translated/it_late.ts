@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'Vai al primo messaggio non letto',
+    markAllRead: 'Segna tutto come letto',
     showPinned: 'Mostra il messaggio fissato',
     pinnedOf: (n, count) => (count === 1 ? 'Messaggio fissato' : `Messaggio fissato ${n} di ${count}`),
   }),

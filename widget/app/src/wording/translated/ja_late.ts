@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: '最初の未読メッセージへ移動',
+    markAllRead: 'すべて既読にする',
     showPinned: 'ピン留めしたメッセージを表示',
     pinnedOf: (n, count) => (count === 1 ? 'ピン留めメッセージ' : `ピン留めメッセージ ${n}/${count}`),
   }),

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: '읽지 않은 첫 메시지로 이동',
+    markAllRead: '모두 읽음으로 표시',
     showPinned: '고정된 메시지 보기',
     pinnedOf: (n, count) => (count === 1 ? '고정된 메시지' : `고정된 메시지 ${n}/${count}`),
   }),

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'Naar het eerste ongelezen bericht',
+    markAllRead: 'Alles als gelezen markeren',
     showPinned: 'Vastgezet bericht tonen',
     pinnedOf: (n, count) => (count === 1 ? 'Vastgezet bericht' : `Vastgezet bericht ${n} van ${count}`),
   }),

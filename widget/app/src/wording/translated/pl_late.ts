@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'Przejdź do pierwszej nieprzeczytanej wiadomości',
+    markAllRead: 'Oznacz wszystko jako przeczytane',
     showPinned: 'Pokaż przypiętą wiadomość',
     pinnedOf: (n, count) => (count === 1 ? 'Przypięta wiadomość' : `Przypięta wiadomość ${n} z ${count}`),
   }),

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'Ir para a primeira mensagem não lida',
+    markAllRead: 'Marcar tudo como lido',
     showPinned: 'Mostrar a mensagem fixada',
     pinnedOf: (n, count) => (count === 1 ? 'Mensagem fixada' : `Mensagem fixada ${n} de ${count}`),
   }),

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'К первому непрочитанному сообщению',
+    markAllRead: 'Отметить всё как прочитанное',
     showPinned: 'Показать закреплённое сообщение',
     pinnedOf: (n, count) =>
       count === 1 ? 'Закреплённое сообщение' : `Закреплённое сообщение ${n} из ${count}`,

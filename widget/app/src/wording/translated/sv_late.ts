@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'Gå till det första olästa meddelandet',
+    markAllRead: 'Markera allt som läst',
     showPinned: 'Visa det fästa meddelandet',
     pinnedOf: (n, count) => (count === 1 ? 'Fäst meddelande' : `Fäst meddelande ${n} av ${count}`),
   }),

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'İlk okunmamış mesaja git',
+    markAllRead: 'Tümünü okundu olarak işaretle',
     showPinned: 'Sabitlenmiş mesajı göster',
     pinnedOf: (n, count) => (count === 1 ? 'Sabitlenmiş mesaj' : `Sabitlenmiş mesaj ${n} / ${count}`),
   }),

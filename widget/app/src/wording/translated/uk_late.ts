@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: 'До першого непрочитаного повідомлення',
+    markAllRead: 'Позначити все як прочитане',
     showPinned: 'Показати закріплене повідомлення',
     pinnedOf: (n, count) =>
       count === 1 ? 'Закріплене повідомлення' : `Закріплене повідомлення ${n} з ${count}`,

@@ -5,6 +5,7 @@ import type { LateTranslation } from './late_translation.ts';
 export const late: LateTranslation = {
   pins: () => ({
     jumpToUnread: '跳转到第一条未读消息',
+    markAllRead: '全部标为已读',
     showPinned: '显示置顶消息',
     pinnedOf: (n, count) => (count === 1 ? '置顶消息' : `置顶消息 ${n}/${count}`),
   }),
