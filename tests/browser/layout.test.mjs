@@ -152,7 +152,13 @@ describe('the tools of a message', () => {
   ]) {
     test(`stand beside the bubble, not over its text: ${look}`, async () => {
       await on(settings, options, async page => {
-        await page.locator('.message-tools').first().waitFor({ state: 'attached' });
+        // They are drawn when the pointer comes to their message.
+        await page.evaluate(() => {
+          const root = document.querySelector('kith-widget').shadowRoot;
+          for (const one of root.querySelectorAll('.message'))
+            one.dispatchEvent(new PointerEvent('pointerenter'));
+        });
+        await page.locator('.message:last-child .message-tools').waitFor({ state: 'attached' });
         const overlaps = await page.evaluate(() => {
           const root = document.querySelector('kith-widget').shadowRoot;
           const frame = root.querySelector('.history').getBoundingClientRect();

@@ -12,7 +12,7 @@ import { MessageView } from '../message/message.tsx';
 import { badgeText } from '../shell/tab_bar.tsx';
 import { useFace, useNow, useSurroundings, useTopic } from '../surroundings.tsx';
 import { isolated } from '../wording/wording.ts';
-import { downwards, FIRST_WINDOW, type Item, isReply, itemsOf, slice, upwards } from './items.ts';
+import { downwards, FIRST_WINDOW, type Item, isReply, itemsOf, NEAR, slice, upwards } from './items.ts';
 import { messageBelow, useAnchor } from './use_anchor.ts';
 import { useNames } from './use_names.ts';
 
@@ -37,8 +37,6 @@ interface Props {
   does: { current: MessageDeeds | undefined };
 }
 
-/** So near to an edge that the next ones are fetched. */
-const NEAR = 600;
 const REFUSED_MS = 6_000;
 
 /** A place to scroll to: a message, or the first unread one. */
@@ -217,12 +215,12 @@ export function History({
     look();
     if (element.scrollTop < NEAR) {
       if (from > 0) {
-        setWindow(upwards(window, items.length));
+        setWindow(upwards(window, items.length, element.clientHeight));
       } else if (timeline.more && timeline.loading === 'no' && timeline.failed === undefined) {
         client.loadOlder(key);
       }
     } else if (below < NEAR && window.below > 0) {
-      setWindow(downwards(window, items.length));
+      setWindow(downwards(window, items.length, element.clientHeight));
     } else if (below < NEAR && timeline.later && timeline.failed === undefined) {
       client.loadNewer(key);
     }
@@ -292,7 +290,7 @@ export function History({
     const id = items[index]?.id;
     stuck.current = false;
     if (index < from || index >= to)
-      return setWindow({ shown: 120, below: Math.max(0, items.length - index - 60) });
+      return setWindow({ shown: 60, below: Math.max(0, items.length - index - 30) });
     setJumpTo(undefined);
     passed.current = undefined;
     const element = messageElement(scroller.current, id);

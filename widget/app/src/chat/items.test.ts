@@ -86,7 +86,7 @@ test('scrolling through any length keeps the number of elements bounded and leav
   let highest = slice(window, count).from;
   while (highest > 0) {
     const { to } = slice(window, count);
-    window = upwards(window, count);
+    window = upwards(window, count, 500);
     const next = slice(window, count);
     expect(next.to - next.from).toBeLessThanOrEqual(240);
     expect(next.from).toBeLessThan(highest);
@@ -96,7 +96,7 @@ test('scrolling through any length keeps the number of elements bounded and leav
   }
   let lowest = slice(window, count).to;
   while (lowest < count) {
-    window = downwards(window, count);
+    window = downwards(window, count, 500);
     const next = slice(window, count);
     expect(next.to - next.from).toBeLessThanOrEqual(240);
     expect(next.from).toBeLessThan(lowest);

@@ -64,28 +64,34 @@ export interface Window {
   below: number;
 }
 
-export const FIRST_WINDOW: Window = { shown: 80, below: 0 };
+export const FIRST_WINDOW: Window = { shown: 40, below: 0 };
+/** So near to an edge, in pixels, that the next ones are drawn or fetched. */
+export const NEAR = 600;
 /** So many at once that drawing them takes no long task. */
-const STEP = 20;
-const MOST = 160;
+const STEP = 10;
+/** No row is lower. */
+const LOWEST_ROW = 30;
+
+/** So many rows fill a viewport of this height, and what is near it. Each one more costs at every frame in which rows move. */
+const mostIn = (height: number) => Math.ceil((height + 2 * NEAR) / LOWEST_ROW) + STEP;
 
 export function slice(window: Window, count: number): { from: number; to: number } {
   const to = Math.max(0, count - window.below);
   return { from: Math.max(0, to - window.shown), to };
 }
 
-/** Further up; what is far below is let go. */
-export function upwards(window: Window, count: number): Window {
+/** Further up; what is far below a viewport of this height is let go. */
+export function upwards(window: Window, count: number, height: number): Window {
   const { from, to } = slice(window, count);
   const first = Math.max(0, from - STEP);
-  const last = Math.min(to, first + MOST);
+  const last = Math.min(to, first + mostIn(height));
   return { shown: last - first, below: count - last };
 }
 
-/** Further down; what is far above is let go. */
-export function downwards(window: Window, count: number): Window {
+/** Further down; what is far above a viewport of this height is let go. */
+export function downwards(window: Window, count: number, height: number): Window {
   const { from, to } = slice(window, count);
   const last = Math.min(count, to + STEP);
-  const first = Math.max(from, last - MOST);
+  const first = Math.max(from, last - mostIn(height));
   return { shown: last - first, below: count - last };
 }

@@ -115,8 +115,14 @@ test('Enter opens what can be done with it', async () => {
 });
 
 test('what is not on the server yet cannot be answered', () => {
-  expect(drawn({ mine: true, state: 'sent' }).drawing.has('[aria-label=Reply]')).toBe(true);
+  const near = (drawing: Drawing) =>
+    drawing.do(() => void drawing.find('article').dispatchEvent(new Event('pointerenter')));
+  const { drawing: sent } = drawn({ mine: true, state: 'sent' });
+  expect(sent.has('[aria-label=Reply]')).toBe(false);
+  near(sent);
+  expect(sent.has('[aria-label=Reply]')).toBe(true);
   const queued = drawn({ mine: true, state: 'sending', seq: undefined }, { sayState: true }).drawing;
+  near(queued);
   expect(queued.has('[aria-label=Reply]')).toBe(false);
   expect(queued.text()).toContain('Sending');
 });

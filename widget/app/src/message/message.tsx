@@ -66,8 +66,12 @@ function Bubble(props: MessageProps) {
   const blocked = useTopic('contacts', one => sender && one.contact(sender.user) === 'blocked');
   const [opened, open] = useState(false);
   const collapsed = blocked && !opened;
+  const row = useRef<HTMLElement>(null);
+  // The tools are half of a row's elements, and most rows are only scrolled past.
+  const [near, setNear] = useState(false);
+  const comesNear = () => setNear(true);
   const showMenu = () => {
-    const anchor = more.current;
+    const anchor = more.current ?? row.current;
     if (anchor === null) return;
     const menu = fetchLate(messageActions, words);
     openMenu(menu.then(one => one.messageMenu(message, deeds, surroundings, anchor)));
@@ -80,10 +84,15 @@ function Bubble(props: MessageProps) {
   if (message.deleted) classes.push('is-deleted');
   return (
     <article
+      ref={row}
       class={classes.join(' ')}
       data-message={message.id}
       tabIndex={tabIndex}
-      onFocusIn={() => props.onFocus(message.id)}
+      onPointerEnter={comesNear}
+      onFocusIn={() => {
+        comesNear();
+        props.onFocus(message.id);
+      }}
       onKeyDown={event => {
         if (event.target !== event.currentTarget) return;
         if (event.key !== 'Enter' && event.key !== 'ContextMenu') return;
@@ -107,10 +116,10 @@ function Bubble(props: MessageProps) {
           {collapsed ? (
             <Late part={collapsedPart} props={{ onShow: () => open(true) }} />
           ) : (
-            <Content {...props} />
+            <Content {...props} near={near} />
           )}
         </div>
-        {!collapsed && (
+        {near && !collapsed && (
           <Late part={toolsPart} props={{ message, deeds, more, showMenu }} onFailed={() => undefined} />
         )}
       </div>
@@ -150,7 +159,15 @@ const shown = () => import('../rich/shown.tsx');
 const abovePart = late(shown, 'Above');
 const belowPart = late(shown, 'Below');
 
-function Content({ message, quoted, last, linksInert, nameOf, deeds }: MessageProps) {
+function Content({
+  message,
+  quoted,
+  last,
+  linksInert,
+  nameOf,
+  deeds,
+  near,
+}: MessageProps & { near: boolean }) {
   const { wording: words, announce } = useSurroundings();
   const rich = { props: { message, deeds } };
   return (
@@ -205,7 +222,7 @@ function Content({ message, quoted, last, linksInert, nameOf, deeds }: MessagePr
         <time
           class={last ? undefined : 'hidden-text'}
           dateTime={new Date(message.time).toISOString()}
-          title={words.full(message.time)}
+          title={near ? words.full(message.time) : undefined}
         >
           {words.clock(message.time)}
         </time>
