@@ -9,7 +9,9 @@ import { richWords } from '../rich/words.ts';
 import { askToReport } from '../safety/ask_to_report.ts';
 import type { Surroundings } from '../surroundings.tsx';
 import { together } from '../wording/late_words.ts';
+import { copyText } from './copy_text.ts';
 import { mayEdit } from './may_edit.ts';
+import { mayRetry } from './refusal.ts';
 import { messageWords } from './words.ts';
 
 export const words = together(messageWords, richWords);
@@ -100,7 +102,7 @@ function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings
       run: () => deeds.showOriginal(message.replyTo ?? 0),
     },
     ...threadItems(message, deeds, surroundings),
-    !message.deleted && { icon: 'copy', text: words.copy, run: () => copy(message, surroundings) },
+    !message.deleted && { icon: 'copy', text: words.copy, run: () => copyText(message, surroundings) },
     ...richItems(message, deeds, surroundings),
     stored &&
       !message.deleted &&
@@ -172,15 +174,9 @@ function richItems(message: Message, deeds: MessageDeeds, surroundings: Surround
 function failedItems(message: Message, client: Client, words: Surroundings['wording']): MenuItem[] {
   if (message.state !== 'failed') return [];
   return [
-    { icon: 'retry', text: words.retry, run: () => client.retry(message.id) },
+    ...(mayRetry(message.code)
+      ? [{ icon: 'retry', text: words.retry, run: () => client.retry(message.id) } as const]
+      : []),
     { icon: 'close', text: words.discard, danger: true, run: () => client.discard(message.id) },
   ];
-}
-
-function copy(message: Message, { announce, wording }: Surroundings): void {
-  const words = messageWords.of(wording);
-  navigator.clipboard?.writeText(message.body).then(
-    () => announce(words.copied),
-    () => announce(words.somethingFailed),
-  );
 }

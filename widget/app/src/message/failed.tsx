@@ -6,10 +6,12 @@ import { guardWords } from '../guard/words.ts';
 import type { RoomWords } from '../room/words.en.ts';
 import { roomWords } from '../room/words.ts';
 import { useSheet } from '../sheets.ts';
-import { useClient } from '../surroundings.tsx';
+import { useSurroundings } from '../surroundings.tsx';
 import { together, useWords } from '../wording/late_words.ts';
 import type { Wording } from '../wording/wording.ts';
+import { copyText } from './copy_text.ts';
 import css from './failed.css?inline';
+import { mayRetry } from './refusal.ts';
 import type { MessageWords } from './words.en.ts';
 import { messageWords } from './words.ts';
 
@@ -17,7 +19,8 @@ export const words = together(messageWords, roomWords, guardWords);
 
 export function Failed({ message }: { message: Message }) {
   useSheet(css);
-  const client = useClient();
+  const surroundings = useSurroundings();
+  const { client } = surroundings;
   const words = { ...useWords(messageWords), ...useWords(roomWords) };
   const guarding = useWords(guardWords);
   if (message.state === 'held') return <p class="message-note">{guarding.waitsForModerator}</p>;
@@ -25,9 +28,17 @@ export function Failed({ message }: { message: Message }) {
     <p class="message-note message-failed">
       <span>{reason(message.code, words, guarding)}</span>
       {message.why && <q dir="auto">{message.why}</q>}
-      <button type="button" class="button button-plain" onClick={() => client.retry(message.id)}>
-        {words.retry}
-      </button>
+      {mayRetry(message.code) ? (
+        <button type="button" class="button button-plain" onClick={() => client.retry(message.id)}>
+          {words.retry}
+        </button>
+      ) : (
+        message.body !== '' && (
+          <button type="button" class="button button-plain" onClick={() => copyText(message, surroundings)}>
+            {words.copy}
+          </button>
+        )
+      )}
       <button type="button" class="button button-plain" onClick={() => client.discard(message.id)}>
         {words.discard}
       </button>

@@ -98,8 +98,8 @@ test('each state of an own message is told in words', () => {
 });
 
 test('a message that failed says why, and is tried again with the same id', async () => {
-  const { drawing } = drawn({ id: 'm-7', mine: true, state: 'failed', code: 'not_allowed' });
-  expect(drawing.text()).toContain('You cannot message this person.');
+  const { drawing } = drawn({ id: 'm-7', mine: true, state: 'failed', code: 'frozen' });
+  expect(drawing.text()).toContain('This room is paused.');
   drawing.do(() => drawing.button('Retry').click());
   drawing.do(() => drawing.button('Discard').click());
   expect(drawing.client.calls).toEqual(['retry m-7', 'discard m-7']);
@@ -170,6 +170,30 @@ test('what can be done depends on whose it is', async () => {
     'Retry',
     'Discard',
   ]);
+});
+
+test('a refusal that is final offers no retry, but the text', async () => {
+  const failed = (code: NonNullable<Message['code']>) =>
+    drawn({ mine: true, seq: undefined, state: 'failed', code }).drawing;
+  for (const code of [
+    'not_allowed',
+    'room_banned',
+    'too_large',
+    'bad_body',
+    'filtered',
+    'no_such_user',
+  ] as const) {
+    const drawing = failed(code);
+    expect([code, drawing.text()]).toEqual([code, expect.not.stringContaining('Retry')]);
+    expect(drawing.text()).toContain('Copy text');
+    drawing.press(drawing.find('article'), 'Enter');
+    expect((await drawing.shownMenu()).items.map(item => item.text)).toEqual(['Copy text', 'Discard']);
+    drawing.do(() => drawing.button('Discard').click());
+    expect(drawing.client.calls).toEqual(['discard m1']);
+  }
+  for (const code of ['muted', 'frozen', 'rate_limited', 'slow_mode', 'request_pending'] as const) {
+    expect([code, failed(code).text()]).toEqual([code, expect.stringContaining('Retry')]);
+  }
 });
 
 test('a reaction is given and taken back in the menu, by the chips, and by any emoji', async () => {
