@@ -104,6 +104,47 @@ test('a pasted picture is seen by the other one, and in full', async () => {
   });
 });
 
+test('a picture that is higher than the window fits, and is enlarged by wheel, keys and double click', async () => {
+  await as(['jonas'], async jonas => {
+    await jonas.chatWith('Mei');
+    await paste(jonas, [400, 3000]);
+    await jonas.say('the tower');
+    await shots(jonas).waitFor();
+    const { page } = jonas;
+    await shots(jonas).click();
+    const viewer = page.locator('kith-widget .viewer');
+    const picture = viewer.locator('.picture.is-here');
+    await picture.waitFor();
+    const size = () => picture.evaluate(one => one.getBoundingClientRect().toJSON());
+    const whole = await size();
+    const { width, height } = page.viewportSize();
+    assert.ok(whole.top >= 0 && whole.bottom <= height && whole.right <= width, JSON.stringify(whole));
+    await page.mouse.move(width / 2, height / 2);
+    await page.mouse.wheel(0, -400);
+    await until(async () => (await size()).height > whole.height * 1.5, 'the wheel enlarges it');
+    const enlarged = await size();
+    await page.mouse.down();
+    await page.mouse.move(width / 2, height / 2 + 60, { steps: 4 });
+    await page.mouse.up();
+    await until(async () => (await size()).top > enlarged.top + 30, 'it is dragged');
+    await viewer.waitFor();
+    await page.keyboard.press('0');
+    await until(async () => (await size()).height === whole.height, '0 shows the whole');
+    await page.keyboard.press('+');
+    await until(async () => (await size()).height > whole.height, '+ enlarges');
+    await page.keyboard.press('-');
+    await until(async () => (await size()).height === whole.height, '- makes it smaller');
+    await page.mouse.dblclick(width / 2, height / 2);
+    await until(async () => (await size()).height > whole.height * 2, 'a double click enlarges');
+    await viewer.getByRole('button', { name: 'Zoom out' }).click();
+    await assertAccessible(page, 'an enlarged picture');
+    if (process.env.LOOK) await page.screenshot({ path: `${process.env.LOOK}/viewer.png` });
+    await page.keyboard.press('Escape');
+    await viewer.waitFor({ state: 'detached' });
+    assert.ok(await jonas.panel.isVisible());
+  });
+});
+
 test('several files go out with one message, and the arrows lead through its pictures', async () => {
   await as(['anna', 'mei'], async (anna, mei) => {
     await acquainted(anna, mei, 'Anna Lindqvist', 'Mei Tanaka');

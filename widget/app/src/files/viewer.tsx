@@ -7,6 +7,7 @@ import '../icon/late_shapes.ts';
 import { useClient, useWording } from '../surroundings.tsx';
 import { addressOf } from './link.ts';
 import { Picture } from './picture.tsx';
+import { useZoom } from './use_zoom.ts';
 import { useFileWords } from './words.ts';
 
 interface Props {
@@ -29,6 +30,7 @@ export function Viewer({ pictures, first, onClose }: Props) {
   );
   const [lost, setLost] = useState<string>();
   const file = pictures[at];
+  const { place, zoom, dragged, larger, smaller, onKey } = useZoom(file?.id);
   useLayoutEffect(() => {
     const element = dialog.current;
     // In the top layer of the window; the browser keeps the focus inside and gives it back.
@@ -42,7 +44,10 @@ export function Viewer({ pictures, first, onClose }: Props) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const forward = wording.direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight';
-    if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') go(event.key === forward ? 1 : -1);
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (isPlain && onKey(event.key)) {
+      // Done.
+    } else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') go(event.key === forward ? 1 : -1);
     else if (event.key === 'Escape') onClose();
     else {
       event.stopPropagation();
@@ -64,6 +69,7 @@ export function Viewer({ pictures, first, onClose }: Props) {
         onClose();
       }}
       onClick={event => {
+        if (dragged.current) return;
         if (event.target === event.currentTarget || (event.target as HTMLElement).tagName === 'FIGURE')
           onClose();
       }}
@@ -73,6 +79,25 @@ export function Viewer({ pictures, first, onClose }: Props) {
           <bdi>{file.name}</bdi>
           {several && <span class="viewer-place">{words.pictureOf(at + 1, pictures.length)}</span>}
         </span>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={words.zoomOut}
+          title={words.zoomOut}
+          aria-disabled={zoom.scale === 1}
+          onClick={smaller}
+        >
+          <Icon name="minus" />
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={words.zoomIn}
+          title={words.zoomIn}
+          onClick={larger}
+        >
+          <Icon name="plus" />
+        </button>
         <a
           class="icon-button"
           href={addressOf(client, file.url)}
@@ -94,7 +119,11 @@ export function Viewer({ pictures, first, onClose }: Props) {
           <Icon name="close" />
         </button>
       </div>
-      <figure class="viewer-picture">
+      <figure
+        ref={place}
+        class={zoom.scale > 1 ? 'viewer-picture is-zoomed' : 'viewer-picture'}
+        style={{ '--zoom': `translate(${zoom.x}px, ${zoom.y}px) scale(${zoom.scale})` }}
+      >
         {lost === file.id ? (
           <p>{words.pictureLost}</p>
         ) : (

@@ -22,6 +22,8 @@ export const de = (plural: Plural): FilesWords => ({
   pictureLost: 'Das Bild konnte nicht geladen werden.',
   download: name => `${name} herunterladen`,
   saveFile: 'Herunterladen',
+  zoomIn: 'Vergrößern',
+  zoomOut: 'Verkleinern',
   previous: 'Voriges Bild',
   next: 'Nächstes Bild',
   voice: 'Sprachnachricht',

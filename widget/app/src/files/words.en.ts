@@ -21,6 +21,8 @@ export const en = (plural: Plural) => ({
   pictureLost: 'Could not load the picture.',
   download: (name: string) => `Download ${name}`,
   saveFile: 'Download',
+  zoomIn: 'Zoom in',
+  zoomOut: 'Zoom out',
   previous: 'Previous picture',
   next: 'Next picture',
   voice: 'Voice message',

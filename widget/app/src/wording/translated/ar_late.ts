@@ -119,6 +119,8 @@ export const late: LateTranslation = {
     pictureLost: 'تعذّر تحميل الصورة.',
     download: name => `تنزيل ${name}`,
     saveFile: 'تنزيل',
+    zoomIn: 'تكبير',
+    zoomOut: 'تصغير',
     previous: 'الصورة السابقة',
     next: 'الصورة التالية',
     voice: 'رسالة صوتية',

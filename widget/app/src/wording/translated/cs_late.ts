@@ -104,6 +104,8 @@ export const late: LateTranslation = {
     pictureLost: 'Obrázek se nepodařilo načíst.',
     download: name => `Stáhnout ${name}`,
     saveFile: 'Stáhnout',
+    zoomIn: 'Zvětšit',
+    zoomOut: 'Zmenšit',
     previous: 'Předchozí obrázek',
     next: 'Další obrázek',
     voice: 'Hlasová zpráva',

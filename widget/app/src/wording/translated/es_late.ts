@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'No se pudo cargar la imagen.',
     download: name => `Descargar ${name}`,
     saveFile: 'Descargar',
+    zoomIn: 'Ampliar',
+    zoomOut: 'Reducir',
     previous: 'Imagen anterior',
     next: 'Imagen siguiente',
     voice: 'Mensaje de voz',

@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'تصویر بارگیری نشد.',
     download: name => `دریافت ${name}`,
     saveFile: 'دریافت',
+    zoomIn: 'بزرگ‌نمایی',
+    zoomOut: 'کوچک‌نمایی',
     previous: 'تصویر پیشین',
     next: 'تصویر بعدی',
     voice: 'پیام صوتی',

@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'Impossible de charger l’image.',
     download: name => `Télécharger ${name}`,
     saveFile: 'Télécharger',
+    zoomIn: 'Agrandir',
+    zoomOut: 'Réduire',
     previous: 'Image précédente',
     next: 'Image suivante',
     voice: 'Message vocal',

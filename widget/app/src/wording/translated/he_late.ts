@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'טעינת התמונה נכשלה.',
     download: name => `הורדת ${name}`,
     saveFile: 'הורדה',
+    zoomIn: 'הגדלה',
+    zoomOut: 'הקטנה',
     previous: 'התמונה הקודמת',
     next: 'התמונה הבאה',
     voice: 'הודעה קולית',

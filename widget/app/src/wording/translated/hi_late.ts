@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'तस्वीर लोड नहीं हो सकी।',
     download: name => `${name} डाउनलोड करें`,
     saveFile: 'डाउनलोड करें',
+    zoomIn: 'बड़ा करें',
+    zoomOut: 'छोटा करें',
     previous: 'पिछली तस्वीर',
     next: 'अगली तस्वीर',
     voice: 'आवाज़ संदेश',

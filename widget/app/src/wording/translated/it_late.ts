@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'Impossibile caricare l’immagine.',
     download: name => `Scarica ${name}`,
     saveFile: 'Scarica',
+    zoomIn: 'Ingrandisci',
+    zoomOut: 'Riduci',
     previous: 'Immagine precedente',
     next: 'Immagine successiva',
     voice: 'Messaggio vocale',

@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: '画像を読み込めませんでした。',
     download: name => `${name}をダウンロード`,
     saveFile: 'ダウンロード',
+    zoomIn: '拡大',
+    zoomOut: '縮小',
     previous: '前の画像',
     next: '次の画像',
     voice: '音声メッセージ',

@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: '사진을 불러오지 못했어요.',
     download: name => `${name} 다운로드`,
     saveFile: '다운로드',
+    zoomIn: '확대',
+    zoomOut: '축소',
     previous: '이전 사진',
     next: '다음 사진',
     voice: '음성 메시지',

@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'De afbeelding kon niet worden geladen.',
     download: name => `${name} downloaden`,
     saveFile: 'Downloaden',
+    zoomIn: 'Vergroten',
+    zoomOut: 'Verkleinen',
     previous: 'Vorige afbeelding',
     next: 'Volgende afbeelding',
     voice: 'Spraakbericht',

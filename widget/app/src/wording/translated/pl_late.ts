@@ -104,6 +104,8 @@ export const late: LateTranslation = {
     pictureLost: 'Nie udało się wczytać zdjęcia.',
     download: name => `Pobierz ${name}`,
     saveFile: 'Pobierz',
+    zoomIn: 'Powiększ',
+    zoomOut: 'Pomniejsz',
     previous: 'Poprzednie zdjęcie',
     next: 'Następne zdjęcie',
     voice: 'Wiadomość głosowa',

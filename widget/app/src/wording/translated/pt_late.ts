@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'Não foi possível carregar a imagem.',
     download: name => `Baixar ${name}`,
     saveFile: 'Baixar',
+    zoomIn: 'Ampliar',
+    zoomOut: 'Reduzir',
     previous: 'Imagem anterior',
     next: 'Próxima imagem',
     voice: 'Mensagem de voz',

@@ -105,6 +105,8 @@ export const late: LateTranslation = {
     pictureLost: 'Картинку не удалось загрузить.',
     download: name => `Скачать ${name}`,
     saveFile: 'Скачать',
+    zoomIn: 'Увеличить',
+    zoomOut: 'Уменьшить',
     previous: 'Предыдущая картинка',
     next: 'Следующая картинка',
     voice: 'Голосовое сообщение',

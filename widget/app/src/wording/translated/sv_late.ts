@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'Bilden kunde inte laddas.',
     download: name => `Ladda ner ${name}`,
     saveFile: 'Ladda ner',
+    zoomIn: 'Förstora',
+    zoomOut: 'Förminska',
     previous: 'Föregående bild',
     next: 'Nästa bild',
     voice: 'Röstmeddelande',

@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: 'Resim yüklenemedi.',
     download: name => `${name} dosyasını indir`,
     saveFile: 'İndir',
+    zoomIn: 'Yakınlaştır',
+    zoomOut: 'Uzaklaştır',
     previous: 'Önceki resim',
     next: 'Sonraki resim',
     voice: 'Sesli mesaj',

@@ -105,6 +105,8 @@ export const late: LateTranslation = {
     pictureLost: 'Зображення не вдалося завантажити.',
     download: name => `Завантажити ${name}`,
     saveFile: 'Завантажити',
+    zoomIn: 'Збільшити',
+    zoomOut: 'Зменшити',
     previous: 'Попереднє зображення',
     next: 'Наступне зображення',
     voice: 'Голосове повідомлення',

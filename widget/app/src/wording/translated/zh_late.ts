@@ -103,6 +103,8 @@ export const late: LateTranslation = {
     pictureLost: '图片加载失败。',
     download: name => `下载 ${name}`,
     saveFile: '下载',
+    zoomIn: '放大',
+    zoomOut: '缩小',
     previous: '上一张图片',
     next: '下一张图片',
     voice: '语音消息',
