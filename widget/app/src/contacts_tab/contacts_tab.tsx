@@ -1,6 +1,6 @@
 // Requests, who is online, contacts, and everybody; and finding one of them.
 
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Empty } from '../chats_tab/empty.tsx';
 import { Skeleton } from '../chats_tab/skeleton.tsx';
 import choicesCss from '../choices/choices.css?inline';
@@ -41,9 +41,19 @@ export function ContactsTab() {
   const presences = usePresences();
 
   useEffect(() => client.loadContacts(), [client]);
+  // Where only contacts see each other the server searches nobody: then all contacts are needed here.
+  const needsAll = query.trim() !== '' && me?.open === false && list.more && !list.loading;
+  const askedAt = useRef(-1);
+  useEffect(() => {
+    // Once for each page: one that is refused brings nothing, and is not asked for again.
+    if (!needsAll || askedAt.current === list.contacts.length) return;
+    askedAt.current = list.contacts.length;
+    client.loadContacts();
+  }, [client, needsAll, list.contacts.length]);
   const rows = useMemo(() => {
     const known = {
       contacts: list.contacts,
+      more: list.more,
       directory: directory.people,
       me: me?.user,
       presenceOf: (user: string) => client.presence(user).presence,
@@ -96,7 +106,9 @@ function DrawnRow({ row, tabIndex }: { row: Row; tabIndex: 0 | -1 }) {
   return (
     <h3 class="section-title">
       {row.text}
-      {row.count !== undefined && <span class="section-count">{words.number(row.count)}</span>}
+      {row.count !== undefined && (
+        <span class="section-count">{`${words.number(row.count)}${row.more ? '+' : ''}`}</span>
+      )}
     </h3>
   );
 }

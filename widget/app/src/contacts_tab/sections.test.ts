@@ -9,7 +9,7 @@ const person = (user: string, name = user): Person => ({ user, name });
 
 function known(contacts: Contact[], directory: Person[], online: string[] = []) {
   const presenceOf = (user: string): Presence => (online.includes(user) ? 'online' : 'offline');
-  return { contacts, directory, me: 'me', presenceOf };
+  return { contacts, more: false, directory, me: 'me', presenceOf };
 }
 
 function outline(rows: Row[]): string[] {
@@ -19,6 +19,13 @@ function outline(rows: Row[]): string[] {
       : row.person.user,
   );
 }
+
+test('while more contacts are on the server, their number is a lower bound', () => {
+  const counted = (more: boolean) =>
+    sections({ ...known([contact('ana')], []), more }, words).find(row => row.id === 'contacts');
+  expect(counted(true)).toMatchObject({ count: 1, more: true });
+  expect(counted(false)).not.toHaveProperty('more');
+});
 
 test('requests come first, blocked people last, and nobody stands in two lists', () => {
   const contacts = [

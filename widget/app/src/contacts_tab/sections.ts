@@ -4,12 +4,15 @@ import type { Contact, Person, Presence } from '@kith/client';
 import type { PeopleWords } from './words.en.ts';
 
 export type Row =
-  | { kind: 'heading'; id: string; text: string; count: number | undefined }
+  /** `more`: others follow that are not loaded. */
+  | { kind: 'heading'; id: string; text: string; count: number | undefined; more?: boolean }
   | { kind: 'request'; id: string; person: Person }
   | { kind: 'person'; id: string; person: Person };
 
 interface Known {
   contacts: readonly Contact[];
+  /** More of the contacts are on the server. */
+  more: boolean;
   /** Pages of the directory that are loaded so far; empty on sites where only contacts see each other. */
   directory: readonly Person[];
   me: string | undefined;
@@ -35,7 +38,7 @@ export function sections(known: Known, words: Words): Row[] {
   return [
     ...section('requests', words.requests, requests, 'request'),
     ...section('online', words.onlineNow, online, 'person'),
-    ...section('contacts', words.yourContacts, contacts, 'person'),
+    ...section('contacts', words.yourContacts, contacts, 'person', true, known.more),
     ...section('all', words.allPeople, others, 'person', false),
     ...section('blocked', words.blockedPeople, blocked, 'person'),
   ];
@@ -47,10 +50,11 @@ function section(
   people: readonly Person[],
   kind: 'person' | 'request',
   counted = true,
+  more = false,
 ): Row[] {
   if (people.length === 0) return [];
   return [
-    { kind: 'heading', id, text, count: counted ? people.length : undefined },
+    { kind: 'heading', id, text, count: counted ? people.length : undefined, ...(more && { more }) },
     ...people.map(person => ({ kind, id: `${id}:${person.user}`, person })),
   ];
 }
