@@ -30,12 +30,14 @@ after(async () => {
 async function asOwner(run) {
   const context = await person(browser, DESKTOP);
   const page = await context.newPage();
+  const asked = [];
+  page.on('websocket', socket => socket.on('framesent', ({ payload }) => asked.push(JSON.parse(payload).t)));
   // A page that freezes fails here, and not after the time of the whole file.
   page.setDefaultTimeout(15_000);
   await page.goto(`${host.origin}/?as=ana`);
   const widget = new Widget(page);
   await widget.show();
-  await run(widget, page);
+  await run(widget, page, what => asked.filter(one => one === what).length);
   assertNoTrouble(context);
   await context.close();
 }
@@ -134,3 +136,81 @@ for (const [room, count, wanted] of [
       await comesIntoView(page, 1);
     }));
 }
+
+/** From now on a timer fires in the page; answers how long it was kept waiting, in milliseconds. */
+async function heartbeat(page) {
+  await page.evaluate(() => {
+    let last = performance.now();
+    globalThis.longestWait = 0;
+    setInterval(() => {
+      const now = performance.now();
+      globalThis.longestWait = Math.max(globalThis.longestWait, now - last);
+      last = now;
+    }, 20);
+  });
+  return () => page.evaluate(() => Math.round(globalThis.longestWait));
+}
+/** A page that freezes stands still for much longer, on a busy machine too. */
+const FROZEN_MS = 3_000;
+
+/** Turns the wheel over an element until `done`. */
+async function wheel(page, selector, by, done, turns) {
+  const box = await page.locator(selector).boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  for (let turn = 0; turn < turns; turn++) {
+    await page.mouse.wheel(0, by);
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    if (turn % 5 === 4 && (await done())) return;
+  }
+  assert.fail(`not done after ${turns} turns of the wheel`);
+}
+
+const rowsOf = page =>
+  page
+    .locator('kith-widget .virtual-list-row')
+    .first()
+    .evaluate(one => Number(one.getAttribute('aria-setsize')));
+
+test('scrolling up through pages of messages and down again never stops the page, and asks for each page once', () =>
+  asOwner(async (widget, page, asked) => {
+    await openRoom(widget, '/big');
+    await comesIntoView(page, BIG);
+    const wait = await heartbeat(page);
+    const log = 'kith-widget .history-scroller';
+    const first = async () =>
+      Number(
+        (await page.locator('kith-widget [data-message] .body-text').first().textContent()).match(
+          /n(\d+)/,
+        )[1],
+      );
+    await wheel(page, log, -700, async () => (await first()) < BIG - 400, 300);
+    const pages = asked('history');
+    assert.ok(pages <= 20, `${pages} pages for some 400 messages`);
+    await wheel(page, log, 900, () => isInView(page, BIG), 400);
+    assert.equal(asked('history'), pages, 'nothing is loaded twice');
+    assert.ok((await page.locator('kith-widget [data-message]').count()) < 200);
+    assert.ok((await wait()) < FROZEN_MS, `${await wait()} ms without a timer`);
+  }));
+
+test('500 conversations and 8,000 contacts are scrolled to their ends, and searched', () =>
+  asOwner(async (widget, page, asked) => {
+    const wait = await heartbeat(page);
+    const list = 'kith-widget .virtual-list';
+    const all = CONVERSATIONS + 3;
+    await wheel(page, list, 4_000, async () => (await rowsOf(page)) === all, 300);
+    assert.ok((await page.locator('kith-widget .chat-row').count()) < 60);
+    await widget.tab('Contacts').click();
+    const heading = page.locator('kith-widget .section-title', { hasText: 'Your contacts' });
+    await heading.waitFor();
+    assert.match(await heading.textContent(), /[\d,]+\+$/);
+    await page.getByRole('textbox', { name: 'Search people' }).fill('Contact 7998');
+    await page.locator('kith-widget .person-row', { hasText: 'Contact 7998' }).waitFor();
+    await page.getByRole('textbox', { name: 'Search people' }).fill('');
+    await heading.waitFor();
+    const before = asked('contacts');
+    await wheel(page, list, 60_000, async () => (await rowsOf(page)) >= CONTACTS, 600);
+    assert.ok(asked('contacts') - before <= CONTACTS / 50, `${asked('contacts') - before} pages`);
+    await page.locator(list).evaluate(one => one.scrollTo(0, 0));
+    await until(async () => (await heading.textContent()).endsWith('8,000'), 'the heading counts all');
+    assert.ok((await wait()) < FROZEN_MS, `${await wait()} ms without a timer`);
+  }));

@@ -56,6 +56,24 @@ test("a stranger's request waits without a sound, and is accepted", async () => 
   });
 });
 
+test('after a report with a block the chat shows one state: blocked', async () => {
+  await as(['raj', 'yusuf'], async (raj, yusuf) => {
+    await raj.chatWith('Yusuf');
+    await raj.say('Buy my coins');
+    await openRequest(yusuf, 'Raj');
+    await yusuf.page.getByRole('button', { name: 'Report' }).click();
+    const form = yusuf.page.getByRole('dialog', { name: 'Report this message' });
+    await form.getByRole('radio').first().check();
+    await form.getByRole('checkbox', { name: /^Also block/ }).check();
+    await form.getByRole('button', { name: 'Send report' }).click();
+    await form.waitFor({ state: 'detached' });
+    await yusuf.page.getByRole('button', { name: 'Unblock' }).waitFor();
+    assert.equal(await yusuf.page.locator('kith-widget .stranger').count(), 1);
+    assert.equal(await yusuf.page.getByRole('button', { name: 'Accept' }).count(), 0);
+    assert.equal(await yusuf.field.count(), 0);
+  });
+});
+
 test('a report, a moderator, a ban', async () => {
   await as(['piotr', 'amara', 'mei'], async (piotr, amara, mei) => {
     await piotr.chatWith('Amara');
