@@ -105,9 +105,10 @@ test('a pasted picture is seen by the other one, and in full', async () => {
 });
 
 test('a picture that is higher than the window fits, and is enlarged by wheel, keys and double click', async () => {
-  await as(['jonas'], async jonas => {
-    await jonas.chatWith('Mei');
+  await as(['jonas', 'sofia'], async (jonas, sofia) => {
+    await acquainted(jonas, sofia, 'Jonas', 'Sofia');
     await paste(jonas, [400, 3000]);
+    await ready(jonas, 1);
     await jonas.say('the tower');
     await shots(jonas).waitFor();
     const { page } = jonas;
