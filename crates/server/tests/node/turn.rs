@@ -1,10 +1,13 @@
 //! The calls role of a node: its own STUN and TURN server, from what clients are told of it to what is counted.
 
 use std::fs;
+use std::net::UdpSocket;
 
-use serde_json::Value;
+use calls::client::{Caller, Heard};
+use serde_json::{Value, json};
 
-use crate::running::{Running, Scratch};
+use crate::client::{Client, token};
+use crate::running::{PATIENCE, Running, Scratch, poll};
 use crate::tls::write_certificate;
 
 const SETTINGS: &str = "[calls]\nlisten = \"127.0.0.1:0\"\nlisten_tls = \"127.0.0.1:0\"\npeers = \"127.0.0.0/8\"\nports = \"20000-65535\"\n\
@@ -23,7 +26,7 @@ fn a_node_hands_out_its_own_servers_and_they_relay() {
     let flags = ["--config", settings, "--https", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key];
     let node = Running::start(&scratch, "demo", &flags);
 
-    let servers = ice(&scratch, &node);
+    let servers = ice(&scratch, &node, "anna");
     let urls = |index: usize| -> Vec<String> {
         let urls = servers[index]["urls"].as_array().unwrap().iter();
         urls.map(|url| url.as_str().unwrap().to_owned()).collect()
@@ -64,12 +67,16 @@ fn a_node_hands_out_its_own_servers_and_they_relay() {
 fn a_node_on_loopback_has_none_unless_it_is_told_to() {
     let scratch = Scratch::new("no-turn");
     let node = Running::demo(&scratch);
-    assert_eq!(ice(&scratch, &node), Value::Array(Vec::new()));
+    assert_eq!(ice(&scratch, &node, "anna"), Value::Array(Vec::new()));
     assert!(!node.metrics("*/*").contains("kith_calls_relays"));
 }
 
-fn ice(scratch: &Scratch, node: &Running) -> Value {
-    let token = scratch.say(&format!("token --site demo --user anna --data {}", scratch.data().display()));
+fn ice(scratch: &Scratch, node: &Running, user: &str) -> Value {
+    ask_ice(scratch, node, user)["ice"].clone()
+}
+
+fn ask_ice(scratch: &Scratch, node: &Running, user: &str) -> Value {
+    let token = token(scratch, user);
     let body = r#"{"site":"demo"}"#;
     let answer = node.raw(
         format!(
@@ -80,6 +87,76 @@ fn ice(scratch: &Scratch, node: &Running) -> Value {
         .as_bytes(),
     );
     let json = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer}")).1;
-    let answer: Value = serde_json::from_str(json).unwrap_or_else(|_| panic!("{json}"));
-    answer["ice"].clone()
+    serde_json::from_str(json).unwrap_or_else(|_| panic!("{json}"))
+}
+
+#[test]
+fn a_ban_in_a_call_ends_its_relay_and_gives_out_no_more_credentials() {
+    let scratch = Scratch::new("turn-ban");
+    let settings = scratch.path().join("calls.toml");
+    fs::write(
+        &settings,
+        "[calls]\nlisten = \"127.0.0.1:0\"\npeers = \"127.0.0.0/8\"\nports = \"20000-65535\"\n",
+    )
+    .unwrap();
+    let node = Running::start(&scratch, "demo", &["--config", settings.to_str().unwrap()]);
+    let (mut anna, mut tom) = (Client::enter(&scratch, &node, "anna"), Client::enter(&scratch, &node, "tom"));
+    for (who, action, user) in [(&mut anna, "request", "tom"), (&mut tom, "accept", "anna")] {
+        who.say(json!({"t": "contact", "rid": 1, "action": action, "user": user})).unwrap();
+        who.expect("an answer", |event| event["re"] == 1);
+    }
+    anna.say(
+        json!({"t": "call", "rid": 2, "action": "invite", "user": "tom", "media": "audio", "sdp": "v=0"}),
+    )
+    .unwrap();
+    let calling = anna.expect("the call", |event| event["re"] == 2);
+    assert_eq!(calling["news"], "calling", "{calling}");
+    let call = &calling["call"];
+    tom.say(json!({"t": "call", "rid": 2, "action": "accept", "call": call, "sdp": "v=0"})).unwrap();
+    let joined = tom.expect("the call", |event| event["re"] == 2);
+    assert_eq!(joined["news"], "joined", "{joined}");
+
+    let servers = ice(&scratch, &node, "tom");
+    let (name, password) =
+        (servers[1]["username"].as_str().unwrap(), servers[1]["credential"].as_str().unwrap());
+    assert!(name.ends_with(call.as_str().unwrap()), "for this call: {name}");
+    let mut relay = Relay::new(servers[1]["urls"][0].as_str().unwrap(), name, password);
+    assert!(matches!(relay.ask(|caller| caller.allocate(false)), Heard::Success { relayed: Some(_), .. }));
+    assert_eq!(node.metric("kith_calls_relays"), 1.0);
+
+    scratch.say(&format!("user ban --site demo tom --reason Insults --data {}", scratch.data().display()));
+    let over = anna.expect("the end of the call", |event| event["news"] == "over");
+    assert_eq!(&over["call"], call);
+    poll("the end of the relay", || (node.metric("kith_calls_relays") == 0.0).then_some(()));
+    assert_eq!(ask_ice(&scratch, &node, "tom")["code"], "banned");
+    let mut again = Relay::new(servers[1]["urls"][0].as_str().unwrap(), name, password);
+    assert_eq!(again.ask(|caller| caller.allocate(false)), Heard::Refused(403), "the old credentials");
+}
+
+/// A TURN client over UDP.
+struct Relay {
+    socket: UdpSocket,
+    caller: Caller,
+}
+
+impl Relay {
+    fn new(url: &str, name: &str, password: &str) -> Relay {
+        let address = url.strip_prefix("turn:").unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(address).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        Relay { socket, caller: Caller::new(name, password, 1) }
+    }
+
+    fn ask(&mut self, request: impl Fn(&mut Caller) -> Vec<u8>) -> Heard {
+        loop {
+            self.socket.send(&request(&mut self.caller)).unwrap();
+            let mut buffer = [0; 2_048];
+            let length = self.socket.recv(&mut buffer).expect("the server answers");
+            match self.caller.hear(&buffer[..length]) {
+                Some(Heard::Again) | None => {}
+                Some(heard) => return heard,
+            }
+        }
+    }
 }
