@@ -154,3 +154,77 @@ test('a warning and a mute are told, on a phone too', async () => {
     PHONE,
   );
 });
+
+/** Makes private rooms of a member and invites others, as their page's own script may. Whoever is no contact is asked. */
+const invite = (widget, names, users) =>
+  widget.page.evaluate(
+    async ([names, users]) => {
+      const client = await globalThis.Kith.client();
+      for (const name of names) {
+        const key = await client.createRoom({ name, kind: 'private' });
+        for (const user of users) await client.changeMember(key, user, 'invite');
+      }
+    },
+    [names, users],
+  );
+
+const row = (widget, name) =>
+  widget.page.locator('kith-widget .chat-row', { hasText: name }).locator('.row-main');
+
+test('a room request is accepted, declined, or answered with a block', async () => {
+  await as(['chloe', 'sofia'], async (chloe, sofia) => {
+    await invite(chloe, ['Seed swap', 'Night shift', 'Trap'], ['sofia']);
+    await openRequest(sofia, 'Seed swap');
+    const bar = sofia.page.locator('kith-widget .stranger');
+    await bar.getByText(/invites you to “.?Seed swap/).waitFor();
+    await assertAccessible(sofia.page, 'a room request');
+    await bar.getByRole('button', { name: 'Accept' }).click();
+    await sofia.field.waitFor();
+    await sofia.say('Thank you');
+    await sofia.back();
+
+    await openRequest(sofia, 'Night shift');
+    await bar.getByRole('button', { name: 'Decline' }).click();
+    await row(sofia, 'Night shift').waitFor({ state: 'detached' });
+
+    await sofia.tab('Chats').click();
+    await openRequest(sofia, 'Trap');
+    await bar.getByRole('button', { name: 'Block' }).click();
+    const dialog = sofia.page.getByRole('alertdialog');
+    await dialog.getByText(/You leave private rooms that only they own/).waitFor();
+    await assertAccessible(sofia.page, 'the question before a block');
+    await dialog.getByRole('button', { name: 'Block' }).click();
+    await row(sofia, 'Trap').waitFor({ state: 'detached' });
+    await until(async () => (await row(sofia, 'Seed swap').count()) === 0, 'she has left his room');
+  });
+});
+
+test("a blocked member's messages in a room are collapsed until they are asked for", async () => {
+  await as(['ingrid', 'tom'], async (ingrid, tom) => {
+    const open = async widget => {
+      await widget.page.evaluate(() => globalThis.Kith.openRoom('/orchard'));
+      await widget.field.waitFor();
+    };
+    await open(ingrid);
+    await ingrid.say('Who prunes on Saturday?');
+    await ingrid.sees('Who prunes on Saturday?');
+    await ingrid.page.evaluate(() =>
+      globalThis.Kith.client().then(client => client.changeContact('block', 'tom')),
+    );
+    await open(tom);
+    await tom.say('Words that nobody asked for');
+    const collapsed = ingrid.page.getByText('Message from somebody you blocked').last();
+    await collapsed.waitFor();
+    assert.equal(
+      await ingrid.page.locator('kith-widget [data-message]', { hasText: 'Words that' }).count(),
+      0,
+    );
+    await assertAccessible(ingrid.page, 'a collapsed message');
+    await ingrid.page.getByRole('button', { name: 'Show message' }).last().click();
+    await ingrid.message('Words that').waitFor();
+    await ingrid.page.evaluate(() =>
+      globalThis.Kith.client().then(client => client.changeContact('unblock', 'tom')),
+    );
+    await collapsed.waitFor({ state: 'detached' });
+  });
+});

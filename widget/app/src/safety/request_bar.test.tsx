@@ -3,6 +3,7 @@
 import { room } from '@kith/client';
 import { beforeAll, expect, test } from 'vitest';
 import { Drawing, WORDING } from '../../test/draw.ts';
+import { isolated } from '../wording/wording.ts';
 import { RequestBar, words } from './request_bar.tsx';
 
 beforeAll(() => words.fetch(WORDING));
@@ -23,7 +24,8 @@ test('an invitation into a room names who invites, and is accepted, declined or 
       onGone={undefined}
     />,
   );
-  expect(drawing.text()).toContain('Tom Costa invites you to “Bikers”');
+  // Each name in its own direction, whatever that of the sentence is.
+  expect(drawing.text()).toContain(`${isolated('Tom Costa')} invites you to “${isolated('Bikers')}”`);
   drawing.do(() => drawing.button('Decline').click());
   drawing.do(() => drawing.button('Accept').click());
   expect(client.calls).toEqual([`answerRequest ${key} dismiss`, `answerRequest ${key} accept`]);

@@ -9,6 +9,7 @@ import css from '../chat/stranger_banner.css?inline';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings, useTopic } from '../surroundings.tsx';
 import { together, useWords } from '../wording/late_words.ts';
+import { isolated } from '../wording/wording.ts';
 import { askToReport } from './ask_to_report.ts';
 import { safetyWords } from './words.ts';
 
@@ -55,9 +56,9 @@ export function RequestBar({
     );
   const [title, hint, no] =
     requestedBy === undefined
-      ? [words.requestTitle(person.name), words.requestHint, words.dismissRequest]
+      ? [words.requestTitle(isolated(person.name)), words.requestHint, words.dismissRequest]
       : [
-          words.roomRequestTitle(person.name, conversation.with.name),
+          words.roomRequestTitle(isolated(person.name), isolated(conversation.with.name)),
           words.roomRequestHint,
           blocking.decline,
         ];
