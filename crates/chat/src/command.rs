@@ -24,7 +24,7 @@ pub struct Hello<'a> {
     pub position: Option<Position>,
     /// Origin header of the request, where there was one.
     pub origin: Option<&'a str>,
-    /// Where the client is, so that one address cannot make any number of guests. None: not known, no limit.
+    /// Of the client: for the limit of new guests per address, and for the log of sign-ins. None: not known, no limit.
     pub address: Option<IpAddr>,
     /// What the client says of itself, where the node [keeps devices](crate::Node::keeps_devices).
     pub agent: Agent,

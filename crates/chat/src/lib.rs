@@ -58,6 +58,7 @@ mod search;
 mod send;
 mod session;
 mod sign_in;
+mod sign_in_log;
 mod site;
 mod site_change;
 mod sites;
@@ -153,6 +154,7 @@ pub use room::{
 };
 pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};
+pub use sign_in_log::{Door, SignInLog, SignInOutcome, SignInRecord};
 pub use site::{Mode, Secret, SecretKind, Site};
 pub use site_change::{
     MOST_KEYS, SignOut, SiteAuthor, SiteChange, SiteNotChanged, SiteProfile, is_origin, public_key,

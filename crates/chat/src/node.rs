@@ -31,8 +31,9 @@
 //! What was stored is told inside the store's completion, which comes in commit order on one thread: that alone
 //! makes a [`Position`] truthful.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -61,7 +62,8 @@ use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
     CallConfig, CallId, Command, Event, Hello, Ice, Level, Mailer, Notifier, Refusal, RequestRates,
-    RoomLimits, SessionHandle, SessionId, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId,
+    RoomLimits, SessionHandle, SessionId, SignInLog, SiteId, Stats, Store, StoreError, Sub, Timestamp, To,
+    UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -151,6 +153,7 @@ pub(crate) struct Inner {
     pub(crate) erasing: Erasing,
     pub(crate) retaining: Retaining,
     pub(crate) previewer: PreviewerSlot,
+    pub(crate) sign_in_log: OnceLock<Arc<dyn SignInLog>>,
     pub(crate) admission: Arc<Admission>,
     /// The same for messages.
     pub(crate) posting: Arc<Admission>,
@@ -216,6 +219,7 @@ impl Node {
             erasing: Erasing::default(),
             retaining: Retaining::default(),
             previewer: PreviewerSlot::new(),
+            sign_in_log: OnceLock::new(),
             admission: Arc::new(Admission::of_logins()),
             posting: Arc::new(Admission::of_messages()),
             counters: Counters::default(),
@@ -406,10 +410,11 @@ impl Node {
         &self,
         site_key: &str,
         token: &str,
+        address: Option<IpAddr>,
         now: Timestamp,
         then: impl FnOnce(Result<Ice, Refusal>) + Send + 'static,
     ) {
-        self.inner.ice(site_key, token, now, then);
+        self.inner.ice(site_key, token, address, now, then);
     }
 
     /// Is the user in this call? Asked by a TURN server, for each relay every few seconds.

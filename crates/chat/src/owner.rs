@@ -1,5 +1,7 @@
 //! The requests of a site's own server and of its admins over REST. The record names the admin; the site's server is the site.
 
+use std::net::IpAddr;
+
 use serde_json::Value;
 
 use crate::erase::Messages;
@@ -7,9 +9,10 @@ use crate::merge::Merge;
 use crate::moderation::{AuditPage, By, FilterTest, Moderate, ReportRow, ReportState, ReportsPage};
 use crate::node::{Node, unavailable};
 use crate::people::MAX_QUERY_BYTES;
+use crate::sign_in_log::Shown;
 use crate::token::{self, Bearer};
 use crate::{
-    GuestProof, PageOf, PeoplePage, Refusal, RequestKind, Settings, SettingsError, Site, SiteAuthor,
+    Door, GuestProof, PageOf, PeoplePage, Refusal, RequestKind, Settings, SettingsError, Site, SiteAuthor,
     SiteChange, SiteId, SiteNotChanged, SiteRole, StoreError, Sub, Timestamp, UserId, UserRow,
 };
 
@@ -71,19 +74,37 @@ pub enum SiteNotSet {
 impl Node {
     /// The author of a request with this token: the site itself (role `service`), or an admin. Of an admin's token only the `sub` counts:
     /// the user must have signed in before, not be banned, and be an admin by the role that is stored now.
-    pub fn caller(&self, site_key: &str, token: &str, now: Timestamp, told: Told<Caller>) {
-        let bearer = self.bearer(site_key, token, now);
-        let (site, sub) = match bearer {
+    /// `address`: of the client, for the log of refused tokens.
+    pub fn caller(
+        &self,
+        site_key: &str,
+        token: &str,
+        address: Option<IpAddr>,
+        now: Timestamp,
+        told: Told<Caller>,
+    ) {
+        let shown = Shown { door: Door::Rest, site: None, user: None, address };
+        let (site, sub) = match self.bearer(site_key, token, now) {
             Ok((site, Bearer::Service)) => return told(Ok(Caller::Site(site))),
             Ok((site, Bearer::Admin(sub))) => (site, sub),
-            Err(refusal) => return told(Err(refusal)),
+            Err(refusal) => {
+                let known = self.inner().sites.by_key(site_key);
+                let site = known.as_ref().map(|live| &*live.site.key);
+                self.inner().record_refused(Shown { site, ..shown }, refusal, now);
+                return told(Err(refusal));
+            }
         };
+        let (node, user) = (self.inner().clone(), sub.clone());
         let found = move |row: Result<Option<UserRow>, StoreError>| {
-            told(row.map_err(unavailable).and_then(|row| match row {
+            let caller = row.map_err(unavailable).and_then(|row| match row {
                 Some(row) if row.banned => Err(Refusal::Banned),
                 Some(row) if row.on_site.role == SiteRole::Admin => Ok(Caller::User(row.id, row.profile.sub)),
                 Some(_) | None => Err(Refusal::NotAllowed),
-            }));
+            });
+            if let Err(refusal) = caller {
+                node.record_refused_at(site, Shown { user: Some(user.as_str()), ..shown }, refusal, now);
+            }
+            told(caller);
         };
         self.inner().store.user(site, sub, Box::new(found));
     }

@@ -1,5 +1,6 @@
 //! From hello to welcome: who may come in, and the session's beginning and end.
 
+use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
@@ -15,12 +16,13 @@ use crate::moderation::{SiteState, StandingHere};
 use crate::node::{Asker, Inner, unavailable};
 use crate::session::{ContactWatch, Hold, Session, Shard, State, UserHere, device_fingerprint};
 use crate::settings::Access;
+use crate::sign_in_log::Shown;
 use crate::sites::LiveSite;
 use crate::token::{self, Ticket};
 use crate::trust;
 use crate::{
-    Agent, ContactState, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId, SetPresence,
-    Site, SiteId, SiteRole, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
+    Agent, ContactState, Door, Event, Hello, Position, Presence, Refusal, SessionHandle, SessionId,
+    SetPresence, Site, SiteId, SiteRole, Snapshot, StoreError, Timestamp, UserId, UserRow, Welcome,
 };
 
 /// How often a shard is searched for sessions whose token has ended: no timer per session is kept, so a session
@@ -36,6 +38,7 @@ struct Arrival {
     device: u64,
     agent: Agent,
     position: Option<Position>,
+    address: Option<IpAddr>,
     now: Timestamp,
     /// How many guests had become members before the user was looked up.
     merges: u64,
@@ -45,6 +48,11 @@ struct Arrival {
 }
 
 impl Arrival {
+    fn shown(&self) -> Shown<'_> {
+        let (site, user) = (Some(&*self.site.site.key), Some(self.ticket.profile.sub.as_str()));
+        Shown { door: Door::Hello, site, user, address: self.address }
+    }
+
     fn keeps_device(&self) -> bool {
         self.site.site.settings.members.devices && !self.ticket.profile.guest
     }
@@ -54,7 +62,13 @@ impl Inner {
     pub(crate) fn sign_in(self: &Arc<Self>, hello: &Hello<'_>, handle: SessionHandle, now: Timestamp) {
         let arrival = match self.check_hello(hello, handle, now) {
             Ok(arrival) => arrival,
-            Err(refusal) => return self.bye(handle, refusal),
+            Err(refusal) => {
+                let known = self.sites.by_key(hello.site_key);
+                let site = known.as_ref().map(|live| &*live.site.key);
+                let shown = Shown { door: Door::Hello, site, user: None, address: hello.address };
+                self.record_refused(shown, refusal, now);
+                return self.bye(handle, refusal);
+            }
         };
         let Some(jti) = arrival.ticket.once.clone() else { return self.enter(arrival) };
         let node = self.clone();
@@ -65,9 +79,17 @@ impl Inner {
             now,
             move |outcome| match outcome {
                 Ok(()) => node.enter(arrival),
-                Err(refusal) => node.bye(handle, refusal),
+                Err(refusal) => node.turn_away(&arrival, refusal),
             },
         );
+    }
+
+    fn turn_away(self: &Arc<Self>, arrival: &Arrival, refusal: Refusal) {
+        self.record_refused(arrival.shown(), refusal, arrival.now);
+        match refusal {
+            Refusal::SiteClosed => self.bye_closed(arrival.handle, &arrival.site.site.settings),
+            _ => self.bye(arrival.handle, refusal),
+        }
     }
 
     fn check_hello(
@@ -103,6 +125,7 @@ impl Inner {
             device: device_fingerprint(&hello.device),
             agent: hello.agent,
             position: hello.position,
+            address: hello.address,
             now,
             merges: self.merges.count(),
             user: OnceLock::new(),
@@ -152,10 +175,10 @@ impl Inner {
         let node = self.clone();
         let done = move |signed_out: Result<Option<SignedOut>, StoreError>| match signed_out {
             Ok(Some(signed_out)) if !device::may_return(signed_out, &arrival.ticket) => {
-                node.bye(arrival.handle, Refusal::SignedOut);
+                node.turn_away(&arrival, Refusal::SignedOut);
             }
             Ok(_) => node.let_in(arrival),
-            Err(error) => node.bye(arrival.handle, unavailable(error)),
+            Err(error) => node.turn_away(&arrival, unavailable(error)),
         };
         self.store.signed_out(site, user, device, Box::new(done));
     }
@@ -169,15 +192,12 @@ impl Inner {
         let met = move |row: &UserRow| match registrar.register(&registered, row) {
             Ok(()) => true,
             Err(Refusal::Banned) => {
+                registrar.record_refused(registered.shown(), Refusal::Banned, registered.now);
                 registrar.refuse_banned(registered.handle, row.id);
                 false
             }
-            Err(Refusal::SiteClosed) => {
-                registrar.bye_closed(registered.handle, &registered.site.site.settings);
-                false
-            }
             Err(refusal) => {
-                registrar.bye(registered.handle, refusal);
+                registrar.turn_away(&registered, refusal);
                 false
             }
         };
@@ -191,7 +211,7 @@ impl Inner {
                 if let Some(&user) = arrival.user.get() {
                     node.remove_session(SessionId { user, handle: arrival.handle }, true, now);
                 }
-                node.bye(arrival.handle, Refusal::Unavailable);
+                node.turn_away(&arrival, Refusal::Unavailable);
             }
         };
         self.store.sign_in(site, user, from, now, Box::new(met), Box::new(done));
@@ -304,6 +324,7 @@ impl Inner {
                 changes,
             };
             node.counters.sign_ins.add(1);
+            node.record_sign_in(arrival.shown(), arrival.now);
             arrival.under_way.is_done();
             if arrival.keeps_device() {
                 let Arrival { device, agent, now, .. } = *arrival;
@@ -325,21 +346,27 @@ impl Inner {
 
     /// Takes a newer token of the same user.
     pub(crate) fn renew_token(self: &Arc<Self>, asker: Asker, re: u64, token: &str, now: Timestamp) {
-        let session = asker.session;
         let ticket = self.check_token(&asker.site, token, now).and_then(|ticket| {
             let same = ticket.profile.sub == asker.sub && ticket.profile.guest == asker.guest;
             same.then_some(ticket).ok_or(Refusal::BadToken)
         });
         let ticket = match ticket {
             Ok(ticket) => ticket,
-            Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => return self.refuse_renewal(&asker, re, refusal, now),
         };
         let Some(jti) = ticket.once.clone() else { return self.renewed(&asker, re, &ticket, now) };
         let node = self.clone();
         self.use_token(asker.site.site.id, &jti, ticket.expires, now, move |outcome| match outcome {
             Ok(()) => node.renewed(&asker, re, &ticket, now),
-            Err(refusal) => node.refuse(session.handle, AnswerTo::Request(re), refusal),
+            Err(refusal) => node.refuse_renewal(&asker, re, refusal, now),
         });
+    }
+
+    /// The record names the user of the session. A session does not keep its address.
+    fn refuse_renewal(&self, asker: &Asker, re: u64, refusal: Refusal, now: Timestamp) {
+        let (site, user) = (Some(&*asker.site.site.key), Some(asker.sub.as_str()));
+        self.record_refused(Shown { door: Door::Renewal, site, user, address: None }, refusal, now);
+        self.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
     }
 
     fn renewed(self: &Arc<Self>, asker: &Asker, re: u64, ticket: &Ticket, now: Timestamp) {

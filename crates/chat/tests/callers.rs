@@ -29,7 +29,7 @@ fn told<T: Send + 'static>(ask: impl FnOnce(Told<T>)) -> Result<T, Refusal> {
 }
 
 fn caller(scene: &Scene, token: &str) -> Result<Caller, Refusal> {
-    told(|then| scene.node.caller(SITE, token, scene.now(), then))
+    told(|then| scene.node.caller(SITE, token, None, scene.now(), then))
 }
 
 fn act(scene: &Scene, caller: &Caller, wanted: Moderate) -> Result<(), Refusal> {

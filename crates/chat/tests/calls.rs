@@ -294,9 +294,9 @@ fn the_servers_of_a_token() {
     let scene = Scene::with(Mode::Open, NodeConfig { calls, ..config() }, MemoryStore::new());
     let ask = |site: &str, token: &str| {
         let (told, answer) = std::sync::mpsc::channel();
-        scene
-            .node
-            .ice(site, token, scene.now(), move |outcome| told.send(outcome).expect("it is waited for"));
+        scene.node.ice(site, token, None, scene.now(), move |outcome| {
+            told.send(outcome).expect("it is waited for")
+        });
         answer.recv().expect("it is answered")
     };
     let token = scene.token("ann");

@@ -18,7 +18,7 @@ fn answer<T: Send + 'static>(ask: impl FnOnce(Box<dyn FnOnce(T) + Send>)) -> T {
 
 fn identify(scene: &Scene, token: &str, origin: Option<&str>) -> Result<Identified, Refusal> {
     let site = scene.node.site_id(SITE).unwrap();
-    answer(|then| scene.node.identify(site, token, origin, scene.now(), then))
+    answer(|then| scene.node.identify(site, token, origin, None, scene.now(), then))
 }
 
 fn wish(to: To, bytes: u64) -> Wish {

@@ -303,6 +303,7 @@ fn the_sites_own_server_changes_settings_and_acts() {
         scene.node.caller(
             site,
             token,
+            None,
             scene.now(),
             Box::new(move |outcome| *tell.lock().unwrap() = Some(outcome)),
         );

@@ -50,6 +50,8 @@ pub(crate) struct Log {
     /// As `RUST_LOG`: `info`, or `warn,edge=debug`.
     pub level: String,
     pub format: LogFormat,
+    /// A line per sign-in and per refused token: to this file, or to `stderr`; empty: none.
+    pub sign_ins: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -348,7 +350,7 @@ impl Default for Config {
 
 impl Default for Log {
     fn default() -> Log {
-        Log { level: "info".into(), format: LogFormat::Text }
+        Log { level: "info".into(), format: LogFormat::Text, sign_ins: String::new() }
     }
 }
 

@@ -33,6 +33,7 @@ mod question;
 mod refused_connections;
 mod run_file;
 mod serve;
+mod sign_in_log;
 mod site;
 mod span;
 mod status;

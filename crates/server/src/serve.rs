@@ -25,6 +25,7 @@ use crate::pictures;
 use crate::previews;
 use crate::push::{Pusher, Rules};
 use crate::run_file::RunFile;
+use crate::sign_in_log::{SignIns, Target};
 use crate::status::{self, MetricsAccess, Status};
 use crate::trouble::{Outcome, Trouble};
 use crate::{
@@ -59,6 +60,7 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
     for signal in &mut signals {
         if signal == SIGHUP {
             running.reload_certificate(config);
+            running.sign_ins.iter().for_each(|log| log.reopen());
             continue;
         }
         end_at_the_next(signals);
@@ -103,6 +105,7 @@ struct Running {
     status: Status,
     house: Housekeeping,
     sweeper: Sweeper,
+    sign_ins: Option<Arc<SignIns>>,
     runtime: tokio::runtime::Runtime,
     _run_file: Option<RunFile>,
     /// Last: whoever has it next finds nothing of ours open.
@@ -133,7 +136,8 @@ impl Running {
         let sqlite = data_dir::open(loaded, &lock)?;
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
         site::keys::give_guest_keys(&*store)?;
-        let status = Status::new(MetricsAccess::of(config)?);
+        let sign_ins = Target::of(&config.log.sign_ins).map(SignIns::begin).transpose()?;
+        let status = Status::new(MetricsAccess::of(config)?, sign_ins.clone());
         let mut router = status::routes(status.clone());
         if !config.mail.relay.is_empty() {
             router = router.merge(mail::routes(Arc::clone(&known), Arc::clone(&store)));
@@ -165,6 +169,9 @@ impl Running {
         let outbox = WebOutbox::new(mailboxes.clone(), &node_config.limits, &web_config, crate::now);
         let outbox = Arc::new(outbox);
         let node = Arc::new(Node::new(node_config, Arc::clone(&store), outbox, random()));
+        if let Some(log) = &sign_ins {
+            node.log_sign_ins_to(log.clone());
+        }
         router = router.merge(web::ice_routes(Arc::clone(&node), crate::now));
         router = router.merge(web::site_api(Arc::clone(&node), crate::now));
         let pictures = Arc::new(pictures::queue(&node));
@@ -226,6 +233,7 @@ impl Running {
             status,
             house,
             sweeper,
+            sign_ins,
             runtime,
             _run_file: run_file,
             _lock: lock,
@@ -248,6 +256,7 @@ impl Running {
         }
         self.edge.stop(config.stop.grace.into());
         self.runtime.shutdown_timeout(Duration::from_secs(1));
+        self.sign_ins.iter().for_each(|log| log.flush());
         tracing::info!("stopped");
     }
 

@@ -2,22 +2,25 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chat::{Door, Refusal, SignInLog, SignInOutcome, SignInRecord};
 
 use crate::config::Config;
 use crate::metrics::{Format, Metrics};
+use crate::sign_in_log::SignIns;
 use crate::trouble::{Outcome, Trouble};
 
 /// What the answers are made of; shared with the node.
@@ -27,6 +30,7 @@ pub(crate) struct Status {
     ready: Arc<AtomicBool>,
     metrics: Arc<OnceLock<Metrics>>,
     access: MetricsAccess,
+    sign_ins: Option<Arc<SignIns>>,
 }
 
 /// Who may read `/metrics`: figures tell outsiders when to attack and how well it works. Where a request comes from proves nothing,
@@ -39,8 +43,23 @@ pub(crate) enum MetricsAccess {
 }
 
 impl Status {
-    pub(crate) fn new(access: MetricsAccess) -> Status {
-        Status { ready: Arc::default(), metrics: Arc::default(), access }
+    pub(crate) fn new(access: MetricsAccess, sign_ins: Option<Arc<SignIns>>) -> Status {
+        Status { ready: Arc::default(), metrics: Arc::default(), access, sign_ins }
+    }
+
+    /// A token for `/metrics` that is wrong. A request without one is no attempt.
+    fn record_refused(&self, headers: &HeaderMap, address: Option<IpAddr>) {
+        let Some(log) = self.sign_ins.as_ref().filter(|_| headers.contains_key(AUTHORIZATION)) else {
+            return;
+        };
+        log.record(&SignInRecord {
+            time: crate::now(),
+            door: Door::Metrics,
+            site: None,
+            user: None,
+            address,
+            outcome: SignInOutcome::Refused(Refusal::BadToken),
+        });
     }
 
     /// The node is complete.
@@ -70,8 +89,13 @@ async fn readyz(State(status): State<Status>) -> Response {
     }
 }
 
-async fn metrics(State(status): State<Status>, headers: HeaderMap) -> Response {
+async fn metrics(
+    State(status): State<Status>,
+    client: Option<Extension<web::Client>>,
+    headers: HeaderMap,
+) -> Response {
     if !status.access.admits(&headers) {
+        status.record_refused(&headers, client.and_then(|client| client.address));
         return text(
             StatusCode::UNAUTHORIZED,
             "needs the token of metrics_token_file, as Authorization: Bearer TOKEN\n",
@@ -163,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_node_is_ready_between_its_beginning_and_its_end() {
-        let status = Status::new(MetricsAccess::Everybody);
+        let status = Status::new(MetricsAccess::Everybody, None);
         assert_eq!(ask(&status, "/healthz", None), StatusCode::OK);
         assert_eq!(ask(&status, "/readyz", None), StatusCode::SERVICE_UNAVAILABLE);
         status.begin(Metrics::new(Vec::new()));
@@ -175,13 +199,13 @@ mod tests {
 
     #[test]
     fn metrics_are_for_those_who_have_the_token_unless_the_operator_says_otherwise() {
-        let closed = Status::new(MetricsAccess::Token(TOKEN.into()));
+        let closed = Status::new(MetricsAccess::Token(TOKEN.into()), None);
         closed.begin(Metrics::new(Vec::new()));
         assert_eq!(ask(&closed, "/metrics", Some(TOKEN)), StatusCode::OK);
         for token in [None, Some(""), Some("a-token-of-the-operatoR"), Some("a-token")] {
             assert_eq!(ask(&closed, "/metrics", token), StatusCode::UNAUTHORIZED, "{token:?}");
         }
-        let open = Status::new(MetricsAccess::Everybody);
+        let open = Status::new(MetricsAccess::Everybody, None);
         open.begin(Metrics::new(Vec::new()));
         assert_eq!(ask(&open, "/metrics", None), StatusCode::OK);
     }

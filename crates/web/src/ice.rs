@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_ORIGIN, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN, VARY,
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN, VARY,
 };
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use web_proto::{Code, Event, IceAnswer, IceQuestion};
 
 use crate::call_wire::servers;
+use crate::credentials::Credentials;
 use crate::request_limit::limited;
 use crate::wire::{code, error};
 
@@ -33,8 +34,8 @@ pub fn ice_routes(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
     limited.with_state(Ice { node, clock })
 }
 
-async fn ice(State(ice): State<Ice>, headers: HeaderMap, body: Bytes) -> Response {
-    let mut response = answer(&ice, &headers, &body).await;
+async fn ice(State(ice): State<Ice>, credentials: Credentials, headers: HeaderMap, body: Bytes) -> Response {
+    let mut response = answer(&ice, &credentials, &body).await;
     let fields = response.headers_mut();
     fields.insert(VARY, HeaderValue::from_static("origin"));
     // As elsewhere: pages of an origin that some site allows may read what is said; the token says the rest.
@@ -46,14 +47,16 @@ async fn ice(State(ice): State<Ice>, headers: HeaderMap, body: Bytes) -> Respons
     response
 }
 
-async fn answer(ice: &Ice, headers: &HeaderMap, body: &[u8]) -> Response {
+async fn answer(ice: &Ice, credentials: &Credentials, body: &[u8]) -> Response {
     let Some(question) = IceQuestion::parse(body) else {
         return refused(Code::BadFrame, &code_only(Code::BadFrame));
     };
-    let token = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-    let Some(token) = token else { return refused_by(Refusal::BadToken) };
+    let Credentials { token: Some(token), address } = credentials else {
+        return refused_by(Refusal::BadToken);
+    };
     let (told, answer) = oneshot::channel();
-    ice.node.ice(&question.site, token, (ice.clock)(), move |outcome| drop(told.send(outcome)));
+    let then = move |outcome| drop(told.send(outcome));
+    ice.node.ice(&question.site, token, *address, (ice.clock)(), then);
     match answer.await {
         Ok(Ok(ice)) => {
             let expires = ice.turn.as_ref().map(|turn| turn.expires.0);

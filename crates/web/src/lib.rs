@@ -17,6 +17,7 @@ mod config;
 #[cfg(test)]
 mod cost;
 mod counters;
+mod credentials;
 mod crowds;
 pub mod files;
 mod framing;

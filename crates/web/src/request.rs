@@ -363,14 +363,15 @@ impl Gateway {
         io: &Io<'_>,
     ) {
         let Some(device) = DeviceId::parse(&hello.device) else { return };
+        let needs_address = hello.token.is_none() || self.shared.node.logs_sign_ins();
         let hello = chat::Hello {
             site_key: &hello.site,
             token: hello.token.as_deref(),
             device,
             position: hello.position.as_deref().and_then(crate::wire::parse_position),
             origin: visitor.origin.as_deref(),
-            // Only asked for where it is needed: it is a call to the system.
-            address: if hello.token.is_none() { visitor.address(io) } else { None },
+            // Looked up only where it is needed: it may be a call to the system.
+            address: if needs_address { visitor.address(io) } else { None },
             agent: visitor.agent,
         };
         self.shared.node.sign_in(hello, handle, timestamp(io.now()));

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use chat::{Caller, Node, NotSet, PageOf, Refusal, RequestKind, Timestamp, Told};
@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use web_proto::{Code, Moderate, ReportState};
 
+use crate::credentials::Credentials;
 use crate::request_limit::limited;
 use crate::wire::{code, moderation, retry_after};
 
@@ -87,16 +88,13 @@ fn answered(answer: Answer) -> Response {
 }
 
 impl Api {
-    async fn caller(&self, site: &str, headers: &HeaderMap) -> Result<Caller, Refused> {
-        let token = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = token.and_then(|value| value.split_once(' '));
-        match token {
-            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
-                let now = (self.clock)();
-                self.ask(|node, told| node.caller(site, token.trim(), now, told)).await
-            }
-            _ => Err(Refused(Code::BadToken, "Authorization: Bearer, and a token of the site".into(), None)),
-        }
+    async fn caller(&self, site: &str, credentials: &Credentials) -> Result<Caller, Refused> {
+        let Credentials { token: Some(token), address } = credentials else {
+            let text = "Authorization: Bearer, and a token of the site".into();
+            return Err(Refused(Code::BadToken, text, None));
+        };
+        let now = (self.clock)();
+        self.ask(|node, told| node.caller(site, token, *address, now, told)).await
     }
 
     /// Waits for the domain without holding a thread.
@@ -107,26 +105,26 @@ impl Api {
     }
 }
 
-async fn settings(State(api): State<Api>, Path(site): Path<String>, headers: HeaderMap) -> Response {
-    answered(read_settings(&api, &site, &headers).await)
+async fn settings(State(api): State<Api>, Path(site): Path<String>, credentials: Credentials) -> Response {
+    answered(read_settings(&api, &site, &credentials).await)
 }
 
-async fn read_settings(api: &Api, site: &str, headers: &HeaderMap) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn read_settings(api: &Api, site: &str, credentials: &Credentials) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     Ok(api.node.settings(&caller)?.document())
 }
 
 async fn change_settings(
     State(api): State<Api>,
     Path(site): Path<String>,
-    headers: HeaderMap,
+    credentials: Credentials,
     body: Bytes,
 ) -> Response {
-    answered(change(api, &site, &headers, &body).await)
+    answered(change(api, &site, &credentials, &body).await)
 }
 
-async fn change(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn change(api: Api, site: &str, credentials: &Credentials, body: &[u8]) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let patch: Value = serde_json::from_slice(body).map_err(Refused::value)?;
     let (node, now) = (Arc::clone(&api.node), (api.clock)());
     // It waits for the disk.
@@ -143,14 +141,14 @@ async fn change(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answe
 async fn test_filter(
     State(api): State<Api>,
     Path(site): Path<String>,
-    headers: HeaderMap,
+    credentials: Credentials,
     body: Bytes,
 ) -> Response {
-    answered(do_test_filter(&api, &site, &headers, &body).await)
+    answered(do_test_filter(&api, &site, &credentials, &body).await)
 }
 
-async fn do_test_filter(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_test_filter(api: &Api, site: &str, credentials: &Credentials, body: &[u8]) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let asked: Value = serde_json::from_slice(body).map_err(Refused::value)?;
     let Some(text) = asked["body"].as_str() else { return Err(Refused::value("body: a text")) };
     let test = api.node.test_filters(&caller, text, (api.clock)())?;
@@ -162,14 +160,14 @@ async fn do_test_filter(api: &Api, site: &str, headers: &HeaderMap, body: &[u8])
 async fn moderate(
     State(api): State<Api>,
     Path(site): Path<String>,
-    headers: HeaderMap,
+    credentials: Credentials,
     body: Bytes,
 ) -> Response {
-    answered(do_moderate(api, &site, &headers, &body).await)
+    answered(do_moderate(api, &site, &credentials, &body).await)
 }
 
-async fn do_moderate(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_moderate(api: Api, site: &str, credentials: &Credentials, body: &[u8]) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let mut asked: Value = serde_json::from_slice(body).map_err(Refused::value)?;
     let Some(fields) = asked.as_object_mut() else { return Err(Refused::value("an object is needed")) };
     fields.insert("rid".into(), 0.into());
@@ -182,12 +180,17 @@ async fn do_moderate(api: Api, site: &str, headers: &HeaderMap, body: &[u8]) -> 
     Ok(json!({ "report": report.as_deref().map(moderation::report) }))
 }
 
-async fn reports(State(api): State<Api>, Path(site): Path<String>, headers: HeaderMap, uri: Uri) -> Response {
-    answered(list_reports(api, &site, &headers, &uri).await)
+async fn reports(
+    State(api): State<Api>,
+    Path(site): Path<String>,
+    credentials: Credentials,
+    uri: Uri,
+) -> Response {
+    answered(list_reports(api, &site, &credentials, &uri).await)
 }
 
-async fn list_reports(api: Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn list_reports(api: Api, site: &str, credentials: &Credentials, uri: &Uri) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let state = field(uri, "state").map(|state| serde_json::from_value::<ReportState>(json!(state)));
     let state = state.transpose().map_err(Refused::value)?.map(moderation::state);
     let page = page(uri)?;
@@ -196,12 +199,17 @@ async fn list_reports(api: Api, site: &str, headers: &HeaderMap, uri: &Uri) -> A
     Ok(json!({ "reports": rows, "next": page.next }))
 }
 
-async fn audit(State(api): State<Api>, Path(site): Path<String>, headers: HeaderMap, uri: Uri) -> Response {
-    answered(list_audit(api, &site, &headers, &uri).await)
+async fn audit(
+    State(api): State<Api>,
+    Path(site): Path<String>,
+    credentials: Credentials,
+    uri: Uri,
+) -> Response {
+    answered(list_audit(api, &site, &credentials, &uri).await)
 }
 
-async fn list_audit(api: Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn list_audit(api: Api, site: &str, credentials: &Credentials, uri: &Uri) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let page = page(uri)?;
     let page = api.ask(|node, told| node.audit(&caller, page, told)).await?;
     let rows: Vec<_> = page.rows.iter().map(moderation::audit_entry).collect();

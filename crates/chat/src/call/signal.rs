@@ -1,5 +1,6 @@
 //! Carries out what clients want of calls, and what time and lost sessions do to them.
 
+use std::net::IpAddr;
 use std::sync::{Arc, PoisonError};
 
 use rand::Rng;
@@ -16,8 +17,9 @@ use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
 use crate::peer::{Job, Peer, may_write};
 use crate::privacy::{Signal, Visibility};
 use crate::requests::{is_stranger, rules};
+use crate::sign_in_log::Shown;
 use crate::{
-    Append, Appended, ContactState, ConversationId, ConversationRow, Event, Mode, Refusal, Relation,
+    Append, Appended, ContactState, ConversationId, ConversationRow, Door, Event, Mode, Refusal, Relation,
     RequestKind, SessionHandle, SessionId, StoreError, Sub, Timestamp, To, UserId, UserRow,
 };
 
@@ -256,14 +258,21 @@ impl Inner {
         self: &Arc<Self>,
         site_key: &str,
         token: &str,
+        address: Option<IpAddr>,
         now: Timestamp,
         then: impl FnOnce(Result<Ice, Refusal>) + Send + 'static,
     ) {
-        let site = self.sites.by_key(site_key).ok_or(Refusal::NoSuchSite);
-        let ticket = site.and_then(|site| Ok((self.check_token(&site, token, now)?, site)));
-        let (ticket, site) = match ticket {
-            Ok(known) => known,
-            Err(refusal) => return then(Err(refusal)),
+        let shown = Shown { door: Door::Ice, site: None, user: None, address };
+        let Some(site) = self.sites.by_key(site_key) else {
+            self.record_refused(shown, Refusal::NoSuchSite, now);
+            return then(Err(Refusal::NoSuchSite));
+        };
+        let ticket = match self.check_token(&site, token, now) {
+            Ok(ticket) => ticket,
+            Err(refusal) => {
+                self.record_refused(Shown { site: Some(&site.site.key), ..shown }, refusal, now);
+                return then(Err(refusal));
+            }
         };
         let (node, sub) = (self.clone(), ticket.profile.sub.clone());
         let done = move |row: Result<Option<UserRow>, StoreError>| {

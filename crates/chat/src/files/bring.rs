@@ -1,5 +1,6 @@
 //! Bringing a file: what can be refused is refused before a byte has come.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use rand::Rng;
@@ -11,9 +12,10 @@ use crate::peer::may_write;
 use crate::privacy::Visibility;
 use crate::room::RoomName;
 use crate::settings::Access;
+use crate::sign_in_log::Shown;
 use crate::{
-    ConversationId, Node, Refusal, RequestKind, SessionHandle, SessionId, SiteId, StoreError, Timestamp, To,
-    UserId, UserRow,
+    ConversationId, Door, Node, Refusal, RequestKind, SessionHandle, SessionId, SiteId, StoreError,
+    Timestamp, To, UserId, UserRow,
 };
 
 /// A user who asks by a request of its own and not in a session: what their token says holds.
@@ -59,10 +61,19 @@ impl Node {
         site: SiteId,
         token: &str,
         origin: Option<&str>,
+        address: Option<IpAddr>,
         now: Timestamp,
         then: impl FnOnce(Result<Identified, Refusal>) + Send + 'static,
     ) {
         let inner = self.inner();
+        let logging = inner.clone();
+        let shown = Shown { door: Door::Files, site: None, user: None, address };
+        let then = move |outcome: Result<Identified, Refusal>| {
+            if let Err(refusal) = outcome {
+                logging.record_refused_at(site, shown, refusal, now);
+            }
+            then(outcome);
+        };
         let Some(live) = inner.sites.by_id(site) else { return then(Err(Refusal::NoSuchSite)) };
         if origin.is_some_and(|origin| !live.allows_origin(origin)) {
             return then(Err(Refusal::BadOrigin));

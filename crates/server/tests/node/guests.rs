@@ -15,7 +15,7 @@ fn node(scratch: &Scratch, settings: &str) -> Running {
 }
 
 /// Says hello by long poll, as a proxy would pass it on. Answers the status and the first event.
-fn hello(node: &Running, fields: &str, token: Option<&str>) -> (String, Value) {
+pub(crate) fn hello(node: &Running, fields: &str, token: Option<&str>) -> (String, Value) {
     let body = json!({ "t": "hello", "v": 1, "site": "demo", "token": token, "device": "d" }).to_string();
     let answer = node.raw(
         format!(

@@ -22,6 +22,7 @@ mod lifecycle;
 mod load_plans;
 mod running;
 mod settings;
+mod sign_ins;
 mod stickers;
 mod tls;
 mod turn;

@@ -1,12 +1,15 @@
 //! What a request about files says of who asks, and how it is refused.
 
 use axum::body::Body;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use chat::{Identified, Node, Refusal, SiteId, Timestamp};
 use tokio::sync::oneshot;
 use web_proto::{Code, Event};
 
+use crate::credentials::bearer;
 use crate::request::is_own_origin;
+use crate::request_limit;
 
 /// Why not, as it is told.
 #[derive(Debug)]
@@ -101,14 +104,12 @@ pub(super) fn origin(fields: &HeaderMap) -> Option<&str> {
 pub(super) async fn identify(
     node: &Node,
     site: SiteId,
-    fields: &HeaderMap,
+    head: &Parts,
     now: Timestamp,
 ) -> Result<Identified, Refused> {
-    let told = fields.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token =
-        told.and_then(|told| told.split_once(' ')).filter(|(how, _)| how.eq_ignore_ascii_case("bearer"));
-    let Some((_, token)) = token else {
+    let Some(token) = bearer(&head.headers) else {
         return Err(Refused::because(Code::BadToken, "a token is needed, as `authorization: Bearer …`"));
     };
-    answer(|then| node.identify(site, token.trim(), origin(fields), now, then)).await
+    let (origin, address) = (origin(&head.headers), request_limit::address(&head.extensions));
+    answer(|then| node.identify(site, token, origin, address, now, then)).await
 }

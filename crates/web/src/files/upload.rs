@@ -25,7 +25,7 @@ use crate::request_limit;
 pub(super) async fn collection(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
     let (head, _) = request.into_parts();
     let outcome = match head.method {
-        Method::POST => create(&desk, &head.headers).await,
+        Method::POST => create(&desk, &head).await,
         Method::OPTIONS => Ok(abilities(&desk)),
         _ => Ok(tus::answer(StatusCode::METHOD_NOT_ALLOWED, &[])),
     };
@@ -46,7 +46,8 @@ pub(super) async fn one(State(desk): State<Arc<Desk>>, request: Request<Body>) -
     told(&desk, &head.headers, outcome)
 }
 
-async fn create(desk: &Desk, fields: &HeaderMap) -> Result<Response<Body>, Refused> {
+async fn create(desk: &Desk, head: &Parts) -> Result<Response<Body>, Refused> {
+    let fields = &head.headers;
     tus::check_version(fields)?;
     let node = &desk.files.node;
     let now = (desk.files.clock)();
@@ -74,7 +75,7 @@ async fn create(desk: &Desk, fields: &HeaderMap) -> Result<Response<Body>, Refus
         duration_ms: told.get("duration").and_then(|ms| ms.parse().ok()),
         peaks: told.get("peaks").and_then(|text| Peaks::parse(text)),
     };
-    let who = identify(node, site, fields, now).await?;
+    let who = identify(node, site, head, now).await?;
     let id = answer(|then| node.create_file(&who, wish, desk.files.limits, now, then)).await?;
     let location = format!("/v1/files/{}/{}", site.0, id_text(id));
     Ok(tus::answer(StatusCode::CREATED, &[(LOCATION, location), (tus::OFFSET, "0".into())]))
@@ -85,7 +86,7 @@ async fn go_on(desk: &Desk, head: &Parts, id: FileId, body: Body) -> Result<Resp
     let (method, fields) = (&head.method, &head.headers);
     tus::check_version(fields)?;
     let node = &desk.files.node;
-    let who = identify(node, id.site, fields, (desk.files.clock)()).await?;
+    let who = identify(node, id.site, head, (desk.files.clock)()).await?;
     let row = answer(|then| node.file(id, then)).await?;
     if *method == Method::GET {
         answer(|then| node.may_see_file(&who, &row, then)).await?;

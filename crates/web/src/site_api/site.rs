@@ -2,7 +2,7 @@
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Uri};
+use axum::http::Uri;
 use axum::response::Response;
 use chat::{
     Caller, Mode, Refusal, Secret, SignOut, Site, SiteChange, SiteNotChanged, SiteNotSet, SiteProfile,
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use web_proto::Code;
 
-use super::{Answer, Api, Refused, answered, field};
+use super::{Answer, Api, Credentials, Refused, answered, field};
 
 /// None: as it is. The public URL is the operator's.
 #[derive(Debug, Default, Deserialize)]
@@ -105,26 +105,30 @@ async fn change(api: &Api, caller: Caller, change: SiteChange) -> Answer {
     }
 }
 
-pub(super) async fn read(State(api): State<Api>, Path(site): Path<String>, headers: HeaderMap) -> Response {
-    answered(do_read(&api, &site, &headers).await)
+pub(super) async fn read(
+    State(api): State<Api>,
+    Path(site): Path<String>,
+    credentials: Credentials,
+) -> Response {
+    answered(do_read(&api, &site, &credentials).await)
 }
 
-async fn do_read(api: &Api, site: &str, headers: &HeaderMap) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_read(api: &Api, site: &str, credentials: &Credentials) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     Ok(document(&api.node.site(&caller)?))
 }
 
 pub(super) async fn patch(
     State(api): State<Api>,
     Path(site): Path<String>,
-    headers: HeaderMap,
+    credentials: Credentials,
     body: Bytes,
 ) -> Response {
-    answered(do_patch(&api, &site, &headers, &body).await)
+    answered(do_patch(&api, &site, &credentials, &body).await)
 }
 
-async fn do_patch(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_patch(api: &Api, site: &str, credentials: &Credentials, body: &[u8]) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let Profile { name, mode, guests, origins } = serde_json::from_slice(body).map_err(Refused::value)?;
     let mode = mode.map(|mode| match mode {
         ModeWord::Open => Mode::Open,
@@ -137,14 +141,14 @@ async fn do_patch(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> An
 pub(super) async fn add_key(
     State(api): State<Api>,
     Path(site): Path<String>,
-    headers: HeaderMap,
+    credentials: Credentials,
     body: Bytes,
 ) -> Response {
-    answered(do_add_key(&api, &site, &headers, &body).await)
+    answered(do_add_key(&api, &site, &credentials, &body).await)
 }
 
-async fn do_add_key(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_add_key(api: &Api, site: &str, credentials: &Credentials, body: &[u8]) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let NewKey { public_key, kid, others_end_after } =
         serde_json::from_slice(body).map_err(Refused::value)?;
     let now = (api.clock)();
@@ -157,14 +161,14 @@ async fn do_add_key(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> 
 pub(super) async fn end_key(
     State(api): State<Api>,
     Path((site, kid)): Path<(String, String)>,
-    headers: HeaderMap,
+    credentials: Credentials,
     uri: Uri,
 ) -> Response {
-    answered(do_end_key(&api, &site, &kid, &headers, &uri).await)
+    answered(do_end_key(&api, &site, &kid, &credentials, &uri).await)
 }
 
-async fn do_end_key(api: &Api, site: &str, kid: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_end_key(api: &Api, site: &str, kid: &str, credentials: &Credentials, uri: &Uri) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let after = field(uri, "after").map(|after| after.parse()).transpose();
     let after: u64 = after.map_err(|_| Refused::value("after: seconds"))?.unwrap_or(0);
     let at = later((api.clock)(), after);
@@ -175,14 +179,14 @@ async fn do_end_key(api: &Api, site: &str, kid: &str, headers: &HeaderMap, uri: 
 pub(super) async fn sign_out(
     State(api): State<Api>,
     Path(site): Path<String>,
-    headers: HeaderMap,
+    credentials: Credentials,
     body: Bytes,
 ) -> Response {
-    answered(do_sign_out(&api, &site, &headers, &body).await)
+    answered(do_sign_out(&api, &site, &credentials, &body).await)
 }
 
-async fn do_sign_out(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_sign_out(api: &Api, site: &str, credentials: &Credentials, body: &[u8]) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let whom: Whom = match body.trim_ascii() {
         b"" => Whom::default(),
         body => serde_json::from_slice(body).map_err(Refused::value)?,

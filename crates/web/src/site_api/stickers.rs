@@ -7,7 +7,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, X_CONTENT_TYPE_OPTIONS,
 };
@@ -23,7 +22,7 @@ use serde::Deserialize;
 use serde_json::json;
 use web_proto::Code;
 
-use super::{Answer, Api, Refused, answered};
+use super::{Answer, Api, Credentials, Refused, answered};
 use crate::files::{PictureBy, PictureFault, PictureQueue, Pictures};
 use crate::request_limit::limited;
 use crate::wire::rich;
@@ -57,12 +56,16 @@ struct Brought {
     picture: String,
 }
 
-async fn list(State(counter): State<Counter>, Path(site): Path<String>, headers: HeaderMap) -> Response {
-    answered(do_list(&counter.api, &site, &headers).await)
+async fn list(
+    State(counter): State<Counter>,
+    Path(site): Path<String>,
+    credentials: Credentials,
+) -> Response {
+    answered(do_list(&counter.api, &site, &credentials).await)
 }
 
-async fn do_list(api: &Api, site: &str, headers: &HeaderMap) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_list(api: &Api, site: &str, credentials: &Credentials) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let all = api.ask(|node, told| node.stickers(&caller, told)).await?;
     Ok(json!({ "stickers": all.iter().map(rich::sticker).collect::<Vec<_>>() }))
 }
@@ -70,15 +73,15 @@ async fn do_list(api: &Api, site: &str, headers: &HeaderMap) -> Answer {
 async fn add(
     State(counter): State<Counter>,
     Path(site): Path<String>,
-    headers: HeaderMap,
+    credentials: Credentials,
     body: Body,
 ) -> Response {
-    answered(do_add(&counter, &site, &headers, body).await)
+    answered(do_add(&counter, &site, &credentials, body).await)
 }
 
-async fn do_add(counter: &Counter, site: &str, headers: &HeaderMap, body: Body) -> Answer {
+async fn do_add(counter: &Counter, site: &str, credentials: &Credentials, body: Body) -> Answer {
     // First who it is: nothing is read for a stranger.
-    let caller = counter.api.caller(site, headers).await?;
+    let caller = counter.api.caller(site, credentials).await?;
     let body = to_bytes(body, BODY_BYTES).await.map_err(|_| Refused::value("a picture of at most 700 kB"))?;
     let Brought { set, words, picture } = serde_json::from_slice(&body).map_err(Refused::value)?;
     let bytes = STANDARD.decode(picture).map_err(|_| Refused::value("picture: base64"))?;
@@ -95,13 +98,13 @@ async fn do_add(counter: &Counter, site: &str, headers: &HeaderMap, body: Body) 
 async fn remove(
     State(counter): State<Counter>,
     Path((site, sticker)): Path<(String, String)>,
-    headers: HeaderMap,
+    credentials: Credentials,
 ) -> Response {
-    answered(do_remove(&counter.api, &site, &sticker, &headers).await)
+    answered(do_remove(&counter.api, &site, &sticker, &credentials).await)
 }
 
-async fn do_remove(api: &Api, site: &str, sticker: &str, headers: &HeaderMap) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_remove(api: &Api, site: &str, sticker: &str, credentials: &Credentials) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let number = rich::parse_sticker(sticker).ok_or(Refusal::NoSuchSticker)?;
     let now = (api.clock)();
     api.ask(|node, told| node.remove_sticker(&caller, number, now, told)).await?;

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Uri};
+use axum::http::Uri;
 use axum::response::Response;
 use chat::{Messages, Refusal, SiteRole, Sub, UserRow};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Answer, Api, Refused, answered, field, page};
+use super::{Answer, Api, Credentials, Refused, answered, field, page};
 
 /// A user as the site's own server sees them: more than other members do.
 #[derive(Serialize)]
@@ -76,14 +76,14 @@ fn is_false(flag: &bool) -> bool {
 pub(super) async fn list(
     State(api): State<Api>,
     Path(site): Path<String>,
-    headers: HeaderMap,
+    credentials: Credentials,
     uri: Uri,
 ) -> Response {
-    answered(do_list(&api, &site, &headers, &uri).await)
+    answered(do_list(&api, &site, &credentials, &uri).await)
 }
 
-async fn do_list(api: &Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_list(api: &Api, site: &str, credentials: &Credentials, uri: &Uri) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let (query, page) = (field(uri, "query").map(Cow::into_owned), page(uri)?);
     let page = api.ask(|node, told| node.users(&caller, query, page, told)).await?;
     let users: Vec<_> = page.rows.iter().map(User::of).collect();
@@ -94,14 +94,14 @@ async fn do_list(api: &Api, site: &str, headers: &HeaderMap, uri: &Uri) -> Answe
 pub(super) async fn erase(
     State(api): State<Api>,
     Path((site, user)): Path<(String, String)>,
-    headers: HeaderMap,
+    credentials: Credentials,
     body: Bytes,
 ) -> Response {
-    answered(do_erase(&api, &site, &user, &headers, &body).await)
+    answered(do_erase(&api, &site, &user, &credentials, &body).await)
 }
 
-async fn do_erase(api: &Api, site: &str, user: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_erase(api: &Api, site: &str, user: &str, credentials: &Credentials, body: &[u8]) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let asked: Erasure = match body.trim_ascii() {
         b"" => Erasure::default(),
         body => serde_json::from_slice(body).map_err(Refused::value)?,
@@ -116,14 +116,14 @@ async fn do_erase(api: &Api, site: &str, user: &str, headers: &HeaderMap, body: 
 pub(super) async fn merge(
     State(api): State<Api>,
     Path(site): Path<String>,
-    headers: HeaderMap,
+    credentials: Credentials,
     body: Bytes,
 ) -> Response {
-    answered(do_merge(&api, &site, &headers, &body).await)
+    answered(do_merge(&api, &site, &credentials, &body).await)
 }
 
-async fn do_merge(api: &Api, site: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
-    let caller = api.caller(site, headers).await?;
+async fn do_merge(api: &Api, site: &str, credentials: &Credentials, body: &[u8]) -> Answer {
+    let caller = api.caller(site, credentials).await?;
     let asked: Guest = serde_json::from_slice(body).map_err(Refused::value)?;
     let user = Sub::parse(&asked.user).ok_or_else(|| Refused::value("user: the id of an account"))?;
     let now = (api.clock)();

@@ -1,0 +1,180 @@
+//! A record of each sign-in and of each refused token, for an operator who wants to follow them.
+//!
+//! A record never contains a token: [`SignInRecord`] has no field for one.
+
+use std::net::IpAddr;
+
+use crate::node::Inner;
+use crate::{Node, Refusal, SiteId, Timestamp};
+
+/// Writes records. Called on any thread; must not block.
+pub trait SignInLog: Send + Sync + 'static {
+    fn record(&self, record: &SignInRecord<'_>);
+}
+
+/// One sign-in or one refused token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignInRecord<'a> {
+    pub time: Timestamp,
+    pub door: Door,
+    /// The key of a site of this node; None where the client named no such site.
+    pub site: Option<&'a str>,
+    /// Of a token whose signature holds; None before that is known.
+    pub user: Option<&'a str>,
+    /// Of the client, as the gateway knows it.
+    pub address: Option<IpAddr>,
+    pub outcome: SignInOutcome,
+}
+
+/// The place where a token is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    Hello,
+    /// A newer token inside a session.
+    Renewal,
+    Rest,
+    Files,
+    Ice,
+    Metrics,
+}
+
+impl Door {
+    pub fn word(self) -> &'static str {
+        match self {
+            Door::Hello => "hello",
+            Door::Renewal => "renewal",
+            Door::Rest => "rest",
+            Door::Files => "files",
+            Door::Ice => "ice",
+            Door::Metrics => "metrics",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignInOutcome {
+    Accepted,
+    /// Because of the token, the page, the user or the site.
+    Refused(Refusal),
+    /// Because of the node's load or its limits: the client did nothing wrong.
+    Deferred(Refusal),
+}
+
+impl SignInOutcome {
+    /// None: a refusal that concerns a command, not a token.
+    pub fn of(refusal: Refusal) -> Option<SignInOutcome> {
+        match refusal {
+            Refusal::NoSuchSite
+            | Refusal::BadOrigin
+            | Refusal::BadToken
+            | Refusal::TokenExpired
+            | Refusal::KeyEnded
+            | Refusal::TokenUsed
+            | Refusal::NoGuests
+            | Refusal::Banned
+            | Refusal::DeviceBanned
+            | Refusal::NoSuchUser
+            | Refusal::NotAllowed
+            | Refusal::NoSession
+            | Refusal::SignedOut
+            | Refusal::Removed
+            | Refusal::SiteClosed => Some(SignInOutcome::Refused(refusal)),
+            Refusal::RateLimited { .. }
+            | Refusal::Full
+            | Refusal::Unavailable
+            | Refusal::Overloaded { .. }
+            | Refusal::GoingAway { .. } => Some(SignInOutcome::Deferred(refusal)),
+            Refusal::Replaced
+            | Refusal::NoSuchConversation
+            | Refusal::BadBody
+            | Refusal::BadValue
+            | Refusal::TooManyContacts
+            | Refusal::NoSuchMessage
+            | Refusal::TooManyReactions
+            | Refusal::NotAMember
+            | Refusal::RoomBanned
+            | Refusal::Muted
+            | Refusal::ReadOnly
+            | Refusal::Frozen
+            | Refusal::SlowMode { .. }
+            | Refusal::RoomFull
+            | Refusal::TooManyRooms
+            | Refusal::BadInvitation
+            | Refusal::TooManyInvitations
+            | Refusal::LastOwner
+            | Refusal::NoSuchCall
+            | Refusal::InCall
+            | Refusal::CallFull
+            | Refusal::RoomTooLarge
+            | Refusal::FirstContact
+            | Refusal::RequestPending
+            | Refusal::TooManyRequests
+            | Refusal::TooManyReports
+            | Refusal::NoSuchReport
+            | Refusal::SiteReadOnly
+            | Refusal::Kicked
+            | Refusal::TooManyPinned
+            | Refusal::PollClosed
+            | Refusal::Filtered
+            | Refusal::TooNew
+            | Refusal::Raid
+            | Refusal::NoPush
+            | Refusal::NoSuchFile
+            | Refusal::FileTooLarge
+            | Refusal::NoRoomForFile
+            | Refusal::TooManyFiles
+            | Refusal::NoSuchSticker
+            | Refusal::UserExists
+            | Refusal::NoSuchDevice => None,
+        }
+    }
+}
+
+impl Node {
+    /// Records sign-ins from now on. Without it, gateways need not look up a client's address.
+    pub fn log_sign_ins_to(&self, log: std::sync::Arc<dyn SignInLog>) {
+        // Set once, when the node is put together.
+        let _ = self.inner().sign_in_log.set(log);
+    }
+
+    pub fn logs_sign_ins(&self) -> bool {
+        self.inner().sign_in_log.get().is_some()
+    }
+}
+
+/// A token that is shown at a door, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub(crate) door: Door,
+    pub(crate) site: Option<&'a str>,
+    pub(crate) user: Option<&'a str>,
+    pub(crate) address: Option<IpAddr>,
+}
+
+impl Inner {
+    pub(crate) fn record_sign_in(&self, shown: Shown<'_>, now: Timestamp) {
+        self.record(shown, SignInOutcome::Accepted, now);
+    }
+
+    pub(crate) fn record_refused(&self, shown: Shown<'_>, refusal: Refusal, now: Timestamp) {
+        if let Some(outcome) = SignInOutcome::of(refusal) {
+            self.record(shown, outcome, now);
+        }
+    }
+
+    /// As [`record_refused`](Self::record_refused), where only the id of the site is known.
+    pub(crate) fn record_refused_at(&self, site: SiteId, shown: Shown<'_>, refusal: Refusal, now: Timestamp) {
+        if self.sign_in_log.get().is_some() {
+            let live = self.sites.by_id(site);
+            let site = live.as_ref().map(|live| &*live.site.key);
+            self.record_refused(Shown { site, ..shown }, refusal, now);
+        }
+    }
+
+    fn record(&self, shown: Shown<'_>, outcome: SignInOutcome, time: Timestamp) {
+        if let Some(log) = self.sign_in_log.get() {
+            let Shown { door, site, user, address } = shown;
+            log.record(&SignInRecord { time, door, site, user, address, outcome });
+        }
+    }
+}
