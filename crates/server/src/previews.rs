@@ -11,11 +11,14 @@ use chat::{
 };
 use preview::{Client, Page, WebAddress};
 use rand::Rng;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use web::files::{PictureBy, PictureQueue, Pictures, Remade};
+use web::{Bounds, FairQueue, Turn};
 
-/// Wishes that wait; beyond, messages stay without a preview.
-const WAITING: usize = 256;
+/// Wishes that wait; beyond, messages stay without a preview. One user may link many pages that answer slowly.
+const BOUNDS: Bounds = Bounds { waiting: 256, of_site: 64, of_user: 8 };
+/// A wish that waits longer is dropped: the message has been read by then.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Pages that are asked at once.
 const AT_ONCE: usize = 4;
 /// Addresses whose answers are kept, for so long; no answer is one too.
@@ -41,14 +44,23 @@ struct Small {
     bytes: Vec<u8>,
 }
 
-/// Takes the node's wishes.
-pub(crate) struct Desk {
-    wishes: mpsc::Sender<PreviewWanted>,
+/// Takes the node's wishes. Sites take turns, and so do the users of a site.
+struct Desk {
+    queue: Arc<FairQueue>,
+    wishes: mpsc::Sender<(PreviewWanted, Turn)>,
+}
+
+impl Desk {
+    fn new() -> (Desk, mpsc::Receiver<(PreviewWanted, Turn)>) {
+        let (wishes, waiting) = mpsc::channel(AT_ONCE + BOUNDS.waiting);
+        (Desk { queue: FairQueue::new(AT_ONCE, BOUNDS), wishes }, waiting)
+    }
 }
 
 impl Previewer for Desk {
     fn wanted(&self, wanted: PreviewWanted) {
-        if self.wishes.try_send(wanted).is_err() {
+        let turn = self.queue.line_up(wanted.by);
+        if turn.is_err() || turn.is_ok_and(|turn| self.wishes.try_send((wanted, turn)).is_err()) {
             tracing::debug!("too many links wait for a preview");
         }
     }
@@ -75,21 +87,20 @@ pub(crate) fn begin(
     pictures: Arc<PictureQueue>,
     runtime: &tokio::runtime::Handle,
 ) {
-    let (wishes, waiting) = mpsc::channel(WAITING);
     let office = Office { client, node: Arc::clone(node), blobs, pictures, kept: Mutex::default() };
+    let (desk, waiting) = Desk::new();
     runtime.spawn(Arc::new(office).serve(waiting));
-    node.preview_by(Arc::new(Desk { wishes }));
+    node.preview_by(Arc::new(desk));
 }
 
 impl Office {
-    async fn serve(self: Arc<Self>, mut waiting: mpsc::Receiver<PreviewWanted>) {
-        let places = Arc::new(Semaphore::new(AT_ONCE));
-        while let Some(wanted) = waiting.recv().await {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+    async fn serve(self: Arc<Self>, mut waiting: mpsc::Receiver<(PreviewWanted, Turn)>) {
+        while let Some((wanted, turn)) = waiting.recv().await {
             let office = Arc::clone(&self);
             tokio::spawn(async move {
-                office.answer(wanted).await;
-                drop(place);
+                if let Ok(_place) = turn.wait(PATIENCE).await {
+                    office.answer(wanted).await;
+                }
             });
         }
     }
@@ -256,4 +267,38 @@ fn fitted(width: u32, height: u32) -> (u32, u32) {
         u32::try_from(u64::from(side) * u64::from(picture::THUMBNAIL_SIDE) / longest).unwrap_or(1).max(1)
     };
     (scaled(width), scaled(height))
+}
+
+#[cfg(test)]
+mod tests {
+    use chat::{ConversationId, Sub};
+
+    use super::*;
+
+    fn wish(site: u32, user: u32) -> PreviewWanted {
+        let by = UserId { site: SiteId(site), num: user };
+        let conversation = ConversationId { site: by.site, key: 1 };
+        let by_sub = Sub::parse("anna").expect("a sub");
+        PreviewWanted { conversation, seq: chat::Seq(1), by, by_sub, url: "https://slow.example/".into() }
+    }
+
+    #[test]
+    fn links_of_one_user_leave_room_for_others_and_for_other_sites() {
+        let (desk, mut waiting) = Desk::new();
+        let taken = |site: u32, user: u32| {
+            let before = waiting.len();
+            (0..500).for_each(|_| desk.wanted(wish(site, user)));
+            waiting.len() - before
+        };
+        assert_eq!(taken(1, 1), AT_ONCE + BOUNDS.of_user);
+        assert_eq!(taken(1, 2), BOUNDS.of_user);
+        assert_eq!((3..99).map(|user| taken(1, user)).sum::<usize>(), BOUNDS.of_site - 2 * BOUNDS.of_user);
+        assert_eq!(taken(2, 1), BOUNDS.of_user, "another site");
+        // Each has its turn of its own; a place comes back with its end.
+        while let Ok((wanted, turn)) = waiting.try_recv() {
+            drop((wanted, turn));
+        }
+        desk.wanted(wish(1, 1));
+        assert_eq!(waiting.len(), 1);
+    }
 }
