@@ -20,7 +20,7 @@ use crate::pieces::{Incoming, Outgoing};
 use crate::poll::Polls;
 use crate::request::{Upload, Waiting, refuse_request};
 use crate::rest::Answer;
-use crate::unproven::Unproven;
+use crate::unproven::{Held, Unproven};
 
 /// What stays per connection. An idle one owns nothing on the heap.
 pub struct Conn {
@@ -28,8 +28,8 @@ pub struct Conn {
 }
 
 pub(crate) enum State {
-    /// Between requests; the head of the next one may be arriving (`is_late` can tell).
-    Idle { head_began: bool },
+    /// Between requests; the head of the next one may be arriving (`is_late` can tell). A long one counts against the budget.
+    Idle { head_began: bool, held: Option<Held> },
     /// The body of a request is arriving.
     Upload(Box<Upload>),
     /// The same for a body that is passed on as it comes.
@@ -51,9 +51,13 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// An unfinished body of which a part counts against the budget.
+    /// An unfinished head or body of which a part counts against the budget.
     fn holds_unproven(&self) -> bool {
-        matches!(self, State::Upload(upload) if upload.held.is_some())
+        match self {
+            State::Upload(upload) => upload.held.is_some(),
+            State::Idle { held, .. } => held.is_some(),
+            _ => false,
+        }
     }
 }
 
@@ -421,7 +425,7 @@ impl Protocol for Gateway {
 
     fn accept(&mut self, _: Accepted, io: &mut Io<'_>) -> Conn {
         io.set_timer(Some(self.shared.config.head));
-        Conn { state: State::Idle { head_began: true } }
+        Conn { state: State::Idle { head_began: true, held: None } }
     }
 
     fn input(&mut self, conn: &mut Conn, input: &mut [u8], io: &mut Io<'_>) -> usize {
@@ -564,7 +568,7 @@ pub(crate) fn next_request(state: &mut State, pending: &Pending, config: &crate:
         *state = State::Closing;
         return io.close();
     }
-    *state = State::Idle { head_began: false };
+    *state = State::Idle { head_began: false, held: None };
     io.set_timer(Some(config.keep_alive));
 }
 

@@ -141,7 +141,7 @@ impl Gateway {
     }
 
     fn go_on(&self, state: &mut State, io: &mut Io<'_>) {
-        *state = State::Idle { head_began: false };
+        *state = State::Idle { head_began: false, held: None };
         io.set_timer(Some(self.shared.config.keep_alive));
     }
 

@@ -103,12 +103,20 @@ impl Gateway {
         }
         let mut room: Fields<'_> = NO_FIELDS;
         match parse(input, &mut room) {
-            Ok(Some(head)) => self.begin_request(state, &head, io),
+            Ok(Some(head)) => {
+                if let State::Idle { held, .. } = state {
+                    *held = None;
+                }
+                self.begin_request(state, &head, io)
+            }
             Ok(None) if input.is_empty() => Step::Wait(0),
             Ok(None) => {
-                if let State::Idle { head_began: head_began @ false } = state {
-                    *head_began = true;
-                    io.set_timer(Some(self.shared.config.head));
+                if let State::Idle { head_began, held } = state {
+                    self.unproven.hold_head(held, input.len(), io.handle());
+                    if !*head_began {
+                        *head_began = true;
+                        io.set_timer(Some(self.shared.config.head));
+                    }
                 }
                 Step::Wait(0)
             }
@@ -451,7 +459,7 @@ impl Gateway {
     pub(crate) fn request_is_late(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
         match conn.state {
             // Nobody asked for anything: nothing to say.
-            State::Idle { head_began: false } => io.close(),
+            State::Idle { head_began: false, .. } => io.close(),
             State::Upload(_) => drop(self.refuse_request(&mut conn.state, Offence::SlowBody, io)),
             _ => drop(self.refuse_request(&mut conn.state, Offence::SlowHead, io)),
         }

@@ -12,12 +12,15 @@ pub(crate) const HELLO_BYTES: usize = 10 * 1024;
 /// So much of an unfinished body each connection may hold; only what is beyond counts against the budget.
 const FREE_BYTES: usize = 8 * 1024;
 
+/// The same of an unfinished head: honest ones are shorter, and come in one packet.
+const FREE_HEAD_BYTES: usize = 2 * 1024;
+
 /// All that is held beyond that, by all connections of a worker.
 const BUDGET_BYTES: usize = 4 * 1024 * 1024;
 
-/// Unfinished bodies of requests whose sender is not known yet, of one worker.
+/// Unfinished heads of requests, and unfinished bodies of requests whose sender is not known yet, of one worker.
 ///
-/// Beyond the budget the body that has been unfinished for longest is dropped: an honest one is complete within a round trip or
+/// Beyond the budget the one that has been unfinished for longest is dropped: an honest one is complete within a round trip or
 /// two, so those who send slowly on purpose displace each other.
 #[derive(Default)]
 pub(crate) struct Unproven {
@@ -26,7 +29,7 @@ pub(crate) struct Unproven {
     oldest_first: VecDeque<Handle>,
 }
 
-/// The part of one body. Given back when it is dropped.
+/// The part of one head or body. Given back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     bytes: usize,
@@ -42,7 +45,15 @@ impl Drop for Held {
 impl Unproven {
     /// The body that arrives on this connection takes so much memory now.
     pub(crate) fn hold(&mut self, held: &mut Option<Held>, bytes: usize, connection: Handle) {
-        let bytes = bytes.saturating_sub(FREE_BYTES);
+        self.count(held, bytes.saturating_sub(FREE_BYTES), connection);
+    }
+
+    /// So much of a head has arrived on this connection.
+    pub(crate) fn hold_head(&mut self, held: &mut Option<Held>, bytes: usize, connection: Handle) {
+        self.count(held, bytes.saturating_sub(FREE_HEAD_BYTES), connection);
+    }
+
+    fn count(&mut self, held: &mut Option<Held>, bytes: usize, connection: Handle) {
         if bytes == 0 {
             return;
         }

@@ -47,6 +47,45 @@ fn half_sent_bodies_share_a_budget_and_the_oldest_makes_room() {
 }
 
 #[test]
+fn half_sent_heads_share_the_budget_and_short_ones_never_count() {
+    let mut scene = Scene::new();
+    let head = |bytes: usize| {
+        format!("GET /v1/websocket HTTP/1.1\r\nHost: chat.example\r\nx: {}", "y".repeat(bytes))
+    };
+    let honest = scene.connect(0);
+    scene.feed(honest, head(1_000));
+    let slow: Vec<_> = (0..1_000)
+        .map(|_| {
+            let line = scene.connect(0);
+            // In two parts, as an attacker's trickle.
+            scene.feed(line, &head(15_000)[..9_000]);
+            scene.feed(line, &head(15_000)[9_000..]);
+            line
+        })
+        .collect();
+    let held = slow.iter().filter(|line| !scene.is_ended(**line)).count();
+    // 4 MiB of some 15 KiB each, of which 2 KiB are free.
+    assert!((280..=340).contains(&held), "{held} of 1,000 heads are held");
+    assert!(scene.text(slow[0]).starts_with("HTTP/1.1 503 "), "the oldest was refused");
+    assert!(!scene.is_ended(slow[999]), "the newest was not");
+    scene.feed(honest, "\r\n\r\n");
+    assert!(scene.text(honest).starts_with("HTTP/1.1 "), "a short head is answered");
+    assert!(!scene.text(honest).starts_with("HTTP/1.1 503 "));
+    // What is complete is given back: the budget serves others again.
+    for line in slow.iter().filter(|line| !scene.is_ended(**line)).copied().collect::<Vec<_>>() {
+        scene.feed(line, "\r\n\r\n");
+    }
+    let later: Vec<_> = (0..250)
+        .map(|_| {
+            let line = scene.connect(0);
+            scene.feed(line, head(15_000));
+            line
+        })
+        .collect();
+    assert!(later.iter().all(|line| !scene.is_ended(*line)));
+}
+
+#[test]
 fn a_hello_is_at_most_10_kib_on_every_transport() {
     for carrier in CARRIERS {
         let mut scene = Scene::new();
