@@ -33,6 +33,7 @@ fn main() {
         quotas: Quotas { relays: 0, user_relays: 0, user_bytes_per_second: 0, ..Quotas::default() },
         excess_bytes_per_second: 65_536,
         max_connections: 0,
+        per_address: None,
         private_descriptors: false,
     };
     let mut machine = Machine::new(Arc::new(Shared::new(config, &[1; 32], began)), 1);

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use edge::Listener;
+use edge::{AddressLimit, Listener};
 
 use crate::Credentials;
 
@@ -42,6 +42,8 @@ pub struct CallsConfig {
     pub excess_bytes_per_second: u64,
     /// Connections over TCP and TLS.
     pub max_connections: usize,
+    /// Of them, those of one address.
+    pub per_address: Option<AddressLimit>,
     /// A table of descriptors for each worker (`EdgeConfig::private_descriptor_tables`): relays beyond the limit of the process.
     pub private_descriptors: bool,
 }

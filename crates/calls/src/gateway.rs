@@ -50,6 +50,7 @@ pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
     config.udp = reserved.iter().map(|(address, _)| *address).collect();
     let udp = config.udp.clone();
     let (max_connections, private_descriptor_tables) = (config.max_connections, config.private_descriptors);
+    let per_address = config.per_address.take();
     let shared = Arc::new(Shared::new(config, &key, Instant::now()));
     let (counters, sites) = (shared.counters(), shared.sites());
     let (_, inboxes) = edge::mailboxes::<()>(workers);
@@ -58,6 +59,7 @@ pub fn start(mut config: CallsConfig, workers: usize) -> io::Result<Calls> {
     let edge_config = EdgeConfig {
         listeners,
         max_connections,
+        per_address,
         private_descriptor_tables,
         records,
         ..EdgeConfig::default()

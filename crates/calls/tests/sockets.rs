@@ -7,12 +7,12 @@ mod line;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use calls::client::{Caller, Heard, channel_data};
 use calls::stun::{Message, attribute, method};
 use calls::{Calls, CallsConfig};
-use edge::Listener;
+use edge::{AddressLimit, Listener};
 use line::{Datagrams, LOOPBACK, Line, Stream, allocate, ask, caller, config, start, succeed, tcp};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 
@@ -64,6 +64,36 @@ fn over_udp() {
 fn over_tcp() {
     let calls = start(config());
     talk(&mut tcp(calls.stream_addrs()[0]), &mut caller(1));
+    calls.stop(Duration::ZERO);
+}
+
+#[test]
+fn an_address_has_its_share_of_connections_and_gets_it_back() {
+    let per_address = Some(AddressLimit::new(2, |_| false));
+    let calls = start(CallsConfig { per_address, ..config() });
+    let address = calls.stream_addrs()[0];
+    let bind = |line: &mut Stream<TcpStream>| {
+        ask(line, &mut caller(1), |caller| caller.request(method::BINDING, |_| {}));
+    };
+    let mut held = [tcp(address), tcp(address)];
+    held.iter_mut().for_each(bind);
+    let mut third = TcpStream::connect(address).unwrap();
+    third.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    // The end, or a reset.
+    assert!(!third.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0), "the third is closed at once");
+    assert_eq!(calls.connections().totals().over_address_limit, 1);
+    let [first, _second] = held;
+    drop(first);
+    let begin = Instant::now();
+    let is_served = || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let question = caller(1).request(method::BINDING, |_| {});
+        stream.write_all(&question).is_ok() && stream.read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0)
+    };
+    while !is_served() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "the place of a closed connection is free again");
+    }
     calls.stop(Duration::ZERO);
 }
 

@@ -28,6 +28,7 @@ pub(crate) fn config() -> CallsConfig {
         quotas: Quotas::default(),
         excess_bytes_per_second: 65_536,
         max_connections: 100,
+        per_address: None,
         private_descriptors: false,
     }
 }

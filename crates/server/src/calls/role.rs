@@ -74,6 +74,7 @@ impl Role {
             quotas,
             excess_bytes_per_second: config.calls.unproven_bytes.into(),
             max_connections: room as usize,
+            per_address: crate::serve::address_limit(config, room as usize),
             private_descriptors: config.edge.private_descriptors,
         };
         let running = ::calls::start(role_config, workers).map_err(|error| cannot_listen(&places, &error))?;

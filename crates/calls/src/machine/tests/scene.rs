@@ -31,6 +31,7 @@ pub(super) fn config() -> CallsConfig {
         quotas: Quotas { relays: 4, user_relays: 2, ..Quotas::default() },
         excess_bytes_per_second: 65_536,
         max_connections: 0,
+        per_address: None,
         private_descriptors: false,
     }
 }
