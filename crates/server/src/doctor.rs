@@ -13,6 +13,7 @@ mod place;
 mod plan;
 mod proxies;
 mod relays;
+mod sandbox;
 mod settings;
 mod sysctl;
 mod tcp_memory;
@@ -55,6 +56,7 @@ pub(crate) fn run(args: &DoctorArgs, loaded: &Loaded) -> Outcome<ExitCode> {
     findings.extend(counted(settings::COUNTED).map(settings::judge));
     findings.extend([place::free_space(&data), place::sync_time(&data), place::clock(crate::now().0)]);
     findings.push(pictures::judge(&crate::pictures::is_confined()));
+    findings.push(sandbox::judge(node.as_ref().and_then(|node| sandbox::read(node.pid)).as_ref()));
     findings.extend(config.tls_cert.as_ref().map(|cert| place::certificate(cert, crate::now().0)));
 
     let asked = args.sysctl.iter().map(|text| sysctl::asked(text, &plan)).collect::<Outcome<Vec<_>>>()?;
