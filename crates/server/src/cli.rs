@@ -704,7 +704,19 @@ pub(crate) struct BackupArgs {
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
+    pub key: BackupKey,
+    #[command(flatten)]
     pub data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupKey {
+    /// Encrypt the backup to this public key of age (age1…). Give it more than once for several keys; each of them can restore.
+    #[arg(long, value_name = "KEY")]
+    pub encrypt_to: Vec<String>,
+    /// Encrypt the backup with the passphrase in the first line of this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "encrypt_to")]
+    pub passphrase_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -719,7 +731,19 @@ pub(crate) struct RestoreArgs {
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
+    pub key: RestoreKey,
+    #[command(flatten)]
     pub data: DataFlag,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreKey {
+    /// The secret key of an encrypted backup, as `age-keygen -o FILE` wrote it.
+    #[arg(long, value_name = "FILE")]
+    pub identity: Option<PathBuf>,
+    /// The passphrase of an encrypted backup, in the first line of this file.
+    #[arg(long, value_name = "FILE", conflicts_with = "identity")]
+    pub passphrase_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

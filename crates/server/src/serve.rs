@@ -29,7 +29,8 @@ use crate::sign_in_log::{SignIns, Target};
 use crate::status::{self, MetricsAccess, Status};
 use crate::trouble::{Outcome, Trouble};
 use crate::{
-    allocator, calls, data_dir, demo, figures, files, logging, mail, print_with, site, widget, widget_builds,
+    allocator, backup, calls, data_dir, demo, figures, files, logging, mail, print_with, site, widget,
+    widget_builds,
 };
 
 /// What a node is started for.
@@ -133,6 +134,7 @@ impl Running {
         let listeners = listeners(config)?;
         let known = Arc::<OnceLock<Weak<Node>>>::default();
         let role = calls::Role::begin(config, workers, for_calls, Arc::clone(&known))?;
+        backup::remove_readable_copies(&config.data);
         let sqlite = data_dir::open(loaded, &lock)?;
         let store: Arc<dyn Store> = Arc::clone(&sqlite) as Arc<dyn Store>;
         site::keys::give_guest_keys(&*store)?;
@@ -342,7 +344,7 @@ fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<u
 }
 
 /// Connections of this machine are exempt: a reverse proxy that nobody has named in the settings may be here.
-fn address_limit(config: &Config, max_connections: usize) -> Option<AddressLimit> {
+pub(crate) fn address_limit(config: &Config, max_connections: usize) -> Option<AddressLimit> {
     let wanted = config.edge.connections_per_address;
     let half = u32::try_from(max_connections / 2).unwrap_or(u32::MAX).max(1);
     let proxies = config.web.trusted_proxies.0.clone();

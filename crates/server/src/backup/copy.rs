@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::encryption::{self, Way};
 use crate::files::{FOLDER, SECRET};
 
 /// A line is said so often while it lasts.
@@ -31,34 +32,43 @@ impl fmt::Display for Copied {
 
 /// Copies the folder of files, and the secret of their links, from one data directory to another or to what is kept like one. What has
 /// the same name and length is taken for the same: a file is not written again once it is complete. Nothing is removed.
-pub(super) fn files(from: &Path, to: &Path) -> io::Result<Copied> {
+pub(super) fn files(from: &Path, to: &Path, way: &Way<'_>) -> io::Result<Copied> {
     let mut copied = Copied::default();
     let mut said = Instant::now();
     if from.join(FOLDER).try_exists()? {
-        directory(&from.join(FOLDER), &to.join(FOLDER), &mut copied, &mut |copied| {
+        directory(&from.join(FOLDER), &to.join(FOLDER), way, &mut copied, &mut |copied| {
             if said.elapsed() >= SAY_EVERY {
                 said = Instant::now();
                 eprintln!("{copied} until now");
             }
         })?;
     }
-    if from.join(SECRET).try_exists()? {
-        make_directory(to)?;
-        one(&from.join(SECRET), &to.join(SECRET))?;
+    let encrypted = format!("{SECRET}.{}", encryption::ENDING);
+    for name in [SECRET, &encrypted] {
+        if from.join(name).try_exists()? {
+            make_directory(to)?;
+            one(&from.join(name), &to.join(name), way)?;
+        }
     }
     Ok(copied)
 }
 
-fn directory(from: &Path, to: &Path, copied: &mut Copied, say: &mut dyn FnMut(&Copied)) -> io::Result<()> {
+fn directory(
+    from: &Path,
+    to: &Path,
+    way: &Way<'_>,
+    copied: &mut Copied,
+    say: &mut dyn FnMut(&Copied),
+) -> io::Result<()> {
     make_directory(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            directory(&source, &target, copied, say)?;
+            directory(&source, &target, way, copied, say)?;
         } else if kind.is_file() {
-            match one(&source, &target) {
+            match one(&source, &target, way) {
                 Ok(Some(bytes)) => (copied.files, copied.bytes) = (copied.files + 1, copied.bytes + bytes),
                 Ok(None) => copied.there_already += 1,
                 // Deleted since the directory was read.
@@ -72,21 +82,22 @@ fn directory(from: &Path, to: &Path, copied: &mut Copied, say: &mut dyn FnMut(&C
 }
 
 /// How many bytes; none where it was there.
-fn one(from: &Path, to: &Path) -> io::Result<Option<u64>> {
+fn one(from: &Path, to: &Path, way: &Way<'_>) -> io::Result<Option<u64>> {
     let bytes = fs::metadata(from)?.len();
-    if fs::metadata(to).is_ok_and(|there| there.len() == bytes) {
+    let to = way.target(from, to)?;
+    if way.is_there(from, bytes, &to) {
         return Ok(None);
     }
     // Only a whole one gets the name.
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
-    fs::copy(from, &part)?;
-    fs::rename(&part, to)?;
-    Ok(Some(bytes))
+    let copied = way.copy(from, Path::new(&part)).inspect_err(|_| drop(fs::remove_file(&part)))?;
+    fs::rename(&part, &to)?;
+    Ok(Some(copied))
 }
 
 /// For its owner alone: members' files are in it.
-fn make_directory(path: &Path) -> io::Result<()> {
+pub(super) fn make_directory(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -38,7 +38,7 @@ impl Answer {
 }
 
 /// A member with a token, by plain requests.
-struct Member<'a> {
+pub(crate) struct Member<'a> {
     node: &'a Running,
     token: String,
 }
@@ -92,7 +92,7 @@ impl Member<'_> {
     }
 
     /// A whole file; answers it as messages show it.
-    fn bring(&self, to: &str, name: &str, bytes: &[u8]) -> Value {
+    pub(crate) fn bring(&self, to: &str, name: &str, bytes: &[u8]) -> Value {
         let location = self.begin(to, name, bytes.len());
         let done = self.piece(&location, 0, bytes);
         assert_eq!((done.status, done.field("upload-offset")), (204, Some(&*bytes.len().to_string())));
@@ -129,12 +129,12 @@ fn base64(text: &str) -> String {
     groups.collect()
 }
 
-fn member<'a>(scratch: &Scratch, node: &'a Running, user: &str) -> Member<'a> {
+pub(crate) fn member<'a>(scratch: &Scratch, node: &'a Running, user: &str) -> Member<'a> {
     Member { node, token: token(scratch, user) }
 }
 
 /// Anna and Ben, who have written to each other.
-fn acquainted(scratch: &Scratch, node: &Running) -> [Client; 2] {
+pub(crate) fn acquainted(scratch: &Scratch, node: &Running) -> [Client; 2] {
     let [mut anna, mut ben] = ["u-anna", "u-ben"].map(|user| Client::enter(scratch, node, user));
     anna.sent("a-hello", "u-ben", "Hi Ben");
     ben.message("Hi Ben");
@@ -143,7 +143,7 @@ fn acquainted(scratch: &Scratch, node: &Running) -> [Client; 2] {
     [anna, ben]
 }
 
-fn send(client: &mut Client, id: &str, to: &str, files: &[&Value]) -> Value {
+pub(crate) fn send(client: &mut Client, id: &str, to: &str, files: &[&Value]) -> Value {
     let files: Vec<&Value> = files.iter().map(|file| &file["id"]).collect();
     client.say(json!({"t": "send", "id": id, "to": {"user": to}, "body": "", "files": files})).unwrap();
     client.expect("an answer to the send", |event| event["id"] == id)

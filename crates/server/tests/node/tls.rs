@@ -6,8 +6,10 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 
+use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::{ClientConfig, ClientConnection, ConnectionTrafficSecrets, RootCertStore, StreamOwned};
 
 use crate::running::{PATIENCE, Running, Scratch, poll, text};
 
@@ -87,6 +89,69 @@ fn an_ip_address_as_sni_is_a_metric_and_no_warning() {
     }
     assert!(node.metric("kith_edge_tls_peer_mistakes_total") >= 1.0);
     assert!(!node.log().contains("WARN"), "{}", node.log());
+}
+
+/// RFC 5746 §4.4: with TLS 1.2 a client may ask for another handshake. No client library of today does, so the record is made here.
+#[test]
+fn a_renegotiation_is_a_metric_and_no_warning() {
+    let scratch = Scratch::new("tls-renegotiation");
+    let (cert, key) = (scratch.path().join("cert.pem"), scratch.path().join("key.pem"));
+    let trusted = write_certificate(&cert, &key);
+    let node = Running::start(
+        &scratch,
+        "serve",
+        &["--https", "127.0.0.1:0", "--tls-cert", cert.to_str().unwrap(), "--tls-key", key.to_str().unwrap()],
+    );
+    for _ in 0..3 {
+        ask_for_another_handshake(&node, &trusted);
+    }
+    assert!(node.metric("kith_edge_tls_peer_mistakes_total") >= 3.0);
+    assert!(!node.log().contains("WARN"), "{}", node.log());
+    assert!(healthz(&node, &trusted).is_some(), "others are served");
+}
+
+/// Answers when the server has reacted.
+fn ask_for_another_handshake(node: &Running, trusted: &CertificateDer<'static>) {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted.clone()).unwrap();
+    let suite = rustls::crypto::ring::cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256;
+    let provider = CryptoProvider { cipher_suites: vec![suite], ..rustls::crypto::ring::default_provider() };
+    let mut config = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(&[&rustls::version::TLS12])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.enable_secret_extraction = true;
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut connection = ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut first = Vec::new();
+    connection.write_tls(&mut first).unwrap();
+    let mut stream = TcpStream::connect(node.https.unwrap()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(&first).unwrap();
+    while connection.is_handshaking() {
+        connection.complete_io(&mut stream).unwrap();
+    }
+
+    // The first record's header is 5 bytes; the same `ClientHello` once more, encrypted.
+    let hello = &first[5..];
+    let (seq, secrets) = connection.dangerous_extract_secrets().unwrap().tx;
+    let ConnectionTrafficSecrets::Aes128Gcm { key, iv } = secrets else { panic!("another cipher suite") };
+    // RFC 5288 §3: four bytes of the connection, eight of the record.
+    let explicit = (1_000 + seq).to_be_bytes();
+    let nonce: [u8; 12] = [&iv.as_ref()[..4], &explicit].concat().try_into().unwrap();
+    let header = [22, 3, 3];
+    let length = u16::try_from(hello.len()).unwrap().to_be_bytes();
+    let sealed_with = [&seq.to_be_bytes()[..], &header, &length].concat();
+    let key = LessSafeKey::new(UnboundKey::new(&AES_128_GCM, key.as_ref()).unwrap());
+    let mut sealed = hello.to_vec();
+    let nonce = Nonce::assume_unique_for_key(nonce);
+    key.seal_in_place_append_tag(nonce, Aad::from(sealed_with), &mut sealed).unwrap();
+    let length = u16::try_from(explicit.len() + sealed.len()).unwrap().to_be_bytes();
+    stream.write_all(&[&header[..], &length, &explicit, &sealed].concat()).unwrap();
+    let mut alert = [0; 1];
+    assert_eq!(stream.read(&mut alert).unwrap(), 1);
+    assert_eq!(alert[0], 21, "an alert");
 }
 
 /// Writes a new self-signed certificate for `localhost`, and answers it.
