@@ -86,7 +86,7 @@ impl Confinement {
             (!self.at("/").is_some_and(|mount| mount.read_only), "ProtectSystem=strict"),
             (!self.hides("/home"), "ProtectHome=yes"),
             (!self.at("/tmp").is_some_and(|mount| mount.root.contains("systemd-private")), "PrivateTmp=yes"),
-            (!self.at("/dev").is_some_and(|mount| mount.kind == "tmpfs"), "PrivateDevices=yes"),
+            (self.at("/dev").is_none_or(|mount| mount.kind != "tmpfs"), "PrivateDevices=yes"),
             (!self.filters_calls, "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX"),
             (!self.filters_calls, "MemoryDenyWriteExecute=yes"),
             (!self.filters_calls, "SystemCallFilter=@system-service seccomp"),
