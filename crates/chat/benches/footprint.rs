@@ -833,7 +833,7 @@ impl MergeStore for Blank {
     fn merge_guest(&self, _: Merge, done: Done<Result<Option<UserRow>, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }
-    fn merged_guests(&self) -> Result<Vec<UserId>, StoreError> {
+    fn no_guests(&self, _: &[UserId]) -> Result<Vec<UserId>, StoreError> {
         Ok(Vec::new())
     }
 }

@@ -20,8 +20,8 @@ pub trait MergeStore: Send + Sync + 'static {
     /// another member already. [`Refusal::NotAllowed`]: it is no guest. [`Refusal::UserExists`]: somebody has the new id. It is written
     /// into the record.
     fn merge_guest(&self, merge: Merge, done: Done<Result<Option<UserRow>, Refusal>>);
-    /// All members who were guests, for the sessions that they still have as guests. Blocks.
-    fn merged_guests(&self) -> Result<Vec<UserId>, StoreError>;
+    /// Of these users, those who are no guests any more. Blocks, and costs one look at each.
+    fn no_guests(&self, of: &[UserId]) -> Result<Vec<UserId>, StoreError>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,13 +63,20 @@ impl Inner {
         self.store.merge_guest(merge, Box::new(done));
     }
 
-    /// Ends the sessions that guests of another process's merges still have.
-    pub(crate) fn end_merged_guests(self: &Arc<Self>, merged: Vec<UserId>) {
-        for user in merged {
-            if self.here.lock(user).user(user).is_some_and(|here| here.guest) {
-                self.end_guest(user);
-            }
+    /// Ends the sessions of guests whom another process has merged. It asks for guests who are here only: they are bounded by the
+    /// sessions of the node, and all merges that there ever were are not. Blocks.
+    pub(crate) fn end_merged_guests(self: &Arc<Self>) -> Result<(), StoreError> {
+        let mut guests = Vec::new();
+        for mut shard in self.here.each() {
+            guests.extend(shard.users().filter(|user| user.guest).map(|user| user.id));
         }
+        if guests.is_empty() {
+            return Ok(());
+        }
+        for user in self.store.no_guests(&guests)? {
+            self.end_guest(user);
+        }
+        Ok(())
     }
 
     /// First the count, then the sessions: a sign-in that is under way sees the one or is among the others.

@@ -477,7 +477,6 @@ impl Node {
         let before: Vec<_> = sites.iter().filter_map(|site| self.inner.sites.by_id(site.id)).collect();
         let banned = self.inner.store.banned()?;
         let standings = self.inner.store.standings()?;
-        let merged = self.inner.store.merged_guests()?;
         let next_end = self.inner.store.next_sanction_end()?;
         self.inner.recent.clear();
         self.inner.erasing.begin();
@@ -485,7 +484,7 @@ impl Node {
             self.inner.end_site(gone);
         }
         self.inner.take_over_standings(&standings);
-        self.inner.end_merged_guests(merged);
+        self.inner.end_merged_guests()?;
         next_end.into_iter().for_each(|until| self.inner.ends_at(until));
         for user in banned {
             self.inner.end_banned(user);

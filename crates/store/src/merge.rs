@@ -14,8 +14,8 @@ impl MergeStore for Sqlite {
         self.write(move |batch| self::merge(batch, &merge), done);
     }
 
-    fn merged_guests(&self) -> Result<Vec<UserId>, StoreError> {
-        self.admin(|db| all(db))
+    fn no_guests(&self, of: &[UserId]) -> Result<Vec<UserId>, StoreError> {
+        self.admin(|db| members(db, of))
     }
 }
 
@@ -55,10 +55,15 @@ fn was_merged(db: &Connection, merge: &Merge) -> Outcome<bool> {
     Ok(db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
-fn all(db: &Connection) -> Outcome<Vec<UserId>> {
-    let mut statement = db.prepare_cached("SELECT site, user FROM merged_guest")?;
-    let ids = statement.query_map([], |row| Ok(UserId { site: SiteId(row.get(0)?), num: row.get(1)? }))?;
-    Ok(ids.collect::<Result<_, _>>()?)
+fn members(db: &Connection, of: &[UserId]) -> Outcome<Vec<UserId>> {
+    let mut statement = db.prepare_cached("SELECT guest FROM user WHERE site = ?1 AND num = ?2")?;
+    let mut members = Vec::new();
+    for id in of {
+        let guest: Option<bool> =
+            statement.query_row(params![id.site.0, id.num], |row| row.get(0)).optional()?;
+        members.extend((guest == Some(false)).then_some(*id));
+    }
+    Ok(members)
 }
 
 /// The member who was the guest of this id.

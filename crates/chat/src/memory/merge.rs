@@ -9,7 +9,9 @@ impl MergeStore for MemoryStore {
         self.write(move |tables| tables.merge_guest(merge), done);
     }
 
-    fn merged_guests(&self) -> Result<Vec<UserId>, StoreError> {
-        Ok(self.lock().tables.merged_guests())
+    fn no_guests(&self, of: &[UserId]) -> Result<Vec<UserId>, StoreError> {
+        let inner = self.lock();
+        let is_member = |id: &&UserId| inner.tables.user_by_id(**id).is_some_and(|row| !row.profile.guest);
+        Ok(of.iter().filter(is_member).copied().collect())
     }
 }

@@ -3,7 +3,7 @@
 use super::Tables;
 use super::erase::Left;
 use crate::merge::Merge;
-use crate::{Profile, Refusal, SiteId, UserId, UserRow};
+use crate::{Profile, Refusal, SiteId, UserRow};
 
 impl Tables {
     pub(in crate::memory) fn merge_guest(&mut self, merge: Merge) -> Result<Option<UserRow>, Refusal> {
@@ -39,10 +39,6 @@ impl Tables {
             Left::renamed(sub, self.conversations.keys().filter(|id| id.other(before.id).is_some()).copied());
         self.erasures.insert(before.id, left);
         Ok(Some(before))
-    }
-
-    pub(in crate::memory) fn merged_guests(&self) -> Vec<UserId> {
-        self.merged.values().copied().collect()
     }
 
     /// The member whom a guest's profile leads to.
