@@ -32,7 +32,7 @@ try {
   await anna.chatWith('Raj Patel');
   await talk(anna, raj);
   await raj.field.pressSequentially('See you there');
-  await anna.page.getByText('Raj Patel is typing').waitFor({ state: 'attached' });
+  await anna.page.getByText(/Raj Patel\u2069? is typing/).waitFor({ state: 'attached' });
   await take(anna.page, 'widget-desktop');
 
   const phone = await Widget.of(await person(browser, { ...PHONE, deviceScaleFactor: 1.5 }), kith, 'anna');
