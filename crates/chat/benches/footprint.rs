@@ -647,6 +647,20 @@ impl RoomStore for Blank {
     ) {
         done(Err(StoreError::Overloaded));
     }
+    fn room_members(&self, _: ConversationId, _: Vec<UserId>, done: Done<RoomMembers>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn sanction_member(
+        &self,
+        _: ConversationId,
+        _: UserId,
+        _: UserId,
+        _: RoomSanction,
+        _: Timestamp,
+        done: Done<Result<MemberChanged, Refusal>>,
+    ) {
+        done(Err(StoreError::Overloaded));
+    }
     fn post(&self, _: Post, _: RoomLimits, done: Done<Result<Posted, Refusal>>) {
         done(Err(StoreError::Overloaded));
     }

@@ -9,7 +9,7 @@ use crate::moderation::{Moderate, ReportOf, ReportReason, ReportState};
 use crate::notify::NotifyChange;
 use crate::profile::ProfileChange;
 use crate::requests::RequestAnswer;
-use crate::room::{LinkCode, MemberAction, PageKey, RoomChange, RoomKind, RoomName};
+use crate::room::{LinkCode, MemberAction, PageKey, RoomChange, RoomKind, RoomName, RoomSanction};
 use crate::{
     Agent, CallAction, ConversationId, DeviceId, FileId, GroupAction, NewPreview, NewRich, Position,
     Reaction, SendSticker, Seq, SiteId, Sub, ThreadChange, Timestamp,
@@ -187,6 +187,13 @@ pub enum Command {
         conversation: ConversationId,
         user: Sub,
         action: MemberAction,
+    },
+    /// Mutes or bans a user in a room until a time, with a reason.
+    SanctionMember {
+        re: u64,
+        conversation: ConversationId,
+        user: Sub,
+        sanction: RoomSanction,
     },
     Members {
         re: u64,
@@ -472,6 +479,7 @@ impl Command {
             Command::GroupCall { action, .. } => action.is_join(),
             Command::CreateRoom { .. } | Command::ChangeRoom { .. } => true,
             Command::Member { action, .. } => *action == MemberAction::Invite,
+            Command::SanctionMember { sanction, .. } => !sanction.reason.is_empty(),
             _ => self.is_send(),
         }
     }
@@ -518,6 +526,7 @@ impl Command {
             | Command::Join { re, .. }
             | Command::Leave { re, .. }
             | Command::Member { re, .. }
+            | Command::SanctionMember { re, .. }
             | Command::Members { re, .. }
             | Command::MakeLink { re, .. }
             | Command::Links { re, .. }
@@ -579,6 +588,7 @@ impl std::fmt::Debug for Command {
             Command::Join { .. } => "Join",
             Command::Leave { .. } => "Leave",
             Command::Member { .. } => "Member",
+            Command::SanctionMember { .. } => "SanctionMember",
             Command::Members { .. } => "Members",
             Command::MakeLink { .. } => "MakeLink",
             Command::Links { .. } => "Links",

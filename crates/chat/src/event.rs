@@ -127,6 +127,12 @@ pub enum Event {
         room: Arc<Room>,
         position: Position,
     },
+    /// How many members a room has now, and in a small one who joined. Nothing of it is stored.
+    MemberCount {
+        conversation: ConversationId,
+        members: u32,
+        joined: Arc<[Person]>,
+    },
     /// One is no member of a room any more.
     Left {
         re: Option<u64>,
@@ -338,6 +344,7 @@ impl Event {
             | Event::Profile { .. }
             | Event::Conversations { .. }
             | Event::Member { .. }
+            | Event::MemberCount { .. }
             | Event::Members { .. }
             | Event::Link { .. }
             | Event::Links { .. }

@@ -157,10 +157,20 @@ impl Inner {
         hits: &[Hit],
         now: Timestamp,
     ) {
-        let site = conversation.site;
+        self.flag_about(conversation.site, ReportAbout::Message(conversation, seq), hits, now);
+    }
+
+    /// What members see of a room or a user: a name, a topic, a status.
+    pub(crate) fn flag_about(
+        self: &Arc<Self>,
+        site: SiteId,
+        about: ReportAbout,
+        hits: &[Hit],
+        now: Timestamp,
+    ) {
         let report = NewReport {
             by: UserId::nobody(site),
-            about: ReportAbout::Message(conversation, seq),
+            about,
             reason: ReportReason::Filter,
             text: in_words(hits).into(),
             time: now,
@@ -283,7 +293,10 @@ impl Inner {
         let (rich, node, session) = (post.rich.clone(), self.clone(), of_nobody(held.from));
         self.sender_of(held, move |message| {
             let Some(message) = message else { return then(Err(Refusal::NoSuchUser)) };
-            let (store, limits) = (node.store.clone(), node.config.limits.rooms);
+            let Some(site) = node.sites.by_id(session.user.site) else {
+                return then(Err(Refusal::NoSuchSite));
+            };
+            let (store, limits) = (node.store.clone(), node.config.limits.rooms.on_site(&site.site.settings));
             let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
                 then(match outcome.map_err(unavailable).flatten() {
                     Ok(posted) => {

@@ -118,7 +118,7 @@ pub use moderation::{
     LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct,
     NewReport, Notice, NoticeKind, REASON_BYTES, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow,
     ReportState, ReportsPage, RoleClaim, Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState,
-    kept_with_report, may_on_site,
+    kept_with_report, may_on_site, until_and_reason,
 };
 pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use notify::{
@@ -145,12 +145,13 @@ pub use retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, 
 pub use rich::{InThread, NewRich, Replies, Rich};
 pub use room::{
     Act, AddAs, AddMember, AddOutcome, AddRule, BeforeAdd, EVERYBODY, Invitation, Invited, Joined,
-    LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH, MOST_MENTIONED,
-    MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MemberAction, MemberChanged, MemberRow, MembersPage, NewLink,
-    NewRoom, PageKey, Post, Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomLink,
-    RoomName, RoomRequestState, RoomRequestStore, RoomStore, RoomsPage, Rules, Standing, add_outcome,
-    keeps_links, may, may_as_site_moderator, may_make_link, may_show, mentioned, requested_conversation,
-    takes_link,
+    KeptSanction, LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH,
+    MOST_MENTIONED, MOST_ROOM_ANSWERS, MOST_ROOM_REQUESTS, MemberAction, MemberChanged, MemberRow,
+    MembersPage, NewLink, NewRoom, PageKey, Post, Posted, Role, Room, RoomChange, RoomChanged, RoomKind,
+    RoomLimits, RoomLink, RoomMembers, RoomName, RoomRequestState, RoomRequestStore, RoomSanction,
+    RoomSanctionKind, RoomStore, RoomsPage, Rules, Standing, add_outcome, after_sanction, keeps_links,
+    kept_sanction, may, may_as_site_moderator, may_make_link, may_show, mentioned, requested_conversation,
+    sanction_behind, takes_link,
 };
 pub use search::{Word, words};
 pub use settings::{Settings, SettingsError};

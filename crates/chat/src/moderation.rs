@@ -11,7 +11,7 @@ mod port;
 mod report;
 mod site_role;
 
-pub use act::Moderate;
+pub use act::{Moderate, until_and_reason};
 pub(crate) use act::{Then, shortened};
 pub(crate) use device::DeviceBans;
 pub use device::{DeviceBan, MOST_BANNED_DEVICES};

@@ -23,6 +23,7 @@
 //! | randomness | `node.rs` | – | always |
 //! | notices that wait, and those that were shown | `notify/desk.rs` | – | bounded |
 //! | reactions and votes of large rooms that wait to be published | `gather.rs` | – | bounded |
+//! | joins and leaves of rooms that wait to be told | `room/joins.rs` | – | bounded |
 //! | *telling* | `delivery.rs` | – | – |
 //!
 //! *Telling* is the exception: it is no table, it is held while an event that has a position is planned (which
@@ -55,15 +56,14 @@ use crate::preview::PreviewerSlot;
 use crate::privacy::Visibility;
 use crate::request_limits::RequestLimits;
 use crate::retention::Retaining;
+use crate::room::{Joins, NewRoomOf};
 use crate::send::Draft;
 use crate::session::UsersHere;
 use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
-    CallConfig, CallId, Command, Event, Hello, Ice, Level, Mailer, Notifier, Refusal, RequestRates,
-    RoomLimits, SessionHandle, SessionId, SignInLog, SiteId, Stats, Store, StoreError, Sub, Timestamp, To,
-    UserId,
+    CallConfig, CallId, Command, Event, Hello, Ice, Level, Mailer, Notifier, Refusal, RequestRates, RoomLimits, SessionHandle, SessionId, SignInLog, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId, FilterAct,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};
@@ -150,6 +150,7 @@ pub(crate) struct Inner {
     pub(crate) requests: RequestLimits,
     pub(crate) desk: Desk,
     pub(crate) gathered: Gathered,
+    pub(crate) joins: Joins,
     pub(crate) erasing: Erasing,
     pub(crate) retaining: Retaining,
     pub(crate) previewer: PreviewerSlot,
@@ -216,6 +217,7 @@ impl Node {
             requests,
             desk: Desk::new(),
             gathered: Gathered::default(),
+            joins: Joins::default(),
             erasing: Erasing::default(),
             retaining: Retaining::default(),
             previewer: PreviewerSlot::new(),
@@ -259,6 +261,11 @@ impl Node {
             Err(refusal) => return inner.refuse(session.handle, command.answer_to(), refusal),
         };
         let site = session.user.site;
+        // Messages are reported where they are sent, because a report names their place.
+        let flagged = match verdict {
+            Some(FilterAct::Flag) if !command.is_send() => asker.flagged_texts(&command.published()),
+            _ => None,
+        };
         match command {
             Command::Send { client_id, to, body, reply_to, files, rich } => {
                 let under_way = match inner.posting.enter(now) {
@@ -306,7 +313,7 @@ impl Node {
             Command::People { re, query, page } => inner.list_people(asker, re, query, page),
             Command::Profiles { re, users } => inner.profiles(asker, re, users),
             Command::Profile { re, user } => inner.profile(asker, re, user, now),
-            Command::ChangeProfile { re, change } => inner.change_profile(asker, re, *change, now),
+            Command::ChangeProfile { re, change } => inner.change_profile(asker, re, *change, flagged, now),
             Command::Conversations { re, list, page } => inner.list_conversations(asker, re, list, page),
             Command::Conversation { re, conversation, change } if conversation.is_room() => {
                 inner.change_view(session, re, conversation, None, change);
@@ -354,10 +361,10 @@ impl Node {
             }
             Command::Threads { re, conversation } => inner.threads(&asker, re, conversation),
             Command::CreateRoom { re, name, kind, topic } => {
-                inner.create_room(&asker, re, name, kind, topic, now);
+                inner.create_room(&asker, re, NewRoomOf { name, kind, topic }, flagged, now);
             }
             Command::ChangeRoom { re, conversation, change } => {
-                inner.change_room(&asker, re, conversation, change, now);
+                inner.change_room(&asker, re, conversation, change, flagged, now);
             }
             Command::Join { re, to } => match to.room(site) {
                 Ok(room) => inner.join(&asker, re, room, now),
@@ -366,6 +373,9 @@ impl Node {
             Command::Leave { re, conversation } => inner.leave(&asker, re, conversation),
             Command::Member { re, conversation, user, action } => {
                 inner.change_member(asker, re, conversation, user, action, now);
+            }
+            Command::SanctionMember { re, conversation, user, sanction } => {
+                inner.sanction_member(asker, re, conversation, user, sanction, now);
             }
             Command::Members { re, conversation, query, page } => {
                 inner.list_members(asker, re, conversation, query, page);
@@ -460,6 +470,7 @@ impl Node {
         self.inner.tell_who_is_away(now);
         self.inner.mail_who_is_due(now);
         self.inner.publish_gathered(now);
+        self.inner.publish_joins(now);
         self.inner.erase_what_is_left(now);
         self.inner.trim_what_is_old(now);
         self.inner.tell_due(&mut round, now);

@@ -160,6 +160,8 @@ impl Event {
             | Event::Counts { .. }
             | Event::GroupCall(_)
             | Event::Room { .. }
+            // Its people come without a presence.
+            | Event::MemberCount { .. }
             | Event::Left { .. }
             | Event::Link { .. }
             | Event::Links { .. }

@@ -10,7 +10,7 @@ use crate::node::Asker;
 use crate::notify::NotifyChange;
 use crate::poll::NewPoll;
 use crate::profile::{NameChange, ProfileChange};
-use crate::room::RoomChange;
+use crate::room::{RoomChange, RoomName, RoomSanction};
 use crate::sticker::SendSticker;
 use crate::{Command, ConversationChange, Hit, MessageChange, NewRich, Refusal, Timestamp, trust};
 
@@ -70,12 +70,17 @@ impl Command {
                 ..Published::default()
             },
             Command::ChangeRoom { re: _, conversation: _, change } => {
-                let RoomChange { name, topic, avatar, kind: _, slow_ms: _, frozen: _ } = change;
+                let RoomChange { name, topic, avatar, kind: _, slow_ms: _, frozen: _, max_members: _ } = change;
                 Published {
                     texts: name.iter().chain(topic).map(String::as_str).collect(),
                     addresses: avatar.iter().map(String::as_str).filter(|address| !address.is_empty()).collect(),
                     can_wait: false,
                 }
+            }
+            // Shown to the member alone, who is somebody else.
+            Command::SanctionMember { re: _, conversation: _, user: _, sanction } => {
+                let RoomSanction { kind: _, until: _, reason, shows_reason: _ } = sanction;
+                Published::text(reason)
             }
             // Read by the moderators of the site alone, to whom members quote what others wrote.
             Command::Report { re: _, of: _, reason: _, text: _ } => Published::default(),
@@ -177,9 +182,27 @@ impl Asker {
         self.may_publish(&Published::text(text), now)
     }
 
+    /// Anybody makes the room of a page, whose key is its name. A key that the filters refuse still leads to the room, which has no
+    /// name then. The rule for links of new members is not asked: keys may be addresses of the site.
+    pub(crate) fn page_named(&self, room: RoomName, now: Timestamp) -> RoomName {
+        let RoomName::Page(site, key) = room else { return room };
+        let filters = &self.site.site.settings.filters;
+        let is_checked = self.role < SiteRole::Moderator;
+        let is_refused = is_checked
+            && (self.site.take_checks(key.as_str(), now).is_err()
+                || filters.verdict(&self.site.filters, key.as_str()) >= Some(FilterAct::Hold));
+        RoomName::Page(site, if is_refused { key.unnamed() } else { key })
+    }
+
     /// What the filters of the site find in a text.
     pub(crate) fn hits(&self, body: &str) -> Vec<Hit> {
         self.site.site.settings.filters.hits(&self.site.filters, body)
+    }
+
+    /// What the filters flag in all texts of a command. None where they flag nothing.
+    pub(crate) fn flagged_texts(&self, published: &Published<'_>) -> Option<Vec<Hit>> {
+        let hits: Vec<Hit> = published.texts.iter().filter_map(|text| self.flagged(text)).flatten().collect();
+        (!hits.is_empty()).then_some(hits)
     }
 
     /// The same of what is delivered, and is to be looked at. None where it is not.

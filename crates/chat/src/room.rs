@@ -5,6 +5,7 @@
 //! must know to tell of a message comes with the answer of the store.
 
 mod administer;
+mod joins;
 mod link;
 mod list;
 mod mention;
@@ -12,11 +13,15 @@ mod port;
 mod post;
 mod request;
 mod role;
+mod sanction;
 mod view;
 
 use std::sync::Arc;
 
 pub use administer::MOST_LEFT_BY_BLOCK;
+pub(crate) use administer::NewRoomOf;
+pub(crate) use joins::Joins;
+pub use joins::RoomMembers;
 pub use link::{
     Invitation, Invited, LinkCode, LinkStore, MOST_LINKS, MOST_LINKS_EACH, NewLink, RoomLink, keeps_links,
     may_make_link, takes_link,
@@ -31,8 +36,11 @@ pub use request::{
     RoomRequestState, RoomRequestStore, add_outcome, may_show, requested_conversation,
 };
 pub use role::{Act, Role, Rules, Standing, may, may_as_site_moderator};
+pub use sanction::{
+    KeptSanction, RoomSanction, RoomSanctionKind, after_sanction, kept_sanction, sanction_behind,
+};
 
-use crate::{ConversationId, Refusal, SiteId};
+use crate::{ConversationId, Refusal, Settings, SiteId};
 
 /// Who finds a room, and who may write in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,6 +63,8 @@ pub struct Room {
     pub slow_ms: u32,
     pub frozen: bool,
     pub members: u32,
+    /// Members that it takes at most, where that is less than the site's limit; 0: no limit of its own.
+    pub max_members: u32,
 }
 
 /// Which room is meant.
@@ -66,20 +76,34 @@ pub enum RoomName {
 
 /// Names the page of a site whose room is meant: 1 to 200 bytes without control characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct PageKey(Arc<str>);
+pub struct PageKey {
+    key: Arc<str>,
+    /// False: the filters of the site refuse the key as a name.
+    is_name: bool,
+}
 
 impl PageKey {
     /// None where it breaks the rule above.
     pub fn parse(text: &str) -> Option<PageKey> {
-        is_line(text, NAME_BYTES).then(|| PageKey(text.into()))
+        is_line(text, NAME_BYTES).then(|| PageKey { key: text.into(), is_name: true })
     }
 
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.key
     }
 
     pub fn shared(&self) -> Arc<str> {
-        self.0.clone()
+        self.key.clone()
+    }
+
+    /// The name that the room has when it is made.
+    pub fn room_name(&self) -> Arc<str> {
+        if self.is_name { self.shared() } else { NO_NAME.into() }
+    }
+
+    /// The same page, whose key is no name for its room.
+    pub(crate) fn unnamed(self) -> PageKey {
+        PageKey { is_name: false, ..self }
     }
 }
 
@@ -92,6 +116,8 @@ pub struct RoomChange {
     pub kind: Option<RoomKind>,
     pub slow_ms: Option<u64>,
     pub frozen: Option<bool>,
+    /// 0 takes the room's own limit away.
+    pub max_members: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,12 +148,35 @@ pub struct RoomLimits {
     pub owned: u32,
 }
 
+impl RoomLimits {
+    /// Members of a room that has a limit of its own; 0: no limit.
+    pub fn members_of(self, room: &Room) -> u32 {
+        match (self.members, room.max_members) {
+            (of_site, 0) => of_site,
+            (0, own) => own,
+            (of_site, own) => own.min(of_site),
+        }
+    }
+
+    /// As an owner of the site has it: their limit of members holds where it is lower than the node's.
+    pub(crate) fn on_site(self, settings: &Settings) -> RoomLimits {
+        let members = match (self.members, settings.rooms.members) {
+            (of_node, 0) => of_node,
+            (0, of_site) => of_site,
+            (of_node, of_site) => of_site.min(of_node),
+        };
+        RoomLimits { members, ..self }
+    }
+}
+
 impl Default for RoomLimits {
     fn default() -> RoomLimits {
         RoomLimits { members: 100_000, per_user: 1_000, owned: 100 }
     }
 }
 
+/// Of a page's room whose key the filters refuse.
+const NO_NAME: &str = "…";
 const NAME_BYTES: usize = 200;
 const TOPIC_BYTES: usize = 1_000;
 const AVATAR_BYTES: usize = 2_048;
@@ -150,14 +199,18 @@ impl RoomChange {
         let is_sound = self.name.as_deref().is_none_or(|name| is_line(name.trim(), NAME_BYTES))
             && self.topic.as_deref().is_none_or(|topic| is_text(topic, TOPIC_BYTES))
             && self.avatar.as_deref().is_none_or(is_picture)
-            && self.slow_ms.is_none_or(|slow| slow <= MOST_SLOW_MS);
+            && self.slow_ms.is_none_or(|slow| slow <= MOST_SLOW_MS)
+            && self.max_members.is_none_or(|most| most <= u64::from(u32::MAX));
         if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
     }
 
     /// The acts that it takes.
     pub fn acts(&self) -> impl Iterator<Item = Act> + use<> {
         let renames = self.name.is_some() || self.avatar.is_some() || self.kind.is_some();
-        let configures = self.topic.is_some() || self.slow_ms.is_some() || self.frozen.is_some();
+        let configures = self.topic.is_some()
+            || self.slow_ms.is_some()
+            || self.frozen.is_some()
+            || self.max_members.is_some();
         let rename = renames.then_some(Act::Rename);
         // Nothing at all is a question for the room as it is.
         let configure = configures.then_some(Act::Configure).or((!renames).then_some(Act::List));
@@ -173,6 +226,7 @@ impl RoomChange {
             (self.kind.is_some(), "kind"),
             (self.slow_ms.is_some(), "slow_ms"),
             (self.frozen.is_some(), "frozen"),
+            (self.max_members.is_some(), "max_members"),
         ];
         let names: Vec<&str> = names.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
         names.join(" ")
@@ -192,6 +246,7 @@ impl RoomChange {
             avatar: text(self.avatar, &room.avatar),
             slow_ms: self.slow_ms.map_or(room.slow_ms, |slow| slow as u32),
             frozen: self.frozen.unwrap_or(room.frozen),
+            max_members: self.max_members.map_or(room.max_members, |most| most as u32),
             ..room.clone()
         }
     }
@@ -226,6 +281,7 @@ mod tests {
         slow_ms: 1_000,
         frozen: false,
         members: 3,
+        max_members: 0,
     };
 
     #[test]
@@ -247,6 +303,26 @@ mod tests {
         assert!(!avatar("javascript:alert(1)") && !avatar("//evil.example/a") && !avatar("/a\n"));
         let slow = |slow| sound(RoomChange { slow_ms: Some(slow), ..RoomChange::default() });
         assert!(slow(0) && slow(86_400_000) && !slow(86_400_001) && !slow(u64::MAX));
+    }
+
+    #[test]
+    fn the_lower_limit_of_members_holds() {
+        let settings =
+            |members| Settings { rooms: crate::settings::Rooms { members }, ..Settings::default() };
+        for (of_node, of_site, of_room, expected) in [
+            (100, 0, 0, 100),
+            (0, 0, 0, 0),
+            (0, 50, 0, 50),
+            (100, 50, 0, 50),
+            (100, 500, 0, 100),
+            (100, 50, 20, 20),
+            (100, 50, 90, 50),
+            (0, 0, 20, 20),
+        ] {
+            let limits = RoomLimits { members: of_node, per_user: 0, owned: 0 }.on_site(&settings(of_site));
+            let room = Room { max_members: of_room, ..ROOM() };
+            assert_eq!(limits.members_of(&room), expected, "{of_node} {of_site} {of_room}");
+        }
     }
 
     #[test]

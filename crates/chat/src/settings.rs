@@ -25,6 +25,7 @@ pub struct Settings {
     pub calls: Calls,
     pub members: Members,
     pub invitations: Invitations,
+    pub rooms: Rooms,
     pub retention: Retention,
     pub previews: Previews,
     #[serde(skip)]
@@ -107,6 +108,14 @@ impl Default for Members {
 pub struct Invitations {
     /// Only who owns or moderates a room makes links into it, and those of others end. Else who may invite there.
     pub moderators_only: bool,
+}
+
+/// Rooms of its members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Rooms {
+    /// Members that a room takes at most, where that is less than the node's limit; 0: no limit of the site's own.
+    pub members: u32,
 }
 
 /// Links in messages: the server asks the page what it is.
@@ -217,6 +226,8 @@ impl Settings {
             "calls" => self.calls = Calls { from: Some(CallsFrom::Nobody), group: 0 },
             "members" => self.members = Members::default(),
             "invitations" => self.invitations = Invitations { moderators_only: true },
+            // Nobody new comes in, and nobody is put out.
+            "rooms" => self.rooms = Rooms { members: 1 },
             "previews" => self.previews = Previews { on: false },
             // Nothing is removed that its owner may want to keep.
             "retention" => self.retention = Retention::default(),

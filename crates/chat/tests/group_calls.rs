@@ -63,9 +63,11 @@ fn news(scene: &Scene, device: &Device) -> Vec<String> {
         }
         Event::Refused { refusal, .. } => format!("{refusal:?}"),
         Event::Left { .. } => "out of the room".into(),
-        Event::Conversation { .. } | Event::Room { .. } | Event::Member { .. } | Event::Contact { .. } => {
-            "other".into()
-        }
+        Event::Conversation { .. }
+        | Event::Room { .. }
+        | Event::MemberCount { .. }
+        | Event::Member { .. }
+        | Event::Contact { .. } => "other".into(),
         other => panic!("{other:?}"),
     };
     scene.take(device).into_iter().map(said).filter(|text| text != "other").collect()

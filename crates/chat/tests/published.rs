@@ -257,3 +257,71 @@ fn filters_that_cannot_be_read_hold_every_message_until_an_admin_replaces_them()
     }
     assert_eq!(sub("ann"), ann.welcome.me.sub);
 }
+
+/// A filter that flags lets a name through, and moderators see it as they see a flagged message.
+#[test]
+fn flagged_names_topics_and_statuses_are_reported() {
+    let scene = Scene::new(Mode::Open);
+    set(
+        &scene,
+        &[("filters.words", r#"["casino"]"#), ("filters.words_act", "flag"), ("members.rename", "true")],
+    );
+    let (ann, mia) = (scene.sign_in("ann", "a"), sign_in_as(&scene, "mia", "moderator"));
+    scene.take(&mia);
+    let reports = || -> Vec<(ReportAbout, ReportReason, String)> {
+        let report = |event: Event| match event {
+            Event::Report(report) => Some((report.about, report.reason, report.text.to_string())),
+            _ => None,
+        };
+        scene.take(&mia).into_iter().filter_map(report).collect()
+    };
+    let room = make_room(&scene, &ann, "Casino", None).unwrap();
+    let found = reports();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].0, found[0].1), (ReportAbout::Room(room), ReportReason::Filter));
+    assert!(found[0].2.contains("casino"), "{found:?}");
+
+    let other = make_room(&scene, &ann, "Walkers", None).unwrap();
+    assert_eq!(reports(), []);
+    let change = RoomChange { topic: Some("a casino".into()), ..RoomChange::default() };
+    scene.ask(&ann, Command::ChangeRoom { re: 1, conversation: other, change });
+    assert_eq!(reports().len(), 1);
+    let status = Status { text: "at the casino".into(), until: None };
+    let change = ProfileChange { status: Some(Some(status)), ..ProfileChange::default() };
+    scene.ask(&ann, Command::ChangeProfile { re: 1, change: Box::new(change) });
+    let found = reports();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].0, ReportAbout::User(ann.session.user));
+    // The same again while it is open is one report.
+    let name = ProfileChange { name: Some(NameChange::Own("casino".into())), ..ProfileChange::default() };
+    scene.ask(&ann, Command::ChangeProfile { re: 1, change: Box::new(name) });
+    assert_eq!(reports(), []);
+}
+
+/// Anybody makes the room of any page key, and invites others into it by its name.
+#[test]
+fn a_page_key_that_filters_refuse_is_no_name() {
+    let scene = Scene::new(Mode::Open);
+    set(&scene, &[("filters.words", r#"["casino"]"#)]);
+    let ann = scene.sign_in("ann", "a");
+    let name = |key: &str| {
+        let to = To::Page(PageKey::parse(key).unwrap());
+        match scene.ask(&ann, Command::Join { re: 1, to }).as_slice() {
+            [Event::Conversation { conversation, .. }] => match &conversation.with {
+                With::Room(room, _) => (room.name.to_string(), room.page.as_deref().map(str::to_owned)),
+                With::Person(_) => panic!("no room"),
+            },
+            other => panic!("no room: {other:?}"),
+        }
+    };
+    assert_eq!(name("/thread/1"), ("/thread/1".to_owned(), Some("/thread/1".to_owned())));
+    assert_eq!(name("come to my casino").0, "…");
+    let page = To::Page(PageKey::parse("the casino").unwrap());
+    scene.send(&ann, page, "1", "first");
+    let row = Command::Conversations { re: 2, list: ConversationList::Main, page: PageOf::default() };
+    let events = scene.ask(&ann, row);
+    let [Event::Conversations { conversations, .. }] = events.as_slice() else { panic!("{events:?}") };
+    let is_it = |one: &&Conversation| matches!(&one.with, With::Room(room, _) if room.page.as_deref() == Some("the casino"));
+    let of_page = conversations.iter().find(is_it).unwrap();
+    assert!(matches!(&of_page.with, With::Room(room, _) if &*room.name == "…"));
+}

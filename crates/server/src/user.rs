@@ -83,7 +83,7 @@ fn ban(args: &UserBan, loaded: &Loaded) -> Outcome {
         moderate(&args.user, loaded, |user| ModeratorAct::BanDevices { user, devices: vec![0], until })?;
     }
     let user = moderate(&args.user, loaded, |user| {
-        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason })
+        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason, told: true })
     })?;
     told(&args.user, &user, "is banned")
 }
@@ -138,7 +138,7 @@ fn shadow_ban(args: &UserShadow, loaded: &Loaded) -> Outcome {
     let until = args.time.map_or(Timestamp::MAX, |time| Timestamp(crate::now().0 + time.as_millis()));
     let (reason, kind) = (args.reason.as_str().into(), SanctionKind::Shadow);
     let user = moderate(&args.user, loaded, |user| {
-        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason })
+        ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason, told: true })
     })?;
     told(&args.user, &user, "is seen by nobody else")
 }

@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0025_blocks.sql"),
     include_str!("../migrations/sqlite/0026_erased_evidence.sql"),
     include_str!("../migrations/sqlite/0027_voice_peaks.sql"),
+    include_str!("../migrations/sqlite/0028_room_sanctions.sql"),
 ];
 
 /// The schema version that this program knows.

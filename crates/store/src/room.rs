@@ -133,7 +133,7 @@ impl RoomRow {
 /// The columns of [`row`], which takes the site from the query.
 macro_rules! columns {
     () => {
-        "key, seq, position, active, changed, members, kind, slow_ms, frozen, name, topic, avatar, page"
+        "key, seq, position, active, changed, members, kind, slow_ms, frozen, name, topic, avatar, page, max_members"
     };
 }
 pub(crate) use columns;
@@ -299,6 +299,7 @@ pub(crate) fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<RoomRow> {
         topic: text(10)?,
         avatar: text(11)?,
         page: text(12)?,
+        max_members: row.get(13)?,
     };
     Ok(RoomRow {
         id: ConversationId { site, key: number(0)? },

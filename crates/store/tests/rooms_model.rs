@@ -6,8 +6,8 @@ use asking::{Directory, NOW, add_site, ask, profile, put, since};
 use chat::memory::MemoryStore;
 use chat::{
     ChangeMessage, ConversationChange, ConversationId, LinkCode, MemberAction, MessageChange, NewLink,
-    NewRoom, PageKey, Position, Post, Reaction, Role, RoomChange, RoomKind, RoomLimits, RoomName, Seq,
-    Settings, Store, Timestamp, UserId,
+    NewRoom, PageKey, Position, Post, Reaction, Role, RoomChange, RoomKind, RoomLimits, RoomName,
+    RoomSanction, RoomSanctionKind, Seq, Settings, Store, Timestamp, UserId,
 };
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -83,7 +83,8 @@ impl Pair {
         self.now += rng.random_range(1..2_000);
         let now = Timestamp(self.now);
         let (user, other, room, name) = (self.user(rng), self.user(rng), self.room(rng), self.name(rng));
-        match rng.random_range(0..20) {
+        match rng.random_range(0..22) {
+            20 | 21 => self.sanction(rng, what),
             16..=18 => self.link(rng, what),
             0 => {
                 let kind = kind(rng);
@@ -160,6 +161,29 @@ impl Pair {
             _ => self.remember(rng),
         }
         self.look(rng, what);
+    }
+
+    /// A member is muted or banned for a while, or sanctions end.
+    fn sanction(&mut self, rng: &mut StdRng, what: &str) {
+        let (user, other, room, now) = (self.user(rng), self.user(rng), self.room(rng), Timestamp(self.now));
+        let kinds = [RoomSanctionKind::Mute, RoomSanctionKind::Ban];
+        let wanted = RoomSanction {
+            kind: kinds[rng.random_range(0..2)],
+            until: Timestamp(self.now + rng.random_range(1..20_000)),
+            reason: ["", "Spam"][rng.random_range(0..2)].into(),
+            shows_reason: rng.random_bool(0.8),
+        };
+        match rng.random_range(0..3) {
+            0 => self.both(what, |store| {
+                let (mut ended, next) = ask(|done| store.end_sanctions(now, done));
+                ended.sort_by_key(|ended| (ended.user.id, ended.room, ended.kind.word()));
+                say((ended, next))
+            }),
+            _ => self.both(what, |store| {
+                say(ask(|done| store.sanction_member(room, user, other, wanted.clone(), now, done)))
+            }),
+        }
+        self.both(what, |store| say(ask(|done| store.notices(other, done)).len()));
     }
 
     /// An invitation is made, taken back or used.
@@ -285,6 +309,7 @@ fn change(rng: &mut StdRng) -> RoomChange {
         kind: rng.random_bool(0.2).then(|| kind(rng)),
         slow_ms: rng.random_bool(0.4).then(|| rng.random_range(0..3_000)),
         frozen: rng.random_bool(0.4).then(|| rng.random_bool(0.4)),
+        max_members: rng.random_bool(0.2).then(|| rng.random_range(0..5)),
     }
 }
 

@@ -337,6 +337,9 @@ pub enum Command<'a> {
         /// Nobody but its owner and moderators may write.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         frozen: Option<bool>,
+        /// Members that the room takes at most, up to the site's limit; 0: as many as the site lets it. Members who are in it stay.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_members: Option<u64>,
     },
     /// Become a member of a public room. Answered by `conversation`, also if one is a member already.
     Join {
@@ -361,6 +364,12 @@ pub enum Command<'a> {
         /// With `set_role`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         role: Option<Role>,
+        /// With `ban`, or with `set_role` and the role `muted`: when it ends by itself, in Unix milliseconds. Left out: it has no end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<u64>,
+        /// With the same: why, at most 1,000 bytes. Shown to this user, if a member, and recorded.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Cow<'a, str>>,
     },
     /// A page of a room's members: owners, moderators, members, muted ones, each by name.
     Members {

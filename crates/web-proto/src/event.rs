@@ -233,6 +233,15 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
+    /// A room has another number of members now. Told within a second, in large rooms less often; nothing of it is stored.
+    MemberCount {
+        #[serde(borrow)]
+        conversation: Cow<'a, str>,
+        members: u64,
+        /// Who joined, without a presence; only in rooms of up to 50 members, and nobody twice within ten minutes.
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        joined: Vec<Person<'a>>,
+    },
     /// One is no member of a room any more.
     Left {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1286,6 +1295,9 @@ pub struct Room<'a> {
     /// Nobody but its owner and moderators may write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub frozen: bool,
+    /// Members that it takes at most, by its own limit; 0: as many as the site lets it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub max_members: u64,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -254,20 +254,34 @@ fn command() -> impl Strategy<Value = Command<'static>> {
         }),
         (
             (rid(), text(), opt(), opt(), opt()),
-            (option::of(room_kind()), number(), option::of(any::<bool>()))
+            (option::of(room_kind()), number(), option::of(any::<bool>()), number())
         )
-            .prop_map(|((rid, conversation, name, topic, avatar), (kind, slow_ms, frozen))| {
-                Command::ChangeRoom { rid, conversation, name, topic, avatar, kind, slow_ms, frozen }
-            }),
+            .prop_map(
+                |((rid, conversation, name, topic, avatar), (kind, slow_ms, frozen, max_members))| {
+                    Command::ChangeRoom {
+                        rid,
+                        conversation,
+                        name,
+                        topic,
+                        avatar,
+                        kind,
+                        slow_ms,
+                        frozen,
+                        max_members,
+                    }
+                }
+            ),
         (rid(), send_to()).prop_map(|(rid, to)| Command::Join { rid, to }),
         (rid(), text()).prop_map(|(rid, conversation)| Command::Leave { rid, conversation }),
-        (rid(), text(), text(), member_action(), option::of(role())).prop_map(
-            |(rid, conversation, user, action, role)| Command::Member {
+        (rid(), text(), text(), member_action(), option::of(role()), number(), opt()).prop_map(
+            |(rid, conversation, user, action, role, until, reason)| Command::Member {
                 rid,
                 conversation,
                 user,
                 action,
-                role
+                role,
+                until,
+                reason
             }
         ),
         (rid(), text(), opt(), opt(), limit()).prop_map(|(rid, conversation, query, after, limit)| {
@@ -461,6 +475,9 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             re,
             conversation: Box::new(conversation),
             position
+        }),
+        (text(), any::<u64>(), vec(person(), 0..3)).prop_map(|(conversation, members, joined)| {
+            Event::MemberCount { conversation, members, joined }
         }),
         (text(), room(), text()).prop_map(|(conversation, room, position)| Event::Room {
             conversation,
@@ -874,9 +891,9 @@ fn reaction() -> impl Strategy<Value = Reaction<'static>> {
 }
 
 fn room() -> impl Strategy<Value = Room<'static>> {
-    let said = (option::of(role()), any::<u64>(), any::<u64>(), any::<bool>());
+    let said = (option::of(role()), any::<[u64; 3]>(), any::<bool>());
     (text(), room_kind(), said, [opt(), opt(), opt()]).prop_map(
-        |(name, kind, (role, members, slow_ms, frozen), [topic, avatar, page])| Room {
+        |(name, kind, (role, [members, slow_ms, max_members], frozen), [topic, avatar, page])| Room {
             name,
             kind,
             role,
@@ -886,6 +903,7 @@ fn room() -> impl Strategy<Value = Room<'static>> {
             page,
             slow_ms,
             frozen,
+            max_members,
         },
     )
 }

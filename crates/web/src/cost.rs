@@ -80,6 +80,7 @@ fn reach(command: &Command) -> Reach {
         | Command::Join { .. }
         | Command::Leave { .. }
         | Command::Member { .. }
+        | Command::SanctionMember { .. }
         | Command::Members { .. }
         | Command::MakeLink { .. }
         | Command::Links { .. }

@@ -209,6 +209,11 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
             conversation: Box::new(conversation(changed, links)),
             position: position_text(*position),
         },
+        chat::Event::MemberCount { conversation, members, joined } => Event::MemberCount {
+            conversation: conversation_text(*conversation),
+            members: (*members).into(),
+            joined: joined.iter().map(person).collect(),
+        },
         chat::Event::Room { conversation, room, position } => Event::Room {
             conversation: conversation_text(*conversation),
             room: self::room(room, None),
@@ -449,6 +454,7 @@ fn room(room: &chat::Room, role: Option<chat::Role>) -> web_proto::Room<'_> {
         page: room.page.as_deref().map(Cow::Borrowed),
         slow_ms: room.slow_ms.into(),
         frozen: room.frozen,
+        max_members: room.max_members.into(),
     }
 }
 
@@ -873,21 +879,30 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             kind: room_kind(kind),
             topic: topic.map(Cow::into_owned),
         },
-        Command::ChangeRoom { rid, conversation, name, topic, avatar, kind, slow_ms, frozen } => {
-            chat::Command::ChangeRoom {
-                re: rid,
-                conversation: parse_conversation(site, &conversation)
-                    .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-                change: chat::RoomChange {
-                    name: name.map(Cow::into_owned),
-                    topic: topic.map(Cow::into_owned),
-                    avatar: avatar.map(Cow::into_owned),
-                    kind: kind.map(room_kind),
-                    slow_ms,
-                    frozen,
-                },
-            }
-        }
+        Command::ChangeRoom {
+            rid,
+            conversation,
+            name,
+            topic,
+            avatar,
+            kind,
+            slow_ms,
+            frozen,
+            max_members,
+        } => chat::Command::ChangeRoom {
+            re: rid,
+            conversation: parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
+            change: chat::RoomChange {
+                name: name.map(Cow::into_owned),
+                topic: topic.map(Cow::into_owned),
+                avatar: avatar.map(Cow::into_owned),
+                kind: kind.map(room_kind),
+                slow_ms,
+                frozen,
+                max_members,
+            },
+        },
         Command::Join { rid, to } => chat::Command::Join {
             re: rid,
             to: self::to(&to, site).map_err(|code| Asked::Error { code, re: Some(rid), id: None })?,
@@ -897,13 +912,17 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             conversation: parse_conversation(site, &conversation)
                 .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
         },
-        Command::Member { rid, conversation, user, action, role } => chat::Command::Member {
-            re: rid,
-            conversation: parse_conversation(site, &conversation)
-                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?,
-            user: Sub::parse(&user).ok_or_else(wrong(Code::NoSuchUser, Some(rid)))?,
-            action: member_action(action, role).ok_or_else(wrong(Code::BadValue, Some(rid)))?,
-        },
+        Command::Member { rid, conversation, user, action, role, until, reason } => {
+            let conversation = parse_conversation(site, &conversation)
+                .ok_or_else(wrong(Code::NoSuchConversation, Some(rid)))?;
+            let user = Sub::parse(&user).ok_or_else(wrong(Code::NoSuchUser, Some(rid)))?;
+            let bad_value = wrong(Code::BadValue, Some(rid));
+            let action = member_action(action, role).ok_or_else(&bad_value)?;
+            match room_sanction(action, until, reason).ok_or_else(&bad_value)? {
+                Some(sanction) => chat::Command::SanctionMember { re: rid, conversation, user, sanction },
+                None => chat::Command::Member { re: rid, conversation, user, action },
+            }
+        }
         Command::Members { rid, conversation, query, after, limit } => chat::Command::Members {
             re: rid,
             conversation: parse_conversation(site, &conversation)
@@ -1084,6 +1103,31 @@ fn member_action(
             web_proto::Role::Muted => chat::Role::Muted,
         }),
     })
+}
+
+/// The sanction, where an end or a reason is given; None where the action has neither.
+fn room_sanction(
+    action: chat::MemberAction,
+    until: Option<u64>,
+    reason: Option<Cow<'_, str>>,
+) -> Option<Option<chat::RoomSanction>> {
+    if until.is_none() && reason.is_none() {
+        return Some(None);
+    }
+    let kind = match action {
+        chat::MemberAction::Ban => chat::RoomSanctionKind::Ban,
+        chat::MemberAction::SetRole(chat::Role::Muted) => chat::RoomSanctionKind::Mute,
+        chat::MemberAction::Invite
+        | chat::MemberAction::Remove
+        | chat::MemberAction::Unban
+        | chat::MemberAction::SetRole(_) => return None,
+    };
+    Some(Some(chat::RoomSanction {
+        kind,
+        until: until.map_or(Timestamp::MAX, Timestamp),
+        reason: reason.unwrap_or_default().into(),
+        shows_reason: true,
+    }))
 }
 
 fn subs(users: &[Cow<'_, str>]) -> Vec<Sub> {

@@ -312,6 +312,8 @@ export type Command =
       slow_ms?: number;
       /** Nobody but its owner and moderators may write. */
       frozen?: boolean;
+      /** Members that the room takes at most, up to the site's limit; 0: as many as the site lets it. Members who are in it stay. */
+      max_members?: number;
     }
   | {
       t: "join";
@@ -331,6 +333,10 @@ export type Command =
       action: MemberAction;
       /** With `set_role`. */
       role?: Role;
+      /** With `ban`, or with `set_role` and the role `muted`: when it ends by itself, in Unix milliseconds. Left out: it has no end. */
+      until?: number;
+      /** With the same: why, at most 1,000 bytes. Shown to this user, if a member, and recorded. */
+      reason?: string;
     }
   | {
       t: "members";
@@ -1018,6 +1024,13 @@ export type Event =
       position: string;
     }
   | {
+      t: "member_count";
+      conversation: string;
+      members: number;
+      /** Who joined, without a presence; only in rooms of up to 50 members, and nobody twice within ten minutes. */
+      joined?: Array<Person>;
+    }
+  | {
       t: "left";
       re?: number;
       conversation: string;
@@ -1497,6 +1510,8 @@ export type Room = {
   slow_ms?: number;
   /** Nobody but its owner and moderators may write. */
   frozen?: boolean;
+  /** Members that it takes at most, by its own limit; 0: as many as the site lets it. */
+  max_members?: number;
 };
 
 /** A user in a room. */

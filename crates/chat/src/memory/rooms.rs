@@ -1,9 +1,9 @@
 //! The rooms' part of the port.
 
-use super::MemoryStore;
+use super::{MemoryStore, Tables};
 use crate::room::{
     Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Post, Posted, RoomChange, RoomChanged,
-    RoomLimits, RoomName, RoomStore, RoomsPage,
+    RoomLimits, RoomMembers, RoomName, RoomSanction, RoomStore, RoomsPage,
 };
 use crate::{ConversationId, Done, HistoryPage, Position, Refusal, Seq, SiteId, Timestamp, UserId};
 
@@ -59,7 +59,23 @@ impl RoomStore for MemoryStore {
         now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
-        self.write(move |tables| tables.change_member(room, by, user, action, limits, now), done);
+        self.write(move |tables| tables.change_member(room, by, user, action, None, limits, now), done);
+    }
+
+    fn sanction_member(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        user: UserId,
+        sanction: RoomSanction,
+        now: Timestamp,
+        done: Done<Result<MemberChanged, Refusal>>,
+    ) {
+        let act = move |tables: &mut Tables| {
+            let action = sanction.kind.action();
+            tables.change_member(room, by, user, action, Some(&sanction), RoomLimits::default(), now)
+        };
+        self.write(act, done);
     }
 
     fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>) {
@@ -98,6 +114,10 @@ impl RoomStore for MemoryStore {
         done: Done<Result<Vec<UserId>, Refusal>>,
     ) {
         self.read(move |tables| tables.few_members(room, asker, most), done);
+    }
+
+    fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>) {
+        self.read(move |tables| tables.room_members(room, &users), done);
     }
 
     fn rooms(

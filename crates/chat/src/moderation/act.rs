@@ -142,6 +142,7 @@ impl Moderate {
                     kind,
                     until: until.min(Timestamp::MAX),
                     reason,
+                    told: true,
                 })
             }
             Moderate::BanWithDevices { until, reason, .. } => ModeratorAct::Sanction(Sanction {
@@ -150,6 +151,7 @@ impl Moderate {
                 kind: SanctionKind::Ban,
                 until,
                 reason: reason.into(),
+                told: true,
             }),
             Moderate::Lift { room, kind, .. } => ModeratorAct::Lift { user: user?, room, kind },
             Moderate::SetLevel { level, .. } => ModeratorAct::SetLevel(user?, level),
@@ -177,9 +179,8 @@ impl ModeratorAct {
     /// As the record has it: a word, whom and which conversation it concerns, and the rest in words. For stores.
     pub fn recorded(&self) -> (&'static str, Option<UserId>, Option<ConversationId>, String) {
         match self {
-            ModeratorAct::Sanction(Sanction { user, room, kind, until, reason }) => {
-                let end = if *until < Timestamp::MAX { format!("until {} ", until.0) } else { String::new() };
-                (kind.word(), Some(*user), *room, format!("{end}{reason}").trim_end().to_owned())
+            ModeratorAct::Sanction(Sanction { user, room, kind, until, reason, told: _ }) => {
+                (kind.word(), Some(*user), *room, until_and_reason(*until, reason))
             }
             ModeratorAct::Lift { user, room, kind } => (kind.lifted(), Some(*user), *room, String::new()),
             ModeratorAct::Kick(user) => ("kick", Some(*user), None, String::new()),
@@ -241,6 +242,12 @@ impl ModeratorAct {
             _ => None,
         }
     }
+}
+
+/// The end and the reason of a sanction, as the record has them. For stores.
+pub fn until_and_reason(until: Timestamp, reason: &str) -> String {
+    let end = if until < Timestamp::MAX { format!("until {} ", until.0) } else { String::new() };
+    format!("{end}{reason}").trim_end().to_owned()
 }
 
 /// Longer lists of words stand in the settings themselves.
@@ -406,6 +413,7 @@ impl Inner {
             self.tell_of_room(user, row, position, None);
         }
         if let Some(reason) = left {
+            self.member_left(conversation);
             self.tell(user, position, None, Event::Left { re: None, conversation, reason, position });
         }
         if left.is_some() || member.standing == Standing::In(Role::Muted) {

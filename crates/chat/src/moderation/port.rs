@@ -189,6 +189,8 @@ pub struct Sanction {
     pub until: Timestamp,
     /// Told to the user.
     pub reason: Box<str>,
+    /// False: the user gets no notice of it.
+    pub told: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -306,8 +308,20 @@ impl SanctionKind {
 }
 
 impl Sanction {
+    /// The user is told of it at each sign-in. A ban of the whole site is the answer to the sign-in itself.
+    pub fn is_noticed(&self) -> bool {
+        match self.kind {
+            SanctionKind::Warning | SanctionKind::Mute => self.told,
+            SanctionKind::Ban => self.told && self.room.is_some(),
+            SanctionKind::Shadow => false,
+        }
+    }
+
     /// What the user is told, if anything.
     pub fn notice(&self) -> Option<Notice> {
+        if !self.told {
+            return None;
+        }
         let has_end = self.kind != SanctionKind::Warning && self.until < Timestamp::MAX;
         Some(Notice {
             kind: self.kind.notice()?,

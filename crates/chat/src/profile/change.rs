@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ProfileChange, ProfileView};
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
-use crate::{Refusal, StoreError, Timestamp, UserRow};
+use crate::{Hit, Refusal, ReportAbout, StoreError, Timestamp, UserRow};
 
 impl Inner {
     pub(crate) fn change_profile(
@@ -13,6 +13,7 @@ impl Inner {
         asker: Asker,
         re: u64,
         change: ProfileChange,
+        flagged: Option<Vec<Hit>>,
         now: Timestamp,
     ) {
         let change = match change.tidied(now).and_then(|change| may_change(&asker, change)) {
@@ -25,6 +26,9 @@ impl Inner {
             if let Ok(view) = &view {
                 node.recent.user_is(&view.row);
                 node.privacy_changed(&asker, &view.row);
+                if let Some(hits) = &flagged {
+                    node.flag_about(user.site, ReportAbout::User(user), hits, now);
+                }
             }
             let card = view.map(|view| node.card(&asker, view, now));
             node.answer_profile(&asker, re, card);

@@ -4,32 +4,44 @@ use std::sync::Arc;
 
 use super::{
     Joined, LeftReason, MemberAction, MemberChanged, MemberRow, NewRoom, RoomChange, RoomChanged, RoomKind,
-    RoomName, Standing,
+    RoomLimits, RoomName, Standing,
 };
 use crate::command::AnswerTo;
 use crate::node::{Asker, Inner, unavailable};
 use crate::people::{Shown, person};
 use crate::trust;
 use crate::{
-    ConversationId, ConversationOf, ConversationRow, Event, Level, Position, Refusal, SessionId, SiteRole,
-    StoreError, Sub, Timestamp, To, UserId,
+    ConversationId, ConversationOf, ConversationRow, Event, Hit, Level, Position, Refusal, ReportAbout,
+    SessionId, SiteRole, StoreError, Sub, Timestamp, To, UserId,
 };
 
 /// Rooms that a block makes the blocker leave. Of more, the others stay; blocking once more leaves them.
 pub const MOST_LEFT_BY_BLOCK: u32 = 1_000;
 
+/// What is asked for in a new room.
+pub(crate) struct NewRoomOf {
+    pub(crate) name: String,
+    pub(crate) kind: RoomKind,
+    pub(crate) topic: Option<String>,
+}
+
 impl Inner {
+    /// What holds for rooms on the asker's site.
+    pub(super) fn room_limits(&self, asker: &Asker) -> RoomLimits {
+        self.config.limits.rooms.on_site(&asker.site.site.settings)
+    }
+
     /// Guests come and go, and would leave rooms without an owner behind.
     pub(crate) fn create_room(
         self: &Arc<Self>,
         asker: &Asker,
         re: u64,
-        name: String,
-        kind: RoomKind,
-        topic: Option<String>,
+        wanted: NewRoomOf,
+        flagged: Option<Vec<Hit>>,
         now: Timestamp,
     ) {
         let session = asker.session;
+        let NewRoomOf { name, kind, topic } = wanted;
         let change = RoomChange { name: Some(name), topic, ..RoomChange::default() };
         let allowed = if asker.guest { Err(Refusal::NotAllowed) } else { change.check() };
         if let Err(refusal) = allowed {
@@ -38,13 +50,23 @@ impl Inner {
         let RoomChange { name, topic, .. } = change;
         let name = name.unwrap_or_default().trim().into();
         let room = NewRoom { name, kind, topic: topic.filter(|topic| !topic.is_empty()).map(Arc::from) };
-        let per_day = trust::rooms_per_day(&asker.site.site.settings, asker.level);
-        let Some(per_day) = per_day.filter(|_| asker.role < SiteRole::Moderator) else {
-            return self.make_room(session, re, room, now);
+        let (limits, node) = (self.room_limits(asker), self.clone());
+        let make = move || {
+            let then = node.clone();
+            let done = move |outcome: Result<Result<Joined, Refusal>, StoreError>| {
+                let made = outcome.as_ref().ok().and_then(|joined| Some(joined.as_ref().ok()?.row.id));
+                then.joined(session, re, outcome);
+                if let (Some(id), Some(hits)) = (made, flagged) {
+                    then.flag_about(id.site, ReportAbout::Room(id), &hits, now);
+                }
+            };
+            node.store.create_room(session.user, room, limits, now, Box::new(done));
         };
+        let per_day = trust::rooms_per_day(&asker.site.site.settings, asker.level);
+        let Some(per_day) = per_day.filter(|_| asker.role < SiteRole::Moderator) else { return make() };
         let (node, level) = (self.clone(), asker.level);
         let done = move |made: Result<u32, StoreError>| match made {
-            Ok(made) if made < per_day => node.make_room(session, re, room, now),
+            Ok(made) if made < per_day => make(),
             Ok(_) if level == Level::New => {
                 node.refuse(session.handle, AnswerTo::Request(re), Refusal::TooNew);
             }
@@ -55,17 +77,12 @@ impl Inner {
         self.store.rooms_made(session.user, since, Box::new(done));
     }
 
-    fn make_room(self: &Arc<Self>, session: SessionId, re: u64, room: NewRoom, now: Timestamp) {
-        let node = self.clone();
-        let done = move |outcome| node.joined(session, re, outcome);
-        self.store.create_room(session.user, room, self.config.limits.rooms, now, Box::new(done));
-    }
-
     pub(crate) fn join(self: &Arc<Self>, asker: &Asker, re: u64, room: RoomName, now: Timestamp) {
         let session = asker.session;
+        let room = asker.page_named(room, now);
         let node = self.clone();
         let done = move |outcome| node.joined(session, re, outcome);
-        self.store.join_room(room, session.user, self.config.limits.rooms, now, Box::new(done));
+        self.store.join_room(room, session.user, self.room_limits(asker), now, Box::new(done));
     }
 
     pub(super) fn joined(
@@ -78,10 +95,12 @@ impl Inner {
             Ok(joined) => joined,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
         };
+        let room = row.id;
         let conversation = Box::new(crate::conversations::conversation(row, Shown::default()));
         let event = |re| Event::Conversation { re, conversation: conversation.clone(), position };
         self.answer(session, event(Some(re)));
         if !before {
+            self.member_joined(room, session.user);
             self.tell(session.user, position, Some(session.handle), event(None));
         }
     }
@@ -109,6 +128,7 @@ impl Inner {
             let event = |re| Event::Left { re, conversation, reason: LeftReason::Left, position };
             node.answer(session, event(Some(re)));
             node.tell(session.user, position, Some(session.handle), event(None));
+            node.member_left(conversation);
             node.out_of_group(session.user, conversation, false);
         };
         self.store.leave_room(conversation, session.user, Box::new(done));
@@ -122,6 +142,7 @@ impl Inner {
                 for conversation in rooms {
                     let left = Event::Left { re: None, conversation, reason: LeftReason::Left, position };
                     node.tell(user, position, None, left);
+                    node.member_left(conversation);
                     node.out_of_group(user, conversation, false);
                 }
             }
@@ -137,10 +158,15 @@ impl Inner {
         re: u64,
         conversation: ConversationId,
         change: RoomChange,
+        flagged: Option<Vec<Hit>>,
         now: Timestamp,
     ) {
         let session = asker.session;
-        if let Err(refusal) = change.check() {
+        // The site's limit is the highest that a room can have.
+        let most = u64::from(self.room_limits(asker).members);
+        let is_too_large = change.max_members.is_some_and(|wanted| most > 0 && wanted > most);
+        let sound = if is_too_large { Err(Refusal::BadValue) } else { change.check() };
+        if let Err(refusal) = sound {
             return self.refuse(session.handle, AnswerTo::Request(re), refusal);
         }
         let node = self.clone();
@@ -155,6 +181,9 @@ impl Inner {
             };
             let seen = Box::new(crate::conversations::conversation(row, Shown::default()));
             node.answer(session, Event::Conversation { re: Some(re), conversation: seen, position });
+            if let Some(hits) = &flagged {
+                node.flag_about(conversation.site, ReportAbout::Room(conversation), hits, now);
+            }
             let event = Event::Room { conversation, room, position };
             node.tell_members(conversation.site, &members, position, Some(session.handle), event);
         };
@@ -180,7 +209,7 @@ impl Inner {
             if action == MemberAction::Invite {
                 return node.add_member(asker, re, conversation, &peer, now);
             }
-            let (teller, user, limits) = (node.clone(), peer.id, node.config.limits.rooms);
+            let (teller, user, limits) = (node.clone(), peer.id, node.room_limits(&asker));
             let done = move |outcome| teller.member_changed(&asker, re, conversation, outcome);
             node.store.change_member(conversation, session.user, user, action, limits, now, Box::new(done));
         });

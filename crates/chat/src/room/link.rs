@@ -292,7 +292,7 @@ impl Inner {
     pub(crate) fn join_link(self: &Arc<Self>, asker: &Asker, re: u64, code: LinkCode, now: Timestamp) {
         let (node, session) = (self.clone(), asker.session);
         let done = move |outcome| node.joined(session, re, outcome);
-        self.store.join_link(code, session.user, self.config.limits.rooms, now, Box::new(done));
+        self.store.join_link(code, session.user, self.room_limits(asker), now, Box::new(done));
     }
 }
 
@@ -320,6 +320,7 @@ mod tests {
             slow_ms: 0,
             frozen: false,
             members: 3,
+            max_members: 0,
         }
     }
 

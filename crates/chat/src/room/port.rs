@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use super::{LeftReason, MemberAction, Room, RoomChange, RoomKind, RoomLimits, RoomName, Standing};
+use super::{
+    LeftReason, MemberAction, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName, RoomSanction,
+    Standing,
+};
 use crate::{
     ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, NewRich, Position, Refusal,
     Seq, SiteId, Timestamp, UserId, UserRow,
@@ -56,6 +59,18 @@ pub trait RoomStore: Send + Sync + 'static {
         now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     );
+    /// As [`change_member`](Self::change_member) with the [`action`](super::RoomSanctionKind::action) of the sanction, which ends by itself: at
+    /// `until` the store acts as if it were lifted, and [`end_sanctions`](crate::ModerationStore::end_sanctions) lifts it. A sanction that
+    /// holds already is replaced. The reason is recorded. What is kept of it is [`kept_sanction`](super::kept_sanction).
+    fn sanction_member(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        user: UserId,
+        sanction: RoomSanction,
+        now: Timestamp,
+        done: Done<Result<MemberChanged, Refusal>>,
+    );
     /// Stores a message in a room, as [`Store::append`](crate::Store::append) does in a direct conversation. Makes a page's room, and makes
     /// the sender a member of it. Counts a mention for members that the body names (see [`mentioned`](super::mentioned)), and for
     /// all where it names the room and the sender may. What is left of a call ([`is_call_entry`](crate::is_call_entry)) is
@@ -91,6 +106,8 @@ pub trait RoomStore: Send + Sync + 'static {
         most: u32,
         done: Done<Result<Vec<UserId>, Refusal>>,
     );
+    /// All members of a room, and of `users` those who are among them.
+    fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>);
     /// Public and announcement rooms that are of no page, by name. `query` is a case-insensitive start of the name.
     fn rooms(
         &self,

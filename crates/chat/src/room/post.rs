@@ -44,7 +44,7 @@ impl Inner {
         let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
         let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
         let post = Post {
-            room,
+            room: asker.page_named(room, now),
             from: session.user,
             client_id: client_id.clone(),
             body: body.clone(),
@@ -63,7 +63,7 @@ impl Inner {
                 node.flag_all(appended, flagged);
             }
         };
-        self.store.post(post, self.config.limits.rooms, Box::new(done));
+        self.store.post(post, self.room_limits(asker), Box::new(done));
     }
 
     /// On disk: first the sender is told, then all other devices of all members.
@@ -83,6 +83,7 @@ impl Inner {
         };
         let crate::Appended { conversation, seq, time, position, repeated } = appended;
         if let Some(Joined { row, position, .. }) = joined {
+            self.member_joined(row.id, session.user);
             self.tell_of_room(session.user, row, position, None);
         }
         let client = client_id.clone();

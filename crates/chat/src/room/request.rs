@@ -185,9 +185,14 @@ impl Inner {
             Err(refusal) => return self.refuse(asker.session.handle, AnswerTo::Request(re), refusal),
         };
         let add = AddMember { room, by: asker.session.user, user: peer.id, rule, time: now };
-        let node = self.clone();
-        let done = move |outcome| node.member_changed(&asker, re, room, outcome);
-        self.store.add_member(add, self.config.limits.rooms, Box::new(done));
+        let (node, limits) = (self.clone(), self.room_limits(&asker));
+        let done = move |outcome| {
+            if let Ok(Ok(MemberChanged { member, seen: Some(_), requested: false, .. })) = &outcome {
+                node.member_joined(room, member.user.id);
+            }
+            node.member_changed(&asker, re, room, outcome);
+        };
+        self.store.add_member(add, limits, Box::new(done));
     }
 
     /// Accepting is joining: the pending request opens the room.

@@ -1,10 +1,10 @@
 //! Sanctions: what holds for a user, on the whole site or in a room, and until when.
 
 use chat::{
-    By, ConversationId, Ended, LeftReason, MemberChanged, MemberRow, Notice, Role, Sanction, SanctionKind,
-    SiteId, SiteStanding, Timestamp, UserId,
+    By, ConversationId, Ended, KeptSanction, LeftReason, MemberChanged, MemberRow, Notice, Role, Sanction,
+    SanctionKind, SiteId, SiteStanding, Timestamp, UserId,
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{audit, erased, guard};
 use crate::fault::Outcome;
@@ -19,21 +19,69 @@ pub(super) fn put(
     sanction: &Sanction,
     now: Timestamp,
 ) -> Outcome<Option<MemberChanged>> {
-    let Sanction { user, room, kind, until, reason } = sanction;
-    let sql = "INSERT OR REPLACE INTO sanction (site, user, room, kind, until, reason, created) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let key = room.map_or(0, |room| room.key as i64);
+    save(batch.db, sanction, now)?;
+    hold(batch, sanction.user, sanction.room, sanction.kind)
+}
+
+fn save(db: &Connection, sanction: &Sanction, now: Timestamp) -> Outcome<()> {
+    let Sanction { user, room, kind, until, reason, told } = sanction;
+    let sql = "INSERT OR REPLACE INTO sanction (site, user, room, kind, until, reason, created, told) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let until = if *kind == SanctionKind::Warning { Timestamp::MAX } else { *until };
-    batch.db.prepare_cached(sql)?.execute(params![
+    db.prepare_cached(sql)?.execute(params![
         user.site.0,
         user.num,
-        key,
+        room_key(*room),
         code(*kind),
         until.0 as i64,
         &**reason,
-        now.0 as i64
+        now.0 as i64,
+        told,
     ])?;
-    hold(batch, *user, *room, *kind)
+    Ok(())
+}
+
+/// What a moderator of the room does to the sanctions of a user there.
+pub(crate) fn keep(
+    db: &Connection,
+    room: ConversationId,
+    user: UserId,
+    kept: &KeptSanction,
+    now: Timestamp,
+) -> Outcome<()> {
+    match kept {
+        KeptSanction::Put(sanction) => save(db, sanction, now)?,
+        KeptSanction::Forget(kind) => {
+            if !forget(db, user, Some(room), *kind)? {
+                return Ok(());
+            }
+        }
+    }
+    stand(db, user)
+}
+
+/// Answers whether there was one.
+fn forget(db: &Connection, user: UserId, room: Option<ConversationId>, kind: SanctionKind) -> Outcome<bool> {
+    let sql = "DELETE FROM sanction WHERE site = ?1 AND user = ?2 AND room = ?3 AND kind = ?4";
+    let values = params![user.site.0, user.num, room_key(room), code(kind)];
+    Ok(db.prepare_cached(sql)?.execute(values)? > 0)
+}
+
+fn room_key(room: Option<ConversationId>) -> i64 {
+    room.map_or(0, |room| room.key as i64)
+}
+
+/// The end of a user's sanction in a room.
+pub(crate) fn until(
+    db: &Connection,
+    room: ConversationId,
+    user: UserId,
+    kind: SanctionKind,
+) -> Outcome<Option<Timestamp>> {
+    let sql = "SELECT until FROM sanction WHERE site = ?1 AND user = ?2 AND room = ?3 AND kind = ?4";
+    let values = params![user.site.0, user.num, room.key as i64, code(kind)];
+    let until: Option<i64> = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
+    Ok(until.map(|until| Timestamp(until as u64)))
 }
 
 fn hold(
@@ -42,6 +90,9 @@ fn hold(
     room: Option<ConversationId>,
     kind: SanctionKind,
 ) -> Outcome<Option<MemberChanged>> {
+    if room.is_some() {
+        stand(batch.db, user)?;
+    }
     match (kind, room) {
         (SanctionKind::Mute, Some(room)) => {
             set_state(batch, room, user, MemberState::In(Role::Muted), |state| {
@@ -71,9 +122,10 @@ pub(super) fn lift(
     room: Option<ConversationId>,
     kind: SanctionKind,
 ) -> Outcome<Option<MemberChanged>> {
-    let sql = "DELETE FROM sanction WHERE site = ?1 AND user = ?2 AND room = ?3 AND kind = ?4";
-    let key = room.map_or(0, |room| room.key as i64);
-    batch.db.prepare_cached(sql)?.execute(params![user.site.0, user.num, key, code(kind)])?;
+    forget(batch.db, user, room, kind)?;
+    if room.is_some() {
+        stand(batch.db, user)?;
+    }
     match (kind, room) {
         (SanctionKind::Mute, Some(room)) => {
             set_state(batch, room, user, MemberState::In(Role::Member), |state| {
@@ -100,8 +152,9 @@ pub(super) fn lift(
 /// The user's row says in short what the table says at length, so that a sign-in reads nothing more.
 pub(crate) fn stand(db: &Connection, user: UserId) -> Outcome<()> {
     let Some(row) = user::by_id(db, user)? else { return Ok(()) };
-    let sql = "SELECT coalesce(sum(kind = 1), 0) > 0, coalesce(sum(kind < 2), 0) > 0, coalesce(sum(kind = 3), 0) > 0 \
-               FROM sanction WHERE site = ?1 AND user = ?2 AND room = 0";
+    let sql = "SELECT coalesce(sum(kind = 1 AND room = 0), 0) > 0, \
+               coalesce(sum(told AND (kind < 2 OR kind = 2 AND room <> 0)), 0) > 0, \
+               coalesce(sum(kind = 3 AND room = 0), 0) > 0 FROM sanction WHERE site = ?1 AND user = ?2";
     let (muted, noticed, shadowed): (_, bool, _) = db
         .prepare_cached(sql)?
         .query_row([user.site.0, user.num], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -190,7 +243,7 @@ pub(crate) fn next_end(db: &Connection) -> Outcome<Option<Timestamp>> {
 
 /// The site's own first, then those of rooms.
 pub(super) fn notices(db: &Connection, user: UserId) -> Outcome<Vec<Notice>> {
-    let sql = "SELECT room, kind, until, reason FROM sanction WHERE site = ?1 AND user = ?2 ORDER BY room <> 0, created";
+    let sql = "SELECT room, kind, until, reason, told FROM sanction WHERE site = ?1 AND user = ?2 ORDER BY room <> 0, created";
     let mut statement = db.prepare_cached(sql)?;
     let notices = statement.query_map([user.site.0, user.num], |row| {
         let room: i64 = row.get(0)?;
@@ -200,6 +253,7 @@ pub(super) fn notices(db: &Connection, user: UserId) -> Outcome<Vec<Notice>> {
             kind: kind_of(row.get(1)?),
             until: Timestamp(row.get::<_, i64>(2)? as u64),
             reason: row.get(3)?,
+            told: row.get(4)?,
         };
         Ok(sanction.notice())
     })?;

@@ -43,6 +43,7 @@ pub(crate) fn create(
         slow_ms: 0,
         frozen: false,
         members: 0,
+        max_members: 0,
     };
     let row = insert(batch, owner.site, room, now)?;
     member::put(batch, &row, owner, None, MemberState::In(Role::Owner))?;
@@ -58,7 +59,7 @@ pub(super) fn make_for_page(
     now: Timestamp,
 ) -> Outcome<RoomRow> {
     let room = Room {
-        name: page.shared(),
+        name: page.room_name(),
         kind: RoomKind::Public,
         topic: None,
         avatar: None,
@@ -66,6 +67,7 @@ pub(super) fn make_for_page(
         slow_ms: 0,
         frozen: false,
         members: 0,
+        max_members: 0,
     };
     insert(batch, site, room, now)
 }
@@ -142,7 +144,7 @@ fn record(
 fn save(batch: &mut Batch<'_>, id: ConversationId, room: &Room) -> Outcome<()> {
     let changed = batch.next_number();
     let sql = "UPDATE room SET changed = ?3, kind = ?4, slow_ms = ?5, frozen = ?6, name = ?7, folded = ?8, topic = ?9, \
-               avatar = ?10 WHERE site = ?1 AND key = ?2";
+               avatar = ?10, max_members = ?11 WHERE site = ?1 AND key = ?2";
     batch.db.prepare_cached(sql)?.execute(params![
         id.site.0,
         id.key as i64,
@@ -154,6 +156,7 @@ fn save(batch: &mut Batch<'_>, id: ConversationId, room: &Room) -> Outcome<()> {
         fold(&room.name),
         room.topic.as_deref(),
         room.avatar.as_deref(),
+        room.max_members,
     ])?;
     Ok(())
 }

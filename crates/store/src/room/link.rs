@@ -181,7 +181,7 @@ fn find(db: &Connection, code: LinkCode, user: UserId, now: Timestamp) -> Outcom
         .optional()?;
     let Some((link, id, by)) = found else { return Ok(Err(Refusal::BadInvitation)) };
     let Some(room) = load(db, id)? else { return Ok(Err(Refusal::BadInvitation)) };
-    let who = standing(membership(db, id, user)?.as_ref());
+    let who = member::standing_at(db, id, user, membership(db, id, user)?.as_ref(), now)?;
     Ok(link.lets_in(who, room.rules(), now).map(|()| Found { room, who, by, link }))
 }
 
@@ -211,7 +211,7 @@ fn join(
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let joined = member::enter(batch, &room, user, Act::JoinByLink, limits)?;
+    let joined = member::enter(batch, &room, user, Act::JoinByLink, limits, now)?;
     if joined.as_ref().is_ok_and(|joined| !joined.before) {
         let sql = "UPDATE room_link SET used = used + 1 WHERE site = ?1 AND code = ?2";
         batch.db.prepare_cached(sql)?.execute(params![user.site.0, code.bytes()])?;

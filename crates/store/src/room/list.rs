@@ -1,12 +1,12 @@
 //! Pages of a room's members and of a site's rooms.
 
 use chat::{
-    Act, ConversationId, MemberRow, MembersPage, Refusal, RoomsPage, UserId,
+    Act, ConversationId, MemberRow, MembersPage, Refusal, RoomMembers, RoomsPage, UserId,
     directory::{finds, fold, fold_query},
 };
 use rusqlite::{Connection, params};
 
-use super::{MemberState, allowed, columns, row};
+use super::{MemberState, allowed, columns, membership, row};
 use crate::fault::Outcome;
 use crate::user;
 
@@ -82,6 +82,25 @@ pub(crate) fn few(
     let member = |row: &rusqlite::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
     let users = statement.query_map(params![id.site.0, id.key as i64, most], member)?;
     Ok(Ok(users.collect::<Result<_, _>>()?))
+}
+
+/// All members, and of `users` those who are among them.
+pub(crate) fn all(db: &Connection, id: ConversationId, users: &[UserId]) -> Outcome<RoomMembers> {
+    let sql =
+        "SELECT user FROM membership INDEXED BY membership_room WHERE site = ?1 AND room = ?2 AND state < 8";
+    let mut statement = db.prepare_cached(sql)?;
+    let member = |row: &rusqlite::Row<'_>| Ok(UserId { site: id.site, num: row.get(0)? });
+    let members = statement.query_map(params![id.site.0, id.key as i64], member)?;
+    let members: Vec<UserId> = members.collect::<Result<_, _>>()?;
+    let mut joined = Vec::new();
+    for user in users {
+        let is_in =
+            matches!(membership(db, id, *user)?, Some(mine) if matches!(mine.state, MemberState::In(_)));
+        if is_in && let Some(row) = user::by_id(db, *user)? {
+            joined.push(row);
+        }
+    }
+    Ok(RoomMembers { members, joined })
 }
 
 /// The directory.

@@ -2,14 +2,15 @@
 
 use chat::{
     Act, By, ConversationId, Joined, LeftReason, MOST_LEFT_BY_BLOCK, MemberAction, MemberChanged, MemberRow,
-    Position, Refusal, Role, RoomLimits, RoomName, RoomRequestState, Standing, Timestamp, UserId, may,
+    Position, Refusal, Role, RoomLimits, RoomName, RoomRequestState, RoomSanction, SanctionKind, Standing,
+    Timestamp, UserId, after_sanction, kept_sanction, may, sanction_behind, until_and_reason,
 };
 use rusqlite::{Connection, params};
 
 use super::{MemberState, Membership, RoomRow, allowed, find, link, membership, one, request, standing};
 use crate::fault::{Fault, Outcome};
 use crate::marks::Marks;
-use crate::moderation::audit;
+use crate::moderation::{audit, sanction};
 use crate::user;
 use crate::writer::Batch;
 
@@ -35,7 +36,7 @@ pub(crate) fn join(
     };
     let is_asked = request::of_room(batch.db, room.id, user)?.is_some();
     let act = if is_asked { Act::JoinByLink } else { Act::Join };
-    enter(batch, &room, user, act, limits)
+    enter(batch, &room, user, act, limits, now)
 }
 
 /// Makes a member of somebody who may `act` in the room, if they are not one already.
@@ -45,9 +46,10 @@ pub(super) fn enter(
     user: UserId,
     act: Act,
     limits: RoomLimits,
+    now: Timestamp,
 ) -> Outcome<Result<Joined, Refusal>> {
     let before = membership(batch.db, room.id, user)?;
-    let standing = standing(before.as_ref());
+    let standing = standing_at(batch.db, room.id, user, before.as_ref(), now)?;
     if let Err(refusal) = may(standing, act, room.rules()) {
         return Ok(Err(refusal));
     }
@@ -56,11 +58,37 @@ pub(super) fn enter(
         if let Err(refusal) = has_room_for_one(batch.db, Some(room), user, limits)? {
             return Ok(Err(refusal));
         }
-        put(batch, room, user, before, MemberState::In(Role::Member))?;
+        let role = role_of_new(batch.db, room.id, user, now)?;
+        put(batch, room, user, before, MemberState::In(role))?;
         request::came_in(batch.db, room.id, user)?;
     }
     let row = one(batch.db, user, room.id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
     Ok(Ok(Joined { row, position: batch.position(), before: is_member }))
+}
+
+/// How a user stands to a room now. A sanction that is over holds no more, even if it was not lifted yet.
+pub(super) fn standing_at(
+    db: &Connection,
+    id: ConversationId,
+    user: UserId,
+    membership: Option<&Membership>,
+    now: Timestamp,
+) -> Outcome<Standing> {
+    let standing = standing(membership);
+    let Some(kind) = sanction_behind(standing) else { return Ok(standing) };
+    let until = sanction::until(db, id, user, kind)?;
+    Ok(if until.is_some_and(|until| until <= now) { after_sanction(standing) } else { standing })
+}
+
+/// The role of a user who comes in: a mute outlasts leaving.
+pub(super) fn role_of_new(
+    db: &Connection,
+    id: ConversationId,
+    user: UserId,
+    now: Timestamp,
+) -> Outcome<Role> {
+    let until = sanction::until(db, id, user, SanctionKind::Mute)?;
+    Ok(if until.is_some_and(|until| until > now) { Role::Muted } else { Role::Member })
 }
 
 /// None: a room that is yet to be made.
@@ -70,8 +98,11 @@ pub(super) fn has_room_for_one(
     user: UserId,
     limits: RoomLimits,
 ) -> Outcome<Result<(), Refusal>> {
-    if room.is_some_and(|room| limits.members > 0 && room.room.members >= limits.members) {
-        return Ok(Err(Refusal::RoomFull));
+    if let Some(RoomRow { room, .. }) = room {
+        let most = limits.members_of(room);
+        if most > 0 && room.members >= most {
+            return Ok(Err(Refusal::RoomFull));
+        }
     }
     let has = if limits.per_user > 0 { memberships(db, user, 7)? } else { 0 };
     let is_full = limits.per_user > 0 && has >= limits.per_user;
@@ -157,7 +188,7 @@ pub(crate) fn change(
     id: ConversationId,
     by: UserId,
     user: UserId,
-    action: MemberAction,
+    (action, terms): (MemberAction, Option<&RoomSanction>),
     limits: RoomLimits,
     now: Timestamp,
 ) -> Outcome<Result<MemberChanged, Refusal>> {
@@ -174,7 +205,7 @@ pub(crate) fn change(
         Ok(found) => found,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let Some(row) = user::by_id(batch.db, user)?.filter(|row| row.id.site == id.site) else {
+    let Some(mut row) = user::by_id(batch.db, user)?.filter(|row| row.id.site == id.site) else {
         return Ok(Err(Refusal::NoSuchUser));
     };
     let after = match (action, of) {
@@ -182,7 +213,7 @@ pub(crate) fn change(
             if let Err(refusal) = has_room_for_one(batch.db, Some(&room), user, limits)? {
                 return Ok(Err(refusal));
             }
-            Some(MemberState::In(Role::Member))
+            Some(MemberState::In(role_of_new(batch.db, id, user, now)?))
         }
         (MemberAction::Remove, Standing::In(_)) => Some(MemberState::Out(LeftReason::Removed)),
         (MemberAction::Ban, Standing::In(_) | Standing::Out) => Some(MemberState::Out(LeftReason::Banned)),
@@ -196,10 +227,17 @@ pub(crate) fn change(
         _ => None,
     };
     let was_in = matches!(of, Standing::In(_));
+    if let Some(kept) = kept_sanction(id, user, action, terms, was_in) {
+        sanction::keep(batch.db, id, user, &kept, now)?;
+        row = user::by_id(batch.db, user)?.unwrap_or(row);
+    }
+    if let Some(terms) = terms {
+        record_sanction(batch.db, id, by, user, terms, now)?;
+    }
     let (mut seen, mut left) = (None, None);
     if let Some(after) = after {
         put(batch, &room, user, before, after)?;
-        if act.keeps_order() && by != user {
+        if terms.is_none() && act.keeps_order() && by != user {
             record(batch.db, id, by, user, action, now)?;
         }
         match after {
@@ -215,6 +253,27 @@ pub(crate) fn change(
     let standing = after.map_or(of, MemberState::standing);
     let member = MemberRow { user: row, standing };
     Ok(Ok(MemberChanged { member, position: batch.position(), seen, left, requested: false }))
+}
+
+fn record_sanction(
+    db: &Connection,
+    id: ConversationId,
+    by: UserId,
+    user: UserId,
+    terms: &RoomSanction,
+    time: Timestamp,
+) -> Outcome<()> {
+    let RoomSanction { kind, until, reason, shows_reason: _ } = terms;
+    let entry = audit::Entry {
+        site: id.site,
+        by: By::User(by),
+        act: kind.kind().word(),
+        user: Some(user),
+        conversation: Some(id),
+        detail: &until_and_reason(*until, reason),
+        time,
+    };
+    audit::note(db, &entry)
 }
 
 fn record(

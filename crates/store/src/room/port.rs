@@ -2,8 +2,8 @@
 
 use chat::{
     ConversationId, Done, HistoryPage, Joined, MemberAction, MemberChanged, MembersPage, NewRoom, Position,
-    Post, Posted, Refusal, RoomChange, RoomChanged, RoomLimits, RoomName, RoomStore, RoomsPage, Seq, SiteId,
-    Timestamp, UserId,
+    Post, Posted, Refusal, RoomChange, RoomChanged, RoomLimits, RoomMembers, RoomName, RoomSanction,
+    RoomStore, RoomsPage, Seq, SiteId, Timestamp, UserId,
 };
 
 use super::{change, history, list, member, post};
@@ -62,7 +62,23 @@ impl RoomStore for Sqlite {
         now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
-        self.write(move |batch| member::change(batch, room, by, user, action, limits, now), done);
+        self.write(move |batch| member::change(batch, room, by, user, (action, None), limits, now), done);
+    }
+
+    fn sanction_member(
+        &self,
+        room: ConversationId,
+        by: UserId,
+        user: UserId,
+        sanction: RoomSanction,
+        now: Timestamp,
+        done: Done<Result<MemberChanged, Refusal>>,
+    ) {
+        let act = move |batch: &mut writer::Batch<'_>| {
+            let wanted = (sanction.kind.action(), Some(&sanction));
+            member::change(batch, room, by, user, wanted, RoomLimits::default(), now)
+        };
+        self.write(act, done);
     }
 
     fn post(&self, post: Post, limits: RoomLimits, done: Done<Result<Posted, Refusal>>) {
@@ -106,6 +122,10 @@ impl RoomStore for Sqlite {
         done: Done<Result<Vec<UserId>, Refusal>>,
     ) {
         self.read(move |db| list::few(db, room, asker, most), done);
+    }
+
+    fn room_members(&self, room: ConversationId, users: Vec<UserId>, done: Done<RoomMembers>) {
+        self.read(move |db| list::all(db, room, &users), done);
     }
 
     fn rooms(

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use chat::{
-    Act, Append, Appended, ConversationId, EVERYBODY, Joined, Post, Posted, Refusal, Role, RoomLimits,
-    RoomName, Seq, Standing, Sub, Timestamp, UserId, is_call_entry, may, mentioned,
+    Act, Append, Appended, ConversationId, EVERYBODY, Joined, Post, Posted, Refusal, RoomLimits, RoomName,
+    Seq, Standing, Sub, Timestamp, UserId, is_call_entry, may, mentioned,
 };
 use rusqlite::{Connection, params};
 
-use super::{ALL, MemberState, RoomRow, find, load, member, membership, standing};
+use super::{ALL, MemberState, RoomRow, find, load, member, membership};
 use crate::fault::{Fault, Outcome};
 use crate::file;
 use crate::message;
@@ -42,7 +42,7 @@ pub(crate) fn post(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let mine = membership(batch.db, room.id, post.from)?;
-    let who = standing(mine.as_ref());
+    let who = member::standing_at(batch.db, room.id, post.from, mine.as_ref(), post.time)?;
     let last = mine.map_or(Timestamp(0), |mine| mine.sent);
     // A call that was is told whatever holds for its host by now, who must still be a member.
     let act = if is_call_entry(&post.client_id) { Act::List } else { Act::Post };
@@ -86,13 +86,19 @@ fn entered(
         Some(room) => membership(batch.db, room.id, post.from)?,
         None => None,
     };
-    let is_out = standing(mine.as_ref()) == Standing::Out;
+    let is_out = match &found {
+        Some(room) => {
+            member::standing_at(batch.db, room.id, post.from, mine.as_ref(), post.time)? == Standing::Out
+        }
+        None => true,
+    };
     match found {
         // Who could not write as a member does not become one by trying.
         Some(room) if is_page && is_out => {
             let last = mine.map_or(Timestamp(0), |mine| mine.sent);
             let rules = room.room.rules(last, post.time);
-            if let Err(refusal) = may(Standing::In(Role::Member), Act::Post, rules) {
+            let role = member::role_of_new(batch.db, room.id, post.from, post.time)?;
+            if let Err(refusal) = may(Standing::In(role), Act::Post, rules) {
                 return Ok(Err(refusal));
             }
         }

@@ -2,8 +2,8 @@
 
 use chat::{
     Act, AddMember, AddOutcome, BeforeAdd, ConversationId, ConversationRow, Done, LeftReason,
-    MOST_ROOM_ANSWERS, MemberChanged, MemberRow, Position, Refusal, Role, RoomLimits, RoomRequestState,
-    RoomRequestStore, Standing, Timestamp, UserId, add_outcome, may_show, requested_conversation,
+    MOST_ROOM_ANSWERS, MemberChanged, MemberRow, Position, Refusal, RoomLimits, RoomRequestState,
+    RoomRequestStore, Timestamp, UserId, add_outcome, may_show, requested_conversation,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -75,7 +75,7 @@ fn state(code: i64) -> RoomRequestState {
 fn add(batch: &mut Batch<'_>, add: AddMember, limits: RoomLimits) -> Outcome<Result<MemberChanged, Refusal>> {
     let AddMember { room: id, by, user, rule, time } = add;
     let before = membership(batch.db, id, user)?;
-    let of = standing(before.as_ref());
+    let of = member::standing_at(batch.db, id, user, before.as_ref(), time)?;
     let room = match allowed(batch.db, id, by, Act::Invite(of))? {
         Ok((room, _)) => room,
         Err(refusal) => return Ok(Err(refusal)),
@@ -112,7 +112,8 @@ fn add(batch: &mut Batch<'_>, add: AddMember, limits: RoomLimits) -> Outcome<Res
     }
     let is_added = outcome == AddOutcome::Add;
     if is_added {
-        member::put(batch, &room, user, before, MemberState::In(Role::Member))?;
+        let role = member::role_of_new(batch.db, id, user, time)?;
+        member::put(batch, &room, user, before, MemberState::In(role))?;
         came_in(batch.db, id, user)?;
     }
     let changed = if is_added { batch.position().number } else { batch.next_number() };
@@ -125,7 +126,8 @@ fn add(batch: &mut Batch<'_>, add: AddMember, limits: RoomLimits) -> Outcome<Res
     forget_old_answers(batch.db, user)?;
     if is_added {
         let seen = one(batch.db, user, id)?;
-        return answer(batch, Standing::In(Role::Member), seen, false);
+        let standing = standing(membership(batch.db, id, user)?.as_ref());
+        return answer(batch, standing, seen, false);
     }
     let seen = self::seen(batch.db, user, id)?;
     answer(batch, of, seen, true)

@@ -194,7 +194,7 @@ pub(crate) fn it_ends_with_the_right_of_who_has_made_it(store: &dyn Store) {
     act(store, id, ann, bob, Invite);
     let sanction = |kind| {
         let (room, until, reason) = (Some(id), Timestamp(NOW.0 + 5), "".into());
-        let act = ModeratorAct::Sanction(Sanction { user: bob, room, kind, until, reason });
+        let act = ModeratorAct::Sanction(Sanction { user: bob, room, kind, until, reason, told: true });
         ask(|done| store.moderate(site, By::Site, act, NOW, done)).expect("the site may");
     };
     make(store, id, bob, 2).expect("a member may");

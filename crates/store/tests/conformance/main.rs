@@ -166,6 +166,11 @@ every_store! {
         there_are_only_so_many_members_and_rooms,
         members_and_rooms_are_listed_by_name,
         an_archived_room_comes_back_with_the_next_message,
+        a_mute_and_a_ban_end_by_themselves,
+        a_mute_outlasts_leaving,
+        a_reason_is_for_the_member_and_the_record,
+        a_room_takes_no_more_than_its_own_limit,
+        members_are_read_with_the_rows_of_those_asked_for,
     }
     room_requests {
         a_request_opens_the_room_until_it_is_declined,

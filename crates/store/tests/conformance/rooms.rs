@@ -5,7 +5,8 @@ use std::thread;
 
 use chat::{
     ConversationId, ConversationOf, Joined, LeftReason, MemberAction, NewRoom, PageKey, Post, Posted,
-    Refusal, Role, RoomChange, RoomKind, RoomLimits, RoomName, Seq, Standing, Store, Timestamp, UserId,
+    Refusal, Role, RoomChange, RoomKind, RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq, Standing,
+    Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, put, put_named, say, snapshot};
@@ -293,4 +294,183 @@ pub(crate) fn an_archived_room_comes_back_with_the_next_message(store: &dyn Stor
     assert_eq!((listed(false), listed(true)), (0, 1));
     assert!(post(store, room, ann, "1", "x").is_ok());
     assert_eq!((listed(false), listed(true)), (1, 0));
+}
+
+fn later(ms: u64) -> Timestamp {
+    Timestamp(NOW.0 + ms)
+}
+
+fn sanction(
+    store: &dyn Store,
+    room: ConversationId,
+    [by, user]: [UserId; 2],
+    kind: RoomSanctionKind,
+    until: Timestamp,
+) -> Result<Standing, Refusal> {
+    let wanted = RoomSanction { kind, until, reason: "Spam".into(), shows_reason: true };
+    let changed = ask(|done| store.sanction_member(room, by, user, wanted, NOW, done));
+    changed.map(|changed| changed.member.standing)
+}
+
+fn post_at(
+    store: &dyn Store,
+    room: ConversationId,
+    from: UserId,
+    id: &str,
+    time: Timestamp,
+) -> Option<Refusal> {
+    let (room, client_id, body) = (RoomName::Id(room), id.into(), "hello".into());
+    let post = Post { room, from, client_id, body, time, reply_to: None, files: Vec::new(), rich: None };
+    ask(|done| store.post(post, LIMITS, done)).err()
+}
+
+fn join_at(store: &dyn Store, room: ConversationId, user: UserId, now: Timestamp) -> Result<Role, Refusal> {
+    let joined = ask(|done| store.join_room(RoomName::Id(room), user, LIMITS, now, done))?;
+    match joined.row.of {
+        ConversationOf::Room { role, .. } => Ok(role),
+        ConversationOf::Direct(_) => panic!("no room"),
+    }
+}
+
+pub(crate) fn a_mute_and_a_ban_end_by_themselves(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok() && join(store, room, carl).is_ok());
+    let muted = sanction(store, room, [ann, bob], RoomSanctionKind::Mute, later(1_000));
+    assert_eq!(muted, Ok(Standing::In(Role::Muted)));
+    let banned = sanction(store, room, [ann, carl], RoomSanctionKind::Ban, later(2_000));
+    assert_eq!(banned, Ok(Standing::Banned));
+    let not_allowed = sanction(store, room, [bob, ann], RoomSanctionKind::Mute, later(1_000));
+    assert_eq!(not_allowed, Err(Refusal::NotAllowed));
+    assert_eq!(post_at(store, room, bob, "1", later(999)), Some(Refusal::Muted));
+    assert_eq!(post_at(store, room, bob, "2", later(1_000)), None, "over, though nobody has lifted it yet");
+    assert_eq!(join_at(store, room, carl, later(1_999)), Err(Refusal::RoomBanned));
+    let (ended, next) = ask(|done| store.end_sanctions(later(1_000), done));
+    let [ended] = ended.try_into().expect("one is over");
+    assert_eq!((ended.user.id, ended.room, next), (bob, Some(room), Some(later(2_000))));
+    assert_eq!(ended.member.map(|member| member.member.standing), Some(Standing::In(Role::Member)));
+    assert_eq!(join_at(store, room, carl, later(2_000)), Ok(Role::Member));
+    let (ended, next) = ask(|done| store.end_sanctions(later(2_000), done));
+    assert_eq!((ended.len(), next), (1, None));
+    assert!(ended[0].member.is_none(), "carl is in already, and stays so");
+    assert_eq!(act(store, room, ann, carl, MemberAction::Remove), Ok(Standing::Out));
+}
+
+pub(crate) fn a_mute_outlasts_leaving(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok() && join(store, room, carl).is_ok());
+    sanction(store, room, [ann, bob], RoomSanctionKind::Mute, later(1_000)).expect("it is hers");
+    act(store, room, ann, carl, MemberAction::SetRole(Role::Muted)).expect("it is hers");
+    for user in [bob, carl] {
+        ask(|done| store.leave_room(room, user, done)).expect("a member leaves");
+        assert_eq!(join_at(store, room, user, later(999)), Ok(Role::Muted));
+        ask(|done| store.leave_room(room, user, done)).expect("a member leaves");
+    }
+    assert_eq!(join_at(store, room, bob, later(1_000)), Ok(Role::Member));
+    act(store, room, ann, carl, MemberAction::Remove).expect("nothing changes");
+    assert_eq!(join_at(store, room, carl, later(9_000)), Ok(Role::Muted));
+    act(store, room, ann, carl, MemberAction::SetRole(Role::Member)).expect("it is hers");
+    ask(|done| store.leave_room(room, carl, done)).expect("a member leaves");
+    assert_eq!(join_at(store, room, carl, later(9_000)), Ok(Role::Member));
+
+    // In the room of a page, who writes comes in.
+    let page = RoomName::Page(site, PageKey::parse("/a").expect("one line"));
+    let id = ask(|done| store.join_room(page.clone(), ann, LIMITS, NOW, done)).expect("anybody").row.id;
+    assert!(post_in(store, page.clone(), bob, "p", "hello").is_ok());
+    let mute = chat::Sanction {
+        user: bob,
+        room: Some(id),
+        kind: chat::SanctionKind::Mute,
+        until: later(1_000),
+        reason: "Spam".into(),
+        told: true,
+    };
+    let muted =
+        ask(|done| store.moderate(site, chat::By::Site, chat::ModeratorAct::Sanction(mute), NOW, done));
+    assert!(muted.is_ok());
+    ask(|done| store.leave_room(id, bob, done)).expect("a member leaves");
+    assert_eq!(post_in(store, page, bob, "q", "hello").err(), Some(Refusal::Muted));
+}
+
+pub(crate) fn a_reason_is_for_the_member_and_the_record(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok());
+    sanction(store, room, [ann, bob], RoomSanctionKind::Mute, later(1_000)).expect("it is hers");
+    let notices = ask(|done| store.notices(bob, done));
+    assert_eq!(notices.len(), 1);
+    assert_eq!((notices[0].room, notices[0].until), (Some(room), Some(later(1_000))));
+    assert_eq!(&*notices[0].reason, "Spam");
+    let row = |user| ask(|done| store.users_by_id(vec![user], done)).remove(0);
+    assert!(
+        row(bob).on_site.noticed && !row(bob).on_site.muted,
+        "told at the next sign-in; muted here alone"
+    );
+    // Who never came is put out without a word.
+    sanction(store, room, [ann, carl], RoomSanctionKind::Ban, later(1_000)).expect("it is hers");
+    assert_eq!(ask(|done| store.notices(carl, done)), []);
+    assert!(!row(carl).on_site.noticed);
+    let audit = ask(|done| store.audit(site, chat::By::Site, None, 9, done)).expect("the site may").rows;
+    let recorded: Vec<_> = audit.iter().map(|entry| (&*entry.act, &*entry.detail)).collect();
+    let detail = format!("until {} Spam", later(1_000).0);
+    assert_eq!(recorded, [("ban", &*detail), ("mute", &*detail)]);
+    act(store, room, ann, bob, MemberAction::SetRole(Role::Member)).expect("it is hers");
+    assert_eq!(ask(|done| store.notices(bob, done)), []);
+    assert!(!row(bob).on_site.noticed);
+    let (ended, _) = ask(|done| store.end_sanctions(later(1_000), done));
+    assert_eq!(ended.len(), 1, "what was taken back does not end once more");
+}
+
+pub(crate) fn a_room_takes_no_more_than_its_own_limit(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let [carl, dora] = ["carl", "dora"].map(|name| put(store, site, name));
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok() && join(store, room, carl).is_ok());
+    let limit = |max_members| {
+        let change = RoomChange { max_members: Some(max_members), ..RoomChange::default() };
+        let changed = ask(|done| store.change_room(room, ann, change, NOW, done)).expect("it is hers");
+        match changed.row.of {
+            ConversationOf::Room { room, .. } => (room.max_members, room.members),
+            ConversationOf::Direct(_) => panic!("no room"),
+        }
+    };
+    assert_eq!(limit(2), (2, 3), "members stay");
+    assert!(post(store, room, carl, "1", "hello").is_ok());
+    assert_eq!(join(store, room, dora).err(), Some(Refusal::RoomFull));
+    let link = chat::NewLink { code: chat::LinkCode::of([7; 16]), until: later(1_000), uses: None };
+    ask(|done| store.make_link(room, ann, link, NOW, done)).expect("it is hers");
+    let by_link = || ask(|done| store.join_link(chat::LinkCode::of([7; 16]), dora, LIMITS, NOW, done));
+    assert_eq!(by_link().err(), Some(Refusal::RoomFull));
+    let add = |how| {
+        let rule = chat::AddRule { how, per_day: None };
+        let add = chat::AddMember { room, by: ann, user: dora, rule, time: NOW };
+        ask(|done| store.add_member(add, LIMITS, done))
+    };
+    assert_eq!(add(chat::AddAs::Member).err(), Some(Refusal::RoomFull));
+    limit(4);
+    assert!(add(chat::AddAs::Request(chat::LinkRule::Refused)).expect("there is room for one").requested);
+    limit(3);
+    assert_eq!(join(store, room, dora).err(), Some(Refusal::RoomFull), "a request is not a place");
+    limit(0);
+    assert!(by_link().is_ok());
+}
+
+pub(crate) fn members_are_read_with_the_rows_of_those_asked_for(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let [carl, dora] = ["carl", "dora"].map(|name| put(store, site, name));
+    let room = create(store, ann, RoomKind::Private);
+    for user in [bob, carl] {
+        act(store, room, ann, user, MemberAction::Invite).expect("it is hers");
+    }
+    ask(|done| store.leave_room(room, carl, done)).expect("a member leaves");
+    let mut found = ask(|done| store.room_members(room, vec![bob, carl, dora], done));
+    found.members.sort_unstable();
+    assert_eq!(found.members, [ann, bob]);
+    assert_eq!(found.joined.iter().map(|row| row.id).collect::<Vec<_>>(), [bob]);
+    let nowhere = ConversationId::room(site, 99);
+    assert!(ask(|done| store.room_members(nowhere, vec![bob], done)).members.is_empty());
 }

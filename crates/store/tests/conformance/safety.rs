@@ -58,7 +58,7 @@ fn moderator(store: &dyn Store, site: SiteId, id: &str, role: SiteRole) -> UserI
 }
 
 fn sanction(user: UserId, kind: SanctionKind, until: Timestamp) -> ModeratorAct {
-    ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason: "Insults".into() })
+    ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason: "Insults".into(), told: true })
 }
 
 fn room(store: &dyn Store, owner: UserId, kind: RoomKind) -> chat::ConversationId {
@@ -349,8 +349,14 @@ pub(crate) fn sanctions_hold_for_the_next_user_with_the_same_id(store: &dyn Stor
     let site_act = |what| act(store, site, By::Site, what).expect("the site may everything");
     site_act(sanction(bob, SanctionKind::Mute, day));
     site_act(sanction(bob, SanctionKind::Warning, Timestamp::MAX));
-    let of_room =
-        Sanction { user: bob, room: Some(place), kind: SanctionKind::Ban, until: day, reason: "".into() };
+    let of_room = Sanction {
+        user: bob,
+        room: Some(place),
+        kind: SanctionKind::Ban,
+        until: day,
+        reason: "".into(),
+        told: true,
+    };
     site_act(ModeratorAct::Sanction(of_room));
     erase(store, bob, "deleted-1");
     let again = put(store, site, "bob");
@@ -509,7 +515,7 @@ pub(crate) fn moderators_of_the_site_keep_order_in_its_rooms(store: &dyn Store) 
 
     let in_room = |kind| {
         let (user, room, reason) = (bob, Some(open), "Enough".into());
-        ModeratorAct::Sanction(Sanction { user, room, kind, until: later(HOUR), reason })
+        ModeratorAct::Sanction(Sanction { user, room, kind, until: later(HOUR), reason, told: true })
     };
     let muted =
         act(store, site, by, in_room(SanctionKind::Mute)).expect("she may").member.expect("he is in it");

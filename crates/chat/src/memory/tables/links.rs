@@ -85,7 +85,7 @@ impl Tables {
         let entry = &self.links[at];
         let room = &self.rooms[&entry.room];
         let rules = room.room.rules(Timestamp(0), Timestamp(0));
-        entry.link.lets_in(room.standing(user), rules, now)?;
+        entry.link.lets_in(self.standing_at(entry.room, user, now), rules, now)?;
         Ok(at)
     }
 
@@ -115,7 +115,7 @@ impl Tables {
     ) -> Result<Joined, Refusal> {
         let at = self.link(code, user, now)?;
         let room = self.links[at].room;
-        let joined = self.enter(room, user, Act::JoinByLink, limits)?;
+        let joined = self.enter(room, user, Act::JoinByLink, limits, now)?;
         let link = self.links.iter_mut().find(|entry| entry.room == room && entry.link.code == code);
         link.into_iter().for_each(|entry| entry.link.used += u32::from(!joined.before));
         Ok(joined)

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use super::Tables;
 use crate::moderation::{EVIDENCE_AFTER_ERASURE_MS, LINES_AROUND, MOST_OPEN_REPORTS, kept_with_report};
 use crate::{
-    Act, AuditEntry, AuditPage, By, ConversationId, DeviceBan, Ended, LeftReason, MemberChanged, MemberRow,
-    Moderated, ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine, ReportRow, ReportState,
-    ReportsPage, Role, RoomKind, Sanction, SanctionKind, Seq, Settings, Site, SiteAct, SiteAuthor,
-    SiteChange, SiteId, SiteNotChanged, SiteRole, SiteStanding, Sub, Timestamp, TokenUser, UserId, UserRow,
-    may_on_site,
+    Act, AuditEntry, AuditPage, By, ConversationId, DeviceBan, Ended, KeptSanction, LeftReason,
+    MemberChanged, MemberRow, Moderated, ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine,
+    ReportRow, ReportState, ReportsPage, Role, RoomKind, Sanction, SanctionKind, Seq, Settings, Site,
+    SiteAct, SiteAuthor, SiteChange, SiteId, SiteNotChanged, SiteRole, SiteStanding, Sub, Timestamp,
+    TokenUser, UserId, UserRow, may_on_site,
 };
 
 /// What is kept about order.
@@ -210,7 +210,14 @@ impl Tables {
         let kept: Vec<ErasedSanction> = kept;
         for ErasedSanction { room, kind, until, .. } in kept.into_iter().filter(|one| one.until > now) {
             if room.is_none_or(|room| self.rooms.contains_key(&room)) {
-                self.moderation.sanctions.push(Sanction { user, room, kind, until, reason: "".into() });
+                self.moderation.sanctions.push(Sanction {
+                    user,
+                    room,
+                    kind,
+                    until,
+                    reason: "".into(),
+                    told: true,
+                });
                 self.hold(user, room, kind);
             }
         }
@@ -246,6 +253,9 @@ impl Tables {
             ReportAbout::User(user) => {
                 let row = self.user_by_id(user).filter(|_| user.site == new.by.site);
                 return row.map(|row| (Some(row.id), Vec::new(), Vec::new())).ok_or(Refusal::NoSuchUser);
+            }
+            ReportAbout::Room(id) if new.by == UserId::nobody(id.site) && self.rooms.contains_key(&id) => {
+                return Ok((None, Vec::new(), Vec::new()));
             }
             ReportAbout::Room(id) => {
                 return self.allowed(id, new.by, Act::Read).map(|_| (None, Vec::new(), Vec::new()));
@@ -532,12 +542,37 @@ impl Tables {
 
     // ---- sanctions ----
 
+    /// The end of a user's sanction in a room.
+    pub(super) fn sanction_until(
+        &self,
+        room: ConversationId,
+        user: UserId,
+        kind: SanctionKind,
+    ) -> Option<Timestamp> {
+        let is_it = |kept: &&Sanction| kept.user == user && kept.room == Some(room) && kept.kind == kind;
+        self.moderation.sanctions.iter().find(is_it).map(|kept| kept.until)
+    }
+
+    /// What a moderator of the room does to the sanctions of a user there.
+    pub(super) fn keep_sanction(&mut self, room: ConversationId, user: UserId, kept: KeptSanction) {
+        let (kind, new) = match kept {
+            KeptSanction::Put(sanction) => (sanction.kind, Some(sanction)),
+            KeptSanction::Forget(kind) => (kind, None),
+        };
+        self.moderation
+            .sanctions
+            .retain(|kept| (kept.user, kept.room, kept.kind) != (user, Some(room), kind));
+        self.moderation.sanctions.extend(new);
+        self.stand(user);
+    }
+
     fn hold(
         &mut self,
         user: UserId,
         room: Option<ConversationId>,
         kind: SanctionKind,
     ) -> Option<MemberChanged> {
+        self.stand(user);
         match (kind, room) {
             (SanctionKind::Mute, Some(room)) => {
                 self.set_state(room, user, Ok(Role::Muted), |state| state == Some(Ok(Role::Member)))
@@ -550,10 +585,7 @@ impl Tables {
                 self.set_banned(user, true);
                 None
             }
-            (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => {
-                self.stand(user);
-                None
-            }
+            (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => None,
         }
     }
 
@@ -565,6 +597,7 @@ impl Tables {
     ) -> Option<MemberChanged> {
         let lifted = |kept: &Sanction| kept.user == user && kept.room == room && kept.kind == kind;
         self.moderation.sanctions.retain(|kept| !lifted(kept));
+        self.stand(user);
         match (kind, room) {
             (SanctionKind::Mute, Some(room)) => {
                 self.set_state(room, user, Ok(Role::Member), |state| state == Some(Ok(Role::Muted)))
@@ -578,10 +611,7 @@ impl Tables {
                 self.moderation.devices.retain(|ban| ban.user != user);
                 None
             }
-            (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => {
-                self.stand(user);
-                None
-            }
+            (SanctionKind::Mute, None) | (SanctionKind::Warning | SanctionKind::Shadow, _) => None,
         }
     }
 
@@ -590,8 +620,7 @@ impl Tables {
             self.moderation.sanctions.iter().filter(|kept| kept.user == user && kept.room.is_none());
         let muted = of_site.clone().any(|kept| kept.kind == SanctionKind::Mute);
         let shadowed = of_site.clone().any(|kept| kept.kind == SanctionKind::Shadow);
-        let is_told = |kind| matches!(kind, SanctionKind::Mute | SanctionKind::Warning);
-        let noticed = of_site.clone().any(|kept| is_told(kept.kind))
+        let noticed = self.moderation.sanctions.iter().any(|kept| kept.user == user && kept.is_noticed())
             || self.held.iter().any(|entry| entry.held.from == user);
         if let Some(row) = self.users.get_mut(&user) {
             row.on_site = SiteStanding { muted, noticed, shadowed, ..row.on_site };

@@ -2,7 +2,7 @@
 
 use super::Tables;
 use crate::room::{
-    Act, AddMember, AddOutcome, BeforeAdd, LeftReason, MOST_ROOM_ANSWERS, MemberChanged, MemberRow, Role,
+    Act, AddMember, AddOutcome, BeforeAdd, LeftReason, MOST_ROOM_ANSWERS, MemberChanged, MemberRow,
     RoomLimits, RoomRequestState, Standing, add_outcome, may_show, requested_conversation,
 };
 use crate::{ConversationId, ConversationRow, Position, Refusal, Timestamp, UserId};
@@ -23,7 +23,7 @@ impl Tables {
         limits: RoomLimits,
     ) -> Result<MemberChanged, Refusal> {
         let AddMember { room: id, by, user, rule, time } = add;
-        let of = self.rooms.get(&id).map_or(Standing::Out, |entry| entry.standing(user));
+        let of = if self.rooms.contains_key(&id) { self.standing_at(id, user, time) } else { Standing::Out };
         let room = self.allowed(id, by, Act::Invite(of))?.room();
         let row =
             self.users.get(&user).filter(|row| row.id.site == id.site).cloned().ok_or(Refusal::NoSuchUser)?;
@@ -53,7 +53,7 @@ impl Tables {
         self.has_room_for_one(Some(id), user, limits)?;
         let state = if outcome == AddOutcome::Add { Accepted } else { Pending };
         if outcome == AddOutcome::Add {
-            self.put_member(id, user, Ok(Role::Member));
+            self.put_member(id, user, Ok(self.role_of_new(id, user, time)));
             self.came_in(id, user);
         }
         let changed = if outcome == AddOutcome::Add { self.number } else { self.commit() };

@@ -7,13 +7,15 @@ use super::changes::Since;
 use super::{Line, Tables, cut};
 use crate::room::{
     Act, EVERYBODY, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, MembersPage, NewRoom, Post,
-    Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomName, RoomsPage, Standing, may,
-    may_as_site_moderator, mentioned,
+    Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomMembers, RoomName, RoomSanction,
+    RoomsPage, Standing, after_sanction, kept_sanction, may, may_as_site_moderator, mentioned,
+    sanction_behind,
 };
 use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
-    HistoryPage, MOST_LEFT_BY_BLOCK, MOST_PINNED, MarkerRow, MessageChange, Position, Refusal, Seq, SiteId,
-    SiteRole, Sub, Timestamp, UserId, directory, is_call_entry, markers_after, may_change_in_room,
+    HistoryPage, MOST_LEFT_BY_BLOCK, MOST_PINNED, MarkerRow, MessageChange, Position, Refusal, SanctionKind,
+    Seq, SiteId, SiteRole, Sub, Timestamp, UserId, directory, is_call_entry, markers_after,
+    may_change_in_room, until_and_reason,
 };
 
 pub(super) struct Entry {
@@ -66,11 +68,6 @@ impl Entry {
     pub(super) fn room(&self) -> Room {
         Room { members: self.count() as u32, ..self.room.clone() }
     }
-
-    fn may(&self, user: UserId, act: Act, now: Timestamp) -> Result<(), Refusal> {
-        let last = self.members.get(&user).map_or(Timestamp(0), |mine| mine.sent);
-        may(self.standing(user), act, self.room.rules(last, now))
-    }
 }
 
 impl Tables {
@@ -117,7 +114,29 @@ impl Tables {
     }
 
     pub(super) fn may_post(&self, id: ConversationId, user: UserId, now: Timestamp) -> Result<(), Refusal> {
-        self.rooms[&id].may(user, Act::Post, now)
+        self.may_in(id, user, Act::Post, now)
+    }
+
+    fn may_in(&self, id: ConversationId, user: UserId, act: Act, now: Timestamp) -> Result<(), Refusal> {
+        let entry = &self.rooms[&id];
+        let last = entry.members.get(&user).map_or(Timestamp(0), |mine| mine.sent);
+        may(self.standing_at(id, user, now), act, entry.room.rules(last, now))
+    }
+
+    /// How a user stands to a room now. A sanction that is over holds no more, even if it was not lifted yet.
+    pub(super) fn standing_at(&self, id: ConversationId, user: UserId, now: Timestamp) -> Standing {
+        let standing = self.rooms[&id].standing(user);
+        let kind = sanction_behind(standing);
+        match kind.and_then(|kind| self.sanction_until(id, user, kind)) {
+            Some(until) if until <= now => after_sanction(standing),
+            _ => standing,
+        }
+    }
+
+    /// The role of a user who comes in: a mute outlasts leaving.
+    pub(super) fn role_of_new(&self, id: ConversationId, user: UserId, now: Timestamp) -> Role {
+        let until = self.sanction_until(id, user, SanctionKind::Mute);
+        if until.is_some_and(|until| until > now) { Role::Muted } else { Role::Member }
     }
 
     fn rooms_of(&self, user: UserId, wanted: impl Fn(Role) -> bool) -> usize {
@@ -131,9 +150,11 @@ impl Tables {
         user: UserId,
         limits: RoomLimits,
     ) -> Result<(), Refusal> {
-        let count = id.map_or(0, |id| self.rooms[&id].count());
-        if limits.members > 0 && count >= limits.members as usize {
-            return Err(Refusal::RoomFull);
+        if let Some(entry) = id.map(|id| &self.rooms[&id]) {
+            let most = limits.members_of(&entry.room) as usize;
+            if most > 0 && entry.count() >= most {
+                return Err(Refusal::RoomFull);
+            }
         }
         let has = self.rooms_of(user, |_| true);
         if limits.per_user > 0 && has >= limits.per_user as usize {
@@ -201,8 +222,17 @@ impl Tables {
             return Err(Refusal::TooManyRooms);
         }
         let NewRoom { name, kind, topic } = new;
-        let room =
-            Room { name, kind, topic, avatar: None, page: None, slow_ms: 0, frozen: false, members: 0 };
+        let room = Room {
+            name,
+            kind,
+            topic,
+            avatar: None,
+            page: None,
+            slow_ms: 0,
+            frozen: false,
+            members: 0,
+            max_members: 0,
+        };
         let id = self.insert_room(owner.site, room, now);
         self.put_member(id, owner, Ok(Role::Owner));
         Ok(self.joined(id, owner, false))
@@ -252,7 +282,7 @@ impl Tables {
             (None, RoomName::Page(site, page)) if *site == user.site => {
                 self.has_room_for_one(None, user, limits)?;
                 let room = Room {
-                    name: page.shared(),
+                    name: page.room_name(),
                     kind: RoomKind::Public,
                     topic: None,
                     avatar: None,
@@ -260,13 +290,14 @@ impl Tables {
                     slow_ms: 0,
                     frozen: false,
                     members: 0,
+                    max_members: 0,
                 };
                 self.insert_room(*site, room, now)
             }
             _ => return Err(Refusal::NoSuchConversation),
         };
         let act = if self.has_room_request(id, user) { Act::JoinByLink } else { Act::Join };
-        self.enter(id, user, act, limits)
+        self.enter(id, user, act, limits, now)
     }
 
     /// Makes a member of somebody who may `act` in the room, if they are not one already.
@@ -276,11 +307,15 @@ impl Tables {
         user: UserId,
         act: Act,
         limits: RoomLimits,
+        now: Timestamp,
     ) -> Result<Joined, Refusal> {
-        let before = self.allowed(id, user, act)?.standing(user).role().is_some();
+        let entry =
+            self.rooms.get(&id).filter(|_| id.site == user.site).ok_or(Refusal::NoSuchConversation)?;
+        may(self.standing_at(id, user, now), act, entry.room.rules(Timestamp(0), Timestamp(0)))?;
+        let before = entry.standing(user).role().is_some();
         if !before {
             self.has_room_for_one(Some(id), user, limits)?;
-            self.put_member(id, user, Ok(Role::Member));
+            self.put_member(id, user, Ok(self.role_of_new(id, user, now)));
             self.came_in(id, user);
         }
         Ok(self.joined(id, user, before))
@@ -343,6 +378,7 @@ impl Tables {
         by: UserId,
         user: UserId,
         action: MemberAction,
+        terms: Option<&RoomSanction>,
         limits: RoomLimits,
         now: Timestamp,
     ) -> Result<MemberChanged, Refusal> {
@@ -355,12 +391,11 @@ impl Tables {
             MemberAction::SetRole(to) => Act::SetRole { of, to },
         };
         let entry = self.allowed(id, by, act)?;
-        let row =
-            self.users.get(&user).filter(|row| row.id.site == id.site).cloned().ok_or(Refusal::NoSuchUser)?;
+        self.users.get(&user).filter(|row| row.id.site == id.site).ok_or(Refusal::NoSuchUser)?;
         let after = match (action, of) {
             (MemberAction::Invite, Standing::Out) => {
                 self.has_room_for_one(Some(id), user, limits)?;
-                Some(Ok(Role::Member))
+                Some(Ok(self.role_of_new(id, user, now)))
             }
             (MemberAction::Remove, Standing::In(_)) => Some(Err(LeftReason::Removed)),
             (MemberAction::Ban, Standing::In(_) | Standing::Out) => Some(Err(LeftReason::Banned)),
@@ -373,10 +408,18 @@ impl Tables {
             }
             _ => None,
         };
+        let was_in = of.role().is_some();
+        if let Some(kept) = kept_sanction(id, user, action, terms, was_in) {
+            self.keep_sanction(id, user, kept);
+        }
+        if let Some(RoomSanction { kind, until, reason, .. }) = terms {
+            let detail = until_and_reason(*until, reason);
+            self.note(id.site, By::User(by), kind.kind().word(), Some(user), Some(id), &detail, now);
+        }
         let (mut seen, mut left) = (None, None);
         if let Some(after) = after {
             self.put_member(id, user, after);
-            if act.keeps_order() && by != user {
+            if terms.is_none() && act.keeps_order() && by != user {
                 let (word, detail) = match action {
                     MemberAction::Invite => ("invite", ""),
                     MemberAction::Remove => ("remove", ""),
@@ -397,6 +440,7 @@ impl Tables {
         if matches!(action, MemberAction::Remove | MemberAction::Ban) && self.withdraw_requests(id, user) {
             left = Some(LeftReason::Removed);
         }
+        let row = self.users[&user].clone();
         let member = MemberRow { user: row, standing: self.rooms[&id].standing(user) };
         Ok(MemberChanged { member, position: self.position(), seen, left, requested: false })
     }
@@ -422,22 +466,23 @@ impl Tables {
             Some(entry) => entry.room.page.is_some(),
             None => matches!(post.room, RoomName::Page(..)),
         };
-        let is_out = entry.is_none_or(|entry| entry.standing(post.from) == Standing::Out);
+        let is_out = found.is_none_or(|id| self.standing_at(id, post.from, post.time) == Standing::Out);
         let mut joined = None;
         let id = match found {
             Some(id) if !(is_page && is_out) => id,
             None if !is_page => return Err(Refusal::NoSuchConversation),
             _ => {
-                if let Some(entry) = entry {
+                if let (Some(id), Some(entry)) = (found, entry) {
                     let last = entry.members.get(&post.from).map_or(Timestamp(0), |mine| mine.sent);
-                    may(Standing::In(Role::Member), Act::Post, entry.room.rules(last, post.time))?;
+                    let role = self.role_of_new(id, post.from, post.time);
+                    may(Standing::In(role), Act::Post, entry.room.rules(last, post.time))?;
                 }
                 joined.insert(self.join_room(&post.room, post.from, limits, post.time)?).row.id
             }
         };
         let is_entry = is_call_entry(&post.client_id);
         let act = if is_entry { Act::List } else { Act::Post };
-        self.rooms[&id].may(post.from, act, post.time)?;
+        self.may_in(id, post.from, act, post.time)?;
         self.check_rich(id, post.from, post.rich.as_deref())?;
         let named = self.named_in(id, post.from, &post.body);
         let number = self.commit();
@@ -529,7 +574,7 @@ impl Tables {
     /// None: all.
     fn named_in(&self, id: ConversationId, from: UserId, body: &str) -> Vec<Option<UserId>> {
         let entry = &self.rooms[&id];
-        let may_call_all = entry.may(from, Act::CallAll, Timestamp(0)).is_ok();
+        let may_call_all = self.may_in(id, from, Act::CallAll, Timestamp(0)).is_ok();
         let member = |name: &str| {
             let user = self.user_by_sub.get(&(id.site, Sub::parse(name)?))?;
             entry.standing(*user).role().map(|_| *user)
@@ -691,6 +736,14 @@ impl Tables {
         }
         let members = entry.members.iter().filter(|(_, mine)| mine.state.is_ok());
         Ok(members.map(|(user, _)| *user).collect())
+    }
+
+    pub(in crate::memory) fn room_members(&self, id: ConversationId, users: &[UserId]) -> RoomMembers {
+        let numbers = self.member_numbers(id);
+        let members: Vec<UserId> = numbers.iter().map(|num| UserId { site: id.site, num: *num }).collect();
+        let joined = users.iter().filter(|user| members.contains(user));
+        let joined = joined.filter_map(|user| self.user_by_id(*user)).collect();
+        RoomMembers { members, joined }
     }
 
     pub(in crate::memory) fn list_rooms(

@@ -1,0 +1,120 @@
+//! What the members of a room hear when somebody joins or leaves.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod scene;
+
+use chat::*;
+use scene::*;
+
+fn page() -> To {
+    To::Page(PageKey::parse("/thread/42").unwrap())
+}
+
+/// Writes in the page's room, which makes the sender a member.
+fn write(scene: &Scene, from: &Device, id: &str) -> ConversationId {
+    scene.take(from);
+    scene.send(from, page(), id, "hello");
+    let events = scene.take(from);
+    let acknowledged = events.iter().find_map(|event| match event {
+        Event::Ack { conversation, .. } => Some(*conversation),
+        _ => None,
+    });
+    acknowledged.unwrap_or_else(|| panic!("not sent: {events:?}"))
+}
+
+fn counts(events: &[Event]) -> Vec<(u32, Vec<String>)> {
+    let count = |event: &Event| match event {
+        Event::MemberCount { members, joined, .. } => {
+            Some((*members, joined.iter().map(|person| person.sub.to_string()).collect()))
+        }
+        _ => None,
+    };
+    events.iter().filter_map(count).collect()
+}
+
+fn joined(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn a_join_is_seen_by_the_others_within_a_second() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob, carl] = ["ann", "bob", "carl"].map(|name| scene.sign_in(name, name));
+    scene.wait(100);
+    let room = write(&scene, &ann, "1");
+    scene.wait(2_000);
+    scene.take(&ann);
+    // Writing in a page's room is joining, and so is asking to.
+    write(&scene, &bob, "1");
+    scene.ask(&carl, Command::Join { re: 1, to: page() });
+    scene.wait(1_000);
+    assert_eq!(counts(&scene.take(&ann)), [(3, joined(&["bob", "carl"]))]);
+    assert_eq!(counts(&scene.take(&bob)), [(3, joined(&["bob", "carl"]))]);
+    scene.ask(&carl, Command::Leave { re: 2, conversation: room });
+    scene.wait(1_000);
+    assert_eq!(counts(&scene.take(&ann)), [(2, vec![])]);
+    assert_eq!(counts(&scene.take(&carl)), [], "a user who left hears nothing");
+    // One who writes again has joined before.
+    write(&scene, &bob, "2");
+    scene.wait(2_000);
+    assert_eq!(counts(&scene.take(&ann)), []);
+}
+
+#[test]
+fn joining_and_leaving_again_and_again_is_one_line() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob] = ["ann", "bob"].map(|name| scene.sign_in(name, name));
+    let room = write(&scene, &ann, "1");
+    scene.wait(2_000);
+    scene.take(&ann);
+    for _ in 0..100 {
+        scene.ask(&bob, Command::Join { re: 1, to: page() });
+        scene.wait(300);
+        scene.ask(&bob, Command::Leave { re: 2, conversation: room });
+        scene.wait(300);
+    }
+    let heard = counts(&scene.take(&ann));
+    assert!(heard.len() <= 61, "one event per second of a minute: {}", heard.len());
+    let lines: usize = heard.iter().map(|(_, joined)| joined.len()).sum();
+    assert!(lines <= 1, "{heard:?}");
+}
+
+#[test]
+fn a_large_room_hears_the_number_alone() {
+    let mut scene = Scene::new(Mode::Open);
+    let ann = scene.sign_in("ann", "a");
+    write(&scene, &ann, "1");
+    for number in 0..50 {
+        let name = format!("u{number}");
+        let device = scene.sign_in(&name, &name);
+        scene.ask(&device, Command::Join { re: 1, to: page() });
+    }
+    scene.wait(1_000);
+    assert_eq!(counts(&scene.take(&ann)).last(), Some(&(51, vec![])));
+}
+
+/// An add is a join, and nobody is named who is asked only.
+#[test]
+fn who_is_added_is_named_and_who_is_asked_is_not() {
+    let mut scene = Scene::new(Mode::Open);
+    let [ann, bob, carl] = ["ann", "bob", "carl"].map(|name| scene.sign_in(name, name));
+    scene.befriend(&ann, &bob);
+    let site = scene.store.sites().unwrap().remove(0);
+    let settings = site.settings.with("requests.on", "true").unwrap();
+    scene.store.set_settings(site.id, &settings).unwrap();
+    scene.node.refresh_sites().unwrap();
+    let create = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Private, topic: None };
+    let room = match scene.ask(&ann, create).as_slice() {
+        [Event::Conversation { conversation, .. }] => conversation.id,
+        other => panic!("no room: {other:?}"),
+    };
+    scene.wait(2_000);
+    scene.take(&ann);
+    for user in ["bob", "carl"] {
+        let action = MemberAction::Invite;
+        scene.ask(&ann, Command::Member { re: 2, conversation: room, user: sub(user), action });
+    }
+    scene.wait(1_000);
+    assert_eq!(counts(&scene.take(&ann)), [(2, joined(&["bob"]))]);
+    assert_eq!(counts(&scene.take(&carl)), []);
+}
