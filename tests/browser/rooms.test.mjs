@@ -75,7 +75,7 @@ test('a room is made, found in the directory, joined, and talked in', async () =
     await mei.tab('Chats').click();
     const row = mei.page.locator('kith-widget .chat-row', { hasText: 'Bike repairs' });
     await row.getByText('1 mention of you').waitFor({ state: 'attached' });
-    await row.getByText(/Raj Patel: Thanks/).waitFor();
+    await row.locator('.row-preview', { hasText: /Raj Patel:\s*Thanks/ }).waitFor();
     await row.locator('.row-main').click();
     await message(mei, 'Thanks').locator('.mention-me').waitFor();
   });
@@ -94,7 +94,15 @@ test('the owner keeps order: muted, frozen, slow, removed, banned', async () => 
     await ingrid.page.locator('kith-widget .room-row', { hasText: 'Yusuf' }).waitFor();
     await assertAccessible(ingrid.page, 'the members of a room');
     await withMember(ingrid, 'Yusuf', 'Mute in this room');
-    await yusuf.page.getByText('You are muted in this room').waitFor();
+    const dialog = ingrid.page.getByRole('dialog', { name: 'Mute Yusuf' });
+    await dialog.getByRole('combobox', { name: 'Duration' }).selectOption({ label: '1 hour' });
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('Too loud');
+    await assertAccessible(ingrid.page, 'muting a member of a room');
+    await dialog.getByRole('button', { name: 'Mute in this room' }).click();
+    await yusuf.page.getByText(/You are muted in this room until .*\d/).waitFor();
+    await yusuf.page.getByText('Too loud').waitFor();
+    assert.equal(await ingrid.page.getByText('Too loud').count(), 0);
+    await assertAccessible(yusuf.page, 'a room in which one is muted');
     assert.equal(await yusuf.field.count(), 0);
     await withMember(ingrid, 'Yusuf', 'Unmute');
     await yusuf.field.waitFor();
@@ -119,12 +127,42 @@ test('the owner keeps order: muted, frozen, slow, removed, banned', async () => 
 
     await ingrid.page.locator('kith-widget .room-head').click();
     await withMember(ingrid, 'Yusuf', 'Ban from room');
-    await ingrid.page.getByRole('alertdialog').getByRole('button', { name: 'Ban from room' }).click();
+    const ban = ingrid.page.getByRole('dialog', { name: /^Ban Yusuf/ });
+    await ban.getByRole('combobox', { name: 'Duration' }).selectOption({ label: 'Permanent' });
+    await ban.getByRole('button', { name: 'Ban from room' }).click();
     await yusuf.page
       .getByText(/banned from the room/)
       .first()
       .waitFor({ state: 'attached' });
     await until(async () => (await yusuf.field.count()) === 0, 'one may not write any more');
+  });
+});
+
+test('a join is seen by those who are in the room, and a full room takes nobody', async () => {
+  await as(['anna', 'raj', 'mei'], async (anna, raj, mei) => {
+    await createRoom(anna, 'Small talk');
+    const count = widget => widget.page.locator('kith-widget .room-head .chat-presence');
+    await count(anna).getByText('1 member').waitFor();
+    await openRoom(raj, 'Small talk');
+    await raj.page.getByRole('button', { name: 'Join' }).click();
+    await raj.field.waitFor();
+    const joined = Date.now();
+    await count(anna).getByText('2 members').waitFor();
+    assert.ok(Date.now() - joined < 2_000, `${Date.now() - joined} ms`);
+    await anna.page.getByText('Raj Patel joined').waitFor();
+    assert.equal(await raj.page.getByText('Raj Patel joined').count(), 0);
+
+    await anna.page.locator('kith-widget .room-head').click();
+    await anna.page.getByRole('button', { name: 'Settings' }).click();
+    const most = anna.page.getByRole('spinbutton', { name: 'Maximum number of members' });
+    await most.fill('2');
+    await most.press('Tab');
+    await assertAccessible(anna.page, 'the size of a room');
+    await openRoom(mei, 'Small talk');
+    await until(async () => {
+      await mei.page.getByRole('button', { name: 'Join' }).click();
+      return (await mei.page.getByText('This room is full.').count()) > 0;
+    }, 'the room is full');
   });
 });
 

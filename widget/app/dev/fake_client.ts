@@ -24,6 +24,7 @@ import {
   type Me,
   type Member,
   type MemberAction,
+  type MemberTerms,
   type Message,
   type ModeratorDeed,
   type Notice,
@@ -39,7 +40,6 @@ import {
   type RequestAnswer,
   RequestError,
   type Rich,
-  type Role,
   type RoomChange,
   type RoomKind,
   type RoomView,
@@ -150,6 +150,7 @@ function roomOf(i: number): RoomView {
     ...(topic && { topic }),
     slowMs: 0,
     frozen: false,
+    maxMembers: 0,
   };
 }
 
@@ -725,7 +726,16 @@ export class FakeClient implements Client {
     const key = room(`made${++this.serial}`);
     this.addRoom(
       key,
-      { name, kind, role: 'owner', members: 1, ...(topic && { topic }), slowMs: 0, frozen: false },
+      {
+        name,
+        kind,
+        role: 'owner',
+        members: 1,
+        ...(topic && { topic }),
+        slowMs: 0,
+        frozen: false,
+        maxMembers: 0,
+      },
       0,
     );
     this.change('conversations');
@@ -804,7 +814,7 @@ export class FakeClient implements Client {
     );
     return Promise.resolve({ members });
   }
-  changeMember(_: ConversationKey, user: string, action: MemberAction, role?: Role) {
+  changeMember(_: ConversationKey, user: string, action: MemberAction, { role }: MemberTerms = {}) {
     this.note(`${action} ${user} ${role ?? ''}`.trim());
     const { name } = this.person(user);
     return Promise.resolve({ user, name, ...(role && { role }) });

@@ -198,8 +198,13 @@ export interface Client {
     query?: string,
     after?: string,
   ): Promise<{ members: Member[]; next?: string }>;
-  /** Only for owners and moderators; `role` with `set_role`. */
-  changeMember(key: ConversationKey, user: string, action: MemberAction, role?: Role): Promise<Member>;
+  /** Only for owners and moderators. */
+  changeMember(
+    key: ConversationKey,
+    user: string,
+    action: MemberAction,
+    terms?: MemberTerms,
+  ): Promise<Member>;
   /** Ways into rooms for whoever has a link; fetched when they are used first. */
   invitations(): Promise<Invitations>;
 
@@ -315,6 +320,8 @@ export interface Happenings {
   totals: Totals;
   /** One is no member of a room any more, and it was somebody else's doing. */
   left: { key: ConversationKey; reason: LeftReason };
+  /** Somebody joined a room of this member; not told in large rooms. */
+  joined: { key: ConversationKey; users: readonly string[] };
   /** Of a call, in every tab: also answers to what another tab has said. */
   call: CallEvent;
   /** The same of calls that stand in rooms. */
@@ -438,6 +445,8 @@ export interface RoomView {
   /** Milliseconds between two messages of a member; 0: no slow mode. */
   slowMs: number;
   frozen: boolean;
+  /** Members that it takes at most; 0: as many as the site lets it. */
+  maxMembers: number;
 }
 
 export interface NotificationSettings {
@@ -476,6 +485,15 @@ export interface RoomChange {
   kind?: RoomKind;
   slowMs?: number;
   frozen?: boolean;
+  maxMembers?: number;
+}
+
+/** With `set_role` the role; for a mute or a ban also when it ends, and why. */
+export interface MemberTerms {
+  role?: Role;
+  /** Unix milliseconds; left out: no end. */
+  until?: number;
+  reason?: string;
 }
 
 export interface ConversationChange {

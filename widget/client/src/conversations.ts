@@ -168,6 +168,14 @@ export class Conversations {
     this.changed.conversation(known.key);
   }
 
+  /** The number of members of a room that is known. */
+  sized(id: string, members: number): ConversationKey | undefined {
+    const key = this.keysById.get(id);
+    const now = key && this.byKey.get(key)?.room;
+    if (now) this.room(id, { ...now, members });
+    return key;
+  }
+
   /** Who are contacts wait for no answer. */
   agreed(user: string): void {
     const known = this.byKey.get(direct(user));

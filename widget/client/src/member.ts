@@ -18,6 +18,7 @@ import {
   type KnownPerson,
   type ListName,
   type Me,
+  type MemberTerms,
   type Message,
   type ModeratorDeed,
   type NotificationSettings,
@@ -61,7 +62,6 @@ import type {
   ReportReason,
   ReportState,
   RequestAnswer,
-  Role,
   RoomKind,
   Member as RoomMember,
   SentFile,
@@ -621,9 +621,9 @@ class Member implements Client {
     key: ConversationKey,
     user: string,
     action: MemberAction,
-    role?: Role,
+    terms?: MemberTerms,
   ): Promise<RoomMember> {
-    return (await this.#ofRooms()).changeMember(key, user, action, role);
+    return (await this.#ofRooms()).changeMember(key, user, action, terms);
   }
 
   invitations(): Promise<Invitations> {

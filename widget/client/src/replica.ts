@@ -182,6 +182,13 @@ export class Replica {
       case 'room':
         this.position = event.position;
         return conversations.room(event.conversation, event.room);
+      case 'member_count': {
+        for (const one of event.joined ?? []) people.met(one);
+        const key = conversations.sized(event.conversation, event.members);
+        const users = event.joined?.map(one => one.user);
+        if (key && users) this.#happened.push(['joined', { key, users }]);
+        return;
+      }
       case 'left': {
         this.position = event.position;
         const key = conversations.left(event.conversation);
@@ -361,9 +368,9 @@ export class Replica {
   }
 
   #noticed(notice: Notice): void {
-    // A room's own are told by what one may do there.
-    if (notice.conversation !== undefined) return;
-    const rest = this.notices.filter(one => one.kind === 'warning' || notice.kind === 'warning');
+    const rest = this.notices.filter(
+      one => one.kind === 'warning' || notice.kind === 'warning' || one.conversation !== notice.conversation,
+    );
     this.notices = notice.kind === 'unmute' ? rest : [...rest, notice];
     this.#changed.add('notices');
   }

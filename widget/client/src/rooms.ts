@@ -7,6 +7,7 @@ import {
   type Invitations,
   type Invited,
   type ListedRoom,
+  type MemberTerms,
   RequestError,
   type RoomChange,
   room,
@@ -17,7 +18,7 @@ import { page } from './page.ts';
 import type { Replica } from './replica.ts';
 import { roomView } from './seen.ts';
 import type { Views } from './views.ts';
-import type { Event, Link, Member, MemberAction, Role, RoomKind } from './wire.ts';
+import type { Event, Link, Member, MemberAction, RoomKind } from './wire.ts';
 
 export interface RoomsHost {
   replica: Replica;
@@ -44,10 +45,11 @@ export class Rooms implements Invitations {
     return keyOfRecord(event.conversation);
   }
 
-  async change(key: ConversationKey, { slowMs, ...change }: RoomChange): Promise<void> {
+  async change(key: ConversationKey, { slowMs, maxMembers, ...change }: RoomChange): Promise<void> {
     const conversation = this.#idOf(key);
     const slow = slowMs === undefined ? {} : { slow_ms: slowMs };
-    await this.host.ask({ t: 'change_room', conversation, ...change, ...slow });
+    const most = maxMembers === undefined ? {} : { max_members: maxMembers };
+    await this.host.ask({ t: 'change_room', conversation, ...change, ...slow, ...most });
   }
 
   async join(key: ConversationKey): Promise<void> {
@@ -68,9 +70,14 @@ export class Rooms implements Invitations {
     return { members: event.members, ...(event.next !== undefined && { next: event.next }) };
   }
 
-  async changeMember(key: ConversationKey, user: string, action: MemberAction, role?: Role): Promise<Member> {
+  async changeMember(
+    key: ConversationKey,
+    user: string,
+    action: MemberAction,
+    terms?: MemberTerms,
+  ): Promise<Member> {
     const conversation = this.#idOf(key);
-    const event = await this.host.ask({ t: 'member', conversation, user, action, ...(role && { role }) });
+    const event = await this.host.ask({ t: 'member', conversation, user, action, ...terms });
     if (event.t !== 'member') throw new RequestError('internal');
     return event.member;
   }

@@ -3,7 +3,17 @@
 import type { Message, RoomView } from './client.ts';
 import type { Room, Message as WireMessage } from './wire.ts';
 
-export function roomView({ name, kind, role, members, topic, page, slow_ms, frozen }: Room): RoomView {
+export function roomView({
+  name,
+  kind,
+  role,
+  members,
+  topic,
+  page,
+  slow_ms,
+  frozen,
+  max_members,
+}: Room): RoomView {
   return {
     name,
     kind,
@@ -13,6 +23,7 @@ export function roomView({ name, kind, role, members, topic, page, slow_ms, froz
     ...(page !== undefined && { page }),
     slowMs: slow_ms ?? 0,
     frozen: frozen ?? false,
+    maxMembers: max_members ?? 0,
   };
 }
 

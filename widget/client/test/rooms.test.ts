@@ -41,7 +41,7 @@ test('a room has a name and a role instead of a person', () => {
   expect(views.conversation(KEY)).toMatchObject({
     exists: true,
     with: { user: KEY, name: 'Bikers' },
-    room: { kind: 'public', role: 'member', members: 3, slowMs: 0, frozen: false },
+    room: { kind: 'public', role: 'member', members: 3, slowMs: 0, frozen: false, maxMembers: 0 },
   });
   expect(views.conversations('main').keys).toEqual([KEY]);
 });
@@ -90,10 +90,27 @@ test('who is shown the door hears it, and the room is only looked at any more', 
     members: 3,
     slowMs: 0,
     frozen: false,
+    maxMembers: 0,
   });
   expect(replica.written.queue).toEqual([]);
   hear({ t: 'conversation', conversation: record('r1', BIKERS), position: 'p5' });
   expect(views.conversations('main').keys).toEqual([KEY]);
+});
+
+test('a join changes the number of members, and names who joined', () => {
+  hear({ t: 'member_count', conversation: 'r1', members: 4, joined: [{ user: 'dora', name: 'Dora' }] });
+  expect(views.conversation(KEY).room?.members).toBe(4);
+  expect(views.conversation(KEY).room?.role).toBe('member');
+  expect(views.person('dora').name).toBe('Dora');
+  expect(replica.takeHappened()).toContainEqual(['joined', { key: KEY, users: ['dora'] }]);
+});
+
+test('a notice of one room stands beside that of the site', () => {
+  hear({ t: 'notice', notice: { kind: 'mute', until: 9 } });
+  hear({ t: 'notice', notice: { kind: 'mute', conversation: 'r1', until: 7, reason: 'Too loud' } });
+  expect(replica.notices.map(one => one.conversation)).toEqual([undefined, 'r1']);
+  hear({ t: 'notice', notice: { kind: 'unmute', conversation: 'r1' } });
+  expect(replica.notices.map(one => one.conversation)).toEqual([undefined]);
 });
 
 test('who leaves by themselves is not told that somebody did it', () => {

@@ -34,6 +34,7 @@ import { RoomSettings } from './settings.tsx';
 import { roomWords } from './words.ts';
 
 export const words = together(roomWords, peopleWords);
+const sanctionPart = late(() => import('./sanction_form.tsx'), 'SanctionForm');
 const linksPart = late(() => import('../invitation/links.tsx'), 'RoomLinks');
 
 const ROW = 60;
@@ -289,15 +290,17 @@ function memberActions(
   member: Member,
   onChanged: (member: Member) => void,
 ): MenuItem[] {
-  const { client, openChat, confirm, announce } = surroundings;
+  const { client, openChat, show, announce } = surroundings;
   const words = roomWords.of(surroundings.wording);
   const aboutPeople = peopleWords.of(surroundings.wording);
   if (member.user === client.me()?.user) return [];
   const change = (action: MemberAction, role?: Role) => () =>
-    client.changeMember(key, member.user, action, role).then(
+    client.changeMember(key, member.user, action, role && { role }).then(
       now => onChanged(now),
       (error: unknown) => announce(failureOf(error, words)),
     );
+  const sanction = (kind: 'mute' | 'ban') => () =>
+    show(sanctionPart, { room: key, member, kind, onDone: onChanged });
   const items: MenuItem[] = [
     { icon: 'chat', text: words.message, run: () => openChat(direct(member.user)) },
     { icon: 'person', text: aboutPeople.profile, run: () => openProfile(surroundings, member.user) },
@@ -315,18 +318,11 @@ function memberActions(
   if (member.role === 'muted')
     items.push({ icon: 'bell', text: words.unmuteMember, run: change('set_role', 'member') });
   else if (member.role === 'member')
-    items.push({ icon: 'muted', text: words.muteMember, run: change('set_role', 'muted') });
-  const ban = () =>
-    confirm({
-      title: words.banAsk(member.name),
-      text: words.banExplain,
-      action: words.banMember,
-      onYes: change('ban'),
-    });
+    items.push({ icon: 'muted', text: words.muteMember, run: sanction('mute') });
   return [
     ...items,
     { icon: 'remove', text: words.removeMember, danger: true, run: change('remove') },
-    { icon: 'block', text: words.banMember, danger: true, run: ban },
+    { icon: 'block', text: words.banMember, danger: true, run: sanction('ban') },
   ];
 }
 

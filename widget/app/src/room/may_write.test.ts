@@ -9,6 +9,7 @@ const room = (change: Partial<RoomView>): RoomView => ({
   members: 2,
   slowMs: 0,
   frozen: false,
+  maxMembers: 0,
   ...change,
 });
 

@@ -1,6 +1,6 @@
 // What a chat has more where it is a room: its head, and what stands in the composer's place while one may not write.
 
-import type { Conversation, LeftReason, RoomView } from '@kith/client';
+import type { Conversation, ConversationKey, LeftReason, Notice, RoomView } from '@kith/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Avatar } from '../avatar/avatar.tsx';
@@ -139,22 +139,28 @@ export function RoomFoot({ conversation, composer }: FootProps) {
       }),
     [client, key, words, announce],
   );
+  const noticeOf = useNotice(key);
+  const mute = noticeOf('mute');
+  const ban = noticeOf('ban');
   // Whoever is asked into a room answers above, in the banner.
   if (conversation.requestedBy !== undefined) return null;
   if (room === undefined && out === undefined) return <>{composer}</>;
   const why = room ? silenced(room) : 'stranger';
-  if (why === 'stranger') return <Join conversation={conversation} name={face.name} out={out} />;
+  if (why === 'stranger') return <Join conversation={conversation} name={face.name} out={out} ban={ban} />;
   if (why !== undefined) {
     const text = {
       announcement: words.onlyModeratorsWrite,
-      muted: words.mutedHere,
+      muted: mute?.until === undefined ? words.mutedHere : words.mutedUntil(words.full(mute.until)),
       frozen: words.frozenHere,
     }[why];
     const icon = { announcement: 'megaphone', muted: 'muted', frozen: 'snow' } as const;
     return (
       <p class="room-note">
         <Icon name={icon[why]} />
-        {text}
+        <span>
+          {text}
+          {why === 'muted' && mute?.reason && <bdi class="room-reason">{mute.reason}</bdi>}
+        </span>
       </p>
     );
   }
@@ -163,8 +169,63 @@ export function RoomFoot({ conversation, composer }: FootProps) {
       {room && room.slowMs > 0 && !keepsOrder(room) && (
         <SlowMode conversation={conversation} room={room} key={key} />
       )}
+      <Joined room={key} />
       {composer}
     </>
+  );
+}
+
+/** What a moderator said to this member about this room, while it holds. */
+function useNotice(key: ConversationKey): (kind: Notice['kind']) => Notice | undefined {
+  const { client } = useSurroundings();
+  const notices = useTopic('notices', one => one.notices());
+  const ofRooms = notices.filter(one => one.conversation !== undefined);
+  const [id, setId] = useState<string>();
+  // A notice names its room as the wire does.
+  useEffect(() => {
+    setId(undefined);
+    if (ofRooms.length === 0) return;
+    client
+      .rich()
+      .then(one => setId(one.idOf(key)))
+      .catch(() => undefined);
+  }, [client, key, ofRooms.length]);
+  return kind =>
+    ofRooms.findLast(
+      one => one.conversation === id && one.kind === kind && (one.until ?? Infinity) > Date.now(),
+    );
+}
+
+const MOST_JOINED = 3;
+const JOINED_SHOWN_MS = 20_000;
+
+/** Who joined just now, one line each. */
+function Joined({ room }: { room: ConversationKey }) {
+  const { client } = useSurroundings();
+  const words = useWords(roomWords);
+  const [users, setUsers] = useState<readonly string[]>([]);
+  const me = client.me()?.user;
+  useEffect(() => {
+    setUsers([]);
+    return client.on('joined', one => {
+      if (one.key !== room) return;
+      const others = one.users.filter(user => user !== me);
+      setUsers(before => [...before.filter(user => !others.includes(user)), ...others].slice(-MOST_JOINED));
+    });
+  }, [client, room, me]);
+  useEffect(() => {
+    if (users.length === 0) return;
+    const timer = setTimeout(() => setUsers([]), JOINED_SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [users]);
+  return (
+    <div class="room-joined" role="status">
+      {users.map(user => (
+        <p key={user}>
+          <bdi>{words.personJoined(client.person(user).name)}</bdi>
+        </p>
+      ))}
+    </div>
   );
 }
 
@@ -172,12 +233,15 @@ interface JoinProps {
   conversation: Conversation;
   name: string;
   out: LeftReason | undefined;
+  ban: Notice | undefined;
 }
 
-function Join({ conversation, name, out }: JoinProps) {
+function Join({ conversation, name, out, ban }: JoinProps) {
   const { client, announce } = useSurroundings();
   const words = useWords(roomWords);
   const [failed, setFailed] = useState<string>();
+  const leftText =
+    ban?.until !== undefined ? words.bannedUntil(words.full(ban.until)) : out && words.leftRoom[out];
   const join = () =>
     client.join(conversation.key).then(
       () => announce(words.joined),
@@ -186,7 +250,8 @@ function Join({ conversation, name, out }: JoinProps) {
   return (
     <div class="room-note">
       <p class="grow" role={failed === undefined ? undefined : 'alert'}>
-        {failed ?? (out ? words.leftRoom[out] : words.joinAsk(name))}
+        {failed ?? leftText ?? words.joinAsk(name)}
+        {ban?.reason && <bdi class="room-reason">{ban.reason}</bdi>}
       </p>
       {out !== 'banned' && conversation.room?.kind !== 'private' && (
         <button type="button" class="button button-main" onClick={join}>

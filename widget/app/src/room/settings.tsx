@@ -23,6 +23,7 @@ export function RoomSettings({
   const words = useWords(roomWords);
   const [name, setName] = useState(room.name);
   const [topic, setTopic] = useState(room.topic ?? '');
+  const [most, setMost] = useState(room.maxMembers > 0 ? String(room.maxMembers) : '');
   const [failed, setFailed] = useState<string>();
   const change = (what: RoomChange) => {
     setFailed(undefined);
@@ -72,6 +73,24 @@ export function RoomSettings({
           {failed}
         </p>
       )}
+      <label>
+        {words.maxMembers}
+        <input
+          type="number"
+          min={1}
+          max={1_000_000}
+          value={most}
+          aria-describedby="room-most-hint"
+          onInput={event => setMost(event.currentTarget.value)}
+          onChange={event => {
+            const wanted = event.currentTarget.value.trim();
+            if (wanted === '' || Number(wanted) > 0) change({ maxMembers: Math.floor(Number(wanted)) });
+          }}
+        />
+        <span class="choice-hint" id="room-most-hint">
+          {words.maxMembersHint}
+        </span>
+      </label>
       <div class="choices">
         <button
           type="button"

@@ -47,7 +47,6 @@ export const de = (plural: Plural): RoomWords => ({
   removeMember: 'Aus dem Raum entfernen',
   banMember: 'Aus dem Raum verbannen',
   banAsk: name => `${name} aus diesem Raum verbannen?`,
-  banExplain: 'Die Person wird entfernt und kann nicht wieder beitreten.',
   invite: 'Personen einladen',
   invited: name => `${name} wurde hinzugefügt`,
   wasAsked: name => `${name} wurde eingeladen`,
@@ -75,4 +74,10 @@ export const de = (plural: Plural): RoomWords => ({
   notAMember: 'Tritt dem Raum bei, um hier zu schreiben.',
   slowDown: 'Zu viele Anfragen. Versuche es gleich noch einmal.',
   reportRoom: 'Diesen Raum melden',
+  muteAsk: name => `${name} in diesem Raum stummschalten?`,
+  mutedUntil: time => `Du bist in diesem Raum bis ${time} stummgeschaltet. Lesen kannst du weiterhin.`,
+  bannedUntil: time => `Du bist bis ${time} aus diesem Raum verbannt.`,
+  maxMembers: 'Höchstzahl der Mitglieder',
+  maxMembersHint: 'Leer gilt die Grenze der Website. Wer schon im Raum ist, bleibt.',
+  personJoined: name => `${name} ist beigetreten`,
 });

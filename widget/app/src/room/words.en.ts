@@ -46,7 +46,6 @@ export const en = (plural: Plural) => ({
   removeMember: 'Remove from room',
   banMember: 'Ban from room',
   banAsk: (name: string) => `Ban ${name} from this room?`,
-  banExplain: 'They are removed and cannot join again.',
   invite: 'Invite people',
   invited: (name: string) => `${name} was added to the room`,
   wasAsked: (name: string) => `${name} was invited`,
@@ -71,6 +70,12 @@ export const en = (plural: Plural) => ({
   notAMember: 'Join the room to write here.',
   slowDown: 'Too many requests. Try again in a moment.',
   reportRoom: 'Report this room',
+  muteAsk: (name: string) => `Mute ${name} in this room?`,
+  mutedUntil: (time: string) => `You are muted in this room until ${time}. You can still read.`,
+  bannedUntil: (time: string) => `You are banned from this room until ${time}.`,
+  maxMembers: 'Maximum number of members',
+  maxMembersHint: 'Leave empty to use the limit of the site. Members who are already in the room stay.',
+  personJoined: (name: string) => `${name} joined`,
 });
 
 export type RoomWords = ReturnType<typeof en>;

@@ -16,7 +16,8 @@ export function NoticeBar() {
   useSheet(css);
   const { client, announce } = useSurroundings();
   const words = useWords(safetyWords);
-  const notices = useTopic('notices', one => one.notices());
+  // Those of a room stand in the room.
+  const notices = useTopic('notices', one => one.notices()).filter(one => one.conversation === undefined);
   const guarding = useWords(guardWords);
   const site = useTopic('me', one => one.me())?.site;
   const raid = site?.raid_until !== undefined && site.raid_until > Date.now() ? site.raid_until : undefined;

@@ -249,7 +249,6 @@ export const late: LateTranslation = {
     removeMember: 'Вилучити з кімнати',
     banMember: 'Заблокувати в кімнаті',
     banAsk: name => `Заблокувати ${name} у цій кімнаті?`,
-    banExplain: 'Людину буде вилучено, і вона не зможе повернутися.',
     invite: 'Запросити',
     invited: name => `${name} тепер у кімнаті`,
     wasAsked: name => `Запрошення надіслано: ${name}`,
@@ -278,6 +277,12 @@ export const late: LateTranslation = {
     notAMember: 'Приєднайтеся до кімнати, щоб писати тут.',
     slowDown: 'Трохи повільніше, будь ласка. Спробуйте за хвилину.',
     reportRoom: 'Поскаржитися на кімнату',
+    muteAsk: name => `Заборонити писати в цій кімнаті: ${name}?`,
+    mutedUntil: time => `У цій кімнаті вам не можна писати до ${time}. Читати можна.`,
+    bannedUntil: time => `Вам закрито вхід до цієї кімнати до ${time}.`,
+    maxMembers: 'Найбільша кількість учасників',
+    maxMembersHint: 'Залиште порожнім, щоб діяла межа сайту. Хто вже в кімнаті, залишається.',
+    personJoined: name => `У кімнаті новий учасник: ${name}`,
   }),
   invitation: plural => ({
     linkHint:

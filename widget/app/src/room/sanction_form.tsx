@@ -1,0 +1,95 @@
+// Mutes a member in a room, or bans them from it: for how long, and why.
+
+import type { ConversationKey, Member } from '@kith/client';
+import { useState } from 'preact/hooks';
+import { Sheet } from '../safety/sheet.tsx';
+import { safetyWords } from '../safety/words.ts';
+import { useSurroundings } from '../surroundings.tsx';
+import { together, useWords } from '../wording/late_words.ts';
+import { failureOf } from './failure.ts';
+import { roomWords } from './words.ts';
+
+export const words = together(roomWords, safetyWords);
+
+const HOUR = 3_600_000;
+const HOURS = [1, 24, 168] as const;
+
+export interface SanctionProps {
+  room: ConversationKey;
+  member: Member;
+  kind: 'mute' | 'ban';
+  onDone(member: Member): void;
+  onClose(): void;
+}
+
+export function SanctionForm({ room, member, kind, onDone, onClose }: SanctionProps) {
+  const { client, announce } = useSurroundings();
+  const words = useWords(roomWords);
+  const general = useWords(safetyWords);
+  const [hours, setHours] = useState('24');
+  const [reason, setReason] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState<string>();
+  const apply = () => {
+    if (busy) return;
+    setBusy(true);
+    setFailed(undefined);
+    const terms = {
+      ...(kind === 'mute' && { role: 'muted' as const }),
+      ...(hours !== '' && { until: Date.now() + Number(hours) * HOUR }),
+      ...(reason.trim() !== '' && { reason: reason.trim() }),
+    };
+    client.changeMember(room, member.user, kind === 'mute' ? 'set_role' : 'ban', terms).then(
+      now => {
+        announce(general.done);
+        onDone(now);
+        onClose();
+      },
+      (error: unknown) => {
+        setBusy(false);
+        setFailed(failureOf(error, words));
+      },
+    );
+  };
+  const names = { 1: general.hour, 24: general.day, 168: general.week };
+  return (
+    <Sheet title={kind === 'mute' ? words.muteAsk(member.name) : words.banAsk(member.name)} onClose={onClose}>
+      <form
+        class="sheet-form"
+        onSubmit={event => {
+          event.preventDefault();
+          apply();
+        }}
+      >
+        <label class="sheet-field">
+          {general.howLong}
+          <select value={hours} onChange={event => setHours(event.currentTarget.value)}>
+            {HOURS.map(one => (
+              <option key={one} value={String(one)}>
+                {names[one]}
+              </option>
+            ))}
+            <option value="">{general.noEnd}</option>
+          </select>
+        </label>
+        <label class="sheet-field">
+          {general.reason}
+          <input
+            maxLength={300}
+            dir="auto"
+            value={reason}
+            onInput={event => setReason(event.currentTarget.value)}
+          />
+        </label>
+        {failed && (
+          <p class="sheet-failed" role="alert">
+            {failed}
+          </p>
+        )}
+        <button type="submit" class="button button-main" aria-disabled={busy}>
+          {kind === 'mute' ? words.muteMember : words.banMember}
+        </button>
+      </form>
+    </Sheet>
+  );
+}
