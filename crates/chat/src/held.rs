@@ -160,7 +160,7 @@ impl Inner {
         self.flag_about(conversation.site, ReportAbout::Message(conversation, seq), hits, now);
     }
 
-    /// What members see of a room or a user: a name, a topic, a status.
+    /// A name, a topic or a status that members see.
     pub(crate) fn flag_about(
         self: &Arc<Self>,
         site: SiteId,

@@ -63,7 +63,9 @@ use crate::sites::{LiveSite, Sites};
 use crate::stats::Counters;
 use crate::watch::Watches;
 use crate::{
-    CallConfig, CallId, Command, Event, Hello, Ice, Level, Mailer, Notifier, Refusal, RequestRates, RoomLimits, SessionHandle, SessionId, SignInLog, SiteId, Stats, Store, StoreError, Sub, Timestamp, To, UserId, FilterAct,
+    CallConfig, CallId, Command, Event, FilterAct, Hello, Ice, Level, Mailer, Notifier, Refusal,
+    RequestRates, RoomLimits, SessionHandle, SessionId, SignInLog, SiteId, Stats, Store, StoreError, Sub,
+    Timestamp, To, UserId,
 };
 #[cfg(doc)]
 use crate::{Position, Welcome};

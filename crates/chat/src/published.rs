@@ -77,7 +77,7 @@ impl Command {
                     can_wait: false,
                 }
             }
-            // Shown to the member alone, who is somebody else.
+            // The member sees the reason.
             Command::SanctionMember { re: _, conversation: _, user: _, sanction } => {
                 let RoomSanction { kind: _, until: _, reason, shows_reason: _ } = sanction;
                 Published::text(reason)
@@ -199,7 +199,7 @@ impl Asker {
         self.site.site.settings.filters.hits(&self.site.filters, body)
     }
 
-    /// What the filters flag in all texts of a command. None where they flag nothing.
+    /// The hits in all texts of a command. None where the filters flag nothing.
     pub(crate) fn flagged_texts(&self, published: &Published<'_>) -> Option<Vec<Hit>> {
         let hits: Vec<Hit> = published.texts.iter().filter_map(|text| self.flagged(text)).flatten().collect();
         (!hits.is_empty()).then_some(hits)

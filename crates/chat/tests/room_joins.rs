@@ -1,4 +1,4 @@
-//! What the members of a room hear when somebody joins or leaves.
+//! Events of joins and leaves in rooms.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod scene;
@@ -93,7 +93,7 @@ fn a_large_room_hears_the_number_alone() {
     assert_eq!(counts(&scene.take(&ann)).last(), Some(&(51, vec![])));
 }
 
-/// An add is a join, and nobody is named who is asked only.
+/// A contact who was added is named; a user with a pending request is not.
 #[test]
 fn who_is_added_is_named_and_who_is_asked_is_not() {
     let mut scene = Scene::new(Mode::Open);

@@ -50,7 +50,7 @@ fn notices(events: &[Event]) -> Vec<(NoticeKind, Option<ConversationId>, Option<
     events.iter().filter_map(notice).collect()
 }
 
-/// What a user is told after the welcome of a new session.
+/// Notices after the welcome of a new session.
 fn told_at_sign_in(
     scene: &Scene,
     user: &str,

@@ -238,7 +238,7 @@ pub enum Event<'a> {
         #[serde(borrow)]
         conversation: Cow<'a, str>,
         members: u64,
-        /// Who joined, without a presence; only in rooms of up to 50 members, and nobody twice within ten minutes.
+        /// New members without a presence: only in rooms of up to 50 members, each at most once in ten minutes.
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         joined: Vec<Person<'a>>,
     },

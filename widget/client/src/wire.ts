@@ -1027,7 +1027,7 @@ export type Event =
       t: "member_count";
       conversation: string;
       members: number;
-      /** Who joined, without a presence; only in rooms of up to 50 members, and nobody twice within ten minutes. */
+      /** New members without a presence: only in rooms of up to 50 members, each at most once in ten minutes. */
       joined?: Array<Person>;
     }
   | {

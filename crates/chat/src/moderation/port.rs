@@ -308,7 +308,7 @@ impl SanctionKind {
 }
 
 impl Sanction {
-    /// The user is told of it at each sign-in. A ban of the whole site is the answer to the sign-in itself.
+    /// The user gets its notice at each sign-in. A ban of the whole site is the answer to the sign-in itself.
     pub fn is_noticed(&self) -> bool {
         match self.kind {
             SanctionKind::Warning | SanctionKind::Mute => self.told,

@@ -18,7 +18,7 @@ use crate::{
 /// Rooms that a block makes the blocker leave. Of more, the others stay; blocking once more leaves them.
 pub const MOST_LEFT_BY_BLOCK: u32 = 1_000;
 
-/// What is asked for in a new room.
+/// The fields of `create_room`.
 pub(crate) struct NewRoomOf {
     pub(crate) name: String,
     pub(crate) kind: RoomKind,
@@ -26,7 +26,7 @@ pub(crate) struct NewRoomOf {
 }
 
 impl Inner {
-    /// What holds for rooms on the asker's site.
+    /// The limits of rooms on the asker's site.
     pub(super) fn room_limits(&self, asker: &Asker) -> RoomLimits {
         self.config.limits.rooms.on_site(&asker.site.site.settings)
     }

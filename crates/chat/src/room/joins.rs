@@ -11,7 +11,7 @@ use crate::people::person;
 use crate::session::Handles;
 use crate::{ConversationId, Event, StoreError, Timestamp, UserId, UserRow};
 
-/// In larger rooms only the number of members is told.
+/// Larger rooms get the number of members without names.
 const MOST_MEMBERS_NAMED: u32 = 50;
 /// From the first join to its event.
 const DELAY_MS: u64 = 500;
@@ -157,7 +157,7 @@ mod tests {
         joins.add(ROOM, Some(user(1)), Timestamp(300));
         assert!(joins.take_due(Timestamp(499)).is_empty());
         assert_eq!(joins.take_due(Timestamp(500)), [(ROOM, vec![user(1), user(2)])]);
-        // A loop of leaving and joining: the number is told once per second, and no name.
+        // A loop of leaving and joining: one event per second, without a name.
         let mut events = Vec::new();
         for now in (600..60_000).step_by(100) {
             joins.add(ROOM, Some(user(1)), Timestamp(now));

@@ -61,7 +61,7 @@ pub trait RoomStore: Send + Sync + 'static {
     );
     /// As [`change_member`](Self::change_member) with the [`action`](super::RoomSanctionKind::action) of the sanction, which ends by itself: at
     /// `until` the store acts as if it were lifted, and [`end_sanctions`](crate::ModerationStore::end_sanctions) lifts it. A sanction that
-    /// holds already is replaced. The reason is recorded. What is kept of it is [`kept_sanction`](super::kept_sanction).
+    /// holds already is replaced. The reason is recorded. [`kept_sanction`](super::kept_sanction) says which sanction the store keeps.
     fn sanction_member(
         &self,
         room: ConversationId,

@@ -16,7 +16,7 @@ use crate::{
     ContactState, ConversationId, Event, Refusal, Sanction, SanctionKind, Sub, Timestamp, To, UserId,
 };
 
-/// What a room's owner or moderator does to a user in the room, until when, and why.
+/// A mute or a ban of one room, by its owner or moderators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomSanction {
     pub kind: RoomSanctionKind,
@@ -58,7 +58,7 @@ impl RoomSanction {
     }
 }
 
-/// What a store does with its sanctions of a user in a room when a moderator of that room acts.
+/// The change of the stored sanctions when a moderator of the room acts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeptSanction {
     Put(Sanction),

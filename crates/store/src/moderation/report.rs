@@ -137,7 +137,7 @@ fn seen_by(batch: &mut Batch<'_>, new: &NewReport) -> Outcome<Result<Seen, Refus
                 Err(Refusal::NoSuchUser)
             });
         }
-        // What a filter has seen, it has seen.
+        // A filter needs no membership.
         ReportAbout::Room(id) if new.by == UserId::nobody(site) => {
             let is_there = id.site == site && room::load(batch.db, id)?.is_some();
             let seen = (None, Vec::new(), Vec::new());

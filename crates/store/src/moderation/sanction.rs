@@ -41,7 +41,7 @@ fn save(db: &Connection, sanction: &Sanction, now: Timestamp) -> Outcome<()> {
     Ok(())
 }
 
-/// What a moderator of the room does to the sanctions of a user there.
+/// Stores or removes a user's sanction for a moderator of the room.
 pub(crate) fn keep(
     db: &Connection,
     room: ConversationId,

@@ -410,7 +410,7 @@ pub(crate) fn a_reason_is_for_the_member_and_the_record(store: &dyn Store) {
         row(bob).on_site.noticed && !row(bob).on_site.muted,
         "told at the next sign-in; muted here alone"
     );
-    // Who never came is put out without a word.
+    // A user who never came gets no notice.
     sanction(store, room, [ann, carl], RoomSanctionKind::Ban, later(1_000)).expect("it is hers");
     assert_eq!(ask(|done| store.notices(carl, done)), []);
     assert!(!row(carl).on_site.noticed);

@@ -175,7 +175,7 @@ export function RoomFoot({ conversation, composer }: FootProps) {
   );
 }
 
-/** What a moderator said to this member about this room, while it holds. */
+/** The notice of this room for this member, while it holds. */
 function useNotice(key: ConversationKey): (kind: Notice['kind']) => Notice | undefined {
   const { client } = useSurroundings();
   const notices = useTopic('notices', one => one.notices());
@@ -199,7 +199,7 @@ function useNotice(key: ConversationKey): (kind: Notice['kind']) => Notice | und
 const MOST_JOINED = 3;
 const JOINED_SHOWN_MS = 20_000;
 
-/** Who joined just now, one line each. */
+/** New members, one line each. */
 function Joined({ room }: { room: ConversationKey }) {
   const { client } = useSurroundings();
   const words = useWords(roomWords);

@@ -553,7 +553,7 @@ impl Tables {
         self.moderation.sanctions.iter().find(is_it).map(|kept| kept.until)
     }
 
-    /// What a moderator of the room does to the sanctions of a user there.
+    /// Stores or removes a user's sanction for a moderator of the room.
     pub(super) fn keep_sanction(&mut self, room: ConversationId, user: UserId, kept: KeptSanction) {
         let (kind, new) = match kept {
             KeptSanction::Put(sanction) => (sanction.kind, Some(sanction)),
