@@ -3,6 +3,7 @@
 import type { Conversation } from '@kith/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import { useSheet } from '../sheets.ts';
 import { useSurroundings } from '../surroundings.tsx';
 import { clock } from './clock.ts';
