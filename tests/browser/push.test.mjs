@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertAccessible, assertNoTrouble, DESKTOP, launch, person, until } from './browser.mjs';
+import { befriend, button, bye, call, launchForCalls } from './calling.mjs';
 import { Kith } from './kith.mjs';
+import { pushService, takesPushes } from './push_service.mjs';
 import { Widget } from './widget.mjs';
 
 let browser;
@@ -183,4 +185,57 @@ test('the worker is served as a script of its own', async () => {
   const answer = await fetch(`${kith.url}/kith-sw.js`);
   assert.equal(answer.headers.get('content-type'), 'text/javascript; charset=utf-8');
   assert.doesNotMatch(answer.headers.get('cache-control') ?? '', /immutable/);
+});
+
+/** What the browser of a context shows of notices while no page of the site has the messenger. */
+async function noticesOf(context, url) {
+  const page = await context.newPage();
+  await page.goto(`${url}/kith-sw.js`);
+  const shown = await notices(page);
+  await page.close();
+  return shown;
+}
+
+test('a call rings in the browser of somebody who is away, until it is answered elsewhere or missed', async () => {
+  const pushes = await pushService();
+  const [caller, site] = await Promise.all([launchForCalls(), Kith.start(pushes.settings)]);
+  const away = await person(caller, { ...DESKTOP, bypassCSP: true });
+  await takesPushes(away, pushes, site.url);
+  const raj = await Widget.of(away, site, 'raj');
+  const mei = await Widget.of(await person(caller), site, 'mei');
+  await befriend([raj, mei], ['raj', 'mei']);
+  await raj.tab('Me').click();
+  const here = raj.page.getByRole('switch', { name: 'Notify me in this browser' });
+  await here.click();
+  await until(async () => (await here.getAttribute('aria-checked')) === 'true', 'it is on');
+  await raj.page.close();
+  const shows = async body => {
+    const is = async () => (await noticesOf(away, site.url)).map(one => one.body).join() === body;
+    await until(is, `the browser shows “${body}”`, 30_000);
+  };
+
+  await call(mei, 'raj', 'Audio call');
+  await shows('Incoming audio call');
+  assert.deepEqual(await noticesOf(away, site.url), [
+    { title: 'Mei Tanaka', body: 'Incoming audio call', tag: 'kith @mei' },
+  ]);
+  const { headers } = pushes.pushed.at(-1);
+  assert.equal(headers.urgency, 'high');
+  assert.ok(Number(headers.ttl) <= 45, headers.ttl);
+  const phone = await Widget.of(await person(caller), site, 'raj');
+  await button(phone, 'Accept').click();
+  await shows('');
+  assert.equal(JSON.parse(pushes.pushed.at(-1).text).call, 'over');
+  await button(phone, 'Hang up').click();
+  await phone.page.close();
+
+  await call(mei, 'raj', 'Audio call');
+  await shows('Incoming audio call');
+  await button(mei, 'Hang up').click();
+  await shows('Missed audio call');
+  assertNoTrouble(away);
+  await bye(mei);
+  await caller.close();
+  await site.stop();
+  await pushes.close();
 });

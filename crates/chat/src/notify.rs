@@ -6,6 +6,7 @@ mod desk;
 mod mail;
 mod port;
 mod quiet;
+mod ring;
 mod settings;
 mod tell;
 
@@ -15,12 +16,13 @@ pub(crate) use desk::Desk;
 pub(crate) use mail::is_address;
 pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
 pub use port::{
-    MAIL_EVERY_MS, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView, NotifyFacts,
+    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView, NotifyFacts,
     NotifySettings, NotifyStore, NotifyView, PushDevice, Talk,
 };
 pub use quiet::QuietHours;
+pub(crate) use ring::{PushedRing, RingingCall};
 
-use crate::{CallEntry, ConversationId, Done, SiteId, Sub, UserId};
+use crate::{CallEntry, ConversationId, Done, Media, SiteId, Sub, Timestamp, UserId};
 
 /// Carries notifications to browsers without a connection. Called from any thread, often inside the store's: must not block.
 /// What it cannot carry is lost: the message is not.
@@ -51,6 +53,21 @@ pub enum PushNotice {
     Show(Arc<News>),
     /// It was read on another device.
     Clear,
+    /// A call rings now.
+    Ring(Arc<Ring>),
+    /// The call of the last notice rings no more, and nothing is left to show.
+    RingOver(Arc<Ring>),
+}
+
+/// A call that rings: names and times only, so it is shown in full where the member wants no words of messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ring {
+    /// The caller's name and picture.
+    pub name: Arc<str>,
+    pub avatar: Option<Arc<str>>,
+    pub media: Media,
+    /// After this moment the notice is worth nothing.
+    pub until: Timestamp,
 }
 
 /// What is new in a conversation.
@@ -66,8 +83,12 @@ pub struct News {
     pub unread: u64,
     /// Somebody has named the member.
     pub mentioned: bool,
-    /// What was written last is what has stayed of a call; `body` says it in English.
+    /// The last message is the entry of a call; `body` is its English text. It is no text of a member, so it is set even where the
+    /// member wants no words on the screen.
     pub call: Option<CallEntry>,
+    /// How many of the unread messages are calls that the member has missed; counted up to
+    /// [`MOST_CALLS_COUNTED`](crate::MOST_CALLS_COUNTED) messages back.
+    pub missed_calls: u64,
 }
 
 /// Bodies stay out of logs.
@@ -76,6 +97,8 @@ impl std::fmt::Debug for PushNotice {
         f.write_str(match self {
             PushNotice::Show(_) => "Show",
             PushNotice::Clear => "Clear",
+            PushNotice::Ring(_) => "Ring",
+            PushNotice::RingOver(_) => "RingOver",
         })
     }
 }

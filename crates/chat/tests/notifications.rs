@@ -39,6 +39,8 @@ impl Carrier {
     fn told(&self) -> Vec<(String, String)> {
         let said = |push: Push| match push.notice {
             PushNotice::Clear => "cleared".to_owned(),
+            PushNotice::Ring(ring) => format!("{} rings ({:?})", ring.name, ring.media),
+            PushNotice::RingOver(ring) => format!("{} no longer rings", ring.name),
             PushNotice::Show(news) => {
                 let body = news.body.as_deref().unwrap_or("-");
                 let room = news.room.as_deref().map(|room| format!(" in {room}")).unwrap_or_default();
@@ -375,4 +377,207 @@ fn a_blocked_member_of_a_room_raises_no_notice_and_repeats_none() {
     scene.send(&bob, room(), "b4", "Peace?");
     scene.wait(60_000);
     assert_eq!(carrier.told(), [told("phone", "The bob in Bikers: Peace? (5)")]);
+}
+
+/// Ann has a phone that takes notifications, and is away; Bob is here, and a contact of hers.
+fn ann_can_be_called() -> (Scene, Arc<Carrier>, Device) {
+    let mut scene = Scene::new(Mode::Open);
+    let carrier = Carrier::begin(&scene);
+    let (ann, bob) = (scene.sign_in("ann", "phone"), scene.sign_in("bob", "laptop"));
+    scene.befriend(&ann, &bob);
+    subscribe(&scene, &ann, "phone");
+    scene.leave(&ann);
+    scene.wait(500);
+    (scene, carrier, bob)
+}
+
+/// None: the call is refused.
+fn call(scene: &Scene, from: &Device, whom: &str) -> Option<CallId> {
+    let action = CallAction::Invite { user: sub(whom), media: Media::Audio, offer: "offer".into() };
+    let call = |event: &Event| match event {
+        Event::Call(event) => Some(event.call),
+        _ => None,
+    };
+    scene.ask(from, Command::Call { re: Some(1), action }).iter().find_map(call)
+}
+
+fn step(scene: &Scene, device: &Device, call: CallId, step: CallStep) {
+    scene.command(device, Command::Call { re: None, action: CallAction::Of(call, step) });
+}
+
+const RINGS: &str = "The bob rings (Audio)";
+const NO_LONGER: &str = "The bob no longer rings";
+
+#[test]
+fn a_call_that_nobody_answers_rings_by_push_and_becomes_a_missed_call() {
+    let (mut scene, carrier, bob) = ann_can_be_called();
+    call(&scene, &bob, "ann").unwrap();
+    scene.wait(1_900);
+    assert_eq!(carrier.told(), []);
+    scene.wait(200);
+    let until = match &carrier.pushes.lock().unwrap()[..] {
+        [Push { notice: PushNotice::Ring(ring), .. }] => ring.until,
+        other => panic!("one ring: {other:?}"),
+    };
+    assert_eq!(until.0 - scene.now().0, RINGS_MS - 2_100);
+    assert_eq!(carrier.told(), [told("phone", RINGS)]);
+    scene.wait(RINGS_MS);
+    assert_eq!(carrier.told(), [told("phone", "The bob: Audio call, missed (1)")]);
+    scene.wait(120_000);
+    assert_eq!(carrier.told(), [], "once");
+}
+
+#[test]
+fn a_call_that_is_cancelled_is_replaced_at_once_by_the_missed_call() {
+    let (mut scene, carrier, bob) = ann_can_be_called();
+    let id = call(&scene, &bob, "ann").unwrap();
+    scene.wait(5_000);
+    assert_eq!(carrier.told(), [told("phone", RINGS)]);
+    step(&scene, &bob, id, CallStep::HangUp);
+    assert_eq!(carrier.told(), [told("phone", "The bob: Audio call, missed (1)")], "no pause holds it up");
+}
+
+#[test]
+fn a_call_that_is_answered_or_declined_elsewhere_no_longer_rings() {
+    let (mut scene, carrier, bob) = ann_can_be_called();
+    for accepts in [true, false] {
+        let id = call(&scene, &bob, "ann").unwrap();
+        scene.wait(3_000);
+        assert_eq!(carrier.told(), [told("phone", RINGS)]);
+        let ann = scene.sign_in("ann", "laptop");
+        match accepts {
+            true => step(&scene, &ann, id, CallStep::Accept { answer: "answer".into() }),
+            false => step(&scene, &ann, id, CallStep::Decline { busy: false }),
+        }
+        assert_eq!(carrier.told(), [told("phone", NO_LONGER)]);
+        if accepts {
+            step(&scene, &bob, id, CallStep::HangUp);
+        }
+        scene.leave(&ann);
+        scene.wait(60_000);
+        assert_eq!(carrier.told(), [], "a call that took place is not missed");
+    }
+}
+
+#[test]
+fn a_call_of_a_moment_and_a_callee_who_is_here_are_not_pushed() {
+    let (mut scene, carrier, bob) = ann_can_be_called();
+    let id = call(&scene, &bob, "ann").unwrap();
+    scene.wait(1_000);
+    step(&scene, &bob, id, CallStep::HangUp);
+    assert_eq!(carrier.told(), []);
+    scene.wait(5_000);
+    assert_eq!(carrier.told(), [told("phone", "The bob: Audio call, missed (1)")]);
+
+    let ann = scene.sign_in("ann", "laptop");
+    let id = call(&scene, &bob, "ann").unwrap();
+    scene.wait(RINGS_MS + 60_000);
+    assert_eq!(carrier.told(), [], "the page rings");
+    step(&scene, &bob, id, CallStep::HangUp);
+    scene.drop_connection(&ann);
+    call(&scene, &bob, "ann").unwrap();
+    scene.wait(1_000);
+    let ann = scene.sign_in("ann", "laptop");
+    scene.wait(RINGS_MS);
+    assert_eq!(carrier.told(), [], "it was a page that was loaded anew");
+    scene.command(&ann, Command::SetPresence(SetPresence::Away));
+    call(&scene, &bob, "ann").unwrap();
+    scene.wait(3_000);
+    assert_eq!(carrier.told(), [told("phone", RINGS)], "somebody who is away, as with messages");
+}
+
+#[test]
+fn a_call_that_would_not_ring_rings_by_no_push() {
+    let (mut scene, carrier, _) = ann_can_be_called();
+    let eve = scene.sign_in("eve", "laptop");
+    for _ in 0..5 {
+        assert_eq!(call(&scene, &eve, "ann"), None, "a stranger");
+        scene.wait(60_000);
+    }
+    assert_eq!(carrier.told(), []);
+    let ann = scene.sign_in("ann", "laptop");
+    scene.befriend(&ann, &eve);
+    scene.contact(&ann, ContactAction::Block, "eve").unwrap();
+    scene.leave(&ann);
+    assert_eq!(call(&scene, &eve, "ann"), None, "blocked");
+    scene.wait(60_000);
+    assert_eq!(carrier.told(), []);
+}
+
+#[test]
+fn muted_busy_and_quiet_hold_for_calls_too() {
+    let (mut scene, carrier, bob) = ann_can_be_called();
+    let rings = |scene: &mut Scene, bob: &Device| {
+        call(scene, bob, "ann").unwrap();
+        scene.wait(RINGS_MS + 60_000);
+        carrier.told().len()
+    };
+    assert_eq!(rings(&mut scene, &bob), 2);
+    let (conversation, _) = scene.post(&bob, to("ann"), "1", "Hello").unwrap();
+    let mute = |scene: &Scene, until| {
+        let ann = scene.sign_in("ann", "laptop");
+        let change = ConversationChange { muted_until: Some(until), ..ConversationChange::default() };
+        scene.command(&ann, Command::Conversation { re: 1, conversation, change });
+        scene.command(&ann, Command::Marker { conversation, set: MarkerSet::Read(Seq::MAX) });
+        scene.leave(&ann);
+    };
+    mute(&scene, Timestamp::MAX);
+    scene.wait(60_000);
+    carrier.told();
+    assert_eq!(rings(&mut scene, &bob), 0, "muted");
+    mute(&scene, Timestamp(0));
+
+    let set = |scene: &Scene, quiet: Option<QuietHours>, presence| {
+        let ann = scene.sign_in("ann", "laptop");
+        let quiet = NotifyChange { quiet: Some(quiet), ..NotifyChange::default() };
+        assert!(change(scene, &ann, quiet).is_ok());
+        scene.command(&ann, Command::SetPresence(presence));
+        scene.leave(&ann);
+    };
+    set(&scene, QuietHours::new(0, 1_439, 0), SetPresence::Online);
+    assert_eq!(rings(&mut scene, &bob), 0, "quiet hours");
+    set(&scene, None, SetPresence::Busy);
+    assert_eq!(rings(&mut scene, &bob), 0, "busy");
+    set(&scene, None, SetPresence::Online);
+    assert_eq!(rings(&mut scene, &bob), 2);
+}
+
+#[test]
+fn a_caller_who_calls_and_cancels_rings_three_times_and_then_once_a_minute() {
+    let (mut scene, carrier, bob) = ann_can_be_called();
+    let mut rings = 0;
+    for _ in 0..100 {
+        let id = call(&scene, &bob, "ann").unwrap();
+        scene.wait(2_500);
+        step(&scene, &bob, id, CallStep::HangUp);
+        scene.wait(500);
+        rings += carrier.told().iter().filter(|(_, said)| said == RINGS).count();
+    }
+    assert_eq!(rings, 3 + 4, "in five minutes");
+}
+
+#[test]
+fn a_message_while_it_rings_does_not_hide_the_call() {
+    let (mut scene, carrier, bob) = ann_can_be_called();
+    let id = call(&scene, &bob, "ann").unwrap();
+    scene.wait(3_000);
+    assert_eq!(carrier.told(), [told("phone", RINGS)]);
+    scene.send(&bob, to("ann"), "1", "Pick up");
+    scene.wait(36_000);
+    assert_eq!(carrier.told(), []);
+    step(&scene, &bob, id, CallStep::HangUp);
+    assert_eq!(carrier.told(), [told("phone", "The bob: Audio call, missed (2)")]);
+    scene.wait(120_000);
+    assert_eq!(carrier.told(), []);
+}
+
+#[test]
+fn a_ring_whose_entry_cannot_be_stored_does_not_stay_on_the_screen() {
+    let (mut scene, carrier, bob) = ann_can_be_called();
+    call(&scene, &bob, "ann").unwrap();
+    scene.wait(3_000);
+    carrier.told();
+    scene.store.fail_writes(Some(StoreError::DiskFull));
+    scene.wait(RINGS_MS);
+    assert_eq!(carrier.told(), [told("phone", NO_LONGER)]);
 }

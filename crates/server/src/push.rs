@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chat::{Done, Notifier, Push, PushDevice, PushNotice, SiteId, Store, StoreError, UserId};
+use chat::{Done, Notifier, Push, PushDevice, PushNotice, SiteId, Store, StoreError, Timestamp, UserId};
 use push::{Client, Endpoint, Outcome, Receiver, Request, Urgency, Vapid, seal};
 use tokio::sync::{Semaphore, mpsc};
 
@@ -128,6 +128,18 @@ impl Rules {
     }
 }
 
+/// For how long a service keeps a notice, and whether it wakes a phone for it. None: it is too late to send it at all.
+fn delivery(notice: &PushNotice, now: Timestamp) -> Option<(Duration, Urgency)> {
+    match notice {
+        PushNotice::Ring(ring) if ring.until <= now => None,
+        PushNotice::Ring(ring) => Some((Duration::from_millis(ring.until.since(now)), Urgency::High)),
+        // As urgent as the ring: until it comes, a phone shows a call that is over.
+        PushNotice::RingOver(_) => Some((TTL, Urgency::High)),
+        PushNotice::Show(_) => Some((TTL, Urgency::Normal)),
+        PushNotice::Clear => Some((TTL, Urgency::Low)),
+    }
+}
+
 /// COMPAT(Safari, 2026): it ends a subscription whose pushes have shown nothing three times.
 fn punishes_silence(endpoint: &str) -> bool {
     endpoint.split('/').nth(2).is_some_and(|host| host.ends_with(".push.apple.com"))
@@ -157,6 +169,11 @@ impl Inner {
     /// Tries again as often as it makes sense; who waits takes none of the room of others.
     async fn again(self: &Arc<Self>, push: &Push, first: Sent, room: &Semaphore) {
         let Sent::Again(mut asked) = first else { return };
+        // What became of the call may have been sent meanwhile: a ring after it would stay on the screen.
+        if matches!(push.notice, PushNotice::Ring(_)) {
+            self.counters.failed.fetch_add(1, Relaxed);
+            return;
+        }
         let Ok(_place) = self.put_off.try_acquire() else {
             self.counters.dropped.fetch_add(1, Relaxed);
             return;
@@ -213,12 +230,13 @@ impl Inner {
         let now = crate::now();
         let body = seal(&notice::message(push, now), &receiver).ok()?;
         let authorization = self.authorization(push, &to, now.0 / 1000).await?;
+        let (ttl, urgency) = delivery(&push.notice, now)?;
         let topic = format!("{:x}", push.conversation.key);
         let request = Request {
             to: &to,
             authorization: &authorization,
-            ttl: TTL,
-            urgency: if push.notice == PushNotice::Clear { Urgency::Low } else { Urgency::Normal },
+            ttl,
+            urgency,
             topic: Some(&topic),
             body: &body,
         };

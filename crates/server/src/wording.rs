@@ -25,7 +25,7 @@ mod tr;
 mod uk;
 mod zh;
 
-use chat::{CallEntry, Media, Outcome};
+use chat::{CallEntry, Media};
 
 use self::form::Form;
 
@@ -51,6 +51,8 @@ pub(crate) struct MailWords {
     pub(crate) intro: &'static str,
     /// `{n}` messages of one conversation.
     pub(crate) unread: Forms,
+    /// `{n}` calls of one conversation.
+    pub(crate) missed_calls: Forms,
     /// `{name}` has written in `{room}`.
     pub(crate) in_room: &'static str,
     /// `{n}`: how many conversations.
@@ -79,6 +81,10 @@ struct CallWords {
     video: &'static str,
     missed_audio: &'static str,
     missed_video: &'static str,
+    incoming_audio: &'static str,
+    incoming_video: &'static str,
+    /// Replaces the notice of a call that rang here, for a moment.
+    no_longer_rings: &'static str,
 }
 
 /// English comes first: it is what others are spoken to in.
@@ -136,12 +142,26 @@ impl Words {
 
     /// What has stayed of a call.
     pub(crate) fn call(&self, entry: CallEntry) -> &'static str {
-        match (entry.outcome, entry.media) {
-            (Outcome::Ended | Outcome::Lost | Outcome::Declined, Media::Audio) => self.call.audio,
-            (Outcome::Ended | Outcome::Lost | Outcome::Declined, Media::Video) => self.call.video,
-            (Outcome::Busy | Outcome::Cancelled | Outcome::Missed, Media::Audio) => self.call.missed_audio,
-            (Outcome::Busy | Outcome::Cancelled | Outcome::Missed, Media::Video) => self.call.missed_video,
+        match (entry.is_missed(), entry.media) {
+            (false, Media::Audio) => self.call.audio,
+            (false, Media::Video) => self.call.video,
+            (true, Media::Audio) => self.call.missed_audio,
+            (true, Media::Video) => self.call.missed_video,
         }
+    }
+}
+
+impl Words {
+    /// A call that rings now.
+    pub(crate) fn incoming(&self, media: Media) -> &'static str {
+        match media {
+            Media::Audio => self.call.incoming_audio,
+            Media::Video => self.call.incoming_video,
+        }
+    }
+
+    pub(crate) fn no_longer_rings(&self) -> &'static str {
+        self.call.no_longer_rings
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chat::{
-    ConversationId, ConversationRow, Done, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue,
+    ConversationId, ConversationRow, Done, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue,
     NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, QuietHours, SetPresence,
     SiteId, StoreError, StoredMessage, Talk, Timestamp, UserId,
 };
@@ -176,7 +176,16 @@ pub(crate) fn talk(db: &Connection, user: UserId, mut row: ConversationRow) -> O
         row.last = newest_not_blocked(db, user, &row)?;
     }
     let from = row.last.as_ref().map(|last| user::by_id(db, last.from)).transpose()?.flatten();
-    Ok(Talk { row, from })
+    Ok(Talk { missed_calls: missed_calls(db, user, &row)?, row, from })
+}
+
+fn missed_calls(db: &Connection, user: UserId, row: &ConversationRow) -> Outcome<u64> {
+    if row.id.is_room() || row.unread == 0 {
+        return Ok(0);
+    }
+    let limit = row.unread.min(u64::from(MOST_CALLS_COUNTED)) as u32;
+    let page = message::history(db, user, row.id, None, None, limit)?;
+    Ok(Talk::missed_calls(user, &page.messages))
 }
 
 /// The newest unread message of somebody whom the user has not blocked, among the last [`MOST_SKIPPED`].

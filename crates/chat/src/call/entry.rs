@@ -33,6 +33,14 @@ impl CallEntry {
         parts.next().is_none().then_some(entry)
     }
 
+    /// Did the callee take no part in it?
+    pub fn is_missed(self) -> bool {
+        match self.outcome {
+            Outcome::Busy | Outcome::Cancelled | Outcome::Missed => true,
+            Outcome::Ended | Outcome::Lost | Outcome::Declined => false,
+        }
+    }
+
     /// As its members are told of it, once it is stored. `from`: whose message it is.
     pub(crate) fn message(self, conversation: ConversationId, from: Sub, appended: &Appended) -> Message {
         let Appended { seq, time, .. } = *appended;

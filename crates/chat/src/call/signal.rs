@@ -14,6 +14,7 @@ use super::{
 use crate::command::AnswerTo;
 use crate::limits::Rate;
 use crate::node::{Asker, GUEST_SHARE, Inner, unavailable};
+use crate::notify::{PushedRing, RingingCall};
 use crate::peer::{Job, Peer, may_write};
 use crate::privacy::{Signal, Visibility};
 use crate::requests::{is_stranger, rules};
@@ -64,7 +65,7 @@ impl Inner {
         let moved = moved.map(|moved| self.carry_on(&mut shard, moved, Some((session, re)), now));
         drop(shard);
         match moved {
-            Ok(left) => self.keep(left, now),
+            Ok(after) => self.finish(after, now),
             Err(refusal) => self.refuse(session.handle, answer_to(re), refusal),
         }
     }
@@ -110,6 +111,10 @@ impl Inner {
                 self.counters.calls.add(1);
                 to_caller(id, CallNews::Calling { user, media, ticket });
                 self.tell_devices(peer.id, None, id, ring, now);
+                if let Some(conversation) = ConversationId::direct(session.user, peer.id) {
+                    let (to, from) = (peer.id, asker.sub.clone());
+                    self.notify_ring(RingingCall { call: id, media, to, from, conversation, since: now });
+                }
             }
             Ok(Invited::Glare(id, ring)) => to_caller(id, ring),
             Ok(Invited::Busy) => {
@@ -122,10 +127,8 @@ impl Inner {
                 let outcome = if is_told { Outcome::Busy } else { Outcome::Missed };
                 to_caller(id, CallNews::Over { outcome, ms: 0 });
                 let entry = CallEntry { call: id, media, outcome, ms: 0 };
-                self.keep(
-                    Some(Left { entry, caller: session.user, from: asker.sub.clone(), callee: peer.id }),
-                    now,
-                );
+                let left = Left { entry, caller: session.user, from: asker.sub.clone(), callee: peer.id };
+                self.finish(After { left: Some(left), pushed: None }, now);
             }
             Err(refusal) => {
                 drop(shard);
@@ -142,9 +145,9 @@ impl Inner {
         }
         let mut shard = self.calls.lock(session.user.site);
         let Some(moved) = shard.session_ended(session, on_purpose, now) else { return };
-        let left = self.carry_on(&mut shard, moved, None, now);
+        let after = self.carry_on(&mut shard, moved, None, now);
         drop(shard);
-        self.keep(left, now);
+        self.finish(after, now);
     }
 
     /// A session has come, or has caught up: if somebody calls its user, it rings there too.
@@ -169,20 +172,20 @@ impl Inner {
             }
             shard.age(now);
             drop(shard);
-            all.into_iter().for_each(|left| self.keep(left, now));
+            all.into_iter().for_each(|after| self.finish(after, now));
         }
     }
 
-    /// Hands over what a step leads to, while the shard is locked: both hear of the next one after it. What is left is for
-    /// the conversation.
+    /// Hands over what a step leads to, while the shard is locked: both hear of the next one after it. The rest is done when the
+    /// shard is free.
     fn carry_on(
         &self,
         _locked: &mut Shard,
         moved: Moved,
         asker: Option<(SessionId, Option<u64>)>,
         now: Timestamp,
-    ) -> Option<Left> {
-        let Moved { id, media, caller, caller_sub, callee, effects } = moved;
+    ) -> After {
+        let Moved { id, media, caller, caller_sub, callee, stopped_ringing, effects } = moved;
         if let (Some((session, re)), Some(answer)) = (asker, effects.answer) {
             // Who gave no number does not wait for a plain *done*.
             if re.is_some() || !matches!(answer, CallNews::Done) {
@@ -200,9 +203,12 @@ impl Inner {
                 Hearer::Callee { except } => self.tell_devices(callee, except, id, news, now),
             }
         }
-        let over = effects.over?;
-        let entry = CallEntry { call: id, media, outcome: over.outcome, ms: over.ms };
-        Some(Left { entry, caller, from: caller_sub, callee })
+        let left = effects.over.map(|over| {
+            let entry = CallEntry { call: id, media, outcome: over.outcome, ms: over.ms };
+            Left { entry, caller, from: caller_sub, callee }
+        });
+        let pushed = if stopped_ringing { self.desk.end_ring(callee, id) } else { None };
+        After { left, pushed }
     }
 
     fn tell_of_call(&self, to: SessionId, re: Option<u64>, call: CallId, news: CallNews, now: Timestamp) {
@@ -225,10 +231,13 @@ impl Inner {
         self.tell_in_passing(user, except, Event::Call(Arc::new(event)));
     }
 
-    /// Writes what is left of a call into the conversation, as a message of the caller. Where that fails nobody waits for it:
-    /// the call itself is over.
-    fn keep(self: &Arc<Self>, left: Option<Left>, now: Timestamp) {
-        let Some(Left { entry, caller, from, callee }) = left else { return };
+    /// Writes the entry of a call that is over into the conversation, as a message of the caller, and replaces the notice of the
+    /// ringing. Where storing fails nobody waits for it: the call itself is over.
+    fn finish(self: &Arc<Self>, after: After, now: Timestamp) {
+        let After { left, pushed } = after;
+        let Some(Left { entry, caller, from, callee }) = left else {
+            return pushed.into_iter().for_each(|pushed| self.close_ring(pushed));
+        };
         let Some(conversation) = ConversationId::direct(caller, callee) else { return };
         let append = Append {
             conversation,
@@ -247,8 +256,12 @@ impl Inner {
                 let event = Event::Message(Arc::new(message), appended.position);
                 node.tell(caller, appended.position, None, event.clone());
                 node.tell(callee, appended.position, None, event);
+                node.notify_call_over(callee, conversation, entry.is_missed(), pushed, appended.time);
             }
-            Err(error) => tracing::warn!(%error, "what was left of a call could not be stored"),
+            Err(error) => {
+                tracing::warn!(%error, "the entry of a call could not be stored");
+                node.notify_call_over(callee, conversation, false, pushed, now);
+            }
         };
         self.store.append(append, Box::new(done));
     }
@@ -296,6 +309,13 @@ impl Inner {
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         (CallId(rng.random()), CallTicket::of(rng.random()))
     }
+}
+
+/// What a step leads to once the shard of the call is free.
+struct After {
+    left: Option<Left>,
+    /// The call rings no more, and this notice of it is on screens.
+    pushed: Option<PushedRing>,
 }
 
 /// What is left of a call that is over.

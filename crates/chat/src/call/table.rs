@@ -79,6 +79,8 @@ pub(crate) struct Moved {
     pub(crate) caller: UserId,
     pub(crate) caller_sub: Sub,
     pub(crate) callee: UserId,
+    /// It rang until now.
+    pub(crate) stopped_ringing: bool,
     pub(crate) effects: Effects,
 }
 
@@ -286,8 +288,8 @@ impl Shard {
         totals.kept.fetch_add(keeps, Ordering::Relaxed);
         totals.kept.fetch_sub(kept, Ordering::Relaxed);
         let (caller, callee, media) = (call.caller.user, call.callee.user, call.media);
-        let moved =
-            Moved { id, media, caller, caller_sub: call.caller.sub.clone(), callee, effects: effects? };
+        let (caller_sub, stopped_ringing) = (call.caller.sub.clone(), rang && !rings);
+        let moved = Moved { id, media, caller, caller_sub, callee, stopped_ringing, effects: effects? };
         if is_over {
             totals.live.fetch_sub(1, Ordering::Relaxed);
             self.calls.remove(&id);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{News, NotifySettings, Talk};
+use super::{News, NotifyFacts, NotifySettings, Talk};
 use crate::{CallEntry, ConversationOf, File, SetPresence, StoredMessage, Timestamp, UserId};
 
 /// In rooms of more members only those are told whom a message names: nobody wants a notice for each line of a crowd.
@@ -21,9 +21,14 @@ pub(crate) fn may_disturb(settings: &NotifySettings, presence: SetPresence, now:
     presence != SetPresence::Busy && !settings.quiet.is_some_and(|quiet| quiet.contain(now))
 }
 
+/// May a call ring on the screens of this member, as far as the conversation with the caller goes? Contacts may have none yet.
+pub(crate) fn may_ring(facts: &NotifyFacts, now: Timestamp) -> bool {
+    facts.talks.iter().all(|Talk { row, .. }| row.muted_until <= now && row.request.is_none())
+}
+
 /// What is new in a conversation, if it is worth a notice.
 pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Timestamp) -> Option<News> {
-    let Talk { row, from } = talk;
+    let Talk { row, from, missed_calls } = talk;
     let last = row.last.as_ref().filter(|last| last.from != user && !last.deleted)?;
     let from = from.as_ref().filter(|from| !from.banned)?;
     // What a stranger asks waits until the member looks.
@@ -38,7 +43,6 @@ pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Ti
         ConversationOf::Room { room, .. } => Some(Arc::clone(&room.name)),
     };
     let body = settings.bodies.then(|| shown(last));
-    let call = if settings.bodies { CallEntry::of(&last.client_id) } else { None };
     Some(News {
         name: Arc::clone(&from.profile.name),
         avatar: from.profile.avatar.clone(),
@@ -46,7 +50,8 @@ pub(crate) fn news(talk: &Talk, user: UserId, settings: &NotifySettings, now: Ti
         body,
         unread: row.unread,
         mentioned: row.mentions > 0,
-        call,
+        call: CallEntry::of(&last.client_id),
+        missed_calls: *missed_calls,
     })
 }
 
@@ -130,7 +135,7 @@ mod tests {
             marked_unread: false,
             draft: None,
         };
-        Talk { row, from: Some(ann()) }
+        Talk { row, from: Some(ann()), missed_calls: 0 }
     }
 
     fn room(members: u32) -> ConversationOf {
@@ -162,13 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn what_stayed_of_a_call_is_told_as_one_where_words_are_shown() {
+    fn the_entry_of_a_call_is_told_as_one_and_is_no_word_of_a_member() {
         let mut talk = talk(ConversationOf::Direct(ann()));
         let entry = CallEntry { call: CallId(7), media: Media::Audio, outcome: Outcome::Missed, ms: 0 };
         talk.row.last.as_mut().expect("a message").client_id = entry.client_id();
         let told = |settings: &NotifySettings| news(&talk, ME, settings, NOW).expect("it is news").call;
         assert_eq!(told(&NotifySettings::default()), Some(entry));
-        assert_eq!(told(&NotifySettings { bodies: false, ..NotifySettings::default() }), None);
+        assert_eq!(told(&NotifySettings { bodies: false, ..NotifySettings::default() }), Some(entry));
     }
 
     #[test]

@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use smallvec::SmallVec;
 
 use super::mail::LOOK_MS;
-use super::{Mailer, Notifier};
+use super::ring::Rings;
+use super::{Mailer, Notifier, PushedRing, Ring, RingingCall};
 use crate::roll::Roll;
-use crate::{ConversationId, Seq, Timestamp, UserId};
+use crate::{CallId, ConversationId, Seq, Timestamp, UserId};
 
 /// From the first message to the notice: who comes back or reads elsewhere in this time needs none, and several are one.
 pub(crate) const PAUSE_MS: u64 = 4_000;
@@ -46,6 +47,7 @@ struct Book {
     due: BinaryHeap<Reverse<(Timestamp, UserId)>>,
     /// When, and up to which message.
     shown: HashMap<(UserId, ConversationId), (Timestamp, Seq)>,
+    rings: Rings,
 }
 
 type Conversations = SmallVec<[ConversationId; 2]>;
@@ -145,6 +147,35 @@ impl Desk {
         self.book().read(user, conversation, now)
     }
 
+    /// A call rings at a user with a browser.
+    pub(crate) fn ring(&self, call: RingingCall) {
+        self.book().rings.begin(call);
+    }
+
+    pub(crate) fn due_rings(&self, now: Timestamp) -> Vec<RingingCall> {
+        self.book().rings.due(now)
+    }
+
+    /// May the call be pushed? Then its notice is the one that is shown.
+    pub(crate) fn push_ring(&self, call: &RingingCall, ring: &Arc<Ring>, now: Timestamp) -> bool {
+        let mut book = self.book();
+        let may_push = book.rings.push(call, ring, now);
+        if may_push {
+            book.replace(call.to, call.conversation, Seq(0), now);
+        }
+        may_push
+    }
+
+    /// The call rings no more. Answers the notice that has to be replaced.
+    pub(crate) fn end_ring(&self, user: UserId, call: CallId) -> Option<PushedRing> {
+        self.book().rings.end(user, call)
+    }
+
+    /// A notice of all up to a message is shown now, whatever was shown before and whatever waits.
+    pub(crate) fn replace(&self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) {
+        self.book().replace(user, conversation, seq, now);
+    }
+
     fn book(&self) -> MutexGuard<'_, Book> {
         // After a panic in between a notice is missing at worst.
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
@@ -182,6 +213,11 @@ impl Book {
     }
 
     fn show(&mut self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) -> bool {
+        if self.rings.is_shown(user, conversation) {
+            // The end of the call brings the next notice, with all that came meanwhile.
+            self.wait(user, conversation, Timestamp(now.0 + AGAIN_MS));
+            return false;
+        }
         let before = self.shown.get(&(user, conversation)).copied();
         if before.is_some_and(|(_, before)| before >= seq) {
             return false;
@@ -193,20 +229,34 @@ impl Book {
             self.wait(user, conversation, Timestamp(before.0 + AGAIN_MS));
             return false;
         }
+        self.keep_shown(user, conversation, seq, now);
+        true
+    }
+
+    fn keep_shown(&mut self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) {
         if self.shown.len() >= MAX_SHOWN {
             self.shown = HashMap::new();
         }
         self.shown.insert((user, conversation), (now, seq));
-        true
     }
 
-    fn read(&mut self, user: UserId, conversation: ConversationId, now: Timestamp) -> bool {
+    fn replace(&mut self, user: UserId, conversation: ConversationId, seq: Seq, now: Timestamp) {
+        self.forget_waiting(user, conversation);
+        let before = self.shown.get(&(user, conversation)).map_or(Seq(0), |(_, before)| *before);
+        self.keep_shown(user, conversation, seq.max(before), now);
+    }
+
+    fn forget_waiting(&mut self, user: UserId, conversation: ConversationId) {
         if let Some(waiting) = self.waiting.get_mut(&user) {
             waiting.retain(|one| *one != conversation);
             if waiting.is_empty() {
                 self.waiting.remove(&user);
             }
         }
+    }
+
+    fn read(&mut self, user: UserId, conversation: ConversationId, now: Timestamp) -> bool {
+        self.forget_waiting(user, conversation);
         let shown = self.shown.remove(&(user, conversation));
         if self.shown.is_empty() {
             self.shown = HashMap::new();

@@ -6,7 +6,8 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{NotifyChange, QuietHours};
 use crate::{
-    ConversationId, ConversationRow, Done, SetPresence, SiteId, StoreError, Timestamp, UserId, UserRow,
+    CallEntry, ConversationId, ConversationRow, Done, SetPresence, SiteId, StoreError, StoredMessage,
+    Timestamp, UserId, UserRow,
 };
 
 /// Most browsers of one user that are told; one more takes the place of the oldest.
@@ -163,6 +164,22 @@ pub struct NotifyFacts {
 pub struct Talk {
     pub row: ConversationRow,
     pub from: Option<UserRow>,
+    /// Of a direct conversation: see [`Talk::missed_calls`].
+    pub missed_calls: u64,
+}
+
+/// So many of the newest unread messages are searched for missed calls.
+pub const MOST_CALLS_COUNTED: u32 = 50;
+
+impl Talk {
+    /// How many of some messages are calls that the user has missed.
+    pub fn missed_calls(user: UserId, unread: &[StoredMessage]) -> u64 {
+        let is_missed = |message: &&StoredMessage| {
+            let entry = || CallEntry::of(&message.client_id);
+            message.from != user && !message.deleted && entry().is_some_and(CallEntry::is_missed)
+        };
+        unread.iter().filter(is_missed).count() as u64
+    }
 }
 
 #[cfg(test)]

@@ -3,12 +3,35 @@
 use std::sync::Arc;
 
 use super::decide::{SMALL_ROOM, is_away, may_disturb, news};
-use super::{NotifyFacts, Push, PushNotice, Talk};
+use super::{NotifyFacts, Push, PushDevice, PushNotice, RingingCall, Talk};
 use crate::node::Inner;
 use crate::room::mentioned;
 use crate::{ConversationId, EVERYBODY, Seq, Sub, Timestamp, UserId, UserRow};
 
+/// Whom a notice is for, and what it is about.
+#[derive(Debug, Clone)]
+pub(super) struct About {
+    pub(super) to: UserId,
+    pub(super) conversation: ConversationId,
+    /// The other one; None in a room.
+    pub(super) with: Option<Sub>,
+}
+
+impl About {
+    fn of(to: UserId, talk: &Talk) -> About {
+        let with = talk.row.of.other().map(|other| other.profile.sub.clone());
+        About { to, conversation: talk.row.id, with }
+    }
+}
+
 impl Inner {
+    /// A call rings. A callee without a browser for notifications costs a look at one bit.
+    pub(crate) fn notify_ring(&self, call: RingingCall) {
+        if self.desk.reaches(call.to) {
+            self.desk.ring(call);
+        }
+    }
+
     /// A message for one user is on disk. Who has neither a browser for notifications nor a digest to come costs a look at two bits.
     pub(crate) fn notify_away(&self, to: UserId, conversation: ConversationId, now: Timestamp) {
         let (by_push, by_mail) = (self.desk.reaches(to), self.desk.is_mailable(to));
@@ -66,7 +89,8 @@ impl Inner {
         let node = self.clone();
         let done = move |facts: Result<NotifyFacts, _>| {
             if let Ok(facts) = facts {
-                facts.talks.iter().for_each(|talk| node.push(user, talk, &facts, &PushNotice::Clear));
+                let clear = |talk| node.push(&About::of(user, talk), &facts.devices, &PushNotice::Clear);
+                facts.talks.iter().for_each(clear);
             }
         };
         self.store.notify_facts(user, vec![conversation], Box::new(done));
@@ -77,6 +101,7 @@ impl Inner {
         if self.desk.notifier().is_none() {
             return;
         }
+        self.push_rings(now);
         for (user, conversations) in self.desk.due(now) {
             if !self.is_away(user) {
                 continue;
@@ -99,23 +124,23 @@ impl Inner {
             let Some(news) = news(talk, user, &facts.settings, now) else { continue };
             let seq = talk.row.last.as_ref().map_or(Seq(0), |last| last.seq);
             if self.desk.show(user, talk.row.id, seq, now) {
-                self.push(user, talk, facts, &PushNotice::Show(Arc::new(news)));
+                self.push(&About::of(user, talk), &facts.devices, &PushNotice::Show(Arc::new(news)));
             }
         }
     }
 
-    fn push(&self, to: UserId, talk: &Talk, facts: &NotifyFacts, notice: &PushNotice) {
+    pub(super) fn push(&self, about: &About, devices: &[Arc<PushDevice>], notice: &PushNotice) {
         let Some(notifier) = self.desk.notifier() else { return };
-        let Some(site) = self.sites.by_id(to.site) else { return };
+        let Some(site) = self.sites.by_id(about.to.site) else { return };
         let address = site.site.origins.iter().find(|origin| origin.starts_with("https://"));
         let address: Option<Arc<str>> = address.map(|origin| origin.as_str().into());
-        for device in &facts.devices {
+        for device in devices {
             notifier.push(Push {
-                to,
+                to: about.to,
                 device: Arc::clone(device),
                 site: address.clone(),
-                conversation: talk.row.id,
-                with: talk.row.of.other().map(|other| other.profile.sub.clone()),
+                conversation: about.conversation,
+                with: about.with.clone(),
                 notice: notice.clone(),
             });
         }

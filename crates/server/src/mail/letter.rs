@@ -25,10 +25,7 @@ pub(super) enum WrongLetter {
 pub(super) fn letter(digest: &Digest, from: &Mailbox, end: &str) -> Result<Message, WrongLetter> {
     let words = words(&digest.address.language);
     let to = Mailbox::new(Some(digest.name.to_string()), digest.address.address.parse()?);
-    let unread: u64 = digest.talks.iter().map(|(.., news)| news.unread).sum();
-    let site = words.apart(&line(&digest.site));
-    let subject = words.count(unread, words.mail.subject);
-    let subject = fill(subject, &[("n", &unread.to_string()), ("site", &site)]);
+    let subject = subject(digest, words);
     // The site's name before the operator's address: that is whom the reader knows.
     let from = Mailbox::new(Some(line(&digest.site)), from.email.clone());
     let message = Message::builder()
@@ -46,6 +43,17 @@ pub(super) fn letter(digest: &Digest, from: &Mailbox, end: &str) -> Result<Messa
     Ok(message)
 }
 
+/// Missed calls alone are not counted as messages.
+fn subject(digest: &Digest, words: &Words) -> String {
+    let sum = |of: fn(&News) -> u64| digest.talks.iter().map(|(.., news)| of(news)).sum::<u64>();
+    let (unread, missed) = (sum(|news| news.unread), sum(|news| news.missed_calls));
+    let site = words.apart(&line(&digest.site));
+    if missed >= unread {
+        return format!("{site}: {}", missed_calls(missed, words));
+    }
+    fill(words.count(unread, words.mail.subject), &[("n", &unread.to_string()), ("site", &site)])
+}
+
 fn plain(digest: &Digest, words: &Words, end: &str) -> String {
     let shown = |text: &str| words.apart(&line(text));
     let site = shown(&digest.site);
@@ -55,7 +63,7 @@ fn plain(digest: &Digest, words: &Words, end: &str) -> String {
         fill(words.mail.intro, &[("site", &site)])
     );
     for (.., news) in &digest.talks {
-        let _ = writeln!(text, "- {} ({})", who(news, words, shown), counted(news.unread, words));
+        let _ = writeln!(text, "- {} ({})", who(news, words, shown), counted(news, words));
         if let Some(said) = said(news, words) {
             let _ = writeln!(text, "  {}", line(said));
         }
@@ -84,7 +92,7 @@ fn html(digest: &Digest, words: &Words, end: &str) -> String {
         fill(words.mail.intro, &[("site", &site)]),
     );
     for (.., news) in &digest.talks {
-        let (who, count) = (who(news, words, shown), counted(news.unread, words));
+        let (who, count) = (who(news, words, shown), counted(news, words));
         let _ = write!(html, "<li style=\"margin-bottom:.6em\"><b>{who}</b> ({count})");
         if let Some(said) = said(news, words) {
             let _ = write!(html, "<br><span dir=\"auto\">{}</span>", escaped(&line(said)));
@@ -121,8 +129,19 @@ fn said<'n>(news: &'n News, words: &Words) -> Option<&'n str> {
     news.call.map(|call| words.call(call)).or(news.body.as_deref())
 }
 
-fn counted(unread: u64, words: &Words) -> String {
-    fill(words.count(unread, words.mail.unread), &[("n", &unread.to_string())])
+/// Unread messages and missed calls, each where there are any.
+fn counted(news: &News, words: &Words) -> String {
+    let messages = news.unread.saturating_sub(news.missed_calls);
+    let messages = || fill(words.count(messages, words.mail.unread), &[("n", &messages.to_string())]);
+    match news.missed_calls {
+        0 => messages(),
+        missed if missed >= news.unread => missed_calls(missed, words),
+        missed => format!("{}, {}", messages(), missed_calls(missed, words)),
+    }
+}
+
+fn missed_calls(missed: u64, words: &Words) -> String {
+    fill(words.count(missed, words.mail.missed_calls), &[("n", &missed.to_string())])
 }
 
 fn more(digest: &Digest, words: &Words) -> String {
@@ -190,6 +209,7 @@ mod tests {
             unread,
             mentioned: false,
             call: None,
+            missed_calls: 0,
         };
         Digest {
             to: user(1),
@@ -245,6 +265,24 @@ mod tests {
         digest.talks[0].2.call = Some(entry);
         let plain = plain(&digest, words("pl"), "https://im.example/end");
         assert!(plain.contains("(2 nieprzeczytane)\n  Nieodebrane połączenie głosowe\n"), "{plain}");
+    }
+
+    #[test]
+    fn missed_calls_are_counted_apart_from_messages() {
+        let told = |language: &str, unread, missed| {
+            let mut digest = digest(language);
+            digest.talks.truncate(1);
+            let news = &mut digest.talks[0].2;
+            (news.unread, news.missed_calls) = (unread, missed);
+            let words = words(language);
+            (plain(&digest, words, "https://im.example/end"), subject(&digest, words))
+        };
+        let (plain, subject) = told("en", 2, 2);
+        assert!(plain.contains("- <b>Ben</b> (2 missed calls)\n"), "{plain}");
+        assert_eq!(subject, "Garden Bcc: x@example.com: 2 missed calls");
+        let (plain, subject) = told("de", 3, 1);
+        assert!(plain.contains("- <b>Ben</b> (2 ungelesen, 1 verpasster Anruf)\n"), "{plain}");
+        assert_eq!(subject, "3 ungelesene Nachrichten auf Garden Bcc: x@example.com");
     }
 
     #[test]

@@ -8,7 +8,8 @@ use axum::http::{Request, StatusCode};
 use chat::memory::MemoryStore;
 use chat::token::{Claims, sign};
 use chat::{
-    Command, DeviceId, Event, Hello, Node, NotifyChange, Outbox, SessionHandle, SessionId, Sub, Timestamp, To,
+    CallAction, Command, ContactAction, DeviceId, Event, Hello, Media, Node, NotifyChange, Outbox,
+    SessionHandle, SessionId, Sub, Timestamp, To,
 };
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -55,6 +56,30 @@ async fn what_was_missed_is_mailed_once_and_the_link_ends_it() {
     assert!(letters.try_recv().is_err());
     let anna = scene.enter("anna", 3);
     assert_eq!(scene.wish(anna), Some(("anna@example.com".into(), 0)));
+}
+
+#[tokio::test]
+async fn missed_calls_are_mailed_and_counted() {
+    let (relay, mut letters) = relay_here().await;
+    let mut scene = Scene::new(&relay);
+    let (anna, ben) = (scene.enter("anna", 1), scene.enter("ben", 2));
+    for (session, action, user) in
+        [(anna, ContactAction::Request, "ben"), (ben, ContactAction::Accept, "anna")]
+    {
+        let command = Command::Contact { re: 1, action, user: Sub::parse(user).unwrap() };
+        scene.node.command(session, command, Timestamp(scene.now));
+    }
+    scene.node.disconnected(anna, true, Timestamp(scene.now));
+    for _ in 0..2 {
+        let user = Sub::parse("anna").unwrap();
+        let action = CallAction::Invite { user, media: Media::Audio, offer: "offer".into() };
+        scene.node.command(ben, Command::Call { re: Some(1), action }, Timestamp(scene.now));
+        scene.pass(60_000);
+    }
+    scene.pass(HALF_AN_HOUR);
+    let letter = letters.recv().await.unwrap();
+    assert!(letter.contains("Subject: Forum: 2 missed calls\n"), "{letter}");
+    assert!(letter.contains("- ben (2 missed calls)\n  Missed audio call\n"), "{letter}");
 }
 
 #[tokio::test]

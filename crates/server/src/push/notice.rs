@@ -1,6 +1,6 @@
 //! The message that a service worker gets: see "Notifications" in `docs/protocol.md`.
 
-use chat::{News, Push, PushNotice, Timestamp};
+use chat::{News, Push, PushNotice, Ring, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::wording::{fill, words};
@@ -16,8 +16,15 @@ pub(super) fn message(push: &Push, now: Timestamp) -> Vec<u8> {
         None => format!("#{:x}", push.conversation.key),
     };
     fields.insert("kith".into(), about.into());
-    if let PushNotice::Show(news) = &push.notice {
-        show(&mut fields, news, push, now);
+    match &push.notice {
+        PushNotice::Clear => {}
+        PushNotice::Show(news) => show(&mut fields, news, push, now),
+        PushNotice::Ring(call) => {
+            ring(&mut fields, call, "ringing", words(&push.device.language).incoming(call.media), now)
+        }
+        PushNotice::RingOver(call) => {
+            ring(&mut fields, call, "over", words(&push.device.language).no_longer_rings(), now)
+        }
     }
     // Names and texts may double in size and more when they are written as JSON.
     for field in ["", "icon", "body"] {
@@ -50,9 +57,20 @@ fn show(fields: &mut Map<String, Value>, news: &News, push: &Push, now: Timestam
     fields.insert("body".into(), body.into());
     fields.insert("count".into(), news.unread.into());
     fields.insert("time".into(), now.0.into());
-    let icon = news.avatar.as_deref().filter(|icon| icon.len() <= ICON_BYTES);
-    if let Some(icon) = icon {
-        fields.insert("icon".into(), icon.into());
+    icon(fields, news.avatar.as_deref());
+}
+
+fn ring(fields: &mut Map<String, Value>, ring: &Ring, stage: &str, body: &str, now: Timestamp) {
+    fields.insert("call".into(), stage.into());
+    fields.insert("title".into(), (&*ring.name).into());
+    fields.insert("body".into(), body.into());
+    fields.insert("time".into(), now.0.into());
+    icon(fields, ring.avatar.as_deref());
+}
+
+fn icon(fields: &mut Map<String, Value>, address: Option<&str>) {
+    if let Some(address) = address.filter(|address| address.len() <= ICON_BYTES) {
+        fields.insert("icon".into(), address.into());
     }
 }
 
@@ -90,6 +108,7 @@ mod tests {
             unread: 1,
             mentioned: false,
             call: None,
+            missed_calls: 0,
         }
     }
 
@@ -136,6 +155,23 @@ mod tests {
         let called = News { call: Some(entry), body: Some("Video call, missed".into()), ..news() };
         check(called.clone(), "fr", "Anna", "Appel vidéo manqué");
         check(called, "en", "Anna", "Missed video call");
+    }
+
+    #[test]
+    fn a_call_rings_with_the_callers_name_and_says_when_it_is_over() {
+        let call = Arc::new(Ring {
+            name: "Anna".into(),
+            avatar: Some("/anna.webp".into()),
+            media: Media::Video,
+            until: Timestamp(45_000),
+        });
+        let told = |notice, language| -> Value {
+            serde_json::from_slice(&message(&push(notice, language), Timestamp(5))).expect("JSON")
+        };
+        let about = |call: &str, body: &str| json!({ "kith": "@anna", "call": call, "title": "Anna", "body": body, "time": 5, "icon": "/anna.webp" });
+        let ringing = told(PushNotice::Ring(Arc::clone(&call)), "de");
+        assert_eq!(ringing, about("ringing", "Eingehender Videoanruf"));
+        assert_eq!(told(PushNotice::RingOver(call), "en"), about("over", "No longer ringing"));
     }
 
     #[test]

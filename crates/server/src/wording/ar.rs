@@ -21,6 +21,14 @@ pub(super) static WORDS: Words = Words {
         greeting: "مرحبًا {name}،",
         intro: "هذا ما فاتك في {site}:",
         unread: &[(Other, "غير مقروءة: {n}")],
+        missed_calls: &[
+            (Zero, "لا مكالمات فائتة"),
+            (One, "مكالمة فائتة واحدة"),
+            (Two, "مكالمتان فائتتان"),
+            (Few, "{n} مكالمات فائتة"),
+            (Many, "{n} مكالمة فائتة"),
+            (Other, "{n} مكالمة فائتة"),
+        ],
         in_room: "{name} في {room}",
         more: &[
             (Zero, "… ولا محادثات أخرى."),
@@ -56,5 +64,8 @@ pub(super) static WORDS: Words = Words {
         video: "مكالمة فيديو",
         missed_audio: "مكالمة صوتية فائتة",
         missed_video: "مكالمة فيديو فائتة",
+        incoming_audio: "مكالمة صوتية واردة",
+        incoming_video: "مكالمة فيديو واردة",
+        no_longer_rings: "توقّف الرنين",
     },
 };

@@ -18,6 +18,11 @@ pub(super) static WORDS: Words = Words {
         greeting: "Ahoj, {name}!",
         intro: "Tohle ti uteklo ({site}):",
         unread: &[(One, "{n} nepřečtená"), (Few, "{n} nepřečtené"), (Other, "{n} nepřečtených")],
+        missed_calls: &[
+            (One, "1 zmeškaný hovor"),
+            (Few, "{n} zmeškané hovory"),
+            (Other, "{n} zmeškaných hovorů"),
+        ],
         in_room: "{name} v {room}",
         more: &[
             (One, "… a v 1 další konverzaci."),
@@ -43,5 +48,8 @@ pub(super) static WORDS: Words = Words {
         video: "Videohovor",
         missed_audio: "Zmeškaný hlasový hovor",
         missed_video: "Zmeškaný videohovor",
+        incoming_audio: "Příchozí hlasový hovor",
+        incoming_video: "Příchozí videohovor",
+        no_longer_rings: "Už nezvoní",
     },
 };

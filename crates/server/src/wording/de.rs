@@ -17,6 +17,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "Hallo {name},",
         intro: "das hast du auf {site} verpasst:",
         unread: &[(Other, "{n} ungelesen")],
+        missed_calls: &[(One, "1 verpasster Anruf"), (Other, "{n} verpasste Anrufe")],
         in_room: "{name} in {room}",
         more: &[(One, "… und in 1 weiteren Unterhaltung."), (Other, "… und in {n} weiteren Unterhaltungen.")],
         open: "Lesen und antworten",
@@ -38,5 +39,8 @@ pub(super) static WORDS: Words = Words {
         video: "Videoanruf",
         missed_audio: "Verpasster Anruf",
         missed_video: "Verpasster Videoanruf",
+        incoming_audio: "Eingehender Anruf",
+        incoming_video: "Eingehender Videoanruf",
+        no_longer_rings: "Klingelt nicht mehr",
     },
 };

@@ -14,6 +14,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "Hello {name},",
         intro: "you missed these messages on {site}:",
         unread: &[(Other, "{n} unread")],
+        missed_calls: &[(One, "1 missed call"), (Other, "{n} missed calls")],
         in_room: "{name} in {room}",
         more: &[(One, "… and in 1 more conversation."), (Other, "… and in {n} more conversations.")],
         open: "Read and reply",
@@ -35,5 +36,8 @@ pub(super) static WORDS: Words = Words {
         video: "Video call",
         missed_audio: "Missed audio call",
         missed_video: "Missed video call",
+        incoming_audio: "Incoming audio call",
+        incoming_video: "Incoming video call",
+        no_longer_rings: "No longer ringing",
     },
 };

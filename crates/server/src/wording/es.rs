@@ -14,6 +14,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "Hola, {name}:",
         intro: "esto es lo que te has perdido en {site}:",
         unread: &[(Other, "{n} sin leer")],
+        missed_calls: &[(One, "1 llamada perdida"), (Other, "{n} llamadas perdidas")],
         in_room: "{name} en {room}",
         more: &[(One, "… y en 1 conversación más."), (Other, "… y en {n} conversaciones más.")],
         open: "Leer y responder",
@@ -35,5 +36,8 @@ pub(super) static WORDS: Words = Words {
         video: "Videollamada",
         missed_audio: "Llamada de voz perdida",
         missed_video: "Videollamada perdida",
+        incoming_audio: "Llamada de voz entrante",
+        incoming_video: "Videollamada entrante",
+        no_longer_rings: "Ya no suena",
     },
 };

@@ -11,6 +11,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "سلام {name}،",
         intro: "آنچه در {site} از دست داده‌اید:",
         unread: &[(Other, "{n} خوانده‌نشده")],
+        missed_calls: &[(Other, "{n} تماس ازدست‌رفته")],
         in_room: "{name} در {room}",
         more: &[(Other, "… و در {n} گفتگوی دیگر.")],
         open: "خواندن و پاسخ دادن",
@@ -32,5 +33,8 @@ pub(super) static WORDS: Words = Words {
         video: "تماس تصویری",
         missed_audio: "تماس صوتی ازدست‌رفته",
         missed_video: "تماس تصویری ازدست‌رفته",
+        incoming_audio: "تماس صوتی ورودی",
+        incoming_video: "تماس تصویری ورودی",
+        no_longer_rings: "دیگر زنگ نمی‌خورد",
     },
 };

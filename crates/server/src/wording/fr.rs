@@ -14,6 +14,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "Bonjour {name},",
         intro: "voici ce que tu as manqué sur {site} :",
         unread: &[(One, "{n} non lu"), (Other, "{n} non lus")],
+        missed_calls: &[(One, "{n} appel manqué"), (Other, "{n} appels manqués")],
         in_room: "{name} dans {room}",
         more: &[(One, "… et dans {n} autre discussion."), (Other, "… et dans {n} autres discussions.")],
         open: "Lire et répondre",
@@ -35,5 +36,8 @@ pub(super) static WORDS: Words = Words {
         video: "Appel vidéo",
         missed_audio: "Appel audio manqué",
         missed_video: "Appel vidéo manqué",
+        incoming_audio: "Appel audio entrant",
+        incoming_video: "Appel vidéo entrant",
+        no_longer_rings: "Ne sonne plus",
     },
 };

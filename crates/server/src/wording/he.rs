@@ -18,6 +18,11 @@ pub(super) static WORDS: Words = Words {
         greeting: "שלום {name},",
         intro: "זה מה שפספסת באתר {site}:",
         unread: &[(Other, "לא נקראו: {n}")],
+        missed_calls: &[
+            (One, "שיחה אחת שלא נענתה"),
+            (Two, "2 שיחות שלא נענו"),
+            (Other, "{n} שיחות שלא נענו"),
+        ],
         in_room: "{name} בחדר {room}",
         more: &[(One, "… ובעוד שיחה אחת."), (Two, "… ובעוד 2 שיחות."), (Other, "… ובעוד {n} שיחות.")],
         open: "לקריאה ולתשובה",
@@ -39,5 +44,8 @@ pub(super) static WORDS: Words = Words {
         video: "שיחת וידאו",
         missed_audio: "שיחה קולית שלא נענתה",
         missed_video: "שיחת וידאו שלא נענתה",
+        incoming_audio: "שיחה קולית נכנסת",
+        incoming_video: "שיחת וידאו נכנסת",
+        no_longer_rings: "הצלצול הסתיים",
     },
 };

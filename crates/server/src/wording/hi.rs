@@ -14,6 +14,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "नमस्ते {name},",
         intro: "{site} पर आपसे यह छूट गया:",
         unread: &[(One, "{n} अनपढ़ा"), (Other, "{n} अनपढ़े")],
+        missed_calls: &[(One, "{n} छूटी कॉल"), (Other, "{n} छूटी कॉलें")],
         in_room: "{room} में {name}",
         more: &[(Other, "… और {n} और बातचीत में।")],
         open: "पढ़ें और जवाब दें",
@@ -35,5 +36,8 @@ pub(super) static WORDS: Words = Words {
         video: "वीडियो कॉल",
         missed_audio: "छूटी ऑडियो कॉल",
         missed_video: "छूटी वीडियो कॉल",
+        incoming_audio: "आने वाली ऑडियो कॉल",
+        incoming_video: "आने वाली वीडियो कॉल",
+        no_longer_rings: "अब घंटी नहीं बज रही",
     },
 };

@@ -14,6 +14,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "Ciao {name},",
         intro: "ecco cosa ti sei perso su {site}:",
         unread: &[(One, "{n} non letto"), (Other, "{n} non letti")],
+        missed_calls: &[(One, "1 chiamata persa"), (Other, "{n} chiamate perse")],
         in_room: "{name} in {room}",
         more: &[(One, "… e in 1 altra conversazione."), (Other, "… e in altre {n} conversazioni.")],
         open: "Leggi e rispondi",
@@ -35,5 +36,8 @@ pub(super) static WORDS: Words = Words {
         video: "Videochiamata",
         missed_audio: "Chiamata vocale persa",
         missed_video: "Videochiamata persa",
+        incoming_audio: "Chiamata vocale in arrivo",
+        incoming_video: "Videochiamata in arrivo",
+        no_longer_rings: "Non squilla più",
     },
 };

@@ -11,6 +11,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "{name}さん",
         intro: "{site}での見逃しをお知らせします。",
         unread: &[(Other, "未読{n}件")],
+        missed_calls: &[(Other, "不在着信{n}件")],
         in_room: "{room}の{name}",
         more: &[(Other, "… ほか{n}件の会話")],
         open: "読んで返信する",
@@ -32,5 +33,8 @@ pub(super) static WORDS: Words = Words {
         video: "ビデオ通話",
         missed_audio: "不在着信（音声）",
         missed_video: "不在着信（ビデオ）",
+        incoming_audio: "音声通話の着信",
+        incoming_video: "ビデオ通話の着信",
+        no_longer_rings: "呼び出しは終了しました",
     },
 };

@@ -11,6 +11,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "{name} 님, 안녕하세요.",
         intro: "{site}에서 놓친 메시지예요.",
         unread: &[(Other, "읽지 않음 {n}개")],
+        missed_calls: &[(Other, "부재중 전화 {n}건")],
         in_room: "{room}의 {name}",
         more: &[(Other, "… 그 밖의 대화 {n}개")],
         open: "읽고 답하기",
@@ -32,5 +33,8 @@ pub(super) static WORDS: Words = Words {
         video: "영상 통화",
         missed_audio: "부재중 음성 통화",
         missed_video: "부재중 영상 통화",
+        incoming_audio: "음성 통화 수신 중",
+        incoming_video: "영상 통화 수신 중",
+        no_longer_rings: "벨이 더 이상 울리지 않습니다",
     },
 };

@@ -14,6 +14,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "Hallo {name},",
         intro: "dit heb je gemist op {site}:",
         unread: &[(Other, "{n} ongelezen")],
+        missed_calls: &[(One, "1 gemiste oproep"), (Other, "{n} gemiste oproepen")],
         in_room: "{name} in {room}",
         more: &[(One, "… en in nog 1 gesprek."), (Other, "… en in nog {n} gesprekken.")],
         open: "Lezen en antwoorden",
@@ -35,5 +36,8 @@ pub(super) static WORDS: Words = Words {
         video: "Video-oproep",
         missed_audio: "Gemiste spraakoproep",
         missed_video: "Gemiste video-oproep",
+        incoming_audio: "Inkomende spraakoproep",
+        incoming_video: "Inkomende video-oproep",
+        no_longer_rings: "Gaat niet meer over",
     },
 };

@@ -18,6 +18,11 @@ pub(super) static WORDS: Words = Words {
         greeting: "Cześć, {name}!",
         intro: "Oto co cię ominęło ({site}):",
         unread: &[(One, "{n} nieprzeczytana"), (Few, "{n} nieprzeczytane"), (Many, "{n} nieprzeczytanych")],
+        missed_calls: &[
+            (One, "1 nieodebrane połączenie"),
+            (Few, "{n} nieodebrane połączenia"),
+            (Many, "{n} nieodebranych połączeń"),
+        ],
         in_room: "{name} w: {room}",
         more: &[
             (One, "… i w 1 innej rozmowie."),
@@ -47,5 +52,8 @@ pub(super) static WORDS: Words = Words {
         video: "Połączenie wideo",
         missed_audio: "Nieodebrane połączenie głosowe",
         missed_video: "Nieodebrane połączenie wideo",
+        incoming_audio: "Przychodzące połączenie głosowe",
+        incoming_video: "Przychodzące połączenie wideo",
+        no_longer_rings: "Już nie dzwoni",
     },
 };

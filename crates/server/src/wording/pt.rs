@@ -14,6 +14,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "Olá, {name},",
         intro: "veja o que você perdeu em {site}:",
         unread: &[(One, "{n} não lida"), (Other, "{n} não lidas")],
+        missed_calls: &[(One, "{n} chamada perdida"), (Other, "{n} chamadas perdidas")],
         in_room: "{name} em {room}",
         more: &[(One, "… e em mais {n} conversa."), (Other, "… e em mais {n} conversas.")],
         open: "Ler e responder",
@@ -35,5 +36,8 @@ pub(super) static WORDS: Words = Words {
         video: "Chamada de vídeo",
         missed_audio: "Chamada de voz perdida",
         missed_video: "Chamada de vídeo perdida",
+        incoming_audio: "Chamada de voz recebida",
+        incoming_video: "Chamada de vídeo recebida",
+        no_longer_rings: "Não está mais tocando",
     },
 };

@@ -18,6 +18,11 @@ pub(super) static WORDS: Words = Words {
         greeting: "Здравствуйте, {name}!",
         intro: "Вот что вы пропустили на {site}:",
         unread: &[(One, "{n} непрочитанное"), (Few, "{n} непрочитанных"), (Many, "{n} непрочитанных")],
+        missed_calls: &[
+            (One, "{n} пропущенный звонок"),
+            (Few, "{n} пропущенных звонка"),
+            (Many, "{n} пропущенных звонков"),
+        ],
         in_room: "{name} в {room}",
         more: &[
             (One, "… и ещё в {n} беседе."),
@@ -47,5 +52,8 @@ pub(super) static WORDS: Words = Words {
         video: "Видеозвонок",
         missed_audio: "Пропущенный аудиозвонок",
         missed_video: "Пропущенный видеозвонок",
+        incoming_audio: "Входящий аудиозвонок",
+        incoming_video: "Входящий видеозвонок",
+        no_longer_rings: "Больше не звонит",
     },
 };

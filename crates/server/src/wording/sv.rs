@@ -14,6 +14,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "Hej {name}!",
         intro: "Det här har du missat på {site}:",
         unread: &[(One, "{n} oläst"), (Other, "{n} olästa")],
+        missed_calls: &[(One, "1 missat samtal"), (Other, "{n} missade samtal")],
         in_room: "{name} i {room}",
         more: &[(One, "… och i 1 konversation till."), (Other, "… och i {n} konversationer till.")],
         open: "Läs och svara",
@@ -35,5 +36,8 @@ pub(super) static WORDS: Words = Words {
         video: "Videosamtal",
         missed_audio: "Missat röstsamtal",
         missed_video: "Missat videosamtal",
+        incoming_audio: "Inkommande röstsamtal",
+        incoming_video: "Inkommande videosamtal",
+        no_longer_rings: "Ringer inte längre",
     },
 };

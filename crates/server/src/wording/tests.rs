@@ -130,12 +130,21 @@ fn plain(words: &Words) -> Vec<(&'static str, &'static str)> {
         ("video", call.video),
         ("missed_audio", call.missed_audio),
         ("missed_video", call.missed_video),
+        ("incoming_audio", call.incoming_audio),
+        ("incoming_video", call.incoming_video),
+        ("no_longer_rings", call.no_longer_rings),
     ]
 }
 
-fn counting(words: &Words) -> [(&'static str, Forms); 4] {
-    let MailWords { subject, unread, more, .. } = words.mail;
-    [("subject", subject), ("unread", unread), ("more", more), ("messages", words.notice.messages)]
+fn counting(words: &Words) -> [(&'static str, Forms); 5] {
+    let MailWords { subject, unread, missed_calls, more, .. } = words.mail;
+    [
+        ("subject", subject),
+        ("unread", unread),
+        ("missed_calls", missed_calls),
+        ("more", more),
+        ("messages", words.notice.messages),
+    ]
 }
 
 /// What stands in braces, in the order of the alphabet.

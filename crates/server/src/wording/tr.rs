@@ -14,6 +14,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "Merhaba {name},",
         intro: "{site} sitesinde kaçırdıkların:",
         unread: &[(Other, "{n} okunmamış")],
+        missed_calls: &[(One, "1 cevapsız arama"), (Other, "{n} cevapsız arama")],
         in_room: "{name}, {room} odasında",
         more: &[(One, "… ve 1 sohbette daha."), (Other, "… ve {n} sohbette daha.")],
         open: "Oku ve yanıtla",
@@ -35,5 +36,8 @@ pub(super) static WORDS: Words = Words {
         video: "Görüntülü arama",
         missed_audio: "Cevapsız sesli arama",
         missed_video: "Cevapsız görüntülü arama",
+        incoming_audio: "Gelen sesli arama",
+        incoming_video: "Gelen görüntülü arama",
+        no_longer_rings: "Artık çalmıyor",
     },
 };

@@ -18,6 +18,11 @@ pub(super) static WORDS: Words = Words {
         greeting: "Вітаємо, {name}!",
         intro: "Ось що ви пропустили на {site}:",
         unread: &[(One, "{n} непрочитане"), (Few, "{n} непрочитані"), (Many, "{n} непрочитаних")],
+        missed_calls: &[
+            (One, "{n} пропущений дзвінок"),
+            (Few, "{n} пропущені дзвінки"),
+            (Many, "{n} пропущених дзвінків"),
+        ],
         in_room: "{name} у {room}",
         more: &[
             (One, "… і ще в {n} розмові."),
@@ -47,5 +52,8 @@ pub(super) static WORDS: Words = Words {
         video: "Відеодзвінок",
         missed_audio: "Пропущений аудіодзвінок",
         missed_video: "Пропущений відеодзвінок",
+        incoming_audio: "Вхідний аудіодзвінок",
+        incoming_video: "Вхідний відеодзвінок",
+        no_longer_rings: "Більше не дзвонить",
     },
 };

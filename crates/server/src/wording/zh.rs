@@ -11,6 +11,7 @@ pub(super) static WORDS: Words = Words {
         greeting: "{name}，你好：",
         intro: "这是你在 {site} 错过的消息：",
         unread: &[(Other, "{n} 条未读")],
+        missed_calls: &[(Other, "{n} 个未接来电")],
         in_room: "{room} 中的 {name}",
         more: &[(Other, "… 以及另外 {n} 个会话。")],
         open: "阅读并回复",
@@ -32,5 +33,8 @@ pub(super) static WORDS: Words = Words {
         video: "视频通话",
         missed_audio: "未接语音通话",
         missed_video: "未接视频通话",
+        incoming_audio: "语音通话来电",
+        incoming_video: "视频通话来电",
+        no_longer_rings: "已停止响铃",
     },
 };

@@ -245,6 +245,7 @@ every_store! {
         a_device_that_is_signed_out_takes_no_notifications,
         what_is_chosen_is_kept_and_the_rest_stays,
         the_facts_are_of_ones_own_conversations,
+        missed_calls_are_counted_among_the_unread,
         a_sites_key_is_made_once_and_goes_with_the_site,
         a_digest_is_due_once_a_day_at_most_and_as_late_as_is_wanted,
     }

@@ -1,8 +1,8 @@
 //! Notifications: which browsers take them, what members have chosen, and what decides about a notice.
 
 use chat::{
-    Agent, MAIL_EVERY_MS, MOST_PUSH_DEVICES, MailAddress, NewDevice, NotifyChange, NotifySettings,
-    PushDevice, QuietHours, Seq, SetPresence, Store, Timestamp, UserId,
+    Agent, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MailAddress, NewDevice, NotifyChange,
+    NotifySettings, PushDevice, QuietHours, Seq, SetPresence, Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, put, say};
@@ -122,6 +122,29 @@ pub(crate) fn the_facts_are_of_ones_own_conversations(store: &dyn Store) {
     assert_eq!((talk.row.id, talk.row.unread), (direct(ann, bob), 2));
     assert_eq!(talk.from.as_ref().map(|from| from.id), Some(bob));
     assert_eq!(talk.row.last.as_ref().map(|last| (last.seq, &*last.body)), Some((Seq(2), "Are you there?")));
+}
+
+pub(crate) fn missed_calls_are_counted_among_the_unread(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let entry = |number: u32, outcome: &str| format!("call:{number:016x}:audio:{outcome}:0");
+    let count = || {
+        let facts = ask(|done| store.notify_facts(ann, vec![direct(ann, bob)], done));
+        facts.talks.first().map(|talk| (talk.missed_calls, talk.row.unread))
+    };
+    say(store, bob, ann, "1", "hello");
+    assert_eq!(count(), Some((0, 1)));
+    for (number, outcome) in ["missed", "cancelled", "busy", "declined", "ended"].into_iter().enumerate() {
+        say(store, bob, ann, &entry(number as u32, outcome), "a call");
+    }
+    assert_eq!(count(), Some((3, 6)));
+    ask(|done| store.mark(direct(ann, bob), ann, Seq(2), Seq(2), done));
+    assert_eq!(count(), Some((2, 4)), "what was read is not missed any more");
+    say(store, ann, bob, &entry(9, "missed"), "a call of hers");
+    assert_eq!(count(), Some((0, 0)));
+    for number in 0..u64::from(MOST_CALLS_COUNTED) + 5 {
+        say(store, bob, ann, &entry(100 + number as u32, "missed"), "a call");
+    }
+    assert_eq!(count(), Some((u64::from(MOST_CALLS_COUNTED), u64::from(MOST_CALLS_COUNTED) + 5)));
 }
 
 pub(crate) fn a_sites_key_is_made_once_and_goes_with_the_site(store: &dyn Store) {

@@ -5,6 +5,8 @@ interface Shown {
   title: string;
   tag: string;
   body?: string;
+  silent?: boolean;
+  requireInteraction?: boolean;
 }
 
 /** A worker with what it shows, and the tabs of the browser. */
@@ -12,6 +14,7 @@ function scene({ page = '?page=%2Fforum', tabs = [] as Partial<WindowTab>[] } = 
   let shown: Shown[] = [];
   const opened: string[] = [];
   const told: unknown[] = [];
+  const later: (() => void)[] = [];
   const listeners = new Map<string, (event: never) => void>();
   const scope: WorkerScope = {
     location: { href: `https://forum.example/kith-sw.js${page}` },
@@ -19,12 +22,19 @@ function scene({ page = '?page=%2Fforum', tabs = [] as Partial<WindowTab>[] } = 
       showNotification: async (title, options) => {
         const tag = options?.tag ?? '';
         shown = shown.filter(one => one.tag !== tag);
-        shown.push({ title, tag, ...(options?.body !== undefined && { body: options.body }) });
+        shown.push({
+          title,
+          tag,
+          ...(options?.body !== undefined && { body: options.body }),
+          ...(options?.silent && { silent: true }),
+          ...(options?.requireInteraction && { requireInteraction: true }),
+        });
       },
       getNotifications: async filter =>
         shown
           .filter(one => one.tag === filter?.tag)
           .map(one => ({
+            silent: one.silent ?? false,
             close: () => {
               shown = shown.filter(other => other !== one);
             },
@@ -41,6 +51,7 @@ function scene({ page = '?page=%2Fforum', tabs = [] as Partial<WindowTab>[] } = 
         })),
       openWindow: async url => opened.push(url),
     },
+    setTimeout: handler => later.push(handler),
     addEventListener: (type: string, listener: (event: never) => void) => listeners.set(type, listener),
   };
   serve(scope);
@@ -57,6 +68,11 @@ function scene({ page = '?page=%2Fforum', tabs = [] as Partial<WindowTab>[] } = 
     shown: () => shown,
     opened,
     told,
+    pass: async () => {
+      for (const handler of later.splice(0)) handler();
+      await Promise.resolve();
+      await Promise.resolve();
+    },
     push: (data: unknown) => {
       const text = typeof data === 'string' ? data : JSON.stringify(data);
       return happen('push', { data: { text: () => text } } satisfies Partial<Pushed>);
@@ -79,6 +95,27 @@ test('a notice is shown, a newer one takes its place, and reading takes it away'
   ]);
   await push({ kith: '@ana' });
   expect(shown().map(one => one.title)).toEqual(['Bikers']);
+});
+
+test('a call rings until it is answered elsewhere, which is shown silently and then closed', async () => {
+  const { push, shown, pass } = scene();
+  const ringing = { kith: '@ana', call: 'ringing', title: 'Ana', body: 'Incoming audio call' };
+  await push(ringing);
+  expect(shown()).toEqual([
+    { title: 'Ana', tag: 'kith @ana', body: 'Incoming audio call', requireInteraction: true },
+  ]);
+  await push({ kith: '@ana', call: 'over', title: 'Ana', body: 'No longer ringing' });
+  expect(shown()).toEqual([{ title: 'Ana', tag: 'kith @ana', body: 'No longer ringing', silent: true }]);
+  await pass();
+  expect(shown()).toEqual([]);
+});
+
+test('a newer notice is not closed with the call that is over', async () => {
+  const { push, shown, pass } = scene();
+  await push({ kith: '@ana', call: 'over', title: 'Ana', body: 'No longer ringing' });
+  await push({ kith: '@ana', title: 'Ana', body: 'Call me back', count: 1 });
+  await pass();
+  expect(shown().map(one => one.body)).toEqual(['Call me back']);
 });
 
 test('what is not ours is left to the site', async () => {

@@ -8,6 +8,7 @@ export interface WorkerScope {
     matchAll(options: { type: 'window'; includeUncontrolled: true }): Promise<readonly WindowTab[]>;
     openWindow(url: string): Promise<unknown>;
   };
+  setTimeout(handler: () => void, ms: number): unknown;
   addEventListener(type: 'push', listener: (event: Pushed) => void): void;
   addEventListener(type: 'notificationclick', listener: (event: Clicked) => void): void;
 }
@@ -38,7 +39,12 @@ export interface Notice {
   icon?: string;
   count?: number;
   time?: number;
+  /** `ringing`: `title` is calling now. `over`: no longer. */
+  call?: 'ringing' | 'over';
 }
+
+/** For so long a call that is over is shown, without a sound. */
+export const OVER_MS = 4_000;
 
 /** Begins every tag: a site's worker may show notices of its own. */
 export const TAG = 'kith ';
@@ -46,7 +52,11 @@ export const TAG = 'kith ';
 export function serve(scope: WorkerScope): void {
   scope.addEventListener('push', event => {
     const notice = read(event.data?.text());
-    if (notice) event.waitUntil(show(scope, notice));
+    if (!notice) return;
+    event.waitUntil(show(scope, notice));
+    // After the event, not within: browsers want every push to leave a notice (`userVisibleOnly`). A worker that is stopped before
+    // leaves one that is true.
+    if (notice.call === 'over') scope.setTimeout(() => void closeOver(scope, notice.kith), OVER_MS);
   });
   scope.addEventListener('notificationclick', event => {
     const { tag } = event.notification;
@@ -75,10 +85,13 @@ export async function show(
     for (const shown of await registration.getNotifications({ tag })) shown.close();
     return;
   }
-  const { title, body, icon, count = 1, time } = notice;
+  const { title, body, icon, count = 1, time, call } = notice;
   const options = {
     tag,
-    renotify: true,
+    // A call that is over replaces its ringing without a sound.
+    renotify: call !== 'over',
+    silent: call === 'over',
+    requireInteraction: call === 'ringing',
     ...(body !== undefined && { body }),
     ...(icon !== undefined && { icon }),
     ...(time !== undefined && { timestamp: time }),
@@ -87,6 +100,12 @@ export async function show(
     count > 1 ? `${title} (${count})` : title,
     options as NotificationOptions,
   );
+}
+
+/** A newer notice of the same conversation, which is not silent, stays. */
+async function closeOver({ registration }: Pick<WorkerScope, 'registration'>, kith: string): Promise<void> {
+  for (const shown of await registration.getNotifications({ tag: TAG + kith }))
+    if (shown.silent) shown.close();
 }
 
 /** To a tab that is open, the one that is looked at before others; else to a new one. */

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Tables;
 use crate::notify::{
-    MAIL_EVERY_MS, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView, NotifyChange,
+    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView, NotifyChange,
     NotifyFacts, NotifySettings, NotifyView, PushDevice, Talk,
 };
 use crate::{
@@ -122,7 +122,7 @@ impl Tables {
         let talks = conversations.iter().filter_map(|id| self.conversation(user, *id)).map(|mut row| {
             row.last = self.newest_not_blocked(user, &row);
             let from = row.last.as_ref().and_then(|last| self.user_by_id(last.from));
-            Talk { row, from }
+            Talk { missed_calls: self.missed_calls(user, &row), row, from }
         });
         NotifyFacts {
             settings: self.notify_view(user).settings,
@@ -140,6 +140,14 @@ impl Tables {
         let page = self.history(user, row.id, None, None, MOST_SKIPPED);
         let unread = page.messages.into_iter().rev().take_while(|message| message.seq > row.read);
         unread.into_iter().find(|message| !self.has_blocked(user, message.from))
+    }
+
+    fn missed_calls(&self, user: UserId, row: &ConversationRow) -> u64 {
+        if row.id.is_room() || row.unread == 0 {
+            return 0;
+        }
+        let limit = row.unread.min(u64::from(MOST_CALLS_COUNTED)) as u32;
+        Talk::missed_calls(user, &self.history(user, row.id, None, None, limit).messages)
     }
 
     pub(in crate::memory) fn push_key(&mut self, site: SiteId, fresh: Vec<u8>) -> Vec<u8> {
