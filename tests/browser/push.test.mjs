@@ -223,7 +223,7 @@ test('a call rings in the browser of somebody who is away, until it is answered 
   assert.equal(headers.urgency, 'high');
   assert.ok(Number(headers.ttl) <= 45, headers.ttl);
   const phone = await Widget.of(await person(caller), site, 'raj');
-  await button(phone, 'Accept').click();
+  await button(phone, 'Accept with voice only').click();
   await shows('');
   assert.equal(JSON.parse(pushes.pushed.at(-1).text).call, 'over');
   await button(phone, 'Hang up').click();
