@@ -122,9 +122,9 @@ pub use moderation::{
 };
 pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use notify::{
-    Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView,
-    Mailer, News, Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, Push,
-    PushDevice, PushNotice, QuietHours, Ring, Talk,
+    Digest, MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_IN_DIGEST, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress,
+    MailDue, MailView, Mailer, News, Notifier, NotifyChange, NotifyFacts, NotifySettings, NotifyStore,
+    NotifyView, Push, PushDevice, PushNotice, QuietHours, Ring, Talk,
 };
 pub use owner::{Caller, NotSet, SiteNotSet, Told};
 pub use poll::{CHOICE_BYTES, Choice, FEWEST_CHOICES, MOST_CHOICES, NewPoll, Poll};

@@ -16,8 +16,8 @@ pub(crate) use desk::Desk;
 pub(crate) use mail::is_address;
 pub use mail::{Digest, MOST_IN_DIGEST, Mailer};
 pub use port::{
-    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView, NotifyFacts,
-    NotifySettings, NotifyStore, NotifyView, PushDevice, Talk,
+    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView,
+    NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, Talk,
 };
 pub use quiet::QuietHours;
 pub(crate) use ring::{PushedRing, RingingCall};

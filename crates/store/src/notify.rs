@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use chat::{
-    ConversationId, ConversationRow, Done, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue,
-    NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, QuietHours, SetPresence,
-    SiteId, StoreError, StoredMessage, Talk, Timestamp, UserId,
+    ConversationId, ConversationRow, Done, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress,
+    MailDue, NotifyChange, NotifyFacts, NotifySettings, NotifyStore, NotifyView, PushDevice, QuietHours,
+    SetPresence, SiteId, StoreError, StoredMessage, Talk, Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 

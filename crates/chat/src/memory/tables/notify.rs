@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::Tables;
 use crate::notify::{
-    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView, NotifyChange,
-    NotifyFacts, NotifySettings, NotifyView, PushDevice, Talk,
+    MAIL_EVERY_MS, MOST_CALLS_COUNTED, MOST_PUSH_DEVICES, MOST_SKIPPED, MailAddress, MailDue, MailView,
+    NotifyChange, NotifyFacts, NotifySettings, NotifyView, PushDevice, Talk,
 };
 use crate::{
     ConversationId, ConversationList, ConversationRow, SetPresence, SiteId, StoredMessage, Timestamp, UserId,
