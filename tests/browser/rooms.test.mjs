@@ -187,3 +187,35 @@ test('in a room of announcements members read; one leaves it, and it is gone fro
     PHONE,
   );
 });
+
+test('one sees who has seen a message in a small room, and to whom it was only delivered', async () => {
+  await as(['ingrid', 'raj', 'yusuf'], async (ingrid, raj, yusuf) => {
+    await createRoom(ingrid, 'Kite flyers');
+    for (const one of [raj, yusuf]) {
+      await openRoom(one, 'Kite flyers');
+      await one.page.getByRole('button', { name: 'Join' }).click();
+      await one.field.waitFor();
+    }
+    await yusuf.back();
+    await ingrid.say('Wind from the west');
+    await raj.sees('Wind from the west');
+    const sheet = ingrid.page.getByRole('dialog', { name: 'Seen by' });
+    const looks = async () => {
+      await message(ingrid, 'Wind from the west').click({ button: 'right' });
+      await ingrid.page.getByRole('menuitem', { name: 'Seen by' }).click();
+      await sheet.getByText('Members who hide').waitFor();
+      const text = await sheet.locator('.sheet-body').innerText();
+      return /Seen by · 1\s+\S*\s*Raj Patel\s+Delivered to · 1\s+\S*\s*Yusuf/.test(text);
+    };
+    await until(async () => {
+      if (await looks()) return true;
+      await sheet.getByRole('button', { name: 'Back' }).click();
+      return false;
+    }, 'one has seen it, one only has it');
+    await assertAccessible(ingrid.page, 'who has seen a message');
+    await sheet.getByRole('button', { name: 'Back' }).click();
+    await message(raj, 'Wind from the west').click({ button: 'right' });
+    await raj.page.getByRole('menuitem', { name: 'Copy text' }).waitFor();
+    assert.equal(await raj.page.getByRole('menuitem', { name: 'Seen by' }).count(), 0, 'it is not his');
+  });
+});

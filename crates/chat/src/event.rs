@@ -536,6 +536,8 @@ pub struct Member {
     pub standing: Standing,
     /// The user was asked to become one.
     pub requested: bool,
+    /// How far the user has received and read; None where the asker may not see it.
+    pub markers: Option<crate::Markers>,
 }
 
 /// A conversation as one of its members sees it.

@@ -73,7 +73,7 @@ impl Viewer {
     }
 }
 
-fn visibility(row: &UserRow) -> Visibility {
+pub(crate) fn visibility(row: &UserRow) -> Visibility {
     Visibility { privacy: row.privacy, chosen: row.presence }
 }
 

@@ -147,7 +147,10 @@ impl Event {
                 people.iter().find_map(person_signal)
             }
             Event::Member { member, .. } => person_signal(&member.person),
-            Event::Members { members, .. } => members.iter().find_map(|one| person_signal(&one.person)),
+            Event::Members { members, .. } => match members.iter().any(|one| one.markers.is_some()) {
+                true => Some(Signal::RoomMarker),
+                false => members.iter().find_map(|one| person_signal(&one.person)),
+            },
             // One's own marker.
             Event::Marker { unread: Some(_), .. } => None,
             Event::Bye(_)

@@ -14,6 +14,7 @@ mod post;
 mod request;
 mod role;
 mod sanction;
+mod seen_by;
 mod view;
 
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub use role::{Act, Role, Rules, Standing, may, may_as_site_moderator};
 pub use sanction::{
     KeptSanction, RoomSanction, RoomSanctionKind, after_sanction, kept_sanction, sanction_behind,
 };
+pub use seen_by::{MOST_SEEN_BY, Markers};
 
 use crate::{ConversationId, Refusal, Settings, SiteId};
 

@@ -1319,6 +1319,12 @@ pub struct Member<'a> {
     /// Was asked to become a member, and has not answered as far as the asker is told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub requested: bool,
+    /// How far the member has received; in `members` of rooms of up to 50 only, and absent where the asker may not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received: Option<u64>,
+    /// How far the member has read; likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<u64>,
 }
 
 /// A room of the directory.

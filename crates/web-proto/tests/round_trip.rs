@@ -909,8 +909,16 @@ fn room() -> impl Strategy<Value = Room<'static>> {
 }
 
 fn member() -> impl Strategy<Value = Member<'static>> {
-    (person(), option::of(role()), any::<[bool; 2]>())
-        .prop_map(|(person, role, [banned, requested])| Member { person, role, banned, requested })
+    (person(), option::of(role()), any::<[bool; 2]>(), option::of(any::<(u64, u64)>())).prop_map(
+        |(person, role, [banned, requested], markers)| Member {
+            person,
+            role,
+            banned,
+            requested,
+            received: markers.map(|(received, _)| received),
+            read: markers.map(|(_, read)| read),
+        },
+    )
 }
 
 fn left() -> impl Strategy<Value = Left<'static>> {

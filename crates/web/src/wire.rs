@@ -481,6 +481,8 @@ fn member(member: &chat::Member) -> web_proto::Member<'_> {
         role: member.standing.role().map(role),
         banned: member.standing == chat::Standing::Banned,
         requested: member.requested,
+        received: member.markers.map(|(received, _)| received.0),
+        read: member.markers.map(|(_, read)| read.0),
     }
 }
 

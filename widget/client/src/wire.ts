@@ -1522,6 +1522,10 @@ export type Member = {
   banned?: boolean;
   /** Was asked to become a member, and has not answered as far as the asker is told. */
   requested?: boolean;
+  /** How far the member has received; in `members` of rooms of up to 50 only, and absent where the asker may not see it. */
+  received?: number;
+  /** How far the member has read; likewise. */
+  read?: number;
   /** The site's id of the user (`sub` of the token). */
   user: string;
   name: string;

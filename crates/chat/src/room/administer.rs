@@ -229,7 +229,8 @@ impl Inner {
         };
         let MemberRow { user, standing } = &changed.member;
         let requested = changed.requested;
-        let member = crate::Member { person: person(user, None), standing: *standing, requested };
+        let member =
+            crate::Member { person: person(user, None), standing: *standing, requested, markers: None };
         self.tell_member(conversation, changed);
         self.outbox.deliver(handle, Event::Member { re, member });
     }

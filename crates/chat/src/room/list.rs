@@ -24,20 +24,25 @@ impl Inner {
         let limit = self.page_limit(page.limit);
         let node = self.clone();
         let done = move |outcome: Result<Result<MembersPage, Refusal>, StoreError>| {
-            let MembersPage { rows, next } = match outcome.map_err(unavailable).flatten() {
+            let page = match outcome.map_err(unavailable).flatten() {
                 Ok(page) => page,
                 Err(refusal) => return node.refuse(session.handle, AnswerTo::Request(re), refusal),
             };
-            let others: Vec<Other> = rows.iter().map(|row| Other::person(&row.user)).collect();
+            let others: Vec<Other> = page.rows.iter().map(|row| Other::person(&row.user)).collect();
             let teller = node.clone();
             node.with_presences(asker.site.site.mode, session.user, &others, move |presences| {
-                let member = |(row, presence): (&super::MemberRow, _)| Member {
-                    person: person(&row.user, presence),
-                    standing: row.standing,
-                    requested: false,
-                };
-                let members = rows.iter().zip(presences).map(member).collect();
-                teller.outbox.deliver(session.handle, Event::Members { re, members, next });
+                let node = teller.clone();
+                teller.with_markers(&asker, page, move |page, markers| {
+                    let MembersPage { rows, next, .. } = page;
+                    let member = |((row, presence), markers): ((&super::MemberRow, _), _)| Member {
+                        person: person(&row.user, presence),
+                        standing: row.standing,
+                        requested: false,
+                        markers,
+                    };
+                    let members = rows.iter().zip(presences).zip(markers).map(member).collect();
+                    node.outbox.deliver(session.handle, Event::Members { re, members, next });
+                });
             });
         };
         self.store.members(room, session.user, query, page.after, limit, Box::new(done));

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::{
-    LeftReason, MemberAction, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName, RoomSanction,
-    Standing,
+    LeftReason, Markers, MemberAction, Room, RoomChange, RoomKind, RoomLimits, RoomMembers, RoomName,
+    RoomSanction, Standing,
 };
 use crate::{
     ConversationId, ConversationRow, Done, File, FileId, HistoryPage, InThread, NewRich, Position, Refusal,
@@ -165,6 +165,8 @@ pub struct MemberRow {
 #[derive(Debug, Clone)]
 pub struct MembersPage {
     pub rows: Vec<MemberRow>,
+    /// Of each row, where the asker is a member and the room has at most [`MOST_SEEN_BY`](crate::MOST_SEEN_BY); else empty.
+    pub markers: Vec<Markers>,
     pub next: Option<String>,
 }
 

@@ -36,7 +36,8 @@ impl Inner {
         self.store.room_history(room, session.user, before, after, limit, Box::new(done));
     }
 
-    /// Told to one's own other devices only: what each of ten thousand has read is nobody's concern.
+    /// Published to one's own other devices only. Members of small rooms read each other's markers with the list of members, when
+    /// they look (`seen_by.rs`), so reading costs a room nothing.
     pub(crate) fn mark_room(self: &Arc<Self>, asker: &Asker, conversation: ConversationId, set: MarkerSet) {
         let session = asker.session;
         let (received, read) = set.both();

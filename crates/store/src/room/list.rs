@@ -1,7 +1,8 @@
 //! Pages of a room's members and of a site's rooms.
 
 use chat::{
-    Act, ConversationId, MemberRow, MembersPage, Refusal, RoomMembers, RoomsPage, UserId,
+    Act, ConversationId, MOST_SEEN_BY, Markers, MemberRow, MembersPage, Refusal, RoomMembers, RoomsPage, Seq,
+    UserId,
     directory::{finds, fold, fold_query},
 };
 use rusqlite::{Connection, params};
@@ -18,9 +19,13 @@ pub(crate) fn members(
     after: Option<&str>,
     limit: u32,
 ) -> Outcome<Result<MembersPage, Refusal>> {
-    if let Err(refusal) = allowed(db, id, asker, Act::List)? {
-        return Ok(Err(refusal));
-    }
+    let has_markers = match allowed(db, id, asker, Act::List)? {
+        Ok((room, membership)) => {
+            let is_member = membership.is_some_and(|mine| matches!(mine.state, MemberState::In(_)));
+            is_member && room.room.members <= MOST_SEEN_BY
+        }
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     let query = fold_query(query.unwrap_or_default());
     let after = Place::parse(after.unwrap_or_default());
     let sql = "SELECT state, folded, sub, user FROM membership INDEXED BY membership_room \
@@ -29,7 +34,7 @@ pub(crate) fn members(
     let mut statement = db.prepare_cached(sql)?;
     let mut found =
         statement.query(params![id.site.0, id.key as i64, after.state, after.folded, after.sub])?;
-    let (mut rows, mut last, mut next) = (Vec::new(), None, None);
+    let (mut rows, mut markers, mut last, mut next) = (Vec::new(), Vec::new(), None, None);
     while let Some(member) = found.next()? {
         let folded = user::text(member, 1)?;
         if !finds(folded, &query) {
@@ -43,10 +48,18 @@ pub(crate) fn members(
         last = Some(format!("{state}{folded}\0{}", user::text(member, 2)?));
         let user = UserId { site: id.site, num: member.get(3)? };
         if let Some(user) = user::by_id(db, user)? {
+            if has_markers {
+                markers.push(markers_of(db, id, user.id)?);
+            }
             rows.push(MemberRow { user, standing: MemberState::of(state).standing() });
         }
     }
-    Ok(Ok(MembersPage { rows, next }))
+    Ok(Ok(MembersPage { rows, markers, next }))
+}
+
+fn markers_of(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Markers> {
+    let of = super::membership(db, id, user)?;
+    Ok(of.map_or((Seq(0), Seq(0)), |of| (Seq(of.received), Seq(of.read))))
 }
 
 /// Where a page ended: a digit for the state, the folded name, NUL, the sub.

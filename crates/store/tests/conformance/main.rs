@@ -165,6 +165,7 @@ every_store! {
         a_difference_has_rooms_that_changed_and_their_messages,
         there_are_only_so_many_members_and_rooms,
         members_and_rooms_are_listed_by_name,
+        members_of_small_rooms_see_how_far_the_others_are,
         an_archived_room_comes_back_with_the_next_message,
         a_mute_and_a_ban_end_by_themselves,
         a_mute_outlasts_leaving,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::thread;
 
 use chat::{
-    ConversationId, ConversationOf, Joined, LeftReason, MemberAction, NewRoom, PageKey, Post, Posted,
-    Refusal, Role, RoomChange, RoomKind, RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq, Standing,
-    Store, Timestamp, UserId,
+    ConversationId, ConversationOf, Joined, LeftReason, MOST_SEEN_BY, MemberAction, NewRoom, PageKey, Post,
+    Posted, Refusal, Role, RoomChange, RoomKind, RoomLimits, RoomName, RoomSanction, RoomSanctionKind, Seq,
+    Standing, Store, Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, put, put_named, say, snapshot};
@@ -278,6 +278,34 @@ pub(crate) fn members_and_rooms_are_listed_by_name(store: &dyn Store) {
     assert_eq!(names(None, 9), ("Alpha Bikers".into(), false));
     assert_eq!(names(None, 1), ("Alpha".into(), true));
     assert_eq!(names(Some("bI"), 9), ("Bikers".into(), false));
+}
+
+pub(crate) fn members_of_small_rooms_see_how_far_the_others_are(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let room = create(store, ann, RoomKind::Public);
+    assert!(join(store, room, bob).is_ok());
+    for id in ["1", "2", "3"] {
+        assert!(post(store, room, ann, id, "x").is_ok());
+    }
+    let moved = ask(|done| store.mark(room, bob, Seq(3), Seq(2), done));
+    assert!(moved.moved);
+    let markers = |asker: UserId| {
+        let page = ask(|done| store.members(room, asker, None, None, 99, done)).expect("it is public");
+        assert!(page.markers.is_empty() || page.markers.len() == page.rows.len());
+        let of = |wanted: UserId| page.rows.iter().position(|row| row.user.id == wanted);
+        [ann, bob].map(|user| of(user).and_then(|at| page.markers.get(at).copied()))
+    };
+    let expected = [Some((Seq(3), Seq(3))), Some((Seq(3), Seq(2)))];
+    assert_eq!((markers(ann), markers(bob)), (expected, expected));
+    let carl = put(store, site, "carl");
+    let of_carl = ask(|done| store.members(room, carl, None, None, 99, done)).map(|_| ());
+    assert_eq!(of_carl, Err(Refusal::NotAMember), "the room is public, its members are not");
+    for number in 2..MOST_SEEN_BY {
+        assert!(join(store, room, put(store, site, &format!("member{number}"))).is_ok());
+    }
+    assert_eq!(markers(ann), expected, "as large as it may be");
+    assert!(join(store, room, carl).is_ok());
+    assert_eq!(markers(ann), [None, None], "too large");
 }
 
 pub(crate) fn an_archived_room_comes_back_with_the_next_message(store: &dyn Store) {

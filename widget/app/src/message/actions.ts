@@ -2,11 +2,13 @@
 
 import type { Client, ConversationKey, Message } from '@kith/client';
 import '../icon/late_shapes.ts';
+import { late } from '../late.tsx';
 import type { MenuItem, MenuRequest, QuickItem } from '../menu/menu.tsx';
 import { askToClose, copyLink, dropPreview, forward } from '../rich/deeds.ts';
 import { isOpen } from '../rich/result.ts';
 import { richWords } from '../rich/words.ts';
 import { askToReport } from '../safety/ask_to_report.ts';
+import { hasSeenBy } from '../seen_by/seen_by.ts';
 import type { Surroundings } from '../surroundings.tsx';
 import { together } from '../wording/late_words.ts';
 import { copyText } from './copy_text.ts';
@@ -15,6 +17,8 @@ import { mayRetry } from './refusal.ts';
 import { messageWords } from './words.ts';
 
 export const words = together(messageWords, richWords);
+
+const seenBySheet = late(() => import('../seen_by/seen_by_sheet.tsx'), 'SeenBySheet');
 
 /** What a message asks of the chat that it stands in. */
 export interface MessageDeeds {
@@ -110,6 +114,15 @@ function items(message: Message, deeds: MessageDeeds, surroundings: Surroundings
         icon: 'pin',
         text: message.pinned ? words.unpinMessage : words.pinMessage,
         run: () => deeds.pin(message, !message.pinned),
+      },
+    message.mine &&
+      stored &&
+      !message.deleted &&
+      hasSeenBy(client, deeds.conversation) && {
+        icon: 'check',
+        text: words.seenBy,
+        run: () =>
+          surroundings.show(seenBySheet, { conversation: deeds.conversation, seq: message.seq ?? 0 }),
       },
     mayEdit(message) && !deeds.readOnly && { icon: 'edit', text: words.edit, run: () => deeds.edit(message) },
     stored &&

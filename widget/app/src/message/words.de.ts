@@ -21,4 +21,8 @@ export const de = (): MessageWords => ({
   pinMessage: 'Für alle anheften',
   unpinMessage: 'Nicht mehr anheften',
   filtered: 'Ein Wort oder ein Link darin ist auf dieser Seite nicht erwünscht.',
+  seenBy: 'Gesehen von',
+  deliveredTo: 'Zugestellt an',
+  seenByNobody: 'Noch niemand',
+  seenByHint: 'Wer nicht zeigt, ob er online ist, steht hier nicht.',
 });

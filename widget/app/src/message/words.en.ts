@@ -19,6 +19,10 @@ export const en = () => ({
   pinMessage: 'Pin for everyone',
   unpinMessage: 'Unpin',
   filtered: 'It contains a word or link that this site does not allow.',
+  seenBy: 'Seen by',
+  deliveredTo: 'Delivered to',
+  seenByNobody: 'Nobody yet',
+  seenByHint: 'Members who hide when they are online are not listed.',
 });
 
 export type MessageWords = ReturnType<typeof en>;

@@ -13,8 +13,8 @@ use crate::room::{
 };
 use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
-    HistoryPage, MOST_LEFT_BY_BLOCK, MOST_PINNED, MarkerRow, MessageChange, Position, Refusal, SanctionKind,
-    Seq, SiteId, SiteRole, Sub, Timestamp, UserId, directory, is_call_entry, markers_after,
+    HistoryPage, MOST_LEFT_BY_BLOCK, MOST_PINNED, MOST_SEEN_BY, MarkerRow, MessageChange, Position, Refusal,
+    SanctionKind, Seq, SiteId, SiteRole, Sub, Timestamp, UserId, directory, is_call_entry, markers_after,
     may_change_in_room, until_and_reason,
 };
 
@@ -712,6 +712,8 @@ impl Tables {
         limit: u32,
     ) -> Result<MembersPage, Refusal> {
         let entry = self.allowed(id, asker, Act::List)?;
+        let is_member = entry.members.get(&asker).is_some_and(|mine| mine.state.is_ok());
+        let has_markers = is_member && entry.count() <= MOST_SEEN_BY as usize;
         let query = directory::fold_query(query.unwrap_or_default());
         let row = |(user, mine): (&UserId, &Mine)| {
             let standing = Standing::In(mine.state.ok()?);
@@ -721,7 +723,14 @@ impl Tables {
         rows.retain(|row| directory::finds(&directory::fold(&row.user.profile.name), &query));
         rows.sort_by_cached_key(member_cursor);
         let next = cut(&mut rows, after, limit, member_cursor);
-        Ok(MembersPage { rows, next })
+        let markers = |row: &MemberRow| {
+            entry
+                .members
+                .get(&row.user.id)
+                .map_or((Seq(0), Seq(0)), |mine| (Seq(mine.received), Seq(mine.read)))
+        };
+        let markers = if has_markers { rows.iter().map(markers).collect() } else { Vec::new() };
+        Ok(MembersPage { rows, markers, next })
     }
 
     pub(in crate::memory) fn few_members(

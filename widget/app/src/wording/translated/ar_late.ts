@@ -182,6 +182,10 @@ export const late: LateTranslation = {
     pinMessage: 'تثبيت للجميع',
     unpinMessage: 'إلغاء التثبيت',
     filtered: 'فيها كلمة أو رابط غير مرغوب في هذا الموقع.',
+    seenBy: 'شاهدها',
+    deliveredTo: 'وصلت إلى',
+    seenByNobody: 'لا أحد بعد',
+    seenByHint: 'لا يظهر هنا الأعضاء الذين يخفون حالة اتصالهم.',
   }),
   notices: () => ({
     messageFrom: name => `رسالة جديدة من ${name}`,

@@ -167,6 +167,10 @@ export const late: LateTranslation = {
     pinMessage: 'Připnout pro všechny',
     unpinMessage: 'Odepnout',
     filtered: 'Obsahuje slovo nebo odkaz, který tento web nechce.',
+    seenBy: 'Viděli',
+    deliveredTo: 'Doručeno',
+    seenByNobody: 'Zatím nikdo',
+    seenByHint: 'Členové, kteří skrývají, že jsou online, tu nejsou.',
   }),
   notices: () => ({
     messageFrom: name => `Nová zpráva: ${name}`,

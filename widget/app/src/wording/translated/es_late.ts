@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'Fijar para todos',
     unpinMessage: 'Dejar de fijar',
     filtered: 'Contiene una palabra o un enlace que no se admite en este sitio.',
+    seenBy: 'Visto por',
+    deliveredTo: 'Entregado a',
+    seenByNobody: 'Nadie todavía',
+    seenByHint: 'No aparecen quienes ocultan cuándo están en línea.',
   }),
   notices: () => ({
     messageFrom: name => `Mensaje nuevo de ${name}`,

@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'سنجاق برای همه',
     unpinMessage: 'برداشتن سنجاق',
     filtered: 'واژه یا پیوندی در آن هست که این سایت نمی‌پذیرد.',
+    seenBy: 'دیده‌شده توسط',
+    deliveredTo: 'تحویل‌شده به',
+    seenByNobody: 'هنوز هیچ‌کس',
+    seenByHint: 'اعضایی که آنلاین بودنشان را پنهان می‌کنند در این فهرست نیستند.',
   }),
   notices: () => ({
     messageFrom: name => `پیام تازه از ${name}`,

@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'Épingler pour tous',
     unpinMessage: 'Désépingler',
     filtered: 'Un mot ou un lien qu’il contient n’est pas accepté sur ce site.',
+    seenBy: 'Vu par',
+    deliveredTo: 'Distribué à',
+    seenByNobody: 'Personne pour le moment',
+    seenByHint: 'Les membres qui masquent leur présence n’apparaissent pas.',
   }),
   notices: () => ({
     messageFrom: name => `Nouveau message de ${name}`,

@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'נעיצה לכולם',
     unpinMessage: 'ביטול הנעיצה',
     filtered: 'יש בה מילה או קישור שאינם רצויים באתר הזה.',
+    seenBy: 'נצפתה על ידי',
+    deliveredTo: 'נמסרה אל',
+    seenByNobody: 'אף אחד עדיין',
+    seenByHint: 'חברים שמסתירים מתי הם מחוברים אינם מופיעים כאן.',
   }),
   notices: () => ({
     messageFrom: name => `הודעה חדשה מ־${name}`,

@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'सबके लिए पिन करें',
     unpinMessage: 'पिन हटाएँ',
     filtered: 'इसमें ऐसा शब्द या लिंक है जो इस साइट पर मान्य नहीं है।',
+    seenBy: 'किसने देखा',
+    deliveredTo: 'किसे पहुँचा',
+    seenByNobody: 'अभी तक किसी ने नहीं',
+    seenByHint: 'जो सदस्य अपनी ऑनलाइन स्थिति छिपाते हैं, वे यहाँ नहीं दिखते।',
   }),
   notices: () => ({
     messageFrom: name => `${name} से नया संदेश`,

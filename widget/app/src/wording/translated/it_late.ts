@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'Fissa per tutti',
     unpinMessage: 'Non fissare più',
     filtered: 'Contiene una parola o un link non ammessi su questo sito.',
+    seenBy: 'Visto da',
+    deliveredTo: 'Consegnato a',
+    seenByNobody: 'Ancora nessuno',
+    seenByHint: 'Chi nasconde quando è online non compare qui.',
   }),
   notices: () => ({
     messageFrom: name => `Nuovo messaggio da ${name}`,

@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: '全員にピン留め',
     unpinMessage: 'ピン留めを外す',
     filtered: 'このサイトで認められない言葉かリンクが含まれています。',
+    seenBy: '既読',
+    deliveredTo: '配信済み',
+    seenByNobody: 'まだいません',
+    seenByHint: 'オンライン状態を隠しているメンバーは表示されません。',
   }),
   notices: () => ({
     messageFrom: name => `${name}からの新着メッセージ`,

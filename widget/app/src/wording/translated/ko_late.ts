@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: '모두에게 고정',
     unpinMessage: '고정 해제',
     filtered: '이 사이트에서 허용하지 않는 단어나 링크가 있어요.',
+    seenBy: '읽은 사람',
+    deliveredTo: '전달된 사람',
+    seenByNobody: '아직 없음',
+    seenByHint: '온라인 상태를 숨긴 멤버는 표시되지 않아요.',
   }),
   notices: () => ({
     messageFrom: name => `${name} 님의 새 메시지`,

@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'Vastzetten voor iedereen',
     unpinMessage: 'Losmaken',
     filtered: 'Er staat een woord of link in die op deze site niet gewenst is.',
+    seenBy: 'Gezien door',
+    deliveredTo: 'Bezorgd bij',
+    seenByNobody: 'Nog niemand',
+    seenByHint: 'Leden die verbergen wanneer ze online zijn, staan hier niet.',
   }),
   notices: () => ({
     messageFrom: name => `Nieuw bericht van ${name}`,

@@ -167,6 +167,10 @@ export const late: LateTranslation = {
     pinMessage: 'Przypnij dla wszystkich',
     unpinMessage: 'Odepnij',
     filtered: 'Zawiera słowo lub link niedozwolony na tej stronie.',
+    seenBy: 'Wyświetlili',
+    deliveredTo: 'Dostarczono do',
+    seenByNobody: 'Jeszcze nikt',
+    seenByHint: 'Nie ma tu osób, które ukrywają, kiedy są online.',
   }),
   notices: () => ({
     messageFrom: name => `Nowa wiadomość od: ${name}`,

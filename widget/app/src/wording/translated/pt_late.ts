@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'Fixar para todos',
     unpinMessage: 'Desafixar',
     filtered: 'Contém uma palavra ou um link que este site não aceita.',
+    seenBy: 'Visto por',
+    deliveredTo: 'Entregue a',
+    seenByNobody: 'Ninguém ainda',
+    seenByHint: 'Quem oculta quando está on-line não aparece aqui.',
   }),
   notices: () => ({
     messageFrom: name => `Nova mensagem de ${name}`,

@@ -168,6 +168,10 @@ export const late: LateTranslation = {
     pinMessage: 'Закрепить для всех',
     unpinMessage: 'Открепить',
     filtered: 'В нём есть слово или ссылка, нежелательные на этом сайте.',
+    seenBy: 'Просмотрели',
+    deliveredTo: 'Доставлено',
+    seenByNobody: 'Пока никто',
+    seenByHint: 'Участники, которые скрывают, когда они в сети, здесь не показаны.',
   }),
   notices: () => ({
     messageFrom: name => `Новое сообщение: ${name}`,

@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'Fäst för alla',
     unpinMessage: 'Lossa',
     filtered: 'Det innehåller ett ord eller en länk som sidan inte vill ha.',
+    seenBy: 'Sett av',
+    deliveredTo: 'Levererat till',
+    seenByNobody: 'Ingen ännu',
+    seenByHint: 'Medlemmar som döljer när de är online visas inte.',
   }),
   notices: () => ({
     messageFrom: name => `Nytt meddelande från ${name}`,

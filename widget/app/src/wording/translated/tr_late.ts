@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: 'Herkes için sabitle',
     unpinMessage: 'Sabitlemeyi kaldır',
     filtered: 'İçinde bu sitede istenmeyen bir kelime veya bağlantı var.',
+    seenBy: 'Görenler',
+    deliveredTo: 'İletilenler',
+    seenByNobody: 'Henüz kimse yok',
+    seenByHint: 'Çevrimiçi durumunu gizleyen üyeler burada görünmez.',
   }),
   notices: () => ({
     messageFrom: name => `${name} yeni mesaj gönderdi`,

@@ -168,6 +168,10 @@ export const late: LateTranslation = {
     pinMessage: 'Закріпити для всіх',
     unpinMessage: 'Відкріпити',
     filtered: 'У ньому є слово чи посилання, небажані на цьому сайті.',
+    seenBy: 'Переглянули',
+    deliveredTo: 'Доставлено',
+    seenByNobody: 'Поки ніхто',
+    seenByHint: 'Учасники, які приховують, коли вони в мережі, тут не показані.',
   }),
   notices: () => ({
     messageFrom: name => `Нове повідомлення: ${name}`,

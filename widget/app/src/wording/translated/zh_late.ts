@@ -166,6 +166,10 @@ export const late: LateTranslation = {
     pinMessage: '为所有人置顶',
     unpinMessage: '取消置顶',
     filtered: '其中有本站不允许的词语或链接。',
+    seenBy: '已读',
+    deliveredTo: '已送达',
+    seenByNobody: '还没有人',
+    seenByHint: '隐藏在线状态的成员不会显示。',
   }),
   notices: () => ({
     messageFrom: name => `${name} 发来新消息`,

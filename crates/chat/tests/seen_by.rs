@@ -1,0 +1,94 @@
+//! Members of a small room see who has received and read a message, as far as each of them lets them.
+
+mod scene;
+
+use chat::*;
+use scene::*;
+
+fn create(scene: &Scene, owner: &Device) -> ConversationId {
+    let command = Command::CreateRoom { re: 1, name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    match scene.ask(owner, command).as_slice() {
+        [Event::Conversation { conversation, .. }] => conversation.id,
+        other => panic!("no room: {other:?}"),
+    }
+}
+
+fn join(scene: &Scene, device: &Device, room: ConversationId) {
+    scene.ask(device, Command::Join { re: 2, to: To::Conversation(room) });
+}
+
+/// Received and read of each member, as this one is told.
+fn seen_by(scene: &Scene, asker: &Device, room: ConversationId) -> Vec<(String, Option<(u64, u64)>)> {
+    let command = Command::Members { re: 3, conversation: room, query: None, page: PageOf::default() };
+    match scene.ask(asker, command).as_slice() {
+        [Event::Members { members, .. }] => {
+            let mut all: Vec<_> = members
+                .iter()
+                .map(|one| {
+                    (one.person.sub.to_string(), one.markers.map(|(received, read)| (received.0, read.0)))
+                })
+                .collect();
+            all.sort();
+            all
+        }
+        other => panic!("no members: {other:?}"),
+    }
+}
+
+/// Ann's room with Bob, who has read two of three messages, and Cat, who has received one.
+fn room_of_three() -> (Scene, [Device; 3], ConversationId) {
+    let scene = Scene::new(Mode::Open);
+    let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| scene.sign_in(name, name));
+    let room = create(&scene, &ann);
+    join(&scene, &bob, room);
+    join(&scene, &cat, room);
+    for id in ["1", "2", "3"] {
+        scene.post(&ann, To::Conversation(room), id, "x").expect("she owns the room");
+    }
+    scene.command(&bob, Command::Marker { conversation: room, set: MarkerSet::Read(Seq(2)) });
+    scene.command(&cat, Command::Marker { conversation: room, set: MarkerSet::Received(Seq(1)) });
+    (scene, [ann, bob, cat], room)
+}
+
+fn told(name: &str, markers: Option<(u64, u64)>) -> (String, Option<(u64, u64)>) {
+    (name.to_owned(), markers)
+}
+
+#[test]
+fn members_see_how_far_each_other_member_is() {
+    let (scene, [ann, bob, _], room) = room_of_three();
+    let all = [told("ann", Some((3, 3))), told("bob", Some((2, 2))), told("cat", Some((1, 0)))];
+    assert_eq!(seen_by(&scene, &ann, room), all);
+    assert_eq!(seen_by(&scene, &bob, room), all);
+    let dan = scene.sign_in("dan", "d");
+    let command = Command::Members { re: 3, conversation: room, query: None, page: PageOf::default() };
+    assert!(matches!(
+        scene.ask(&dan, command)[..],
+        [Event::Refused { re: Some(3), refusal: Refusal::NotAMember }]
+    ));
+}
+
+#[test]
+fn who_hides_or_is_blocked_is_not_seen_reading() {
+    let (scene, [ann, bob, cat], room) = room_of_three();
+    let change = ProfileChange { presence: Some(Audience::Nobody), ..ProfileChange::default() };
+    scene.ask(&bob, Command::ChangeProfile { re: 4, change: Box::new(change) });
+    scene.contact(&cat, ContactAction::Block, "ann").expect("anybody may");
+    assert_eq!(
+        seen_by(&scene, &ann, room),
+        [told("ann", Some((3, 3))), told("bob", None), told("cat", None)]
+    );
+    let of_cat = [told("ann", None), told("bob", None), told("cat", Some((1, 0)))];
+    assert_eq!(seen_by(&scene, &cat, room), of_cat, "a block hides in both directions");
+}
+
+#[test]
+fn nobody_is_seen_reading_in_a_room_that_has_grown() {
+    let (scene, [ann, ..], room) = room_of_three();
+    for number in 3..=MOST_SEEN_BY {
+        assert!(seen_by(&scene, &ann, room).iter().all(|(_, markers)| markers.is_some()), "{number} members");
+        let member = scene.sign_in(&format!("member{number}"), "d");
+        join(&scene, &member, room);
+    }
+    assert!(seen_by(&scene, &ann, room).iter().all(|(_, markers)| markers.is_none()));
+}

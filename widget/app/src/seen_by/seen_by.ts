@@ -1,0 +1,41 @@
+// Who has received and read a message of a small room.
+
+import type { Client, ConversationKey, Member } from '@kith/client';
+
+/** In larger rooms the server tells of nobody. */
+const MOST_MEMBERS = 50;
+
+export interface SeenBy {
+  seen: readonly Member[];
+  /** Those who have received it and not seen it. */
+  delivered: readonly Member[];
+}
+
+export function hasSeenBy(client: Pick<Client, 'conversation'>, key: ConversationKey): boolean {
+  const { room } = client.conversation(key);
+  return room?.role !== undefined && room.members <= MOST_MEMBERS;
+}
+
+/** The others, as far as they show it. */
+export function seenBy(members: readonly Member[], seq: number, me: string | undefined): SeenBy {
+  const others = members.filter(one => one.user !== me);
+  return {
+    seen: others.filter(one => (one.read ?? 0) >= seq),
+    delivered: others.filter(one => (one.received ?? 0) >= seq && (one.read ?? 0) < seq),
+  };
+}
+
+/** Some pages, where the site has short ones. */
+export async function allMembers(
+  client: Pick<Client, 'members'>,
+  key: ConversationKey,
+): Promise<readonly Member[]> {
+  const all: Member[] = [];
+  let after: string | undefined;
+  do {
+    const { members, next } = await client.members(key, undefined, after);
+    all.push(...members);
+    after = next;
+  } while (after !== undefined && all.length < MOST_MEMBERS);
+  return all;
+}
