@@ -32,6 +32,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0026_erased_evidence.sql"),
     include_str!("../migrations/sqlite/0027_voice_peaks.sql"),
     include_str!("../migrations/sqlite/0028_room_sanctions.sql"),
+    include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql"),
 ];
 
 /// The schema version that this program knows.

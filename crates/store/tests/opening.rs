@@ -7,13 +7,16 @@ use std::process::Command;
 
 use asking::{Directory, add_site, ask, put, put_named, say, seqs, sub};
 use chat::{
-    ChangeMessage, ContactState, ConversationId, MessageChange, Position, Seq, SiteId, Store, UserId,
+    ChangeMessage, ContactState, ConversationId, ConversationOf, MemberAction, MessageChange,
+    ModerationStore, NewRoom, Position, Role, RoomKind, RoomLimits, RoomName, RoomStore, Seq, SiteId, Store,
+    UserId,
 };
 use rusqlite::Connection;
 use store::{OpenError, Options, Sqlite};
 
 const FIRST: &str = include_str!("../migrations/sqlite/0001_first_conversation.sql");
 const SECOND: &str = include_str!("../migrations/sqlite/0002_contact_cards.sql");
+const OLD_MUTES: &str = include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql");
 const APPLICATION_ID: i32 = 0x4b69_7468;
 
 fn open(path: &Path) -> Result<Sqlite, OpenError> {
@@ -307,4 +310,38 @@ fn a_log_that_ends_in_damage_begins_a_new_epoch() {
         assert_eq!(first.reset, is_damage, "{what}");
         assert_eq!(first.position.epoch, again.position.epoch, "{what}: once");
     }
+}
+
+/// A mute from before the version that keeps a sanction for it.
+#[test]
+fn an_old_mute_outlasts_leaving() {
+    let directory = Directory::quick();
+    let limits = RoomLimits::default();
+    let store = open(&directory.file()).expect("it opens");
+    let site = add_site(&store, "forum");
+    let [ann, bob] = ["ann", "bob"].map(|name| put(&store, site, name));
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let room =
+        ask(|done| store.create_room(ann, new, limits, asking::NOW, done)).expect("anybody may").row.id;
+    let join = |store: &Sqlite| {
+        let name = RoomName::Id(room);
+        match ask(|done| store.join_room(name, bob, limits, asking::NOW, done)).expect("it is public").row.of
+        {
+            ConversationOf::Room { role, .. } => role,
+            ConversationOf::Direct(_) => panic!("no room"),
+        }
+    };
+    assert_eq!(join(&store), Role::Member);
+    let mute = MemberAction::SetRole(Role::Muted);
+    ask(|done| store.change_member(room, ann, bob, mute, limits, asking::NOW, done)).expect("it is hers");
+    store.close();
+    let db = Connection::open(directory.file()).expect("a database");
+    db.execute_batch("DELETE FROM sanction")
+        .and_then(|()| db.execute_batch(OLD_MUTES))
+        .expect("the migration");
+    drop(db);
+    let store = open(&directory.file()).expect("it opens");
+    ask(|done| store.leave_room(room, bob, done)).expect("a member leaves");
+    assert_eq!(join(&store), Role::Muted);
+    assert_eq!(ask(|done| store.notices(bob, done)), [], "nothing new is told of it");
 }

@@ -502,3 +502,25 @@ pub(crate) fn members_are_read_with_the_rows_of_those_asked_for(store: &dyn Stor
     let nowhere = ConversationId::room(site, 99);
     assert!(ask(|done| store.room_members(nowhere, vec![bob], done)).members.is_empty());
 }
+
+pub(crate) fn a_muted_member_who_comes_back_by_a_link_or_a_request_is_muted(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    let room = create(store, ann, RoomKind::Private);
+    for user in [bob, carl] {
+        act(store, room, ann, user, MemberAction::Invite).expect("it is hers");
+        act(store, room, ann, user, MemberAction::SetRole(Role::Muted)).expect("it is hers");
+        ask(|done| store.leave_room(room, user, done)).expect("a member leaves");
+    }
+    let link = chat::NewLink { code: chat::LinkCode::of([7; 16]), until: later(1_000), uses: None };
+    ask(|done| store.make_link(room, ann, link, NOW, done)).expect("it is hers");
+    let joined = ask(|done| store.join_link(chat::LinkCode::of([7; 16]), bob, LIMITS, NOW, done));
+    assert!(matches!(joined.expect("it holds").row.of, ConversationOf::Room { role: Role::Muted, .. }));
+    let rule = chat::AddRule { how: chat::AddAs::Request(chat::LinkRule::Refused), per_day: None };
+    let add = chat::AddMember { room, by: ann, user: carl, rule, time: NOW };
+    assert!(ask(|done| store.add_member(add, LIMITS, done)).expect("he is asked").requested);
+    assert_eq!(join_at(store, room, carl, NOW), Ok(Role::Muted), "accepting is joining");
+    for user in [bob, carl] {
+        assert_eq!(post(store, room, user, "1", "hello").err(), Some(Refusal::Muted));
+    }
+}
