@@ -116,10 +116,10 @@ pub struct RoomChange {
     pub topic: Option<String>,
     pub avatar: Option<String>,
     pub kind: Option<RoomKind>,
-    pub slow_ms: Option<u64>,
+    pub slow_ms: Option<u32>,
     pub frozen: Option<bool>,
     /// 0 takes the room's own limit away.
-    pub max_members: Option<u64>,
+    pub max_members: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,7 +183,7 @@ const NAME_BYTES: usize = 200;
 const TOPIC_BYTES: usize = 1_000;
 const AVATAR_BYTES: usize = 2_048;
 /// A day.
-const MOST_SLOW_MS: u64 = 86_400_000;
+const MOST_SLOW_MS: u32 = 86_400_000;
 
 /// One line of text: not empty, not too long, no control characters.
 fn is_line(text: &str, most: usize) -> bool {
@@ -201,8 +201,7 @@ impl RoomChange {
         let is_sound = self.name.as_deref().is_none_or(|name| is_line(name.trim(), NAME_BYTES))
             && self.topic.as_deref().is_none_or(|topic| is_text(topic, TOPIC_BYTES))
             && self.avatar.as_deref().is_none_or(is_picture)
-            && self.slow_ms.is_none_or(|slow| slow <= MOST_SLOW_MS)
-            && self.max_members.is_none_or(|most| most <= u64::from(u32::MAX));
+            && self.slow_ms.is_none_or(|slow| slow <= MOST_SLOW_MS);
         if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
     }
 
@@ -246,9 +245,9 @@ impl RoomChange {
             kind: self.kind.unwrap_or(room.kind),
             topic: text(self.topic, &room.topic),
             avatar: text(self.avatar, &room.avatar),
-            slow_ms: self.slow_ms.map_or(room.slow_ms, |slow| slow as u32),
+            slow_ms: self.slow_ms.unwrap_or(room.slow_ms),
             frozen: self.frozen.unwrap_or(room.frozen),
-            max_members: self.max_members.map_or(room.max_members, |most| most as u32),
+            max_members: self.max_members.unwrap_or(room.max_members),
             ..room.clone()
         }
     }
@@ -304,7 +303,7 @@ mod tests {
         assert!(avatar("") && avatar("/a.webp") && avatar("https://a.example/b.png"));
         assert!(!avatar("javascript:alert(1)") && !avatar("//evil.example/a") && !avatar("/a\n"));
         let slow = |slow| sound(RoomChange { slow_ms: Some(slow), ..RoomChange::default() });
-        assert!(slow(0) && slow(86_400_000) && !slow(86_400_001) && !slow(u64::MAX));
+        assert!(slow(0) && slow(86_400_000) && !slow(86_400_001) && !slow(u32::MAX));
     }
 
     #[test]

@@ -900,9 +900,10 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
                 topic: topic.map(Cow::into_owned),
                 avatar: avatar.map(Cow::into_owned),
                 kind: kind.map(room_kind),
-                slow_ms,
+                // A larger number becomes the largest one, which is refused or no limit.
+                slow_ms: slow_ms.map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
                 frozen,
-                max_members,
+                max_members: max_members.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
             },
         },
         Command::Join { rid, to } => chat::Command::Join {

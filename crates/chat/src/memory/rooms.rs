@@ -59,7 +59,7 @@ impl RoomStore for MemoryStore {
         now: Timestamp,
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
-        self.write(move |tables| tables.change_member(room, by, user, action, None, limits, now), done);
+        self.write(move |tables| tables.change_member(room, by, user, (action, None), limits, now), done);
     }
 
     fn sanction_member(
@@ -72,8 +72,8 @@ impl RoomStore for MemoryStore {
         done: Done<Result<MemberChanged, Refusal>>,
     ) {
         let act = move |tables: &mut Tables| {
-            let action = sanction.kind.action();
-            tables.change_member(room, by, user, action, Some(&sanction), RoomLimits::default(), now)
+            let wanted = (sanction.kind.action(), Some(&sanction));
+            tables.change_member(room, by, user, wanted, RoomLimits::default(), now)
         };
         self.write(act, done);
     }

@@ -163,7 +163,7 @@ impl Inner {
     ) {
         let session = asker.session;
         // The site's limit is the highest that a room can have.
-        let most = u64::from(self.room_limits(asker).members);
+        let most = self.room_limits(asker).members;
         let is_too_large = change.max_members.is_some_and(|wanted| most > 0 && wanted > most);
         let sound = if is_too_large { Err(Refusal::BadValue) } else { change.check() };
         if let Err(refusal) = sound {

@@ -63,11 +63,11 @@ impl Joins {
         });
         of_room.due.get_or_insert(Timestamp(of_room.quiet_until.0.max(now.0 + DELAY_MS)));
         let is_named = |user: &UserId| of_room.named.iter().any(|(named, _)| named == user);
-        if let Some(user) = joined.filter(|user| !is_named(user)) {
-            if of_room.named.len() < MOST_USERS {
-                of_room.named.push((user, now));
-                of_room.joined.push(user);
-            }
+        if let Some(user) = joined.filter(|user| !is_named(user))
+            && of_room.named.len() < MOST_USERS
+        {
+            of_room.named.push((user, now));
+            of_room.joined.push(user);
         }
     }
 

@@ -377,8 +377,7 @@ impl Tables {
         id: ConversationId,
         by: UserId,
         user: UserId,
-        action: MemberAction,
-        terms: Option<&RoomSanction>,
+        (action, terms): (MemberAction, Option<&RoomSanction>),
         limits: RoomLimits,
         now: Timestamp,
     ) -> Result<MemberChanged, Refusal> {
