@@ -858,6 +858,18 @@ impl RetentionStore for Blank {
     }
 }
 
+impl ImportStore for Blank {
+    fn import(&self, _: ImportJob, done: Done<Imported>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn publish_import(&self, _: SiteId, _: bool, done: Done<Position>) {
+        done(Err(StoreError::Overloaded));
+    }
+    fn import_floors(&self) -> Result<Vec<ImportFloor>, StoreError> {
+        Ok(Vec::new())
+    }
+}
+
 impl ExportStore for Blank {
     fn export(&self, _: UserId, _: Option<String>, _: u32, done: Done<ExportPage>) {
         done(Err(StoreError::Overloaded));

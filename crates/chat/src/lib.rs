@@ -27,6 +27,7 @@ mod gather;
 mod guest;
 mod held;
 mod id;
+mod import;
 mod key_end;
 mod limits;
 mod marker;
@@ -110,6 +111,10 @@ pub use guest::GuestProof;
 pub use held::{Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld};
 pub use id::{
     ConversationId, DeviceId, Position, Seq, SessionHandle, SessionId, SiteId, Sub, Timestamp, UserId,
+};
+pub use import::{
+    IMPORT_JOB, ImportFloor, ImportItem, ImportJob, ImportKey, ImportMessage, ImportOutcome, ImportRefusal,
+    ImportRules, ImportStore, ImportTo, Imported, Late, imported_client_id,
 };
 pub use marker::markers_after;
 pub use merge::{Merge, MergeStore};

@@ -4,6 +4,7 @@ mod device;
 mod erase;
 mod export;
 mod files;
+mod import;
 mod links;
 mod merge;
 mod notify;

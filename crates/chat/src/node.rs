@@ -24,6 +24,7 @@
 //! | notices that wait, and those that were shown | `notify/desk.rs` | – | bounded |
 //! | reactions and votes of large rooms that wait to be published | `gather.rs` | – | bounded |
 //! | joins and leaves of rooms that wait to be told | `room/joins.rs` | – | bounded |
+//! | import floors, and who waits for a publication | `import/live.rs` | – | a number per site; bounded |
 //! | *telling* | `delivery.rs` | – | – |
 //!
 //! *Telling* is the exception: it is no table, it is held while an event that has a position is planned (which
@@ -47,6 +48,7 @@ use crate::contacts::PairsBusy;
 use crate::erase::Erasing;
 use crate::gather::Gathered;
 use crate::guest::GuestDoor;
+use crate::import::Importing;
 use crate::merge::Merges;
 use crate::moderation::{DeviceBans, SiteRole};
 use crate::notify::Desk;
@@ -155,6 +157,7 @@ pub(crate) struct Inner {
     pub(crate) joins: Joins,
     pub(crate) erasing: Erasing,
     pub(crate) retaining: Retaining,
+    pub(crate) importing: Importing,
     pub(crate) previewer: PreviewerSlot,
     pub(crate) sign_in_log: OnceLock<Arc<dyn SignInLog>>,
     pub(crate) admission: Arc<Admission>,
@@ -222,6 +225,7 @@ impl Node {
             joins: Joins::default(),
             erasing: Erasing::default(),
             retaining: Retaining::default(),
+            importing: Importing::default(),
             previewer: PreviewerSlot::new(),
             sign_in_log: OnceLock::new(),
             admission: Arc::new(Admission::of_logins()),
@@ -475,6 +479,7 @@ impl Node {
         self.inner.publish_joins(now);
         self.inner.erase_what_is_left(now);
         self.inner.trim_what_is_old(now);
+        self.inner.publish_imports(now);
         self.inner.tell_due(&mut round, now);
     }
 
@@ -491,7 +496,9 @@ impl Node {
         let banned = self.inner.store.banned()?;
         let standings = self.inner.store.standings()?;
         let next_end = self.inner.store.next_sanction_end()?;
+        let floors = self.inner.store.import_floors()?;
         self.inner.recent.clear();
+        self.inner.importing.take_over(&floors, self.inner.last_tick());
         self.inner.erasing.begin();
         for gone in self.inner.sites.replace(sites) {
             self.inner.end_site(gone);

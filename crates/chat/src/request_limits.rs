@@ -36,6 +36,8 @@ pub struct RequestRates {
     pub site_per_minute: u32,
     /// Bytes that guests of one address may upload per day.
     pub guest_bytes_per_day: u64,
+    /// Bytes of imports that a site may send per day.
+    pub import_bytes_per_day: u64,
     /// CPU time for pictures per hour, in milliseconds. Guests get a quarter.
     pub user_picture_ms: u32,
     pub site_picture_ms: u32,
@@ -47,6 +49,7 @@ impl RequestRates {
         address_per_minute: 0,
         site_per_minute: 0,
         guest_bytes_per_day: 0,
+        import_bytes_per_day: 0,
         user_picture_ms: 0,
         site_picture_ms: 0,
     };
@@ -56,6 +59,7 @@ impl RequestRates {
 enum Limit {
     Requests(RequestKind),
     GuestKib,
+    ImportKib,
     PictureMs,
 }
 
@@ -121,6 +125,10 @@ impl RequestLimits {
         Rate::budget(self.rates.guest_bytes_per_day.div_ceil(1024), DAY_MS)
     }
 
+    fn import_kib(&self) -> Rate {
+        Rate::budget(self.rates.import_bytes_per_day.div_ceil(1024), DAY_MS)
+    }
+
     fn user_picture_ms(&self, is_guest: bool) -> Rate {
         let share = if is_guest { GUEST_SHARE } else { 1 };
         Rate::budget(u64::from(self.rates.user_picture_ms.div_ceil(share)), HOUR_MS)
@@ -150,6 +158,16 @@ impl Inner {
     ) -> Result<(), Refusal> {
         let taken = self.requests.of_user(kind, user, is_guest, now);
         taken.inspect_err(|_| self.counters.requests_refused.add(1))
+    }
+
+    /// Counts bytes of an import, where the site has some left today.
+    pub(crate) fn take_import(&self, site: SiteId, bytes: u64, now: Timestamp) -> Result<(), Refusal> {
+        let (rate, kib) = (self.requests.import_kib(), bytes.div_ceil(1024));
+        self.requests.by_site.with(Limit::ImportKib, site, now, |due| {
+            rate.has_left(*due, now)?;
+            rate.spend(due, kib, now);
+            Ok(())
+        })
     }
 }
 

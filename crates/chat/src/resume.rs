@@ -6,12 +6,15 @@ use crate::command::AnswerTo;
 use crate::node::{Asker, Inner};
 use crate::people::{Other, Shown, card};
 use crate::session::{Hold, Released};
-use crate::{Changes, Event, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, Snapshot, UserId};
+use crate::{
+    Changes, Event, Mode, Position, Refusal, ResumeFrom, SessionId, SetPresence, SiteId, Snapshot, UserId,
+};
 
 impl Inner {
-    pub(crate) fn resume_from(&self, position: Option<Position>) -> ResumeFrom {
+    pub(crate) fn resume_from(&self, site: SiteId, position: Option<Position>) -> ResumeFrom {
         let page = self.config.limits.page;
         let position = position.filter(|position| i64::try_from(position.number).is_ok());
+        let position = self.importing.known(site, position);
         // Most contact lists fit into two pages, and a client that has them all need not ask for more.
         let contacts = page.saturating_mul(2);
         let messages = page.saturating_mul(4);
@@ -39,7 +42,7 @@ impl Inner {
                 node.refuse(session.handle, AnswerTo::Request(re), Refusal::Unavailable);
             }
         };
-        self.store.snapshot(session.user, self.resume_from(position), Box::new(done));
+        self.store.snapshot(session.user, self.resume_from(session.user.site, position), Box::new(done));
     }
 
     fn resumed(self: &Arc<Self>, asker: &Asker, re: u64, hold: Hold, snapshot: Snapshot) {

@@ -55,7 +55,8 @@ impl Retention {
         self.days > 0 || self.rooms.iter().any(|one| one.days > 0)
     }
 
-    fn trim(&self, site: SiteId, now: Timestamp) -> Trim {
+    /// The times before which messages are removed at this moment.
+    pub fn trim(&self, site: SiteId, now: Timestamp) -> Trim {
         let room = |one: &RoomRetention| {
             Some((ConversationId { site, key: key_of(&one.room)? }, before(one.days, now)))
         };

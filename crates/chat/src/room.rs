@@ -190,6 +190,14 @@ fn is_line(text: &str, most: usize) -> bool {
     (1..=most).contains(&text.len()) && !text.chars().any(char::is_control)
 }
 
+pub(crate) fn is_name(name: &str) -> bool {
+    is_line(name, NAME_BYTES)
+}
+
+pub(crate) fn is_topic(topic: &str) -> bool {
+    is_text(topic, TOPIC_BYTES)
+}
+
 /// May have lines.
 fn is_text(text: &str, most: usize) -> bool {
     text.len() <= most && !text.chars().any(|c| c.is_control() && c != '\n')
@@ -198,8 +206,8 @@ fn is_text(text: &str, most: usize) -> bool {
 impl RoomChange {
     /// Whether each field is in its documented range.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
-        let is_sound = self.name.as_deref().is_none_or(|name| is_line(name.trim(), NAME_BYTES))
-            && self.topic.as_deref().is_none_or(|topic| is_text(topic, TOPIC_BYTES))
+        let is_sound = self.name.as_deref().is_none_or(|name| is_name(name.trim()))
+            && self.topic.as_deref().is_none_or(is_topic)
             && self.avatar.as_deref().is_none_or(is_picture)
             && self.slow_ms.is_none_or(|slow| slow <= MOST_SLOW_MS);
         if is_sound { Ok(()) } else { Err(Refusal::BadValue) }

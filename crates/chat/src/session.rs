@@ -377,6 +377,19 @@ impl Shard {
         }
     }
 
+    /// The session lacks something that no event will bring. True: tell it `behind` now; one whose snapshot is under way hears it
+    /// after that.
+    pub(crate) fn load_anew(&mut self, id: UserId, handle: SessionHandle) -> bool {
+        match self.session(id, handle).map(|session| session.state) {
+            Some(State::Live) => self.fall_behind(id, handle),
+            Some(State::Starting | State::Resuming) => {
+                self.held.entry(handle).or_default().overflown = true;
+                false
+            }
+            Some(State::Behind) | None => false,
+        }
+    }
+
     pub(crate) fn fall_behind(&mut self, id: UserId, handle: SessionHandle) -> bool {
         self.held.remove(&handle);
         match self.session(id, handle) {

@@ -184,7 +184,7 @@ impl Inner {
     }
 
     fn let_in(self: &Arc<Self>, arrival: Arrival) {
-        let from = self.resume_from(arrival.position);
+        let from = self.resume_from(arrival.site.site.id, arrival.position);
         let since = self.recent.generation();
         let (site, user, now) = (arrival.site.site.id, arrival.ticket.user(), arrival.now);
         let arrival = Arc::new(arrival);
@@ -504,7 +504,7 @@ impl Inner {
     }
 }
 
-fn session_ids(user: &mut UserHere) -> Vec<SessionId> {
+pub(crate) fn session_ids(user: &mut UserHere) -> Vec<SessionId> {
     user.sessions.iter().map(|session| SessionId { user: user.id, handle: session.handle }).collect()
 }
 

@@ -14,6 +14,7 @@ use crate::device::DeviceStore;
 use crate::erase::EraseStore;
 use crate::export::ExportStore;
 use crate::held::HeldStore;
+use crate::import::ImportStore;
 use crate::merge::MergeStore;
 use crate::moderation::{ModerationStore, RoleClaim, SiteStanding};
 use crate::notify::NotifyStore;
@@ -61,6 +62,7 @@ pub trait Store:
     + DeviceStore
     + EraseStore
     + ExportStore
+    + ImportStore
     + MergeStore
     + RetentionStore
     + StickerStore

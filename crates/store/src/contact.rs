@@ -124,6 +124,14 @@ pub(crate) fn has_blocked(db: &Connection, user: UserId, other: UserId) -> Outco
     Ok(side(db, user, other)? == ContactState::Blocked)
 }
 
+/// Whether anything has happened between the two, also if nothing is left of it.
+pub(crate) fn have_met(db: &Connection, a: UserId, b: UserId) -> Outcome<bool> {
+    let sql = "SELECT 1 FROM contact WHERE site = ?1 AND user = ?2 AND other = ?3";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut met = |user: UserId, other: UserId| statement.exists([user.site.0, user.num, other.num]);
+    Ok(met(a, b)? || met(b, a)?)
+}
+
 /// How many are on the list of one.
 pub(crate) fn length(db: &Connection, user: UserId) -> Outcome<u64> {
     let sql = "SELECT count(*) FROM contact WHERE site = ?1 AND user = ?2 AND state <> 0";

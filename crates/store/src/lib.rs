@@ -22,6 +22,7 @@ mod file;
 mod folder;
 mod forward;
 mod held;
+mod import;
 mod mail;
 mod marks;
 mod merge;

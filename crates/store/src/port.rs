@@ -38,6 +38,13 @@ impl Sqlite {
     }
 }
 
+impl Sqlite {
+    /// Names the database: a restored backup has another one.
+    pub fn epoch(&self) -> Result<u32, StoreError> {
+        self.admin(|db| meta::epoch(db))
+    }
+}
+
 fn read<T: Send + 'static>(
     operation: impl FnMut(&Connection) -> Outcome<T> + Send + 'static,
     done: Done<T>,

@@ -235,6 +235,8 @@ fn remove_rows(db: &mut Connection, site: SiteId) -> Outcome<()> {
         ("device", "user, id"),
         ("erasure", "user"),
         ("merged_guest", "sub"),
+        ("imported", "key"),
+        ("import_floor", "site"),
         ("conversation", "key"),
         ("room_link", "code"),
         ("room_request", "user, room, asker"),

@@ -126,6 +126,11 @@ impl Shared {
         self.tell_refused(self.writes.push_patient(job));
     }
 
+    /// For what comes after all other writes, those that come later too.
+    pub(crate) fn write_last(self: &Arc<Self>, job: Box<dyn Write>) {
+        self.tell_refused(self.writes.push_last(job));
+    }
+
     fn tell_refused(self: &Arc<Self>, pushed: Result<(), (Box<dyn Write>, Refused)>) {
         if let Err((job, refused)) = pushed {
             let after = After { committed: chat::Position::default(), shared: self };

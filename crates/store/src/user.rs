@@ -77,6 +77,13 @@ fn insert(db: &Connection, id: UserId, profile: &Profile, now: Timestamp) -> Out
     })
 }
 
+/// Another system knew the user before.
+pub(crate) fn set_created(db: &Connection, user: UserId, created: Timestamp) -> Outcome<()> {
+    let sql = "UPDATE user SET created = ?3, last_seen = ?3 WHERE site = ?1 AND num = ?2";
+    db.prepare_cached(sql)?.execute(params![user.site.0, user.num, created.0 as i64])?;
+    Ok(())
+}
+
 /// The greatest number of a user of this site, 0 where there is none.
 pub(crate) fn newest(db: &Connection, site: SiteId) -> Outcome<u32> {
     let sql = "SELECT coalesce(max(num), 0) FROM user WHERE site = ?1";

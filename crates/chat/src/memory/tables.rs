@@ -6,6 +6,7 @@ mod erase;
 mod export;
 mod files;
 mod held;
+mod import;
 mod links;
 mod merge;
 mod moderation;
@@ -25,10 +26,10 @@ use rich::Bears;
 
 use crate::{
     Append, Appended, ContactRow, ContactState, ContactsPage, ConversationChange, ConversationId,
-    ConversationList, ConversationOf, ConversationRow, ConversationsPage, FileId, Gap, HistoryPage, Level,
-    MOST_BLOCKED_FIRST, MOST_PINNED, MarkerRow, NewSticker, PeoplePage, Position, Privacy, Profile, Refusal,
-    Relation, Request, ResumeFrom, Seq, SetPresence, Site, SiteId, SiteStanding, Snapshot, Status, Sub,
-    Timestamp, UserId, UserRow, directory, markers_after,
+    ConversationList, ConversationOf, ConversationRow, ConversationsPage, FileId, Gap, HistoryPage,
+    ImportFloor, ImportKey, Level, MOST_BLOCKED_FIRST, MOST_PINNED, MarkerRow, NewSticker, PeoplePage,
+    Position, Privacy, Profile, Refusal, Relation, Request, ResumeFrom, Seq, SetPresence, Site, SiteId,
+    SiteStanding, Snapshot, Status, Sub, Timestamp, UserId, UserRow, directory, markers_after,
 };
 
 #[derive(Default)]
@@ -65,6 +66,9 @@ pub(super) struct Tables {
     trimmed: BTreeMap<ConversationId, u64>,
     /// What is left to do of those who were erased.
     erasures: BTreeMap<UserId, erase::Left>,
+    /// Imported things by the other system's id; and the floors of sites.
+    imported: HashMap<(SiteId, ImportKey), import::Kept>,
+    import_floors: BTreeMap<SiteId, ImportFloor>,
     /// In the order in which they came.
     pub(super) stickers: Vec<NewSticker>,
     /// Oldest first.

@@ -51,6 +51,32 @@ pub(crate) fn create(
     Ok(Ok(Joined { row, position: batch.position(), before: false }))
 }
 
+/// A room of another system: nobody is in it yet, and it stands in lists as old as its messages are.
+pub(crate) fn import(
+    batch: &mut Batch<'_>,
+    site: SiteId,
+    new: &NewRoom,
+    created: Option<Timestamp>,
+    now: Timestamp,
+) -> Outcome<RoomRow> {
+    let room = Room {
+        name: new.name.clone(),
+        kind: new.kind,
+        topic: new.topic.clone(),
+        avatar: None,
+        page: None,
+        slow_ms: 0,
+        frozen: false,
+        members: 0,
+        max_members: 0,
+    };
+    let row = insert(batch, site, room, created.unwrap_or(now))?;
+    let active = created.unwrap_or_default();
+    let sql = "UPDATE room SET active = ?3 WHERE site = ?1 AND key = ?2";
+    batch.db.prepare_cached(sql)?.execute([i64::from(site.0), row.id.key as i64, active.0 as i64])?;
+    Ok(RoomRow { active, ..row })
+}
+
 /// Nobody is in it yet.
 pub(super) fn make_for_page(
     batch: &mut Batch<'_>,

@@ -92,7 +92,7 @@ pub(super) fn role_of_new(
 }
 
 /// None: a room that is yet to be made.
-pub(super) fn has_room_for_one(
+pub(crate) fn has_room_for_one(
     db: &Connection,
     room: Option<&RoomRow>,
     user: UserId,

@@ -11,6 +11,7 @@ mod erase;
 mod export;
 mod files;
 mod guard;
+mod imports;
 mod links;
 mod merge;
 mod messages;
@@ -117,6 +118,16 @@ every_store! {
     }
     export {
         all_that_was_said_to_one_or_by_one_is_in_it_once,
+    }
+    imports {
+        what_is_imported_is_there_as_it_was_and_read,
+        a_second_time_changes_nothing,
+        what_has_gone_does_not_come_back,
+        a_wrong_line_costs_no_other,
+        an_older_message_is_refused_or_comes_after_the_newer_ones,
+        a_member_with_unread_messages_keeps_them,
+        the_floor_rises_with_each_import_until_it_is_published,
+        any_import_repeated_is_the_same,
     }
     stickers {
         a_site_has_so_many_and_no_more,

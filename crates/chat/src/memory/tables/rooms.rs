@@ -182,6 +182,48 @@ impl Tables {
         id
     }
 
+    /// It stands in lists as old as its messages are.
+    pub(super) fn import_room(
+        &mut self,
+        site: SiteId,
+        new: NewRoom,
+        created: Option<Timestamp>,
+        now: Timestamp,
+    ) -> ConversationId {
+        let NewRoom { name, kind, topic } = new;
+        let room = Room {
+            name,
+            kind,
+            topic,
+            avatar: None,
+            page: None,
+            slow_ms: 0,
+            frozen: false,
+            members: 0,
+            max_members: 0,
+        };
+        let id = self.insert_room(site, room, created.unwrap_or(now));
+        self.entry(id).active = created.unwrap_or_default();
+        id
+    }
+
+    pub(super) fn room_active(&self, id: ConversationId) -> Timestamp {
+        self.rooms.get(&id).map_or(Timestamp(0), |entry| entry.active)
+    }
+
+    /// Members who have read all before have read it, too.
+    pub(super) fn import_into_room(&mut self, id: ConversationId, line: Line, active: Timestamp) {
+        let entry = self.entry(id);
+        let before = entry.messages.len() as u64;
+        entry.messages.push(line);
+        entry.named.push(Vec::new());
+        entry.active = active;
+        for mine in entry.members.values_mut().filter(|mine| mine.state.is_ok() && mine.read >= before) {
+            (mine.received, mine.read) = (before + 1, before + 1);
+            mine.archived = mine.archived.map(|count| if count as u64 == before { count + 1 } else { count });
+        }
+    }
+
     pub(super) fn put_member(&mut self, id: ConversationId, user: UserId, state: Result<Role, LeftReason>) {
         let changed = self.commit();
         let entry = self.entry(id);

@@ -1,0 +1,380 @@
+//! Imports into a running node: who may, how fast, and how members who are online learn of them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{ImportFloor, ImportItem, ImportJob, ImportOutcome, ImportRules, Imported, Late};
+use crate::node::{Inner, unavailable};
+use crate::sign_in::session_ids;
+use crate::{
+    Caller, Event, Node, Position, Refusal, Relation, SessionHandle, SessionId, SiteId, StoreError,
+    Timestamp, Told, UserId,
+};
+
+/// Members who are online learn of an import when it has paused for so long,
+const PAUSE_MS: u64 = 3_000;
+/// and so often while it goes on.
+const EVERY_MS: u64 = 60_000;
+/// Users who wait for a publication, of one site. With more, all sessions of the site load anew.
+const MOST_USERS: usize = 100_000;
+/// Rooms likewise.
+const MOST_ROOMS: usize = 1_000;
+
+/// Sessions of a site that load anew at each tick: each reads a first page, which must not slow other sites.
+const SESSIONS_PER_TICK: usize = 20;
+
+/// Recent imports by site: one entry for each site that was ever imported into.
+#[derive(Default)]
+pub(crate) struct Importing(Mutex<Sites>);
+
+#[derive(Default)]
+struct Sites {
+    by_id: HashMap<SiteId, OfSite>,
+    /// The floors of the store were read. Later only this node changes them.
+    is_loaded: bool,
+}
+
+#[derive(Default)]
+struct OfSite {
+    /// Number of a position: devices before it begin with a first page.
+    floor: u64,
+    /// None: nothing waits for a publication.
+    unpublished: Option<Unpublished>,
+    publication: Publication,
+}
+
+/// A publication under way: slice by slice, each after a write that raises the floor beyond all positions of its sessions.
+#[derive(Default)]
+enum Publication {
+    #[default]
+    None,
+    /// These sessions are next.
+    Due(Vec<SessionId>),
+    /// A slice is being written; these come after it.
+    Writing(Vec<SessionId>),
+}
+
+/// Sessions that load anew after one write.
+struct Slice {
+    site: SiteId,
+    sessions: Vec<SessionId>,
+    ends: bool,
+}
+
+struct Unpublished {
+    first: Timestamp,
+    last: Timestamp,
+    whom: Whom,
+}
+
+/// The users whose sessions load anew at the publication.
+enum Whom {
+    These { users: HashSet<u32>, rooms: HashMap<u64, Arc<Vec<u32>>> },
+    All,
+}
+
+impl Whom {
+    fn nobody() -> Whom {
+        Whom::These { users: HashSet::new(), rooms: HashMap::new() }
+    }
+
+    fn add(&mut self, imported: &Imported) {
+        let Whom::These { users, rooms } = self else { return };
+        users.extend(&imported.users);
+        rooms.extend(imported.rooms.iter().map(|(room, members)| (room.key, members.clone())));
+        if users.len() > MOST_USERS || rooms.len() > MOST_ROOMS {
+            *self = Whom::All;
+        }
+    }
+}
+
+impl Unpublished {
+    fn is_due(&self, now: Timestamp) -> bool {
+        // A clock that jumps back publishes once too often.
+        let since = |then: Timestamp| now.0.abs_diff(then.0);
+        since(self.last) >= PAUSE_MS || since(self.first) >= EVERY_MS
+    }
+}
+
+impl Importing {
+    fn lock(&self) -> MutexGuard<'_, Sites> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As the store has them when the node starts.
+    pub(crate) fn take_over(&self, floors: &[ImportFloor], now: Timestamp) {
+        let mut sites = self.lock();
+        if std::mem::replace(&mut sites.is_loaded, true) {
+            return;
+        }
+        for floor in floors {
+            let site = sites.by_id.entry(floor.site).or_default();
+            site.floor = floor.number;
+            if floor.unpublished {
+                site.unpublished = Some(Unpublished { first: now, last: now, whom: Whom::All });
+            }
+        }
+    }
+
+    fn imported(&self, site: SiteId, imported: &Imported, now: Timestamp) {
+        if !imported.outcomes.contains(&ImportOutcome::Added) {
+            return;
+        }
+        let mut sites = self.lock();
+        let site = sites.by_id.entry(site).or_default();
+        site.floor = site.floor.max(imported.position.number);
+        let unpublished = Unpublished { first: now, last: now, whom: Whom::nobody() };
+        let unpublished = site.unpublished.get_or_insert(unpublished);
+        unpublished.last = now;
+        unpublished.whom.add(imported);
+    }
+
+    /// Imports that are published from now on. A site has one publication at a time.
+    fn take_due(&self, now: Timestamp) -> Vec<(SiteId, Whom)> {
+        let mut sites = self.lock();
+        let due = sites.by_id.iter_mut().filter_map(|(site, of_site)| {
+            let is_free = matches!(of_site.publication, Publication::None);
+            let unpublished = &mut of_site.unpublished;
+            let due = unpublished.take_if(|unpublished| is_free && unpublished.is_due(now))?;
+            Some((*site, due.whom))
+        });
+        due.collect()
+    }
+
+    fn begin(&self, site: SiteId, sessions: Vec<SessionId>) {
+        if let Some(site) = self.lock().by_id.get_mut(&site) {
+            site.publication = Publication::Due(sessions);
+        }
+    }
+
+    fn take_slices(&self) -> Vec<Slice> {
+        let mut sites = self.lock();
+        let slices = sites.by_id.iter_mut().filter_map(|(site, of_site)| {
+            let Publication::Due(sessions) = &mut of_site.publication else { return None };
+            let mut sessions = std::mem::take(sessions);
+            let rest = sessions.split_off(sessions.len().min(SESSIONS_PER_TICK));
+            // Items that were imported meanwhile must stay unpublished in the store.
+            let ends = rest.is_empty() && of_site.unpublished.is_none();
+            of_site.publication = Publication::Writing(rest);
+            Some(Slice { site: *site, sessions, ends })
+        });
+        slices.collect()
+    }
+
+    fn written(&self, site: SiteId, position: Position) {
+        let mut sites = self.lock();
+        let site = sites.by_id.entry(site).or_default();
+        site.floor = site.floor.max(position.number);
+        site.publication = match std::mem::take(&mut site.publication) {
+            Publication::Writing(rest) if !rest.is_empty() => Publication::Due(rest),
+            _ => Publication::None,
+        };
+    }
+
+    /// The slice was not written: it is tried again.
+    fn failed(&self, slice: Slice) {
+        let mut sites = self.lock();
+        let site = sites.by_id.entry(slice.site).or_default();
+        if let Publication::Writing(rest) = std::mem::take(&mut site.publication) {
+            site.publication = Publication::Due([slice.sessions, rest].concat());
+        }
+    }
+
+    /// None where the device may lack something that was imported after what it has.
+    pub(crate) fn known(&self, site: SiteId, position: Option<Position>) -> Option<Position> {
+        let position = position?;
+        let floor = self.lock().by_id.get(&site).map_or(0, |site| site.floor);
+        (position.number >= floor).then_some(position)
+    }
+}
+
+impl Node {
+    /// Counts the bytes of a request that imports, before they are looked at. Only the site itself may import.
+    pub fn may_import(&self, caller: &Caller, bytes: u64, now: Timestamp) -> Result<(), Refusal> {
+        match caller {
+            Caller::Site(site) => self.inner().take_import(*site, bytes, now),
+            Caller::User(..) => Err(Refusal::NotAllowed),
+        }
+    }
+
+    /// Stores at most [`IMPORT_JOB`](crate::IMPORT_JOB) items. How many jobs run at a time is the caller's to bound.
+    pub fn import(
+        &self,
+        caller: &Caller,
+        items: Vec<ImportItem>,
+        late: Late,
+        now: Timestamp,
+        told: Told<Vec<ImportOutcome>>,
+    ) {
+        match caller {
+            Caller::Site(site) => self.inner().import(*site, items, late, now, told),
+            Caller::User(..) => told(Err(Refusal::NotAllowed)),
+        }
+    }
+}
+
+impl Inner {
+    fn import(
+        self: &Arc<Self>,
+        site: SiteId,
+        items: Vec<ImportItem>,
+        late: Late,
+        now: Timestamp,
+        told: Told<Vec<ImportOutcome>>,
+    ) {
+        let Some(live) = self.sites.by_id(site) else { return told(Err(Refusal::NoSuchSite)) };
+        let limits = &self.config.limits;
+        let rules = ImportRules {
+            late,
+            body_bytes: limits.body_bytes,
+            contacts: limits.contacts,
+            rooms: limits.rooms,
+            trim: live.site.settings.retention.trim(site, now),
+            now,
+        };
+        let node = self.clone();
+        let done = move |imported: Result<Imported, StoreError>| {
+            let imported = imported.map_err(unavailable);
+            if let Ok(imported) = &imported {
+                for (one, other) in &imported.contacts {
+                    node.recent.relation_is(*one, *other, Relation::CONTACTS);
+                }
+                node.importing.imported(site, imported, now);
+            }
+            told(imported.map(|imported| imported.outcomes));
+        };
+        self.store.import(ImportJob { site, items, rules }, Box::new(done));
+    }
+
+    /// Each tick: members who are online learn of what was imported, where it is time.
+    pub(crate) fn publish_imports(self: &Arc<Self>, now: Timestamp) {
+        for (site, whom) in self.importing.take_due(now) {
+            self.importing.begin(site, self.sessions_of(site, &whom));
+        }
+        for slice in self.importing.take_slices() {
+            let (node, site, ends) = (self.clone(), slice.site, slice.ends);
+            let done = move |position: Result<Position, StoreError>| match position {
+                Ok(position) => {
+                    node.load_anew(&slice.sessions);
+                    node.importing.written(slice.site, position);
+                }
+                Err(_) => node.importing.failed(slice),
+            };
+            self.store.publish_import(site, ends, Box::new(done));
+        }
+    }
+
+    fn sessions_of(&self, site: SiteId, whom: &Whom) -> Vec<SessionId> {
+        let mut sessions = Vec::new();
+        match whom {
+            Whom::All => {
+                for mut shard in self.here.each() {
+                    let of_site = shard.users().filter(|user| user.id.site == site);
+                    sessions.extend(of_site.flat_map(session_ids));
+                }
+            }
+            Whom::These { users, rooms } => {
+                let id = |num: &u32| UserId { site, num: *num };
+                let of_rooms = rooms.values().flat_map(|members| members.iter());
+                let all: HashSet<UserId> = users.iter().chain(of_rooms).map(id).collect();
+                let all: Vec<UserId> = all.into_iter().collect();
+                for user in self.here.of(&all) {
+                    let mut shard = self.here.lock(user);
+                    sessions.extend(shard.user(user).map(session_ids).unwrap_or_default());
+                }
+            }
+        }
+        sessions
+    }
+
+    /// In the store's completion: no session has a position beyond the floor that was just written.
+    fn load_anew(&self, sessions: &[SessionId]) {
+        let _telling = self.telling();
+        let fell =
+            |session: &&SessionId| self.here.lock(session.user).load_anew(session.user, session.handle);
+        let handles: Vec<SessionHandle> =
+            sessions.iter().filter(fell).map(|session| session.handle).collect();
+        self.deliver(&handles, Event::Behind);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_764_000_000_000);
+    const SITE: SiteId = SiteId(1);
+
+    fn at(number: u64) -> Position {
+        Position { epoch: 1, number }
+    }
+
+    fn imported(number: u64, users: Vec<u32>) -> Imported {
+        Imported {
+            outcomes: vec![ImportOutcome::Added],
+            users,
+            rooms: Vec::new(),
+            contacts: Vec::new(),
+            position: at(number),
+        }
+    }
+
+    #[test]
+    fn it_is_published_after_a_pause_or_a_minute() {
+        let importing = Importing::default();
+        let later = |ms: u64| Timestamp(NOW.0 + ms);
+        importing.imported(SITE, &imported(7, vec![1]), NOW);
+        assert!(importing.take_due(later(2_999)).is_empty());
+        for second in (2..60).step_by(2) {
+            importing.imported(SITE, &imported(8, vec![2]), later(second * 1_000));
+            assert!(importing.take_due(later(second * 1_000)).is_empty(), "after {second} s");
+        }
+        assert_eq!(importing.take_due(later(60_000)).len(), 1);
+        assert!(importing.take_due(later(70_000)).is_empty(), "once");
+    }
+
+    #[test]
+    fn a_position_before_the_floor_is_not_known() {
+        let importing = Importing::default();
+        let known = |number| importing.known(SITE, Some(at(number))).is_some();
+        assert!(known(3));
+        importing.imported(SITE, &imported(7, vec![1]), NOW);
+        assert_eq!((known(6), known(7)), (false, true));
+        importing.written(SITE, at(20));
+        assert_eq!((known(19), known(20)), (false, true));
+        assert!(importing.known(SiteId(2), Some(at(1))).is_some(), "another site");
+    }
+
+    #[test]
+    fn beyond_the_bound_all_load_anew() {
+        let importing = Importing::default();
+        importing.imported(SITE, &imported(7, (1..=MOST_USERS as u32 + 1).collect()), NOW);
+        let due = importing.take_due(Timestamp(NOW.0 + PAUSE_MS));
+        assert!(matches!(due[..], [(SITE, Whom::All)]));
+    }
+
+    #[test]
+    fn it_is_published_in_slices_and_what_comes_meanwhile_after_them() {
+        let importing = Importing::default();
+        let user = UserId { site: SITE, num: 1 };
+        let session = |number| SessionId { user, handle: SessionHandle(number) };
+        importing.imported(SITE, &imported(7, vec![1]), NOW);
+        let later = Timestamp(NOW.0 + PAUSE_MS);
+        assert_eq!(importing.take_due(later).len(), 1);
+        importing.begin(SITE, (0..25).map(session).collect());
+        let slice = importing.take_slices().remove(0);
+        assert_eq!((slice.sessions.len(), slice.ends), (SESSIONS_PER_TICK, false));
+        assert!(importing.take_slices().is_empty(), "one at a time");
+        importing.failed(slice);
+        assert_eq!(importing.take_slices()[0].sessions.len(), SESSIONS_PER_TICK, "once more");
+        importing.imported(SITE, &imported(8, vec![1]), later);
+        importing.written(SITE, at(20));
+        assert!(importing.take_due(Timestamp(later.0 + PAUSE_MS)).is_empty(), "one publication at a time");
+        let last = importing.take_slices().remove(0);
+        assert_eq!((last.sessions.len(), last.ends), (5, false), "more is unpublished");
+        importing.written(SITE, at(21));
+        assert_eq!(importing.take_due(Timestamp(later.0 + PAUSE_MS)).len(), 1);
+        importing.begin(SITE, Vec::new());
+        assert!(importing.take_slices()[0].ends);
+    }
+}
