@@ -151,6 +151,8 @@ const SAID = {
   'POST /v1/sites/{site}/sign-out': 'Ends sessions and refuses the tokens that were signed before: `{"kid":"…"}`, `{"guests":true}`, `{"everybody":true}`, or of all members without a body. Only with the role `service`.',
   'GET /v1/sites/{site}/settings': 'The site’s [settings](settings.md), all of them.',
   'PATCH /v1/sites/{site}/settings': 'Changes some: a JSON merge patch (RFC 7396), `null` brings the default back. Answers with all.',
+  'POST /v1/sites/{site}/import':
+    'Imports users, contacts, rooms and old messages: at most 1,000 [JSON lines](../operate.md#moving-a-community-in) and 1 MiB. Lines that were imported before change nothing. `late=append` appends messages that are older than the newest of their conversation. Only with the role `service`. Answers `{"added","known","expired","refused","errors":[{"line","text"}]}`.',
   'POST /v1/sites/{site}/moderate': 'Warns, mutes, bans, deletes, gives roles: the body of the command [`moderate`](messages.md#moderate), without `t` and `rid`.',
   'GET /v1/sites/{site}/reports': 'Reports of members, a page; `state`, `after`.',
   'GET /v1/sites/{site}/audit': 'What moderators did, newest first, a page; `after`.',

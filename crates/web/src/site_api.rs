@@ -3,6 +3,7 @@
 //! Each call carries `Authorization: Bearer <JWT>`: a token that the site has signed as those of its members, with the role `service`, or
 //! `admin` for a person, whose stored rights decide. It is of no use for another site. Tokens never stand in a URL.
 
+mod import;
 mod site;
 mod stickers;
 mod users;
@@ -49,8 +50,11 @@ pub fn site_api(node: Arc<Node>, clock: fn() -> Timestamp) -> Router {
         .route("/v1/sites/{site}/users", get(users::list))
         .route("/v1/sites/{site}/users/{user}/erase", post(users::erase))
         .route("/v1/sites/{site}/merge", post(users::merge));
-    let limited = limited(routes, RequestKind::Rest, &node, clock);
-    limited.with_state(Api { node, clock })
+    let api = Api { node, clock };
+    let node = Arc::clone(&api.node);
+    let importer = import::Importer { api: api.clone(), lane: Arc::new(import::Lane::new()) };
+    let import = Router::new().route("/v1/sites/{site}/import", post(import::import)).with_state(importer);
+    limited(routes.with_state(api).merge(import), RequestKind::Rest, &node, clock)
 }
 
 /// Why not: a code, and words for a developer.
