@@ -49,12 +49,12 @@ pub(crate) enum Command {
     /// Add, list and remove the stickers of a site. A running node uses them at once.
     #[command(subcommand)]
     Sticker(StickerCommand),
-    /// Import members and contacts of an existing community. Stop the node first.
+    /// Import users, contacts, rooms and old messages of another system, while the node runs or without one.
     ///
-    /// Example: kith import --site garden members.jsonl --data /var/lib/kith
+    /// Example: kith import --site garden community.jsonl --data /var/lib/kith
     ///
-    /// Each line of the file is a JSON object: {"user":"ann","name":"Ann","avatar":"https://…"}, or
-    /// {"contacts":["ann","ben"]} for two users who are contacts. A second import changes only what differs.
+    /// Each line of the file is a JSON object with a type: user, contact, room, member or message; docs/operate.md has
+    /// the format. A second import of the same lines changes nothing, and an import that was interrupted goes on.
     #[command(verbatim_doc_comment)]
     Import(ImportArgs),
     /// Back up the database to a file while the node runs.
@@ -685,9 +685,15 @@ pub(crate) enum Role {
 pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) site: String,
-    /// JSON lines; - is standard input. A user stands before the lines that name him as a contact.
+    /// JSON lines; - is standard input. A line comes after the lines that it refers to.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// At most so many lines per second. Without it a node takes what leaves its members their latency.
+    #[arg(long, value_name = "LINES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rate: Option<u32>,
+    /// Append messages that are older than the newest of their conversation, instead of refusing them.
+    #[arg(long)]
+    pub(crate) append_late: bool,
     #[command(flatten)]
     pub(crate) output: Listing,
 }

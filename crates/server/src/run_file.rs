@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -31,6 +31,16 @@ pub(crate) struct RunningNode {
 impl RunningNode {
     pub(crate) fn listens_on(&self, port: u16) -> bool {
         self.http.port() == port || self.https.is_some_and(|https| https.port() == port)
+    }
+
+    /// For a connection from this machine: a node that listens everywhere listens on loopback.
+    pub(crate) fn http_from_here(&self) -> SocketAddr {
+        let http = self.http;
+        match http.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => (Ipv4Addr::LOCALHOST, http.port()).into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => (Ipv6Addr::LOCALHOST, http.port()).into(),
+            _ => http,
+        }
     }
 
     fn is_alive(&self) -> bool {

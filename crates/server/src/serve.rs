@@ -511,6 +511,7 @@ fn node_config(config: &Config, role: Option<&calls::Role>) -> Outcome<NodeConfi
                 address_per_minute: limits.requests_per_address,
                 site_per_minute: limits.requests_per_site,
                 guest_bytes_per_day: limits.guest_upload_bytes,
+                import_bytes_per_day: limits.import_bytes,
                 user_picture_ms: milliseconds(config.files.picture_cpu_per_user),
                 site_picture_ms: milliseconds(config.files.picture_cpu_per_site),
             },

@@ -139,6 +139,7 @@ fn the_site(scratch: &Scratch, asker: &mut Asker<'_>, anna: &mut Client, message
         ("GET", "users?query=tom", "", r#""user":"tom""#),
         ("POST", "users/tom/erase", r#"{"messages":true}"#, r#"{"erased":true}"#),
         ("POST", "merge", r#"{"guest_token":"of nobody","user":"anna"}"#, "guest_token"),
+        ("POST", "import?late=append", r#"{"type":"user","id":"ada"}"#, r#""added":1"#),
     ];
     for (method, what, body, said) in asked {
         let path = what.split('?').next().unwrap().replace("/tom/", "/{user}/");
