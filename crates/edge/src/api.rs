@@ -80,6 +80,13 @@ pub trait Protocol: Sized {
     /// Output has been over the soft limit and is now empty.
     fn drained(&mut self, conn: &mut Self::Conn, io: &mut Io<'_>);
 
+    /// The output of all connections takes more memory than `output_memory`, and this one has most of it. Drop what may be
+    /// dropped ([`Io::drop_outgoing`]). Default: close.
+    fn reclaim(&mut self, conn: &mut Self::Conn, io: &mut Io<'_>) {
+        let _ = conn;
+        io.abort();
+    }
+
     /// The connection is over; its handle is dead. Called once for each `accept` and each `Conns::connect`.
     fn closed(&mut self, conn: Self::Conn, handle: Handle, why: Closed, now: Now);
 

@@ -75,6 +75,10 @@ pub struct EdgeConfig {
     pub output_soft_limit: usize,
     /// Pending output above which the connection is closed. Default 1 MiB.
     pub output_limit: usize,
+    /// Memory for pending output of all connections, an equal share for each worker. Above it the connections with most
+    /// pending output are told to [`reclaim`](crate::Protocol::reclaim) it. Looked at every 200 ms. Bytes that are encrypted
+    /// already, at most 36 KiB per TLS connection, are not in it. Default 256 MiB.
+    pub output_memory: usize,
     /// How long a closing connection may take to flush, and then to close its own side. Default 5 s.
     pub linger: Duration,
     /// Unused buffers that a worker keeps for the moment. Default 256 KiB.
@@ -114,6 +118,7 @@ impl Default for EdgeConfig {
             input_limit: 128 * 1024,
             output_soft_limit: 64 * 1024,
             output_limit: 1024 * 1024,
+            output_memory: 256 * 1024 * 1024,
             linger: Duration::from_secs(5),
             pool_limit: 256 * 1024,
             private_descriptor_tables: false,

@@ -19,6 +19,10 @@ impl Counters {
         Counters { workers, last_over_address_limit: Mutex::default() }
     }
 
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
     pub(crate) fn worker(&self, worker: usize) -> &Tally {
         &self.workers[worker]
     }
@@ -91,6 +95,8 @@ counters! {
     panics,
     /// Bytes of output dropped because the connection was behind (`Io::drop_outgoing`).
     bytes_dropped,
+    /// Connections that lost their pending output because all output took more than `output_memory`.
+    output_reclaimed,
     closed_by_us,
     /// By us too, but not all output could be flushed.
     closed_unflushed,

@@ -1,5 +1,6 @@
 //! A worker without its sockets' loop: slots, timers, buffers, and the protocol's calls in their order.
 
+mod output_memory;
 mod tls;
 mod write;
 
@@ -10,6 +11,7 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::address_limit::Bucket;
+use crate::engine::output_memory::Ceiling;
 use crate::engine::write::{Wrote, write_out};
 use crate::pool::Remainder;
 use crate::shared::Shared;
@@ -38,6 +40,7 @@ pub(crate) struct Engine<P: Protocol> {
     pub(crate) slots: Slab<Slot<P::Conn>>,
     pub(crate) shared: Shared,
     scratch: Vec<u8>,
+    ceiling: Ceiling,
 }
 
 /// What the system says of a socket.
@@ -54,7 +57,13 @@ pub(crate) struct Ready {
 impl<P: Protocol> Engine<P> {
     pub(crate) fn new(protocol: P, shared: Shared) -> Engine<P> {
         let read_size = READ_SIZE.min(shared.limits.input_limit.max(1024));
-        Engine { protocol, slots: Slab::new(), shared, scratch: vec![0; read_size] }
+        Engine {
+            protocol,
+            slots: Slab::new(),
+            shared,
+            scratch: vec![0; read_size],
+            ceiling: Ceiling::default(),
+        }
     }
 
     pub(crate) fn begin_turn(&mut self, now: Now) {
@@ -178,6 +187,7 @@ impl<P: Protocol> Engine<P> {
         if self.shared.tick().is_multiple_of(TICKS_UNTIL_UNUSED) {
             self.shared.pool.shrink();
         }
+        self.keep_output_memory();
         for slot in self.shared.gathered.due(self.shared.tick()) {
             if let Some((_, entry)) = self.slots.at(slot) {
                 self.shared.mark_dirty(&mut entry.line, slot);
@@ -506,7 +516,7 @@ impl<P: Protocol> Engine<P> {
 
     /// Closes a connection whose last words are with the kernel.
     fn finish(&mut self, slot: u32) {
-        let Engine { protocol, slots, shared, scratch } = self;
+        let Engine { protocol, slots, shared, scratch, .. } = self;
         let Some((generation, entry)) = slots.at(slot) else { return };
         let flags = entry.line.flags;
         if flags.has(Flags::STOPPING) {
@@ -582,6 +592,7 @@ fn release(line: &mut Line, shared: &mut Shared) {
         shared.pool.give_remainder(input);
     }
     if let Some(output) = line.output.take() {
+        shared.outgoing = shared.outgoing.saturating_sub(output.len());
         shared.pool.give_output(output);
     }
     if let Some(mut session) = line.tls.take() {

@@ -109,6 +109,7 @@ impl Io<'_> {
     pub fn drop_outgoing(&mut self) -> usize {
         let Some(output) = &mut self.line.output else { return 0 };
         let dropped = output.drop_unbegun();
+        self.shared.outgoing = self.shared.outgoing.saturating_sub(dropped);
         self.shared.tally().bytes_dropped.add(dropped as u64);
         self.shared.mark_dirty(self.line, self.handle.slot());
         dropped
@@ -165,6 +166,7 @@ impl Io<'_> {
         if outgoing > self.shared.limits.output_soft_limit {
             self.line.flags.put(Flags::OVER_SOFT, true);
         }
+        self.shared.outgoing += len;
         Some(self.line.output.get_or_insert_with(|| self.shared.pool.take_output()))
     }
 }

@@ -1,6 +1,6 @@
 //! What waits to be written to one connection, in order, and where each send ends.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::IoSlice;
 
 use bytes::Bytes;
@@ -23,6 +23,10 @@ pub(crate) struct Output {
     begun: usize,
     len: usize,
 }
+
+/// Holders and length of each shared send, by its address; and the length of all.
+#[derive(Default)]
+pub(crate) struct SharedSends(HashMap<usize, (usize, usize)>, pub(crate) usize);
 
 enum Send {
     Copied(usize),
@@ -147,7 +151,41 @@ impl Output {
         self.copied.truncate(self.copied_from + copied);
         self.len = keep;
         self.compact();
+        // A peer that reads nothing keeps this buffer for long.
+        self.copied.shrink_to_fit();
+        self.sends.shrink_to_fit();
         dropped
+    }
+
+    /// Counts the memory that this output holds. Bytes that several outputs share count once, in `shared`.
+    pub(crate) fn measure(&self, shared: &mut SharedSends) -> usize {
+        let own = self.capacity() + size_of::<Output>();
+        for send in &self.sends {
+            if let Send::Shared(bytes) = send {
+                let (holders, _) = shared.0.entry(bytes.as_ptr() as usize).or_insert((0, bytes.len()));
+                *holders += 1;
+                if *holders == 1 {
+                    shared.1 += bytes.len();
+                }
+            }
+        }
+        own
+    }
+
+    /// Takes this output, which is about to be dropped, out of `shared`. Answers the bytes that nobody else holds.
+    pub(crate) fn unmeasure(&self, shared: &mut SharedSends) -> usize {
+        let mut freed = 0;
+        for send in &self.sends {
+            if let Send::Shared(bytes) = send
+                && let Some((holders, len)) = shared.0.get_mut(&(bytes.as_ptr() as usize))
+            {
+                *holders = holders.saturating_sub(1);
+                if *holders == 0 {
+                    freed += *len;
+                }
+            }
+        }
+        freed
     }
 
     pub(crate) fn clear(&mut self) {
@@ -216,6 +254,17 @@ mod tests {
             3 => prop_oneof![0..50usize, 0..3000usize].prop_map(Step::Write),
             1 => Just(Step::Drop),
         ]
+    }
+
+    #[test]
+    fn a_dropped_queue_gives_its_memory_back() {
+        let mut output = Output::default();
+        (0..1_000).for_each(|_| output.push(&[&[7; 500]]));
+        output.advance(100);
+        assert!(output.capacity() >= 500_000);
+        output.drop_unbegun();
+        assert_eq!(output.len(), 400, "the begun send stays");
+        assert!(output.capacity() < 1_000, "{}", output.capacity());
     }
 
     proptest! {

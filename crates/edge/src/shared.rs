@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) listeners: Vec<Listener>,
     pub(crate) wheel: Wheel,
     pub(crate) pool: Pool,
+    /// Bytes that wait in all outputs, shared ones as often as they are shared.
+    pub(crate) outgoing: usize,
     /// Slots to attend to at the end of the turn.
     pub(crate) dirty: Vec<u32>,
     /// Slots whose output may wait.
@@ -67,12 +69,14 @@ impl Handshakes {
     }
 }
 
-/// The limits of [`EdgeConfig`] that count per connection.
+/// The limits of [`EdgeConfig`] that count per connection, and the worker's share of one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) input_limit: usize,
     pub(crate) output_soft_limit: usize,
     pub(crate) output_limit: usize,
+    /// Of all connections of the worker.
+    pub(crate) output_memory: usize,
     pub(crate) linger: Duration,
     pub(crate) first_byte_timeout: Duration,
     pub(crate) records: Records,
@@ -94,6 +98,7 @@ impl Shared {
                 input_limit: config.input_limit,
                 output_soft_limit: config.output_soft_limit,
                 output_limit: config.output_limit,
+                output_memory: config.output_memory / counters.workers().max(1),
                 linger: config.linger,
                 first_byte_timeout: config.first_byte_timeout,
                 records: config.records,
@@ -101,6 +106,7 @@ impl Shared {
             listeners: config.listeners.clone(),
             wheel: Wheel::new(),
             pool: Pool::new(config.pool_limit),
+            outgoing: 0,
             dirty: Vec::new(),
             gathered: Gathered::default(),
             more: Vec::new(),

@@ -131,6 +131,55 @@ fn who_is_behind_loses_whole_sends_and_is_told_when_it_has_caught_up() {
 }
 
 #[test]
+fn peers_that_do_not_read_share_a_ceiling_of_memory() {
+    const CEILING: usize = 1_000_000;
+    let (mut harness, _) = harness(|config| config.output_memory = CEILING);
+    let readers: Vec<_> = (0..10).map(|_| harness.connect()).collect();
+    let silent: Vec<_> = (0..100).map(|_| harness.connect()).collect();
+    for (number, peer) in silent.iter().enumerate() {
+        harness.set_room(*peer, Some(0));
+        // 400 bytes to 40 KB each, 2 MB in all.
+        (0..=number).for_each(|_| harness.feed(*peer, &line(400)));
+    }
+    harness.advance(Duration::from_millis(500));
+    let pending: Vec<usize> = silent.iter().map(|peer| harness.pending(*peer)).collect();
+    assert!(pending.iter().sum::<usize>() <= CEILING, "{pending:?}");
+    let kept = pending.iter().take_while(|pending| **pending > 0).count();
+    assert!(pending[kept..].iter().all(|pending| *pending == 0), "the fullest lose their queue: {pending:?}");
+    assert!(kept > 40, "the others keep it: {pending:?}");
+    assert_eq!(harness.totals().output_reclaimed as usize, 100 - kept);
+    assert!(silent.iter().all(|peer| harness.closed(*peer).is_none()));
+    for peer in readers {
+        harness.feed(peer, b"hello\n");
+        assert_eq!(harness.output(peer), b"hello\n");
+    }
+}
+
+#[test]
+fn bytes_that_many_share_count_once() {
+    let (mut harness, _) = harness(|config| config.output_memory = 1_000_000);
+    let peers: Vec<_> = (0..50).map(|_| harness.connect()).collect();
+    let body = bytes::Bytes::from(vec![b'.'; 100_000]);
+    for peer in &peers {
+        harness.set_room(*peer, Some(0));
+    }
+    harness.with_conns(|_, conns| {
+        for peer in &peers {
+            conns.get(*peer).unwrap().1.send_shared(body.clone());
+        }
+    });
+    harness.advance(Duration::from_secs(3));
+    assert_eq!(harness.totals().output_reclaimed, 0, "5 MB wait, and take 0.1 MB");
+    assert!(peers.iter().all(|peer| harness.pending(*peer) == 100_000));
+}
+
+fn line(len: usize) -> Vec<u8> {
+    let mut line = vec![b'x'; len];
+    line[len - 1] = b'\n';
+    line
+}
+
+#[test]
 fn who_pauses_reads_nothing_until_it_resumes() {
     let (mut harness, seen) = harness(|_| ());
     let peer = harness.connect();

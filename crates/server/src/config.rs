@@ -73,6 +73,8 @@ pub(crate) struct Edge {
     /// Connections of one IPv4 address or one IPv6 /64, and never more than half of all; 0: no limit. This machine and
     /// trusted proxies have none.
     pub connections_per_address: u32,
+    /// For what waits to be sent, of all connections.
+    pub output_memory_mib: u32,
     /// Of the kernel, each way, for every connection; 0: by need.
     pub socket_buffer_kib: u32,
 }
@@ -362,6 +364,7 @@ impl Default for Edge {
             private_descriptors: false,
             max_connections: 0,
             connections_per_address: 2_000,
+            output_memory_mib: 256,
             socket_buffer_kib: 0,
         }
     }
@@ -677,6 +680,7 @@ fn nested<'a>(settings: impl IntoIterator<Item = (&'a str, Value)>) -> Table {
     table
 }
 
+const OUTPUT_MEMORY_MIB: std::ops::RangeInclusive<u32> = 16..=65_536;
 /// Far more than any line holds.
 const MOST_SOCKET_BUFFER_KIB: u32 = 65_536;
 
@@ -712,6 +716,11 @@ fn check(config: &Config) -> Outcome {
     .find(|(_, value)| *value == 0);
     if let Some((key, _)) = too_small {
         return Err(Trouble::new(format!("{key} may not be 0")));
+    }
+    if !OUTPUT_MEMORY_MIB.contains(&config.edge.output_memory_mib) {
+        let (least, most) = (OUTPUT_MEMORY_MIB.start(), OUTPUT_MEMORY_MIB.end());
+        return Err(Trouble::new(format!("edge.output_memory_mib must be from {least} to {most}"))
+            .remedy("the default is 256; sessions that read too slowly lose their queue above it"));
     }
     if config.edge.socket_buffer_kib > MOST_SOCKET_BUFFER_KIB {
         return Err(Trouble::new(format!(
@@ -867,6 +876,7 @@ mod tests {
                 .contains("your own push service")
         );
         assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
+        assert!(said("[edge]\noutput_memory_mib = 1").contains("16 to 65536"));
         assert!(said("[edge]\nsocket_buffer_kib = 65537").contains("0 leaves it to the system"));
         assert!(said("[files]\nurl = \"files.example\"").contains("https://files.example"));
         assert!(said("[files]\nlink_life = \"10s\"").contains("files.link_life"));

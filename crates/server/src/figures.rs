@@ -52,6 +52,9 @@ fn of_edge_help(name: &str) -> &'static str {
         "handshakes_done" => "TLS handshakes finished.",
         "panics" => "Panics of the protocol that cost one connection: a bug, please report it.",
         "bytes_dropped" => "Bytes of output dropped, because their reader was too slow.",
+        "output_reclaimed" => {
+            "Connections that lost their pending output, because of edge.output_memory_mib."
+        }
         "turns" => "Turns of the event loops.",
         _ => "",
     }

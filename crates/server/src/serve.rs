@@ -203,6 +203,7 @@ impl Running {
             private_descriptor_tables: config.edge.private_descriptors,
             socket_buffer: (buffer_kib > 0).then_some(buffer_kib as usize * 1024),
             output_limit: OUTPUT_LIMIT,
+            output_memory: config.edge.output_memory_mib as usize * 1024 * 1024,
             ..EdgeConfig::default()
         };
         let edge = Edge::start(edge_config, inboxes, move |worker| Gateway::new(worker, Arc::clone(&shared)))

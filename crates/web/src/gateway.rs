@@ -487,6 +487,15 @@ impl Protocol for Gateway {
         }
     }
 
+    fn reclaim(&mut self, conn: &mut Conn, io: &mut Io<'_>) {
+        match &conn.state {
+            State::Socket(socket) if socket.live().is_some() => self.drop_queue(&mut conn.state, io),
+            State::Down(_) => self.drop_queue(&mut conn.state, io),
+            // Half an answer is none.
+            _ => io.abort(),
+        }
+    }
+
     fn closed(&mut self, conn: Conn, handle: Handle, _: Closed, now: Now) {
         let (live, transport) = match &conn.state {
             State::Socket(socket) => (socket.live(), crate::Transport::WebSocket),

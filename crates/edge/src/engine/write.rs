@@ -82,6 +82,7 @@ fn write_plain(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => {
                 shared.tally().bytes_out.add(written as u64);
+                shared.outgoing = shared.outgoing.saturating_sub(written);
                 output.advance(written);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Wrote::Blocked),
@@ -116,6 +117,7 @@ fn write_sealed(line: &mut Line, shared: &mut Shared) -> io::Result<Wrote> {
             break;
         }
     }
+    shared.outgoing = shared.outgoing.saturating_sub(SEAL_AT_ONCE - room);
     output.advance(SEAL_AT_ONCE - room);
     let written = write_all(&sealed, |slice| line.wire.write(slice))?;
     shared.tally().bytes_out.add(written as u64);

@@ -31,11 +31,12 @@ pub(crate) struct Echo {
     pub(crate) seen: Sender<Seen>,
     pub(crate) drained: usize,
     pub(crate) ticks: usize,
+    pub(crate) reclaimed: usize,
 }
 
 impl Echo {
     pub(crate) fn new(seen: Sender<Seen>) -> Echo {
-        Echo { seen, drained: 0, ticks: 0 }
+        Echo { seen, drained: 0, ticks: 0, reclaimed: 0 }
     }
 
     fn tell(&self, seen: Seen) {
@@ -100,6 +101,11 @@ impl Protocol for Echo {
     fn drained(&mut self, _: &mut EchoConn, io: &mut Io<'_>) {
         self.drained += 1;
         io.send(b"drained\n");
+    }
+
+    fn reclaim(&mut self, _: &mut EchoConn, io: &mut Io<'_>) {
+        self.reclaimed += 1;
+        io.drop_outgoing();
     }
 
     fn closed(&mut self, conn: EchoConn, handle: Handle, why: Closed, _: Now) {
