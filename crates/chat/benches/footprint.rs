@@ -310,6 +310,8 @@ impl Store for Blank {
                 gaps: vec![],
                 left: vec![],
                 contacts: ContactsPage { rows: vec![], next: None },
+                threads: vec![],
+                renamed: vec![],
                 position: self.position(),
             };
             done(Ok((row, snapshot)));

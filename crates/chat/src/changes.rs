@@ -9,7 +9,7 @@ use crate::counts::{Counted, CountedBy, Counts};
 use crate::limits::Rate;
 use crate::node::{Asker, Inner, unavailable};
 use crate::peer::{Peer, may_write};
-use crate::room::{Act, Rules, Standing, may};
+use crate::room::{Act, RoomName, Rules, Standing, may};
 use crate::send::check_body;
 use crate::{
     ChangeMessage, ChangedMessage, ConversationId, Event, Message, MessageChange, Mode, Position, Refusal,
@@ -111,6 +111,19 @@ fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &Mess
     }
 }
 
+/// Does a small command send a whole message to all members?
+fn sends_whole(change: &MessageChange) -> bool {
+    match change {
+        MessageChange::Edit(_) | MessageChange::Pin(true) => true,
+        MessageChange::Delete
+        | MessageChange::React { .. }
+        | MessageChange::Pin(false)
+        | MessageChange::Vote(_)
+        | MessageChange::ClosePoll
+        | MessageChange::Preview(_) => false,
+    }
+}
+
 impl Inner {
     pub(crate) fn change_message(
         self: &Arc<Self>,
@@ -157,7 +170,7 @@ impl Inner {
         now: Timestamp,
     ) {
         let session = asker.session;
-        let sound = conversation.and_then(|id| self.check_change(asker, &change, now).map(|()| id));
+        let sound = conversation.and_then(|id| self.check_change(asker, id, &change, now).map(|()| id));
         let conversation = match sound {
             Ok(conversation) => conversation,
             Err(refusal) => return self.refuse(session.handle, AnswerTo::Request(re), refusal),
@@ -169,6 +182,7 @@ impl Inner {
         let wanted =
             ChangeMessage { conversation, seq: seq.min(Seq::MAX), by: session.user, change, time: now };
         let counted = Counted::of(&wanted.change);
+        let sends_whole = sends_whole(&wanted.change);
         let (node, by) = (self.clone(), asker.sub.clone());
         let done = move |outcome: Result<Result<ChangedMessage, Refusal>, StoreError>| match outcome
             .unwrap_or_else(|error| Err(unavailable(error)))
@@ -178,6 +192,9 @@ impl Inner {
                     node.gathered.add(changed.message.conversation, changed.message.seq, now);
                 }
                 let is_new = changed.changed;
+                if is_new && sends_whole && conversation.is_room() {
+                    node.whole_messages.spend(RoomName::Id(conversation), changed.message.body.len(), now);
+                }
                 match counted {
                     Some(what) => node.counted(session, CountedBy { user: by, what }, to, re, changed),
                     None => node.changed(session, &by, to, re, changed),
@@ -191,11 +208,29 @@ impl Inner {
         self.store.change_message(wanted, Box::new(done));
     }
 
-    fn check_change(&self, asker: &Asker, change: &MessageChange, now: Timestamp) -> Result<(), Refusal> {
-        let MessageChange::Edit(body) = change else { return Ok(()) };
-        check_body(body, &self.config.limits)?;
-        Rate::per_second(self.config.limits.site_sends_per_second)
-            .take_shared(&asker.site.counters.sends, now)
+    fn check_change(
+        &self,
+        asker: &Asker,
+        conversation: ConversationId,
+        change: &MessageChange,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let limits = &self.config.limits;
+        if sends_whole(change) && conversation.is_room() {
+            self.whole_messages.check(&RoomName::Id(conversation), now)?;
+        }
+        match change {
+            MessageChange::Edit(body) => {
+                check_body(body, limits)?;
+                Rate::per_second(limits.site_sends_per_second).take_shared(&asker.site.counters.sends, now)
+            }
+            MessageChange::Delete
+            | MessageChange::React { .. }
+            | MessageChange::Pin(_)
+            | MessageChange::Vote(_)
+            | MessageChange::ClosePoll
+            | MessageChange::Preview(_) => Ok(()),
+        }
     }
 
     /// After the commit: answer the session that asked; where something changed, deliver to all others.
@@ -225,8 +260,8 @@ impl Inner {
         self.tell_others(session, to, &members, position, of_all);
     }
 
-    /// The answer to a reaction or a vote: sessions hear the counts. The other members of a large room hear them later, see
-    /// `gather.rs`.
+    /// After the commit of a change that is no change of the text: sessions hear the counts and flags. The other members of a large
+    /// room hear of reactions and votes later, see `gather.rs`.
     fn counted(
         &self,
         session: SessionId,

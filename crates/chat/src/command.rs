@@ -466,7 +466,7 @@ impl Command {
                 | Command::Forward { .. }
                 | Command::Sticker(_)
                 // A pin sends the whole message to all.
-                | Command::ChangeMessage { change: MessageChange::Edit(_) | MessageChange::Pin(_), .. }
+                | Command::ChangeMessage { change: MessageChange::Edit(_) | MessageChange::Pin(true), .. }
         )
     }
 

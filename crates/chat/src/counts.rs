@@ -1,9 +1,9 @@
-//! Reactions and votes as sessions hear them: the counts of a message instead of the whole message, whose size has nothing
-//! to do with that of the command.
+//! Changes of a message as sessions hear them, but for its text: its counts and flags instead of the whole message, whose size
+//! has nothing to do with that of the command.
 
 use crate::{ConversationId, MessageChange, Reaction, Seq, StoredMessage, Sub};
 
-/// How the reactions and votes of a message stand at one version.
+/// What a message has at one version, beside its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts {
     pub conversation: ConversationId,
@@ -13,6 +13,9 @@ pub struct Counts {
     pub reactions: Vec<(Reaction, u64)>,
     /// Where the message is a poll.
     pub poll: Option<PollCounts>,
+    pub pinned: bool,
+    /// It has one.
+    pub preview: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +23,11 @@ pub struct PollCounts {
     /// Of each choice.
     pub votes: Vec<u64>,
     pub voters: u64,
+    pub closed: bool,
 }
 
-/// The user whose change led to the counts, and the change. Left out where several changes are told at once, and to the others
-/// where a poll is anonymous.
+/// The user whose change led to the counts, and the change. Absent for several changes together, and for the others where a
+/// poll is anonymous.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedBy {
     pub user: Sub,
@@ -38,6 +42,9 @@ pub enum Counted {
     },
     /// All choices that the user has now.
     Vote(Vec<u8>),
+    Unpin,
+    PollEnd,
+    NoPreview,
 }
 
 impl Counts {
@@ -51,7 +58,10 @@ impl Counts {
             poll: poll.map(|poll| PollCounts {
                 votes: poll.choices.iter().map(|choice| choice.votes).collect(),
                 voters: poll.voters,
+                closed: poll.closed,
             }),
+            pinned: message.pinned,
+            preview: message.rich.as_ref().is_some_and(|rich| rich.preview.is_some()),
         }
     }
 }
@@ -64,11 +74,14 @@ impl Counted {
                 Some(Counted::Reaction { reaction: reaction.clone(), on: *on })
             }
             MessageChange::Vote(choices) => Some(Counted::Vote(choices.clone())),
+            MessageChange::Pin(false) => Some(Counted::Unpin),
+            MessageChange::ClosePoll => Some(Counted::PollEnd),
+            MessageChange::Preview(None) => Some(Counted::NoPreview),
+            // A pinned message is shown above the others, also to those who have not loaded it.
             MessageChange::Edit(_)
             | MessageChange::Delete
-            | MessageChange::Pin(_)
-            | MessageChange::ClosePoll
-            | MessageChange::Preview(_) => None,
+            | MessageChange::Pin(true)
+            | MessageChange::Preview(Some(_)) => None,
         }
     }
 

@@ -2,8 +2,12 @@
 //!
 //! At once, in one transaction, the user is nobody: no name, no picture, another id, no session, on no list; whoever signs in with
 //! the old id is somebody new. What there is much of follows in slices, so that nobody's message waits for it: they leave
-//! their rooms, those they talked to are told who it was not, and their messages go, or stay under nobody's name. A row says
-//! what is left to do, so a node that dies goes on where it was.
+//! their rooms, and their messages go, or stay under nobody's name. A row says what is left to do, so a node that dies goes on
+//! where it was.
+//!
+//! All messages that name the user change by this, and there may be 100,000 of them in one room. So devices that are connected
+//! hear one event, [`Renamed`], and change what they have; the messages get their new versions afterwards, without events, for
+//! the devices that come back later. A guest who becomes a member is renamed in the same way.
 
 mod ask;
 mod port;
@@ -11,6 +15,20 @@ mod work;
 
 pub use port::{EraseSlice, EraseStore, Erased, NewErasure};
 pub(crate) use work::Erasing;
+
+use crate::{Profile, Sub};
+
+/// A user who has another id in all messages now: one who was erased, or a guest who became a member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renamed {
+    pub former: Sub,
+    pub now: Profile,
+    /// All their messages are deleted.
+    pub erased: bool,
+}
+
+/// Most users that a device is told of when it resumes. More: it gets a first page.
+pub const MOST_RENAMED: usize = 256;
 
 /// What becomes of what they have written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -10,8 +10,8 @@ use crate::requests::Request;
 use crate::room::{Invitation, LeftReason, Role, Room, RoomLink, Standing};
 use crate::{
     CallEvent, ConversationId, CountedBy, Counts, File, GroupEvent, KnownDevice, Limits, NotifySettings,
-    Position, ProfileCard, Reaction, Refusal, Rich, Seq, SessionId, SetPresence, Sticker, Sub, Thread,
-    Timestamp, UserId,
+    Position, ProfileCard, Reaction, Refusal, Renamed, Rich, Seq, SessionId, SetPresence, Sticker, Sub,
+    Thread, ThreadCount, Timestamp, UserId,
 };
 
 /// Something for one session. `re` is the request number that a gateway passed in with the command.
@@ -53,6 +53,11 @@ pub enum Event {
         re: Option<u64>,
         message: Arc<Message>,
         by: Sub,
+        position: Position,
+    },
+    /// A user has another id now, in all messages that a device has.
+    Renamed {
+        renamed: Arc<Renamed>,
         position: Position,
     },
     /// The reactions and votes of a message as they stand after one or several changes.
@@ -311,6 +316,7 @@ impl Event {
             | Event::Ack { position, .. }
             | Event::Update { position, .. }
             | Event::Counts { position, .. }
+            | Event::Renamed { position, .. }
             | Event::Marker { position, .. }
             | Event::Contact { position, .. }
             | Event::Conversation { position, .. }
@@ -399,6 +405,10 @@ pub struct Changes {
     pub left: Vec<(ConversationId, LeftReason)>,
     pub contacts: Vec<Contact>,
     pub contacts_next: Option<String>,
+    /// Threads whose count the device cannot know because of a gap.
+    pub threads: Vec<ThreadCount>,
+    /// Users who have another id since a moment ago.
+    pub renamed: Vec<Renamed>,
     pub position: Position,
 }
 

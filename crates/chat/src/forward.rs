@@ -85,6 +85,10 @@ impl Inner {
             let forward = Forward { draft, author, files };
             match to.room(asker.session.user.site) {
                 Ok(room) => {
+                    if let Err(refusal) = node.whole_messages.check(&room, now) {
+                        let client_id = forward.draft.client_id;
+                        return node.refuse(asker.session.handle, AnswerTo::Message(client_id), refusal);
+                    }
                     let is_same = matches!(room, crate::RoomName::Id(id) if id == conversation);
                     let is_named = asker.site.site.mode == Mode::Open || is_same;
                     node.post(&asker, room, forward.draft(is_named), now);

@@ -93,7 +93,7 @@ pub use counts::{Counted, CountedBy, Counts, PollCounts};
 pub use device::{
     Agent, Browser, DeviceRow, DeviceStore, KnownDevice, MOST_DEVICES, NewDevice, SignedOut, System,
 };
-pub use erase::{ERASE_SLICE, EraseSlice, EraseStore, Erased, Messages, NewErasure};
+pub use erase::{ERASE_SLICE, EraseSlice, EraseStore, Erased, MOST_RENAMED, Messages, NewErasure, Renamed};
 pub use event::{
     Changes, Contact, ContactState, Conversation, Event, Gap, Member, Message, Person, Presence, Reactions,
     Welcome, With,
@@ -147,7 +147,7 @@ pub use requests::{
     first_contact, has_link, is_stranger,
 };
 pub use retention::{Retention, RetentionStore, RoomRetention, TRIM_SLICE, Trim, Trimmed};
-pub use rich::{InThread, NewRich, Replies, Rich};
+pub use rich::{InThread, NewRich, Replies, Rich, ThreadCount};
 pub use room::{
     Act, AddAs, AddMember, AddOutcome, AddRule, BeforeAdd, EVERYBODY, Invitation, Invited, Joined,
     KeptSanction, LeftReason, LinkCode, LinkStore, MOST_LEFT_BY_BLOCK, MOST_LINKS, MOST_LINKS_EACH,

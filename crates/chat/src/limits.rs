@@ -131,7 +131,7 @@ impl Rate {
 const CLOCK_JUMP_MICROS: u64 = 60_000_000;
 
 /// What a limit remembers of one who is limited: microseconds since the epoch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Due(u64);
 
 impl Due {

@@ -25,6 +25,7 @@
 //! | reactions and votes of large rooms that wait to be published | `gather.rs` | – | bounded |
 //! | joins and leaves of rooms that wait to be told | `room/joins.rs` | – | bounded |
 //! | import floors, and who waits for a publication | `import/live.rs` | – | a number per site; bounded |
+//! | bytes of whole messages by room | `room/whole_messages.rs` | – | bounded |
 //! | *telling* | `delivery.rs` | – | – |
 //!
 //! *Telling* is the exception: it is no table, it is held while an event that has a position is planned (which
@@ -58,7 +59,7 @@ use crate::preview::PreviewerSlot;
 use crate::privacy::Visibility;
 use crate::request_limits::RequestLimits;
 use crate::retention::Retaining;
-use crate::room::{Joins, NewRoomOf};
+use crate::room::{Joins, NewRoomOf, WholeMessages};
 use crate::send::Draft;
 use crate::session::UsersHere;
 use crate::sites::{LiveSite, Sites};
@@ -155,6 +156,7 @@ pub(crate) struct Inner {
     pub(crate) desk: Desk,
     pub(crate) gathered: Gathered,
     pub(crate) joins: Joins,
+    pub(crate) whole_messages: WholeMessages,
     pub(crate) erasing: Erasing,
     pub(crate) retaining: Retaining,
     pub(crate) importing: Importing,
@@ -223,6 +225,7 @@ impl Node {
             desk: Desk::new(),
             gathered: Gathered::default(),
             joins: Joins::default(),
+            whole_messages: WholeMessages::default(),
             erasing: Erasing::default(),
             retaining: Retaining::default(),
             importing: Importing::default(),
@@ -316,7 +319,11 @@ impl Node {
             Command::Watch { contacts, users } => inner.watch(asker, contacts, users),
             Command::Contact { re, action, user } => inner.change_contact(asker, re, action, user, now),
             Command::Contacts { re, page } => inner.list_contacts(asker, re, page),
-            Command::People { re, query, page } => inner.list_people(asker, re, query, page),
+            Command::People { re, query, page } => {
+                if inner.may_read_far(&asker, re, now) {
+                    inner.list_people(asker, re, query, page);
+                }
+            }
             Command::Profiles { re, users } => inner.profiles(asker, re, users),
             Command::Profile { re, user } => inner.profile(asker, re, user, now),
             Command::ChangeProfile { re, change } => inner.change_profile(asker, re, *change, flagged, now),
@@ -329,7 +336,9 @@ impl Node {
                 inner.for_peer(asker, is_waiting, To::Conversation(conversation), job, now);
             }
             Command::Search { re, query, conversation, page } => {
-                inner.search(&asker, re, &query, conversation, page);
+                if inner.may_read_far(&asker, re, now) {
+                    inner.search(&asker, re, &query, conversation, page);
+                }
             }
             Command::ChangeMessage { re, conversation, seq, change } if conversation.is_room() => {
                 inner.change_message_in_room(&asker, re, conversation, seq, change, now);
@@ -413,7 +422,11 @@ impl Node {
             Command::Notifications { re, change } => inner.notifications(&asker, re, *change, now),
             Command::Devices { re } => inner.devices(&asker, re),
             Command::SignOut { re, device } => inner.sign_out(asker, re, device, now),
-            Command::Export { re, page } => inner.export(&asker, re, page),
+            Command::Export { re, page } => {
+                if inner.may_read_far(&asker, re, now) {
+                    inner.export(&asker, re, page);
+                }
+            }
             Command::RemoveAccount { re, messages } => inner.remove_account(&asker, re, messages, now),
             Command::Resume { re, position } => inner.resume(asker, re, position),
             Command::Token { re, token } => inner.renew_token(asker, re, &token, now),

@@ -161,6 +161,7 @@ impl Event {
             | Event::Message(..)
             | Event::Update { .. }
             | Event::Counts { .. }
+            | Event::Renamed { .. }
             | Event::GroupCall(_)
             | Event::Room { .. }
             // Its people come without a presence.

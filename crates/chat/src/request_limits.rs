@@ -7,9 +7,10 @@ use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
+use crate::command::AnswerTo;
 use crate::guest::household;
 use crate::limits::{Due, Rate};
-use crate::node::{GUEST_SHARE, Inner};
+use crate::node::{Asker, GUEST_SHARE, Inner};
 use crate::{Identified, Node, Refusal, SiteId, Timestamp, UserId};
 
 /// Entries of a table, some 3 MB. At the bound, idle entries go; if that is not half of them, all go: somebody with so many
@@ -25,6 +26,8 @@ pub enum RequestKind {
     Files,
     /// A tenth of the others' rate: one credential is enough for a call.
     Ice,
+    /// Commands of a session that read far: searches for messages and people, and pages of exports. Half of the others' rate.
+    Search,
 }
 
 /// How many requests of a kind, and how much they may cost. A quarter of a minute's requests may come at once. 0: no limit.
@@ -143,6 +146,7 @@ fn requests(kind: RequestKind, per_minute: u32) -> Rate {
     let per_minute = match kind {
         RequestKind::Rest | RequestKind::Files => per_minute,
         RequestKind::Ice => per_minute.div_ceil(10),
+        RequestKind::Search => per_minute.div_ceil(2),
     };
     Rate::per_minute((per_minute / 4).max(1), per_minute)
 }
@@ -168,6 +172,19 @@ impl Inner {
             rate.spend(due, kib, now);
             Ok(())
         })
+    }
+
+    /// Counts a search, or a page of an export. False: it is refused.
+    pub(crate) fn may_read_far(&self, asker: &Asker, re: u64, now: Timestamp) -> bool {
+        let user = asker.session.user;
+        let taken = self.count_request(RequestKind::Search, user, asker.guest, now);
+        match taken {
+            Ok(()) => true,
+            Err(refusal) => {
+                self.refuse(asker.session.handle, AnswerTo::Request(re), refusal);
+                false
+            }
+        }
     }
 }
 
@@ -249,6 +266,7 @@ mod tests {
         assert_eq!(passed(|| limits.of_user(RequestKind::Rest, user(3), false, NOW)), 5, "the site's rest");
         assert_eq!(passed(|| limits.of_site(RequestKind::Rest, SiteId(2), NOW)), 30, "another site");
         assert_eq!(passed(|| limits.of_user(RequestKind::Ice, user(4), false, NOW)), 2);
+        assert_eq!(passed(|| limits.of_user(RequestKind::Search, user(5), false, NOW)), 10);
     }
 
     #[test]

@@ -132,6 +132,8 @@ fn changes(snapshot: Snapshot, shown: Vec<Shown>) -> Changes {
         left: snapshot.left,
         contacts,
         contacts_next: snapshot.contacts.next,
+        threads: snapshot.threads,
+        renamed: snapshot.renamed,
         position: snapshot.position,
     }
 }

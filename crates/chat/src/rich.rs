@@ -1,6 +1,8 @@
 //! What a message may bear besides its body and its files. Nearly none bears anything: that is one empty pointer, and no row.
 
-use crate::{Forwarded, NewForward, NewPoll, Poll, Preview, Refusal, Seq, Sticker, Timestamp};
+use crate::{
+    ConversationId, Forwarded, NewForward, NewPoll, Poll, Preview, Refusal, Seq, Sticker, Timestamp,
+};
 
 /// As a reader sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,6 +33,14 @@ pub struct InThread {
 pub struct Replies {
     pub count: u64,
     pub last: Timestamp,
+}
+
+/// The thread below a message, for a device that has not seen all its replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadCount {
+    pub conversation: ConversationId,
+    pub root: Seq,
+    pub replies: Replies,
 }
 
 /// What a message is posted with.

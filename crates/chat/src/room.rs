@@ -16,6 +16,7 @@ mod role;
 mod sanction;
 mod seen_by;
 mod view;
+mod whole_messages;
 
 use std::sync::Arc;
 
@@ -41,6 +42,7 @@ pub use sanction::{
     KeptSanction, RoomSanction, RoomSanctionKind, after_sanction, kept_sanction, sanction_behind,
 };
 pub use seen_by::{MOST_SEEN_BY, Markers};
+pub(crate) use whole_messages::WholeMessages;
 
 use crate::{ConversationId, Refusal, Settings, SiteId};
 
@@ -70,7 +72,7 @@ pub struct Room {
 }
 
 /// Which room is meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RoomName {
     Id(ConversationId),
     Page(SiteId, PageKey),

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use crate::device::DeviceStore;
-use crate::erase::EraseStore;
+use crate::erase::{EraseStore, Renamed};
 use crate::export::ExportStore;
 use crate::held::HeldStore;
 use crate::import::ImportStore;
@@ -26,7 +26,7 @@ use crate::room::{LeftReason, LinkStore, Role, Room, RoomRequestStore, RoomStore
 use crate::{
     ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
     NewRich, Position, Reactions, Refusal, Rich, Secret, Seq, SetPresence, Site, SiteId, StickerStore, Sub,
-    ThreadStore, Timestamp, UserId, Word,
+    ThreadCount, ThreadStore, Timestamp, UserId, Word,
 };
 
 /// Called exactly once with the outcome.
@@ -484,6 +484,10 @@ pub struct Snapshot {
     pub left: Vec<(ConversationId, LeftReason)>,
     /// A difference also has those who were taken off, with state `None`.
     pub contacts: ContactsPage,
+    /// Threads with replies that the device does not get because of a gap. Nothing on reset.
+    pub threads: Vec<ThreadCount>,
+    /// Users in conversations with this one whose messages are getting new versions just now. Nothing on reset.
+    pub renamed: Vec<Renamed>,
     pub position: Position,
 }
 
@@ -554,6 +558,19 @@ pub struct StoredMessage {
     pub reactions: Vec<Reactions>,
     pub files: Vec<File>,
     pub rich: Option<Box<Rich>>,
+}
+
+impl StoredMessage {
+    /// As it is once it is deleted: only its place, also in threads, stays.
+    pub fn take_back(&mut self) {
+        (self.deleted, self.pinned) = (true, false);
+        self.body = "".into();
+        self.reactions.clear();
+        self.files.clear();
+        if let Some(rich) = self.rich.as_deref_mut() {
+            *rich = Rich { thread: rich.thread, replies: rich.replies, ..Rich::default() };
+        }
+    }
 }
 
 #[derive(Debug, Clone)]

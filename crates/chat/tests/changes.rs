@@ -253,3 +253,84 @@ fn in_a_room_every_device_of_every_member_hears_of_it_once() {
         assert!(matches!(&scene.take(device)[..], [Event::Update { message, .. }] if message.deleted));
     }
 }
+
+fn room_of(scene: &Scene, owner: &Device, members: &[&Device]) -> ConversationId {
+    let command = Command::CreateRoom { re: 1, name: "R".into(), kind: RoomKind::Public, topic: None };
+    let id = match scene.ask(owner, command).as_slice() {
+        [Event::Conversation { conversation, .. }] => conversation.id,
+        other => panic!("no room: {other:?}"),
+    };
+    for member in members {
+        scene.ask(member, Command::Join { re: 2, to: To::Conversation(id) });
+    }
+    id
+}
+
+#[test]
+fn slow_mode_counts_edits() {
+    let mut scene = Scene::new(Mode::Open);
+    let (ann, bob) = (scene.sign_in("ann", "a"), scene.sign_in("bob", "b"));
+    let id = room_of(&scene, &ann, &[&bob]);
+    let change = RoomChange { slow_ms: Some(10_000), ..RoomChange::default() };
+    scene.ask(&ann, Command::ChangeRoom { re: 3, conversation: id, change });
+    let (_, seq) = scene.post(&bob, To::Conversation(id), "b-1", "helo").unwrap();
+    let edit = |scene: &Scene, body: &str| {
+        let change = MessageChange::Edit(body.into());
+        let answer = scene.ask(&bob, Command::ChangeMessage { re: 4, conversation: id, seq, change });
+        !matches!(answer[..], [Event::Refused { refusal: Refusal::SlowMode { .. }, .. }])
+    };
+    scene.wait(5_000);
+    assert!(!edit(&scene, "hello"), "as soon as another message");
+    scene.wait(5_000);
+    assert!(edit(&scene, "hello"));
+    scene.wait(5_000);
+    assert!(!edit(&scene, "hello!"), "an edit is counted as a message");
+    assert!(matches!(
+        scene.post(&bob, To::Conversation(id), "b-2", "too soon"),
+        Err(Refusal::SlowMode { retry_after_ms: 5_000 })
+    ));
+    let delete = Command::ChangeMessage { re: 5, conversation: id, seq, change: MessageChange::Delete };
+    assert!(matches!(scene.ask(&bob, delete)[..], [Event::Update { .. }]), "taking back is always allowed");
+}
+
+#[test]
+fn strangers_to_a_room_use_nothing_of_its_budget_for_edits() {
+    let scene = Scene::new(Mode::Open);
+    let (ann, eve) = (scene.sign_in("ann", "a"), scene.sign_in("eve", "e"));
+    let id = room_of(&scene, &ann, &[]);
+    let (_, seq) = scene.post(&ann, To::Conversation(id), "a-1", "helo").unwrap();
+    let edit = |who: &Device, body: String| {
+        let change = MessageChange::Edit(body.into());
+        scene.ask(who, Command::ChangeMessage { re: 4, conversation: id, seq, change })
+    };
+    for _ in 0..100 {
+        assert!(matches!(
+            edit(&eve, "x".repeat(8_000))[..],
+            [Event::Refused { refusal: Refusal::NotAMember, .. }]
+        ));
+    }
+    assert!(matches!(edit(&ann, "hello".into())[..], [Event::Update { .. }]));
+}
+
+#[test]
+fn searches_have_a_rate_of_their_own() {
+    let mut config = config();
+    config.limits.requests.user_per_minute = 240;
+    let scene = Scene::with(Mode::Open, config, MemoryStore::new());
+    let ann = scene.sign_in("ann", "a");
+    let page = PageOf::default;
+    let search = || Command::Search { re: 6, query: "words".into(), conversation: None, page: page() };
+    let passed = (0..100).filter(|_| matches!(scene.ask(&ann, search())[..], [Event::Found { .. }])).count();
+    assert_eq!(passed, 30, "a quarter of a minute's");
+    for command in
+        [Command::Export { re: 6, page: page() }, Command::People { re: 6, query: None, page: page() }]
+    {
+        let answer = scene.ask(&ann, command);
+        assert!(
+            matches!(answer[..], [Event::Refused { refusal: Refusal::RateLimited { .. }, .. }]),
+            "{answer:?}"
+        );
+    }
+    let bob = scene.sign_in("bob", "b");
+    assert!(matches!(scene.ask(&bob, search())[..], [Event::Found { .. }]), "others have their own");
+}

@@ -96,7 +96,10 @@ fn a_link_is_previewed_where_the_site_wants_it() {
     assert!(scene.take(&bob).is_empty());
     let change = MessageChange::Preview(None);
     let dropped = scene.ask(&ann, Command::ChangeMessage { re: 5, conversation: id, seq, change });
-    assert!(matches!(&dropped[..], [Event::Update { re: Some(5), .. }]), "{dropped:?}");
+    let [Event::Counts { re: Some(5), counts, .. }] = &dropped[..] else { panic!("{dropped:?}") };
+    assert!(!counts.preview, "the flag, and not the whole message");
+    let heard = scene.take(&bob);
+    assert!(matches!(&heard[..], [Event::Counts { re: None, counts, .. }] if !counts.preview), "{heard:?}");
 }
 
 #[test]

@@ -76,7 +76,9 @@ fn a_vote_is_told_to_all_and_what_is_ones_own_to_oneself() {
     assert_eq!(poll_in(&scene.take(&phone)[0]), (vec![0, 1], vec![1], "bob".into()));
     assert_eq!(poll_in(&scene.take(&ann)[0]), (vec![0, 1], vec![1], "bob".into()));
     let close = Command::ChangeMessage { re: 8, conversation: id, seq, change: MessageChange::ClosePoll };
-    assert!(matches!(scene.ask(&ann, close)[..], [Event::Update { re: Some(8), .. }]));
+    let closed = scene.ask(&ann, close);
+    let [Event::Counts { re: Some(8), counts, .. }] = &closed[..] else { panic!("{closed:?}") };
+    assert!(counts.poll.as_ref().unwrap().closed, "counts and a flag, and not the whole message");
     let late = vote(&scene, &bob, id, seq, 0);
     assert!(
         matches!(late[..], [.., Event::Refused { re: Some(7), refusal: Refusal::PollClosed }]),

@@ -1,10 +1,12 @@
 //! Erasing users: at once what says who they were, then in slices what there is much of.
 //!
-//! `sent` has a row for each message of a user, which goes with what it leads to: so what is left is what is there, and a
-//! slice that did not happen is done again.
+//! The row of `erasure` says how far the slices have come. It is written in the transaction of each slice, so a slice that did
+//! not happen is done again.
 
 mod begin;
 mod slice;
+
+pub(crate) use slice::under_way;
 
 use chat::{Done, EraseSlice, EraseStore, Erased, NewErasure, Refusal, Timestamp};
 

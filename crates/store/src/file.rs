@@ -232,6 +232,35 @@ pub(crate) fn remove_loose(db: &Connection, id: FileId) -> Outcome<bool> {
 }
 
 /// With the message at this position, which was deleted; those that others have too stay.
+/// Takes a file out of a message of somebody else than its owner, who is erased. Answers that message; None: the file is in no
+/// such message.
+pub(crate) fn take_from_forward(db: &Connection, id: FileId, owner: UserId) -> Outcome<Option<u64>> {
+    let copy = "DELETE FROM file_copy WHERE site = ?1 AND file = ?2 AND message = \
+                (SELECT min(message) FROM file_copy WHERE site = ?1 AND file = ?2) RETURNING message";
+    let position = |row: &Row<'_>| row.get::<_, i64>(0);
+    let mut message = db.prepare_cached(copy)?.query_row(key(id), position).optional()?;
+    if message.is_none() {
+        let sql = "SELECT f.message, f.kept_bytes FROM file f JOIN message m ON m.position = f.message \
+                   WHERE f.site = ?1 AND f.id = ?2 AND f.message > 0 AND m.sender <> ?3";
+        let values = params![id.site.0, id.number as i64, owner.num];
+        let found = db
+            .prepare_cached(sql)?
+            .query_row(values, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+            .optional()?;
+        if let Some((at, kept)) = found {
+            let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND id = ?2";
+            db.prepare_cached(sql)?.execute(key(id))?;
+            count(db, owner, -kept)?;
+            message = Some(at);
+        }
+    }
+    if let Some(at) = message {
+        let sql = "UPDATE message SET files = max(files - 1, 0) WHERE position = ?1";
+        db.prepare_cached(sql)?.execute([at])?;
+    }
+    Ok(message.map(|at| at as u64))
+}
+
 pub(crate) fn remove_of_message(db: &Connection, site: SiteId, message: u64) -> Outcome<()> {
     forward::hand_over(db, site, message)?;
     let sql = "SELECT owner, sum(kept_bytes) FROM file WHERE site = ?1 AND message = ?2 GROUP BY owner";

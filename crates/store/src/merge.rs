@@ -38,8 +38,9 @@ fn merge(batch: &mut Batch<'_>, merge: &Merge) -> Outcome<Result<Option<UserRow>
     rename_on_lists(db, before.id, user.as_str(), number)?;
     let sql = "INSERT OR REPLACE INTO merged_guest (site, sub, user) VALUES (?1, ?2, ?3)";
     db.prepare_cached(sql)?.execute(params![site.0, guest.as_str(), before.id.num])?;
-    let sql = "INSERT OR REPLACE INTO erasure (site, user, messages, conversation) VALUES (?1, ?2, 2, 0)";
-    db.prepare_cached(sql)?.execute([site.0, before.id.num])?;
+    let sql = "INSERT OR REPLACE INTO erasure (site, user, messages, conversation, former, began) \
+               VALUES (?1, ?2, 2, 0, ?3, ?4)";
+    db.prepare_cached(sql)?.execute(params![site.0, before.id.num, guest.as_str(), number as i64])?;
     let (act, user, detail) = ("merge", Some(before.id), guest.as_str());
     audit::note(
         db,

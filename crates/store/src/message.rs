@@ -364,13 +364,21 @@ pub(crate) struct Lines<'a> {
     reader: UserId,
     statement: CachedStatement<'a>,
     pub(crate) subs: Subs<'a>,
+    /// Messages of erased users, too, as long as they are on the disk.
+    shows_erased: bool,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(db: &'a Connection, reader: UserId) -> Outcome<Lines<'a>> {
         let sql = "SELECT site, conversation, seq, previous, sender, time, reply_to, client_id, body, changed, \
                    files, rich FROM message WHERE position = ?1";
-        Ok(Lines { db, reader, statement: db.prepare_cached(sql)?, subs: Subs::new(db) })
+        let statement = db.prepare_cached(sql)?;
+        Ok(Lines { db, reader, statement, subs: Subs::new(db), shows_erased: false })
+    }
+
+    /// As the messages are on the disk, for those who change them.
+    pub(crate) fn stored(db: &'a Connection, site: SiteId) -> Outcome<Lines<'a>> {
+        Ok(Lines { shows_erased: true, ..Lines::new(db, UserId::nobody(site))? })
     }
 
     /// None where it was removed with its site.
@@ -380,12 +388,12 @@ impl<'a> Lines<'a> {
         let number = |column: usize| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(column)? as u64);
         let site = SiteId(row.get(0)?);
         let from = UserId { site, num: row.get(4)? };
-        let Some(from_sub) = self.subs.of(from)? else { return Ok(None) };
+        let Some(author) = self.subs.author(from)? else { return Ok(None) };
         let mut message = StoredMessage {
             conversation: ConversationId { site, key: number(1)? },
             seq: Seq(number(2)?),
             from,
-            from_sub,
+            from_sub: author.sub,
             client_id: row.get(7)?,
             body: row.get(8)?,
             time: Timestamp(number(5)?),
@@ -411,6 +419,9 @@ impl<'a> Lines<'a> {
                 0 => file::of_message(self.db, site, position)?,
                 _ => forward::files(self.db, site, position)?,
             };
+        }
+        if author.erased && !self.shows_erased {
+            message.take_back();
         }
         Ok(Some(Line { message, previous }))
     }

@@ -20,7 +20,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
 use crate::file;
-use crate::message::{self, Lines, Newest};
+use crate::message::{self, Line, Lines, Newest};
 use crate::moderation::audit;
 use crate::poll;
 use crate::preview;
@@ -143,16 +143,43 @@ pub(crate) fn erase(batch: &mut Batch<'_>, at: u64, time: Timestamp) -> Outcome<
     Ok(take_away(batch, id.site, &ground, at, time)?.ok())
 }
 
+/// Gives a message a new version, because it names a user who has another id now. None: it is not there.
+pub(crate) fn renew(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<Option<ConversationId>> {
+    let Some(line) = Lines::stored(batch.db, site)?.at(at)? else { return Ok(None) };
+    let mut message = line.message;
+    let was_unpublished = is_unpublished(batch.db, &message)?;
+    mark_changed(batch, at, &message, State::of(&message))?;
+    if was_unpublished {
+        message.version = batch.position().number;
+        mark_unpublished(batch.db, &message)?;
+    }
+    Ok(Some(message.conversation))
+}
+
+/// The same for a message that is another one now: everybody hears it whole.
+pub(crate) fn renewed(batch: &mut Batch<'_>, site: SiteId, at: u64) -> Outcome<Option<ChangedMessage>> {
+    let Some(id) = renew(batch, site, at)? else { return Ok(None) };
+    let Some(message) = as_nobody_sees(batch.db, site, at)? else { return Ok(None) };
+    let members = match id.is_room() {
+        true => batch.members.of(batch.db, id)?,
+        false => Arc::default(),
+    };
+    let position = batch.position();
+    Ok(Some(ChangedMessage { message, changed: true, position, members, gathered: false }))
+}
+
 /// As nobody in particular stands there.
 fn ground_of_all(batch: &mut Batch<'_>, id: ConversationId) -> Outcome<Option<Ground>> {
     Ok(match id.is_room() {
         true => room::load(batch.db, id)?.map(|room| Ground {
             newest: room.newest,
             room: Some((room, Standing::Out)),
+            last: Timestamp(0),
             links: None,
         }),
         false => {
-            batch.conversation(id)?.map(|direct| Ground { newest: direct.newest(), room: None, links: None })
+            let ground = |newest| Ground { newest, room: None, last: Timestamp(0), links: None };
+            batch.conversation(id)?.map(|direct| ground(direct.newest()))
         }
     })
 }
@@ -164,8 +191,8 @@ fn take_away(
     at: u64,
     time: Timestamp,
 ) -> Outcome<Result<ChangedMessage, Refusal>> {
-    let line = as_nobody_sees(batch.db, site, at)?;
-    let Some(before) = line else { return Ok(Err(Refusal::NoSuchMessage)) };
+    let line = Lines::stored(batch.db, site)?.at(at)?;
+    let Some(Line { message: before, .. }) = line else { return Ok(Err(Refusal::NoSuchMessage)) };
     let (id, by) = (before.conversation, before.from);
     let wanted = ChangeMessage { conversation: id, seq: before.seq, by, change: MessageChange::Delete, time };
     let changed = match apply(batch, &wanted, ground, at, &before)? {
@@ -191,6 +218,8 @@ struct Ground {
     newest: Newest,
     /// Where it is a room: it, and how who asks stands to it.
     room: Option<(RoomRow, Standing)>,
+    /// When the user wrote there last, for slow mode.
+    last: Timestamp,
     /// Where who asks is a stranger still: what they may not put in later either.
     links: Option<LinkRule>,
 }
@@ -202,13 +231,14 @@ fn ground(batch: &mut Batch<'_>, wanted: &ChangeMessage) -> Outcome<Result<Groun
         let allowed = room::allowed(batch.db, id, by, Act::TakeBack)?;
         return Ok(allowed.map(|(room, mine)| {
             let who = room::standing(mine.as_ref());
-            Ground { newest: room.newest, room: Some((room, who)), links: None }
+            let last = mine.map_or(Timestamp(0), |mine| mine.sent);
+            Ground { newest: room.newest, room: Some((room, who)), last, links: None }
         }));
     }
     let Some(me) = side_of(id, by) else { return Ok(Err(Refusal::NoSuchConversation)) };
     let direct = batch.conversation(id)?.map(|direct| {
         let links = (direct.request(me) == Some(Request::Sent)).then_some(LinkRule::Refused);
-        Ground { newest: direct.newest(), room: None, links }
+        Ground { newest: direct.newest(), room: None, last: Timestamp(0), links }
     });
     Ok(direct.ok_or(Refusal::NoSuchMessage))
 }
@@ -221,7 +251,8 @@ impl Ground {
         let is_as_said = rich.is_some_and(|rich| rich.forwarded.is_some() || rich.sticker.is_some());
         match &self.room {
             Some((room, who)) => {
-                may_change_in_room(&wanted.change, is_own, before.deleted, *who, room.rules())?;
+                let rules = room.room.rules(self.last, wanted.time);
+                may_change_in_room(&wanted.change, is_own, before.deleted, *who, rules)?;
             }
             None => may_change(&wanted.change, is_own, before.deleted, false)?,
         }
@@ -246,6 +277,13 @@ fn apply(
                 preview::remove(batch.db, before.from.site, at)?;
             }
             mark_changed(batch, at, before, State { edited: Some(wanted.time), ..State::of(before) })?;
+            if ground.room.is_some() {
+                // An edit goes to everybody as a message does, and slow mode counts it as one.
+                let sql = "UPDATE membership SET sent = ?4 WHERE site = ?1 AND user = ?2 AND room = ?3";
+                let id = wanted.conversation;
+                let values = params![id.site.0, wanted.by.num, id.key as i64, wanted.time.0 as i64];
+                batch.db.prepare_cached(sql)?.execute(values)?;
+            }
         }
         MessageChange::Delete if before.deleted => return Ok(Ok(false)),
         MessageChange::Delete => {

@@ -34,6 +34,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0028_room_sanctions.sql"),
     include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql"),
     include_str!("../migrations/sqlite/0030_imports.sql"),
+    include_str!("../migrations/sqlite/0031_renamed_authors.sql"),
 ];
 
 /// The schema version that this program knows.

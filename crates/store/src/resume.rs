@@ -1,8 +1,8 @@
 //! Everything that a device does not have yet.
 
 use chat::{
-    ContactsPage, ConversationId, ConversationList, ConversationsPage, Gap, LeftReason, Position, ResumeFrom,
-    Seq, Snapshot, StoredMessage, UserId,
+    ContactsPage, ConversationId, ConversationList, ConversationsPage, Gap, LeftReason, MOST_RENAMED,
+    Position, ResumeFrom, Seq, Snapshot, StoredMessage, ThreadCount, UserId,
 };
 use rusqlite::Connection;
 
@@ -10,7 +10,7 @@ use crate::conversation::{self, Direct, Place};
 use crate::fault::Outcome;
 use crate::message::{Lines, Newest};
 use crate::room::{self, MemberState, Membership, RoomRow};
-use crate::{contact, message_change, meta};
+use crate::{contact, erase, message_change, meta, thread};
 
 /// The difference since a position, or a first page. Call inside a transaction: all is of one moment.
 pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u32) -> Outcome<Snapshot> {
@@ -29,6 +29,8 @@ pub(crate) fn snapshot(db: &Connection, user: UserId, from: ResumeFrom, epoch: u
         gaps: Vec::new(),
         left: Vec::new(),
         contacts: contact::page(db, user, None, from.contacts)?,
+        threads: Vec::new(),
+        renamed: Vec::new(),
         position,
     })
 }
@@ -43,6 +45,8 @@ pub(crate) fn empty(position: Position) -> Snapshot {
         gaps: Vec::new(),
         left: Vec::new(),
         contacts: ContactsPage { rows: Vec::new(), next: None },
+        threads: Vec::new(),
+        renamed: Vec::new(),
         position,
     }
 }
@@ -60,6 +64,7 @@ fn difference(
     }
     let Some(changed) = changed_since(db, user, since, from.page)? else { return Ok(None) };
     let Some(contacts) = contact::changed_since(db, user, since, from.contacts)? else { return Ok(None) };
+    let Some(renamed) = erase::under_way(db, user, MOST_RENAMED)? else { return Ok(None) };
     let mut missed = Missed::new(since, from.messages as usize);
     let mut lines = Lines::new(db, user)?;
     let mut rows = Vec::with_capacity(changed.len());
@@ -93,6 +98,8 @@ fn difference(
         gaps: missed.gaps,
         left,
         contacts: ContactsPage { rows: contacts, next: None },
+        threads: missed.threads,
+        renamed,
         position,
     }))
 }
@@ -180,11 +187,19 @@ struct Missed {
     messages: Vec<StoredMessage>,
     updates: Vec<StoredMessage>,
     gaps: Vec<Gap>,
+    threads: Vec<ThreadCount>,
 }
 
 impl Missed {
     fn new(since: u64, most: usize) -> Missed {
-        Missed { since, most, messages: Vec::new(), updates: Vec::new(), gaps: Vec::new() }
+        Missed {
+            since,
+            most,
+            messages: Vec::new(),
+            updates: Vec::new(),
+            gaps: Vec::new(),
+            threads: Vec::new(),
+        }
     }
 
     fn collect(
@@ -196,7 +211,10 @@ impl Missed {
         most: usize,
     ) -> Outcome<()> {
         let (first, is_whole) = self.collect_new(lines, newest, most)?;
-        let forget = !self.collect_updates(db, lines, id, most)?;
+        let mut forget = !self.collect_updates(db, lines, id, most)?;
+        if !is_whole && !forget {
+            forget = !self.collect_threads(db, id, most)?;
+        }
         if !is_whole || forget {
             self.gaps.push(Gap { conversation: id, first: Seq(first), forget });
         }
@@ -218,6 +236,14 @@ impl Missed {
         }
         self.messages[begin..].reverse();
         Ok((first, position <= self.since))
+    }
+
+    /// Threads with replies that may be in the gap; false where they are more than `most`.
+    fn collect_threads(&mut self, db: &Connection, id: ConversationId, most: usize) -> Outcome<bool> {
+        let threads = thread::replied_since(db, id, self.since, most + 1)?;
+        let fit = threads.len() <= most;
+        self.threads.extend(threads.into_iter().filter(|_| fit));
+        Ok(fit)
     }
 
     /// Messages that the device has and that have changed; all of them or, where there is no room, none and false.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use chat::{
     Act, ConversationId, Done, HistoryPage, InThread, Refusal, Replies, Seq, SiteId, StoredMessage,
-    ThreadChange, ThreadRow, ThreadStore, Timestamp, UserId,
+    ThreadChange, ThreadCount, ThreadRow, ThreadStore, Timestamp, UserId,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -86,17 +86,18 @@ pub(crate) fn root(
 pub(crate) fn put(db: &Connection, place: &Place, root: &Root, named: &HashSet<u32>) -> Outcome<InThread> {
     let (site, room) = (place.conversation.site.0, place.conversation.key as i64);
     let (below, time) = (root.seq.0 as i64, place.time.0 as i64);
-    let sql = "INSERT INTO thread (site, room, root, replies, last) VALUES (?1, ?2, ?3, 1, ?4) \
-               ON CONFLICT (site, room, root) DO UPDATE SET replies = replies + 1, last = ?4 RETURNING replies";
-    let values = params![site, room, below, time];
+    let at = place.position as i64;
+    let sql = "INSERT INTO thread (site, room, root, replies, last, position) VALUES (?1, ?2, ?3, 1, ?4, ?5) \
+               ON CONFLICT (site, room, root) DO UPDATE SET replies = replies + 1, last = ?4, position = ?5 \
+               RETURNING replies";
+    let values = params![site, room, below, time, at];
     let number: i64 = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
     if number == 1 {
         rich::add(db, root.position, rich::ROOT)?;
     }
     let sql =
         "INSERT INTO thread_reply (site, room, root, seq, number, message) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let (seq, at) = (place.seq.0 as i64, place.position as i64);
-    db.prepare_cached(sql)?.execute(params![site, room, below, seq, number, at])?;
+    db.prepare_cached(sql)?.execute(params![site, room, below, place.seq.0 as i64, number, at])?;
     let sql = "INSERT INTO thread_follow (site, user, room, root, read) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
     for user in named.iter().filter(|user| **user != room::ALL).chain([&root.author.num]) {
         db.prepare_cached(sql)?.execute(params![site, user, room, below, number - 1])?;
@@ -259,4 +260,26 @@ pub(crate) fn replies(db: &Connection, id: ConversationId, root: Seq) -> Outcome
         Ok(Replies { count: row.get::<_, i64>(0)? as u64, last: Timestamp(row.get::<_, i64>(1)? as u64) })
     });
     Ok(found.optional()?)
+}
+
+/// Threads of a room with replies after `since`.
+pub(crate) fn replied_since(
+    db: &Connection,
+    id: ConversationId,
+    since: u64,
+    limit: usize,
+) -> Outcome<Vec<ThreadCount>> {
+    if !id.is_room() {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT root, replies, last FROM thread INDEXED BY thread_position \
+               WHERE site = ?1 AND room = ?2 AND position > ?3 ORDER BY position LIMIT ?4";
+    let mut statement = db.prepare_cached(sql)?;
+    let values = params![id.site.0, id.key as i64, since as i64, limit as i64];
+    let threads = statement.query_map(values, |row| {
+        let replies =
+            Replies { count: row.get::<_, i64>(1)? as u64, last: Timestamp(row.get::<_, i64>(2)? as u64) };
+        Ok(ThreadCount { conversation: id, root: Seq(row.get::<_, i64>(0)? as u64), replies })
+    })?;
+    Ok(threads.collect::<Result<_, _>>()?)
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use chat::{
-    Level, PeoplePage, Privacy, Profile, SetPresence, SiteId, SiteRole, SiteStanding, Sub, Timestamp, UserId,
-    UserRow,
+    Level, Messages, PeoplePage, Privacy, Profile, SetPresence, SiteId, SiteRole, SiteStanding, Sub,
+    Timestamp, UserId, UserRow,
     directory::{finds, fold, fold_query, word_starts},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Type};
@@ -174,7 +174,13 @@ pub(crate) fn become_member(db: &Connection, row: &UserRow, sub: &Sub) -> Outcom
 }
 
 /// Nothing that says who they were stays; banned, so that nobody writes to them or finds them.
-pub(crate) fn become_nobody(db: &Connection, row: &UserRow, alias: &Sub, name: &str) -> Outcome<()> {
+pub(crate) fn become_nobody(
+    db: &Connection,
+    row: &UserRow,
+    alias: &Sub,
+    name: &str,
+    messages: Messages,
+) -> Outcome<()> {
     let id = row.id;
     let remove = "DELETE FROM name_word WHERE site = ?1 AND rest = ?2 AND sub = ?3";
     let before = fold(&row.profile.name);
@@ -185,7 +191,11 @@ pub(crate) fn become_nobody(db: &Connection, row: &UserRow, alias: &Sub, name: &
     let sql = "UPDATE user SET sub = ?3, name = ?4, folded = ?5, avatar = NULL, guest = 0, presence = 3, banned = 1, \
                standing = 0, choices = ?6, last_seen = 0 WHERE site = ?1 AND num = ?2";
     let folded = fold(name);
-    let values = params![id.site.0, id.num, alias.as_str(), name, folded, NAMED];
+    let choices = match messages {
+        Messages::Erased => NAMED | ERASED,
+        Messages::Kept => NAMED,
+    };
+    let values = params![id.site.0, id.num, alias.as_str(), name, folded, choices];
     db.prepare_cached(sql)?.execute(values)?;
     let sql = "UPDATE membership SET folded = ?3, sub = ?4 WHERE site = ?1 AND user = ?2";
     db.prepare_cached(sql)?.execute(params![id.site.0, id.num, folded, alias.as_str()])?;
@@ -194,6 +204,8 @@ pub(crate) fn become_nobody(db: &Connection, row: &UserRow, alias: &Sub, name: &
 
 /// The name is the user's own choice.
 const NAMED: i64 = 64;
+/// The user is erased with their messages: readers get them as deleted, even before their bodies are removed.
+const ERASED: i64 = 128;
 
 pub(crate) fn set_choices(db: &Connection, user: UserId, privacy: Privacy, named: bool) -> Outcome<()> {
     let code = i64::from(privacy.code()) + if named { NAMED } else { 0 };
@@ -292,8 +304,22 @@ pub(crate) fn by_id(db: &Connection, id: UserId) -> Outcome<Option<UserRow>> {
 
 /// Reads only the index, which has the sub as part of the primary key.
 pub(crate) fn sub_of(db: &Connection, id: UserId) -> Outcome<Option<Sub>> {
-    let sql = "SELECT sub FROM user WHERE site = ?1 AND num = ?2";
-    let found = db.prepare_cached(sql)?.query_row(params![id.site.0, id.num], |row| sub(row, 0));
+    Ok(author_of(db, id)?.map(|author| author.sub))
+}
+
+/// What readers of a message need of its author.
+#[derive(Clone)]
+pub(crate) struct Author {
+    pub(crate) sub: Sub,
+    /// With all messages.
+    pub(crate) erased: bool,
+}
+
+fn author_of(db: &Connection, id: UserId) -> Outcome<Option<Author>> {
+    let sql = "SELECT sub, choices FROM user WHERE site = ?1 AND num = ?2";
+    let author =
+        |row: &Row<'_>| Ok(Author { sub: sub(row, 0)?, erased: row.get::<_, i64>(1)? & ERASED != 0 });
+    let found = db.prepare_cached(sql)?.query_row(params![id.site.0, id.num], author);
     Ok(found.optional()?)
 }
 
@@ -460,7 +486,7 @@ impl fmt::Display for NameCursor<'_> {
 /// Subs of senders, each looked up once.
 pub(crate) struct Subs<'a> {
     db: &'a Connection,
-    known: HashMap<UserId, Option<Sub>>,
+    known: HashMap<UserId, Option<Author>>,
 }
 
 impl<'a> Subs<'a> {
@@ -469,16 +495,24 @@ impl<'a> Subs<'a> {
     }
 
     pub(crate) fn learn(&mut self, row: &UserRow) {
-        self.known.insert(row.id, Some(row.profile.sub.clone()));
+        // Erased users are banned; only their own row says whether their messages are erased, too.
+        if !row.banned {
+            let author = Author { sub: row.profile.sub.clone(), erased: false };
+            self.known.insert(row.id, Some(author));
+        }
     }
 
     pub(crate) fn of(&mut self, id: UserId) -> Outcome<Option<Sub>> {
-        if let Some(sub) = self.known.get(&id) {
-            return Ok(sub.clone());
+        Ok(self.author(id)?.map(|author| author.sub))
+    }
+
+    pub(crate) fn author(&mut self, id: UserId) -> Outcome<Option<Author>> {
+        if let Some(author) = self.known.get(&id) {
+            return Ok(author.clone());
         }
-        let sub = sub_of(self.db, id)?;
-        self.known.insert(id, sub.clone());
-        Ok(sub)
+        let author = author_of(self.db, id)?;
+        self.known.insert(id, author.clone());
+        Ok(author)
     }
 }
 

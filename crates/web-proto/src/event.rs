@@ -73,8 +73,9 @@ pub enum Event<'a> {
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
-    /// Reactions to a message, or votes in a poll: answer to the command, or news. In rooms of more than 50 members the others
-    /// hear it once per second, for several changes together.
+    /// What may change of a message beside its text: reactions, votes, whether it is pinned, has a preview, or its poll is closed.
+    /// Answer to the command, or news. In rooms of more than 50 members the others hear of reactions and votes once per second, for
+    /// several changes together.
     Counts {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         re: Option<u64>,
@@ -89,6 +90,11 @@ pub enum Event<'a> {
         /// Where the message is a poll.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         poll: Option<PollCounts>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pinned: bool,
+        /// The message has a preview of its link; absent: none, or no longer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        preview: bool,
         /// Whose change it was; absent: of several users, or of one in an anonymous poll.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         by: Option<Cow<'a, str>>,
@@ -98,6 +104,14 @@ pub enum Event<'a> {
         /// The choices that `by` votes for now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         chose: Option<Vec<u8>>,
+        #[serde(borrow)]
+        position: Cow<'a, str>,
+    },
+    /// A user has another id now: an erased one, or a guest who became a member. It holds for all messages that the client
+    /// has: their authors, and who reacted, voted or is quoted in them. Such messages get new versions without other events.
+    Renamed {
+        #[serde(borrow)]
+        renamed: Renamed<'a>,
         #[serde(borrow)]
         position: Cow<'a, str>,
     },
@@ -458,6 +472,10 @@ pub enum Event<'a> {
         gaps: Vec<Gap<'a>>,
         #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
         left: Vec<Left<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        threads: Vec<ThreadCount<'a>>,
+        #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+        renamed: Vec<Renamed<'a>>,
         #[serde(borrow)]
         contacts: Vec<Contact<'a>>,
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -551,6 +569,12 @@ pub struct Welcome<'a> {
     /// On resume: rooms of which one is no member any more.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Left<'a>>,
+    /// On resume: threads of rooms with a gap, as they are now.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadCount<'a>>,
+    /// On resume: users who have another id since a moment ago; see the event.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub renamed: Vec<Renamed<'a>>,
     /// Contacts: those that changed (resumed) or a first page. `contacts_next` as `next` in `contacts`.
     #[serde(borrow, default)]
     pub contacts: Vec<Contact<'a>>,
@@ -584,6 +608,30 @@ pub struct Gap<'a> {
     /// More older messages have changed than are sent: the client drops all that it has before `first`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forget: bool,
+}
+
+/// A user who has another id now, and what others see of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Renamed<'a> {
+    /// The former id.
+    #[serde(borrow)]
+    pub was: Cow<'a, str>,
+    #[serde(flatten, borrow)]
+    pub person: Person<'a>,
+    /// All their messages are deleted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
+}
+
+/// The thread below the message `seq`, some replies of which a client has not seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ThreadCount<'a> {
+    #[serde(borrow)]
+    pub conversation: Cow<'a, str>,
+    pub seq: u64,
+    pub replies: Replies,
 }
 
 /// A room of which one was a member.
@@ -880,6 +928,8 @@ pub struct PollCounts {
     pub votes: Vec<u64>,
     /// How many users have voted.
     pub voters: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
 }
 
 /// A user as others see it.

@@ -60,6 +60,8 @@ fn file() -> String {
     declare::<Limits>(&mut out);
     declare::<MailDigest<'_>>(&mut out);
     declare::<Gap<'_>>(&mut out);
+    declare::<Renamed<'_>>(&mut out);
+    declare::<ThreadCount<'_>>(&mut out);
     declare::<Left<'_>>(&mut out);
     declare::<LeftReason>(&mut out);
     declare::<Conversation<'_>>(&mut out);

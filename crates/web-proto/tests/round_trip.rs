@@ -337,7 +337,8 @@ fn event() -> impl Strategy<Value = Event<'static>> {
     let messages = || vec(message(), 0..3);
     let list = move || {
         let (gaps, left) = (vec(gap(), 0..2), vec(left(), 0..2));
-        (vec(conversation(), 0..3), messages(), messages(), gaps, left, vec(contact(), 0..3))
+        let more = (vec(thread_count(), 0..2), vec(renamed(), 0..2));
+        (vec(conversation(), 0..3), messages(), messages(), gaps, left, vec(contact(), 0..3), more)
     };
     prop_oneof![
         (any::<u64>(), opt(), any::<u32>(), option::of(quiet()), any::<bool>(), option::of(mail())).prop_map(
@@ -351,8 +352,9 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             }
         ),
         (welcome(), list()).prop_map(
-            |(welcome, (conversations, messages, updates, gaps, left, contacts))| {
-                let welcome = Welcome { messages, updates, gaps, left, contacts, ..welcome };
+            |(welcome, (conversations, messages, updates, gaps, left, contacts, (threads, renamed)))| {
+                let welcome =
+                    Welcome { messages, updates, gaps, left, contacts, threads, renamed, ..welcome };
                 Event::Welcome(Box::new(Welcome { conversations, ..welcome }))
             }
         ),
@@ -400,13 +402,20 @@ fn event() -> impl Strategy<Value = Event<'static>> {
         (
             (number(), text(), any::<u64>(), any::<u64>(), text()),
             vec((text(), any::<u64>()), 0..3),
-            option::of((vec(any::<u64>(), 0..3), any::<u64>())),
-            opt(),
+            option::of((vec(any::<u64>(), 0..3), any::<u64>(), any::<bool>())),
+            (opt(), any::<[bool; 2]>()),
             option::of((text(), any::<bool>())),
             option::of(vec(any::<u8>(), 0..3)),
         )
             .prop_map(
-                |((re, conversation, seq, version, position), reactions, poll, by, put, chose)| {
+                |(
+                    (re, conversation, seq, version, position),
+                    reactions,
+                    poll,
+                    (by, [pinned, preview]),
+                    put,
+                    chose,
+                )| {
                     let count = |(reaction, count)| ReactionCount { reaction, count };
                     Event::Counts {
                         re,
@@ -414,7 +423,9 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                         seq,
                         version,
                         reactions: reactions.into_iter().map(count).collect(),
-                        poll: poll.map(|(votes, voters)| PollCounts { votes, voters }),
+                        poll: poll.map(|(votes, voters, closed)| PollCounts { votes, voters, closed }),
+                        pinned,
+                        preview,
                         by,
                         put: put.map(|(reaction, on)| PutReaction { reaction, on }),
                         chose,
@@ -519,7 +530,7 @@ fn event() -> impl Strategy<Value = Event<'static>> {
             |(
                 re,
                 reset,
-                (conversations, messages, updates, gaps, left, contacts),
+                (conversations, messages, updates, gaps, left, contacts, (threads, renamed)),
                 contacts_next,
                 conversations_next,
                 position,
@@ -533,10 +544,13 @@ fn event() -> impl Strategy<Value = Event<'static>> {
                 updates,
                 gaps,
                 left,
+                threads,
+                renamed,
                 contacts,
                 position
             }
         ),
+        (renamed(), text()).prop_map(|(renamed, position)| Event::Renamed { renamed, position }),
         (any::<u64>(), thread()).prop_map(|(re, thread)| Event::Thread { re, thread }),
         (any::<u64>(), text(), vec(thread(), 0..3)).prop_map(|(re, conversation, threads)| Event::Threads {
             re,
@@ -594,6 +608,8 @@ fn welcome() -> impl Strategy<Value = Welcome<'static>> {
                 updates: vec![],
                 gaps: vec![],
                 left: vec![],
+                threads: vec![],
+                renamed: vec![],
                 contacts: vec![],
                 contacts_next,
                 conversations_next,
@@ -991,6 +1007,18 @@ fn gap() -> impl Strategy<Value = Gap<'static>> {
         first,
         forget,
     })
+}
+
+fn thread_count() -> impl Strategy<Value = ThreadCount<'static>> {
+    (text(), any::<[u64; 3]>()).prop_map(|(conversation, [seq, count, last])| ThreadCount {
+        conversation,
+        seq,
+        replies: Replies { count, last },
+    })
+}
+
+fn renamed() -> impl Strategy<Value = Renamed<'static>> {
+    (text(), person(), any::<bool>()).prop_map(|(was, person, erased)| Renamed { was, person, erased })
 }
 
 fn contact() -> impl Strategy<Value = Contact<'static>> {

@@ -93,6 +93,7 @@ impl Live {
             | Event::Ack { .. }
             | Event::Update { .. }
             | Event::Counts { .. }
+            | Event::Renamed { .. }
             | Event::Marker { .. }
             | Event::Contact { .. }
             | Event::Conversation { .. }

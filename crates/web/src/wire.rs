@@ -46,6 +46,8 @@ pub(crate) fn welcome(
         updates: changes.updates.iter().map(|posted| message(posted, links)).collect(),
         gaps: changes.gaps.iter().map(gap).collect(),
         left: changes.left.iter().map(left).collect(),
+        threads: changes.threads.iter().map(rich::thread_count).collect(),
+        renamed: changes.renamed.iter().map(renamed).collect(),
         contacts: changes.contacts.iter().map(contact).collect(),
         contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
         conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
@@ -147,6 +149,9 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
         },
         chat::Event::Counts { re, counts, by, position } => {
             rich::counts(*re, counts, by.as_deref(), *position)
+        }
+        chat::Event::Renamed { renamed: now, position } => {
+            Event::Renamed { renamed: renamed(now), position: position_text(*position) }
         }
         chat::Event::Marker { conversation, user, received, read, unread, position } => Event::Marker {
             conversation: conversation_text(*conversation),
@@ -303,6 +308,8 @@ fn rare<'a>(event: &'a chat::Event, links: &Links) -> Event<'a> {
             updates: changes.updates.iter().map(|posted| message(posted, links)).collect(),
             gaps: changes.gaps.iter().map(gap).collect(),
             left: changes.left.iter().map(left).collect(),
+            threads: changes.threads.iter().map(rich::thread_count).collect(),
+            renamed: changes.renamed.iter().map(renamed).collect(),
             contacts: changes.contacts.iter().map(contact).collect(),
             contacts_next: changes.contacts_next.as_deref().map(Cow::Borrowed),
             conversations_next: changes.conversations_next.as_deref().map(Cow::Borrowed),
@@ -384,6 +391,21 @@ fn person(person: &chat::Person) -> web_proto::Person<'_> {
         avatar: person.avatar.as_deref().map(Cow::Borrowed),
         guest: person.guest,
         presence: person.presence.map(presence),
+    }
+}
+
+fn renamed(renamed: &chat::Renamed) -> web_proto::Renamed<'_> {
+    let chat::Profile { sub, name, avatar, guest } = &renamed.now;
+    web_proto::Renamed {
+        was: renamed.former.as_str().into(),
+        person: web_proto::Person {
+            user: sub.as_str().into(),
+            name: Cow::Borrowed(name),
+            avatar: avatar.as_deref().map(Cow::Borrowed),
+            guest: *guest,
+            presence: None,
+        },
+        erased: renamed.erased,
     }
 }
 

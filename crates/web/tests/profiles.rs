@@ -120,8 +120,10 @@ fn the_site_erases_a_user_once() {
     assert!(anna.hear(&mut scene).iter().any(|event| event["code"] == "removed"));
     scene.wait(std::time::Duration::from_secs(1));
     let heard = tom.hear(&mut scene);
-    let update = heard.iter().find(|event| event["t"] == "update").unwrap();
-    assert_eq!((&update["message"]["deleted"], &update["message"]["body"]), (&json!(true), &json!("")));
+    let told = heard.iter().find(|event| event["t"] == "renamed").unwrap();
+    let renamed = &told["renamed"];
+    assert_eq!((&renamed["was"], &renamed["erased"]), (&json!("anna"), &json!(true)));
+    assert_eq!(heard.iter().filter(|event| event["t"] == "update").count(), 0, "one event for all messages");
     let chat = heard.iter().find(|event| event["t"] == "conversation").unwrap();
     assert_eq!(chat["conversation"]["conversation"], ack["conversation"]);
     assert_eq!(chat["conversation"]["with"]["name"], "Deleted user");

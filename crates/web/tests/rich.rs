@@ -43,7 +43,7 @@ fn a_poll_from_the_question_to_its_end() {
     assert_eq!(one(say(&mut scene, &mut ben, vote(json!([2]))), "error")["code"], "bad_value");
     let close = json!({"t": "close_poll", "rid": 2, "conversation": conversation, "seq": 1});
     assert_eq!(one(say(&mut scene, &mut ben, close.clone()), "error")["code"], "not_allowed");
-    assert_eq!(one(say(&mut scene, &mut anna, close), "update")["message"]["poll"]["closed"], true);
+    assert_eq!(one(say(&mut scene, &mut anna, close), "counts")["poll"]["closed"], true);
     ben.hear(&mut scene);
     let late = one(say(&mut scene, &mut ben, vote(json!([]))), "error");
     assert_eq!((&late["code"], &late["re"]), (&json!("poll_closed"), &json!(1)));
@@ -117,6 +117,6 @@ fn what_has_no_preview_loses_none() {
     let conversation = one(anna.hear(&mut scene), "ack")["conversation"].clone();
     ben.hear(&mut scene);
     let drop = json!({"t": "drop_preview", "rid": 1, "conversation": conversation, "seq": 1});
-    assert_eq!(one(say(&mut scene, &mut anna, drop.clone()), "update")["re"], 1, "it is so already");
+    assert_eq!(one(say(&mut scene, &mut anna, drop.clone()), "counts")["re"], 1, "it is so already");
     assert_eq!(one(say(&mut scene, &mut ben, drop), "error")["code"], "not_allowed");
 }

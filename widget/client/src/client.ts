@@ -330,6 +330,8 @@ export interface Happenings {
   report: Report;
   /** A message is another one now, whether it is in a timeline here or not. */
   changed: { key: ConversationKey; message: Message };
+  /** It is not pinned, or no longer, whether it is in a timeline here or not. */
+  unpinned: { key: ConversationKey; seq: number };
   /** A change of a message was refused for good, and is undone. */
   refused: { key: ConversationKey; what: 'edit' | 'delete' | 'react'; code: Code };
 }

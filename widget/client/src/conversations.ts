@@ -4,10 +4,11 @@ import type { Changed } from './changed.ts';
 import { type ConversationKey, direct, isRoom, type PagedList, pageRoom, room } from './client.ts';
 import { type Counts, withCounts } from './counts.ts';
 import { blank, type Known, names, readUpTo, told } from './known.ts';
+import { renamed } from './renamed.ts';
 import { FIRST_PAGE, type Paging } from './snapshot.ts';
 import { cover, covers, find, isNewer, newest, trim } from './stretch.ts';
 import type { Typing } from './typing.ts';
-import type { Conversation, Event, Message, Room, SendTo } from './wire.ts';
+import type { Conversation, Event, Message, Renamed, Room, SendTo, ThreadCount } from './wire.ts';
 import type { Written } from './written.ts';
 
 /** Messages of conversations that are not in the list yet; beyond, the oldest are left to `history`. */
@@ -119,13 +120,30 @@ export class Conversations {
     this.changed.conversation(known.key);
   }
 
-  /** Reactions and votes as they are now. */
-  counted(counts: Counts): void {
+  /** Reactions, votes and flags as they are now. Answers where, if that is known here. */
+  counted(counts: Counts): ConversationKey | undefined {
     const key = this.keysById.get(counts.conversation);
     const before = key && find(this.known(key).stretches, counts.seq);
     const me = this.me();
     if (before) this.updated(withCounts(before, counts, me), me);
     else this.#countsAhead = [...this.#countsAhead, counts].slice(-MAX_AHEAD);
+    return key;
+  }
+
+  /** A user has another id now, in all messages. */
+  renamed(one: Renamed): void {
+    for (const known of this.byKey.values()) {
+      each(known, message => renamed(message, one));
+      this.changed.conversation(known.key);
+    }
+  }
+
+  /** Replies that are in a gap. */
+  replied({ conversation, seq: thread, replies: { count: number, last: time } }: ThreadCount): void {
+    const key = this.keysById.get(conversation);
+    if (!key) return;
+    countReply(this.known(key), { thread, number, time });
+    this.changed.conversation(key);
   }
 
   /** More of its messages have changed than the server tells: what is here of them is not right any more. */
@@ -422,16 +440,21 @@ function withMine(message: Message, before: Message | undefined, me: string | un
 }
 
 /** Of one's own the server has not said its number: it is the next, for all before it were heard of. */
-function countReply(known: Known, { thread = 0, number, time }: Message): void {
+function countReply(
+  known: Known,
+  { thread = 0, number, time }: Pick<Message, 'thread' | 'number' | 'time'>,
+): void {
   const root = find(known.stretches, thread);
   const before = root?.replies?.count ?? 0;
   const count = number ?? before + 1;
   if (!root || count <= before) return;
   const now = { ...root, replies: { count, last: time } };
-  known.stretches = known.stretches.map(one => ({
-    ...one,
-    messages: one.messages.map(old => (old === root ? now : old)),
-  }));
+  each(known, one => (one === root ? now : one));
+}
+
+/** Puts what `now` answers in the place of each message. */
+function each(known: Known, now: (message: Message) => Message): void {
+  known.stretches = known.stretches.map(one => ({ ...one, messages: one.messages.map(now) }));
 }
 
 /** Names a conversation as the server's record has it. */

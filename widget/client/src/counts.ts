@@ -1,4 +1,4 @@
-// Reactions and votes arrive as counts, without the message that they belong to.
+// Reactions, votes and flags arrive without the message that they belong to.
 
 import { NAMED } from './pending.ts';
 import type { Event, Message } from './wire.ts';
@@ -6,12 +6,12 @@ import type { Event, Message } from './wire.ts';
 export type Counts = Event & { t: 'counts' };
 
 /**
- * The message with these counts. Names are those that are known: counts of several users at once bring none, so a large
+ * The message with these counts and flags. Names are those that are known: counts of several users at once bring none, so a large
  * room's names are as old as the page on which the message came.
  */
 export function withCounts(message: Message, counts: Counts, me: string | undefined): Message {
   const { by, put, chose, version, poll: now } = counts;
-  const { reactions: before, ...rest } = message;
+  const { reactions: before, pinned: _, preview, ...rest } = message;
   const { poll } = message;
   /** `on`: what `by` does now; undefined: this stays as it was. */
   const after = (old: { users?: string[]; mine?: boolean } | undefined, on: boolean | undefined) => {
@@ -28,6 +28,8 @@ export function withCounts(message: Message, counts: Counts, me: string | undefi
   return {
     ...rest,
     version,
+    ...(counts.pinned && { pinned: true }),
+    ...(counts.preview && preview && { preview }),
     ...(reactions[0] && { reactions }),
     ...(poll &&
       now && {
@@ -39,6 +41,7 @@ export function withCounts(message: Message, counts: Counts, me: string | undefi
             ...after(old, chose?.includes(at)),
           })),
           voters: now.voters,
+          ...(now.closed && { closed: true }),
         },
       }),
   };

@@ -58,13 +58,26 @@ export function foreseen(message: Message, pending: readonly Pending[], me: stri
   for (const one of pending) {
     if (seen.deleted) return seen;
     if (one.what === 'edit') seen = { ...seen, body: one.body, edited: one.time };
-    else if (one.what === 'delete') seen = without(seen);
+    else if (one.what === 'delete') seen = deleted(seen);
     else seen = { ...seen, reactions: reacted(seen.reactions ?? [], one.reaction, one.on, me) };
   }
   return seen;
 }
 
-function without({ edited: _, reactions: __, reply_to: ___, files: ____, ...rest }: Message): Message {
+/** The message once it is deleted: its place stays, also in a thread. */
+export function deleted(message: Message): Message {
+  const {
+    edited: _,
+    reactions: _1,
+    reply_to: _2,
+    files: _3,
+    poll: _4,
+    forwarded: _5,
+    preview: _6,
+    sticker: _7,
+    pinned: _8,
+    ...rest
+  } = message;
   return { ...rest, body: '', deleted: true };
 }
 

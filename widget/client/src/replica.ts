@@ -33,9 +33,11 @@ import {
   type Message,
   type Notice,
   type Only,
+  type Renamed,
   type SetPresence,
   type SiteRole,
   type SiteState,
+  type ThreadCount,
   type Welcome,
 } from './wire.ts';
 import { Written } from './written.ts';
@@ -156,31 +158,33 @@ export class Replica {
 
   #event(event: Event, { request, now }: { request?: Command; now: number }): void {
     const { people, conversations } = this;
+    // Before it is applied: nothing else happens until all of it is.
+    if ('position' in event) this.position = event.position;
     switch (event.t) {
       case 'welcome':
         return this.#welcome(event, now);
       case 'ack':
-        this.position = event.position;
         return conversations.acknowledged(event);
       case 'error':
         if (event.id !== undefined) this.#refused(event.id, event.code);
         else if (isChange(request)) this.#undone(request, event.code);
         return;
       case 'message':
-        this.position = event.position;
         if (conversations.message(event, 'live') && event.from !== this.#me) this.#announce(event);
         return;
       case 'update':
-        this.position = event.position;
         if (isChange(request)) this.#answered(request);
         this.#changedMessage(event.message);
         return conversations.updated(event.message, event.by);
-      case 'counts':
-        this.position = event.position;
+      case 'counts': {
         if (isChange(request)) this.#answered(request);
-        return conversations.counted(event);
+        const key = conversations.counted(event);
+        if (key && !event.pinned) this.#happened.push(['unpinned', { key, seq: event.seq }]);
+        return;
+      }
+      case 'renamed':
+        return this.#renamed(event.renamed);
       case 'room':
-        this.position = event.position;
         return conversations.room(event.conversation, event.room);
       case 'member_count': {
         for (const one of event.joined ?? []) people.met(one);
@@ -190,7 +194,6 @@ export class Replica {
         return;
       }
       case 'left': {
-        this.position = event.position;
         const key = conversations.left(event.conversation);
         if (key !== undefined && event.re === undefined && event.reason !== 'left')
           this.#happened.push(['left', { key, reason: event.reason }]);
@@ -205,7 +208,6 @@ export class Replica {
         for (const one of event.rooms) conversations.list(keyOfRecord(one), one.room);
         return;
       case 'marker':
-        this.position = event.position;
         return conversations.marker(event);
       case 'typing': {
         if (event.user === this.#me) return;
@@ -222,7 +224,6 @@ export class Replica {
       case 'watching':
         return people.watching(event);
       case 'contact':
-        this.position = event.position;
         people.contact(event.contact);
         if (event.contact.state === 'contact') conversations.agreed(event.contact.user);
         if (event.re === undefined && /^(request_received|contact)$/.test(event.contact.state)) {
@@ -246,7 +247,6 @@ export class Replica {
         this.#changed.add(topicOf(listAsked(request))).add('requests');
         return;
       case 'conversation': {
-        this.position = event.position;
         const key = keyOfRecord(event.conversation);
         const ours = request?.t === 'conversation' && request.draft !== undefined;
         if (ours) this.written.unsaved.add(key);
@@ -280,7 +280,6 @@ export class Replica {
         if (event.reset) this.#forgetAll();
         this.#difference(event, !event.reset);
         if (event.reset) this.#page(event);
-        this.position = event.position;
     }
   }
 
@@ -311,7 +310,6 @@ export class Replica {
     this.people.forgetPresences();
     this.#difference(welcome, welcome.resumed && again);
     if (!welcome.resumed) this.#page(welcome);
-    this.position = welcome.position;
     this.typing.lapse(now);
   }
 
@@ -327,12 +325,15 @@ export class Replica {
       messages: Message[];
       updates?: Message[];
       left?: Left[];
+      threads?: ThreadCount[];
+      renamed?: Renamed[];
       gaps: Gap[];
       contacts: Contact[];
     },
     announce: boolean,
   ): void {
     const { conversations } = this;
+    for (const one of from.renamed ?? []) this.#renamed(one);
     for (const one of from.gaps) if (one.forget) conversations.forgetMessages(one.conversation);
     const fresh = from.messages.filter(one => one.from !== this.#me && !conversations.has(one));
     const counted = new Set(from.conversations.map(one => one.conversation));
@@ -340,11 +341,18 @@ export class Replica {
     for (const one of from.messages)
       conversations.message(one, counted.has(one.conversation) ? 'counted' : 'missed');
     for (const one of from.updates ?? []) conversations.updated(one, this.#me);
+    for (const one of from.threads ?? []) conversations.replied(one);
     for (const one of from.left ?? []) conversations.left(one.conversation);
     for (const one of from.conversations) conversations.recount(one);
     for (const one of from.contacts) this.people.contact(one);
     for (const one of announce ? fresh : []) this.#announce(one);
     this.#changed.lists().add('contacts');
+  }
+
+  #renamed(one: Renamed): void {
+    this.people.byUser.delete(one.was);
+    this.people.met(one);
+    this.conversations.renamed(one);
   }
 
   #upsert(record: Conversation): void {

@@ -87,6 +87,48 @@ test("one's own reply is the next one", () => {
   expect(at(1).replies).toEqual({ count: 2, last: 200 });
 });
 
+test('after a gap the server says how many replies there are', () => {
+  const { hear, say, at } = welcomed();
+  hear(1);
+  hear(2, { thread: 1, number: 1 });
+  const threads = [
+    { conversation: 'r_9', seq: 1, replies: { count: 40, last: 900 } },
+    { conversation: 'r_9', seq: 7, replies: { count: 3, last: 900 } },
+  ];
+  const gaps = [{ conversation: 'r_9', first: 60 }];
+  const nothing = { conversations: [], messages: [], contacts: [] };
+  say({ t: 'changes', re: 1, reset: false, ...nothing, gaps, threads, position: POSITION });
+  expect(at(1).replies).toEqual({ count: 40, last: 900 });
+  const older = [{ conversation: 'r_9', seq: 1, replies: { count: 39, last: 800 } }];
+  say({ t: 'changes', re: 2, reset: false, ...nothing, gaps, threads: older, position: POSITION });
+  expect(at(1).replies?.count).toBe(40);
+});
+
+test('a poll is closed, a pin and a preview go, without the whole message', () => {
+  const { replica, hear, say, at } = welcomed();
+  const poll = { choices: [{ text: 'Lake', votes: 1 }], voters: 1 };
+  const preview = { url: 'https://kith.example', title: 'Kith' };
+  hear(1, { poll, pinned: true, preview } as Partial<Message>);
+  const counts = (version: number, more: object) =>
+    say({
+      t: 'counts',
+      conversation: 'r_9',
+      seq: 1,
+      version,
+      reactions: [],
+      position: POSITION,
+      ...more,
+    } as Event);
+  counts(2, { poll: { votes: [1], voters: 1, closed: true }, pinned: true, preview: true });
+  expect(at(1)).toMatchObject({ poll: { closed: true, voters: 1 }, pinned: true, preview });
+  replica.takeHappened();
+  counts(3, { poll: { votes: [1], voters: 1, closed: true } });
+  expect(at(1).pinned).toBeUndefined();
+  expect(at(1).preview).toBeUndefined();
+  expect(at(1).poll?.closed).toBe(true);
+  expect(replica.takeHappened()).toContainEqual(['unpinned', { key: ROOM, seq: 1 }]);
+});
+
 test('a page of a thread is no stretch of the room', () => {
   const { replica, hear, say } = welcomed();
   hear(9);

@@ -91,3 +91,26 @@ test('counts that come before the page of history with their message are not los
   replica.apply({ c: 'event', event, request, now: 0 });
   expect(three()).toMatchObject({ version: 54, reactions: [{ reaction: '👍', count: 3 }, { count: 1 }] });
 });
+
+test('an erased user has another id in all messages, and theirs are deleted', () => {
+  const { replica, say, eight } = welcomed();
+  say(vector('update reacted'));
+  const kept = { ...(vector('renamed') as Event & { t: 'renamed' }) };
+  say({ ...kept, renamed: { was: 'carla', user: 'deleted-1', name: 'Deleted user' } });
+  expect(eight()).toMatchObject({ from: 'ben', body: 'Hello, Anna!' });
+  expect(eight().reactions?.[0]?.users).toEqual(['anna', 'deleted-1']);
+  say(vector('renamed'));
+  expect(eight()).toMatchObject({ seq: 8, from: 'deleted-k3v9', body: '', deleted: true });
+  expect(eight().reactions).toBeUndefined();
+  expect(replica.people.byUser.get('ben')).toBeUndefined();
+  expect(replica.people.byUser.get('deleted-k3v9')?.name).toBe('Deleted user');
+  expect(replica.position).toBe('p1.60');
+});
+
+test('a device that comes back hears of those who are renamed just now, before everything else', () => {
+  const { say, eight } = welcomed();
+  const { renamed } = vector('renamed') as Event & { t: 'renamed' };
+  const nothing = { conversations: [], messages: [], gaps: [], contacts: [] };
+  say({ t: 'changes', re: 1, reset: false, ...nothing, renamed: [renamed], position: 'p1.99' });
+  expect(eight()).toMatchObject({ from: 'deleted-k3v9', deleted: true });
+});

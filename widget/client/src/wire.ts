@@ -817,12 +817,20 @@ export type Event =
       reactions: Array<ReactionCount>;
       /** Where the message is a poll. */
       poll?: PollCounts;
+      pinned?: boolean;
+      /** The message has a preview of its link; absent: none, or no longer. */
+      preview?: boolean;
       /** Whose change it was; absent: of several users, or of one in an anonymous poll. */
       by?: string;
       /** What `by` has put on or taken off. */
       put?: PutReaction;
       /** The choices that `by` votes for now. */
       chose?: Array<number>;
+      position: string;
+    }
+  | {
+      t: "renamed";
+      renamed: Renamed;
       position: string;
     }
   | {
@@ -1222,6 +1230,8 @@ export type Event =
       updates?: Array<Message>;
       gaps: Array<Gap>;
       left?: Array<Left>;
+      threads?: Array<ThreadCount>;
+      renamed?: Array<Renamed>;
       contacts: Array<Contact>;
       contacts_next?: string;
       conversations_next?: string;
@@ -1291,6 +1301,10 @@ export type Welcome = {
   gaps: Array<Gap>;
   /** On resume: rooms of which one is no member any more. */
   left?: Array<Left>;
+  /** On resume: threads of rooms with a gap, as they are now. */
+  threads?: Array<ThreadCount>;
+  /** On resume: users who have another id since a moment ago; see the event. */
+  renamed?: Array<Renamed>;
   /** Contacts: those that changed (resumed) or a first page. `contacts_next` as `next` in `contacts`. */
   contacts: Array<Contact>;
   contacts_next?: string;
@@ -1334,6 +1348,29 @@ export type Gap = {
   first: number;
   /** More older messages have changed than are sent: the client drops all that it has before `first`. */
   forget?: boolean;
+};
+
+/** A user who has another id now, and what others see of them. */
+export type Renamed = {
+  /** The former id. */
+  was: string;
+  /** All their messages are deleted. */
+  erased?: boolean;
+  /** The site's id of the user (`sub` of the token). */
+  user: string;
+  name: string;
+  avatar?: string;
+  /** No account. */
+  guest?: boolean;
+  /** As of now; absent where it may not be seen. */
+  presence?: Presence;
+};
+
+/** The thread below the message `seq`, some replies of which a client has not seen. */
+export type ThreadCount = {
+  conversation: string;
+  seq: number;
+  replies: Replies;
 };
 
 /** A room of which one was a member. */
@@ -1642,6 +1679,7 @@ export type PollCounts = {
   votes: Array<number>;
   /** How many users have voted. */
   voters: number;
+  closed?: boolean;
 };
 
 /** A poll of a message. */

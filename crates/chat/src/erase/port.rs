@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use super::Messages;
+use super::{Messages, Renamed};
 use crate::moderation::By;
-use crate::{ChangedMessage, ConversationRow, Done, Position, Refusal, Sub, Timestamp, UserId, UserRow};
+use crate::{
+    ChangedMessage, ConversationRow, Done, Position, Refusal, SiteId, Sub, Timestamp, UserId, UserRow,
+};
 
 /// See [`Store`](crate::Store), of which it is a part.
 pub trait EraseStore: Send + Sync + 'static {
     /// The user is nobody from now on, and it is written into the record. [`Refusal::NoSuchUser`]: no such user, or somebody has the new
-    /// id. [`Refusal::NotAllowed`]: another user asks for it than the user and those whom [`SiteAct::Erase`](crate::SiteAct) allows it.
+    /// id. [`Refusal::RateLimited`]: what is left of an earlier one is not done yet. [`Refusal::NotAllowed`]: another user asks for it than the user and those whom [`SiteAct::Erase`](crate::SiteAct) allows it.
     /// Tokens from before give nobody the role of a user who had one.
     fn begin_erasure(&self, erasure: NewErasure, done: Done<Result<Erased, Refusal>>);
     /// Goes on with what is left of all users who were erased, for at most `limit` rows.
@@ -38,11 +40,17 @@ pub struct Erased {
     pub position: Position,
 }
 
-/// What others must be told of.
+/// What others must hear of.
 #[derive(Debug, Clone, Default)]
 pub struct EraseSlice {
+    /// The user of this slice. None: nothing was left to do.
+    pub renamed: Option<(SiteId, Arc<Renamed>)>,
+    /// Numbers of users who hear of `renamed`, at `renamed_at`, before everything else of the slice.
+    pub audience: Vec<Arc<Vec<u32>>>,
+    pub renamed_at: Position,
     /// Direct conversations as the other one sees them now.
     pub conversations: Vec<(UserId, ConversationRow)>,
+    /// Messages of others that are told whole. Those that only name the user get a new version and are not here.
     pub changed: Vec<ChangedMessage>,
     pub position: Position,
     /// There is more to do.

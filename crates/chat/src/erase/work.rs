@@ -68,7 +68,13 @@ impl Inner {
     }
 
     fn tell_slice(self: &Arc<Self>, slice: EraseSlice) {
-        let EraseSlice { conversations, changed, position, .. } = slice;
+        let EraseSlice { renamed, audience, renamed_at, conversations, changed, position, .. } = slice;
+        if let Some((site, renamed)) = renamed {
+            for members in audience {
+                let event = Event::Renamed { renamed: renamed.clone(), position: renamed_at };
+                self.tell_members(site, &members, renamed_at, None, event);
+            }
+        }
         for (other, row) in conversations {
             let shown = Shown { presence: Some(Presence::Offline), markers: true };
             let seen = crate::conversations::conversation(row, shown);

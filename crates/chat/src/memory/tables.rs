@@ -19,7 +19,7 @@ mod room_requests;
 mod rooms;
 mod search;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use changes::Since;
 use rich::Bears;
@@ -69,6 +69,8 @@ pub(super) struct Tables {
     /// Imported things by the other system's id; and the floors of sites.
     imported: HashMap<(SiteId, ImportKey), import::Kept>,
     import_floors: BTreeMap<SiteId, ImportFloor>,
+    /// Erased with all messages.
+    erased_authors: BTreeSet<UserId>,
     /// In the order in which they came.
     pub(super) stickers: Vec<NewSticker>,
     /// Oldest first.
@@ -543,6 +545,8 @@ impl Tables {
             gaps: Vec::new(),
             left: Vec::new(),
             contacts: self.contacts(user, None, from.contacts),
+            threads: Vec::new(),
+            renamed: Vec::new(),
             position: self.position(),
         })
     }
@@ -581,7 +585,8 @@ impl Tables {
             return None;
         }
         let mut messages = Vec::new();
-        let (mut updates, mut gaps) = (Vec::new(), Vec::new());
+        let (mut updates, mut gaps, mut threads) = (Vec::new(), Vec::new(), Vec::new());
+        let renamed = self.renamed_of(user)?;
         for row in rows.iter().filter(|row| row.requested_by.is_none()) {
             let lines = self.lines(row.id);
             let missed = lines.len() - lines.partition_point(|line| line.number <= since);
@@ -593,9 +598,14 @@ impl Tables {
             let room = (from.messages as usize).saturating_sub(updates.len());
             let updated =
                 self.updated_since(row.id, since, room.min(from.messages_per_conversation as usize));
-            let forget = updated.is_none();
+            let is_whole = sent == missed;
+            let threads_since = if is_whole { Vec::new() } else { self.threads_since(row.id, since) };
+            let forget = updated.is_none() || threads_since.len() > from.messages_per_conversation as usize;
+            if !forget {
+                threads.extend(threads_since);
+            }
             updates.extend(updated.into_iter().flatten().filter_map(seen));
-            if sent < missed || forget {
+            if !is_whole || forget {
                 gaps.push(Gap { conversation: row.id, first: Seq(first), forget });
             }
         }
@@ -607,6 +617,8 @@ impl Tables {
             gaps,
             left,
             contacts: ContactsPage { rows: contacts, next: None },
+            threads,
+            renamed,
             position: self.position(),
         })
     }

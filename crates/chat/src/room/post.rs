@@ -43,6 +43,8 @@ impl Inner {
         let flagged = if draft.verdict == Some(FilterAct::Flag) { asker.flagged(&draft.body) } else { None };
         let Draft { client_id, body, reply_to, files, rich, under_way, .. } = draft;
         let reply_to = reply_to.filter(|to| (Seq(1)..=Seq::MAX).contains(to));
+        let forwarded = rich.as_ref().is_some_and(|rich| rich.forwarded.is_some());
+        let whole = forwarded.then(|| (room.clone(), body.len()));
         let post = Post {
             room: asker.page_named(room, now),
             from: session.user,
@@ -58,6 +60,10 @@ impl Inner {
         let done = move |outcome: Result<Result<Posted, Refusal>, StoreError>| {
             under_way.answered(&outcome);
             let appended = outcome.as_ref().ok().and_then(|posted| Some(posted.as_ref().ok()?.appended));
+            if let Some((room, bytes)) = whole.filter(|_| appended.is_some_and(|appended| !appended.repeated))
+            {
+                node.whole_messages.spend(room, bytes, now);
+            }
             node.posted(session, unposted, outcome);
             if let Some(appended) = appended {
                 node.flag_all(appended, flagged);

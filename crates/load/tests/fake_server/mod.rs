@@ -307,6 +307,8 @@ impl Server {
             updates: vec![],
             gaps: vec![],
             left: vec![],
+            threads: vec![],
+            renamed: vec![],
             contacts: vec![],
             contacts_next: None,
             conversations_next: None,

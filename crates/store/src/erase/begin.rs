@@ -38,11 +38,18 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     if user::by_sub(db, id.site, alias)?.is_some() {
         return Ok(Err(Refusal::NoSuchUser));
     }
+    // Devices are told one former id at a time.
+    if db
+        .prepare_cached("SELECT 1 FROM erasure WHERE site = ?1 AND user = ?2")?
+        .exists([id.site.0, id.num])?
+    {
+        return Ok(Err(Refusal::RateLimited { retry_after_ms: 1_000 }));
+    }
     if before.on_site.role != SiteRole::Member {
         role::decide(db, id.site, &before.profile.sub, *time)?;
     }
     moderation::erased::keep_sanctions(db, &before, *time)?;
-    user::become_nobody(db, &before, alias, name)?;
+    user::become_nobody(db, &before, alias, name, *messages)?;
     for table in OWN {
         let sql = format!("DELETE FROM {table} WHERE site = ?1 AND user = ?2");
         db.prepare_cached(&sql)?.execute([id.site.0, id.num])?;
@@ -50,12 +57,14 @@ pub(super) fn begin(batch: &mut Batch<'_>, erasure: &NewErasure) -> Outcome<Resu
     room::request::forget_asker(db, *id)?;
     remove_loose_files(db, *id)?;
     let parted = part(db, *id)?;
-    let sql = "INSERT OR REPLACE INTO erasure (site, user, messages, conversation) VALUES (?1, ?2, ?3, 0)";
-    db.prepare_cached(sql)?.execute(params![id.site.0, id.num, *messages == Messages::Erased])?;
+    let number = batch.next_number();
+    let sql = "INSERT INTO erasure (site, user, messages, conversation, former, began) VALUES (?1, ?2, ?3, 0, ?4, ?5)";
+    let former = before.profile.sub.as_str();
+    let values = params![id.site.0, id.num, *messages == Messages::Erased, former, number as i64];
+    db.prepare_cached(sql)?.execute(values)?;
     let (act, user, detail) = ("erase", Some(*id), messages.word());
     let entry = audit::Entry { site: id.site, by: *by, act, user, conversation: None, detail, time: *time };
     audit::note(db, &entry)?;
-    batch.next_number();
     let Some(after) = user::by_id(db, *id)? else { return Ok(Err(Refusal::NoSuchUser)) };
     Ok(Ok(Erased { before, after, parted, position: batch.position() }))
 }

@@ -1,9 +1,16 @@
-//! What follows: rooms, the conversations of others, messages.
+//! What follows: rooms, the conversations of others, and all messages that name the user.
+//!
+//! The members of each room and conversation hear the new id first. Then each message that names the user gets a new version
+//! without an event: devices that were here have renamed the user by themselves, and those that come later resume over these
+//! versions. A device that comes between the two is told the former id with its changes (`resume.rs`).
+
+use std::sync::Arc;
 
 use chat::{
-    ChangedMessage, ConversationId, ConversationRow, EraseSlice, LeftReason, Role, SiteId, Timestamp, UserId,
+    ConversationId, ConversationRow, EraseSlice, FileId, LeftReason, Renamed, Role, SiteId, Sub, Timestamp,
+    UserId,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use crate::conversation::{self, side_of};
 use crate::fault::Outcome;
@@ -11,7 +18,7 @@ use crate::message::Lines;
 use crate::meta::{self, Purge};
 use crate::room::{self, MemberState, member};
 use crate::writer::Batch;
-use crate::{message_change, moderation, search};
+use crate::{file, message_change, moderation, search, user};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
@@ -21,75 +28,379 @@ enum What {
     Renamed,
 }
 
+/// In this order; the table has the number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Rooms,
+    Conversations,
+    /// Files in what others forwarded.
+    Files,
+    /// Messages that the index by sender does not have yet.
+    Newest,
+    Written,
+    Reactions,
+    Votes,
+    Forwards,
+}
+
+const STEPS: [Step; 8] = [
+    Step::Rooms,
+    Step::Conversations,
+    Step::Files,
+    Step::Newest,
+    Step::Written,
+    Step::Reactions,
+    Step::Votes,
+    Step::Forwards,
+];
+
+/// Members of rooms that hear the new id by one slice, about.
+const MOST_TOLD: usize = 20_000;
+/// Messages with files of the user that change in one slice: these are told whole, so that at most so many go to a room.
+const MOST_FILES: u32 = 5;
+
 /// A row of `erasure`.
 struct Left {
     user: UserId,
     what: What,
     /// Direct conversations up to this key are done.
     conversation: i64,
+    /// Empty: it began before this was kept.
+    former: String,
+    step: usize,
+    at: i64,
+    at_id: String,
+    began: i64,
+    indexed: i64,
+}
+
+/// What a step has done.
+enum Progress {
+    /// Nothing was left.
+    Done,
+    /// There may be more.
+    Some,
 }
 
 pub(super) fn some(batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome<EraseSlice> {
     let mut slice = EraseSlice { position: batch.position(), ..EraseSlice::default() };
-    let Some(left) = next(batch.db)? else {
+    let Some(mut left) = next(batch.db)? else {
         slice.more = purge(batch)?;
         return Ok(slice);
     };
     slice.more = true;
-    let stays = left.what == What::Renamed;
-    let mut is_done = stays || !leave_rooms(batch, left.user, limit)?;
-    if is_done {
-        slice.conversations = renew_conversations(batch, &left, limit)?;
-        is_done = slice.conversations.is_empty();
-    }
-    if is_done && left.what == What::ErasedWithMessages {
-        let places = written(batch.db, left.user, limit)?;
-        for position in &places {
-            slice.changed.extend(erase_message(batch, left.user, *position, now)?);
+    let renamed = renamed(batch.db, left.user, &left.former, left.what)?;
+    slice.renamed = renamed.map(|renamed| (left.user.site, Arc::new(renamed)));
+    loop {
+        let Some(step) = STEPS.get(left.step) else {
+            finish(batch.db, &left, now)?;
+            slice.more = next(batch.db)?.is_some() || meta::purge(batch.db)? != Purge::Nothing;
+            break;
+        };
+        match left.take(batch, *step, now, limit, &mut slice)? {
+            Progress::Done => left.begin_step(batch.db, left.step + 1)?,
+            Progress::Some => {
+                left.keep(batch.db)?;
+                break;
+            }
         }
-        is_done = places.is_empty();
-    }
-    if is_done {
-        finish(batch.db, &left, now)?;
-        slice.more = next(batch.db)?.is_some() || meta::purge(batch.db)? != Purge::Nothing;
     }
     slice.position = batch.position();
     Ok(slice)
 }
 
 fn next(db: &Connection) -> Outcome<Option<Left>> {
-    let sql = "SELECT site, user, messages, conversation FROM erasure LIMIT 1";
+    let sql = "SELECT site, user, messages, conversation, former, step, at, at_id, began, indexed \
+               FROM erasure LIMIT 1";
     let found = db.prepare_cached(sql)?.query_row([], |row| {
-        let user = UserId { site: SiteId(row.get(0)?), num: row.get(1)? };
-        let what = match row.get::<_, i64>(2)? {
-            0 => What::Erased,
-            1 => What::ErasedWithMessages,
-            _ => What::Renamed,
-        };
-        Ok(Left { user, what, conversation: row.get(3)? })
+        Ok(Left {
+            user: UserId { site: SiteId(row.get(0)?), num: row.get(1)? },
+            what: what(row.get(2)?),
+            conversation: row.get(3)?,
+            former: row.get(4)?,
+            step: row.get::<_, u32>(5)? as usize,
+            at: row.get(6)?,
+            at_id: row.get(7)?,
+            began: row.get(8)?,
+            indexed: row.get(9)?,
+        })
     });
     Ok(found.optional()?)
 }
 
-/// Where they were the only owner, somebody else keeps order from now on. False: they are in none.
-fn leave_rooms(batch: &mut Batch<'_>, user: UserId, limit: u32) -> Outcome<bool> {
-    let sql = "SELECT room FROM membership WHERE site = ?1 AND user = ?2 AND state < 8 LIMIT ?3";
-    let mut statement = batch.db.prepare_cached(sql)?;
-    let rooms = statement.query_map([user.site.0, user.num, limit], |row| row.get::<_, i64>(0))?;
-    let rooms: Vec<i64> = rooms.collect::<Result<_, _>>()?;
-    for key in &rooms {
-        let id = ConversationId { site: user.site, key: *key as u64 };
-        let Some(room) = room::load(batch.db, id)? else { continue };
-        let mine = room::membership(batch.db, id, user)?;
-        if member::is_only_owner(batch.db, &room, mine.as_ref())?
-            && let Some(heir) = heir(batch.db, id, user)?
-        {
-            let before = room::membership(batch.db, id, heir)?;
-            member::put(batch, &room, heir, before, MemberState::In(Role::Owner))?;
-        }
-        member::put(batch, &room, user, mine, MemberState::Out(LeftReason::Left))?;
+fn what(code: i64) -> What {
+    match code {
+        0 => What::Erased,
+        1 => What::ErasedWithMessages,
+        _ => What::Renamed,
     }
-    Ok(!rooms.is_empty())
+}
+
+fn renamed(db: &Connection, id: UserId, former: &str, what: What) -> Outcome<Option<Renamed>> {
+    let Some(former) = Sub::parse(former) else { return Ok(None) };
+    let Some(row) = user::by_id(db, id)? else { return Ok(None) };
+    let erased = what == What::ErasedWithMessages;
+    Ok(Some(Renamed { former, now: row.profile, erased }))
+}
+
+/// Those whose new id a member may not have heard: under way, and in a conversation with the member. None: more than `most`.
+pub(crate) fn under_way(db: &Connection, reader: UserId, most: usize) -> Outcome<Option<Vec<Renamed>>> {
+    let sql =
+        "SELECT user, former, messages FROM erasure WHERE site = ?1 AND former <> '' AND user <> ?2 LIMIT ?3";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(params![reader.site.0, reader.num, most as i64 + 1], |row| {
+        let id = UserId { site: reader.site, num: row.get(0)? };
+        Ok((id, row.get::<_, String>(1)?, what(row.get(2)?)))
+    })?;
+    let rows: Vec<(UserId, String, What)> = rows.collect::<Result<_, _>>()?;
+    if rows.len() > most {
+        return Ok(None);
+    }
+    let mut found = Vec::new();
+    for (id, former, what) in rows {
+        if share_conversation(db, reader, id)? {
+            found.extend(renamed(db, id, &former, what)?);
+        }
+    }
+    Ok(Some(found))
+}
+
+/// Rooms that one of them has left count, too.
+fn share_conversation(db: &Connection, a: UserId, b: UserId) -> Outcome<bool> {
+    let direct = ConversationId::direct(a, b);
+    let is_there = "SELECT 1 FROM conversation WHERE site = ?1 AND key = ?2";
+    if let Some(id) = direct
+        && db.prepare_cached(is_there)?.exists([i64::from(id.site.0), id.key as i64])?
+    {
+        return Ok(true);
+    }
+    let sql = "SELECT 1 FROM membership mine JOIN membership theirs \
+               ON theirs.site = ?1 AND theirs.user = ?3 AND theirs.room = mine.room \
+               WHERE mine.site = ?1 AND mine.user = ?2";
+    Ok(db.prepare_cached(sql)?.exists(params![a.site.0, a.num, b.num])?)
+}
+
+impl Left {
+    fn begin_step(&mut self, db: &Connection, step: usize) -> Outcome<()> {
+        (self.step, self.at) = (step, 0);
+        self.at_id.clear();
+        if STEPS.get(step) == Some(&Step::Newest) {
+            // From here on the index has messages up to this one; what comes into it later was looked at in the log.
+            self.indexed = meta::sent_indexed(db)? as i64;
+            self.at = self.indexed;
+        }
+        self.keep(db)
+    }
+
+    fn keep(&self, db: &Connection) -> Outcome<()> {
+        let sql = "UPDATE erasure SET conversation = ?3, step = ?4, at = ?5, at_id = ?6, indexed = ?7 \
+                   WHERE site = ?1 AND user = ?2";
+        let Left { user, conversation, step, at, at_id, indexed, .. } = self;
+        let values = params![user.site.0, user.num, conversation, *step as i64, at, at_id, indexed];
+        db.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    /// Ids of rooms and files may be below 0 here: a step that has not begun is before the least number.
+    fn after(&self) -> i64 {
+        if self.at == 0 { i64::MIN } else { self.at }
+    }
+
+    fn take(
+        &mut self,
+        batch: &mut Batch<'_>,
+        step: Step,
+        now: Timestamp,
+        limit: u32,
+        slice: &mut EraseSlice,
+    ) -> Outcome<Progress> {
+        match step {
+            Step::Rooms => self.rooms(batch, limit, slice),
+            Step::Conversations => self.conversations(batch, limit, slice),
+            Step::Files => self.files(batch, limit.min(MOST_FILES), slice),
+            Step::Newest => self.newest(batch, now, limit),
+            Step::Written => self.written(batch, now, limit),
+            Step::Reactions => {
+                let sql = "SELECT DISTINCT message FROM reaction INDEXED BY reaction_user \
+                           WHERE site = ?1 AND user = ?2 AND message > ?3 ORDER BY message LIMIT ?4";
+                self.naming(batch, sql, limit)
+            }
+            Step::Votes => {
+                let sql = "SELECT DISTINCT message FROM vote INDEXED BY vote_user \
+                           WHERE site = ?1 AND user = ?2 AND message > ?3 ORDER BY message LIMIT ?4";
+                self.naming(batch, sql, limit)
+            }
+            Step::Forwards => {
+                let sql = "SELECT message FROM forward INDEXED BY forward_author \
+                           WHERE site = ?1 AND author = ?2 AND message > ?3 ORDER BY message LIMIT ?4";
+                self.naming(batch, sql, limit)
+            }
+        }
+    }
+
+    /// Members of rooms where the user is or was hear the new id. An erased user leaves; where they were the only owner,
+    /// somebody else keeps order from now on.
+    fn rooms(&mut self, batch: &mut Batch<'_>, limit: u32, slice: &mut EraseSlice) -> Outcome<Progress> {
+        let user = self.user;
+        let sql =
+            "SELECT room FROM membership WHERE site = ?1 AND user = ?2 AND room > ?3 ORDER BY room LIMIT ?4";
+        let keys = numbers(batch.db, sql, params![user.site.0, user.num, self.after(), limit])?;
+        let mut told = 0;
+        for key in &keys {
+            self.at = *key;
+            let id = ConversationId { site: user.site, key: *key as u64 };
+            let Some(room) = room::load(batch.db, id)? else { continue };
+            let mine = room::membership(batch.db, id, user)?;
+            let stays = self.what == What::Renamed;
+            let is_in = mine.as_ref().is_some_and(|mine| matches!(mine.state, MemberState::In(_)));
+            if is_in && !stays {
+                if member::is_only_owner(batch.db, &room, mine.as_ref())?
+                    && let Some(heir) = heir(batch.db, id, user)?
+                {
+                    let before = room::membership(batch.db, id, heir)?;
+                    member::put(batch, &room, heir, before, MemberState::In(Role::Owner))?;
+                }
+                member::put(batch, &room, user, mine, MemberState::Out(LeftReason::Left))?;
+            }
+            let members = batch.members.of(batch.db, id)?;
+            told += members.len();
+            slice.audience.push(members);
+            if told >= MOST_TOLD {
+                break;
+            }
+        }
+        if keys.is_empty() {
+            return Ok(Progress::Done);
+        }
+        batch.next_number();
+        slice.renamed_at = batch.position();
+        Ok(Progress::Some)
+    }
+
+    /// Each is another one for the other member: with nobody.
+    fn conversations(
+        &mut self,
+        batch: &mut Batch<'_>,
+        limit: u32,
+        slice: &mut EraseSlice,
+    ) -> Outcome<Progress> {
+        let keys = conversation_keys(batch.db, self, limit)?;
+        let Some(last) = keys.last() else { return Ok(Progress::Done) };
+        let ids = keys.iter().map(|key| ConversationId { site: self.user.site, key: *key as u64 });
+        let others = ids.clone().filter_map(|id| Some(id.other(self.user)?.num)).collect();
+        batch.next_number();
+        slice.audience.push(Arc::new(others));
+        slice.renamed_at = batch.position();
+        for id in ids {
+            slice.conversations.extend(renew_conversation(batch, self.user, id)?);
+        }
+        self.conversation = *last;
+        Ok(Progress::Some)
+    }
+
+    /// A deleted message leaves its files to the messages they were forwarded to; an erased user leaves none to anybody.
+    fn files(&mut self, batch: &mut Batch<'_>, limit: u32, slice: &mut EraseSlice) -> Outcome<Progress> {
+        if self.what != What::ErasedWithMessages {
+            return Ok(Progress::Done);
+        }
+        let user = self.user;
+        let sql = "SELECT id FROM file INDEXED BY file_owner WHERE site = ?1 AND owner = ?2 AND message > 0 \
+                   AND id > ?3 ORDER BY id LIMIT 1";
+        let mut changed = 0;
+        let mut after = self.after();
+        while changed < limit {
+            let found = numbers(batch.db, sql, params![user.site.0, user.num, after])?;
+            let Some(number) = found.first() else { break };
+            let id = FileId { site: user.site, number: *number as u64 };
+            match file::take_from_forward(batch.db, id, user)? {
+                Some(message) => {
+                    slice.changed.extend(message_change::renewed(batch, user.site, message)?);
+                    changed += 1;
+                }
+                // It is in the user's own message only, and goes with it.
+                None => after = *number,
+            }
+        }
+        self.at = after;
+        Ok(if changed == 0 { Progress::Done } else { Progress::Some })
+    }
+
+    fn newest(&mut self, batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome<Progress> {
+        let user = self.user;
+        let sql = "SELECT position FROM message WHERE position > ?3 AND position <= ?4 AND site = ?1 AND sender = ?2 \
+                   ORDER BY position LIMIT ?5";
+        let values = params![user.site.0, user.num, self.at, self.began, limit];
+        let positions = numbers(batch.db, sql, values)?;
+        for position in &positions {
+            self.write(batch, *position, now)?;
+            self.at = *position;
+        }
+        Ok(if positions.is_empty() { Progress::Done } else { Progress::Some })
+    }
+
+    fn written(&mut self, batch: &mut Batch<'_>, now: Timestamp, limit: u32) -> Outcome<Progress> {
+        let user = self.user;
+        let sql = "SELECT client_id, position FROM sent WHERE site = ?1 AND user = ?2 AND client_id > ?3 \
+                   ORDER BY client_id LIMIT ?4";
+        let mut statement = batch.db.prepare_cached(sql)?;
+        let values = params![user.site.0, user.num, self.at_id, limit];
+        let rows = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows: Vec<(String, i64)> = rows.collect::<Result<_, _>>()?;
+        if rows.is_empty() {
+            return Ok(Progress::Done);
+        }
+        for (client_id, position) in rows {
+            if position <= self.indexed {
+                self.write(batch, position, now)?;
+            }
+            self.at_id = client_id;
+        }
+        Ok(Progress::Some)
+    }
+
+    /// One message of the user.
+    fn write(&self, batch: &mut Batch<'_>, position: i64, now: Timestamp) -> Outcome<()> {
+        match self.what {
+            What::ErasedWithMessages => erase_message(batch, self.user, position, now),
+            What::Erased | What::Renamed => {
+                message_change::renew(batch, self.user.site, position as u64).map(drop)
+            }
+        }
+    }
+
+    /// Messages of others that name the user. `sql`: takes site, user, the last message that is done, and a limit.
+    fn naming(&mut self, batch: &mut Batch<'_>, sql: &str, limit: u32) -> Outcome<Progress> {
+        let user = self.user;
+        let messages = numbers(batch.db, sql, params![user.site.0, user.num, self.at, limit])?;
+        for position in &messages {
+            message_change::renew(batch, user.site, *position as u64)?;
+            self.at = *position;
+        }
+        Ok(if messages.is_empty() { Progress::Done } else { Progress::Some })
+    }
+}
+
+fn numbers(db: &Connection, sql: &str, values: &[&dyn ToSql]) -> Outcome<Vec<i64>> {
+    let mut statement = db.prepare_cached(sql)?;
+    let found = statement.query_map(values, |row| row.get(0))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn renew_conversation(
+    batch: &mut Batch<'_>,
+    user: UserId,
+    id: ConversationId,
+) -> Outcome<Option<(UserId, ConversationRow)>> {
+    let (Some(other), Some(me)) = (id.other(user), side_of(id, user)) else { return Ok(None) };
+    if batch.conversation(id)?.is_none() {
+        return Ok(None);
+    }
+    let number = batch.next_number();
+    batch.change(id, |direct| direct.sides[1 - me].changed = number);
+    let Some(direct) = batch.conversation(id)?.cloned() else { return Ok(None) };
+    let mut lines = Lines::new(batch.db, other)?;
+    let row = conversation::assemble(batch.db, &mut lines, other, id, &direct)?;
+    Ok(row.map(|row| (other, row)))
 }
 
 /// A moderator, else a member, by name.
@@ -99,35 +410,6 @@ fn heir(db: &Connection, id: ConversationId, user: UserId) -> Outcome<Option<Use
     let values = params![id.site.0, id.key as i64, user.num];
     let found = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
     Ok(found.map(|num| UserId { site: id.site, num }))
-}
-
-/// Each is another one for the other member: with nobody.
-fn renew_conversations(
-    batch: &mut Batch<'_>,
-    left: &Left,
-    limit: u32,
-) -> Outcome<Vec<(UserId, ConversationRow)>> {
-    let user = left.user;
-    let keys = conversation_keys(batch.db, left, limit)?;
-    let mut renewed = Vec::with_capacity(keys.len());
-    for key in &keys {
-        let id = ConversationId { site: user.site, key: *key as u64 };
-        let (Some(other), Some(me)) = (id.other(user), side_of(id, user)) else { continue };
-        if batch.conversation(id)?.is_none() {
-            continue;
-        }
-        let number = batch.next_number();
-        batch.change(id, |direct| direct.sides[1 - me].changed = number);
-        let Some(direct) = batch.conversation(id)?.cloned() else { continue };
-        let mut lines = Lines::new(batch.db, other)?;
-        let row = conversation::assemble(batch.db, &mut lines, other, id, &direct)?;
-        renewed.extend(row.map(|row| (other, row)));
-    }
-    if let Some(last) = keys.last() {
-        let sql = "UPDATE erasure SET conversation = ?3 WHERE site = ?1 AND user = ?2";
-        batch.db.prepare_cached(sql)?.execute(params![user.site.0, user.num, last])?;
-    }
-    Ok(renewed)
 }
 
 /// Ascending: those in which the user is the high one come first, because their keys are less.
@@ -147,35 +429,8 @@ fn conversation_keys(db: &Connection, left: &Left, limit: u32) -> Outcome<Vec<i6
     Ok(keys)
 }
 
-/// Positions of what the user has written: first what the index by sender has, then the newest, which it has not yet.
-fn written(db: &Connection, user: UserId, limit: u32) -> Outcome<Vec<i64>> {
-    let indexed = "SELECT position FROM sent WHERE site = ?1 AND user = ?2 LIMIT ?3";
-    let newest = "SELECT position FROM message WHERE position > ?4 AND site = ?1 AND sender = ?2 AND \
-                  (body <> '' OR files > 0 OR EXISTS (SELECT 1 FROM message_revision r WHERE r.site = ?1 \
-                  AND r.message = position)) LIMIT ?3";
-    let mut statement = db.prepare_cached(indexed)?;
-    let found = statement.query_map([user.site.0, user.num, limit], |row| row.get(0))?;
-    let found: Vec<i64> = found.collect::<Result<_, _>>()?;
-    if !found.is_empty() {
-        return Ok(found);
-    }
-    let values = params![user.site.0, user.num, limit, meta::sent_indexed(db)? as i64];
-    let mut statement = db.prepare_cached(newest)?;
-    let found = statement.query_map(values, |row| row.get(0))?;
-    Ok(found.collect::<Result<_, _>>()?)
-}
-
 /// Its body and those before it go, and its files.
-fn erase_message(
-    batch: &mut Batch<'_>,
-    user: UserId,
-    position: i64,
-    now: Timestamp,
-) -> Outcome<Option<ChangedMessage>> {
-    // A deleted message leaves its files to the messages they were forwarded to; an erased user leaves none to anybody.
-    let copies = "DELETE FROM file_copy WHERE site = ?1 AND file IN \
-                  (SELECT id FROM file WHERE site = ?1 AND message = ?2 AND owner = ?3)";
-    batch.db.prepare_cached(copies)?.execute(params![user.site.0, position, user.num])?;
+fn erase_message(batch: &mut Batch<'_>, user: UserId, position: i64, now: Timestamp) -> Outcome<()> {
     let changed = message_change::erase(batch, position as u64, now)?;
     let db = batch.db;
     let site = user.site.0;
@@ -183,7 +438,11 @@ fn erase_message(
         .execute(params![site, position])?;
     db.prepare_cached("DELETE FROM sent WHERE site = ?1 AND user = ?2 AND position = ?3")?
         .execute(params![site, user.num, position])?;
-    Ok(changed)
+    if changed.is_some_and(|changed| !changed.changed) {
+        // It was deleted before, by the former id.
+        message_change::renew(batch, user.site, position as u64)?;
+    }
+    Ok(())
 }
 
 /// Once all are erased: the index of words is written anew without the erased, and the log is emptied. Answers whether there is

@@ -137,14 +137,16 @@ pub(crate) fn messages_go_with_what_was_kept_of_them(store: &dyn Store) {
     let bikers = room(store, bob, &[ann]);
     post(store, bikers, ann, "r1", "secret in the room");
     begin(store, ann, Messages::Erased).expect("she exists");
+    let read_at_once = bodies(store, bob, id);
+    assert!(
+        read_at_once.iter().step_by(2).all(|(body, deleted)| body.is_empty() && *deleted),
+        "no reader waits"
+    );
     let slices = finish(store);
-    let changed: Vec<(ConversationId, u64)> = slices
-        .iter()
-        .flat_map(|slice| &slice.changed)
-        .filter(|changed| changed.changed)
-        .map(|changed| (changed.message.conversation, changed.message.seq.0))
-        .collect();
-    assert_eq!(changed.len(), 5, "one of six was deleted before: {changed:?}");
+    assert!(
+        slices.iter().all(|slice| slice.changed.is_empty()),
+        "devices that were here delete by themselves"
+    );
     let left = bodies(store, bob, id);
     assert!(left.iter().step_by(2).all(|(body, deleted)| body.is_empty() && *deleted), "{left:?}");
     assert!(left.iter().skip(1).step_by(2).all(|(body, deleted)| body.starts_with("answer") && !deleted));
@@ -201,4 +203,104 @@ pub(crate) fn the_old_id_is_somebody_new(store: &dyn Store) {
     let elsewhere = add_site(store, "other");
     let position: Position = snapshot(store, again.id, None).position;
     assert!(position > Position::default() && elsewhere != site);
+}
+
+pub(crate) fn each_message_that_names_the_user_gets_a_new_version(store: &dyn Store) {
+    for (messages, alias) in [(Messages::Kept, "deleted-1"), (Messages::Erased, "deleted-2")] {
+        let site = add_site(store, alias);
+        let [ann, bob, cat] = ["ann", "bob", "cat"].map(|name| put(store, site, name));
+        let bikers = room(store, bob, &[ann, cat]);
+        let left_before = room(store, bob, &[ann]);
+        for n in 0..3 {
+            post(store, bikers, ann, &format!("a{n}"), "by ann");
+            post(store, bikers, bob, &format!("b{n}"), "by bob");
+        }
+        post(store, left_before, ann, "a9", "by ann");
+        ask(|done| store.leave_room(left_before, ann, done)).expect("she may");
+        let change = |seq, by, change| {
+            let wanted = ChangeMessage { conversation: bikers, seq: Seq(seq), by, change, time: NOW };
+            ask(|done| store.change_message(wanted, done)).expect("they may");
+        };
+        let thumb = chat::Reaction::parse("👍").expect("an emoji");
+        change(2, ann, MessageChange::React { reaction: thumb.clone(), on: true });
+        change(3, ann, MessageChange::Delete);
+        change(4, cat, MessageChange::React { reaction: thumb, on: true });
+        let read = |reader, room| {
+            let page = ask(|done| store.room_history(RoomName::Id(room), reader, None, None, 9, done));
+            page.expect("they may").1.messages
+        };
+        let before = [read(bob, bikers), read(bob, left_before)];
+        let position = snapshot(store, bob, None).position;
+        let erasure = NewErasure {
+            user: ann,
+            alias: sub(alias),
+            name: "Deleted user".into(),
+            messages,
+            by: By::Site,
+            time: NOW,
+        };
+        ask(|done| store.begin_erasure(erasure.clone(), done)).expect("she exists");
+        let again = ask(|done| store.begin_erasure(NewErasure { alias: sub("deleted-9"), ..erasure }, done));
+        assert!(matches!(again, Err(chat::Refusal::RateLimited { .. })), "one former id at a time");
+        let resumed = snapshot(store, bob, Some(position));
+        let renamed = |all: &[chat::Renamed]| {
+            all.iter().map(|one| (one.former.clone(), one.now.sub.clone(), one.erased)).collect::<Vec<_>>()
+        };
+        let is_erased = messages == Messages::Erased;
+        assert_eq!(
+            renamed(&resumed.renamed),
+            [(sub("ann"), sub(alias), is_erased)],
+            "until all have versions"
+        );
+        let stranger = put(store, site, "stranger");
+        let strange = snapshot(store, stranger, Some(position));
+        assert_eq!(renamed(&strange.renamed), [], "who shares no conversation learns nothing");
+        let slices = finish(store);
+        let told =
+            slices.iter().flat_map(|slice| &slice.audience).flat_map(|members| members.iter().copied());
+        let told: std::collections::BTreeSet<u32> = told.collect();
+        assert!(told.contains(&bob.num) && told.contains(&cat.num), "{told:?}");
+        assert!(slices.iter().all(|slice| slice.changed.is_empty()), "one event for all messages");
+        let after = [read(bob, bikers), read(bob, left_before)];
+        for (old, new) in before.iter().flatten().zip(after.iter().flatten()) {
+            let same_version = chat::StoredMessage { version: old.version, ..new.clone() };
+            assert_eq!(
+                *old == same_version,
+                old.version == new.version,
+                "one version, one picture: {old:?} {new:?}"
+            );
+        }
+        assert!(after[0].iter().all(|one| one.reactions.iter().all(|one| !one.users.contains(&sub("ann")))));
+        let resumed = snapshot(store, bob, Some(position));
+        assert_eq!((resumed.reset, resumed.renamed.len()), (false, 0));
+        assert_eq!(
+            resumed.updates.len(),
+            5,
+            "three by ann and one with her reaction, and the one in the room she left"
+        );
+    }
+}
+
+pub(crate) fn a_merged_guests_messages_get_new_versions(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let guest = chat::Profile { guest: true, ..profile("guest-1", "Guest 1") };
+    let guest = ask(|done| store.put_user(site, guest, NOW, done)).id;
+    let bikers = room(store, bob, &[ann, guest]);
+    post(store, bikers, guest, "g1", "by the guest");
+    post(store, bikers, bob, "b1", "by bob");
+    let position = snapshot(store, bob, None).position;
+    crate::merge::merge(store, site, "guest-1", "gina").expect("it may");
+    post(store, bikers, guest, "g2", "by gina");
+    let slices = finish(store);
+    let (_, renamed) = slices[0].renamed.as_ref().expect("there is one");
+    assert_eq!(
+        (renamed.former.as_str(), renamed.now.sub.as_str(), renamed.erased),
+        ("guest-1", "gina", false)
+    );
+    let resumed = snapshot(store, bob, Some(position));
+    let updated: Vec<u64> = resumed.updates.iter().map(|one| one.seq.0).collect();
+    assert_eq!(updated, [1], "the new one has the new id");
+    assert_eq!(resumed.updates[0].from_sub, sub("gina"));
+    let members = ask(|done| store.members(bikers, bob, None, None, 9, done)).expect("he is in it").rows;
+    assert_eq!(members.len(), 3, "gina stays");
 }

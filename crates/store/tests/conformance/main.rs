@@ -115,6 +115,8 @@ every_store! {
         messages_stay_as_nobodys_where_they_shall,
         a_room_has_an_owner_when_its_only_one_goes,
         the_old_id_is_somebody_new,
+        each_message_that_names_the_user_gets_a_new_version,
+        a_merged_guests_messages_get_new_versions,
     }
     export {
         all_that_was_said_to_one_or_by_one_is_in_it_once,
@@ -270,8 +272,10 @@ every_store! {
         a_forwarded_message_has_its_files_and_its_author,
         files_are_not_forwarded_to_strangers,
         an_erased_users_files_go_from_forwarded_messages,
+        an_erased_users_files_go_although_the_original_was_deleted_before,
         a_reply_is_a_message_of_the_room,
         a_thread_is_read_page_by_page,
+        a_gap_brings_the_replies_of_threads,
         who_follows_a_thread_sees_what_is_unread,
         one_message_is_for_who_may_read_it,
         a_preview_is_put_on_once_and_goes_with_its_link,

@@ -223,6 +223,60 @@ pub(crate) fn an_erased_users_files_go_from_forwarded_messages(store: &dyn Store
     assert_eq!(read(store, carl, id, of_bob.seq).files.len(), 1, "bob's own stay");
 }
 
+pub(crate) fn an_erased_users_files_go_although_the_original_was_deleted_before(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let carl = put(store, site, "carl");
+    relate(store, ann, bob, FRIENDS);
+    relate(store, bob, carl, FRIENDS);
+    let hers = ready(store, ann, 1, bob);
+    let append = message(ann, bob, "a-1", "look");
+    let (original, _) = ask(|done| store.append_with_files(append, vec![hers], done)).expect("friends");
+    let copies: Vec<Seq> = (0..3)
+        .map(|n| {
+            let append =
+                with(forwarded(store, ann, vec![hers]), message(bob, carl, &format!("b-{n}"), "look"));
+            ask(|done| store.append_with_files(append, Vec::new(), done)).expect("friends").0.seq
+        })
+        .collect();
+    let delete = chat::ChangeMessage {
+        conversation: original.conversation,
+        seq: original.seq,
+        by: ann,
+        change: chat::MessageChange::Delete,
+        time: NOW,
+    };
+    ask(|done| store.change_message(delete, done)).expect("it is hers");
+    let id = direct(bob, carl);
+    assert_eq!(read(store, carl, id, copies[0]).files.len(), 1, "the forwards keep it");
+    let versions: Vec<u64> = copies.iter().map(|seq| read(store, carl, id, *seq).version).collect();
+    let erasure = chat::NewErasure {
+        user: ann,
+        alias: crate::asking::sub("deleted-1"),
+        name: "Deleted user".into(),
+        messages: chat::Messages::Erased,
+        by: chat::By::Site,
+        time: NOW,
+    };
+    ask(|done| store.begin_erasure(erasure, done)).expect("she is there");
+    let mut changed = Vec::new();
+    loop {
+        let slice: chat::EraseSlice = ask(|done| store.erase_some(NOW, 9, done));
+        assert!(slice.changed.len() <= 5, "whole messages are few per slice");
+        changed.extend(slice.changed.into_iter().map(|changed| changed.message.seq));
+        if !slice.more {
+            break;
+        }
+    }
+    changed.sort_unstable();
+    assert_eq!(changed, copies, "everybody hears that the file is gone");
+    assert_eq!(ask(|done| store.file(hers, done)), None);
+    assert_eq!(stale(store), [hers], "its bytes go by the sweep");
+    for (seq, version) in copies.iter().zip(versions) {
+        let now = read(store, carl, id, *seq);
+        assert!(now.files.is_empty() && now.version > version, "{now:?}");
+    }
+}
+
 fn stale(store: &dyn Store) -> Vec<FileId> {
     let mut stale = store.stale_files(NOW, NOW, 9).expect("the store works");
     stale.sort_unstable();
@@ -273,6 +327,42 @@ fn post(
         rich,
     };
     ask(|done| store.post(post, LIMITS, done))
+}
+
+pub(crate) fn a_gap_brings_the_replies_of_threads(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let id = room(store, ann, &[bob]);
+    for n in 1..=3 {
+        post(store, id, ann, &format!("root-{n}"), "root", None).expect("she may");
+    }
+    post(store, id, ann, "early", "reply", Some(3)).expect("she may");
+    let position = crate::asking::snapshot(store, bob, None).position;
+    let from = chat::ResumeFrom {
+        position: Some(position),
+        page: 9,
+        contacts: 9,
+        messages: 9,
+        messages_per_conversation: 2,
+    };
+    let threads = |from| {
+        let snapshot = ask(|done| store.snapshot(bob, from, done));
+        let counted = snapshot.threads.iter().map(|one| (one.conversation, one.root.0, one.replies.count));
+        let forgets = snapshot.gaps.iter().map(|gap| gap.forget).collect::<Vec<_>>();
+        (counted.collect::<Vec<_>>(), forgets)
+    };
+    for n in 0..2 {
+        post(store, id, ann, &format!("reply-{n}"), "reply", Some(1)).expect("she may");
+    }
+    assert_eq!(threads(from), (vec![], vec![]), "without a gap the replies are there");
+    for n in 2..5 {
+        post(store, id, ann, &format!("reply-{n}"), "reply", Some(1)).expect("she may");
+    }
+    post(store, id, ann, "other", "reply", Some(2)).expect("she may");
+    let (mut counted, forgets) = threads(from);
+    counted.sort_unstable();
+    assert_eq!((counted, forgets), (vec![(id, 1, 5), (id, 2, 1)], vec![false]), "the third had none since");
+    post(store, id, ann, "third", "reply", Some(3)).expect("she may");
+    assert_eq!(threads(from), (vec![], vec![true]), "more than a page: the device reads anew");
 }
 
 fn stands(store: &dyn Store, user: UserId, room: ConversationId, change: ThreadChange) -> Option<u64> {

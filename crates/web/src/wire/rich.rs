@@ -138,7 +138,7 @@ pub(super) fn in_thread(thread: Option<u64>) -> Option<Box<chat::NewRich>> {
     thread.and_then(|root| chat::NewRich { thread: Some(Seq(root)), ..chat::NewRich::default() }.boxed())
 }
 
-/// Reactions and votes of a message.
+/// What may change of a message beside its text.
 pub(crate) fn counts(
     re: Option<u64>,
     counts: &chat::Counts,
@@ -152,7 +152,7 @@ pub(crate) fn counts(
             put = Some(web_proto::PutReaction { reaction, on: *on });
         }
         Some(chat::Counted::Vote(choices)) => chose = Some(choices.clone()),
-        None => {}
+        Some(chat::Counted::Unpin | chat::Counted::PollEnd | chat::Counted::NoPreview) | None => {}
     }
     let reactions = counts.reactions.iter().map(|(reaction, count)| web_proto::ReactionCount {
         reaction: reaction.as_str().to_owned().into(),
@@ -165,10 +165,24 @@ pub(crate) fn counts(
         seq: counts.seq.0,
         version: counts.version,
         reactions: reactions.collect(),
-        poll: poll.map(|poll| web_proto::PollCounts { votes: poll.votes.clone(), voters: poll.voters }),
+        poll: poll.map(|poll| web_proto::PollCounts {
+            votes: poll.votes.clone(),
+            voters: poll.voters,
+            closed: poll.closed,
+        }),
+        pinned: counts.pinned,
+        preview: counts.preview,
         by: by.map(|by| by.user.as_str().to_owned().into()),
         put,
         chose,
         position: position_text(position),
+    }
+}
+
+pub(crate) fn thread_count(one: &chat::ThreadCount) -> web_proto::ThreadCount<'static> {
+    web_proto::ThreadCount {
+        conversation: conversation_text(one.conversation),
+        seq: one.root.0,
+        replies: web_proto::Replies { count: one.replies.count, last: one.replies.last.0 },
     }
 }

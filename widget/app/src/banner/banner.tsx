@@ -2,6 +2,7 @@
 
 import { useEffect } from 'preact/hooks';
 import { Icon } from '../icon/icon.tsx';
+import '../icon/late_shapes.ts';
 import { useSheet } from '../sheets.ts';
 import { useClient, useSurroundings, useTopic } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';

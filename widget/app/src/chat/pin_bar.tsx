@@ -60,19 +60,24 @@ function usePins(key: ConversationKey): readonly Message[] {
       all => wanted && setPins(all),
       () => undefined,
     );
-    const leave = client.on('changed', one => {
-      if (one.key === key) setPins(before => changed(before, one.message));
+    const stop = client.on('changed', one => {
+      if (one.key === key) setPins(before => put(before, one.message.seq, one.message));
+    });
+    const stopToo = client.on('unpinned', one => {
+      if (one.key === key) setPins(before => put(before, one.seq));
     });
     return () => {
       wanted = false;
-      leave();
+      stop();
+      stopToo();
     };
   }, [client, key, online]);
   return pins;
 }
 
-function changed(pins: readonly Message[], message: Message): readonly Message[] {
-  const others = pins.filter(one => one.seq !== message.seq);
-  if (!message.pinned) return others.length === pins.length ? pins : others;
+/** `message`: absent where it is known only that it is not pinned. */
+function put(pins: readonly Message[], seq: number | undefined, message?: Message): readonly Message[] {
+  const others = pins.filter(one => one.seq !== seq);
+  if (!message?.pinned) return others.length === pins.length ? pins : others;
   return [...others, message].sort((a, b) => (b.seq ?? 0) - (a.seq ?? 0));
 }

@@ -3,6 +3,7 @@
 import { addShapes } from './icon.tsx';
 
 const LATE = {
+  offline: 'M4 4l16 16M2 9a14 14 0 0 1 20 0M6 13a9 9 0 0 1 12 0M12 18v.01',
   edit: 'M4.5 19.5l.9-4L16 4.9a1.6 1.6 0 0 1 2.3 0l.8.8a1.6 1.6 0 0 1 0 2.3L8.5 18.6l-4 .9ZM14 7l3 3',
   reply: 'M10 6 4.5 11.5 10 17M5 11.5h8a6 6 0 0 1 6 6V19',
   archive: 'M4 8.5V19h16V8.5M3 4.5h18v4H3zM10 12.5h4',

@@ -199,6 +199,7 @@ impl Tables {
 
     pub(super) fn message(&self, id: ConversationId, seq: Seq, reader: UserId) -> Option<StoredMessage> {
         let line = self.line(id, seq)?;
+        let is_erased = self.erased_authors.contains(&line.from);
         let sub = |user: &UserId| self.users.get(user).map(|row| row.profile.sub.clone());
         let reactions = line.since.reactions.iter().map(|(reaction, users)| Reactions {
             reaction: reaction.clone(),
@@ -206,7 +207,7 @@ impl Tables {
             users: users.iter().take(NAMED).filter_map(sub).collect(),
             mine: users.contains(&reader),
         });
-        Some(StoredMessage {
+        let mut message = StoredMessage {
             conversation: id,
             seq,
             from: line.from,
@@ -222,7 +223,38 @@ impl Tables {
             reactions: reactions.collect(),
             files: self.files_of(id, seq),
             rich: self.rich_of(line, reader),
-        })
+        };
+        if is_erased {
+            message.take_back();
+        }
+        Some(message)
+    }
+
+    /// Gives a message a new version, because it names a user who has another id now.
+    pub(super) fn renew(&mut self, id: ConversationId, seq: Seq, number: u64) {
+        let Some(line) = self.line_mut(id, seq) else { return };
+        line.since.version = number;
+        if let Some(conversation) = self.conversations.get_mut(&id) {
+            conversation.members.iter_mut().for_each(|member| member.changed = number);
+        }
+        if let Some(room) = self.rooms.get_mut(&id) {
+            room.changed = number;
+        }
+    }
+
+    pub(super) fn renewed(&self, id: ConversationId, seq: Seq) -> Option<ChangedMessage> {
+        let nobody = UserId { site: id.site, num: 0 };
+        self.changed_message(id, seq, nobody, true, self.member_numbers(id)).ok()
+    }
+
+    /// Messages of others with a reaction or a vote of the user, or that were forwarded from them.
+    pub(super) fn messages_naming(&self, user: UserId) -> Vec<(ConversationId, Seq)> {
+        let conversations = self.conversations.keys().chain(self.rooms.keys());
+        let messages = conversations.flat_map(|id| self.lines(*id).iter().zip(1..).map(|one| (*id, one)));
+        let naming = messages.filter(|(_, (line, _))| {
+            line.since.reactions.iter().any(|(_, users)| users.contains(&user)) || line.bears_name_of(user)
+        });
+        naming.map(|(id, (_, seq))| (id, Seq(seq))).collect()
     }
 
     /// Seqs of messages from before `since` that have changed after it, in the order of their changes; None where they

@@ -1,28 +1,24 @@
 //! Erasing users.
 
+use std::sync::Arc;
+
 use super::{Tables, member_index};
-use crate::erase::{EraseSlice, Erased, Messages, NewErasure};
+use crate::erase::{EraseSlice, Erased, MOST_RENAMED, Messages, NewErasure, Renamed};
 use crate::room::{LeftReason, Role};
 use crate::{
     By, ContactState, ConversationId, Privacy, Profile, Refusal, Seq, SetPresence, SiteAct, SiteRole,
-    SiteStanding, Sub, Timestamp, UserId,
+    SiteStanding, Timestamp, UserId,
 };
 
 /// What is left to do of a user who was erased, or goes by another id.
 pub(super) struct Left {
-    messages: Messages,
-    /// What the user was called.
-    sub: Sub,
+    renamed: Arc<Renamed>,
+    stays: bool,
     rooms: Vec<ConversationId>,
     conversations: Vec<ConversationId>,
     written: Vec<(ConversationId, Seq)>,
-}
-
-impl Left {
-    pub(super) fn renamed(sub: Sub, conversations: impl Iterator<Item = ConversationId>) -> Left {
-        let conversations = conversations.collect();
-        Left { messages: Messages::Kept, sub, rooms: Vec::new(), conversations, written: Vec::new() }
-    }
+    /// Messages of others with a reaction or a vote of the user, or that were forwarded from them.
+    naming: Vec<(ConversationId, Seq)>,
 }
 
 impl Tables {
@@ -34,6 +30,9 @@ impl Tables {
         }
         if self.user_by_sub.contains_key(&(user.site, alias.clone())) {
             return Err(Refusal::NoSuchUser);
+        }
+        if self.erasures.contains_key(&user) {
+            return Err(Refusal::RateLimited { retry_after_ms: 1_000 });
         }
         if before.on_site.role != SiteRole::Member {
             self.moderation.decide_role(user.site, &before.profile.sub, time);
@@ -49,6 +48,9 @@ impl Tables {
         row.privacy = Privacy::default();
         row.named = true;
         row.last_seen = Timestamp(0);
+        if messages == Messages::Erased {
+            self.erased_authors.insert(user);
+        }
         let after = row.clone();
         self.revision += 1;
         let others = self.contacts.iter().filter(|((of, to), _)| *of == user || *to == user);
@@ -71,15 +73,41 @@ impl Tables {
         self.remove_loose_files_of(user);
         self.note(user.site, by, "erase", Some(user), None, messages.word(), time);
         self.commit();
+        let renamed = Renamed {
+            former: before.profile.sub.clone(),
+            now: after.profile.clone(),
+            erased: messages == Messages::Erased,
+        };
+        self.begin_renaming(user, renamed, false);
+        Ok(Erased { before, after, parted, position: self.position() })
+    }
+
+    /// The user has the new id. `stays`: and goes on under it.
+    pub(super) fn begin_renaming(&mut self, user: UserId, renamed: Renamed, stays: bool) {
         let left = Left {
-            messages,
-            sub: before.profile.sub.clone(),
-            rooms: self.rooms_with(user).collect(),
+            renamed: Arc::new(renamed),
+            stays,
+            rooms: self.rooms_ever_with(user).collect(),
             conversations: self.conversations.keys().filter(|id| id.other(user).is_some()).copied().collect(),
             written: self.written_by(user),
+            naming: self.messages_naming(user),
         };
         self.erasures.insert(user, left);
-        Ok(Erased { before, after, parted, position: self.position() })
+    }
+
+    /// Those whose new id a member may not have heard. None: too many.
+    pub(super) fn renamed_of(&self, reader: UserId) -> Option<Vec<Renamed>> {
+        let of_site = |user: &&UserId| user.site == reader.site && **user != reader;
+        if self.erasures.keys().filter(of_site).count() > MOST_RENAMED {
+            return None;
+        }
+        let shares = |user: UserId| {
+            let direct = ConversationId::direct(user, reader);
+            direct.is_some_and(|id| self.conversations.contains_key(&id))
+                || self.rooms_ever_with(user).any(|id| self.rooms_ever_with(reader).any(|mine| mine == id))
+        };
+        let found = self.erasures.iter().filter(|(user, _)| of_site(user) && shares(**user));
+        Some(found.map(|(_, left)| (*left.renamed).clone()).collect())
     }
 
     fn written_by(&self, user: UserId) -> Vec<(ConversationId, Seq)> {
@@ -92,29 +120,50 @@ impl Tables {
         let Some((&user, _)) = self.erasures.first_key_value() else { return slice };
         let Some(mut left) = self.erasures.remove(&user) else { return slice };
         slice.more = true;
+        slice.renamed = Some((user.site, left.renamed.clone()));
         if !left.rooms.is_empty() {
             for room in left.rooms.drain(..left.rooms.len().min(limit)) {
-                self.leave_for_good(room, user);
+                if !left.stays && self.rooms_with(user).any(|one| one == room) {
+                    self.leave_for_good(room, user);
+                }
+                slice.audience.push(self.member_numbers(room));
             }
+            self.commit();
+            slice.renamed_at = self.position();
         } else if !left.conversations.is_empty() {
+            self.commit();
+            slice.renamed_at = self.position();
             for id in left.conversations.drain(..left.conversations.len().min(limit)) {
                 let number = self.commit();
                 let (Some(other), Some(me)) = (id.other(user), member_index(id, user)) else { continue };
+                slice.audience.push(Arc::new(vec![other.num]));
                 if let Some(conversation) = self.conversations.get_mut(&id) {
                     conversation.members[1 - me].changed = number;
                 }
                 slice.conversations.extend(self.conversation(other, id).map(|row| (other, row)));
             }
-        } else if left.messages == Messages::Erased && !left.written.is_empty() {
+        } else if let Some((id, seq)) = self.forwarded_file_of(user).filter(|_| left.renamed.erased) {
+            let number = self.commit();
+            self.renew(id, seq, number);
+            slice.changed.extend(self.renewed(id, seq));
+        } else if !left.written.is_empty() {
             for (id, seq) in left.written.drain(..left.written.len().min(limit)) {
-                slice.changed.extend(self.tidy(id, seq, now));
-                self.remove_copies_of(user, id, seq);
-                self.remove_files_of(id, seq);
-                self.forget_revisions(id, seq);
+                if left.renamed.erased {
+                    _ = self.tidy(id, seq, now);
+                    self.remove_files_of(id, seq);
+                    self.forget_revisions(id, seq);
+                }
+                let number = self.commit();
+                self.renew(id, seq, number);
+            }
+        } else if !left.naming.is_empty() {
+            for (id, seq) in left.naming.drain(..left.naming.len().min(limit)) {
+                let number = self.commit();
+                self.renew(id, seq, number);
             }
         } else {
-            if left.messages == Messages::Erased {
-                self.remove_words(user, &left.sub, now);
+            if left.renamed.erased {
+                self.remove_words(user, &left.renamed.former, now);
             }
             slice.more = !self.erasures.is_empty();
             slice.position = self.position();

@@ -216,14 +216,27 @@ impl Tables {
         }
     }
 
-    /// With a message that was deleted.
-    /// The files of an erased user go from the messages they were forwarded to.
-    pub(super) fn remove_copies_of(&mut self, owner: UserId, conversation: ConversationId, seq: Seq) {
-        let of_message =
-            |entry: &&mut Entry| entry.row.owner == owner && entry.message == Some((conversation, seq));
-        self.files.values_mut().filter(of_message).for_each(|entry| entry.copies.clear());
+    /// Takes one file of an erased user out of a message of somebody else, which is answered.
+    pub(super) fn forwarded_file_of(&mut self, owner: UserId) -> Option<(ConversationId, Seq)> {
+        let is_own = |place: &(ConversationId, Seq), tables: &Tables| {
+            tables.line(place.0, place.1).is_some_and(|line| line.from == owner)
+        };
+        let of_owner = self.files.iter().filter(|(_, entry)| entry.row.owner == owner && !entry.removed);
+        let found = of_owner.filter_map(|(id, entry)| {
+            let copy = entry.copies.first().map(|(of, at, _)| (*of, *at));
+            let heir = entry.message.filter(|place| !is_own(place, self));
+            Some((*id, copy, copy.or(heir)?))
+        });
+        let (id, copy, place) = found.into_iter().next()?;
+        let entry = self.files.get_mut(&id)?;
+        match copy {
+            Some(_) => _ = entry.copies.remove(0),
+            None => entry.removed = true,
+        }
+        Some(place)
     }
 
+    /// With a message that was deleted.
     pub(super) fn remove_files_of(&mut self, conversation: ConversationId, seq: Seq) {
         for entry in self.files.values_mut() {
             entry.copies.retain(|(of, at, _)| (*of, *at) != (conversation, seq));

@@ -1,7 +1,7 @@
 //! Guests who become members.
 
 use super::Tables;
-use super::erase::Left;
+use crate::erase::Renamed;
 use crate::merge::Merge;
 use crate::{Profile, Refusal, SiteId, UserRow};
 
@@ -34,10 +34,10 @@ impl Tables {
         others.for_each(|(_, entry)| entry.changed = changed);
         self.note(site, by, "merge", Some(before.id), None, guest.as_str(), time);
         self.revision += 1;
-        let sub = before.profile.sub.clone();
-        let left =
-            Left::renamed(sub, self.conversations.keys().filter(|id| id.other(before.id).is_some()).copied());
-        self.erasures.insert(before.id, left);
+        if let Some(row) = self.users.get(&before.id) {
+            let renamed = Renamed { former: guest.clone(), now: row.profile.clone(), erased: false };
+            self.begin_renaming(before.id, renamed, true);
+        }
         Ok(Some(before))
     }
 

@@ -5,7 +5,7 @@ use crate::room::{Act, Standing};
 use crate::{
     ANSWER_WITHIN, Choice, ConversationId, File, Forwarded, HistoryPage, InThread, NAMED, NewPoll,
     NewPreview, NewRich, NewSticker, Poll, Preview, Refusal, Replies, Rich, Seq, StickerId, StoredMessage,
-    Sub, ThreadChange, ThreadRow, Timestamp, UserId, may_send_files,
+    Sub, ThreadChange, ThreadCount, ThreadRow, Timestamp, UserId, may_send_files,
 };
 
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub(super) struct Bears {
     forwarded: Option<Forwarded>,
     thread: Option<InThread>,
     replies: Option<Replies>,
+    /// Commit of the newest of them.
+    newest_reply: u64,
     preview: Option<Preview>,
     sticker: Option<StickerId>,
 }
@@ -112,17 +114,28 @@ impl Tables {
 
     /// Puts the newest message into a thread; who has to do with it follows it.
     fn reply(&mut self, id: ConversationId, root: Seq, seq: Seq, named: &[Option<UserId>]) -> InThread {
-        let (from, time) = self.line(id, seq).map(|line| (line.from, line.time)).expect("it was just posted");
+        let (from, time, number) =
+            self.line(id, seq).map(|line| (line.from, line.time, line.number)).expect("it was just posted");
         let above = self.line_of(id, root).expect("the root was looked at");
         let author = above.from;
         let replies = &mut above.bears.get_or_insert_default().replies;
         let count = replies.map_or(0, |replies| replies.count) + 1;
         *replies = Some(Replies { count, last: time });
+        above.bears.get_or_insert_default().newest_reply = number;
         for user in named.iter().flatten().chain([&author]) {
             self.follows.entry((*user, id, root)).or_insert(count - 1);
         }
         self.follows.insert((from, id, root), count);
         InThread { root, number: count }
+    }
+
+    /// Threads of a room with replies after `since`.
+    pub(super) fn threads_since(&self, id: ConversationId, since: u64) -> Vec<ThreadCount> {
+        let counted = self.lines(id).iter().zip(1..).filter_map(|(line, seq)| {
+            let bears = line.bears.as_ref().filter(|bears| bears.newest_reply > since)?;
+            Some(ThreadCount { conversation: id, root: Seq(seq), replies: bears.replies? })
+        });
+        counted.collect()
     }
 
     fn line_of(&mut self, id: ConversationId, seq: Seq) -> Option<&mut Line> {
@@ -137,8 +150,11 @@ impl Tables {
     pub(super) fn rich_of(&self, line: &Line, reader: UserId) -> Option<Box<Rich>> {
         let bears = line.bears.as_ref()?;
         let sub = |user: &UserId| self.users.get(user).map(|row| row.profile.sub.clone());
-        let poll = bears.poll.as_ref().map(|votes| votes.seen(reader, sub));
-        let forwarded = bears.forwarded.clone();
+        let poll = bears.poll.as_ref().map(|votes| votes.seen(reader, &sub));
+        let forwarded = bears.forwarded.as_ref().map(|forwarded| {
+            let author = forwarded.from.as_ref().map(|(user, _)| *user);
+            Forwarded { from: author.and_then(|user| Some((user, sub(&user)?))) }
+        });
         let Bears { thread, replies, .. } = **bears;
         let preview = bears.preview.clone();
         let sticker = bears.sticker.and_then(|id| self.sticker(id)).map(|one| one.sticker.clone());
@@ -279,6 +295,15 @@ impl Votes {
 impl Line {
     pub(super) fn has_poll(&self) -> bool {
         self.bears.as_ref().is_some_and(|bears| bears.poll.is_some())
+    }
+
+    /// In a vote, or as the author of what was forwarded.
+    pub(super) fn bears_name_of(&self, user: UserId) -> bool {
+        self.bears.as_ref().is_some_and(|bears| {
+            let voted = |votes: &Votes| votes.users.iter().any(|users| users.contains(&user));
+            let from = bears.forwarded.as_ref().and_then(|forwarded| forwarded.from.as_ref());
+            bears.poll.as_ref().is_some_and(voted) || from.is_some_and(|(author, _)| *author == user)
+        })
     }
 
     pub(super) fn is_forwarded(&self) -> bool {

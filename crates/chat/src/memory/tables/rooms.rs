@@ -563,7 +563,8 @@ impl Tables {
     pub(super) fn change_in_room(&mut self, wanted: ChangeMessage) -> Result<bool, Refusal> {
         let ChangeMessage { conversation: id, seq, by, time, .. } = wanted;
         let entry = self.allowed(id, by, Act::TakeBack)?;
-        let (who, rules) = (entry.standing(by), entry.room.rules(Timestamp(0), Timestamp(0)));
+        let last = entry.members.get(&by).map_or(Timestamp(0), |mine| mine.sent);
+        let (who, rules) = (entry.standing(by), entry.room.rules(last, time));
         let number = self.number + 1;
         let at =
             usize::try_from(seq.0).ok().and_then(|seq| seq.checked_sub(1)).ok_or(Refusal::NoSuchMessage)?;
@@ -573,7 +574,8 @@ impl Tables {
         may_change_in_room(&wanted.change, line.from == by, line.since.deleted, who, rules)?;
         line.may_edit(&wanted.change)?;
         line.may_pin(&wanted.change, is_full)?;
-        let is_new_body = matches!(wanted.change, MessageChange::Edit(_) | MessageChange::Delete);
+        let is_edit = matches!(wanted.change, MessageChange::Edit(_));
+        let is_new_body = is_edit || wanted.change == MessageChange::Delete;
         if !line.change(wanted)? {
             return Ok(false);
         }
@@ -588,6 +590,9 @@ impl Tables {
         let named = is_new_body.then(|| self.named_in(id, from, &body));
         let entry = self.entry(id);
         entry.changed = number;
+        if let Some(mine) = entry.members.get_mut(&by).filter(|_| is_edit) {
+            mine.sent = time;
+        }
         if let Some(named) = named {
             entry.named[at] = named;
         }
@@ -706,6 +711,11 @@ impl Tables {
 
     pub(super) fn rooms_with(&self, user: UserId) -> impl Iterator<Item = ConversationId> + '_ {
         self.rooms.iter().filter(move |(_, entry)| entry.standing(user).role().is_some()).map(|(id, _)| *id)
+    }
+
+    /// Those that the user has left, too.
+    pub(super) fn rooms_ever_with(&self, user: UserId) -> impl Iterator<Item = ConversationId> + '_ {
+        self.rooms.iter().filter(move |(_, entry)| entry.members.contains_key(&user)).map(|(id, _)| *id)
     }
 
     /// Whether a device that was here at `since` must hear of it.
