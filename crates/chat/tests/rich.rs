@@ -110,7 +110,9 @@ fn votes_in_a_large_room_are_gathered() {
     let crowd: Vec<Device> = (0..60).map(|number| scene.sign_in(&format!("m{number}"), "d")).collect();
     crowd.iter().for_each(|member| join(&scene, member, room));
     let (_, seq) = ask_poll(&scene, &ann, To::Conversation(room), "a-1", &["lake", "town"]).unwrap();
-    crowd.iter().for_each(|member| _ = scene.take(member));
+    // The new number of members goes out first.
+    scene.wait(1_200);
+    crowd.iter().chain([&ann]).for_each(|member| _ = scene.take(member));
     for (at, member) in crowd.iter().take(10).enumerate() {
         let answer = vote(&scene, member, room, seq, 0);
         assert_eq!(poll_in(&answer[0]).0, [at as u64 + 1, 0], "who votes hears of it at once");
