@@ -147,7 +147,7 @@ pub enum Event {
     },
     Member {
         re: u64,
-        member: Member,
+        member: Box<Member>,
     },
     Members {
         re: u64,

@@ -226,12 +226,26 @@ fn a_member_removes_the_account_and_all_who_knew_them_are_told() {
     let with = with.unwrap_or_else(|| panic!("{heard:?}"));
     assert_eq!(&*with.name, "Deleted user");
     assert!(with.sub.as_str().starts_with("deleted-"));
-    let gone = heard.iter().find_map(|event| match event {
-        Event::Update { re: None, message, .. } => Some(message),
+    let renamed = heard.iter().find_map(|event| match event {
+        Event::Renamed { renamed, .. } => Some(renamed),
         _ => None,
     });
-    let gone = gone.unwrap_or_else(|| panic!("{heard:?}"));
-    assert_eq!((gone.conversation, gone.seq, gone.deleted, &*gone.body), (id, Seq(1), true, ""));
+    let renamed = renamed.unwrap_or_else(|| panic!("{heard:?}"));
+    assert_eq!((renamed.former.as_str(), renamed.erased), ("ann", true), "one event for all messages");
+    let history = Command::History {
+        re: 8,
+        to: To::Conversation(id),
+        before: None,
+        after: None,
+        thread: None,
+        limit: None,
+    };
+    match scene.ask(&bob, history).as_slice() {
+        [Event::History { messages, .. }] => {
+            assert_eq!((messages[0].seq, messages[0].deleted, &*messages[0].body), (Seq(1), true, ""));
+        }
+        other => panic!("{other:?}"),
+    }
     assert_eq!(scene.post(&bob, To::Conversation(id), "b-2", "Hello?"), Err(Refusal::NotAllowed));
     assert_eq!(profile(&scene, &cat, Some("ann")), Err(Refusal::NoSuchUser));
     let again = scene.sign_in("ann", "a");

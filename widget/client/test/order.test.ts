@@ -55,6 +55,8 @@ test('a mute is told until it ends, a warning until it was seen, and both anew w
   hear({ t: 'notice', notice: { kind: 'mute', until: 20, reason: 'Again' } });
   hear({ t: 'notice', notice: { kind: 'warning', reason: 'Careful' } });
   hear({ t: 'notice', notice: { kind: 'mute', conversation: 'r1', reason: 'of a room' } });
+  expect(replica.notices.map(one => one.reason)).toEqual(['Again', 'Careful', 'of a room']);
+  hear({ t: 'notice', notice: { kind: 'unmute', conversation: 'r1', reason: '' } });
   expect(replica.notices.map(one => one.reason)).toEqual(['Again', 'Careful']);
   hear({ t: 'notice', notice: { kind: 'unmute', reason: '' } });
   expect(replica.notices.map(one => one.reason)).toEqual(['Careful']);

@@ -232,7 +232,7 @@ impl Inner {
         let member =
             crate::Member { person: person(user, None), standing: *standing, requested, markers: None };
         self.tell_member(conversation, changed);
-        self.outbox.deliver(handle, Event::Member { re, member });
+        self.outbox.deliver(handle, Event::Member { re, member: Box::new(member) });
     }
 }
 
