@@ -469,9 +469,9 @@ fn edits_forwards_and_pins_of_a_room_are_bounded_in_bytes() {
     room.most_heard();
     let mut heard = 0;
     for round in 0..60 {
-        for who in 0..10 {
+        for (who, seq) in own.iter().enumerate() {
             let body = format!("{round}{}", "y".repeat(BODY_BYTES as usize - 8)).into();
-            room.say(who, room.change(own[who], MessageChange::Edit(body)));
+            room.say(who, room.change(*seq, MessageChange::Edit(body)));
             let client_id = format!("f-{round}-{who}").into();
             let to = To::Conversation(room.id);
             room.say(who, Command::Forward { client_id, to, conversation: room.id, seq: long });

@@ -150,7 +150,7 @@ impl Tables {
     pub(super) fn rich_of(&self, line: &Line, reader: UserId) -> Option<Box<Rich>> {
         let bears = line.bears.as_ref()?;
         let sub = |user: &UserId| self.users.get(user).map(|row| row.profile.sub.clone());
-        let poll = bears.poll.as_ref().map(|votes| votes.seen(reader, &sub));
+        let poll = bears.poll.as_ref().map(|votes| votes.seen(reader, sub));
         let forwarded = bears.forwarded.as_ref().map(|forwarded| {
             let author = forwarded.from.as_ref().map(|(user, _)| *user);
             Forwarded { from: author.and_then(|user| Some((user, sub(&user)?))) }
