@@ -184,7 +184,10 @@ test('a link that was taken back lets nobody in, nor one whose maker is gone; wh
     await button(sofia, 'Back to chat').click();
     await sofia.page.locator('kith-widget .room-head').click();
     await withMember(sofia, 'Amara', 'Ban from room');
-    await sofia.page.getByRole('alertdialog').getByRole('button', { name: 'Ban from room' }).click();
+    await sofia.page
+      .getByRole('dialog', { name: /^Ban Amara/ })
+      .getByRole('button', { name: 'Ban from room' })
+      .click();
     await amara.page
       .getByText(/banned from the room/)
       .first()

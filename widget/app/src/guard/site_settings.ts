@@ -44,6 +44,7 @@ export const GROUPS: readonly Group[] = [
       { path: 'calls.from', kind: { is: 'choice', values: ['', 'nobody', 'contacts', 'everyone'] } },
       { path: 'calls.group', kind: count(0, 6) },
       { path: 'invitations.moderators_only', kind: onOff },
+      { path: 'rooms.members', kind: count(0, 1_000_000) },
     ],
   },
   {

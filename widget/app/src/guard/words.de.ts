@@ -42,6 +42,7 @@ export const de = (): GuardWords => ({
     'calls.from': 'Wer anrufen darf',
     'calls.group': 'Höchstzahl im Anruf eines Raums (0 = keine Anrufe)',
     'invitations.moderators_only': 'Nur Inhaber und Moderatoren können Einladungslinks erstellen',
+    'rooms.members': 'Höchstzahl der Mitglieder eines Raums (0 = unbegrenzt)',
     'trust.on': 'Neue Mitglieder einschränken',
     'trust.new_hours': 'Stunden, bis ein Mitglied nicht mehr neu ist',
     'trust.new_messages': 'Nachrichten, bis ein Mitglied nicht mehr neu ist',

@@ -40,6 +40,7 @@ export const en = () => ({
     'calls.from': 'Who can call',
     'calls.group': 'Maximum people in a room call (0 = no calls)',
     'invitations.moderators_only': 'Only owners and moderators can create invite links',
+    'rooms.members': 'Maximum members of a room (0 = no limit)',
     'trust.on': 'Limit new members',
     'trust.new_hours': 'Hours until a member is no longer new',
     'trust.new_messages': 'Messages until a member is no longer new',

@@ -933,6 +933,7 @@ export const late: LateTranslation = {
       'calls.from': 'من يمكنه الاتصال',
       'calls.group': 'عدد الأعضاء في مكالمة الغرفة (0: لا مكالمات)',
       'invitations.moderators_only': 'لا يُنشئ روابط الغرف إلا المالكون والمشرفون',
+      'rooms.members': 'أقصى عدد لأعضاء الغرفة (0 = بلا حد)',
       'trust.on': 'صلاحيات الأعضاء الجدد أقل',
       'trust.new_hours': 'عدد الساعات التي يبقى فيها العضو جديدًا',
       'trust.new_messages': 'وحتى يكتب هذا العدد من الرسائل',

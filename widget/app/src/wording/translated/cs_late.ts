@@ -795,6 +795,7 @@ export const late: LateTranslation = {
       'calls.from': 'Kdo smí volat',
       'calls.group': 'Členové v hovoru místnosti (0: bez hovorů)',
       'invitations.moderators_only': 'Odkazy do místností vytvářejí jen vlastníci a moderátoři',
+      'rooms.members': 'Nejvyšší počet členů místnosti (0 = bez omezení)',
       'trust.on': 'Noví členové smějí méně',
       'trust.new_hours': 'Kolik hodin je člen nový',
       'trust.new_messages': 'a dokud nenapíše tolik zpráv',

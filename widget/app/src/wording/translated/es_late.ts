@@ -788,6 +788,7 @@ export const late: LateTranslation = {
       'calls.from': 'Quién puede llamar',
       'calls.group': 'Miembros en la llamada de una sala (0: sin llamadas)',
       'invitations.moderators_only': 'Solo propietarios y moderadores crean enlaces a salas',
+      'rooms.members': 'Máximo de miembros de una sala (0 = sin límite)',
       'trust.on': 'Los miembros nuevos pueden menos',
       'trust.new_hours': 'Horas durante las que se es nuevo',
       'trust.new_messages': 'y hasta haber escrito tantos mensajes',

@@ -777,6 +777,7 @@ export const late: LateTranslation = {
       'calls.from': 'چه کسی می‌تواند تماس بگیرد',
       'calls.group': 'اعضا در تماس یک اتاق (0: بدون تماس)',
       'invitations.moderators_only': 'فقط صاحبان و ناظران پیوند اتاق می‌سازند',
+      'rooms.members': 'بیشترین شمار اعضای یک اتاق (۰ = بدون محدودیت)',
       'trust.on': 'اعضای تازه اختیار کمتری دارند',
       'trust.new_hours': 'چند ساعت عضو تازه به شمار می‌رود',
       'trust.new_messages': 'و تا نوشتن چند پیام',

@@ -791,6 +791,7 @@ export const late: LateTranslation = {
       'calls.from': 'Qui peut appeler',
       'calls.group': 'Membres dans l’appel d’un salon (0 : aucun appel)',
       'invitations.moderators_only': 'Seuls propriétaires et modérateurs créent des liens vers les salons',
+      'rooms.members': 'Nombre maximal de membres d’un salon (0 = sans limite)',
       'trust.on': 'Les nouveaux membres ont moins de droits',
       'trust.new_hours': 'Nombre d’heures où l’on est nouveau',
       'trust.new_messages': 'et jusqu’à tant de messages écrits',

@@ -792,6 +792,7 @@ export const late: LateTranslation = {
       'calls.from': 'מי יכול להתקשר',
       'calls.group': 'חברים בשיחה של חדר (0: אין שיחות)',
       'invitations.moderators_only': 'רק בעלים ומפקחים יוצרים קישורים לחדרים',
+      'rooms.members': 'מספר החברים המרבי בחדר (0 = ללא הגבלה)',
       'trust.on': 'חברים חדשים מוגבלים יותר',
       'trust.new_hours': 'כמה שעות נחשבים חדשים',
       'trust.new_messages': 'ועד כמה הודעות שנכתבו',

@@ -778,6 +778,7 @@ export const late: LateTranslation = {
       'calls.from': 'कौन कॉल कर सकता है',
       'calls.group': 'कमरे की कॉल में सदस्य (0: कोई कॉल नहीं)',
       'invitations.moderators_only': 'कमरों के लिंक सिर्फ़ मालिक और मॉडरेटर बनाते हैं',
+      'rooms.members': 'एक कमरे में अधिकतम सदस्य (0 = कोई सीमा नहीं)',
       'trust.on': 'नए सदस्यों को कम अनुमति है',
       'trust.new_hours': 'कितने घंटे तक सदस्य नया है',
       'trust.new_messages': 'और कितने संदेश लिखने तक',

@@ -789,6 +789,7 @@ export const late: LateTranslation = {
       'calls.from': 'Chi può chiamare',
       'calls.group': 'Membri nella chiamata di una stanza (0: nessuna chiamata)',
       'invitations.moderators_only': 'Solo proprietari e moderatori creano link per le stanze',
+      'rooms.members': 'Numero massimo di membri di una stanza (0 = nessun limite)',
       'trust.on': 'I nuovi membri possono fare meno',
       'trust.new_hours': 'Ore in cui si è nuovi',
       'trust.new_messages': 'e fino a tanti messaggi scritti',

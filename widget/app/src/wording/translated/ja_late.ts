@@ -778,6 +778,7 @@ export const late: LateTranslation = {
       'calls.from': '通話をかけられる人',
       'calls.group': 'ルームの通話に参加できる人数（0：通話なし）',
       'invitations.moderators_only': 'ルームのリンクを作れるのはオーナーと管理者だけ',
+      'rooms.members': 'ルームの最大メンバー数（0＝無制限）',
       'trust.on': '新しいメンバーの操作を制限する',
       'trust.new_hours': '新しいメンバーとみなす時間',
       'trust.new_messages': 'さらに、この数のメッセージを書くまで',

@@ -775,6 +775,7 @@ export const late: LateTranslation = {
       'calls.from': '전화를 걸 수 있는 사람',
       'calls.group': '방 통화의 참여 인원 (0: 통화 없음)',
       'invitations.moderators_only': '방 링크는 방장과 관리자만 만들기',
+      'rooms.members': '방의 최대 멤버 수(0 = 제한 없음)',
       'trust.on': '새 회원이 할 수 있는 일 줄이기',
       'trust.new_hours': '새 회원으로 보는 시간',
       'trust.new_messages': '그리고 이만큼 메시지를 쓸 때까지',

@@ -789,6 +789,7 @@ export const late: LateTranslation = {
       'calls.from': 'Wie mag bellen',
       'calls.group': 'Leden in het gesprek van een ruimte (0: geen gesprekken)',
       'invitations.moderators_only': 'Alleen eigenaars en moderators maken links naar ruimtes',
+      'rooms.members': 'Maximaal aantal leden van een ruimte (0 = geen limiet)',
       'trust.on': 'Nieuwe leden mogen minder',
       'trust.new_hours': 'Zoveel uur is iemand nieuw',
       'trust.new_messages': 'en tot er zoveel berichten zijn geschreven',

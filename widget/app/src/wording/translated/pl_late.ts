@@ -807,6 +807,7 @@ export const late: LateTranslation = {
       'calls.from': 'Kto może dzwonić',
       'calls.group': 'Osoby w rozmowie pokoju (0: bez rozmów)',
       'invitations.moderators_only': 'Linki do pokojów tworzą tylko właściciele i moderatorzy',
+      'rooms.members': 'Maksymalna liczba członków pokoju (0 = bez limitu)',
       'trust.on': 'Nowi członkowie mogą mniej',
       'trust.new_hours': 'Przez ile godzin jest się nowym',
       'trust.new_messages': 'i do ilu napisanych wiadomości',

@@ -785,6 +785,7 @@ export const late: LateTranslation = {
       'calls.from': 'Quem pode ligar',
       'calls.group': 'Membros na chamada de uma sala (0: sem chamadas)',
       'invitations.moderators_only': 'Só proprietários e moderadores criam links para salas',
+      'rooms.members': 'Máximo de membros de uma sala (0 = sem limite)',
       'trust.on': 'Novos membros podem menos',
       'trust.new_hours': 'Horas em que se é novo',
       'trust.new_messages': 'e até ter escrito tantas mensagens',

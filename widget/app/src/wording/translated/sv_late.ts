@@ -791,6 +791,7 @@ export const late: LateTranslation = {
       'calls.from': 'Vem som får ringa',
       'calls.group': 'Medlemmar i ett rums samtal (0: inga samtal)',
       'invitations.moderators_only': 'Bara ägare och moderatorer skapar länkar till rum',
+      'rooms.members': 'Högsta antal medlemmar i ett rum (0 = ingen gräns)',
       'trust.on': 'Nya medlemmar får göra mindre',
       'trust.new_hours': 'Så många timmar är man ny',
       'trust.new_messages': 'och tills man skrivit så många meddelanden',

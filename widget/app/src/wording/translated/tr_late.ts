@@ -780,6 +780,7 @@ export const late: LateTranslation = {
       'calls.from': 'Kimler arayabilir',
       'calls.group': 'Bir odanın aramasındaki üyeler (0: arama yok)',
       'invitations.moderators_only': 'Odalara bağlantıyı yalnızca sahip ve moderatörler oluşturur',
+      'rooms.members': 'Bir odanın en fazla üye sayısı (0 = sınır yok)',
       'trust.on': 'Yeni üyeler daha az şey yapabilir',
       'trust.new_hours': 'Kaç saat yeni sayılır',
       'trust.new_messages': 've kaç mesaj yazana kadar',

@@ -772,6 +772,7 @@ export const late: LateTranslation = {
       'calls.from': '谁可以呼叫',
       'calls.group': '聊天室通话的人数（0：无通话）',
       'invitations.moderators_only': '只有所有者和管理员可以创建房间链接',
+      'rooms.members': '房间成员上限（0 = 不限）',
       'trust.on': '限制新成员',
       'trust.new_hours': '多少小时内算新成员',
       'trust.new_messages': '且写满多少条消息之前',
