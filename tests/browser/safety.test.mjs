@@ -108,7 +108,7 @@ test('a report, a moderator, a ban', async () => {
     await piotr.page.locator('kith-widget .banner', { hasText: 'Insults' }).waitFor();
     await assertAccessible(piotr.page, 'a ban');
     await card.getByRole('button', { name: 'Assign to me' }).click();
-    await queue.getByText('No reports').waitFor();
+    await card.waitFor({ state: 'detached' });
     await queue.getByRole('radio', { name: 'In progress' }).click();
     await queue.locator('.report', { hasText: 'Piotr' }).getByRole('button', { name: 'Close' }).click();
     await queue.locator('.report-act').getByRole('textbox').fill('Banned for a day');
