@@ -81,7 +81,10 @@ test('a message is forwarded, and says whose it was', async () => {
     await sheet.waitFor({ state: 'detached' });
     await mei.chatWith('Raj Patel');
     await mei.sees('The shed opens at ten');
-    await mei.message('The shed opens at ten').getByText(/Forwarded from .*Ingrid Haug/).waitFor();
+    await mei
+      .message('The shed opens at ten')
+      .getByText(/Forwarded from .*Ingrid Haug/)
+      .waitFor();
   });
 });
 

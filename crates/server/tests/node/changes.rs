@@ -91,8 +91,11 @@ fn in_a_room_a_moderator_takes_away_what_a_member_said() {
 fn words_are_found_over_a_websocket_and_after_a_restart() {
     let scratch = Scratch::new("search");
     let config = scratch.path().join("kith.toml");
-    std::fs::write(&config, "[limits]\ncommand_burst = 0\ncommand_per_minute = 0\nrequests_per_user = 0\n")
-        .unwrap();
+    std::fs::write(
+        &config,
+        "[limits]\ncommand_burst = 0\ncommand_per_minute = 0\nrequests_per_user = 0\nrequests_per_site = 0\n",
+    )
+    .unwrap();
     let flags = ["--config", config.to_str().unwrap()]; // it asks until the index has come so far
     let mut node = Running::start(&scratch, "demo", &flags);
     for life in 0..2 {
