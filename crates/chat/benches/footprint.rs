@@ -423,7 +423,7 @@ impl Store for Blank {
     fn publish_gathered(&self, _: ConversationId, _: Seq, done: Done<Option<ChangedMessage>>) {
         done(Ok(None));
     }
-    fn unpublished(&self, _: u32, done: Done<Vec<(ConversationId, Seq)>>) {
+    fn unpublished(&self, _: UnpublishedPage, done: Done<Vec<(ConversationId, Seq)>>) {
         done(Ok(Vec::new()));
     }
     fn change_message(&self, _: ChangeMessage, done: Done<Result<ChangedMessage, Refusal>>) {

@@ -6,12 +6,13 @@
 //! nobody can have seen a position after the one at which it will be published. A node that starts publishes what an
 //! earlier process left unpublished.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::counts::Counts;
 use crate::node::Inner;
-use crate::{ChangedMessage, ConversationId, Event, MessageChange, Seq, StoreError, Timestamp};
+use crate::{ChangedMessage, ConversationId, Event, MessageChange, Seq, SiteId, StoreError, Timestamp};
 
 /// In smaller rooms each change is published at once.
 const MOST_PUBLISHED_AT_ONCE: usize = 50;
@@ -19,11 +20,22 @@ const MOST_PUBLISHED_AT_ONCE: usize = 50;
 const INTERVAL_MS: u64 = 1_000;
 /// Messages of one room that are published per interval. The others wait for their turn.
 const PER_INTERVAL: usize = 4;
-/// Messages that wait in memory, in all rooms and in one. More wait in the store and are read once there is room.
-const MOST_WAITING: usize = 4_096;
+/// Messages that wait in memory: of all sites, of one site and of one room. More wait in the store and are read later.
+const MOST_WAITING: usize = 65_536;
+const MOST_OF_SITE: usize = 512;
 const MOST_OF_ROOM: usize = 256;
-/// Unpublished messages that are read from the store at once.
+/// Unpublished messages that are read from the store at once, and those of one site among them.
 const PAGE: u32 = 1_024;
+const PAGE_OF_SITE: u32 = 128;
+
+/// What the store reads at once. Sites come in the order of their numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct UnpublishedPage {
+    pub after: SiteId,
+    /// Messages of one site, at most.
+    pub of_site: u32,
+    pub limit: u32,
+}
 
 /// Is a change in a room of so many members published later, together with others? Stores ask it and keep the answer.
 pub fn is_gathered(change: &MessageChange, members: usize) -> bool {
@@ -56,8 +68,12 @@ struct Waiting {
     rooms: HashMap<ConversationId, Room>,
     /// Messages in `rooms`.
     messages: usize,
+    /// Messages in `rooms`, of each site that has some.
+    messages_by_site: HashMap<SiteId, usize>,
     /// The store may have unpublished messages that are not here: after a start, at a bound, after a failure.
     more_in_store: bool,
+    /// The next page of the store begins after this site, so that a site with many messages does not hide the others.
+    read_after: SiteId,
     /// Do not read the store again before.
     next_read: Timestamp,
 }
@@ -72,7 +88,9 @@ impl Default for Gathered {
         Gathered(Mutex::new(Waiting {
             rooms: HashMap::new(),
             messages: 0,
+            messages_by_site: HashMap::new(),
             more_in_store: true,
+            read_after: SiteId(0),
             next_read: Timestamp(0),
         }))
     }
@@ -97,29 +115,37 @@ impl Gathered {
             // A room stays for one more interval, so that what comes next waits, too.
             taken > 0
         });
-        waiting.messages = waiting.messages.saturating_sub(due.len());
+        due.iter().for_each(|(room, _)| waiting.remove_one(room.site));
         if waiting.rooms.is_empty() {
             waiting.rooms.shrink_to_fit();
         }
         due
     }
 
-    /// True: ask the store now what else is unpublished.
-    fn reads_store(&self, now: Timestamp) -> bool {
+    /// Some: read the store now, from the site after this one.
+    fn reads_store(&self, now: Timestamp) -> Option<SiteId> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let has_room = waiting.messages < MOST_WAITING / 2;
         let reads = waiting.more_in_store && has_room && waiting.next_read <= now;
-        if reads {
+        reads.then(|| {
             waiting.more_in_store = false;
             waiting.next_read = Timestamp(now.0.saturating_add(INTERVAL_MS));
-        }
-        reads
+            waiting.read_after
+        })
     }
 
-    fn read(&self, found: &[(ConversationId, Seq)], now: Timestamp) {
+    /// `after` is the answer of [`reads_store`](Self::reads_store).
+    fn read(&self, found: &[(ConversationId, Seq)], after: SiteId, now: Timestamp) {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         found.iter().for_each(|(room, seq)| waiting.add(*room, *seq, now));
-        waiting.more_in_store |= found.len() >= PAGE as usize;
+        let is_full = found.len() >= PAGE as usize;
+        let last = found.last().map(|(room, _)| room.site);
+        waiting.read_after = last.filter(|_| is_full).unwrap_or(SiteId(0));
+        // A round that began later has not seen the first sites.
+        let is_part = is_full || after != SiteId(0);
+        let is_cut =
+            found.chunk_by(|(a, _), (b, _)| a.site == b.site).any(|of| of.len() >= PAGE_OF_SITE as usize);
+        waiting.more_in_store |= is_part || is_cut;
     }
 
     /// The store failed. Read it again later.
@@ -130,7 +156,8 @@ impl Gathered {
 
 impl Waiting {
     fn add(&mut self, room: ConversationId, seq: Seq, now: Timestamp) {
-        let is_full = self.messages >= MOST_WAITING;
+        let of_site = self.messages_by_site.get(&room.site).copied().unwrap_or_default();
+        let is_full = self.messages >= MOST_WAITING || of_site >= MOST_OF_SITE;
         let due = Timestamp(now.0.saturating_add(INTERVAL_MS));
         let of_room = match is_full {
             true => self.rooms.get_mut(&room),
@@ -141,8 +168,19 @@ impl Waiting {
             Some(of_room) if !is_full && of_room.seqs.len() < MOST_OF_ROOM => {
                 of_room.seqs.push_back(seq);
                 self.messages += 1;
+                *self.messages_by_site.entry(room.site).or_default() += 1;
             }
             _ => self.more_in_store = true,
+        }
+    }
+
+    fn remove_one(&mut self, site: SiteId) {
+        self.messages = self.messages.saturating_sub(1);
+        if let Entry::Occupied(mut of_site) = self.messages_by_site.entry(site) {
+            *of_site.get_mut() = of_site.get().saturating_sub(1);
+            if *of_site.get() == 0 {
+                of_site.remove();
+            }
         }
     }
 }
@@ -159,13 +197,14 @@ impl Inner {
             };
             self.store.publish_gathered(conversation, seq, Box::new(done));
         }
-        if self.gathered.reads_store(now) {
+        if let Some(after) = self.gathered.reads_store(now) {
             let node = self.clone();
             let done = move |outcome: Result<Vec<(ConversationId, Seq)>, StoreError>| match outcome {
-                Ok(found) => node.gathered.read(&found, now),
+                Ok(found) => node.gathered.read(&found, after, now),
                 Err(_) => node.gathered.failed(),
             };
-            self.store.unpublished(PAGE, Box::new(done));
+            let page = UnpublishedPage { after, of_site: PAGE_OF_SITE, limit: PAGE };
+            self.store.unpublished(page, Box::new(done));
         }
     }
 
@@ -179,16 +218,20 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SiteId;
 
     const ROOM: ConversationId = ConversationId { site: SiteId(1), key: 1 << 63 | 7 };
+    const FIRST: SiteId = SiteId(0);
 
     /// After the first read of the store, which found nothing.
     fn started() -> Gathered {
         let gathered = Gathered::default();
-        assert!(gathered.reads_store(Timestamp(0)));
-        gathered.read(&[], Timestamp(0));
+        assert_eq!(gathered.reads_store(Timestamp(0)), Some(FIRST));
+        gathered.read(&[], FIRST, Timestamp(0));
         gathered
+    }
+
+    fn room_of(site: u32, key: u64) -> ConversationId {
+        ConversationId::room(SiteId(site), key)
     }
 
     #[test]
@@ -202,7 +245,7 @@ mod tests {
         assert!(gathered.take_due(Timestamp(2_004)).is_empty(), "and again after an interval");
         assert_eq!(gathered.take_due(Timestamp(2_005)).len(), 1);
         assert!(gathered.take_due(Timestamp(9_000)).is_empty());
-        assert!(!gathered.reads_store(Timestamp(9_000)), "the store has nothing else");
+        assert_eq!(gathered.reads_store(Timestamp(9_000)), None, "the store has nothing else");
     }
 
     #[test]
@@ -223,23 +266,60 @@ mod tests {
         while published.len() < MOST_OF_ROOM + 1 && now < 100 * INTERVAL_MS {
             now += INTERVAL_MS;
             published.extend(gathered.take_due(Timestamp(now)));
-            if gathered.reads_store(Timestamp(now)) {
+            if let Some(after) = gathered.reads_store(Timestamp(now)) {
                 let left = (1..=MOST_OF_ROOM as u64 + 1).map(|seq| (ROOM, Seq(seq)));
-                let left: Vec<_> = left.filter(|one| !published.contains(one)).collect();
-                gathered.read(&left, Timestamp(now));
+                let left = left.filter(|one| !published.contains(one));
+                let left: Vec<_> = left.take(PAGE_OF_SITE as usize).collect();
+                gathered.read(&left, after, Timestamp(now));
             }
         }
         assert_eq!(published.len(), MOST_OF_ROOM + 1);
     }
 
     #[test]
-    fn memory_is_bounded_over_all_rooms() {
+    fn memory_is_bounded_over_all_sites() {
         let gathered = started();
+        let per_site = MOST_OF_SITE as u64;
         for key in 0..MOST_WAITING as u64 + 9 {
-            gathered.add(ConversationId::room(SiteId(1), key), Seq(1), Timestamp(0));
+            gathered.add(room_of((key / per_site) as u32, key), Seq(1), Timestamp(0));
         }
         assert_eq!(gathered.take_due(Timestamp(INTERVAL_MS)).len(), MOST_WAITING);
-        assert!(gathered.reads_store(Timestamp(INTERVAL_MS)));
+        assert_eq!(gathered.reads_store(Timestamp(INTERVAL_MS)), Some(FIRST));
+        assert!(gathered.0.lock().unwrap().messages_by_site.is_empty());
+    }
+
+    #[test]
+    fn a_site_that_fills_its_share_delays_no_other() {
+        let gathered = started();
+        for key in 0..MOST_WAITING as u64 * 2 {
+            gathered.add(room_of(1, key), Seq(1), Timestamp(0));
+        }
+        gathered.add(room_of(2, 1), Seq(1), Timestamp(0));
+        let due = gathered.take_due(Timestamp(INTERVAL_MS));
+        assert_eq!(due.len(), MOST_OF_SITE + 1);
+        assert!(due.contains(&(room_of(2, 1), Seq(1))));
+    }
+
+    #[test]
+    fn pages_of_the_store_go_round_the_sites() {
+        let gathered = Gathered::default();
+        // So many sites fill a page, each with its share.
+        let sites = PAGE / PAGE_OF_SITE;
+        let page = |sites: std::ops::RangeInclusive<u32>, of_site: u32| -> Vec<(ConversationId, Seq)> {
+            sites.flat_map(|site| (0..of_site).map(move |key| (room_of(site, key.into()), Seq(1)))).collect()
+        };
+        let read = |second: u64, found: &[(ConversationId, Seq)]| {
+            let now = Timestamp(second * INTERVAL_MS);
+            let after = gathered.reads_store(now).expect("there is more");
+            gathered.read(found, after, now);
+            gathered.take_due(Timestamp(now.0 + INTERVAL_MS));
+            after
+        };
+        assert_eq!(read(1, &page(1..=sites, PAGE_OF_SITE)), FIRST);
+        assert_eq!(read(2, &page(sites + 1..=sites + 1, 1)), SiteId(sites), "it goes on behind the page");
+        assert_eq!(read(3, &page(1..=1, PAGE_OF_SITE)), FIRST, "and begins anew");
+        assert_eq!(read(4, &page(1..=1, PAGE_OF_SITE - 1)), FIRST, "one site had more than its share");
+        assert_eq!(gathered.reads_store(Timestamp(9 * INTERVAL_MS)), None);
     }
 
     #[test]
@@ -248,6 +328,6 @@ mod tests {
         gathered.add(ROOM, Seq(1), Timestamp(0));
         assert_eq!(gathered.take_due(Timestamp(INTERVAL_MS)).len(), 1);
         gathered.failed();
-        assert!(gathered.reads_store(Timestamp(INTERVAL_MS)));
+        assert_eq!(gathered.reads_store(Timestamp(INTERVAL_MS)), Some(FIRST));
     }
 }

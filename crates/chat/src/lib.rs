@@ -106,7 +106,7 @@ pub use files::{
 };
 pub use filters::{CompiledFilters, FilterAct, Filters, Hit, HitKind, Links, Pattern};
 pub use forward::{Forwarded, NewForward};
-pub use gather::{is_gathered, publishes_all};
+pub use gather::{UnpublishedPage, is_gathered, publishes_all};
 pub use guest::GuestProof;
 pub use held::{Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld};
 pub use id::{

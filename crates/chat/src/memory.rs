@@ -27,7 +27,7 @@ use crate::{
     ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, Level, MarkerRow,
     Met, PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search, Secret, Seq,
     SetPresence, Settings, Site, SiteAuthor, SiteChange, SiteId, SiteNotChanged, Snapshot, Store, StoreError,
-    StoredMessage, Sub, Timestamp, TokenUser, UserId, UserRow,
+    StoredMessage, Sub, Timestamp, TokenUser, UnpublishedPage, UserId, UserRow,
 };
 
 /// Two manners. [`MemoryStore::new`] answers at once: everything a call leads to, also through further calls
@@ -302,8 +302,8 @@ impl Store for MemoryStore {
         self.write(move |tables| tables.publish_gathered(conversation, seq), done);
     }
 
-    fn unpublished(&self, limit: u32, done: Done<Vec<(ConversationId, Seq)>>) {
-        self.read(move |tables| tables.unpublished(limit), done);
+    fn unpublished(&self, page: UnpublishedPage, done: Done<Vec<(ConversationId, Seq)>>) {
+        self.read(move |tables| tables.unpublished(page), done);
     }
 
     fn mark(

@@ -26,7 +26,7 @@ use crate::room::{LeftReason, LinkStore, Role, Room, RoomRequestStore, RoomStore
 use crate::{
     ContactState, ConversationChange, ConversationId, ConversationList, File, FileStore, MessageChange,
     NewRich, Position, Reactions, Refusal, Rich, Secret, Seq, SetPresence, Site, SiteId, StickerStore, Sub,
-    ThreadCount, ThreadStore, Timestamp, UserId, Word,
+    ThreadCount, ThreadStore, Timestamp, UnpublishedPage, UserId, Word,
 };
 
 /// Called exactly once with the outcome.
@@ -119,8 +119,8 @@ pub trait Store:
     /// Gives an unpublished message a new version and removes its mark, in one transaction. Answers the message as nobody
     /// in particular sees it; None where it is not unpublished.
     fn publish_gathered(&self, conversation: ConversationId, seq: Seq, done: Done<Option<ChangedMessage>>);
-    /// At most `limit` messages that are unpublished, those that changed first at the front.
-    fn unpublished(&self, limit: u32, done: Done<Vec<(ConversationId, Seq)>>);
+    /// Messages that are unpublished, site by site; of one site, those that changed first at the front.
+    fn unpublished(&self, page: UnpublishedPage, done: Done<Vec<(ConversationId, Seq)>>);
     /// Moves a member's markers forward (never back; clipped to the newest seq; read implies received).
     /// Answers the markers after it; `moved` says whether anything changed.
     fn mark(

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use chat::{
     Act, By, ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, REVISIONS,
-    Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UserId, first_contact,
-    is_gathered, may_change, may_change_in_room, may_edit, publishes_all,
+    Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UnpublishedPage, UserId,
+    first_contact, is_gathered, may_change, may_change_in_room, may_edit, publishes_all,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -471,17 +471,31 @@ pub(crate) fn updated_since(
     Ok((updated.len() <= most).then_some(updated))
 }
 
-pub(crate) fn unpublished(db: &Connection, limit: u32) -> Outcome<Vec<(ConversationId, Seq)>> {
-    let sql = "SELECT message.site, message.conversation, message.seq \
-               FROM message_change INDEXED BY message_unpublished \
-               JOIN message ON message.position = message_change.message \
-               WHERE unpublished = 1 ORDER BY message_change.position LIMIT ?1";
-    let mut statement = db.prepare_cached(sql)?;
-    let found = statement.query_map([limit], |row| {
-        let id = ConversationId { site: SiteId(row.get(0)?), key: row.get::<_, i64>(1)? as u64 };
-        Ok((id, Seq(row.get::<_, i64>(2)? as u64)))
-    })?;
-    Ok(found.collect::<Result<_, _>>()?)
+/// Two steps for each site, by the index `message_unpublished`.
+pub(crate) fn unpublished(db: &Connection, page: UnpublishedPage) -> Outcome<Vec<(ConversationId, Seq)>> {
+    let next = "SELECT site FROM message_change INDEXED BY message_unpublished \
+                WHERE unpublished = 1 AND site > ?1 ORDER BY site LIMIT 1";
+    let of_site = "SELECT message.conversation, message.seq \
+                   FROM message_change INDEXED BY message_unpublished \
+                   JOIN message ON message.position = message_change.message \
+                   WHERE unpublished = 1 AND message_change.site = ?1 \
+                   ORDER BY message_change.position LIMIT ?2";
+    let (mut next, mut of_site) = (db.prepare_cached(next)?, db.prepare_cached(of_site)?);
+    let (mut found, mut after) = (Vec::new(), page.after);
+    while found.len() < page.limit as usize {
+        let site = next.query_row([after.0], |row| Ok(SiteId(row.get(0)?))).optional()?;
+        let Some(site) = site else { break };
+        let limit = page.of_site.min(page.limit - found.len() as u32);
+        let rows = of_site.query_map([site.0, limit], |row| {
+            let id = ConversationId { site, key: row.get::<_, i64>(0)? as u64 };
+            Ok((id, Seq(row.get::<_, i64>(1)? as u64)))
+        })?;
+        for row in rows {
+            found.push(row?);
+        }
+        after = site;
+    }
+    Ok(found)
 }
 
 pub(crate) fn revisions(db: &Connection, id: ConversationId, seq: Seq) -> Outcome<Vec<Revision>> {

@@ -35,6 +35,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0029_mutes_outlast_leaving.sql"),
     include_str!("../migrations/sqlite/0030_imports.sql"),
     include_str!("../migrations/sqlite/0031_renamed_authors.sql"),
+    include_str!("../migrations/sqlite/0032_unpublished_by_site.sql"),
 ];
 
 /// The schema version that this program knows.

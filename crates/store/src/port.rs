@@ -7,7 +7,7 @@ use chat::{
     ConversationList, ConversationRow, ConversationsPage, Done, FoundPage, HistoryPage, Level, MarkerRow,
     MessageChange, Met, PeoplePage, Position, Profile, Refusal, Relation, ResumeFrom, Revision, Search,
     Secret, Seq, SetPresence, Settings, Site, SiteAuthor, SiteChange, SiteId, SiteNotChanged, Snapshot,
-    Store, StoreError, StoredMessage, Sub, Timestamp, TokenUser, UserId, UserRow,
+    Store, StoreError, StoredMessage, Sub, Timestamp, TokenUser, UnpublishedPage, UserId, UserRow,
 };
 use rusqlite::Connection;
 
@@ -174,8 +174,8 @@ impl Store for Sqlite {
         self.write(move |batch| message_change::publish(batch, conversation, seq), done);
     }
 
-    fn unpublished(&self, limit: u32, done: Done<Vec<(ConversationId, Seq)>>) {
-        self.read(move |db| message_change::unpublished(db, limit), done);
+    fn unpublished(&self, page: UnpublishedPage, done: Done<Vec<(ConversationId, Seq)>>) {
+        self.read(move |db| message_change::unpublished(db, page), done);
     }
 
     fn mark(

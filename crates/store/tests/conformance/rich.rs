@@ -3,12 +3,13 @@
 use chat::{
     Append, Appended, ChangeMessage, ChangedMessage, ConversationId, FileId, FileLimits, MessageChange,
     NewForward, NewPoll, NewRich, NewRoom, Poll, Post, Posted, Reaction, Refusal, RequestRules, RoomKind,
-    RoomLimits, RoomName, Seq, Store, StoredMessage, ThreadChange, ThreadRow, Timestamp, UserId,
+    RoomLimits, RoomName, Seq, SiteId, Store, StoredMessage, ThreadChange, ThreadRow, Timestamp,
+    UnpublishedPage, UserId,
 };
 
 use crate::asking::{NOW, ask, direct, message, put, say, snapshot};
 use crate::files::ready;
-use crate::{FRIENDS, relate, two_users};
+use crate::{FRIENDS, add_site, relate, two_users};
 
 const LIMITS: RoomLimits = RoomLimits { members: 0, per_user: 0, owned: 0 };
 
@@ -530,7 +531,8 @@ pub(crate) fn gathered_changes_are_published_at_a_fresh_position(store: &dyn Sto
     };
     post(store, small, ann, "s-1", "hello", None).expect("one may");
     post(store, large, ann, "l-1", "hello", None).expect("one may");
-    let unpublished = || ask(|done| store.unpublished(9, done));
+    let page = UnpublishedPage { after: SiteId(0), of_site: 9, limit: 9 };
+    let unpublished = || ask(|done| store.unpublished(page, done));
     let publish = |id| ask(|done| store.publish_gathered(id, Seq(1), done));
 
     assert!(!react(bob, small, "👍", true).gathered);
@@ -556,4 +558,24 @@ pub(crate) fn gathered_changes_are_published_at_a_fresh_position(store: &dyn Sto
     let delete = change(store, large, Seq(1), ann, MessageChange::Delete, 2).expect("her own");
     assert!(!delete.gathered);
     assert!(unpublished().is_empty() && publish(large).is_none(), "a deletion tells all");
+
+    post(store, large, ann, "l-3", "one", None).expect("one may");
+    post(store, large, ann, "l-4", "two", None).expect("one may");
+    let other = add_site(store, "club");
+    let club: Vec<UserId> = (0..60).map(|number| put(store, other, &format!("m{number}"))).collect();
+    let hall = room(store, club[0], &club[1..]);
+    post(store, hall, club[0], "h-1", "hello", None).expect("one may");
+    let thumb = || Reaction::parse("👍").expect("an emoji");
+    for (id, seq, by) in [(large, 4, crowd[0]), (large, 3, crowd[0]), (hall, 1, club[1])] {
+        let react = MessageChange::React { reaction: thumb(), on: true };
+        change(store, id, Seq(seq), by, react, 3).expect("one may");
+    }
+    let page = |after, of_site, limit| {
+        ask(|done| store.unpublished(UnpublishedPage { after: SiteId(after), of_site, limit }, done))
+    };
+    assert_eq!(page(0, 9, 9), [(large, Seq(4)), (large, Seq(3)), (hall, Seq(1))], "the first change first");
+    assert_eq!(page(0, 1, 9), [(large, Seq(4)), (hall, Seq(1))], "one site hides no other");
+    assert_eq!(page(0, 9, 1), [(large, Seq(4))]);
+    assert_eq!(page(site.0, 9, 9), [(hall, Seq(1))]);
+    assert!(page(other.0, 9, 9).is_empty());
 }

@@ -7,8 +7,8 @@ use crate::reactions::{NAMED, Reaction, room_for};
 use crate::room::Act;
 use crate::{
     ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, REVISIONS,
-    Reactions, Refusal, Request, Revision, Seq, StoredMessage, Timestamp, UserId, directory, first_contact,
-    is_gathered, may_change, may_edit, publishes_all,
+    Reactions, Refusal, Request, Revision, Seq, SiteId, StoredMessage, Timestamp, UnpublishedPage, UserId,
+    directory, first_contact, is_gathered, may_change, may_edit, publishes_all,
 };
 
 /// What has become of a message since it was posted.
@@ -103,14 +103,16 @@ impl Tables {
         self.changed_message(id, seq, nobody, true, members).ok()
     }
 
-    pub(in crate::memory) fn unpublished(&self, limit: u32) -> Vec<(ConversationId, Seq)> {
-        let lines = self.rooms.keys().flat_map(|id| {
+    pub(in crate::memory) fn unpublished(&self, page: UnpublishedPage) -> Vec<(ConversationId, Seq)> {
+        let lines = self.rooms.keys().filter(|id| id.site > page.after).flat_map(|id| {
             let lines = self.lines(*id).iter().zip(1..).filter(|(line, _)| line.since.unpublished);
-            lines.map(|(line, seq)| (line.since.version, *id, Seq(seq)))
+            lines.map(|(line, seq)| (id.site, line.since.version, *id, Seq(seq)))
         });
-        let mut found: Vec<(u64, ConversationId, Seq)> = lines.collect();
-        found.sort_unstable_by_key(|(version, ..)| *version);
-        found.into_iter().take(limit as usize).map(|(_, id, seq)| (id, seq)).collect()
+        let mut found: Vec<(SiteId, u64, ConversationId, Seq)> = lines.collect();
+        found.sort_unstable_by_key(|(site, version, ..)| (*site, *version));
+        let of_sites = found.chunk_by(|(one, ..), (other, ..)| one == other);
+        let found = of_sites.flat_map(|of_site| of_site.iter().take(page.of_site as usize));
+        found.take(page.limit as usize).map(|(_, _, id, seq)| (*id, *seq)).collect()
     }
 
     /// On the word of a site's moderator.
