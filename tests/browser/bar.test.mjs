@@ -10,6 +10,7 @@ import {
   PHONE,
   person,
   settled,
+  shot,
   until,
 } from './browser.mjs';
 import { fixture } from './fixture.mjs';
@@ -214,7 +215,6 @@ for (const [look, settings] of Object.entries({
       await page.locator('.chat-row').first().waitFor();
       await page.evaluate(settled);
       await assertAccessible(page, `the bar beside the panel, ${look}`);
-      if (process.env.LOOK)
-        await page.screenshot({ path: `${process.env.LOOK}/bar-${look.replaceAll(' ', '-')}.png` });
+      await shot(page, `bar-${look.replaceAll(' ', '-')}`);
     }));
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 
 /** The tests borrow what the widget's lock file installs. */
 const require = createRequire(new URL('../../widget/package.json', import.meta.url));
@@ -115,6 +116,11 @@ export async function settled() {
     .getAnimations()
     .filter(one => one.effect.getComputedTiming().iterations !== Number.POSITIVE_INFINITY);
   await Promise.allSettled(running.map(one => one.finished));
+}
+
+/** Writes a picture of a page or a locator to `$SHOTS/NAME.png`. Does nothing when `SHOTS` is not set. */
+export async function shot(target, name, folder = process.env.SHOTS) {
+  if (folder) await target.screenshot({ path: join(folder, `${name}.png`) });
 }
 
 /** Waits until `look` gives something true; its last value otherwise says what was there instead. */

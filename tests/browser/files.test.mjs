@@ -2,7 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertAccessible, assertNoTrouble, DESKTOP, launch, PHONE, person, until } from './browser.mjs';
+import {
+  assertAccessible,
+  assertNoTrouble,
+  DESKTOP,
+  launch,
+  PHONE,
+  person,
+  shot,
+  until,
+} from './browser.mjs';
 import { hostPage } from './host_page.mjs';
 import { Kith } from './kith.mjs';
 import { asMembers, Widget } from './widget.mjs';
@@ -139,7 +148,7 @@ test('a picture that is higher than the window fits, and is enlarged by wheel, k
     await until(async () => (await size()).height > whole.height * 2, 'a double click enlarges');
     await viewer.getByRole('button', { name: 'Zoom out' }).click();
     await assertAccessible(page, 'an enlarged picture');
-    if (process.env.LOOK) await page.screenshot({ path: `${process.env.LOOK}/viewer.png` });
+    await shot(page, 'viewer');
     await page.keyboard.press('Escape');
     await viewer.waitFor({ state: 'detached' });
     assert.ok(await jonas.panel.isVisible());

@@ -2,20 +2,16 @@
 // after a reload, and hears that it is full.
 
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { assertAccessible, PHONE, until } from './browser.mjs';
+import { assertAccessible, PHONE, shot, until } from './browser.mjs';
 import { browserOf, button, bye, launchForCalls, online } from './calling.mjs';
 import { Kith } from './kith.mjs';
 import { Widget } from './widget.mjs';
-
-const SHOTS = process.env.SHOTS;
 
 let browser;
 let kith;
 before(async () => {
   [browser, kith] = await Promise.all([launchForCalls(), Kith.start()]);
-  if (SHOTS) await mkdir(SHOTS, { recursive: true });
 });
 after(async () => {
   await browser.close();
@@ -89,10 +85,6 @@ const meets = (widget, others) =>
     40_000,
   );
 
-async function shot(widget, name) {
-  if (SHOTS) await widget.page.screenshot({ path: `${SHOTS}/${name}.png` });
-}
-
 test('three see and hear each other, one reloads and comes back, one leaves, and the room tells how long it was', async () => {
   const [anna, raj, mei] = await Promise.all(['anna', 'raj', 'mei'].map(name => member(name)));
   await roomOf('Bike repairs', anna, raj, mei);
@@ -100,16 +92,16 @@ test('three see and hear each other, one reloads and comes back, one leaves, and
   await groupWindow(anna).getByText('Nobody else has joined yet').waitFor();
   await callLine(raj).getByText('Call · 1 in the call').waitFor();
   await assertAccessible(raj.page, 'a room in which a call stands');
-  await shot(raj, 'group-line');
+  await shot(raj.page, 'group-line');
   await join(raj);
   await join(mei);
   for (const widget of [anna, raj, mei]) await meets(widget, 2);
   await tile(anna, 'mei').locator('.call-tile-picture').waitFor();
   await assertAccessible(anna.page, 'a call of three');
-  await shot(anna, 'group-three');
+  await shot(anna.page, 'group-three');
   await button(anna, 'Enlarge call window').click();
   await assertAccessible(anna.page, 'a call of three, large');
-  await shot(anna, 'group-three-large');
+  await shot(anna.page, 'group-three-large');
   await anna.page.keyboard.press('Escape');
 
   // One is muted, and the others see it.
@@ -148,9 +140,9 @@ test('six hear each other, and the seventh is told how many fit', async () => {
     await until(async () => (await received(one)).heard === 5, 'five voices come in', 60_000);
   await callLine(seventh).getByText('The call is full (maximum 6)').waitFor();
   await assertAccessible(first.page, 'a call of six');
-  await shot(first, 'group-six');
+  await shot(first.page, 'group-six');
   await button(first, 'Enlarge call window').click();
-  await shot(first, 'group-six-large');
+  await shot(first.page, 'group-six-large');
   // Who only closes the page is missed for 20 s.
   for (const one of [first, ...others]) await button(one, 'Leave call').click();
   await bye(...all);
@@ -165,7 +157,7 @@ test('the next one is told that it is full, and how many fit', async () => {
   await callLine(amara).getByText('The call is full (maximum 2)').waitFor();
   assert.equal(await callLine(amara).getByRole('button').count(), 0);
   await assertAccessible(amara.page, 'a call that is full');
-  await shot(amara, 'group-full');
+  await shot(amara.page, 'group-full');
   await button(hamish, 'Leave call').click();
   await join(amara);
   await groupWindow(amara).getByText('2 in the call').first().waitFor();
@@ -189,6 +181,6 @@ test('on a phone, dark and in Arabic', async () => {
   await callLine(mei).getByRole('button').click();
   await meets(mei, 1);
   await assertAccessible(mei.page, 'a call in a room on a phone');
-  await shot(mei, 'group-phone');
+  await shot(mei.page, 'group-phone');
   await bye(anna, mei);
 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { assertNoTrouble, launch, person } from './browser.mjs';
+import { assertNoTrouble, launch, person, shot } from './browser.mjs';
 import { fixture } from './fixture.mjs';
 
 let browser;
@@ -148,5 +148,5 @@ for (const [lang, ui, text, runs] of [
           .evaluate(one => getComputedStyle(one).direction),
         runs,
       );
-      await page.locator('.panel').screenshot({ path: `${process.env.LOOK}/chat-${lang}.png` });
+      await shot(page.locator('.panel'), `chat-${lang}`);
     }));
