@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help run install million test test-rust test-widget test-browser lint capacity docs fmt fuzz bench peers instructions instructions-check clean
+.PHONY: help run install million test test-rust test-widget test-browser lint capacity docs fmt fuzz bench peers attacks instructions instructions-check clean
 
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kith/target
 
@@ -51,8 +51,9 @@ test-widget: widget/node_modules/.package-lock.json
 	$(NPM) run types
 	$(NPM) test
 
+# The binary comes with the tests of the node, built with the features of `test-rust`, so that nothing is compiled again.
 test-browser: widget/dist/kith.js
-	cargo build --locked --package server
+	cargo test --locked --workspace --test node --no-run --quiet
 	CHROMIUM="$$(scripts/chromium.sh)" KITH_BIN="$(CARGO_TARGET_DIR)/debug/kith" $(NPM) run test:browser
 
 lint: widget/dist/kith.js ## Format and lint checks, as CI does
@@ -91,6 +92,10 @@ instructions: ## Count the instructions of the hot paths (crates/bench/instructi
 instructions-check: ## Fail where a hot path has grown by more than 2 %
 	cargo build --locked --release --package bench
 	BENCH_BIN="$(CARGO_TARGET_DIR)/release/bench" scripts/instructions.sh --check
+
+attacks: widget/dist/kith.js ## Attack a release build on this machine, and print what each attack costs others (two minutes)
+	cargo build --locked --release --package server
+	KITH_BIN="$(CARGO_TARGET_DIR)/release/kith" node tests/attacks/attacks.mjs
 
 peers: widget/dist/kith.js ## The widget's files beside Debian's nginx, in one run
 	cargo build --locked --release --package server
