@@ -95,6 +95,20 @@ pub fn may_change_in_room(
     }
 }
 
+/// The word of the record for a change by a member: a moderator's change of another's message, or a pin in a room. For stores.
+pub fn recorded_change(change: &MessageChange, is_own: bool, is_in_room: bool) -> Option<&'static str> {
+    match change {
+        MessageChange::Delete => (!is_own).then_some("delete"),
+        MessageChange::ClosePoll => (!is_own).then_some("close_poll"),
+        MessageChange::Preview(None) => (!is_own).then_some("remove_preview"),
+        MessageChange::Pin(on) => is_in_room.then_some(if *on { "pin" } else { "unpin" }),
+        MessageChange::Edit(_)
+        | MessageChange::React { .. }
+        | MessageChange::Vote(_)
+        | MessageChange::Preview(Some(_)) => None,
+    }
+}
+
 /// What puts something new before the other follows the rules of writing to them; what one takes back does not, or a
 /// block would keep one's words for ever.
 fn may_reach(mode: Mode, peer_is_banned: bool, relation: Relation, change: &MessageChange) -> bool {

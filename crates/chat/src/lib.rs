@@ -83,7 +83,7 @@ pub use call::{
     GroupUnderWay, Ice, IceTurn, MOST_IN_GROUP, MOST_MEMBERS_CALLED, Media, Outcome, Participant, Place,
     RINGS_MS, Turn, is_call_entry,
 };
-pub use changes::{REVISIONS, may_change, may_change_in_room, may_edit};
+pub use changes::{REVISIONS, may_change, may_change_in_room, may_edit, recorded_change};
 pub use command::{
     Command, ContactAction, ConversationChange, ConversationList, Hello, MarkerSet, MessageChange, PageOf,
     SetPresence, To,
@@ -123,7 +123,7 @@ pub use moderation::{
     LINES_AROUND, MOST_BANNED_DEVICES, MOST_OPEN_REPORTS, Moderate, Moderated, ModerationStore, ModeratorAct,
     NewReport, Notice, NoticeKind, REASON_BYTES, ReportAbout, ReportLine, ReportOf, ReportReason, ReportRow,
     ReportState, ReportsPage, RoleClaim, Sanction, SanctionKind, SiteAct, SiteRole, SiteStanding, SiteState,
-    kept_with_report, may_on_site, until_and_reason,
+    kept_with_report, may_decide_report, may_on_site, until_and_reason,
 };
 pub use node::{Limits, Node, NodeConfig, Outbox};
 pub use notify::{

@@ -21,7 +21,7 @@ pub use port::{
     NoticeKind, ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, ReportsPage, Sanction,
     SanctionKind,
 };
-pub use report::{EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report};
+pub use report::{EVIDENCE_AFTER_ERASURE_MS, ReportOf, kept_with_report, may_decide_report};
 pub(crate) use site_role::StandingHere;
 pub use site_role::{RoleClaim, SiteAct, SiteRole, SiteStanding, may_on_site};
 

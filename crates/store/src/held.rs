@@ -4,6 +4,7 @@
 use chat::{
     Act, By, ConversationId, Done, FileId, Held, HeldPlace, HeldState, HeldStore, HeldWhy, Kept, MOST_HELD,
     MOST_WAITING, NewHeld, Refusal, Role, Seq, SiteId, Standing, Timestamp, UserId, UserRow, may,
+    may_decide_report,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -26,7 +27,13 @@ impl HeldStore for Sqlite {
     fn held_of_report(&self, site: SiteId, asker: By, report: u64, done: Done<Result<Held, Refusal>>) {
         self.read(
             move |db| match may_look(db, site, asker)? {
-                Ok(()) => Ok(of_report(db, site, report)?.map(|(held, _)| held).ok_or(Refusal::NoSuchReport)),
+                Ok(()) => {
+                    let held =
+                        of_report(db, site, report)?.map(|(held, _)| held).ok_or(Refusal::NoSuchReport);
+                    Ok(held.and_then(|held| {
+                        may_decide_report(asker.user().as_ref(), Some(&held.from)).map(|()| held)
+                    }))
+                }
                 Err(refusal) => Ok(Err(refusal)),
             },
             done,

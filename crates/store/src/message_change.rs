@@ -13,7 +13,7 @@ use std::sync::Arc;
 use chat::{
     Act, By, ChangeMessage, ChangedMessage, ConversationId, LinkRule, MOST_PINNED, MessageChange, REVISIONS,
     Refusal, Request, Revision, Seq, SiteId, Standing, StoredMessage, Timestamp, UnpublishedPage, UserId,
-    first_contact, is_gathered, may_change, may_change_in_room, may_edit, publishes_all,
+    first_contact, is_gathered, may_change, may_change_in_room, may_edit, publishes_all, recorded_change,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -58,11 +58,10 @@ pub(crate) fn change(
         Ok(changed) => changed,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    if changed && before.from != by && wanted.change == MessageChange::Delete {
+    if changed && let Some(act) = recorded_change(&wanted.change, before.from == by, id.is_room()) {
         let (time, detail) = (wanted.time, wanted.seq.0.to_string());
         let (by, user, conversation) = (By::User(by), Some(before.from), Some(id));
-        let entry =
-            audit::Entry { site: id.site, by, act: "delete", user, conversation, detail: &detail, time };
+        let entry = audit::Entry { site: id.site, by, act, user, conversation, detail: &detail, time };
         audit::note(db, &entry)?;
     }
     let now = if changed { Lines::new(db, by)?.at(at)?.map(|line| line.message) } else { Some(before) };

@@ -64,6 +64,15 @@ pub enum By {
     Site,
 }
 
+impl By {
+    pub fn user(self) -> Option<UserId> {
+        match self {
+            By::User(id) => Some(id),
+            By::Site => None,
+        }
+    }
+}
+
 /// What somebody reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReport {

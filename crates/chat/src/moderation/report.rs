@@ -31,6 +31,11 @@ pub fn kept_with_report(revisions: Vec<Revision>, is_deleted: bool, now: Timesta
     (!is_deleted || !former.is_empty()).then_some(former)
 }
 
+/// A moderator does not take, close, reopen or approve a report about themselves. None: the site's server, or no user. For stores.
+pub fn may_decide_report<T: PartialEq>(moderator: Option<&T>, reported: Option<&T>) -> Result<(), Refusal> {
+    if moderator.is_some() && moderator == reported { Err(Refusal::NotAllowed) } else { Ok(()) }
+}
+
 impl Inner {
     pub(crate) fn report(
         self: &Arc<Self>,

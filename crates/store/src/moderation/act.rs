@@ -2,7 +2,7 @@
 
 use chat::{
     By, ConversationId, Moderated, ModeratorAct, Refusal, ReportState, RoomKind, Sanction, Seq, SiteAct,
-    SiteId, SiteRole, SiteStanding, Timestamp, UserId, may_on_site,
+    SiteId, SiteRole, SiteStanding, Timestamp, UserId, may_decide_report, may_on_site,
 };
 
 use super::{audit, guard, number_of, report, role, role_of, sanction};
@@ -133,10 +133,12 @@ fn allowed(batch: &mut Batch<'_>, site: SiteId, by: By, act: &ModeratorAct) -> O
         | ModeratorAct::CloseReport(number, _)
         | ModeratorAct::ReopenReport(number)
         | ModeratorAct::Approved(number)
-        | ModeratorAct::RefuseHeld(number, _)
-            if report::one(batch.db, site, *number)?.is_none() =>
-        {
-            Ok(Err(Refusal::NoSuchReport))
+        | ModeratorAct::RefuseHeld(number, _) => {
+            let Some(reported) = report::one(batch.db, site, *number)? else {
+                return Ok(Err(Refusal::NoSuchReport));
+            };
+            let moderator = by.user().map(|id| user::sub_of(batch.db, id)).transpose()?.flatten();
+            Ok(may_decide_report(moderator.as_ref(), reported.user.as_ref()))
         }
         _ => Ok(Ok(())),
     }

@@ -2,13 +2,14 @@
 
 use chat::settings::Invitations;
 use chat::{
-    Act, ConversationId, Done, Invited, Joined, LinkCode, LinkStore, NewLink, Refusal, Role, RoomLimits,
+    Act, By, ConversationId, Done, Invited, Joined, LinkCode, LinkStore, NewLink, Refusal, Role, RoomLimits,
     RoomLink, Rules, Settings, SiteId, Standing, Timestamp, UserId, keeps_links, may_make_link, takes_link,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{RoomRow, allowed, load, member, membership, standing};
 use crate::fault::Outcome;
+use crate::moderation::audit;
 use crate::sqlite::Sqlite;
 use crate::user::{self, sub};
 use crate::writer::Batch;
@@ -152,8 +153,14 @@ fn take_back(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let sql = "DELETE FROM room_link \
-               WHERE site = ?1 AND code = ?2 AND room = ?3 AND (?4 IS NULL OR user = ?4)";
-    db.prepare_cached(sql)?.execute(params![id.site.0, code.bytes(), id.key as i64, only_of])?;
+               WHERE site = ?1 AND code = ?2 AND room = ?3 AND (?4 IS NULL OR user = ?4) RETURNING user";
+    let values = params![id.site.0, code.bytes(), id.key as i64, only_of];
+    let maker: Option<u32> = db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
+    if let Some(num) = maker.filter(|num| *num != by.num) {
+        let user = Some(UserId { site: id.site, num });
+        let (by, act, conversation) = (By::User(by), "end_link", Some(id));
+        audit::note(db, &audit::Entry { site: id.site, by, act, user, conversation, detail: "", time: now })?;
+    }
     list(db, id, by, now)
 }
 

@@ -414,6 +414,36 @@ pub(crate) fn a_report_is_taken_closed_and_opened_again(store: &dyn Store) {
     assert_eq!(not_hers.err(), Some(Refusal::NotAllowed));
 }
 
+/// A moderator with something to hide neither closes the report nor takes it away from the others.
+pub(crate) fn nobody_decides_a_report_about_themselves(store: &dyn Store) {
+    let (site, ann, _) = two_users(store);
+    let mia = moderator(store, site, "mia", SiteRole::Moderator);
+    let noah = moderator(store, site, "noah", SiteRole::Moderator);
+    let new = NewReport {
+        by: ann,
+        about: ReportAbout::User(mia),
+        reason: ReportReason::Abuse,
+        text: "".into(),
+        time: NOW,
+    };
+    let number = ask(|done| store.report(new, done)).expect("she is there").0.number;
+    let state =
+        |by, what| act(store, site, by, what).map(|done| done.report.expect("it was about one").state);
+    for what in [
+        ModeratorAct::TakeReport(number),
+        ModeratorAct::CloseReport(number, "Nothing here".into()),
+        ModeratorAct::ReopenReport(number),
+        ModeratorAct::Approved(number),
+        ModeratorAct::RefuseHeld(number, "".into()),
+    ] {
+        assert_eq!(state(By::User(mia), what), Err(Refusal::NotAllowed));
+    }
+    assert_eq!(state(By::User(noah), ModeratorAct::TakeReport(number)), Ok(ReportState::Taken));
+    let close = ModeratorAct::CloseReport(number, "".into());
+    assert_eq!(state(By::Site, close), Ok(ReportState::Closed), "the site's server may");
+    assert_eq!(state(By::User(mia), ModeratorAct::ReopenReport(number)), Err(Refusal::NotAllowed));
+}
+
 pub(crate) fn there_are_only_so_many_open_reports_of_one(store: &dyn Store) {
     let (site, ann, _) = two_users(store);
     let others: Vec<UserId> =
@@ -576,6 +606,63 @@ pub(crate) fn all_that_is_done_is_recorded(store: &dyn Store) {
     assert_eq!(&*rest.rows[0].detail, format!("until {} Insults", later(HOUR).0));
     let refused = ask(|done| store.audit(site, By::User(ann), None, 4, done));
     assert_eq!(refused.err(), Some(Refusal::NotAllowed));
+}
+
+/// Pins, polls, previews and links of others: what moderators of a room do to them has a name in the record.
+pub(crate) fn small_acts_of_room_moderators_are_recorded(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let open = room(store, ann, RoomKind::Public);
+    join(store, open, bob).expect("it is public");
+    let choices = vec!["Yes".into(), "No".into()];
+    let poll = chat::NewPoll { choices, multiple: false, anonymous: false, ends: None };
+    let rich = chat::NewRich { poll: Some(poll), ..chat::NewRich::default() };
+    let asked = Post {
+        room: RoomName::Id(open),
+        from: bob,
+        client_id: "1".into(),
+        body: "See https://bikes.example. Shall we?".into(),
+        time: NOW,
+        reply_to: None,
+        files: Vec::new(),
+        rich: rich.boxed(),
+    };
+    ask(|done| store.post(asked, RoomLimits::default(), done)).expect("he is in it");
+    let change = |by, change| {
+        let wanted = chat::ChangeMessage { conversation: open, seq: Seq(1), by, change, time: NOW };
+        ask(|done| store.change_message(wanted, done)).expect("one may").changed
+    };
+    let [url, title, description, site_name] = ["https://bikes.example", "Bikes", "", ""].map(Box::from);
+    let preview = chat::NewPreview { url, title, description, site: site_name, picture: None };
+    for (by, what) in [
+        (bob, chat::MessageChange::Preview(Some(Box::new(preview)))),
+        (ann, chat::MessageChange::Preview(None)),
+        (ann, chat::MessageChange::Pin(true)),
+        (ann, chat::MessageChange::Pin(false)),
+        (ann, chat::MessageChange::ClosePoll),
+    ] {
+        assert!(change(by, what));
+    }
+    assert!(!change(ann, chat::MessageChange::ClosePoll), "what changes nothing is not recorded");
+    let link = |number: u8, by| {
+        let code = chat::LinkCode::of([number; 16]);
+        let new = chat::NewLink { code, until: later(HOUR), uses: None };
+        ask(|done| store.make_link(open, by, new, NOW, done)).expect("one may");
+        code
+    };
+    for (by, code) in [(bob, link(1, bob)), (ann, link(2, bob))] {
+        ask(|done| store.take_back_link(open, by, code, NOW, done)).expect("one may");
+    }
+    let record = ask(|done| store.audit(site, By::Site, None, 10, done)).expect("the site may").rows;
+    let said: Vec<_> = record.iter().rev().map(|entry| (&*entry.act, &*entry.detail)).collect();
+    let expected =
+        [("remove_preview", "1"), ("pin", "1"), ("unpin", "1"), ("close_poll", "1"), ("end_link", "")];
+    assert_eq!(said, expected);
+    for entry in record {
+        assert_eq!(
+            (entry.by, entry.user, entry.conversation),
+            (Some(sub("ann")), Some(sub("bob")), Some(open))
+        );
+    }
 }
 
 pub(crate) fn settings_are_of_one_site(store: &dyn Store) {

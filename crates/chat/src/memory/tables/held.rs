@@ -2,7 +2,7 @@
 
 use super::{Tables, moderation::Report};
 use crate::held::{Held, HeldPlace, HeldState, HeldWhy, Kept, MOST_HELD, MOST_WAITING, NewHeld};
-use crate::moderation::LINES_AROUND;
+use crate::moderation::{LINES_AROUND, may_decide_report};
 use crate::{
     Act, By, ConversationId, Refusal, ReportAbout, ReportLine, ReportReason, ReportRow, ReportState, Role,
     Seq, SiteAct, SiteId, SiteRole, Standing, Timestamp, UserId, may,
@@ -137,7 +137,10 @@ impl Tables {
         report: u64,
     ) -> Result<Held, Refusal> {
         self.may_on_site(site, asker, SiteAct::Look, SiteRole::Member)?;
-        self.waiting_with(site, report).map(|at| self.held[at].held.clone()).ok_or(Refusal::NoSuchReport)
+        let at = self.waiting_with(site, report).ok_or(Refusal::NoSuchReport)?;
+        let held = &self.held[at].held;
+        may_decide_report(asker.user().as_ref(), Some(&held.from))?;
+        Ok(held.clone())
     }
 
     fn waiting_with(&self, site: SiteId, report: u64) -> Option<usize> {

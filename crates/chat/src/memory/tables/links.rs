@@ -7,7 +7,7 @@ use crate::room::{
     Act, Invited, Joined, LinkCode, NewLink, RoomLimits, RoomLink, keeps_links, may_make_link, takes_link,
 };
 use crate::settings::Invitations;
-use crate::{ConversationId, Refusal, SiteId, Timestamp, UserId};
+use crate::{By, ConversationId, Refusal, SiteId, Timestamp, UserId};
 
 pub(super) struct Entry {
     pub(super) room: ConversationId,
@@ -72,9 +72,15 @@ impl Tables {
         now: Timestamp,
     ) -> Result<Vec<RoomLink>, Refusal> {
         let only_of = self.only_links_of(room, by)?;
-        self.links.retain(|entry| {
-            entry.room != room || entry.link.code != code || only_of.is_some_and(|user| entry.by != user)
-        });
+        let is_it = |entry: &Entry| {
+            entry.room == room && entry.link.code == code && only_of.is_none_or(|user| entry.by == user)
+        };
+        if let Some(at) = self.links.iter().position(is_it) {
+            let maker = self.links.remove(at).by;
+            if maker != by {
+                self.note(room.site, By::User(by), "end_link", Some(maker), Some(room), "", now);
+            }
+        }
         self.list_links(room, by, now)
     }
 

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::Tables;
-use crate::moderation::{EVIDENCE_AFTER_ERASURE_MS, LINES_AROUND, MOST_OPEN_REPORTS, kept_with_report};
+use crate::moderation::{
+    EVIDENCE_AFTER_ERASURE_MS, LINES_AROUND, MOST_OPEN_REPORTS, kept_with_report, may_decide_report,
+};
 use crate::{
     Act, AuditEntry, AuditPage, By, ConversationId, DeviceBan, Ended, KeptSanction, LeftReason,
     MemberChanged, MemberRow, Moderated, ModeratorAct, NewReport, Notice, Refusal, ReportAbout, ReportLine,
@@ -484,10 +486,10 @@ impl Tables {
             | ModeratorAct::CloseReport(number, _)
             | ModeratorAct::ReopenReport(number)
             | ModeratorAct::Approved(number)
-            | ModeratorAct::RefuseHeld(number, _)
-                if !self.moderation.reports.contains_key(&(site, *number)) =>
-            {
-                Err(Refusal::NoSuchReport)
+            | ModeratorAct::RefuseHeld(number, _) => {
+                let report = self.moderation.reports.get(&(site, *number)).ok_or(Refusal::NoSuchReport)?;
+                let moderator = by.user().and_then(|id| self.user_by_id(id)).map(|row| row.profile.sub);
+                may_decide_report(moderator.as_ref(), report.row.user.as_ref())
             }
             _ => Ok(()),
         }

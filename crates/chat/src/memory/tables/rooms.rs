@@ -15,7 +15,7 @@ use crate::{
     Appended, By, ChangeMessage, ConversationChange, ConversationId, ConversationOf, ConversationRow,
     HistoryPage, MOST_LEFT_BY_BLOCK, MOST_PINNED, MOST_SEEN_BY, MarkerRow, MessageChange, Position, Refusal,
     SanctionKind, Seq, SiteId, SiteRole, Sub, Timestamp, UserId, directory, is_call_entry, markers_after,
-    may_change_in_room, until_and_reason,
+    may_change_in_room, recorded_change, until_and_reason,
 };
 
 pub(super) struct Entry {
@@ -575,17 +575,17 @@ impl Tables {
         line.may_edit(&wanted.change)?;
         line.may_pin(&wanted.change, is_full)?;
         let is_edit = matches!(wanted.change, MessageChange::Edit(_));
+        let recorded = recorded_change(&wanted.change, line.from == by, true);
         let is_new_body = is_edit || wanted.change == MessageChange::Delete;
         if !line.change(wanted)? {
             return Ok(false);
         }
         line.since.version = number;
         let (from, body) = (line.from, line.body.clone());
-        let is_tidied = line.since.deleted && from != by;
         self.number = number;
-        if is_tidied {
+        if let Some(act) = recorded {
             let seq = seq.0.to_string();
-            self.note(id.site, By::User(by), "delete", Some(from), Some(id), &seq, time);
+            self.note(id.site, By::User(by), act, Some(from), Some(id), &seq, time);
         }
         let named = is_new_body.then(|| self.named_in(id, from, &body));
         let entry = self.entry(id);
