@@ -180,7 +180,7 @@ impl Gateway {
         self.is_watched = true;
         for (index, listener) in self.listeners.iter().enumerate() {
             if let Err(error) = conns.watch(listener, LISTENER | index as u32) {
-                tracing::error!(%error, "no datagrams for calls are taken by a worker");
+                tracing::error!(%error, "a worker cannot receive datagrams for calls");
             }
         }
     }
@@ -242,7 +242,7 @@ impl Gateway {
                     conns.watch(socket, relay.slot).map(|()| port)
                 });
                 if let Err(error) = &opened {
-                    tracing::debug!(%error, "no socket for a relay");
+                    tracing::debug!(%error, "cannot open a socket for a relay");
                 }
                 if let Some((client, answer)) = self.machine.opened(relay, opened.ok()) {
                     deliver(client, answer, &mut self.outbound, conns, &self.shared.counters);

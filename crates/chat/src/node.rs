@@ -245,7 +245,7 @@ impl Node {
         });
         let node = Node { inner };
         if let Err(error) = node.refresh_sites() {
-            tracing::warn!(%error, "sites cannot be read");
+            tracing::warn!(%error, "cannot read the sites");
         }
         node
     }

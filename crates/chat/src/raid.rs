@@ -80,7 +80,7 @@ impl Inner {
             return;
         }
         let (site, minutes) = (live.site.id, raid.minutes);
-        tracing::warn!(site = %live.site.key, minutes, "more new members than the site allows: raid mode");
+        tracing::warn!(site = %live.site.key, minutes, "raid mode is on: more new members than the site allows");
         let wanted = Moderate::Raid { until: Timestamp(until) };
         self.moderate_as(site, By::Site, None, wanted, now, Box::new(drop));
     }

@@ -65,7 +65,7 @@ impl Inner {
         let has = snapshot.position;
         if seen.is_some_and(|seen| seen.epoch == has.epoch && seen.number > has.number) {
             self.counters.positions_ahead.add(1);
-            tracing::debug!(?seen, ?has, "a client has seen more than the store has");
+            tracing::debug!(?seen, ?has, "a client is ahead of the store");
         }
     }
 

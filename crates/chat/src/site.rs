@@ -27,7 +27,7 @@ pub struct Site {
     pub created: Timestamp,
 }
 
-/// Who sees whom.
+/// Whether all members of a site see each other, or only contacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// All members see each other and may write to each other.

@@ -141,7 +141,7 @@ fn verifiers(site: &Site) -> Vec<Verifier> {
     let all = site.secrets.len() + site.guest_keys.len();
     if ready.len() < all {
         let unusable = all - ready.len();
-        tracing::warn!(site = %site.key, unusable, "secrets of a site are no keys of their kind");
+        tracing::warn!(site = %site.key, unusable, "some secrets of a site are not valid keys of their kind");
     }
     ready
 }
@@ -171,7 +171,7 @@ impl LiveSite {
         let filters = &site.settings.filters;
         for (part, why) in site.settings.unreadable() {
             if old.as_ref().is_none_or(|old| old.site.settings.unread != site.settings.unread) {
-                tracing::error!(site = %site.key, part, why, "stored settings cannot be read: the strictest hold");
+                tracing::error!(site = %site.key, part, why, "cannot read stored settings; the strictest values apply");
             }
         }
         let is_same = |old: &Arc<LiveSite>| {
@@ -183,7 +183,7 @@ impl LiveSite {
             None if site.settings.is_unreadable("filters") => Arc::new(CompiledFilters::unreadable()),
             // They were tried when they were set. Where they do not fit a newer program, no message passes unseen.
             None => Arc::new(CompiledFilters::new(filters).unwrap_or_else(|why| {
-                tracing::error!(site = %site.key, %why, "the filters of a site cannot be used: every message waits for a moderator");
+                tracing::error!(site = %site.key, %why, "cannot use the filters of a site; every message waits for a moderator");
                 CompiledFilters::unreadable()
             })),
         };

@@ -155,7 +155,7 @@ impl Edge {
         self.ring();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a worker has panicked outside of its protocol");
+                tracing::error!("a worker panicked outside the protocol");
             }
         }
     }

@@ -582,7 +582,7 @@ impl<P: Protocol> Engine<P> {
     /// The panic hook has printed what and where; this says what it cost.
     fn panicked(&mut self, within: &'static str) {
         self.shared.tally().panics.add(1);
-        tracing::error!(worker = self.shared.worker, within, "the protocol panicked; the worker goes on");
+        tracing::error!(worker = self.shared.worker, within, "the protocol panicked; the worker continues");
     }
 }
 

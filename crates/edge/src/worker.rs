@@ -148,7 +148,7 @@ impl<P: Protocol> Worker<P> {
             && error.kind() != io::ErrorKind::Interrupted
         {
             // Cannot happen on a descriptor that is ours; if it does, do not spin and do not fill the log.
-            tracing::error!(worker = self.engine.shared.worker, %error, "waiting for events failed");
+            tracing::error!(worker = self.engine.shared.worker, %error, "cannot wait for events");
             std::thread::sleep(timeout.max(Duration::from_millis(100)));
         }
         if idle {

@@ -119,7 +119,7 @@ impl Run {
     pub fn not_made(name: &str, why: &str) -> Run {
         Run {
             name: name.to_owned(),
-            headline: format!("{name} could not be made"),
+            headline: format!("cannot run {name}"),
             how: String::new(),
             verdict: Verdict::new(false, Some((why, "see what it says to try"))),
             rows: Vec::new(),

@@ -26,12 +26,12 @@ pub(crate) fn take(args: &BackupArgs, loaded: &Loaded) -> Outcome {
         let inside = to.join("kith-backup.db");
         return Err(Trouble::new(what())
             .because(format!("{} is a directory", to.display()))
-            .remedy(format!("name a file, as in {}", inside.display())));
+            .remedy(format!("name a file, for example {}", inside.display())));
     }
     if to.exists() && !args.force {
         return Err(Trouble::new(what())
-            .because(format!("{} is there already", to.display()))
-            .remedy("name another file, or replace this one with --force"));
+            .because(format!("{} exists already", to.display()))
+            .remedy("name another file, or add --force to replace this one"));
     }
     let encrypter = Encrypter::of(&args.key)?;
     // First what a wrong key may stop.
@@ -84,7 +84,7 @@ fn copy_files(from: &Path, to: &Path, way: &Way<'_>) -> Outcome {
 fn files_not_copied(from: &Path, to: &Path, error: std::io::Error) -> Trouble {
     Trouble::new(format!("cannot copy members' files from {} to {}", from.display(), to.display()))
         .because(error)
-        .remedy("run it again: files that were copied are not copied twice")
+        .remedy("run the command again; it skips files that were copied")
 }
 
 /// While no node runs.
@@ -96,14 +96,13 @@ pub(crate) fn restore(args: &RestoreArgs, loaded: &Loaded) -> Outcome {
     let database = data_dir::database_in(dir);
     if database.exists() && !args.force {
         return Err(Trouble::new(what())
-            .because(format!("{} is there already", database.display()))
-            .remedy("to put the copy in its place, add --force; what is there now is kept beside it"));
+            .because(format!("{} exists already", database.display()))
+            .remedy("add --force to replace it; the present database is kept as kith.db.replaced"));
     }
     let decrypter = Decrypter::of(&args.key)?;
     // What a key or a damaged file may stop comes before the database is replaced.
     let readable = encryption::is_encrypted(from).then(|| ReadableCopy::in_data(dir));
-    let unchanged =
-        |error: &dyn Display| Trouble::new(what()).because(error).remedy("nothing has been changed");
+    let unchanged = |error: &dyn Display| Trouble::new(what()).because(error).remedy("nothing was changed");
     if let Some(readable) = &readable {
         decrypter.decrypt(from, readable.path()).map_err(|error| unchanged(&error))?;
     }

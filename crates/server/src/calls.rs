@@ -54,8 +54,10 @@ pub(crate) fn check(calls: &Calls) -> Outcome {
         ("calls.turn", like(&calls.turn, ["turn:", "turns:"]), "turns:im.example:5349?transport=tcp"),
     ] {
         if let Some(wrong) = wrong {
-            return Err(Trouble::new(format!("{key} has `{wrong}`, which is no such server"))
-                .remedy(format!("as in {key} = \"{example}\", several with commas between")));
+            return Err(Trouble::new(format!(
+                "{key} has `{wrong}`, which is not the address of such a server"
+            ))
+            .remedy(format!("for example: {key} = \"{example}\"; separate several by commas")));
         }
     }
     match (calls.turn.is_empty(), calls.turn_secret_file.is_empty()) {
@@ -63,7 +65,7 @@ pub(crate) fn check(calls: &Calls) -> Outcome {
             .remedy("set calls.turn_secret_file to a file with coturn's static-auth-secret")),
         (true, false) if calls.listen == "off" => {
             Err(Trouble::new("calls.turn_secret_file is set, but calls.turn names no server")
-                .remedy("set calls.turn, as in turn:im.example:3478, or calls.listen"))
+                .remedy("set calls.turn, for example to turn:im.example:3478, or set calls.listen"))
         }
         _ => role::check(calls),
     }
@@ -80,7 +82,7 @@ fn secret(path: &Path) -> Outcome<Arc<[u8]>> {
     let secret = text.trim_ascii();
     if secret.len() < SECRET_BYTES {
         return Err(Trouble::new(told())
-            .because(format!("it has {} bytes, and {SECRET_BYTES} are needed", secret.len()))
+            .because(format!("it has {} bytes, but must have at least {SECRET_BYTES}", secret.len()))
             .remedy("openssl rand -base64 32 > FILE, and the same text as static-auth-secret of coturn"));
     }
     Ok(secret.into())

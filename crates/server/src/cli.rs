@@ -49,12 +49,12 @@ pub(crate) enum Command {
     /// Add, list and remove the stickers of a site. A running node uses them at once.
     #[command(subcommand)]
     Sticker(StickerCommand),
-    /// Import users, contacts, rooms and old messages of another system, while the node runs or without one.
+    /// Import users, contacts, rooms and old messages of another system. The node may run meanwhile.
     ///
     /// Example: kith import --site garden community.jsonl --data /var/lib/kith
     ///
-    /// Each line of the file is a JSON object with a type: user, contact, room, member or message; docs/operate.md has
-    /// the format. A second import of the same lines changes nothing, and an import that was interrupted goes on.
+    /// Each line of the file is a JSON object with a type: user, contact, room, member or message. docs/operate.md
+    /// describes the format. Importing a line again changes nothing. An interrupted import continues where it stopped.
     #[command(verbatim_doc_comment)]
     Import(ImportArgs),
     /// Back up the database to a file while the node runs.
@@ -99,7 +99,7 @@ pub(crate) enum Command {
     /// Example: kith completions bash > /etc/bash_completion.d/kith
     #[command(verbatim_doc_comment)]
     Completions(CompletionsArgs),
-    /// Read a picture from stdin and write it anew to stdout: what a node starts for each that members send.
+    /// Decode a picture from stdin and write it to stdout. A node starts this for each picture of its members.
     #[command(hide = true)]
     Picture,
 }
@@ -121,16 +121,16 @@ pub(crate) struct NodeFlags {
     /// Private key, PEM [env: KITH_TLS_KEY].
     #[arg(long, value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
-    /// Where browsers reach this node, as in https://im.example [env: KITH_PUBLIC_URL].
+    /// Address of this node for browsers, for example https://im.example [env: KITH_PUBLIC_URL].
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
     /// Event-loop threads [default: one per core] [env: KITH_EDGE_WORKERS].
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
-    /// A descriptor table per worker, where the limit of descriptors cannot be raised (Linux).
+    /// Give each worker its own descriptor table, if you cannot raise the descriptor limit (Linux).
     #[arg(long)]
     pub private_descriptors: bool,
-    /// Most connections at a time [default: as many as descriptors allow].
+    /// Most connections at a time [default: the limit of descriptors].
     #[arg(long, value_name = "N")]
     pub max_connections: Option<u32>,
     /// Answer /metrics without a token.
@@ -139,15 +139,16 @@ pub(crate) struct NodeFlags {
     /// Open a plain WebSocket echo at /v1/echo, for conformance suites.
     #[arg(long)]
     pub echo: bool,
-    /// What to log: error, warn, info, debug, trace, or per part as in warn,edge=debug [env: KITH_LOG_LEVEL].
+    /// Log level: error, warn, info, debug, trace; or per part: warn,edge=debug [env: KITH_LOG_LEVEL].
     #[arg(long, value_name = "LEVEL")]
     pub log: Option<String>,
+    /// Format of the log [env: KITH_LOG_FORMAT].
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
     /// For nodes that `kith load` starts for a run: ends when stdin closes, and removes its data directory.
     #[arg(long, hide = true)]
     pub throwaway: bool,
-    /// With `demo`: members write to strangers without asking, for load runs and tests from outside.
+    /// With `demo`: members can write to strangers without a request, for load runs and tests.
     #[arg(long)]
     pub strangers: bool,
 }
@@ -184,7 +185,7 @@ pub(crate) fn text(value: impl std::fmt::Display) -> Value {
 
 #[derive(Debug, Args, Default, Clone)]
 pub(crate) struct DataFlag {
-    /// Data directory [default: ./data; where that has no database, the one of the running node] [env: KITH_DATA].
+    /// Data directory [default: ./data, or the running node's if ./data has no database] [env: KITH_DATA].
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
@@ -202,16 +203,16 @@ pub(crate) enum SiteCommand {
     /// Example: kith site add garden --name "Garden forum" --origin https://garden.example
     #[command(verbatim_doc_comment)]
     Add(SiteAdd),
-    /// All sites.
+    /// List all sites.
     List(Listing),
-    /// Settings of one site; no secrets.
+    /// Show one site and its settings, without secrets.
     Show(SiteShow),
-    /// Change one site: its settings, name, mode, guests, origins; a running node follows within a second.
+    /// Change a site: settings, name, mode, guests, origins. A running node applies the change within a second.
     ///
     /// Example: kith site set garden requests.on=true requests.per_day=10
     /// Example: kith site set garden --name "Garden" --origin https://garden.example --origin https://www.garden.example
     ///
-    /// `kith site show garden` has all settings with their values; `requests=null` brings the defaults back.
+    /// `kith site show garden` prints all settings. `requests=null` restores the defaults of `requests`.
     #[command(verbatim_doc_comment)]
     Set(SiteSet),
     /// Turn raid mode on or off: new members cannot start chats or write in rooms. Ends automatically.
@@ -228,13 +229,13 @@ pub(crate) enum SiteCommand {
     ///
     /// Example: kith site rotate-secret garden --overlap 24h
     ///
-    /// With --overlap 0s the old ones end now: whoever came by them is signed out.
+    /// With --overlap 0s the old secrets end now, and the sessions that they opened end, too.
     #[command(verbatim_doc_comment)]
     RotateSecret(SiteRotate),
-    /// The keys that sign the tokens of a site: list them, register public keys (ES256, EdDSA), end one.
+    /// List, add and end the keys that sign the tokens of a site.
     #[command(subcommand)]
     Key(SiteKeyCommand),
-    /// End sessions and refuse the tokens that were signed until now; members come back with new ones.
+    /// End sessions and refuse tokens signed until now. Members come back with new tokens.
     ///
     /// Example: kith site sign-out garden
     #[command(verbatim_doc_comment)]
@@ -266,19 +267,19 @@ impl SiteCommand {
 pub(crate) struct SiteAdd {
     /// Public key of the site, 1 to 64 of a-z, 0-9 and -
     pub key: String,
-    /// Name for people [default: the key].
+    /// Name that people see [default: the key].
     #[arg(long)]
     pub name: Option<String>,
-    /// Who sees whom.
+    /// Whether all members see each other, or only contacts.
     #[arg(long, value_enum, default_value = "open")]
     pub mode: SiteMode,
     /// Allow visitors without an account (guests).
     #[arg(long)]
     pub guests: bool,
-    /// Origin whose pages may connect, as in https://garden.example; may be given several times; * allows any.
+    /// Origin whose pages may connect, for example https://garden.example. Repeat for several; * allows any.
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub origins: Vec<String>,
-    /// Where browsers reach the node, for the embed code [env: KITH_PUBLIC_URL].
+    /// Address of the node for browsers, used in the embed code [env: KITH_PUBLIC_URL].
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
     #[command(flatten)]
@@ -303,25 +304,25 @@ pub(crate) struct SiteShow {
 #[derive(Debug, Args)]
 pub(crate) struct SiteSet {
     pub key: String,
-    /// A setting and its value, as in requests.on=true
+    /// A setting and its value, for example requests.on=true
     #[arg(
         required_unless_present_any = ["name", "mode", "guests", "origins", "public_url"],
         value_name = "SETTING=VALUE"
     )]
     pub settings: Vec<String>,
-    /// Name for people.
+    /// Name that people see.
     #[arg(long)]
     pub name: Option<String>,
-    /// Who sees whom.
+    /// Whether all members see each other, or only contacts.
     #[arg(long, value_enum)]
     pub mode: Option<SiteMode>,
-    /// Whether visitors without an account may come in.
+    /// Allow visitors without an account (guests).
     #[arg(long, value_name = "true|false")]
     pub guests: Option<bool>,
-    /// All origins whose pages may connect, instead of those of now; `none` for no other pages than the server's.
+    /// Origins whose pages may connect; replaces the present list. `none` allows only the server's own pages.
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub origins: Vec<String>,
-    /// Where browsers reach the node, for the embed code; `none`: as the server's configuration says.
+    /// Address of the node for browsers, used in the embed code. `none` uses the configuration of the server.
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
     #[command(flatten)]
@@ -331,6 +332,7 @@ pub(crate) struct SiteSet {
 #[derive(Debug, Args)]
 pub(crate) struct SiteRaid {
     pub key: String,
+    /// How long raid mode lasts, a week at most.
     #[arg(long = "for", default_value = "30m", value_name = "SPAN")]
     pub time: Span,
     /// Turn raid mode off now.
@@ -354,7 +356,7 @@ pub(crate) struct SiteRotate {
     /// How long the old secret stays valid.
     #[arg(long, default_value = "24h", value_name = "SPAN")]
     pub overlap: Span,
-    /// The server's own key for the tokens of guests, and not the site's secret.
+    /// Replace the server's key for guests' tokens instead of the site's secret.
     #[arg(long)]
     pub guests: bool,
     #[command(flatten)]
@@ -363,14 +365,14 @@ pub(crate) struct SiteRotate {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SiteKeyCommand {
-    /// The keys of a site; never the keys themselves.
+    /// List the names, kinds and ends of a site's keys. Never prints a key.
     List(SiteShow),
-    /// Register a public key: P-256 for ES256, Ed25519 for EdDSA. The private one stays on the site's server.
+    /// Register a public key: P-256 for ES256, Ed25519 for EdDSA. The private key stays on the site's server.
     ///
     /// Example: kith site key add garden garden.pub.pem --kid 2026-11
     #[command(verbatim_doc_comment)]
     Add(SiteKeyAdd),
-    /// End a key: tokens that it signed are refused, and sessions that they opened end.
+    /// End a key. The node refuses tokens that it signed and ends their sessions.
     ///
     /// Example: kith site key end garden 2026-08 --after 24h
     #[command(verbatim_doc_comment)]
@@ -382,10 +384,10 @@ pub(crate) struct SiteKeyAdd {
     pub key: String,
     /// A public key in PEM.
     pub file: PathBuf,
-    /// Its name in the headers of tokens (`kid`) [default: the beginning of its SHA-256].
+    /// Name of the key in token headers (`kid`) [default: the first digits of its SHA-256].
     #[arg(long)]
     pub kid: Option<String>,
-    /// All other keys end after so long [default: they stay].
+    /// End all other keys after this time [default: keep them].
     #[arg(long, value_name = "SPAN")]
     pub overlap: Option<Span>,
     #[command(flatten)]
@@ -396,6 +398,7 @@ pub(crate) struct SiteKeyAdd {
 pub(crate) struct SiteKeyEnd {
     pub key: String,
     pub kid: String,
+    /// Time until the key ends.
     #[arg(long, default_value = "0s", value_name = "SPAN")]
     pub after: Span,
     #[command(flatten)]
@@ -405,13 +408,13 @@ pub(crate) struct SiteKeyEnd {
 #[derive(Debug, Args)]
 pub(crate) struct SiteSignOut {
     pub key: String,
-    /// Those whose token this key has signed [default: all members].
+    /// Sign out only sessions whose token this key signed [default: all members].
     #[arg(long, conflicts_with_all = ["guests", "everybody"])]
     pub kid: Option<String>,
-    /// Guests; they come back as other guests.
+    /// Sign out guests. They come back as new guests.
     #[arg(long, conflicts_with = "everybody")]
     pub guests: bool,
-    /// Members and guests.
+    /// Sign out members and guests.
     #[arg(long)]
     pub everybody: bool,
     #[command(flatten)]
@@ -430,7 +433,7 @@ pub(crate) struct SiteRemove {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Where the pages go; made where it is missing.
+    /// Directory for the pages; created if it does not exist.
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 }
@@ -461,9 +464,9 @@ pub(crate) enum StickerCommand {
     /// Pictures are re-encoded without animation, at most 480 pixels wide or high. A site has at most 200 stickers.
     #[command(verbatim_doc_comment)]
     Add(StickerAdd),
-    /// All stickers of a site.
+    /// List all stickers of a site.
     List(StickerList),
-    /// Remove stickers by their ids. Messages that were sent keep the words.
+    /// Remove stickers by their ids. Sent messages show the words of a removed sticker.
     Remove(StickerRemove),
 }
 
@@ -484,7 +487,7 @@ pub(crate) struct StickerAdd {
     /// Name of the set: stickers of one set are shown together.
     #[arg(long, value_name = "NAME")]
     pub set: String,
-    /// A picture, as FILE or FILE=WORDS.
+    /// Picture and its words: FILE or FILE=WORDS.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
     #[command(flatten)]
@@ -511,11 +514,11 @@ pub(crate) struct StickerRemove {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserCommand {
-    /// Users of a site, by id.
+    /// List the users of a site, ordered by id.
     List(UserList),
-    /// One user.
+    /// Show one user.
     Show(UserOne),
-    /// Ban a user: the sessions end and new ones are refused.
+    /// Ban a user. All sessions end, and sign-ins are refused.
     ///
     /// Example: kith user ban --site garden tom --for 7d --reason "Insults"
     #[command(verbatim_doc_comment)]
@@ -534,19 +537,19 @@ pub(crate) enum UserCommand {
     /// Example: kith user merge --site garden --guest-token-file token.txt anna
     #[command(verbatim_doc_comment)]
     Merge(UserMerge),
-    /// Make a user a moderator or an admin of the whole site, or an ordinary member again.
+    /// Set the role of a user on the site: member, moderator or admin.
     ///
     /// Example: kith user role --site garden anna moderator
     #[command(verbatim_doc_comment)]
     Role(UserRole),
-    /// What they write is seen by nobody else, and they are not told.
+    /// Hide what a user writes from all others, without notice to the user.
     ///
     /// Example: kith user shadow-ban --site garden tom --for 7d
     #[command(verbatim_doc_comment)]
     ShadowBan(UserShadow),
-    /// Take a shadow ban back. What was written in it stays unseen.
+    /// End a shadow ban. Messages written during it stay hidden.
     LiftShadowBan(UserOne),
-    /// Say how well a user is known: new, basic or trusted; or auto, by age and activity.
+    /// Set the trust level of a user: new, basic or trusted; or auto, by age and activity.
     ///
     /// Example: kith user level --site garden anna trusted
     #[command(verbatim_doc_comment)]
@@ -574,7 +577,7 @@ impl UserCommand {
 pub(crate) struct UserList {
     #[arg(long)]
     pub site: String,
-    /// Only those after this id: for the next page.
+    /// List users after this id, for the next page.
     #[arg(long, value_name = "USER")]
     pub after: Option<String>,
     /// Most users to print.
@@ -588,7 +591,7 @@ pub(crate) struct UserList {
 pub(crate) struct UserOne {
     #[arg(long)]
     pub site: String,
-    /// The site's own id of the user: `sub` of the token.
+    /// Id of the user on your site: the `sub` of the token.
     pub user: String,
     #[command(flatten)]
     pub output: Listing,
@@ -598,13 +601,13 @@ pub(crate) struct UserOne {
 pub(crate) struct UserBan {
     #[command(flatten)]
     pub user: UserOne,
-    /// How long [default: until it is taken back].
+    /// How long the ban lasts [default: until you lift it].
     #[arg(long = "for", value_name = "SPAN")]
     pub time: Option<Span>,
-    /// Told to the user.
+    /// Reason that the user sees.
     #[arg(long, default_value = "")]
     pub reason: String,
-    /// The devices from which they come are banned too, whoever signs in from them.
+    /// Ban the user's devices, too: nobody can sign in from them.
     #[arg(long)]
     pub devices: bool,
 }
@@ -613,10 +616,10 @@ pub(crate) struct UserBan {
 pub(crate) struct UserShadow {
     #[command(flatten)]
     pub user: UserOne,
-    /// How long [default: until it is taken back].
+    /// How long the ban lasts [default: until you lift it].
     #[arg(long = "for", value_name = "SPAN")]
     pub time: Option<Span>,
-    /// For the record.
+    /// Reason for the record of the site.
     #[arg(long, default_value = "")]
     pub reason: String,
 }
@@ -642,10 +645,10 @@ pub(crate) enum TrustLevel {
 pub(crate) struct UserErase {
     #[command(flatten)]
     pub user: UserOne,
-    /// What they have written stays, as of nobody.
+    /// Keep the user's messages, without their name.
     #[arg(long)]
     pub keep_messages: bool,
-    /// Yes, for good.
+    /// Confirm: erase the user for good.
     #[arg(long)]
     pub yes: bool,
 }
@@ -654,10 +657,10 @@ pub(crate) struct UserErase {
 pub(crate) struct UserMerge {
     #[arg(long)]
     pub site: String,
-    /// A file with the guest's token, or - for standard input.
+    /// File with the guest's token, or - for standard input.
     #[arg(long, value_name = "FILE")]
     pub guest_token_file: PathBuf,
-    /// The id of the account: `sub` of its tokens.
+    /// Id of the account: the `sub` of its tokens.
     #[arg(value_name = "ACCOUNT")]
     pub account: String,
     #[command(flatten)]
@@ -675,9 +678,9 @@ pub(crate) struct UserRole {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Role {
     Member,
-    /// Looks after reports, and keeps order.
+    /// Handles reports, mutes and bans members.
     Moderator,
-    /// The same among moderators, and changes the site's settings.
+    /// Moderates moderators, too, and changes the settings of the site.
     Admin,
 }
 
@@ -685,10 +688,10 @@ pub(crate) enum Role {
 pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) site: String,
-    /// JSON lines; - is standard input. A line comes after the lines that it refers to.
+    /// File of JSON lines, or - for standard input. A line must come after the lines that it refers to.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// At most so many lines per second. Without it a node takes what leaves its members their latency.
+    /// Most lines per second [default: as many as the node takes without slowing its members].
     #[arg(long, value_name = "LINES", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
     /// Append messages that are older than the newest of their conversation, instead of refusing them.
@@ -700,13 +703,13 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
-    /// The file to write. It holds secrets and messages, so only its owner may read it.
+    /// File to write. It contains secrets and messages, so only its owner can read it.
     #[arg(value_name = "TO")]
     pub to: PathBuf,
-    /// A directory for the bytes of members' files too. What an earlier backup has put there is not copied again, and nothing is removed.
+    /// Directory for members' files. Copies only files that are not there yet, and removes none.
     #[arg(long, value_name = "DIR")]
     pub files: Option<PathBuf>,
-    /// Replace the file if it is there.
+    /// Replace the file if it exists.
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
@@ -717,7 +720,7 @@ pub(crate) struct BackupArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupKey {
-    /// Encrypt the backup to this public key of age (age1…). Give it more than once for several keys; each of them can restore.
+    /// Encrypt the backup to this public key of age (age1…). Repeat for several keys; each one can restore.
     #[arg(long, value_name = "KEY")]
     pub encrypt_to: Vec<String>,
     /// Encrypt the backup with the passphrase in the first line of this file.
@@ -727,13 +730,13 @@ pub(crate) struct BackupKey {
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArgs {
-    /// What `kith backup` has written, or the kith.db of a copied data directory.
+    /// File that `kith backup` wrote, or the kith.db of a copied data directory.
     #[arg(value_name = "FROM")]
     pub from: PathBuf,
-    /// The directory that was named to `kith backup --files`: what is missing of members' files comes back from there.
+    /// Directory that you gave to `kith backup --files`. Restores missing files of members from it.
     #[arg(long, value_name = "DIR")]
     pub files: Option<PathBuf>,
-    /// Also where there is a database already; that one is kept beside it as kith.db.replaced.
+    /// Replace an existing database. It is kept as kith.db.replaced.
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
@@ -744,10 +747,10 @@ pub(crate) struct RestoreArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreKey {
-    /// The secret key of an encrypted backup, as `age-keygen -o FILE` wrote it.
+    /// File with the secret key of an encrypted backup, as `age-keygen -o FILE` writes it.
     #[arg(long, value_name = "FILE")]
     pub identity: Option<PathBuf>,
-    /// The passphrase of an encrypted backup, in the first line of this file.
+    /// File whose first line is the passphrase of an encrypted backup.
     #[arg(long, value_name = "FILE", conflicts_with = "identity")]
     pub passphrase_file: Option<PathBuf>,
 }
@@ -763,7 +766,7 @@ pub(crate) struct TokenArgs {
     /// Name that others see [default: the id].
     #[arg(long)]
     pub name: Option<String>,
-    /// `moderator`, `admin`, or `service` for REST [default: the token says nothing of it].
+    /// `moderator`, `admin`, or `service` for REST [default: no role].
     #[arg(long)]
     pub role: Option<String>,
     /// How long the token is valid.
@@ -792,19 +795,20 @@ pub(crate) struct ConfigShow {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// How many members are to be connected at a time; what cannot hold them fails
-    /// [default: --max-connections, else 10000].
+    /// Connected members to check for [default: --max-connections, else 10000].
+    /// A check fails if the machine cannot hold them.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub connections: Option<u32>,
-    /// Write the sysctl lines to a file, after showing it and asking. Runs nothing.
+    /// Write the sysctl lines to a file, after showing it and asking. Runs no command.
     #[arg(long)]
     pub apply: bool,
-    /// Yes, write it.
+    /// Write the file without asking.
     #[arg(long, requires = "apply")]
     pub yes: bool,
-    /// One more line for that file; one that is known to do harm is refused, and said why.
+    /// Another line for that file. Settings that are known to do harm are refused, with the reason.
     #[arg(long, value_name = "KEY=VALUE")]
     pub sysctl: Vec<String>,
+    /// File for the sysctl lines.
     #[arg(long, value_name = "FILE", default_value = crate::doctor::SYSCTL_FILE)]
     pub sysctl_file: PathBuf,
     /// Print JSON.

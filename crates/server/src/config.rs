@@ -562,7 +562,7 @@ pub(crate) fn load(layers: Layers) -> Outcome<Loaded> {
     }
     let table = nested(settings.iter().map(|(key, (value, _))| (key.as_str(), value.clone())));
     let config: Config = table.try_into().map_err(|error| {
-        Trouble::new("the settings do not fit together").because(error.to_string().trim())
+        Trouble::new("some settings contradict each other").because(error.to_string().trim())
     })?;
     check(&config)?;
     Ok(Loaded { config, settings })
@@ -594,7 +594,7 @@ fn from_variable(name: &str, text: &str) -> Outcome<(String, Value)> {
     let key = keys()
         .into_iter()
         .find(|key| variable_of(key) == name)
-        .ok_or_else(|| wrong("there is no setting of this name; see `kith config show`".into()))?;
+        .ok_or_else(|| wrong("no setting has this name; list all with `kith config show`".into()))?;
     let value = match default_settings().get(&key) {
         Some(Value::Boolean(_)) => {
             Value::Boolean(text.parse().map_err(|_| wrong("it takes true or false".into()))?)
@@ -693,13 +693,13 @@ fn check(config: &Config) -> Outcome {
                 .remedy("add --tls-cert chain.pem --tls-key key.pem, or leave out --https"));
         }
         (None, ..) => {
-            return Err(Trouble::new("a certificate is given, but no address for HTTPS")
+            return Err(Trouble::new("a certificate is set, but no address for HTTPS")
                 .remedy("add --https 0.0.0.0:8443, or leave out --tls-cert and --tls-key"));
         }
     }
     if config.limits.body_bytes.saturating_mul(2) > config.web.frame_bytes {
-        return Err(Trouble::new("limits.body_bytes does not fit into web.frame_bytes")
-            .because("a body can double its size when it is written as JSON")
+        return Err(Trouble::new("limits.body_bytes is too large for web.frame_bytes")
+            .because("a body can double in size when it is encoded as JSON")
             .remedy(format!(
                 "set web.frame_bytes to {} or more",
                 config.limits.body_bytes.saturating_mul(2)
@@ -726,13 +726,15 @@ fn check(config: &Config) -> Outcome {
         return Err(Trouble::new(format!(
             "edge.socket_buffer_kib may not be above {MOST_SOCKET_BUFFER_KIB}"
         ))
-        .remedy("0 leaves it to the system, which sizes buffers by need"));
+        .remedy("0 lets the system choose the size"));
     }
     check_files(&config.files)?;
     check_mail(config)?;
     let contact = &config.push.contact;
     if !(contact.is_empty() || contact.starts_with("mailto:") || contact.starts_with("https://")) {
-        return Err(Trouble::new("push.contact is no address").remedy("write it as mailto:me@example.com"));
+        return Err(
+            Trouble::new("push.contact is not an address").remedy("write it as mailto:me@example.com")
+        );
     }
     // Browsers name the address that is called: who may be anywhere has to be named by the operator.
     if !config.push.authority.is_empty() && config.push.services.split(',').any(|name| name.trim() == "*") {
@@ -749,7 +751,7 @@ fn check_files(files: &Files) -> Outcome {
     let is_origin = files.url.starts_with("https://") || files.url.starts_with("http://");
     if !files.url.is_empty() && !is_origin {
         return Err(Trouble::new(format!("files.url may not be {}", files.url))
-            .remedy("say an origin, as in https://files.example, or leave it out"));
+            .remedy("set an origin, for example https://files.example, or leave it out"));
     }
     let (hour, month) = (Span::seconds(3_600), Span::seconds(30 * 24 * 3_600));
     for (key, value) in [("files.link_life", files.link_life), ("files.unsent_life", files.unsent_life)] {
@@ -768,17 +770,17 @@ fn check_mail(config: &Config) -> Outcome {
     }
     // The address has a password in it, so it is not repeated.
     if let Err(error) = crate::mail::relay(relay) {
-        return Err(Trouble::new("mail.relay is no address of a mail relay")
+        return Err(Trouble::new("mail.relay is not the address of a mail relay")
             .because(error)
             .remedy("write it as smtps://user:password@smtp.example.com"));
     }
     if from.parse::<lettre::message::Mailbox>().is_err() {
-        return Err(Trouble::new("mail.from is no address").remedy("write it as kith@example.com"));
+        return Err(Trouble::new("mail.from is not an address").remedy("write it as kith@example.com"));
     }
     if config.public_url.is_none() {
         return Err(Trouble::new("mail needs public_url")
-            .because("each mail has a link that ends them")
-            .remedy("set public_url to where browsers reach this node"));
+            .because("each mail has a link to unsubscribe")
+            .remedy("set public_url to the address of this node for browsers"));
     }
     let (least, most) = (Span::seconds(60), Span::seconds(7 * 86_400));
     match *after >= least && *after <= most {
@@ -877,7 +879,7 @@ mod tests {
         );
         assert!(said("[store]\nreaders = 0").contains("store.readers may not be 0"));
         assert!(said("[edge]\noutput_memory_mib = 1").contains("16 to 65536"));
-        assert!(said("[edge]\nsocket_buffer_kib = 65537").contains("0 leaves it to the system"));
+        assert!(said("[edge]\nsocket_buffer_kib = 65537").contains("0 lets the system choose"));
         assert!(said("[files]\nurl = \"files.example\"").contains("https://files.example"));
         assert!(said("[files]\nlink_life = \"10s\"").contains("files.link_life"));
         assert!(said("[files]\nunsent_life = \"90d\"").contains("files.unsent_life"));

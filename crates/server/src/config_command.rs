@@ -13,11 +13,11 @@ pub(crate) fn check(loaded: &Loaded) -> Outcome {
     let config = &loaded.config;
     if let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) {
         edge::tls::load(cert, key)
-            .map_err(|error| Trouble::new("the certificate cannot be used").because(error))?;
+            .map_err(|error| Trouble::new("cannot use the certificate").because(error))?;
     }
     print_with(|out| {
         for name in strange_variables() {
-            writeln!(out, "note: {name} is set, and is no setting of kith")?;
+            writeln!(out, "note: {name} is set, but is not a setting of kith")?;
         }
         writeln!(out, "the settings are valid")
     })

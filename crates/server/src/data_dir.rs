@@ -28,7 +28,7 @@ pub(crate) fn open(loaded: &Loaded, _: &DataLock) -> Outcome<Arc<Sqlite>> {
 pub(crate) fn open_existing(loaded: &Loaded, url_port: Option<u16>) -> Outcome<Arc<Sqlite>> {
     let dir = locate(loaded, url_port)?;
     if !has_database(&dir) {
-        return Err(Trouble::new(format!("there is no database in {}", dir.display()))
+        return Err(Trouble::new(format!("no database in {}", dir.display()))
             .remedy("name the node's data directory with --data DIR, or start a node first: kith demo"));
     }
     // A node that runs knows its own schema only: what this command knew beyond it, it would find at its next write.
@@ -71,9 +71,9 @@ fn choose(loaded: &Loaded, url_port: Option<u16>, running: &[run_file::RunningNo
         several => {
             let dirs: Vec<String> =
                 several.iter().map(|node| format!("--data {}", node.data.display())).collect();
-            Err(Trouble::new("it is not clear which node is meant")
+            Err(Trouble::new("several nodes could be meant")
                 .because(format!("{} of them run on this machine, and ./data has no database", several.len()))
-                .remedy(format!("say one of\n{}", dirs.join("\n"))))
+                .remedy(format!("choose one of\n{}", dirs.join("\n"))))
         }
     }
 }
@@ -87,12 +87,12 @@ pub(crate) fn site(store: &dyn Store, key: &str) -> Outcome<Site> {
     let sites = store.sites().map_err(unreadable)?;
     let keys: Vec<&str> = sites.iter().map(|site| &*site.key).collect();
     let known = if keys.is_empty() {
-        "there is none yet".to_owned()
+        "no site exists yet".to_owned()
     } else {
         format!("there is: {}", keys.join(", "))
     };
     sites.iter().find(|site| &*site.key == key).cloned().ok_or_else(|| {
-        Trouble::new(format!("there is no site {key}"))
+        Trouble::new(format!("unknown site: {key}"))
             .because(known)
             .remedy(format!("add it with `kith site add {key}`, or correct the name"))
     })
@@ -104,7 +104,7 @@ pub(crate) fn user(store: &dyn Store, site: &Site, id: &str) -> Outcome<UserRow>
     let row = sub.map_or(Ok(None), |sub| wait(|done| store.user(site.id, sub, done)))?;
     row.ok_or_else(|| {
         Trouble::new(format!("the site {} has no user {id}", site.key))
-            .because("a user exists from the first sign-in on")
+            .because("a user exists after the first sign-in")
             .remedy(format!("see `kith user list --site {}`", site.key))
     })
 }
@@ -119,7 +119,7 @@ pub(crate) fn wait<T: Send + 'static>(ask: impl FnOnce(Done<T>)) -> Outcome<T> {
 }
 
 pub(crate) fn unreadable(error: StoreError) -> Trouble {
-    Trouble::new("the database does not answer").because(error).remedy("look at the disk with `kith doctor`")
+    Trouble::new("the database does not answer").because(error).remedy("check the disk with `kith doctor`")
 }
 
 #[cfg(test)]

@@ -84,8 +84,8 @@ fn in_use(dir: &Path, holder: Option<&Holder>) -> Trouble {
             .because(format!("process {pid} holds it since {}", date(Timestamp(*since_ms))))
             .remedy(format!("stop process {pid} first, or name another directory with --data DIR")),
         None => trouble
-            .because("another kith has just locked it")
-            .remedy("stop the other one first, or name another directory with --data DIR"),
+            .because("another kith process locked it just now")
+            .remedy("stop the other process first, or name another directory with --data DIR"),
     }
 }
 
@@ -95,7 +95,7 @@ const GROUP_AND_OTHERS: u32 = 0o077;
 
 fn make_private(dir: &Path) -> Outcome {
     let unmade = |error: io::Error| {
-        Trouble::new(format!("cannot make the data directory {}", dir.display()))
+        Trouble::new(format!("cannot create the data directory {}", dir.display()))
             .because(error)
             .remedy("name a directory that this user may write to with --data DIR")
     };
@@ -118,14 +118,14 @@ fn make_private(dir: &Path) -> Outcome {
             tracing::warn!(
                 directory = %dir.display(),
                 was = format!("{mode:04o}"),
-                "the data directory was open to other users of this machine; it is closed now"
+                "other users could read the data directory; its mode was corrected"
             );
             Ok(())
         }
         // A volume that belongs to another user and admits us by its group (`fsGroup` of Kubernetes).
         Err(_) if mode & OTHERS == 0 => Ok(()),
-        Err(error) => Err(Trouble::new(format!("the data directory {} is open to everybody", dir.display()))
-            .because(format!("its mode is {mode:04o}, and it cannot be closed: {error}"))
+        Err(error) => Err(Trouble::new(format!("other users can read the data directory {}", dir.display()))
+            .because(format!("its mode is {mode:04o}, and kith cannot change it: {error}"))
             .remedy(format!("chmod o-rwx {}", dir.display()))),
     }
 }

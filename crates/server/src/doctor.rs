@@ -108,7 +108,7 @@ fn print(out: &mut dyn Write, findings: &[Finding], has_file: bool, plan: &Plan)
     if has_file {
         writeln!(
             out,
-            "To write the sysctl lines to a file, after a question: kith doctor --connections {} --apply",
+            "To write the sysctl lines to a file: kith doctor --connections {} --apply",
             plan.connections
         )?;
     }
@@ -132,14 +132,14 @@ fn verdict(findings: &[Finding], plan: &Plan) -> String {
     let (fails, warns) = (topics(State::Fail), topics(State::Warn));
     let connections = plan.connections;
     let verdict = match (fails.is_empty(), warns.is_empty()) {
-        (false, _) => format!("{connections} connections cannot be held here yet: {fails}."),
-        (true, false) => format!("{connections} connections: look at {warns} first."),
+        (false, _) => format!("This machine cannot hold {connections} connections yet: {fails}."),
+        (true, false) => format!("Check before {connections} connections: {warns}."),
         (true, true) if topics(State::Unknown).is_empty() => {
-            format!("Nothing is in the way of {connections} connections.")
+            format!("This machine can hold {connections} connections.")
         }
-        (true, true) => format!("Nothing that can be seen is in the way of {connections} connections."),
+        (true, true) => format!("No check failed for {connections} connections, but some could not run."),
     };
-    if plan.asked { verdict } else { verdict + " For another number: --connections N." }
+    if plan.asked { verdict } else { verdict + " To check another number: --connections N." }
 }
 
 /// Shows the file, asks, writes it, and says how it is loaded. Answers whether it was written.
@@ -148,14 +148,14 @@ fn apply(args: &DoctorArgs, text: Option<&str>, older: &str, lines: &[Line]) -> 
     // With --json the object alone is on stdout.
     let say = |text: &str| if args.json { Ok(()) } else { crate::print_line(text) };
     let Some(text) = text else {
-        say("\nThere is nothing to write: no setting of the kernel needs a change.")?;
+        say("\nNo kernel setting needs a change; nothing to write.")?;
         return Ok(false);
     };
     if text == older {
-        say(&format!("\n{} says all this already. To load it: {}", path.display(), sysctl::LOAD))?;
+        say(&format!("\n{} has all these lines. To load it: {}", path.display(), sysctl::LOAD))?;
         return Ok(false);
     }
-    say(&format!("\n{} would say:\n\n{text}", path.display()))?;
+    say(&format!("\n{} would contain:\n\n{text}", path.display()))?;
     confirm(args)?;
     sysctl::write(path, text).map_err(|error| {
         Trouble::new(format!("cannot write {}", path.display())).because(error).remedy(
@@ -165,11 +165,11 @@ fn apply(args: &DoctorArgs, text: Option<&str>, older: &str, lines: &[Line]) -> 
     for line in sysctl::overruled(text, lines, path) {
         let Line { file, key, value } = line;
         say(&format!(
-            "{} is read later and says {key} = {value}: that wins. Change it there.",
+            "{} is read later and overrides this by {key} = {value}. Change it there.",
             file.display()
         ))?;
     }
-    say(&format!("It is written. To load it now: {}", sysctl::LOAD))?;
+    say(&format!("Wrote the file. To load it now: {}", sysctl::LOAD))?;
     Ok(true)
 }
 
@@ -178,6 +178,6 @@ fn confirm(args: &DoctorArgs) -> Outcome {
         return Ok(());
     }
     Err(Trouble::new("nothing was written")
-        .because("nobody said yes")
-        .remedy("to write it without a question: --yes"))
+        .because("it was not confirmed")
+        .remedy("add --yes to write it without a question"))
 }

@@ -130,7 +130,7 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
             Sample::gauge("kith_chat_sites", "Sites that the node serves.", stats.sites),
             Sample::gauge(
                 "kith_chat_sites_unreadable",
-                "Sites with stored settings that cannot be read: the strictest values hold there.",
+                "Sites whose stored settings cannot be read; the strictest values apply to them.",
                 stats.sites_unreadable,
             ),
             Sample::counter("kith_chat_sign_ins", "Sessions begun.", stats.sign_ins),
@@ -152,7 +152,7 @@ pub(crate) fn of_chat(node: Arc<Node>) -> Source {
             Sample::counter("kith_chat_behind", "Sessions that read too slowly.", stats.behind),
             Sample::counter(
                 "kith_chat_positions_ahead",
-                "Clients that had seen more than the store has.",
+                "Clients that were ahead of the store.",
                 stats.positions_ahead,
             ),
             Sample::gauge("kith_chat_calls", "Calls that ring or are under way.", stats.calls),

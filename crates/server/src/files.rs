@@ -35,7 +35,7 @@ pub(crate) fn open(config: &Config) -> Outcome<Place> {
     let trouble = |error: io::Error| {
         Trouble::new(format!("cannot keep files in {}", config.data.display()))
             .because(error)
-            .remedy("give the user that runs kith the right to write there, or say files.file_bytes = 0")
+            .remedy("let the user of kith write there, or set files.file_bytes = 0")
     };
     let root = config.data.join(FOLDER);
     let bucket = match config.files.bucket.is_empty() {
@@ -76,7 +76,7 @@ fn key_pair(path: &Path) -> Outcome<KeyPair> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     match (lines.next(), lines.next(), lines.next()) {
         (Some(id), Some(secret), None) => Ok(KeyPair { id: id.into(), secret: secret.into() }),
-        _ => Err(Trouble::new(told()).remedy("write two lines: the key's id, and its secret")),
+        _ => Err(Trouble::new(told()).remedy("write two lines: the id of the key and its secret")),
     }
 }
 
@@ -89,9 +89,11 @@ pub(crate) fn check(files: &config::Files) -> Outcome {
         (true, _, _) => Err(Trouble::new("files.bucket_endpoint is set, but files.bucket names no bucket")
             .remedy("set files.bucket to its name")),
         (false, false, _) => Err(Trouble::new(format!("files.bucket_endpoint may not be {endpoint:?}"))
-            .remedy("say where the bucket is, as in https://s3.eu-west-1.amazonaws.com")),
+            .remedy(
+                "set the address of the bucket's service, for example https://s3.eu-west-1.amazonaws.com",
+            )),
         (false, true, true) => Err(Trouble::new("files.bucket needs a key")
-            .remedy("set files.bucket_key_file to a file with two lines: the key's id, and its secret")),
+            .remedy("set files.bucket_key_file to a file with two lines: the id of the key and its secret")),
         (false, true, false) => Ok(()),
     }
 }
@@ -103,8 +105,10 @@ pub(crate) fn begin_moving(bucket: Arc<Bucket>) -> io::Result<()> {
         loop {
             match bucket.move_settled() {
                 Ok(0) => {}
-                Ok(moved) => tracing::debug!(moved, "files are in the bucket"),
-                Err(error) => tracing::warn!(%error, "files stay on this disk until the bucket takes them"),
+                Ok(moved) => tracing::debug!(moved, "moved files to the bucket"),
+                Err(error) => {
+                    tracing::warn!(%error, "cannot move files to the bucket; they stay on this disk")
+                }
             }
             thread::sleep(EVERY);
         }
@@ -170,13 +174,13 @@ impl Sweeper {
         let life = config.files.unsent_life.as_millis();
         let sweep = move || {
             if let Err(error) = node.remove_files_of_lost_sites(&*blobs) {
-                tracing::warn!(%error, "the files of removed sites stay");
+                tracing::warn!(%error, "cannot remove the files of removed sites");
             }
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 match node.remove_stale_files(&*blobs, life, crate::now()) {
                     Ok(0) => {}
                     Ok(gone) => tracing::debug!(gone, "removed files"),
-                    Err(error) => tracing::warn!(%error, "files that nobody needs stay"),
+                    Err(error) => tracing::warn!(%error, "cannot remove unused files"),
                 }
             }
         };
@@ -187,7 +191,7 @@ impl Sweeper {
     pub(crate) fn stop(self) {
         drop(self.stop);
         if self.thread.join().is_err() {
-            tracing::error!("the sweeper of files has panicked");
+            tracing::error!("the thread that removes files panicked");
         }
     }
 }

@@ -34,7 +34,7 @@ impl Housekeeping {
                 if ticks.is_multiple_of(TICKS_PER_REFRESH)
                     && let Err(error) = node.refresh_sites()
                 {
-                    tracing::warn!(%error, "sites cannot be read");
+                    tracing::warn!(%error, "cannot read the sites");
                 }
                 let now = Instant::now();
                 if ticks.is_multiple_of(TICKS_PER_SECOND)
@@ -59,7 +59,7 @@ impl Housekeeping {
     pub(crate) fn stop(self) {
         drop(self.stop);
         if self.thread.join().is_err() {
-            tracing::error!("housekeeping has panicked");
+            tracing::error!("the housekeeping thread panicked");
         }
     }
 }

@@ -99,7 +99,7 @@ fn report(totals: Totals, shown: &[(u64, String)], as_json: bool) -> Outcome {
     }
     match refused {
         0 => Ok(()),
-        _ => Err(Trouble::new(format!("{refused} lines were not imported; all others were"))
-            .remedy("mend these lines and import the file again: what is there already is left as it is")),
+        _ => Err(Trouble::new(format!("{refused} lines were not imported; all others are"))
+            .remedy("correct these lines and import the file again; imported lines do not change")),
     }
 }

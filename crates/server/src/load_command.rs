@@ -43,7 +43,7 @@ pub(crate) fn run(command: &LoadCommand, loaded: &Loaded) -> Outcome {
         LoadCommand::Presets => list_presets(),
         LoadCommand::Show(args) => match presets::find(&args.name) {
             Some(preset) => print_with(|out| write!(out, "{}", preset.text)),
-            None => Err(Trouble::new(format!("there is no preset {}", args.name))
+            None => Err(Trouble::new(format!("unknown preset: {}", args.name))
                 .remedy("`kith load presets` lists them")),
         },
         LoadCommand::Flood(args) => {
@@ -140,8 +140,8 @@ fn carry_out(
 fn is_one_run(name: &str, parts: &[(String, Part)]) -> Outcome {
     match parts {
         [(_, Part::Task(_))] => Ok(()),
-        _ => Err(Trouble::new(format!("--svg draws one run, and {name} is made of several"))
-            .remedy("one of them, as in --transport sse; or --report DIR, which shows all side by side")),
+        _ => Err(Trouble::new(format!("--svg draws one run, but {name} has several"))
+            .remedy("choose one run, for example with --transport sse; or compare all with --report DIR")),
     }
 }
 
@@ -149,8 +149,8 @@ fn is_one_run(name: &str, parts: &[(String, Part)]) -> Outcome {
 fn part(name: String) -> Outcome<(String, Part)> {
     match plan_file::find(&name, &[])?.what {
         What::One(part) => Ok((name, part)),
-        What::Several(_) => Err(Trouble::new(format!("{name} is a list of plans inside of another"))
-            .remedy("name its plans themselves")),
+        What::Several(_) => Err(Trouble::new(format!("{name} is a list of plans inside another list"))
+            .remedy("name its plans instead")),
     }
 }
 
@@ -187,7 +187,7 @@ fn one(
     let watch = Arc::clone(&live) as Arc<dyn Watch>;
     let aim = Aim { stop: Arc::clone(stop), watch, ..aim(args, own.as_ref(), loaded)? };
     before::check(&aim, members, own.is_some(), args.yes)?;
-    let unmade = |error: LoadError| Trouble::new(format!("{name} could not be made")).because(error);
+    let unmade = |error: LoadError| Trouble::new(format!("cannot run {name}")).because(error);
     let others = Others::begin(aim.server);
     let mut found = task.carry_out(name, aim, &mut |line| live.say(line)).map_err(unmade)?;
     if let Some(warning) = others.note(&mut found.run) {
@@ -203,10 +203,8 @@ fn inside_this_process(
     stop: &Arc<AtomicBool>,
 ) -> Outcome<Found> {
     if args.url.is_some() || args.tls {
-        return Err(Trouble::new(format!(
-            "{name} runs inside of this process: there is nobody to connect to"
-        ))
-        .remedy("leave out --url and --tls, or --core"));
+        return Err(Trouble::new(format!("{name} runs inside this process and connects to no node"))
+            .remedy("leave out --url and --tls, or --core"));
     }
     inside.carry_out(name, Live::new(name), stop)
 }
@@ -221,8 +219,8 @@ fn repeated(
     if let Some(factor) =
         study.own_nodes_only().filter(|factor| args.url.is_some() || (args.tls && *factor == "tls"))
     {
-        return Err(Trouble::new(format!("{name}: {factor} is a factor, so the node cannot be given"))
-            .remedy("leave out --url and --tls: each run then gets a node of its own"));
+        return Err(Trouble::new(format!("{name}: --url does not fit, because the study varies {factor}"))
+            .remedy("leave out --url and --tls; each run then starts its own node"));
     }
     study.carry_out(name, stop, &mut |of, prepared| one(of, prepared, args, loaded, stop))
 }
@@ -238,7 +236,7 @@ fn stop_by_signal() -> Outcome<Arc<AtomicBool>> {
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .map_err(|error| Trouble::new("cannot listen to signals").because(error))?;
+            .map_err(|error| Trouble::new("cannot install signal handlers").because(error))?;
     }
     Ok(stop)
 }
@@ -247,7 +245,7 @@ fn stop_by_signal() -> Outcome<Arc<AtomicBool>> {
 fn aim(args: &LoadTarget, own: Option<&OwnNode>, loaded: &Loaded) -> Outcome<Aim> {
     let url = own.map(OwnNode::url).or(args.url.clone()).unwrap_or_default();
     let target = Target::parse(&url).map_err(|error| {
-        Trouble::new(format!("{url} cannot be reached"))
+        Trouble::new(format!("cannot reach {url}"))
             .because(error)
             .remedy("for example: --url http://127.0.0.1:8080")
     })?;
@@ -285,7 +283,7 @@ fn stored_secret(site: &str, loaded: &Loaded, port: u16) -> Outcome<Vec<u8>> {
     });
     usable.map(|secret| secret.bytes).ok_or_else(|| {
         Trouble::new(format!("the site {site} has no HS256 secret, so members cannot be simulated"))
-            .remedy(format!("make one: kith site rotate-secret {site}"))
+            .remedy(format!("create one: kith site rotate-secret {site}"))
     })
 }
 

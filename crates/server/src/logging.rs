@@ -13,7 +13,7 @@ use crate::trouble::{Outcome, Trouble};
 /// Begins to log. Once per process.
 pub(crate) fn begin(settings: &Log) -> Outcome {
     let filter = EnvFilter::try_new(&settings.level).map_err(|error| {
-        Trouble::new(format!("`{}` does not say what to log", settings.level))
+        Trouble::new(format!("`{}` is not a log level", settings.level))
             .because(error)
             .remedy("for example: --log info, or --log warn,edge=debug")
     })?;
@@ -25,11 +25,11 @@ pub(crate) fn begin(settings: &Log) -> Outcome {
         }
         LogFormat::Json => tracing::subscriber::set_global_default(logs.json().flatten_event(true).finish()),
     };
-    begun.map_err(|error| Trouble::new("cannot begin to log").because(error))?;
+    begun.map_err(|error| Trouble::new("cannot start logging").because(error))?;
     // A warning of rustls is counted, whatever the level.
     log::set_max_level(LevelFilter::current().as_log().max(log::LevelFilter::Warn));
     log::set_boxed_logger(Box::new(FromLibraries(LogTracer::new())))
-        .map_err(|error| Trouble::new("cannot begin to log").because(error))
+        .map_err(|error| Trouble::new("cannot start logging").because(error))
 }
 
 /// What a TLS peer has done wrong, in the words of rustls: an IP address or no host name as SNI, a renegotiation. It warns of each,

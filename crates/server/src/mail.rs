@@ -102,7 +102,7 @@ async fn run(post: Arc<Post>, links: Links, counters: Arc<Counters>, mut waiting
 async fn send(post: &Post, links: &Links, digest: &Digest) -> Option<()> {
     let end = links.to_end(&post.public_url, digest).await?;
     let letter = letter::letter(digest, &post.from, &end)
-        .inspect_err(|error| tracing::debug!(%error, "a digest could not be written"))
+        .inspect_err(|error| tracing::debug!(%error, "cannot write a digest"))
         .ok()?;
     for pause in PAUSES.into_iter().map(Some).chain([None]) {
         match deliver(post, &letter).await {

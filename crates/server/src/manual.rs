@@ -16,7 +16,7 @@ pub(crate) fn write_man_pages(args: &ManArgs) -> Outcome {
             clap_mangen::generate_to(Cli::command().disable_help_subcommand(true), &args.directory)
         })
         .map_err(|error| Trouble::new(format!("cannot write man pages to {place}")).because(error))?;
-    print_with(|out| writeln!(out, "The pages are in {place}; read one with: man -l {place}/kith.1"))
+    print_with(|out| writeln!(out, "wrote the pages to {place}; read one with: man -l {place}/kith.1"))
 }
 
 pub(crate) fn print_completions(args: &CompletionsArgs) -> Outcome {

@@ -61,7 +61,7 @@ impl Previewer for Desk {
     fn wanted(&self, wanted: PreviewWanted) {
         let turn = self.queue.line_up(wanted.by);
         if turn.is_err() || turn.is_ok_and(|turn| self.wishes.try_send((wanted, turn)).is_err()) {
-            tracing::debug!("too many links wait for a preview");
+            tracing::debug!("too many previews are pending; a message stays without one");
         }
     }
 }
@@ -192,7 +192,7 @@ impl Office {
             let id = fresh(by.site);
             let made = small(&*blobs, pictures, id, &bytes);
             if let Err(error) = blobs.remove(id) {
-                tracing::warn!(%error, "what was left of a picture stays");
+                tracing::warn!(%error, "cannot remove the rest of a failed picture");
             }
             made
         });
@@ -215,7 +215,7 @@ impl Office {
                 Some(NewPicture { id, kind: small.kind, bytes, picture: small.picture.clone() })
             }
             Err(error) => {
-                tracing::warn!(%error, "the picture of a preview cannot be written");
+                tracing::warn!(%error, "cannot write the picture of a preview");
                 None
             }
         }

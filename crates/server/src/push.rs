@@ -215,7 +215,7 @@ impl Inner {
                 Sent::Settled
             }
             Err(trouble) => {
-                tracing::debug!(%trouble, "a push service could not be reached");
+                tracing::debug!(%trouble, "cannot reach a push service");
                 Sent::Again(None)
             }
         }

@@ -50,21 +50,18 @@ impl Refused {
         if no_descriptors > 0 {
             tracing::warn!(
                 connections = no_descriptors,
-                "connections were refused: no descriptor is free; `kith doctor` says how to raise the limit"
+                "refused connections: no free descriptor; `kith doctor` prints how to raise the limit"
             );
         }
         if over_limit > 0 {
-            tracing::warn!(
-                connections = over_limit,
-                "connections were refused: edge.max_connections is reached"
-            );
+            tracing::warn!(connections = over_limit, "refused connections: edge.max_connections is reached");
         }
         if over_address_limit > 0 {
             tracing::warn!(
                 connections = over_address_limit,
                 address = last_address.map(|address| address.to_string()),
-                "connections were refused: their address has edge.connections_per_address; if it is a proxy of yours, name \
-                 it in web.trusted_proxies"
+                "refused connections: an address has reached edge.connections_per_address; if it is your proxy, add \
+                 it to web.trusted_proxies"
             );
         }
     }

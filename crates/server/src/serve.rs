@@ -52,7 +52,7 @@ pub(crate) fn run(loaded: &Loaded, purpose: Purpose) -> Outcome<ExitCode> {
     logging::begin(&config.log)?;
     // Before anything else, so that a signal during the start is not lost.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
-        .map_err(|error| Trouble::new("cannot listen to signals").because(error))?;
+        .map_err(|error| Trouble::new("cannot install signal handlers").because(error))?;
     if purpose == Purpose::Throwaway {
         end_with_stdin()?;
     }
@@ -89,7 +89,7 @@ fn end_with_stdin() -> Outcome {
 fn end_at_the_next(mut signals: Signals) {
     thread::spawn(move || {
         if let Some(signal) = signals.forever().find(|signal| *signal != SIGHUP) {
-            tracing::warn!("stopped at once by a second signal");
+            tracing::warn!("a second signal: stopping at once");
             // As a shell reports a process that a signal has ended.
             std::process::exit(128 + signal);
         }
@@ -158,7 +158,7 @@ impl Running {
             match widget_builds::keep(&config.data, widget::FILES, SystemTime::now()) {
                 Ok(older) => router = router.merge(widget_builds::routes(older)),
                 Err(error) => {
-                    tracing::warn!(%error, "pages that were opened before an upgrade may have to be reloaded")
+                    tracing::warn!(%error, "cannot keep the old widget build; pages opened before the upgrade must be reloaded")
                 }
             }
         }
@@ -266,7 +266,7 @@ impl Running {
     /// New connections see the new certificate; where it is wrong, the old one stays.
     fn reload_certificate(&self, config: &Config) {
         let (Some(cert), Some(key)) = (&config.tls_cert, &config.tls_key) else {
-            tracing::info!("there is no certificate to read again");
+            tracing::info!("no certificate to reload");
             return;
         };
         match edge::tls::load(cert, key) {
@@ -275,9 +275,9 @@ impl Running {
                     role.running().reload_tls(&tls);
                 }
                 self.edge.reload_tls(HTTPS, tls);
-                tracing::info!(cert = %cert.display(), "read the certificate again");
+                tracing::info!(cert = %cert.display(), "reloaded the certificate");
             }
-            Err(error) => tracing::error!(%error, "the certificate stays as it was"),
+            Err(error) => tracing::error!(%error, "cannot reload the certificate; the old one stays in use"),
         }
     }
 
@@ -296,9 +296,9 @@ impl Running {
             Purpose::Demo | Purpose::DemoOfStrangers | Purpose::Throwaway => {
                 writeln!(
                     out,
-                    "\nOpen http://{http} in a browser, choose who you are, and open a second window as"
+                    "\nOpen http://{http} in a browser and choose a member. To chat, open a second window"
                 )?;
-                writeln!(out, "somebody else with the link at the top of the page.")?;
+                writeln!(out, "as another member by the link at the top of the page.")?;
             }
             Purpose::Serve => {
                 writeln!(out, "\nAdd a site:  kith site add garden --origin https://garden.example")?;
@@ -316,7 +316,7 @@ impl Running {
 
 fn flush(store: &dyn Store) {
     if let Err(error) = store.flush() {
-        tracing::error!(%error, "not everything could be written");
+        tracing::error!(%error, "cannot write all data to disk");
     }
 }
 
@@ -334,7 +334,7 @@ fn max_connections(config: &Config, workers: usize, for_calls: u64) -> Outcome<u
     let room = limit.saturating_mul(tables).saturating_sub(taken).max(1);
     let wanted = u64::from(config.edge.max_connections);
     if wanted > room {
-        return Err(Trouble::new(format!("there is no room for {wanted} connections"))
+        return Err(Trouble::new(format!("cannot hold {wanted} connections"))
             .because(format!("each needs a descriptor, and the limit of this process is {limit}"))
             .remedy(format!(
                 "raise the limit (`kith doctor --connections {wanted}` says how), or say --max-connections {room}, \
@@ -361,8 +361,8 @@ fn workers(config: &Config) -> Outcome<usize> {
         0 => Ok(thread::available_parallelism().map_or(1, usize::from).min(MOST_WORKERS)),
         workers if workers <= MOST_WORKERS => Ok(workers),
         workers => Err(Trouble::new(format!("{workers} workers are too many"))
-            .because(format!("one per core is best, and no more than {MOST_WORKERS} are allowed"))
-            .remedy(format!("--workers {MOST_WORKERS}, or leave it out"))),
+            .because(format!("one per core is best; {MOST_WORKERS} is the limit"))
+            .remedy(format!("set --workers to at most {MOST_WORKERS}, or leave it out"))),
     }
 }
 
@@ -401,7 +401,7 @@ fn push(
     };
     let pusher = Pusher::begin(client, rules, Arc::clone(store), Arc::clone(&counters), runtime, gone);
     node.notify_by(Arc::new(pusher))
-        .map_err(|error| Trouble::new("cannot read who takes notifications").because(error))?;
+        .map_err(|error| Trouble::new("cannot read the push subscriptions").because(error))?;
     Ok(Some(figures::of_push(counters)))
 }
 
@@ -434,7 +434,7 @@ fn mail(
     let (Some(public_url), false) = (&config.public_url, config.mail.relay.is_empty()) else {
         return Ok(None);
     };
-    let wrong = |what: &str, why: String| Trouble::new(format!("{what} cannot be used")).because(why);
+    let wrong = |what: &str, why: String| Trouble::new(format!("cannot use {what}")).because(why);
     let transport =
         mail::relay(&config.mail.relay).map_err(|error| wrong("mail.relay", error.to_string()))?;
     let from = config.mail.from.parse();
@@ -444,7 +444,7 @@ fn mail(
     let counters = Arc::default();
     let office = mail::PostOffice::begin(post, Arc::clone(store), Arc::clone(&counters), runtime);
     let begun = node.mail_by(Arc::new(office));
-    begun.map_err(|error| Trouble::new("cannot read who gets mail").because(error))?;
+    begun.map_err(|error| Trouble::new("cannot read the mail addresses").because(error))?;
     Ok(Some(figures::of_mail(counters)))
 }
 
@@ -467,7 +467,7 @@ pub(crate) fn random() -> [u8; 32] {
 /// Without it the node runs as well; only commands must then be told where its data is.
 fn write_run_file(addresses: Addresses, config: &Config) -> Option<RunFile> {
     RunFile::write(addresses.http, addresses.https, &config.data, config.public_url.as_deref())
-        .inspect_err(|error| tracing::warn!(%error, "commands will need --data: there is no run file"))
+        .inspect_err(|error| tracing::warn!(%error, "cannot write the run file; commands will need --data"))
         .ok()
 }
 
@@ -537,9 +537,9 @@ fn listeners(config: &Config) -> Outcome<Vec<Listener>> {
     let mut listeners = vec![Listener::plain(config.http)];
     if let (Some(https), Some(cert), Some(key)) = (config.https, &config.tls_cert, &config.tls_key) {
         let tls = edge::tls::load(cert, key).map_err(|error| {
-            Trouble::new("the certificate cannot be used")
+            Trouble::new("cannot use the certificate")
                 .because(error)
-                .remedy("correct --tls-cert and --tls-key, or leave them and --https out")
+                .remedy("correct --tls-cert and --tls-key, or leave out --https, too")
         })?;
         listeners.push(Listener::tls(https, edge::tls::Acceptor::new(tls)));
     }
@@ -555,7 +555,9 @@ fn cannot_listen(config: &Config, error: &std::io::Error) -> Trouble {
     let free = SocketAddr::new(config.http.ip(), config.http.port().wrapping_add(1));
     trouble.remedy(match error.kind() {
         std::io::ErrorKind::AddrInUse => {
-            format!("another process listens there: end it, or choose another port, as in --http {free}")
+            format!(
+                "another process listens there: stop it, or choose another port, for example --http {free}"
+            )
         }
         std::io::ErrorKind::PermissionDenied => {
             "ports below 1024 need a right: run as a service with AmbientCapabilities=CAP_NET_BIND_SERVICE, \

@@ -153,7 +153,9 @@ impl Writer {
             Ok(Job::Line(line)) => self.write(&line),
             Ok(Job::Reopen) => match self.target.open() {
                 Ok(out) => self.out = out,
-                Err(error) => tracing::error!(%error, "the log of sign-ins stays in its old file"),
+                Err(error) => {
+                    tracing::error!(%error, "cannot reopen the log of sign-ins; the old file stays in use")
+                }
             },
             Ok(Job::Flush(done)) => drop(done),
             Err(RecvTimeoutError::Timeout) => {}
@@ -165,7 +167,7 @@ impl Writer {
     /// One write per line, so that lines of two processes do not mix.
     fn write(&mut self, line: &str) {
         if let Err(error) = self.out.write_all(line.as_bytes()) {
-            tracing::error!(%error, "a line of the log of sign-ins is lost");
+            tracing::error!(%error, "cannot write a line to the log of sign-ins");
         }
     }
 }

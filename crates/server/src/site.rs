@@ -52,8 +52,8 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
         created: now,
     };
     if store.add_site(&site).map_err(data_dir::unreadable)?.is_none() {
-        return Err(Trouble::new(format!("there is a site {} already", args.key))
-            .remedy(format!("choose another key, or look at it with `kith site show {}`", args.key)));
+        return Err(Trouble::new(format!("the site {} exists already", args.key))
+            .remedy(format!("choose another key, or show the site with `kith site show {}`", args.key)));
     }
     if args.public_url.is_some() {
         let added = data_dir::site(store, &args.key)?;
@@ -78,17 +78,17 @@ fn add(args: &SiteAdd, loaded: &Loaded, store: &dyn Store) -> Outcome {
         if args.origins.is_empty() {
             writeln!(
                 out,
-                "origins  none yet: pages of other servers may not connect (--origin https://...)"
+                "origins  none yet: only pages of this server can connect (add --origin https://...)"
             )?;
         }
         writeln!(
             out,
-            "safety   strangers ask first, and new members have less to say: kith site show {}",
+            "safety   message requests and limits for new members are on: kith site show {}",
             args.key
         )?;
         writeln!(
             out,
-            "\nPut this into your pages, and let /kith-token sign a token for whoever is signed in:\n"
+            "\nPut this tag into your pages. Let /kith-token answer a token for the signed-in visitor:\n"
         )?;
         writeln!(out, "  {snippet}\n")?;
         writeln!(out, "docs/embed.md shows how to sign a token in Node, PHP, Python and Ruby.")
@@ -151,16 +151,16 @@ fn set(args: &SiteSet, store: &dyn Store) -> Outcome {
         site = keys::change(store, &site, SiteChange::Profile(profile))?;
         if args.settings.is_empty() {
             return print_with(|out| {
-                writeln!(out, "{}: set; a running node follows within a second", args.key)
+                writeln!(out, "{}: changed; a running node applies it within a second", args.key)
             });
         }
     }
     let (mut after, mut patch) = (site.settings, json!({}));
     for setting in &args.settings {
-        let known = format!("see all of them with `kith site show {}`", args.key);
+        let known = format!("list all settings with `kith site show {}`", args.key);
         let Some((name, value)) = setting.split_once('=') else {
-            let trouble = Trouble::new(format!("`{setting}` sets nothing"));
-            return Err(trouble.because("a setting is written NAME=VALUE").remedy(known));
+            let trouble = Trouble::new(format!("`{setting}` is not a setting"));
+            return Err(trouble.because("settings have the form NAME=VALUE").remedy(known));
         };
         after = after
             .with(name, value)
@@ -187,7 +187,7 @@ fn lay_over(under: &mut Value, over: Value) {
 fn act(store: &dyn Store, site: SiteId, act: ModeratorAct) -> Result<(), Trouble> {
     wait(|done| store.moderate(site, By::Site, act, crate::now(), done))?
         .map(drop)
-        .map_err(|refusal| Trouble::new("it was not done").because(refusal))
+        .map_err(|refusal| Trouble::new("nothing was changed").because(refusal))
 }
 
 /// For a time new members cannot write first or in rooms.
@@ -197,7 +197,7 @@ fn raid(args: &SiteRaid, store: &dyn Store) -> Outcome {
     let until = if args.end { Timestamp(0) } else { Timestamp(now.0 + args.time.as_millis()) };
     act(store, site.id, ModeratorAct::Raid(until))?;
     print_with(|out| match args.end {
-        true => writeln!(out, "{}: the raid mode is over", args.key),
+        true => writeln!(out, "{}: raid mode is off", args.key),
         false => writeln!(out, "{}: raid mode until {}", args.key, date(until)),
     })
 }
@@ -206,7 +206,7 @@ fn raid(args: &SiteRaid, store: &dyn Store) -> Outcome {
 fn test_filter(args: &SiteTestFilter, store: &dyn Store) -> Outcome {
     let site = data_dir::site(store, &args.key)?;
     let filters = &site.settings.filters;
-    let unreadable = |why| Trouble::new("the patterns of the site cannot be read").because(why);
+    let unreadable = |why| Trouble::new("cannot read the filter patterns of the site").because(why);
     let compiled = match site.settings.is_unreadable("filters") {
         true => CompiledFilters::unreadable(),
         false => CompiledFilters::new(filters).map_err(unreadable)?,
@@ -221,7 +221,7 @@ fn test_filter(args: &SiteTestFilter, store: &dyn Store) -> Outcome {
     print_with(|out| {
         let outcome = match act {
             None => "it would be sent",
-            Some(FilterAct::Flag) => "it would be sent, and put before moderators",
+            Some(FilterAct::Flag) => "it would be sent and reported to moderators",
             Some(FilterAct::Hold) => "it would wait for a moderator",
             Some(FilterAct::Reject) => "it would be refused",
         };
@@ -247,11 +247,11 @@ fn remove(args: &SiteRemove, store: &dyn Store) -> Outcome {
     let site = data_dir::site(store, &args.key)?;
     if !args.yes {
         return Err(Trouble::new(format!("{} was not removed", args.key))
-            .because("this would remove all its users and messages, and there is no way back")
-            .remedy(format!("if that is what you want: kith site remove {} --yes", args.key)));
+            .because("this removes all its users and messages, and cannot be undone")
+            .remedy(format!("to confirm: kith site remove {} --yes", args.key)));
     }
     store.remove_site(site.id).map_err(data_dir::unreadable)?;
-    print_with(|out| writeln!(out, "{} is gone", args.key))
+    print_with(|out| writeln!(out, "{} is removed", args.key))
 }
 
 fn check_key(key: &str) -> Outcome {
@@ -259,7 +259,7 @@ fn check_key(key: &str) -> Outcome {
     if (1..=64).contains(&key.len()) && key.bytes().all(plain) {
         return Ok(());
     }
-    Err(Trouble::new(format!("`{key}` cannot be the key of a site"))
+    Err(Trouble::new(format!("`{key}` is not a valid key of a site"))
         .because("a key has 1 to 64 of a-z, 0-9 and -")
         .remedy("for example: garden-forum"))
 }
@@ -268,8 +268,8 @@ fn check_origin(origin: &str) -> Outcome {
     if is_origin(origin) {
         return Ok(());
     }
-    Err(Trouble::new(format!("`{origin}` is no origin"))
-        .because("an origin is scheme and host in lower case, with a port where it is not the usual one, and no path")
+    Err(Trouble::new(format!("`{origin}` is not an origin"))
+        .because("an origin has a scheme and a host in lower case, a port unless it is the default one, and no path")
         .remedy("for example: https://garden.example"))
 }
 

@@ -49,7 +49,7 @@ fn made_of(told: &str, set: &str, site: &Site) -> Outcome<NewSticker> {
         Some((path, words)) => (path, words.to_owned()),
         None => (told, name_of(told)),
     };
-    let failed = |why: String| Trouble::new(format!("{path} cannot be a sticker")).because(why);
+    let failed = |why: String| Trouble::new(format!("cannot use {path} as a sticker")).because(why);
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(|why| failed(why.to_string()))?;
     file.take(FILE_BYTES).read_to_end(&mut bytes).map_err(|why| failed(why.to_string()))?;
@@ -81,7 +81,7 @@ fn remove(args: &StickerRemove, site: &Site, store: &impl StickerStore) -> Outco
                 .remedy(format!("see `kith sticker list --site {}`", site.key)));
         }
     }
-    print_with(|out| writeln!(out, "removed; messages keep their words"))
+    print_with(|out| writeln!(out, "removed; sent messages show the words instead"))
 }
 
 fn show(stickers: &[Sticker], json: bool) -> Outcome {

@@ -12,7 +12,7 @@ use crate::trouble::{Outcome, Trouble};
 /// `kith token`: prints a token and nothing else, so that a script can take it as it is.
 pub(crate) fn print(args: &TokenArgs, loaded: &Loaded) -> Outcome {
     if chat::Sub::parse(&args.user).is_none() {
-        return Err(Trouble::new("this is no user id")
+        return Err(Trouble::new("this is not a user id")
             .because("an id has 1 to 128 bytes and no control characters")
             .remedy("give another one with --user"));
     }
@@ -27,7 +27,7 @@ pub(crate) fn print(args: &TokenArgs, loaded: &Loaded) -> Outcome {
     let token = sign(&site, claims, args.ttl, crate::now()).ok_or_else(|| {
         Trouble::new(format!("cannot sign for the site {}", args.site))
             .because("it has no valid HS256 secret; with public keys, only the site itself can sign")
-            .remedy(format!("make one with `kith site rotate-secret {}`", args.site))
+            .remedy(format!("create one with `kith site rotate-secret {}`", args.site))
     })?;
     crate::print_line(&token)
 }

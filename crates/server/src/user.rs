@@ -33,7 +33,7 @@ pub(crate) fn run(command: &UserCommand, loaded: &Loaded) -> Outcome {
         UserCommand::LiftShadowBan(args) => {
             let lift = |user| ModeratorAct::Lift { user, room: None, kind: SanctionKind::Shadow };
             let user = moderate(args, loaded, lift)?;
-            told(args, &user, "is seen again")
+            told(args, &user, "is not shadow-banned any more")
         }
         UserCommand::Level(args) => set_level(args, loaded),
     }
@@ -109,8 +109,8 @@ fn erase(args: &UserErase, loaded: &Loaded) -> Outcome {
     let UserOne { site, user: id, output } = &args.user;
     if !args.yes {
         return Err(Trouble::new(format!("{id} was not erased"))
-            .because("this takes away who they are and what they have, and there is no way back")
-            .remedy(format!("if that is what you want: kith user erase --site {site} {id} --yes")));
+            .because("this removes the user's profile, contacts and memberships, and cannot be undone")
+            .remedy(format!("to confirm: kith user erase --site {site} {id} --yes")));
     }
     let store = data_dir::open_existing(loaded, None)?;
     let site = data_dir::site(&*store, site)?;
@@ -125,7 +125,7 @@ fn erase(args: &UserErase, loaded: &Loaded) -> Outcome {
         time: crate::now(),
     };
     wait(|done| store.begin_erasure(erasure, done))?
-        .map_err(|_| Trouble::new(format!("{id} is gone already")))?;
+        .map_err(|_| Trouble::new(format!("{id} was erased before")))?;
     while wait(|done| store.erase_some(crate::now(), ERASE_SLICE, done))?.more {}
     store.flush().map_err(data_dir::unreadable)?;
     if output.json {
@@ -140,7 +140,7 @@ fn shadow_ban(args: &UserShadow, loaded: &Loaded) -> Outcome {
     let user = moderate(&args.user, loaded, |user| {
         ModeratorAct::Sanction(Sanction { user, room: None, kind, until, reason, told: true })
     })?;
-    told(&args.user, &user, "is seen by nobody else")
+    told(&args.user, &user, "is shadow-banned")
 }
 
 fn set_level(args: &UserLevel, loaded: &Loaded) -> Outcome {
@@ -151,7 +151,7 @@ fn set_level(args: &UserLevel, loaded: &Loaded) -> Outcome {
         TrustLevel::Auto => None,
     };
     let user = moderate(&args.user, loaded, |user| ModeratorAct::SetLevel(user, level))?;
-    told(&args.user, &user, level.map_or("is known by age and activity", Level::word))
+    told(&args.user, &user, level.map_or("has the level of their age and activity", Level::word))
 }
 
 fn merge(args: &UserMerge, loaded: &Loaded) -> Outcome {
@@ -203,7 +203,7 @@ fn moderate(
     store.flush().map_err(data_dir::unreadable)?;
     match done {
         Ok(done) => Ok(done.user.unwrap_or(user)),
-        Err(refusal) => Err(Trouble::new(format!("nothing was done with {}", args.user)).because(refusal)),
+        Err(refusal) => Err(Trouble::new(format!("{} was not changed", args.user)).because(refusal)),
     }
 }
 

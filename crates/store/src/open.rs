@@ -105,7 +105,7 @@ pub(crate) fn open_first(path: &Path, options: &Options) -> Result<Connection, O
         renew_epoch(&db, path)?;
         tracing::error!(
             path = %path.display(),
-            "the write-ahead log ends in damage: what was written last may be lost. Clients begin anew"
+            "the end of the write-ahead log is damaged; the newest writes may be lost, and clients reload their history"
         );
     }
     if options.migrate {

@@ -94,7 +94,7 @@ fn perform_some(db: &Connection, jobs: &mut [Box<dyn Read>]) -> Vec<Result<(), S
         }
     }
     if let Err(error) = db.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])) {
-        tracing::error!(%error, "a read transaction could not be ended");
+        tracing::error!(%error, "cannot end a read transaction");
     }
     outcomes
 }

@@ -186,7 +186,7 @@ fn thread_failed(path: PathBuf, error: &io::Error) -> OpenError {
 /// Leaves the database without a log to read at the next start.
 fn carry_over(db: &Connection) {
     if let Err(error) = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
-        tracing::warn!(%error, "the write-ahead log stays until the next start");
+        tracing::warn!(%error, "cannot empty the write-ahead log before the stop");
     }
 }
 
@@ -195,6 +195,6 @@ fn end(thread: JoinHandle<()>) {
         return; // the last owner let go in a completion; the thread ends by itself after it
     }
     if thread.join().is_err() {
-        tracing::error!("a thread of the store has panicked");
+        tracing::error!("a storage thread panicked");
     }
 }

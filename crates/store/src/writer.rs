@@ -127,7 +127,7 @@ pub(crate) const CALM: Duration = Duration::from_secs(5);
 /// Frees SQLite's page cache of a connection.
 pub(crate) fn release_pages(db: &Connection) {
     if let Err(error) = db.execute_batch("PRAGMA shrink_memory") {
-        tracing::warn!(%error, "the page cache stays");
+        tracing::warn!(%error, "cannot shrink the page cache");
     }
 }
 
@@ -165,7 +165,7 @@ fn commit(batch: &mut Batch<'_>, jobs: &mut [Box<dyn Write>]) -> Vec<Option<Stor
                 refused[job] = Some(fault.told());
             }
             Err(Undone::All(fault)) => {
-                tracing::error!(?fault, jobs = jobs.len(), "nothing can be stored");
+                tracing::error!(?fault, jobs = jobs.len(), "cannot write to the database");
                 batch.abandon();
                 let error = fault.told();
                 refused.iter_mut().for_each(|why| _ = why.get_or_insert_with(|| error.clone()));
@@ -359,7 +359,7 @@ impl<'c> Batch<'c> {
             Ok(())
         });
         if let Err(fault) = &outcome {
-            tracing::warn!(?fault, "messages are not indexed for search now");
+            tracing::warn!(?fault, "cannot index messages for search");
             self.abandon();
         }
         self.indexed.took(begin.elapsed(), Instant::now());
@@ -374,7 +374,7 @@ impl<'c> Batch<'c> {
         let emptied = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
         match emptied {
             Ok(busy) => self.empties_log = busy != 0,
-            Err(error) => tracing::warn!(%error, "the write-ahead log still has what was erased"),
+            Err(error) => tracing::warn!(%error, "cannot remove erased data from the write-ahead log"),
         }
     }
 
@@ -406,7 +406,7 @@ impl<'c> Batch<'c> {
         if !self.db.is_autocommit()
             && let Err(error) = self.db.execute_batch("ROLLBACK")
         {
-            tracing::error!(%error, "a failed transaction could not be rolled back");
+            tracing::error!(%error, "cannot roll back a failed transaction");
         }
         self.forget();
         self.number = self.committed;

@@ -121,7 +121,7 @@ impl Answer {
     async fn collect(response: Response<Body>, limit: usize) -> Answer {
         let (head, body) = response.into_parts();
         let Ok(body) = to_bytes(body, limit).await else {
-            tracing::error!("an answer broke off or was larger than {limit} bytes");
+            tracing::error!("a response was incomplete or larger than {limit} bytes");
             return Answer::plain(500, "the answer could not be made\n");
         };
         Answer::of(&head, body)

@@ -59,7 +59,7 @@ fn warn_of_proxy(shared: &Shared, io: &Io<'_>) {
     if shared.counters.untrusted_forwarded.add_is_first() {
         tracing::warn!(
             proxy = io.peer().map(|peer| peer.ip().to_string()),
-            "requests come through a proxy that is not in web.trusted_proxies: all who come through it share the limit \
+            "requests come through a proxy that is not in web.trusted_proxies; all its clients share the limit \
              of one address"
         );
     }

@@ -259,7 +259,7 @@ impl Inner {
                 node.notify_call_over(callee, conversation, entry.is_missed(), pushed, appended.time);
             }
             Err(error) => {
-                tracing::warn!(%error, "the entry of a call could not be stored");
+                tracing::warn!(%error, "cannot store the entry of a call");
                 node.notify_call_over(callee, conversation, false, pushed, now);
             }
         };

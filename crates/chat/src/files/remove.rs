@@ -43,5 +43,8 @@ impl Node {
 }
 
 fn is_removed(blobs: &dyn Blobs, file: FileId) -> bool {
-    blobs.remove(file).inspect_err(|error| tracing::warn!(%error, "the bytes of a file stay")).is_ok()
+    blobs
+        .remove(file)
+        .inspect_err(|error| tracing::warn!(%error, "cannot remove the bytes of a file"))
+        .is_ok()
 }

@@ -196,7 +196,7 @@ pub struct Sanction {
     pub kind: SanctionKind,
     /// [`Timestamp::MAX`]: no end.
     pub until: Timestamp,
-    /// Told to the user.
+    /// Whether the user gets a notice.
     pub reason: Box<str>,
     /// False: the user gets no notice of it.
     pub told: bool,

@@ -55,7 +55,7 @@ pub struct SiteStanding {
     pub muted: bool,
     /// There is something to be told at the next sign-in: a sanction, a warning, a message that is kept apart.
     pub noticed: bool,
-    /// What they write is seen by nobody else, and they are not told.
+    /// Shadow ban: nobody else sees what the user writes, and the user gets no notice.
     pub shadowed: bool,
     pub level: Level,
     /// A moderator has set the level.

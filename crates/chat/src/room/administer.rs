@@ -147,7 +147,7 @@ impl Inner {
                 }
             }
             // The block itself holds. Blocking once more leaves the rooms.
-            Err(error) => tracing::warn!(%error, "rooms of a blocked user were not left"),
+            Err(error) => tracing::warn!(%error, "cannot leave the rooms of a blocked user"),
         };
         self.store.leave_rooms_of(user, blocked, Box::new(done));
     }

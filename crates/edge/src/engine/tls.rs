@@ -95,7 +95,7 @@ impl<P: Protocol> Engine<P> {
         entry.line.flags.put(Flags::ENDED, true);
         if let Some(session) = &entry.line.tls {
             let (handshaking, in_record) = (session.handshaking, session.is_in_record());
-            tracing::debug!(handshaking, in_record, "the peer ended without close_notify");
+            tracing::debug!(handshaking, in_record, "the peer closed without close_notify");
         }
         self.close(slot, Closed::Tls);
     }

@@ -39,7 +39,7 @@ pub(super) fn files(from: &Path, to: &Path, way: &Way<'_>) -> io::Result<Copied>
         directory(&from.join(FOLDER), &to.join(FOLDER), way, &mut copied, &mut |copied| {
             if said.elapsed() >= SAY_EVERY {
                 said = Instant::now();
-                eprintln!("{copied} until now");
+                eprintln!("copied so far: {copied}");
             }
         })?;
     }

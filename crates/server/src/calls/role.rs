@@ -153,7 +153,7 @@ fn places(config: &Config) -> Outcome<Places> {
     let tls = match addresses("calls.listen_tls", &calls.listen_tls)? {
         Some(named) if !named.is_empty() && !has_certificate => {
             return Err(Trouble::new("calls.listen_tls needs a certificate and its key")
-                .remedy("add --tls-cert chain.pem --tls-key key.pem, or leave it out"));
+                .remedy("add --tls-cert chain.pem --tls-key key.pem, or remove the setting"));
         }
         Some(named) => named,
         None if has_certificate => {
@@ -176,8 +176,8 @@ fn both_families(ip: IpAddr) -> Vec<SocketAddr> {
 /// None: `auto`.
 fn addresses(key: &str, text: &str) -> Outcome<Option<Vec<SocketAddr>>> {
     let wrong = |word: &str| {
-        Trouble::new(format!("{key} has `{word}`, which is no address with a port"))
-            .remedy(format!("as in {key} = \"0.0.0.0:3478, [::]:3478\", or auto, or off"))
+        Trouble::new(format!("{key} has `{word}`, which is not an address with a port"))
+            .remedy(format!("for example: {key} = \"0.0.0.0:3478, [::]:3478\"; or auto, or off"))
     };
     match text {
         "auto" => Ok(None),
@@ -192,8 +192,8 @@ fn addresses(key: &str, text: &str) -> Outcome<Option<Vec<SocketAddr>>> {
 
 fn external(calls: &Calls) -> Outcome<Vec<IpAddr>> {
     let wrong = |word: &str| {
-        Trouble::new(format!("calls.external has `{word}`, which is no address"))
-            .remedy("as in calls.external = \"203.0.113.7, 2001:db8::7\"")
+        Trouble::new(format!("calls.external has `{word}`, which is not an address"))
+            .remedy("for example: calls.external = \"203.0.113.7, 2001:db8::7\"")
     };
     servers(&calls.external).iter().map(|word| word.parse().map_err(|_| wrong(word))).collect()
 }
@@ -211,13 +211,13 @@ fn relays(calls: &Calls, places: &Places) -> Outcome<Vec<RelayAddress>> {
         match told {
             Some(told) => relays.push(RelayAddress { bind, told }),
             None => {
-                tracing::warn!(%bind, "no relays of this family: calls.external is not set, and there is no way out")
+                tracing::warn!(%bind, "no relays of this address family: calls.external is not set, and the machine has no route")
             }
         }
         if let Some(told) =
             told.filter(|told| named.is_none() && !told.is_loopback() && !reach::is_public(*told))
         {
-            tracing::warn!(%told, "calls are relayed within this network only: set calls.external to the public address");
+            tracing::warn!(%told, "relays work within this network only; set calls.external to the public address");
         }
     }
     Ok(relays)
@@ -280,7 +280,7 @@ fn streams(config: &Config, places: &Places) -> Outcome<Vec<Listener>> {
     let mut listeners: Vec<Listener> = plain.into_iter().map(Listener::plain).collect();
     if let (false, Some(cert), Some(key)) = (places.tls.is_empty(), &config.tls_cert, &config.tls_key) {
         let loaded = tls::load(cert, key)
-            .map_err(|error| Trouble::new("the certificate cannot be used for calls").because(error))?;
+            .map_err(|error| Trouble::new("cannot use the certificate for calls").because(error))?;
         let acceptor = tls::Acceptor::new(::calls::tls(&loaded));
         let tls = for_connections(&places.tls);
         listeners.extend(tls.into_iter().map(|addr| Listener::tls(addr, acceptor.clone())));
@@ -292,7 +292,7 @@ fn cannot_listen(places: &Places, error: &std::io::Error) -> Trouble {
     let addresses: Vec<String> = places.plain.iter().chain(&places.tls).map(SocketAddr::to_string).collect();
     Trouble::new(format!("cannot listen for calls on {}", addresses.join(", ")))
         .because(error)
-        .remedy("another server may be there: end it, or set calls.listen and calls.listen_tls, to off if there shall be none")
+        .remedy("stop the other server on these ports, or change calls.listen and calls.listen_tls (off disables them)")
 }
 
 #[cfg(test)]

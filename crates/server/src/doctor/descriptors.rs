@@ -28,7 +28,7 @@ pub(super) fn of_process(machine: &Machine, plan: &Plan) -> Finding {
     }
     let others = plan.connections + OTHER_DESCRIPTORS;
     let needed = if shares { (others * 4).div_ceil(3) } else { others };
-    let why = "every connection needs a descriptor; beyond the limit nobody can connect";
+    let why = "each connection needs a descriptor; at the limit the node refuses connections";
     let mend =
         format!("raise the limit of the service, and restart it{}", or_private_tables(hard, needed, plan));
     let finding = Finding::warn("descriptors", found, why, mend)
@@ -51,7 +51,7 @@ fn or_private_tables(hard: u64, needed: u64, plan: &Plan) -> String {
     if workers > MOST_WORKERS as u64 || !cfg!(target_os = "linux") {
         return String::new();
     }
-    format!("; where that is not allowed, carry past it: --private-descriptors --workers {workers}")
+    format!("; if you cannot raise it, use --private-descriptors --workers {workers}")
 }
 
 /// The limit of the machine, over all processes and tables.
@@ -63,7 +63,7 @@ pub(super) fn of_machine(machine: &Machine, plan: &Plan) -> Option<Finding> {
     Some(if most.saturating_sub(open) >= needed {
         Finding::ok("open files", found)
     } else {
-        let why = "all processes together may have no more files open; private tables do not change that";
+        let why = "this limits the open files of all processes together; private tables do not change it";
         Finding::warn("open files", found, why, "raise the limit of the machine")
             .fail_if(plan.asked)
             .sysctl("fs.file-max", (open + needed * 2).next_power_of_two().to_string())

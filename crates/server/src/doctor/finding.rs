@@ -52,7 +52,7 @@ impl Finding {
     }
 
     pub(super) fn unknown(topic: &'static str, what: &str) -> Finding {
-        let found = format!("{what} cannot be seen from here");
+        let found = format!("cannot read {what} here");
         Finding { state: State::Unknown, ..Finding::ok(topic, found) }
     }
 

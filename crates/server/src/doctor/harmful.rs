@@ -26,8 +26,8 @@ const RULES: [Rule; 4] = [
         key: "net.ipv4.tcp_tw_recycle",
         harms: |value| value != "0",
         harm: Harm {
-            why: "it turned away all but one member behind the same NAT address, and Linux 4.12 has removed it: since then \
-                  the line is an error",
+            why: "it refused all but one member behind the same NAT address; Linux 4.12 removed it, so the line is an \
+                  error there",
             better: None,
         },
     },
@@ -35,8 +35,8 @@ const RULES: [Rule; 4] = [
         key: "net.ipv4.tcp_tw_reuse",
         harms: |value| value == "1",
         harm: Harm {
-            why: "it is about connections that this machine opens, never about those that members open, and may mix \
-                  up an old connection with a new one; loopback, which a proxy or generator uses, has it with 2",
+            why: "it concerns only connections that this machine opens, and can confuse an old connection with a new \
+                  one; 2 enables it on loopback, for a proxy or load generator",
             better: Some("2"),
         },
     },
@@ -44,8 +44,8 @@ const RULES: [Rule; 4] = [
         key: "net.ipv4.tcp_timestamps",
         harms: |value| value == "0",
         harm: Harm {
-            why: "without timestamps old segments can be taken for new ones (RFC 7323 §5), ports in TIME-WAIT cannot be \
-                  used again, and SYN cookies lose the window scale",
+            why: "without timestamps the kernel can accept old segments (RFC 7323 §5), cannot reuse ports in TIME-WAIT, \
+                  and loses the window scale with SYN cookies",
             better: Some("1"),
         },
     },
@@ -53,7 +53,7 @@ const RULES: [Rule; 4] = [
         key: "net.ipv4.tcp_syncookies",
         harms: |value| value == "0",
         harm: Harm {
-            why: "a flood of forged SYNs, or a storm of members who come back, then shuts everybody out",
+            why: "then a flood of forged SYNs, or many members who reconnect, blocks all new connections",
             better: Some("1"),
         },
     },
@@ -69,8 +69,8 @@ pub(super) fn judge(key: &str, value: &str, plan: &Plan) -> Option<Harm> {
         let pressure: u64 = value.split_whitespace().nth(1)?.parse().ok()?;
         let too_small = pressure < need::tcp_pages(plan.connections);
         return too_small.then_some(Harm {
-            why: "too little for so many sockets: beyond the second mark all buffers are small, beyond the third segments \
-                  are dropped; the marks are pages and not bytes",
+            why: "too little for so many sockets: above the second mark the kernel shrinks all buffers, above the third \
+                  it drops segments; the marks are pages, not bytes",
             better: None,
         });
     }
@@ -81,14 +81,15 @@ pub(super) fn judge(key: &str, value: &str, plan: &Plan) -> Option<Harm> {
 pub(super) fn in_force(machine: &Machine, plan: &Plan) -> Vec<Finding> {
     let harmful = machine.settings.iter().filter_map(|(key, value)| {
         let harm = judge(key, value, plan)?;
-        let finding = Finding::warn("tcp settings", format!("{key} = {value}"), harm.why, "take it back");
+        let finding =
+            Finding::warn("tcp settings", format!("{key} = {value}"), harm.why, "restore the value");
         Some(finding.sysctl(key, harm.better.unwrap_or("0")))
     });
     let harmful: Vec<Finding> = harmful.collect();
     match (harmful.is_empty(), machine.settings.is_empty()) {
         (false, _) => harmful,
-        (true, true) => vec![Finding::unknown("tcp settings", "whether harmful ones are in force")],
-        (true, false) => vec![Finding::ok("tcp settings", "nothing harmful is in force")],
+        (true, true) => vec![Finding::unknown("tcp settings", "the values of harmful settings")],
+        (true, false) => vec![Finding::ok("tcp settings", "no harmful value is set")],
     }
 }
 

@@ -26,14 +26,14 @@ pub(super) fn judge(machine: &Machine, plan: &Plan) -> Finding {
     }
     let why = match plan.tls {
         false => {
-            "silent members need 5.1 kB of the kernel and 0.5 kB of the node each; when memory is used up, a process is ended"
+            "silent members need 5.1 kB of the kernel and 0.5 kB of the node each; when memory runs out, the kernel kills a process"
         }
         true => {
-            "with TLS silent members need 5.1 kB of the kernel and 3.9 kB of the node each; when memory is used up, a process is ended"
+            "with TLS silent members need 5.1 kB of the kernel and 3.9 kB of the node each; when memory runs out, the kernel kills a process"
         }
     };
     let fits = room.saturating_sub(need::NODE_ITSELF) / need::of_node(plan.tls);
-    let mut mend = format!("no more than fit, with --max-connections {fits}, or more memory");
+    let mut mend = format!("set --max-connections {fits}, or add memory");
     if group.is_some() {
         mend += "; for the control group: MemoryMax= in the [Service] of systemd, --memory of the container";
     }

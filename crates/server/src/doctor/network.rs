@@ -34,8 +34,8 @@ pub(super) fn ports(machine: &Machine, plan: &Plan) -> Finding {
             found,
             why,
             format!(
-                "{} source addresses for the proxy, as nginx has with split_clients and proxy_bind; on loopback \
-                 127.0.0.1 to 127.0.0.{} are there already",
+                "give the proxy {} source addresses, in nginx by split_clients and proxy_bind; on loopback \
+                 127.0.0.1 to 127.0.0.{} exist already",
                 plan.connections.div_ceil(ports.max(wide)),
                 plan.connections.div_ceil(ports.max(wide)).min(254)
             ),
@@ -69,8 +69,7 @@ pub(super) fn backlog(machine: &Machine) -> Finding {
     if small.is_empty() {
         return Finding::ok("backlog", found);
     }
-    let why =
-        "when many members come back at once, who does not fit is turned away and tries again a second later";
+    let why = "when many members reconnect at once, those above the limit must retry a second later";
     let mend = "longer queues; the node asks for 4096 when it starts";
     small.into_iter().fold(Finding::warn("backlog", found, why, mend), |finding, key| {
         finding.sysctl(key, BACKLOG.to_string())
@@ -90,8 +89,8 @@ pub(super) fn packets(machine: &Machine, plan: &Plan) -> Finding {
     if most >= needed {
         return Finding::ok("packet queue", found);
     }
-    let why = "packets that come in one burst wait there for their core, those of a proxy or load generator on this machine \
-               always; what does not fit is dropped, and sent again a fifth of a second later";
+    let why = "bursts of packets wait there for their core, and so do all packets of a proxy or load generator on this \
+               machine; the kernel drops the excess, and the sender repeats it 0.2 s later";
     Finding::warn("packet queue", found, why, "a longer queue; it takes memory only while packets wait")
         .sysctl("net.core.netdev_max_backlog", needed.next_power_of_two().to_string())
 }
@@ -111,8 +110,8 @@ pub(super) fn conntrack(machine: &Machine, plan: &Plan) -> Option<Finding> {
         Finding::warn(
             "conntrack",
             found,
-            "the firewall has an entry for each connection, also for two minutes after its end; when its table is \
-             full, the kernel drops packets of newcomers",
+            "the firewall keeps an entry for each connection until two minutes after its end; when its table is full, \
+             the kernel drops packets of new connections",
             "a larger table, or none for the node's port: nft rules with `notrack`. The module must be loaded before the \
              file is read at boot:",
         )

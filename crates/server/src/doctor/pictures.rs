@@ -15,15 +15,15 @@ pub(super) fn judge(is_confined: &io::Result<bool>) -> Finding {
         Ok(false) => Finding::warn(
             TOPIC,
             "the kernel does not filter the system calls of the process that decodes them",
-            "a mistake in a decoder could open connections and read files of this user; limits of memory, time and open files \
-             hold in any case",
+            "a flaw in a decoder could open connections and read files of this user; the limits of memory, time and open \
+             files hold anyway",
             "use a kernel with seccomp (CONFIG_SECCOMP_FILTER), and a container that allows it",
         ),
         Err(error) => Finding::warn(
             TOPIC,
-            format!("a picture process cannot be started: {error}"),
+            format!("cannot start a picture process: {error}"),
             "members cannot send pictures",
-            "allow the service to start processes: each picture is decoded in one",
+            "allow the service to start processes; the node decodes each picture in one",
         ),
     }
 }

@@ -9,8 +9,8 @@ use super::finding::Finding;
 
 pub(super) fn free_space(data: &Path) -> Finding {
     let existing = data.ancestors().find(|dir| dir.is_dir()).unwrap_or(Path::new("."));
-    let why = "when the disk is full, messages are refused; reading goes on";
-    let mend = "make room, or name another directory with --data DIR";
+    let why = "when the disk is full, the node refuses messages; reading still works";
+    let mend = "free some space, or name another directory with --data DIR";
     match rustix::fs::statvfs(existing) {
         Ok(disk) => {
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
@@ -27,7 +27,7 @@ pub(super) fn free_space(data: &Path) -> Finding {
 
 /// Every group of messages waits for one fsync before it is acknowledged.
 pub(super) fn sync_time(data: &Path) -> Finding {
-    let why = "a message is acknowledged only after the disk has it: this is the least that a sender waits";
+    let why = "the node acknowledges a message after it is on disk, so each sender waits at least this long";
     match measure_sync(data) {
         Ok(Some(median)) => {
             let found = format!("fsync takes {:.1} ms", median.as_secs_f64() * 1e3);
@@ -82,7 +82,7 @@ pub(super) fn clock(unix_ms: u64) -> Finding {
     Finding::warn(
         "clock",
         "it is before 2026 on this machine",
-        "tokens are judged by the clock; with a wrong one nobody can sign in",
+        "the node checks tokens by the clock; with a wrong clock nobody can sign in",
         "timedatectl set-ntp true",
     )
     .fail_if(true)
@@ -111,7 +111,7 @@ pub(super) fn certificate(path: &Path, unix_ms: u64) -> Finding {
 fn not_after(pem: &[u8]) -> Result<u64, String> {
     let block = x509_parser::pem::Pem::iter_from_buffer(pem)
         .find_map(|block| block.ok().filter(|block| block.label == "CERTIFICATE"))
-        .ok_or("there is no certificate in the file")?;
+        .ok_or("the file has no certificate")?;
     let certificate = block.parse_x509().map_err(|error| error.to_string())?;
     u64::try_from(certificate.validity().not_after.timestamp()).map_err(|error| error.to_string())
 }

@@ -21,9 +21,9 @@ pub(super) fn judge(counted: u64) -> Finding {
     Finding::warn(
         "proxies",
         format!("{counted} requests came through a proxy that is not in web.trusted_proxies"),
-        "to the node all who come through it are at its one address, so that all guests share one limit",
-        "name your proxies; the node's log has the address of the first. Who is not behind one has written the header \
-         himself, and is not believed",
+        "the node sees all clients of the proxy at one address, so all guests share one limit",
+        "add your proxies to the setting; the node's log has the address of the first one. Headers from other \
+         addresses are ignored",
     )
     .line("web.trusted_proxies = \"127.0.0.1\"")
 }

@@ -20,10 +20,10 @@ pub(super) fn judge(machine: &Machine, plan: &Plan) -> Option<Finding> {
     }
     let needed = wanted * 8;
     let why =
-        "each relay needs a descriptor; who calls beyond that gets none, and fails where no direct way leads";
+        "each relay needs a descriptor; further calls get no relay, and fail if there is no direct path";
     let mend = format!(
         "raise the limit of the service to {needed}, or give each worker a table of its own: --private-descriptors \
-         (Linux), or say calls.relays = {room}"
+         (Linux), or set calls.relays = {room}"
     );
     Some(Finding::warn("relays", found, why, mend).line(format!("LimitNOFILE={needed}")))
 }

@@ -101,7 +101,7 @@ pub(super) fn judge(node: Option<&Confinement>) -> Finding {
         return Finding::unknown(TOPIC, "the confinement of a node (none runs here)");
     };
     let Some(unit) = &node.unit else {
-        return Finding::ok(TOPIC, "the node is not a service of systemd: its unit was not looked at");
+        return Finding::ok(TOPIC, "the node is not a service of systemd, so no unit was checked");
     };
     let missing = node.missing();
     if missing.is_empty() {
@@ -109,10 +109,10 @@ pub(super) fn judge(node: Option<&Confinement>) -> Finding {
     }
     let mend = format!(
         "add these lines to [Service] with `systemctl edit {unit}`, then `systemctl restart {unit}`; \
-         docs/kith.service is a whole unit"
+         docs/kith.service is a complete example"
     );
     let found = format!("{unit} lacks {} lines that confine the node", missing.len());
-    let why = "a mistake in the node could reach files, devices and rights that it does not need";
+    let why = "an attacker inside the node could use files, devices and rights that it does not need";
     missing.into_iter().fold(Finding::warn(TOPIC, found, why, mend), Finding::line)
 }
 

@@ -7,13 +7,13 @@ pub(super) const COUNTED: &str = "kith_chat_sites_unreadable";
 
 pub(super) fn judge(counted: u64) -> Finding {
     if counted == 0 {
-        return Finding::ok("settings", "the settings of all sites can be read");
+        return Finding::ok("settings", "the node can read the settings of all sites");
     }
     Finding::warn(
         "settings",
-        format!("{counted} sites have stored settings that cannot be read"),
-        "the strictest values hold there: messages wait for moderators, or only moderators come in",
-        "see which, under `unreadable`, and replace that part; or go back to the newer kith that has written it",
+        format!("the stored settings of {counted} sites are unreadable"),
+        "the strictest values apply: messages wait for moderators, or only moderators can sign in",
+        "find the part under `unreadable` and replace it, or run the newer kith that wrote it",
     )
     .fail_if(true)
     .line("kith site show KEY")

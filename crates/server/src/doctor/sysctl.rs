@@ -68,7 +68,7 @@ pub(super) fn asked(text: &str, plan: &Plan) -> Outcome<Setting> {
     let refused = |why: &str| Trouble::new(format!("--sysctl {text} is refused")).because(why);
     let Some((key, value)) = parse(text).next().filter(|(_, value)| is_one_line(text) && !value.is_empty())
     else {
-        return Err(refused("it is no setting").remedy("as in --sysctl net.core.somaxconn=8192"));
+        return Err(refused("it is not a setting").remedy("for example: --sysctl net.core.somaxconn=8192"));
     };
     match harmful::judge(&key, &value, plan) {
         None => Ok(Setting { key, value }),

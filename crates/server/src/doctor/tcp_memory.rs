@@ -25,8 +25,8 @@ pub(super) fn of_all(machine: &Machine, plan: &Plan) -> Finding {
     if pressure >= needed {
         return Finding::ok("tcp memory", found);
     }
-    let why = "beyond the second mark the kernel makes all buffers small, beyond the third it drops segments; \
-               the marks are pages and not bytes";
+    let why = "above the second mark the kernel shrinks all buffers, above the third it drops segments; \
+               the marks are pages, not bytes";
     let wanted = tcp_mem(plan.connections);
     let mend = format!("room for half a page per connection: {} MB before pressure", megabytes(wanted[1]));
     Finding::warn("tcp memory", found, why, mend)
@@ -45,8 +45,8 @@ pub(super) fn of_one(machine: &Machine, plan: &Plan) -> Finding {
             three([least.max(PAGE), if begin < SMALL { usual[1] } else { begin }, most.max(usual[2])])
         })
     };
-    let narrow = "with a small window a frame of 64 KiB needs many round trips, and memory is not saved: a silent \
-                  socket holds no buffer";
+    let narrow = "with a small window a frame of 64 KiB needs many round trips, and a silent socket needs no buffer \
+                  anyway";
     let finding = Finding::warn("tcp buffers", found.clone(), narrow, "the kernel's own values");
     match (small(read, USUAL_READ), small(write, USUAL_WRITE)) {
         (None, None) => stalled(machine, plan, found, write),
@@ -85,9 +85,9 @@ fn stalled(machine: &Machine, plan: &Plan, found: String, write: [u64; 3]) -> Fi
     Finding::warn(
         "tcp buffers",
         found,
-        "a client that does not read may fill its send buffer: with one in a hundred of them, buffers of this size take \
-         the memory of all",
-        format!("send buffers of which {stalled} full ones fit into {} MB", pool >> 20),
+        "a client that does not read can fill its send buffer; if one client in a hundred does so, these buffers use up \
+         the memory",
+        format!("send buffers so small that {stalled} full ones fit into {} MB", pool >> 20),
     )
     .sysctl("net.ipv4.tcp_wmem", three([write[0], write[1].min(largest), largest]))
 }

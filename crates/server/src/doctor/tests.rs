@@ -292,7 +292,7 @@ fn what_a_container_or_another_system_hides_is_said_and_stops_nobody() {
     let blind = Machine { page_size: 16_384, cores: 8, ..Machine::default() };
     let findings = of_machine(&blind, &[], &plan(1_000_000));
     assert!(findings.iter().all(|finding| finding.state == State::Unknown), "{findings:?}");
-    assert!(findings.iter().all(|finding| finding.found.ends_with("cannot be seen from here")));
+    assert!(findings.iter().all(|finding| finding.found.starts_with("cannot read")));
     let topics: Vec<&str> = findings.iter().map(|finding| finding.topic).collect();
     assert_eq!(
         topics,
@@ -359,7 +359,7 @@ fn harmful_settings_are_found_in_force_and_in_files_and_refused_when_asked_for()
         ("net.ipv4.tcp_tw_reuse = 1", "that this machine opens"),
         ("net/ipv4/tcp_timestamps=0", "RFC 7323"),
         ("net.ipv4.tcp_syncookies=0", "SYN"),
-        ("net.ipv4.tcp_mem=50576 64768 98152", "pages and not bytes"),
+        ("net.ipv4.tcp_mem=50576 64768 98152", "pages, not bytes"),
         ("net.core.somaxconn", "no setting"),
         ("net.core.somaxconn=", "no setting"),
         ("net.core.somaxconn=1\nnet.ipv4.tcp_tw_recycle=1", "no setting"),
@@ -387,7 +387,7 @@ fn the_file_has_what_is_needed_once_and_keeps_what_it_had() {
         lines,
         ["net.core.somaxconn = 8192", "fs.nr_open = 30200", "net.ipv4.tcp_mem = 1000000 2000000 3000000"]
     );
-    assert!(text.contains("# descriptors: every connection needs a descriptor"), "{text}");
+    assert!(text.contains("# descriptors: each connection needs a descriptor"), "{text}");
     assert_eq!(
         sysctl::text(&findings, &asked, &text, &plan).as_ref(),
         Some(&text),
@@ -425,16 +425,16 @@ fn the_file_is_written_as_a_whole_or_not_at_all() {
 #[test]
 fn the_last_line_says_what_it_comes_to() {
     let said = |machine: &Machine, plan: &Plan| verdict(&of_machine(machine, &[], plan), plan);
-    assert_eq!(said(&usual(), &plan(10_000)), "Nothing is in the way of 10000 connections.");
+    assert_eq!(said(&usual(), &plan(10_000)), "This machine can hold 10000 connections.");
     let unasked = Plan { asked: false, ..plan(10_000) };
-    assert!(said(&usual(), &unasked).ends_with("For another number: --connections N."));
+    assert!(said(&usual(), &unasked).ends_with("To check another number: --connections N."));
     let hidden = Machine { tcp_mem: None, ..usual() };
-    assert!(said(&hidden, &plan(10_000)).starts_with("Nothing that can be seen"));
+    assert!(said(&hidden, &plan(10_000)).starts_with("No check failed"));
     let slow = Machine { somaxconn: Some(128), ..usual() };
-    assert_eq!(said(&slow, &plan(10_000)), "10000 connections: look at backlog first.");
+    assert_eq!(said(&slow, &plan(10_000)), "Check before 10000 connections: backlog.");
     let small = Machine { hard_descriptors: Some(1_024), memory_available: Some(70 << 20), ..slow };
     let verdict = said(&small, &plan(10_000));
-    assert_eq!(verdict, "10000 connections cannot be held here yet: descriptors, memory.");
+    assert_eq!(verdict, "This machine cannot hold 10000 connections yet: descriptors, memory.");
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl Source {
             }
         };
         if reached.line > 0 {
-            eprintln!("going on after line {}, which was imported before", reached.line);
+            eprintln!("continuing after line {}, the last one imported before", reached.line);
         }
         let input = Box::new(BufReader::with_capacity(1 << 20, file));
         Ok(Source { input, name: name.to_owned(), checkpoint: Some(path), bytes: Some(bytes), hash, reached })
@@ -134,7 +134,7 @@ impl Source {
         fs::write(&aside, json).and_then(|()| fs::rename(&aside, path)).map_err(|error| {
             Trouble::new(format!("cannot write {}", path.display()))
                 .because(error)
-                .remedy("import the file again when there is room: what is there already is left as it is")
+                .remedy("free some disk space and import the file again; imported lines do not change")
         })
     }
 
@@ -147,9 +147,9 @@ impl Source {
     }
 
     fn unread(&self, error: &io::Error) -> Trouble {
-        Trouble::new(format!("cannot read on after line {} of {}", self.reached.line, self.name.display()))
+        Trouble::new(format!("cannot read after line {} of {}", self.reached.line, self.name.display()))
             .because(error)
-            .remedy("import it again: it goes on after this line")
+            .remedy("import the file again; it continues after this line")
     }
 }
 

@@ -150,9 +150,9 @@ impl Live {
         for _ in 0..TRIES {
             let token = self.token()?;
             let (status, text) = self.ask(&token, &body).map_err(|error| {
-                Trouble::new("the node went away")
+                Trouble::new("lost the connection to the node")
                     .because(error)
-                    .remedy("import the file again when it is back: it goes on where it was")
+                    .remedy("import the file again when the node runs; it continues where it stopped")
             })?;
             if status == 200 {
                 return read_answer(part, &text);
@@ -206,7 +206,7 @@ impl Live {
 
 fn read_answer(part: &Part, text: &str) -> Outcome<Answer> {
     let said: Said = serde_json::from_str(text).map_err(|error| {
-        Trouble::new("the node's answer is not understood")
+        Trouble::new("cannot parse the answer of the node")
             .because(error)
             .remedy("use the `kith` of the same version as the node")
     })?;
@@ -217,12 +217,12 @@ fn read_answer(part: &Part, text: &str) -> Outcome<Answer> {
 }
 
 fn refused(status: u16, why: String, wait: Option<Duration>) -> Trouble {
-    let trouble = Trouble::new(format!("the node does not import ({status})")).because(why);
+    let trouble = Trouble::new(format!("the node refused the import ({status})")).because(why);
     match wait {
         Some(wait) => trouble.remedy(format!(
-            "run the command again in {} minutes, when the site may import more (limits.import_bytes): it goes on where it was",
+            "run the command again in {} minutes, when the site may import more (limits.import_bytes): it continues where it stopped",
             wait.as_secs().div_ceil(60)
         )),
-        None => trouble.remedy("import the file again: it goes on where it was"),
+        None => trouble.remedy("import the file again; it continues where it stopped"),
     }
 }

@@ -56,8 +56,8 @@ fn may_go_there(aim: &Aim, yes: bool) -> Outcome {
         return Ok(());
     }
     Err(Trouble::new(format!("nothing was sent to {host}"))
-        .because("it is not on this machine, and nobody said yes")
-        .remedy("if it is yours: --yes"))
+        .because("it is not on this machine, and the run was not confirmed")
+        .remedy("if the machine is yours, add --yes"))
 }
 
 fn reachable(aim: &Aim) -> Outcome {
@@ -75,9 +75,9 @@ fn reachable(aim: &Aim) -> Outcome {
             }
             reached => {
                 return reached.map(drop).map_err(|error| {
-                    Trouble::new(format!("no node answers at {}", aim.target.addr))
-                        .because(error)
-                        .remedy("start it, or correct --url; without --url, a node of our own is started")
+                    Trouble::new(format!("no node answers at {}", aim.target.addr)).because(error).remedy(
+                        "start the node, or correct --url; without --url, the command starts its own node",
+                    )
                 });
             }
         }
@@ -91,9 +91,9 @@ fn enough_memory(members: u32, tls: bool, local: bool, room: Option<u64>) -> Out
     match room {
         Some(room) if needed > room / 100 * MOST_PERCENT => {
             let most = room / 100 * MOST_PERCENT / each;
-            Err(Trouble::new(format!("there is too little memory for {members} members"))
+            Err(Trouble::new(format!("too little memory for {members} members"))
                 .because(format!("they need about {} MB, and {} MB are free", needed >> 20, room >> 20))
-                .remedy(format!("no more than {most} members, or end something else first")))
+                .remedy(format!("use at most {most} members, or stop other programs first")))
         }
         _ => Ok(()),
     }
@@ -134,7 +134,7 @@ mod tests {
         assert!(enough_memory(15_000, false, true, Some(1 << 30)).is_ok());
         assert!(enough_memory(1_000_000, false, true, None).is_ok());
         let trouble = enough_memory(1_000_000, false, true, Some(1 << 30)).expect_err("12 GB in 1 GB");
-        assert!(trouble.to_string().contains("try: no more than 79865 members"), "{trouble}");
+        assert!(trouble.to_string().contains("try: use at most 79865 members"), "{trouble}");
         assert!(enough_memory(140_000, false, false, Some(1 << 30)).is_ok(), "the node is elsewhere");
         assert!(enough_memory(60_000, true, true, Some(1 << 30)).is_err(), "TLS needs more");
     }

@@ -69,8 +69,7 @@ impl Inside {
         };
         let members = self.members;
         let made = core::run(&plan, |ear| Arc::new(InProcess::new(members, &store, secret, ear)));
-        let unmade =
-            |error: load::LoadError| Trouble::new(format!("{name} could not be made")).because(error);
+        let unmade = |error: load::LoadError| Trouble::new(format!("cannot run {name}")).because(error);
         let report = made.map_err(unmade)?;
         Ok(Found { run: report.run(name), json: report.json(), text: report.to_string(), svg: None })
     }
@@ -84,7 +83,7 @@ impl Folder {
         let path = std::env::temp_dir().join(format!("kith-core-{}-{}", std::process::id(), crate::now().0));
         let made = fs::DirBuilder::new().mode(0o700).create(&path);
         made.map_err(|error| {
-            Trouble::new(format!("cannot make the folder {}", path.display())).because(error)
+            Trouble::new(format!("cannot create the folder {}", path.display())).because(error)
         })?;
         Ok(Folder(path))
     }

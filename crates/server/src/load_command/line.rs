@@ -11,100 +11,96 @@ use crate::trouble::{Outcome, Trouble};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LoadCommand {
-    /// Many members connect at a rate and stay; says what each costs the node.
+    /// Connect many members at a given rate, keep them, and report the cost of each for the node.
     ///
     /// Example: kith load flood --connections 15000 --rate 5000 --hold 15s --report out
     ///
-    /// Without --url, a node of our own is started for the run, without limits. With
-    /// --url, the node's process and the site's secret are found by themselves where
-    /// the node runs on this machine as the same user.
+    /// Without --url, the command starts its own node without limits. With --url, it finds
+    /// the node's process and the site's secret if the node runs on this machine as the same user.
     ///
-    /// Example: kith load flood --transport all --report out        all four side by side, plain and with TLS
+    /// Example: kith load flood --transport all --report out        all four transports, plain and with TLS
     #[command(verbatim_doc_comment)]
     Flood(FloodArgs),
-    /// Members write to each other as fast as they may; says how much arrives, how fast, and whether anything is wrong.
+    /// Send messages as fast as possible, and report throughput, latency and errors.
     ///
     /// Example: kith load stress --groups 100 --per-group 10 --seconds 10
     ///
-    /// Every message is durable, acknowledged, and checked: lost, doubled and
-    /// misordered ones are counted. A node's limits of messages per user and per
-    /// second must be off, or they are what is measured.
+    /// Checks each acknowledged message, and counts lost, doubled and misordered ones. Turn
+    /// the node's message limits off first; otherwise the run measures the limits.
     ///
-    /// Example: kith load stress --core --seconds 10        inside of this process, without sockets
+    /// Example: kith load stress --core --seconds 10        inside this process, without sockets
     #[command(verbatim_doc_comment)]
     Stress(StressArgs),
-    /// The same, but everybody writes one message per 5 s, at moments of chance.
+    /// Let each member send one message per 5 s at random times, and report like `stress`.
     Realistic(StressArgs),
-    /// All members lose their connections at once and come back; says how long that
-    /// takes, and whether a message is lost.
+    /// Disconnect all members at once, and report how long reconnecting takes and whether
+    /// messages are lost.
     ///
     /// Example: kith load storm --members 5000 --spread 1s
     ///
-    /// Some members stay, watch the presence of the others, and write to them before, during and after the storm.
+    /// Some members stay connected. They watch the others and write to them before, during and after the storm.
     #[command(verbatim_doc_comment)]
     Storm(StormArgs),
-    /// Members of one or several sites with long rosters write to contacts and change
-    /// their presence, as Tigase's test had it; says what each costs, how fast it is,
-    /// and whether every message and every change has arrived.
+    /// Simulate members with long contact lists who send messages and change presence, as in Tigase's
+    /// test. Report cost, latency, and whether all messages and changes arrived.
     ///
     /// Example: kith load community --members 20000 --time 2m --report out
     ///
-    /// Rosters are put into the node's database before it starts. A node that --url
-    /// names has none of ours: members then name whom they watch.
+    /// The command writes contact lists into its own node's database before the start. With
+    /// --url there are none, so members name the users they watch.
     #[command(verbatim_doc_comment)]
     Community(CommunityArgs),
-    /// A few members stop reading while everybody writes; says what that costs the node and the others.
+    /// Let a few members stop reading while all write, and report the cost for the node and the others.
     ///
-    /// Its figures are changed with `kith load run slow --set slow=20`.
+    /// Change its settings with `kith load run slow --set slow=20`.
     Slow(LoadTarget),
-    /// Members in pairs tell each other that they type, which is stored nowhere; says how much passes and how soon.
+    /// Send typing events between pairs of members, and report throughput and latency.
     ///
-    /// Its figures are changed with `kith load run typing --set rate=2000.0`.
+    /// Change its settings with `kith load run typing --set rate=2000.0`.
     Typing(LoadTarget),
-    /// One room of 10,000 members who are all online; says how much is delivered and what it costs the others.
+    /// Fill one room with 10,000 online members, and report deliveries and the cost for other members.
     ///
-    /// Its figures are changed with `kith load run room --set members=2000`.
+    /// Change its settings with `kith load run room --set members=2000`.
     Room(LoadTarget),
-    /// Members in pairs call each other, then all are in a call at once; says how many calls are set up, how soon, and
-    /// what one that is held costs.
+    /// Let pairs of members call each other, then hold all calls at once. Report calls per second, latency, and the
+    /// cost of a held call.
     ///
-    /// Its figures are changed with `kith load run calls --set pairs=15000`.
+    /// Change its settings with `kith load run calls --set pairs=15000`.
     Calls(LoadTarget),
-    /// Clients of STUN and TURN ask, take relays and send data through them; says how much that is, and what each
-    /// costs the server.
+    /// Send STUN requests, take TURN relays and send data through them. Report throughput and the cost of each for
+    /// the server.
     ///
-    /// Its figures are changed with `kith load run turn --set relays=5000`; another server is measured with
+    /// Change its settings with `kith load run turn --set relays=5000`; another server is measured with
     /// `--set server=127.0.0.1:3478 --set turn-secret-file=FILE --pid PID`.
     Turn(LoadTarget),
-    /// Visitors come, look at pages as browsers do, and leave; prints Siege's table.
+    /// Simulate visitors that load pages like browsers and leave, and print a table like Siege's.
     ///
     /// Example: kith load visit --visitors 3333 --time 60s
     ///
-    /// Time is counted in the middle of it: all are there from the beginning, and as
-    /// many come as leave. Pages, scripts and pictures are fetched in a browser's
-    /// order and with its cache; each visitor has a session over WebSocket.
+    /// The number of visitors stays the same during the measurement: for each one who leaves, another comes.
+    /// They fetch pages, scripts and pictures in a browser's order and with a cache. Each has a WebSocket session.
     #[command(verbatim_doc_comment)]
     Visit(VisitArgs),
-    /// Inactive, idle and active members keep coming until memory or errors meet a limit; says how many fitted.
+    /// Add inactive, idle and active members until memory or errors reach a limit, and report how many fit.
     ///
     /// Example: kith load mix --rate 2000 --memory-limit 64MB
     #[command(verbatim_doc_comment)]
     Mix(MixArgs),
-    /// A short run of each plan, in one report.
+    /// Run each plan for a short time, and write one report.
     ///
     /// Example: kith load all --report out        then open out/report.html in a browser
     #[command(verbatim_doc_comment)]
     All(LoadTarget),
-    /// Carry out a preset or a plan file.
+    /// Run a preset or a plan file.
     ///
     /// Example: kith load run chut-750x10 --report out
     ///          kith load run mine.toml --set connections=5000
-    ///          kith load run erlang-study --report out        a plan repeated over factors, against hypotheses
+    ///          kith load run erlang-study --report out        repeats a plan over several factors, and tests hypotheses
     #[command(verbatim_doc_comment)]
     Run(PlanArgs),
-    /// The plans that are built in.
+    /// List the built-in presets.
     Presets,
-    /// Print one of them, to begin a plan of your own with.
+    /// Print a preset, as a start for your own plan.
     Show(PresetName),
 }
 
@@ -133,34 +129,34 @@ impl LoadCommand {
 /// Where a load goes, and how its author proves to be the site.
 #[derive(Debug, Args)]
 pub(crate) struct LoadTarget {
-    /// The node [default: one of our own, started for the run].
+    /// URL of the node [default: start one for the run].
     #[arg(long)]
     pub(crate) url: Option<String>,
-    /// With TLS: the node of our own gets a certificate for the run, which the members trust.
+    /// Use TLS. The node started for the run gets a certificate that the members trust.
     #[arg(long, conflicts_with = "url")]
     pub(crate) tls: bool,
     /// Key of the site [default: demo].
     #[arg(long)]
     pub(crate) site: Option<String>,
-    /// File with an HS256 secret of the site, as `site add` printed it [default: read from the node's data].
+    /// File with an HS256 secret of the site, as `site add` prints it [default: read it from the node's data].
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    /// Process of the node [default: found by itself].
+    /// Process id of the node [default: detect it].
     #[arg(long)]
     pub(crate) pid: Option<u32>,
-    /// Certificates that are trusted for https, PEM [default: any certificate, on loopback only].
+    /// Trusted certificates for https, PEM [default: any certificate, on loopback only].
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
-    /// Threads of the generator.
+    /// Number of threads of the load generator.
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
-    /// Yes, to another machine.
+    /// Confirm that the load may go to another machine.
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Print one JSON object at the end, and nothing else on stdout.
+    /// Print one JSON object at the end and nothing else to stdout.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write report.html, report.json, report.txt, summary.csv and series.csv into this folder; Ctrl-C does too.
+    /// Write report.html, report.json, report.txt, summary.csv and series.csv into this folder, also after Ctrl-C.
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
@@ -171,7 +167,7 @@ pub(crate) struct LoadTarget {
 pub(crate) struct PlanArgs {
     /// Name of a preset, or path of a file.
     pub(crate) plan: String,
-    /// A setting of the plan, as in connections=5000; may be given several times.
+    /// A setting of the plan, for example connections=5000. Repeat for several.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]
@@ -182,7 +178,8 @@ impl PlanArgs {
     pub(crate) fn changes(&self) -> Outcome<Vec<(String, Value)>> {
         let changes = self.set.iter().map(|change| {
             let (key, value) = change.split_once('=').ok_or_else(|| {
-                Trouble::new(format!("--set {change} has no value")).remedy("as in --set connections=5000")
+                Trouble::new(format!("--set {change} has no value"))
+                    .remedy("for example: --set connections=5000")
             })?;
             // What is no number, true or false is text, so that nobody has to quote twice.
             let number = value.parse().map(Value::Integer);

@@ -83,7 +83,8 @@ pub(super) struct OwnNode {
 impl OwnNode {
     /// Returns when the node listens.
     pub(super) fn start(members: u32, wish: &NodeWish) -> Outcome<OwnNode> {
-        let unstarted = |error: std::io::Error| Trouble::new("cannot start a node of our own").because(error);
+        let unstarted =
+            |error: std::io::Error| Trouble::new("cannot start a node for the run").because(error);
         let folder = new_folder().map_err(unstarted)?;
         let child = (|| {
             if let Some(Seed(fill)) = &wish.seed {
@@ -113,7 +114,7 @@ impl OwnNode {
                 let _ = child.wait();
                 let _ = fs::remove_dir_all(&folder);
                 let why = if said.is_empty() { "it did not listen within 30 s".to_owned() } else { said };
-                return Err(Trouble::new("a node of our own does not start").because(why.trim()).remedy(
+                return Err(Trouble::new("the node for the run does not start").because(why.trim()).remedy(
                     "start one yourself and name it: kith demo --strangers, then --url http://127.0.0.1:8080",
                 ));
             }

@@ -104,7 +104,7 @@ pub(super) fn find(name: &str, changes: &[(String, Value)]) -> Outcome<Plan> {
     }
     let path = Path::new(name);
     let text = std::fs::read_to_string(path).map_err(|error| {
-        let trouble = Trouble::new(format!("there is no plan {name}")).because(error);
+        let trouble = Trouble::new(format!("unknown plan: {name}")).because(error);
         trouble.remedy(
             "`kith load presets` lists those that are built in; a file of your own is named by its path",
         )
@@ -135,7 +135,7 @@ fn changed(name: &str, text: &str, changes: &[(String, Value)]) -> Outcome<PlanF
         }
     }
     PlanFile::deserialize(table).map_err(|error| {
-        let trouble = Trouble::new(format!("the plan {name} cannot be changed like this"));
+        let trouble = Trouble::new(format!("cannot change the plan {name} like this"));
         trouble.because(error.message()).remedy(hint(error.message(), name))
     })
 }
@@ -185,11 +185,9 @@ fn what(name: &str, mut file: PlanFile) -> Outcome<What> {
             Ok(What::One(Part::Task(Prepared { task, node })))
         }
         (None, Some(names)) if study.is_none() => Ok(What::Several(names)),
-        (None, None) if study.is_none() => {
-            Err(Trouble::new(format!("{name}: the plan does not say what to do"))
-                .remedy("give it one section, as in\n[flood]\nconnections = 1000"))
-        }
-        _ => Err(Trouble::new(format!("{name}: the plan says two things at once"))
+        (None, None) if study.is_none() => Err(Trouble::new(format!("{name}: the plan has no section"))
+            .remedy("give it one section, for example\n[flood]\nconnections = 1000")),
+        _ => Err(Trouble::new(format!("{name}: the plan has more than one section"))
             .remedy("give it one section, or a list: plans = [\"flood\", \"stress\"]")),
     }
 }
@@ -289,8 +287,8 @@ mod tests {
         assert!(refused("[flood]\nrate = -1.0\n").contains("mine.toml:2:8: -1 is no rate above 0"));
         assert!(refused("[stress]\nper-group = 1\n").contains("mine.toml:2:13: 1 is less than 2"));
         assert!(refused("[flood\n").contains("mine.toml:1:"));
-        assert!(refused("").contains("does not say what to do"));
-        assert!(refused("[flood]\n[stress]\n").contains("two things at once"));
+        assert!(refused("").contains("the plan has no section"));
+        assert!(refused("[flood]\n[stress]\n").contains("more than one section"));
         assert!(refused("[stress]\nrate = 5.0\nevery = \"5s\"\n").contains("contradict"));
     }
 

@@ -119,7 +119,7 @@ impl Study {
         let set = self.set.iter().chain(case).map(|(key, value)| (key.clone(), value.clone()));
         match plan_file::find(&self.plan, &set.collect::<Vec<_>>())? {
             Plan { what: What::One(Part::Task(prepared)), .. } => Ok(prepared),
-            Plan { .. } => Err(Trouble::new(format!("{} cannot be repeated in a study", self.plan))
+            Plan { .. } => Err(Trouble::new(format!("a study cannot repeat {}", self.plan))
                 .remedy("name a plan that makes one run")),
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn change(store: &dyn Store, site: &Site, change: SiteChange) -> Outc
     changed.map_err(data_dir::unreadable)?.map_err(|why| {
         Trouble::new(format!("{} was not changed", site.key))
             .because(why)
-            .remedy(format!("see how it is: kith site show {}", site.key))
+            .remedy(format!("show the site: kith site show {}", site.key))
     })
 }
 
@@ -76,9 +76,9 @@ fn add(args: &SiteKeyAdd, store: &dyn Store) -> Outcome {
     let site = data_dir::site(store, &args.key)?;
     let now = crate::now();
     let pem = std::fs::read_to_string(&args.file)
-        .map_err(|error| Trouble::new(format!("{} cannot be read", args.file.display())).because(error))?;
+        .map_err(|error| Trouble::new(format!("cannot read {}", args.file.display())).because(error))?;
     let key = public_key(&pem, now).map_err(|why| {
-        Trouble::new(format!("{} cannot be a key of the site", args.file.display()))
+        Trouble::new(format!("{} is not a usable key", args.file.display()))
             .because(why)
             .remedy("for example: openssl genpkey -algorithm ed25519 | openssl pkey -pubout")
     })?;
@@ -86,7 +86,7 @@ fn add(args: &SiteKeyAdd, store: &dyn Store) -> Outcome {
     let key = Secret { kid: kid.clone(), ..key };
     let others_end = args.overlap.map(|overlap| end_of(overlap, now));
     change(store, &site, SiteChange::AddKey { key, others_end })?;
-    print_with(|out| writeln!(out, "{}: tokens may be signed by the key {kid}", args.key))
+    print_with(|out| writeln!(out, "{}: the node accepts tokens signed by the key {kid}", args.key))
 }
 
 fn end(args: &SiteKeyEnd, store: &dyn Store) -> Outcome {
@@ -110,7 +110,12 @@ pub(super) fn rotate(args: &SiteRotate, store: &dyn Store) -> Outcome {
     change(store, &site, rotation)?;
     if args.guests {
         return print_with(|out| {
-            writeln!(out, "{}: guests' tokens are signed by a new key; old ones end {}", args.key, date(end))
+            writeln!(
+                out,
+                "{}: the node signs guests' tokens by a new key; old ones end {}",
+                args.key,
+                date(end)
+            )
         });
     }
     if args.output.json {
@@ -122,11 +127,11 @@ pub(super) fn rotate(args: &SiteRotate, store: &dyn Store) -> Outcome {
         match args.overlap.as_millis() {
             0 => writeln!(
                 out,
-                "         (HS256; it is shown only this once. All who came by old ones are signed out.)"
+                "         (HS256; it is shown only this once. The sessions of old secrets end.)"
             ),
             _ => writeln!(
                 out,
-                "         (HS256; it is shown only this once. The old one is valid for {} more.)",
+                "         (HS256; it is shown only this once. The old secret is valid for another {}.)",
                 args.overlap
             ),
         }
@@ -144,7 +149,7 @@ pub(super) fn sign_out(args: &SiteSignOut, store: &dyn Store) -> Outcome {
     change(store, &site, SiteChange::SignOut { whom, at: crate::now() })?;
     print_with(|out| {
         writeln!(out, "{}: sessions end, and tokens that were signed before now are refused", args.key)?;
-        writeln!(out, "         (tokens need `iat` from now on)")
+        writeln!(out, "         (from now on, tokens need `iat`)")
     })
 }
 

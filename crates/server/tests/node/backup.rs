@@ -35,7 +35,7 @@ fn a_restored_backup_is_another_database_to_clients_and_nothing_is_lost_silently
     let after = tom.position.clone();
     assert!(scratch.fails(&format!("restore {file} --data {data} --force")).contains("holds it since"));
     stop(node);
-    assert!(scratch.fails(&format!("restore {file} --data {data}")).contains("is there already"));
+    assert!(scratch.fails(&format!("restore {file} --data {data}")).contains("exists already"));
     scratch.say(&format!("restore {file} --data {data} --force"));
     assert!(scratch.data().join("kith.db.replaced").exists());
 

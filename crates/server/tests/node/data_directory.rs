@@ -45,5 +45,5 @@ fn a_data_directory_that_is_open_to_others_is_closed_at_the_start() {
     fs::set_permissions(scratch.data(), fs::Permissions::from_mode(0o755)).unwrap();
     let node = Running::demo(&scratch);
     assert_eq!(mode(&scratch.data()), 0o700);
-    assert!(node.log().contains("open to other users"), "{}", node.log());
+    assert!(node.log().contains("could read the data directory"), "{}", node.log());
 }

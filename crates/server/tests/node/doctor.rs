@@ -57,7 +57,7 @@ fn a_file_is_written_only_after_a_yes_and_says_how_it_is_loaded() {
     let file = scratch.path().join("60-kith.conf");
     let apply = ["--connections", MANY, "--sysctl-file", file.to_str().unwrap(), "--apply"];
     let output = doctor(&scratch, &apply);
-    assert!(text(&output.stdout).contains("would say"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("would contain"), "{}", text(&output.stdout));
     assert!(text(&output.stderr).contains("--yes") && !file.exists(), "{}", text(&output.stderr));
 
     let output = doctor(&scratch, &[&apply[..], &["--yes", "--sysctl", "net.core.somaxconn=9999"]].concat());
@@ -74,7 +74,7 @@ fn a_file_is_written_only_after_a_yes_and_says_how_it_is_loaded() {
         "{kept}"
     );
     let same = report(&doctor(&scratch, &[&apply[..], &["--yes", "--json"]].concat()));
-    assert_eq!(same["sysctl_file"]["written"], false, "it says all this already");
+    assert_eq!(same["sysctl_file"]["written"], false, "the file has all lines");
 }
 
 #[test]

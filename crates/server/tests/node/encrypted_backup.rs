@@ -122,10 +122,7 @@ fn a_backup_for_keys_shows_no_byte_and_is_restored_by_its_key_alone() {
     assert!(no_key.contains("--identity"), "{no_key}");
     let wrong = format!("--identity {}", wrong.display());
     let wrong_key = kept.scratch.fails(&kept.restore(&data, &wrong));
-    assert!(
-        wrong_key.contains("another key") && wrong_key.contains("nothing has been changed"),
-        "{wrong_key}"
-    );
+    assert!(wrong_key.contains("another key") && wrong_key.contains("nothing was changed"), "{wrong_key}");
     let secret = format!("--identity {}", secret.display());
 
     // Cut off in the middle, in the last chunk, at the border of chunks, and inside the header; and one bit turned.

@@ -36,7 +36,7 @@ fn an_operator_adds_lists_and_removes_them_while_the_node_runs() {
     tom.say(serde_json::json!({"t": "sticker", "id": "s-1", "to": {"user": "anna"}, "sticker": id})).unwrap();
     tom.expect("an ack", |event| event["t"] == "ack");
 
-    assert!(scratch.say(&format!("sticker remove --site demo {id}")).contains("keep their words"));
+    assert!(scratch.say(&format!("sticker remove --site demo {id}")).contains("show the words"));
     assert!(scratch.fails(&format!("sticker remove --site demo {id}")).contains("no sticker"));
     assert_eq!(listed().len(), before + 1);
     assert!(scratch.fails("sticker add --site demo --set Bees text.png").contains("no JPEG"));

@@ -71,7 +71,7 @@ impl From<Refusal> for Refused {
 /// The disk failed.
 impl From<std::io::Error> for Refused {
     fn from(error: std::io::Error) -> Refused {
-        tracing::error!(%error, "the bytes of a file cannot be kept or read");
+        tracing::error!(%error, "cannot store or read a file");
         Refused::of(Code::Unavailable)
     }
 }

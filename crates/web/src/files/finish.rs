@@ -113,7 +113,7 @@ impl Desk {
                 picture: Some(remade.picture),
             }),
             Err(why) => {
-                tracing::debug!(%why, "a picture is refused");
+                tracing::debug!(%why, "refused a picture");
                 answer(|then| self.files.node.remove_file(id, then)).await?;
                 Err(Refused::of(Code::BadPicture))
             }

@@ -164,7 +164,7 @@ impl From<NotMade> for Refused {
         match why {
             NotMade::Wrong(why) => Refused(Code::BadValue, why, None),
             NotMade::Failed(error) => {
-                tracing::error!(%error, "a sticker cannot be made");
+                tracing::error!(%error, "cannot create a sticker");
                 Refusal::Unavailable.into()
             }
         }

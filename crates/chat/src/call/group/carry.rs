@@ -317,8 +317,8 @@ impl Inner {
                 node.tell_members(room.site, &members, appended.position, None, event);
             }
             // The last one was put out of the room: it has no entry, as what they would write has none.
-            Ok(Err(refusal)) => tracing::debug!(%refusal, "what was left of a call was not stored"),
-            Err(error) => tracing::warn!(%error, "what was left of a call could not be stored"),
+            Ok(Err(refusal)) => tracing::debug!(%refusal, "the store refused the entry of a group call"),
+            Err(error) => tracing::warn!(%error, "cannot store the entry of a group call"),
         };
         self.store.post(post, self.config.limits.rooms, Box::new(done));
     }

@@ -41,9 +41,8 @@ impl Filled {
 /// All members with their whole rosters, and all users whom these name. Who is online is on the list of each contact
 /// who is online too; those who are not online have no lists of their own.
 pub(super) fn fill(folder: &Path, people: People) -> Outcome<Filled> {
-    let unfilled = |why: &dyn std::fmt::Display| {
-        Trouble::new("the database of the run's node cannot be filled").because(why)
-    };
+    let unfilled =
+        |why: &dyn std::fmt::Display| Trouble::new("cannot fill the database of the run's node").because(why);
     let users: u64 = (0..people.sites()).map(|site| u64::from(people.away_of_site(site))).sum::<u64>()
         + u64::from(people.members());
     let contacts = u64::from(people.members()) * u64::from(people.roster());
@@ -83,7 +82,7 @@ pub(super) fn fill(folder: &Path, people: People) -> Outcome<Filled> {
 }
 
 fn add_sites(path: &Path, count: u32, secret: &[u8]) -> Outcome<Vec<(String, SiteId)>> {
-    let failed = |error: &dyn std::fmt::Display| Trouble::new("no sites can be added").because(error);
+    let failed = |error: &dyn std::fmt::Display| Trouble::new("cannot add sites").because(error);
     let store = Sqlite::open(path, Options::default()).map_err(|error| failed(&error))?;
     let mut sites = Vec::new();
     for number in 1..=count {
@@ -150,7 +149,7 @@ fn enough_disk(folder: &Path, needed: u64) -> Outcome {
     if needed + needed / 10 < free {
         return Ok(());
     }
-    Err(Trouble::new(format!("there is too little room in {}", folder.display()))
+    Err(Trouble::new(format!("too little disk space in {}", folder.display()))
         .because(format!("the database takes about {} MB, and {} MB are free", needed >> 20, free >> 20))
         .remedy("name another folder for temporary files: TMPDIR=/var/tmp kith load …"))
 }
