@@ -167,6 +167,7 @@ const SAID = {
   'ANY /v1/files': 'An upload begins (tus 1.0.0); [how](../protocol.md#files).',
   'ANY /v1/files/{site}/{id}': 'An upload goes on, is asked about, is given up.',
   'GET /v1/files/{site}/{id}/{name}': 'The bytes, by a link that ends; ranges are answered.',
+  'GET /v1/room-pictures/{site}/{id}': 'The uploaded picture of a room, by the `picture` of the room.',
   'POST /v1/ice': 'Servers for a call’s path, with a password for the hour, for a member’s token.',
   'GET /healthz': '`ok`, as long as the process answers.',
   'GET /readyz': 'Whether it takes new sessions now.',

@@ -166,6 +166,53 @@ test('a join is seen by those who are in the room, and a full room takes nobody'
   });
 });
 
+test('the owner of a room chooses its picture, which all members see, and a moderator removes it', async () => {
+  await as(['anna', 'raj'], async (anna, raj) => {
+    await createRoom(anna, 'Photo walks');
+    await openRoom(raj, 'Photo walks');
+    await raj.page.getByRole('button', { name: 'Join' }).click();
+    await raj.field.waitFor();
+    const settings = async () => {
+      await anna.page.locator('kith-widget .room-head').click();
+      await anna.page.getByRole('button', { name: 'Settings' }).click();
+    };
+    await settings();
+    const input = anna.page.locator('kith-widget .room-picture input[type=file]');
+    const failed = anna.page.getByRole('alert').filter({ hasText: 'damaged or not supported' });
+    await input.setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+    await failed.waitFor();
+    const picture = await anna.page.screenshot({ clip: { x: 0, y: 0, width: 700, height: 500 } });
+    await input.setInputFiles({ name: 'walk.png', mimeType: 'image/png', buffer: picture });
+    await anna.page.locator('kith-widget .room-picture canvas').waitFor();
+    assert.equal(await failed.count(), 0);
+    await assertAccessible(anna.page, 'choosing the picture of a room');
+    if (process.env.LOOK) await anna.page.screenshot({ path: `${process.env.LOOK}/picture-chosen.png` });
+    await anna.page.getByRole('button', { name: 'Cancel' }).click();
+    assert.equal(await raj.page.locator('kith-widget .room-head img').count(), 0);
+
+    await input.setInputFiles({ name: 'walk.png', mimeType: 'image/png', buffer: picture });
+    await anna.page.getByRole('button', { name: 'Use this picture' }).click();
+    const shown = raj.page.locator('kith-widget .avatar-room img.avatar-image').first();
+    await shown.waitFor();
+    await until(() => shown.evaluate(one => one.complete && one.naturalWidth === 480), 'the picture is here');
+    assert.match(await shown.getAttribute('src'), /\/v1\/room-pictures\/\d+\/[0-9a-f]{16}$/);
+    if (process.env.LOOK) await anna.page.screenshot({ path: `${process.env.LOOK}/picture-set.png` });
+
+    await anna.page.getByRole('button', { name: 'Back to chat' }).click();
+    await withMember(anna, 'Raj', 'Make moderator');
+    await raj.page.locator('kith-widget .room-head').click();
+    await raj.page.getByRole('button', { name: 'Settings' }).click();
+    const remove = raj.page.getByRole('button', { name: 'Remove picture' });
+    await remove.waitFor();
+    assert.equal(await raj.page.getByRole('button', { name: 'Choose a picture' }).count(), 0);
+    await remove.click();
+    await until(
+      async () => (await anna.page.locator('kith-widget .avatar-room img').count()) === 0,
+      'it is gone',
+    );
+  });
+});
+
 test('in a room of announcements members read; one leaves it, and it is gone from the list', async () => {
   await as(
     ['sofia', 'mei'],

@@ -10,7 +10,7 @@ use crate::node::Asker;
 use crate::notify::NotifyChange;
 use crate::poll::NewPoll;
 use crate::profile::{NameChange, ProfileChange};
-use crate::room::{RoomChange, RoomName, RoomSanction};
+use crate::room::{AvatarChange, RoomChange, RoomName, RoomSanction};
 use crate::sticker::SendSticker;
 use crate::{Command, ConversationChange, Hit, MessageChange, NewRich, Refusal, Timestamp, trust};
 
@@ -71,9 +71,14 @@ impl Command {
             },
             Command::ChangeRoom { re: _, conversation: _, change } => {
                 let RoomChange { name, topic, avatar, kind: _, slow_ms: _, frozen: _, max_members: _ } = change;
+                let address = match avatar {
+                    Some(AvatarChange::Address(address)) => Some(address.as_str()),
+                    // An upload was made anew by the picture process, and its name passed the gate when it began.
+                    None | Some(AvatarChange::Remove | AvatarChange::Upload(_)) => None,
+                };
                 Published {
                     texts: name.iter().chain(topic).map(String::as_str).collect(),
-                    addresses: avatar.iter().map(String::as_str).filter(|address| !address.is_empty()).collect(),
+                    addresses: address.into_iter().collect(),
                     can_wait: false,
                 }
             }

@@ -44,7 +44,7 @@ pub use sanction::{
 pub use seen_by::{MOST_SEEN_BY, Markers};
 pub(crate) use whole_messages::WholeMessages;
 
-use crate::{ConversationId, Refusal, Settings, SiteId};
+use crate::{ConversationId, FileId, Refusal, Settings, SiteId};
 
 /// Who finds a room, and who may write in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,7 +60,7 @@ pub struct Room {
     pub name: Arc<str>,
     pub kind: RoomKind,
     pub topic: Option<Arc<str>>,
-    pub avatar: Option<Arc<str>>,
+    pub avatar: Option<RoomAvatar>,
     /// The page whose room it is: made on demand, without an owner, and in no directory.
     pub page: Option<Arc<str>>,
     /// 0: no slow mode.
@@ -69,6 +69,38 @@ pub struct Room {
     pub members: u32,
     /// Members that it takes at most, where that is less than the site's limit; 0: no limit of its own.
     pub max_members: u32,
+}
+
+/// The picture of a room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RoomAvatar {
+    /// From which the browsers of members fetch it. Only an admin of the site sets one.
+    Address(Arc<str>),
+    /// A picture that an owner of the room uploaded. The file belongs to the room until the picture is replaced.
+    Upload(FileId),
+}
+
+/// Another picture for a room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AvatarChange {
+    Remove,
+    Address(String),
+    Upload(FileId),
+}
+
+impl AvatarChange {
+    /// An empty address removes the picture.
+    pub fn address(text: String) -> AvatarChange {
+        if text.is_empty() { AvatarChange::Remove } else { AvatarChange::Address(text) }
+    }
+
+    fn into_avatar(self) -> Option<RoomAvatar> {
+        match self {
+            AvatarChange::Remove => None,
+            AvatarChange::Address(text) => Some(RoomAvatar::Address(text.into())),
+            AvatarChange::Upload(file) => Some(RoomAvatar::Upload(file)),
+        }
+    }
 }
 
 /// Which room is meant.
@@ -111,12 +143,12 @@ impl PageKey {
     }
 }
 
-/// Fields that are None stay; an empty topic or picture goes away.
+/// Fields that are None stay; an empty topic goes away.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoomChange {
     pub name: Option<String>,
     pub topic: Option<String>,
-    pub avatar: Option<String>,
+    pub avatar: Option<AvatarChange>,
     pub kind: Option<RoomKind>,
     pub slow_ms: Option<u32>,
     pub frozen: Option<bool>,
@@ -210,15 +242,18 @@ impl RoomChange {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let is_sound = self.name.as_deref().is_none_or(|name| is_name(name.trim()))
             && self.topic.as_deref().is_none_or(is_topic)
-            && self.avatar.as_deref().is_none_or(is_picture)
+            && self.avatar.as_ref().is_none_or(is_picture)
             && self.slow_ms.is_none_or(|slow| slow <= MOST_SLOW_MS);
         if is_sound { Ok(()) } else { Err(Refusal::BadValue) }
     }
 
     /// The acts that it takes.
     pub fn acts(&self) -> impl Iterator<Item = Act> + use<> {
-        let renames = self.name.is_some() || self.avatar.is_some() || self.kind.is_some();
+        // Who keeps order may take a picture away, and only an owner chooses one.
+        let removes_avatar = self.avatar == Some(AvatarChange::Remove);
+        let renames = self.name.is_some() || self.avatar.is_some() && !removes_avatar || self.kind.is_some();
         let configures = self.topic.is_some()
+            || removes_avatar
             || self.slow_ms.is_some()
             || self.frozen.is_some()
             || self.max_members.is_some();
@@ -254,7 +289,7 @@ impl RoomChange {
             name: self.name.map_or_else(|| room.name.clone(), |name| name.trim().into()),
             kind: self.kind.unwrap_or(room.kind),
             topic: text(self.topic, &room.topic),
-            avatar: text(self.avatar, &room.avatar),
+            avatar: self.avatar.map_or_else(|| room.avatar.clone(), AvatarChange::into_avatar),
             slow_ms: self.slow_ms.unwrap_or(room.slow_ms),
             frozen: self.frozen.unwrap_or(room.frozen),
             max_members: self.max_members.unwrap_or(room.max_members),
@@ -263,10 +298,11 @@ impl RoomChange {
     }
 }
 
-/// As in a token: a URL of the web, or a path from the root of the site.
-fn is_picture(text: &str) -> bool {
+/// An address is as in a token: a URL of the web, or a path from the root of the site. The store checks an upload.
+fn is_picture(change: &AvatarChange) -> bool {
+    let AvatarChange::Address(text) = change else { return true };
     let begins = ["https://", "http://", "/"].iter().any(|start| text.starts_with(start));
-    text.is_empty() || begins && !text.starts_with("//") && is_line(text, AVATAR_BYTES)
+    begins && !text.starts_with("//") && is_line(text, AVATAR_BYTES)
 }
 
 impl Room {
@@ -308,8 +344,10 @@ mod tests {
         );
         let topic = |topic: &str| sound(RoomChange { topic: Some(topic.into()), ..RoomChange::default() });
         assert!(topic("") && topic("two\nlines") && !topic("a\0b") && !topic(&"a".repeat(1_001)));
-        let avatar =
-            |avatar: &str| sound(RoomChange { avatar: Some(avatar.into()), ..RoomChange::default() });
+        let avatar = |avatar: &str| {
+            let avatar = Some(AvatarChange::address(avatar.into()));
+            sound(RoomChange { avatar, ..RoomChange::default() })
+        };
         assert!(avatar("") && avatar("/a.webp") && avatar("https://a.example/b.png"));
         assert!(!avatar("javascript:alert(1)") && !avatar("//evil.example/a") && !avatar("/a\n"));
         let slow = |slow| sound(RoomChange { slow_ms: Some(slow), ..RoomChange::default() });

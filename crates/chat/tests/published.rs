@@ -143,7 +143,8 @@ fn only_the_site_names_the_address_of_a_rooms_picture() {
     let (ann, ada) = (scene.sign_in("ann", "a"), sign_in_as(&scene, "ada", "admin"));
     let mia = sign_in_as(&scene, "mia", "moderator");
     let avatar = |device: &Device, room, avatar: &str| {
-        let change = RoomChange { avatar: Some(avatar.into()), ..RoomChange::default() };
+        let change =
+            RoomChange { avatar: Some(AvatarChange::address(avatar.into())), ..RoomChange::default() };
         refusal(&scene.ask(device, Command::ChangeRoom { re: 1, conversation: room, change }))
     };
     for device in [&ann, &mia] {

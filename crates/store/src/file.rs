@@ -85,7 +85,7 @@ impl FileStore for Sqlite {
             let transaction = db.transaction()?;
             for id in files {
                 transaction
-                    .prepare_cached("DELETE FROM file WHERE site = ?1 AND id = ?2 AND message < 0")?
+                    .prepare_cached("DELETE FROM file WHERE site = ?1 AND id = ?2 AND message = -1")?
                     .execute(key(*id))?;
             }
             Ok(transaction.commit()?)
@@ -231,7 +231,35 @@ pub(crate) fn remove_loose(db: &Connection, id: FileId) -> Outcome<bool> {
     Ok(true)
 }
 
-/// With the message at this position, which was deleted; those that others have too stay.
+/// `file.message` of the picture of a room.
+const ROOM_PICTURE: i64 = -2;
+
+/// A complete picture that `by` uploaded for this room becomes the room's.
+pub(crate) fn take_room_picture(
+    db: &Connection,
+    id: FileId,
+    room: ConversationId,
+    by: UserId,
+) -> Outcome<Result<(), Refusal>> {
+    let sql = "UPDATE file SET message = ?5 WHERE site = ?1 AND id = ?2 AND owner = ?3 AND conversation = ?4 \
+               AND message = 0 AND complete AND width IS NOT NULL";
+    let values = params![id.site.0, id.number as i64, by.num, room.key as i64, ROOM_PICTURE];
+    let is_taken = id.site == by.site && db.prepare_cached(sql)?.execute(values)? > 0;
+    Ok(if is_taken { Ok(()) } else { Err(Refusal::NoSuchFile) })
+}
+
+/// The room has another picture, or none. The bytes go from the disk as those of other removed files do.
+pub(crate) fn drop_room_picture(db: &Connection, id: FileId) -> Outcome<()> {
+    let sql = "UPDATE file SET message = -1, created = 0 WHERE site = ?1 AND id = ?2 AND message = ?3 \
+               RETURNING owner, kept_bytes";
+    let values = params![id.site.0, id.number as i64, ROOM_PICTURE];
+    let owner = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?));
+    match db.prepare_cached(sql)?.query_row(values, owner).optional()? {
+        Some((num, kept)) => count(db, UserId { site: id.site, num }, -kept),
+        None => Ok(()),
+    }
+}
+
 /// Takes a file out of a message of somebody else than its owner, who is erased. Answers that message; None: the file is in no
 /// such message.
 pub(crate) fn take_from_forward(db: &Connection, id: FileId, owner: UserId) -> Outcome<Option<u64>> {
@@ -261,6 +289,7 @@ pub(crate) fn take_from_forward(db: &Connection, id: FileId, owner: UserId) -> O
     Ok(message.map(|at| at as u64))
 }
 
+/// Removes the files of the message at this position, which was deleted. Files that others forwarded stay in their messages.
 pub(crate) fn remove_of_message(db: &Connection, site: SiteId, message: u64) -> Outcome<()> {
     forward::hand_over(db, site, message)?;
     let sql = "SELECT owner, sum(kept_bytes) FROM file WHERE site = ?1 AND message = ?2 GROUP BY owner";
@@ -404,7 +433,7 @@ pub(crate) fn of_message(db: &Connection, site: SiteId, message: u64) -> Outcome
 }
 
 pub(crate) fn load(db: &Connection, id: FileId) -> Outcome<Option<FileRow>> {
-    let sql = concat!("SELECT ", columns!(), " FROM file WHERE site = ?1 AND id = ?2 AND message >= 0");
+    let sql = concat!("SELECT ", columns!(), " FROM file WHERE site = ?1 AND id = ?2 AND message <> -1");
     Ok(db.prepare_cached(sql)?.query_row(key(id), |row| parse(id.site, row)).optional()?)
 }
 
@@ -430,12 +459,13 @@ fn parse(site: SiteId, row: &Row<'_>) -> rusqlite::Result<FileRow> {
         conversation: ConversationId { site, key: row.get::<_, i64>(13)? as u64 },
         is_complete: row.get(3)?,
         is_posted: row.get::<_, i64>(2)? > 0,
+        is_room_picture: row.get::<_, i64>(2)? == ROOM_PICTURE,
         copies: Vec::new(),
     })
 }
 
 fn stale(db: &Connection, before: Timestamp, empty_before: Timestamp, limit: u32) -> Outcome<Vec<FileId>> {
-    let sql = "SELECT site, id FROM file WHERE message <= 0 AND created < max(?1, ?2) \
+    let sql = "SELECT site, id FROM file WHERE message <= 0 AND message >= -1 AND created < max(?1, ?2) \
                AND (created < ?1 OR (kept_bytes = 0 AND complete = 0)) ORDER BY created LIMIT ?3";
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map(params![before.0 as i64, empty_before.0 as i64, limit], |row| {

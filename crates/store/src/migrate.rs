@@ -36,6 +36,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0030_imports.sql"),
     include_str!("../migrations/sqlite/0031_renamed_authors.sql"),
     include_str!("../migrations/sqlite/0032_unpublished_by_site.sql"),
+    include_str!("../migrations/sqlite/0033_room_pictures.sql"),
 ];
 
 /// The schema version that this program knows.

@@ -9,12 +9,13 @@ mod port;
 pub(crate) mod post;
 pub(crate) mod request;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use chat::{
-    Act, ConversationId, ConversationList, ConversationOf, ConversationRow, HistoryPage, LeftReason, Refusal,
-    Role, Room, RoomKind, RoomName, Rules, Seq, SiteId, SiteRole, Standing, Timestamp, UserId, may,
-    may_as_site_moderator,
+    Act, ConversationId, ConversationList, ConversationOf, ConversationRow, FileId, HistoryPage, LeftReason,
+    Refusal, Role, Room, RoomAvatar, RoomKind, RoomName, Rules, Seq, SiteId, SiteRole, Standing, Timestamp,
+    UserId, may, may_as_site_moderator,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -297,7 +298,7 @@ pub(crate) fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<RoomRow> {
         frozen: row.get(8)?,
         name: user::text(row, 9)?.into(),
         topic: text(10)?,
-        avatar: text(11)?,
+        avatar: user::maybe_text(row, 11)?.map(|text| parse_avatar(site, text)),
         page: text(12)?,
         max_members: row.get(13)?,
     };
@@ -308,6 +309,25 @@ pub(crate) fn row(site: SiteId, row: &Row<'_>) -> rusqlite::Result<RoomRow> {
         changed: number(4)?,
         room: Arc::new(room),
     })
+}
+
+/// `room.avatar` of an uploaded picture begins so; an address never does.
+const UPLOAD: &str = "upload:";
+
+fn parse_avatar(site: SiteId, text: &str) -> RoomAvatar {
+    let number = text.strip_prefix(UPLOAD).and_then(|number| u64::from_str_radix(number, 16).ok());
+    match number {
+        Some(number) => RoomAvatar::Upload(FileId { site, number }),
+        None => RoomAvatar::Address(text.into()),
+    }
+}
+
+/// As the column `avatar` has it.
+fn avatar_text(avatar: &RoomAvatar) -> Cow<'_, str> {
+    match avatar {
+        RoomAvatar::Address(text) => Cow::Borrowed(text),
+        RoomAvatar::Upload(file) => format!("{UPLOAD}{:016x}", file.number).into(),
+    }
 }
 
 fn parse_membership(row: &Row<'_>, at: usize) -> rusqlite::Result<Membership> {

@@ -326,9 +326,13 @@ pub enum Command<'a> {
         /// An empty one takes it away.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         topic: Option<Cow<'a, str>>,
-        /// A picture, as in a token; an empty one takes it away.
+        /// The address of a picture, as in a token, which only an admin of the site may set; an empty one removes the room's picture,
+        /// uploaded or not.
         #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
         avatar: Option<Cow<'a, str>>,
+        /// The id of a complete file, a picture, which one has uploaded for this room. Not together with `avatar`.
+        #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+        picture: Option<Cow<'a, str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kind: Option<RoomKind>,
         /// Milliseconds between two messages of a member, at most a day; 0 ends slow mode.

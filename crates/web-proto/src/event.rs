@@ -1334,8 +1334,12 @@ pub struct Room<'a> {
     pub members: u64,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<Cow<'a, str>>,
+    /// The address of its picture, which an admin of the site has set.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<Cow<'a, str>>,
+    /// The path of its uploaded picture on the server. A room has no `avatar` then.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Cow<'a, str>>,
     /// The page whose room it is.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Cow<'a, str>>,
@@ -1420,6 +1424,9 @@ pub struct Invitation<'a> {
     pub topic: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub avatar: Option<Cow<'a, str>>,
+    /// As of a room.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Cow<'a, str>>,
     /// How many members the room has.
     pub members: u64,
     /// Who invites, without a presence.

@@ -253,17 +253,21 @@ fn command() -> impl Strategy<Value = Command<'static>> {
             topic
         }),
         (
-            (rid(), text(), opt(), opt(), opt()),
+            (rid(), text(), opt(), opt(), opt(), opt()),
             (option::of(room_kind()), number(), option::of(any::<bool>()), number())
         )
             .prop_map(
-                |((rid, conversation, name, topic, avatar), (kind, slow_ms, frozen, max_members))| {
+                |(
+                    (rid, conversation, name, topic, avatar, picture),
+                    (kind, slow_ms, frozen, max_members),
+                )| {
                     Command::ChangeRoom {
                         rid,
                         conversation,
                         name,
                         topic,
                         avatar,
+                        picture,
                         kind,
                         slow_ms,
                         frozen,
@@ -908,18 +912,9 @@ fn reaction() -> impl Strategy<Value = Reaction<'static>> {
 
 fn room() -> impl Strategy<Value = Room<'static>> {
     let said = (option::of(role()), any::<[u64; 3]>(), any::<bool>());
-    (text(), room_kind(), said, [opt(), opt(), opt()]).prop_map(
-        |(name, kind, (role, [members, slow_ms, max_members], frozen), [topic, avatar, page])| Room {
-            name,
-            kind,
-            role,
-            members,
-            topic,
-            avatar,
-            page,
-            slow_ms,
-            frozen,
-            max_members,
+    (text(), room_kind(), said, [opt(), opt(), opt(), opt()]).prop_map(
+        |(name, kind, (role, [members, slow_ms, max_members], frozen), [topic, avatar, picture, page])| {
+            Room { name, kind, role, members, topic, avatar, picture, page, slow_ms, frozen, max_members }
         },
     )
 }
@@ -959,14 +954,15 @@ fn link() -> impl Strategy<Value = Link<'static>> {
 }
 
 fn invitation() -> impl Strategy<Value = Invitation<'static>> {
-    let room = (text(), room_kind(), opt(), opt(), any::<u64>());
+    let room = (text(), room_kind(), opt(), [opt(), opt()], any::<u64>());
     (opt(), room, person(), any::<u64>()).prop_map(
-        |(conversation, (name, kind, topic, avatar, members), by, until)| Invitation {
+        |(conversation, (name, kind, topic, [avatar, picture], members), by, until)| Invitation {
             conversation,
             name,
             kind,
             topic,
             avatar,
+            picture,
             members,
             by,
             until,

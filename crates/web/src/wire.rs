@@ -472,11 +472,26 @@ fn room(room: &chat::Room, role: Option<chat::Role>) -> web_proto::Room<'_> {
         role: role.map(self::role),
         members: room.members.into(),
         topic: room.topic.as_deref().map(Cow::Borrowed),
-        avatar: room.avatar.as_deref().map(Cow::Borrowed),
+        avatar: address(room.avatar.as_ref()),
+        picture: picture(room.avatar.as_ref()),
         page: room.page.as_deref().map(Cow::Borrowed),
         slow_ms: room.slow_ms.into(),
         frozen: room.frozen,
         max_members: room.max_members.into(),
+    }
+}
+
+fn address(avatar: Option<&chat::RoomAvatar>) -> Option<Cow<'_, str>> {
+    match avatar? {
+        chat::RoomAvatar::Address(address) => Some(Cow::Borrowed(address)),
+        chat::RoomAvatar::Upload(_) => None,
+    }
+}
+
+fn picture(avatar: Option<&chat::RoomAvatar>) -> Option<Cow<'_, str>> {
+    match avatar? {
+        chat::RoomAvatar::Address(_) => None,
+        chat::RoomAvatar::Upload(file) => Some(crate::files::room_picture_path(*file).into()),
     }
 }
 
@@ -909,6 +924,7 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             name,
             topic,
             avatar,
+            picture,
             kind,
             slow_ms,
             frozen,
@@ -920,7 +936,11 @@ fn translate(command: Command<'_>, site: SiteId) -> Result<Asked, Asked> {
             change: chat::RoomChange {
                 name: name.map(Cow::into_owned),
                 topic: topic.map(Cow::into_owned),
-                avatar: avatar.map(Cow::into_owned),
+                avatar: avatar_change(site, avatar, picture.as_deref()).map_err(|code| Asked::Error {
+                    code,
+                    re: Some(rid),
+                    id: None,
+                })?,
                 kind: kind.map(room_kind),
                 // A larger number becomes the largest one, which is refused or no limit.
                 slow_ms: slow_ms.map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
@@ -1100,6 +1120,22 @@ fn conversation_list(archived: bool, only: Option<web_proto::Only>) -> Option<ch
         (false, Some(web_proto::Only::Unread)) => Some(chat::ConversationList::Unread),
         (false, Some(web_proto::Only::Mentions)) => Some(chat::ConversationList::Mentions),
         (true, Some(_)) => None,
+    }
+}
+
+fn avatar_change(
+    site: SiteId,
+    avatar: Option<Cow<'_, str>>,
+    picture: Option<&str>,
+) -> Result<Option<chat::AvatarChange>, Code> {
+    match (avatar, picture) {
+        (None, None) => Ok(None),
+        (Some(address), None) => Ok(Some(chat::AvatarChange::address(address.into_owned()))),
+        (None, Some(file)) => {
+            let file = crate::files::parse_id(site, file).ok_or(Code::NoSuchFile)?;
+            Ok(Some(chat::AvatarChange::Upload(file)))
+        }
+        (Some(_), Some(_)) => Err(Code::BadValue),
     }
 }
 

@@ -17,8 +17,8 @@ use axum::http::{Request, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chat::{Blob, Blobs, FileId, FileLimits, FileType, Picture, Rendition, RequestRates, SiteId, Timestamp};
-use scene::{Carrier, Scene};
-use serde_json::Value;
+use scene::{Carrier, Client, Scene};
+use serde_json::{Value, json};
 use tower::ServiceExt;
 use web::WebConfig;
 use web::files::{Files, Links, Made, PictureQueue, Pictures, Remade, routes};
@@ -75,6 +75,97 @@ fn a_deleted_picture_gives_no_cpu_time_back() {
     assert_eq!(head.status(), 429, "what has arrived waits for the budget");
     assert_eq!(bring("ben").0.status(), 204, "another user of the site");
     assert_eq!(bring("ben").0.status(), 429, "the site has spent its own");
+}
+
+#[test]
+fn an_owner_gives_a_room_an_uploaded_picture_which_everybody_may_fetch() {
+    let cpu = Duration::ZERO;
+    let pictures = Fake { cpu, started: None, may_go_on: Mutex::new(None) };
+    let place = Place::new("room", RequestRates::UNLIMITED, pictures);
+    let room = {
+        let mut scene = place.scene.lock().unwrap();
+        let mut anna = scene.enter(Carrier::WebSocket, "anna");
+        let made = json!({"t": "create_room", "rid": 1, "name": "Bikers", "kind": "public"});
+        let made = ask(&mut anna, &mut scene, &made);
+        let room = made["conversation"]["conversation"].as_str().unwrap().to_owned();
+        let mut ben = scene.enter(Carrier::WebSocket, "ben");
+        ask(&mut ben, &mut scene, &json!({"t": "join", "rid": 1, "to": {"conversation": room}}));
+        room
+    };
+    let bring = |bytes: &'static [u8]| {
+        let location = place.create_in("anna", ("conversation", &room), bytes.len(), "");
+        assert_eq!(place.ask(place.patch("anna", &location, bytes)).status(), 204);
+        location.rsplit_once('/').unwrap().1.to_owned()
+    };
+    let choose = |user: &str, change: Value| {
+        let mut scene = place.scene.lock().unwrap();
+        let mut client = scene.enter(Carrier::WebSocket, user);
+        let mut wanted = json!({"t": "change_room", "rid": 2, "conversation": room});
+        wanted.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        ask(&mut client, &mut scene, &wanted)
+    };
+    let fetch = |path: &str| place.ask(Request::get(path).body(Body::empty()).unwrap());
+
+    let words = bring(b"no picture at all");
+    assert_eq!(choose("anna", json!({"picture": words}))["code"], "no_such_file");
+    let first = bring(GIF);
+    for (user, change, code) in [
+        ("ben", json!({"picture": first}), "not_allowed"),
+        ("anna", json!({"picture": "0000000000000001"}), "no_such_file"),
+        ("anna", json!({"picture": "../../etc"}), "no_such_file"),
+        ("anna", json!({"picture": first, "avatar": ""}), "bad_value"),
+        ("anna", json!({"avatar": "https://tracker.example/a.png"}), "not_allowed"),
+    ] {
+        assert_eq!(choose(user, change.clone())["code"], code, "{user} {change}");
+    }
+    let path = format!("/v1/room-pictures/1/{first}");
+    assert_eq!(fetch(&path).status(), 404, "it is the picture of no room yet");
+    let seen = choose("anna", json!({"picture": first}))["conversation"]["room"].clone();
+    assert_eq!((&seen["picture"], seen.get("avatar")), (&json!(path), None));
+    let answer = fetch(&path);
+    assert_eq!(answer.status(), 200);
+    for (name, value) in [
+        ("content-type", "image/gif"),
+        ("cache-control", "public, max-age=86400, immutable"),
+        ("content-security-policy", "sandbox; default-src 'none'"),
+        ("x-content-type-options", "nosniff"),
+        ("cross-origin-resource-policy", "cross-origin"),
+    ] {
+        assert_eq!(answer.headers()[name], value, "{name}");
+    }
+    let body = place.runtime.block_on(to_bytes(answer.into_body(), 4_096)).unwrap();
+    assert_eq!(body, GIF);
+
+    let second = bring(OTHER);
+    choose("anna", json!({"picture": second}));
+    assert_eq!(fetch(&path).status(), 404, "it was replaced");
+    let seen = choose("anna", json!({"avatar": ""}))["conversation"]["room"].clone();
+    assert_eq!((seen.get("picture"), seen.get("avatar")), (None, None));
+    assert_eq!(fetch(&format!("/v1/room-pictures/1/{second}")).status(), 404);
+}
+
+/// Devices draw what the sender says of a voice message, so that anything else than digits is dropped.
+#[test]
+fn a_voice_message_with_malformed_peaks_has_none() {
+    let cpu = Duration::ZERO;
+    let pictures = Fake { cpu, started: None, may_go_on: Mutex::new(None) };
+    let place = Place::new("peaks", RequestRates::UNLIMITED, pictures);
+    for (peaks, kept) in
+        [("09az", json!("09az")), ("<b>", Value::Null), ("0 1", Value::Null), ("", Value::Null)]
+    {
+        let more = format!(",voice,peaks {}", STANDARD.encode(peaks));
+        let location = place.create_in("anna", ("user", "ben"), 4, &more);
+        assert_eq!(place.ask(place.patch("anna", &location, b"OggS")).status(), 204);
+        let described = place.json(place.ask(place.request("GET", "anna", &location, &[], b"")));
+        assert_eq!(described["peaks"], kept, "{peaks:?}");
+    }
+}
+
+fn ask(client: &mut Client, scene: &mut Scene, request: &Value) -> Value {
+    client.say(scene, &request.to_string());
+    let heard = client.hear(scene);
+    let answer = heard.iter().find(|event| event["re"] == request["rid"]);
+    answer.unwrap_or_else(|| panic!("no answer to {request}: {heard:?}")).clone()
 }
 
 /// Writes what it was given.
@@ -153,14 +244,14 @@ impl Place {
     }
 
     fn create(&self, user: &str, bytes: usize) -> String {
-        self.create_with(user, bytes, "")
+        let to = if user == "anna" { "ben" } else { "anna" };
+        self.create_in(user, ("user", to), bytes, "")
     }
 
     /// `more`: further pairs of `upload-metadata`.
-    fn create_with(&self, user: &str, bytes: usize, more: &str) -> String {
-        let to = if user == "anna" { "ben" } else { "anna" };
+    fn create_in(&self, user: &str, (kind, to): (&str, &str), bytes: usize, more: &str) -> String {
         let [site, to] = [scene::SITE, to].map(|text| STANDARD.encode(text));
-        let (told, bytes) = (format!("site {site},user {to}{more}"), bytes.to_string());
+        let (told, bytes) = (format!("site {site},{kind} {to}{more}"), bytes.to_string());
         let fields = [("upload-length", &*bytes), ("upload-metadata", &*told)];
         let answer = self.ask(self.request("POST", user, "/v1/files", &fields, b""));
         assert_eq!(answer.status(), 201);
@@ -185,6 +276,20 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.blobs.folder);
+    }
+}
+
+struct Bytes(Vec<u8>);
+
+impl Blob for Bytes {
+    fn bytes(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let from = self.0.get(offset as usize..).ok_or(io::ErrorKind::UnexpectedEof)?;
+        buffer.copy_from_slice(from.get(..buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
     }
 }
 
@@ -216,8 +321,8 @@ impl Blobs for Folder {
         File::create(self.path(file, rendition))
     }
 
-    fn open(&self, _: FileId, _: Rendition) -> io::Result<Box<dyn Blob>> {
-        Err(io::ErrorKind::NotFound.into())
+    fn open(&self, file: FileId, rendition: Rendition) -> io::Result<Box<dyn Blob>> {
+        Ok(Box::new(Bytes(fs::read(self.path(file, rendition))?)))
     }
 
     fn settle(&self, _: FileId) -> io::Result<()> {

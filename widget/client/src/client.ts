@@ -484,6 +484,10 @@ export interface ListedRoom {
 export interface RoomChange {
   name?: string;
   topic?: string;
+  /** The id of a file, a picture, that was uploaded for this room (`upload.ts`). */
+  picture?: string;
+  /** Removes the picture of the room. */
+  avatar?: '';
   kind?: RoomKind;
   slowMs?: number;
   frozen?: boolean;

@@ -125,7 +125,7 @@ class Member implements Client {
     private readonly env: Environment,
   ) {
     this.#hint = options.user;
-    this.#views = new Views(this.#replica, env.compare, () => env.now(), options.pageNames);
+    this.#views = new Views(this.#replica, env.compare, () => env.now(), options.pageNames, env.server);
     const reach = this.#reach;
     this.#loading = new Loading({
       ...reach,
@@ -613,8 +613,8 @@ class Member implements Client {
     return (await this.#ofRooms()).leave(key);
   }
 
-  async members(key: ConversationKey, query?: string, after?: string) {
-    return (await this.#ofRooms()).members(key, query, after);
+  async members(...of: Parameters<Client['members']>) {
+    return (await this.#ofRooms()).members(...of);
   }
 
   async changeMember(

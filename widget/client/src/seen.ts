@@ -3,28 +3,8 @@
 import type { Message, RoomView } from './client.ts';
 import type { Room, Message as WireMessage } from './wire.ts';
 
-export function roomView({
-  name,
-  kind,
-  role,
-  members,
-  topic,
-  page,
-  slow_ms,
-  frozen,
-  max_members,
-}: Room): RoomView {
-  return {
-    name,
-    kind,
-    ...(role && { role }),
-    members,
-    ...(topic !== undefined && { topic }),
-    ...(page !== undefined && { page }),
-    slowMs: slow_ms ?? 0,
-    frozen: frozen ?? false,
-    maxMembers: max_members ?? 0,
-  };
+export function roomView({ slow_ms, frozen = false, max_members, ...rest }: Room): RoomView {
+  return { ...rest, slowMs: slow_ms ?? 0, frozen, maxMembers: max_members ?? 0 };
 }
 
 /** A message by itself, of which one knows no more than what it says. */

@@ -70,6 +70,7 @@ export class Views {
     private readonly compare: (a: string, b: string) => number,
     private readonly now: () => number,
     private readonly pageNames: Readonly<Record<string, string>> = {},
+    private readonly server = '',
   ) {}
 
   subscribe(topic: Topic, listener: () => void): () => void {
@@ -207,12 +208,12 @@ export class Views {
   face(key: ConversationKey, room: Room): KnownPerson {
     const old = this.#faces.get(room);
     if (old) return old;
-    const { avatar } = room;
+    const avatar = room.picture ? this.server + room.picture : room.avatar;
     const face = {
       user: key,
       name: this.#pageName(key) ?? room.name,
       guest: false,
-      ...(avatar !== undefined && { avatar }),
+      ...(avatar && { avatar }),
     };
     this.#faces.set(room, face);
     return face;

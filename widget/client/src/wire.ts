@@ -305,8 +305,10 @@ export type Command =
       name?: string;
       /** An empty one takes it away. */
       topic?: string;
-      /** A picture, as in a token; an empty one takes it away. */
+      /** The address of a picture, as in a token, which only an admin of the site may set; an empty one removes the room's picture, uploaded or not. */
       avatar?: string;
+      /** The id of a complete file, a picture, which one has uploaded for this room. Not together with `avatar`. */
+      picture?: string;
       kind?: RoomKind;
       /** Milliseconds between two messages of a member, at most a day; 0 ends slow mode. */
       slow_ms?: number;
@@ -1087,6 +1089,8 @@ export type Event =
       kind: RoomKind;
       topic?: string;
       avatar?: string;
+      /** As of a room. */
+      picture?: string;
       /** How many members the room has. */
       members: number;
       /** Who invites, without a presence. */
@@ -1540,7 +1544,10 @@ export type Room = {
   /** How many members it has. */
   members: number;
   topic?: string;
+  /** The address of its picture, which an admin of the site has set. */
   avatar?: string;
+  /** The path of its uploaded picture on the server. A room has no `avatar` then. */
+  picture?: string;
   /** The page whose room it is. */
   page?: string;
   /** Milliseconds between two messages of a member; 0: no slow mode. */
@@ -1601,6 +1608,8 @@ export type Invitation = {
   kind: RoomKind;
   topic?: string;
   avatar?: string;
+  /** As of a room. */
+  picture?: string;
   /** How many members the room has. */
   members: number;
   /** Who invites, without a presence. */

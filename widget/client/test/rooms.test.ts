@@ -46,6 +46,26 @@ test('a room has a name and a role instead of a person', () => {
   expect(views.conversations('main').keys).toEqual([KEY]);
 });
 
+test('an uploaded picture of a room lies on the server, and an address anywhere', () => {
+  const named = new Views(
+    replica,
+    (a, b) => (a < b ? -1 : 1),
+    () => 0,
+    {},
+    'https://im.example',
+  );
+  hear({
+    t: 'room',
+    conversation: 'r1',
+    room: { ...BIKERS, picture: '/v1/room-pictures/1/0f' },
+    position: 'p2',
+  });
+  expect(named.conversation(KEY).with.avatar).toBe('https://im.example/v1/room-pictures/1/0f');
+  hear({ t: 'room', conversation: 'r1', room: { ...BIKERS, avatar: '/bikers.webp' }, position: 'p3' });
+  named.invalidate([`conversation:${KEY}`]);
+  expect(named.conversation(KEY).with.avatar).toBe('/bikers.webp');
+});
+
 test('messages of others count, what names oneself is a mention, and nobody has read one’s own', () => {
   hear(posted(1, 'ben', 'hi'));
   hear(posted(2, 'cem', 'look @ana'));

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::{Messages, Renamed};
 use crate::moderation::By;
+use crate::room::Room;
 use crate::{
-    ChangedMessage, ConversationRow, Done, Position, Refusal, SiteId, Sub, Timestamp, UserId, UserRow,
+    ChangedMessage, ConversationId, ConversationRow, Done, Position, Refusal, SiteId, Sub, Timestamp, UserId,
+    UserRow,
 };
 
 /// See [`Store`](crate::Store), of which it is a part.
@@ -48,6 +50,8 @@ pub struct EraseSlice {
     /// Numbers of users who hear of `renamed`, at `renamed_at`, before everything else of the slice.
     pub audience: Vec<Arc<Vec<u32>>>,
     pub renamed_at: Position,
+    /// Rooms that lost the picture which the user uploaded, and numbers of their members.
+    pub rooms: Vec<(ConversationId, Arc<Room>, Arc<Vec<u32>>)>,
     /// Direct conversations as the other one sees them now.
     pub conversations: Vec<(UserId, ConversationRow)>,
     /// Messages of others that are told whole. Those that only name the user get a new version and are not here.

@@ -68,12 +68,17 @@ impl Inner {
     }
 
     fn tell_slice(self: &Arc<Self>, slice: EraseSlice) {
-        let EraseSlice { renamed, audience, renamed_at, conversations, changed, position, .. } = slice;
+        let EraseSlice { renamed, audience, renamed_at, rooms, conversations, changed, position, more: _ } =
+            slice;
         if let Some((site, renamed)) = renamed {
             for members in audience {
                 let event = Event::Renamed { renamed: renamed.clone(), position: renamed_at };
                 self.tell_members(site, &members, renamed_at, None, event);
             }
+        }
+        for (conversation, room, members) in rooms {
+            let event = Event::Room { conversation, room, position };
+            self.tell_members(conversation.site, &members, position, None, event);
         }
         for (other, row) in conversations {
             let shown = Shown { presence: Some(Presence::Offline), markers: true };

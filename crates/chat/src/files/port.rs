@@ -9,8 +9,8 @@ use crate::{Append, Appended, ConversationId, Done, Refusal, SiteId, StoreError,
 /// The part of the port to storage that is about files. What [`Store`](crate::Store) promises of queues, order and crashes
 /// holds here too.
 ///
-/// A file is *arriving*, then *complete*, then in a message of its owner; or *removed* at any time, which is the last that is
-/// heard of it. What it takes of the quotas is counted in the same transaction as each of these steps; while it arrives that is
+/// A file is *arriving*, then *complete*, then in a message of its owner or the picture of its room; or *removed* at any time,
+/// which is the last that is heard of it. What it takes of the quotas is counted in the same transaction as each of these steps; while it arrives that is
 /// what has arrived, not what was announced.
 pub trait FileStore: Send + Sync + 'static {
     /// Begins a file, which takes no room yet. Asks [`has_room`](super::has_room), in a direct conversation [`may_send_files`](super::may_send_files), in a
@@ -79,6 +79,8 @@ pub struct FileRow {
     pub is_complete: bool,
     /// It is in a message.
     pub is_posted: bool,
+    /// It is the picture of its room, which everybody may see who knows its id.
+    pub is_room_picture: bool,
     /// Where it is in forwarded messages too; of very many, some.
     pub copies: Vec<ConversationId>,
 }

@@ -55,9 +55,9 @@ pub enum Act {
         of: Standing,
         to: Role,
     },
-    /// Topic, slow mode, freeze.
+    /// Topic, slow mode, freeze, size; taking the picture away.
     Configure,
-    /// Name, picture, kind.
+    /// Name, another picture, kind.
     Rename,
 }
 

@@ -264,6 +264,11 @@ impl Left {
             }
             let members = batch.members.of(batch.db, id)?;
             told += members.len();
+            if self.what == What::ErasedWithMessages
+                && let Some(now) = room::change::remove_picture_of(batch, &room, user)?
+            {
+                slice.rooms.push((id, now, members.clone()));
+            }
             slice.audience.push(members);
             if told >= MOST_TOLD {
                 break;

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use chat::{
     Act, By, ConversationChange, ConversationId, ConversationRow, Joined, MarkerRow, NewRoom, PageKey,
-    Position, Refusal, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, Seq, SiteId, Timestamp,
-    UserId, directory::fold, markers_after,
+    Position, Refusal, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits, Seq, SiteId,
+    Timestamp, UserId, directory::fold, markers_after,
 };
 use rusqlite::{Connection, params};
 
-use super::{MemberState, RoomRow, allowed, kind_code, link, load, member, membership, one, standing};
+use super::{
+    MemberState, RoomRow, allowed, avatar_text, kind_code, link, load, member, membership, one, standing,
+};
 use crate::fault::{Fault, Outcome};
+use crate::file;
 use crate::marks::{self, Marked};
 use crate::message::Newest;
 use crate::moderation::audit;
@@ -117,7 +120,7 @@ fn insert(batch: &mut Batch<'_>, site: SiteId, room: Room, now: Timestamp) -> Ou
         &*room.name,
         fold(&room.name),
         room.topic.as_deref(),
-        room.avatar.as_deref(),
+        room.avatar.as_ref().map(avatar_text),
         room.page.as_deref(),
     ])?;
     let newest = Newest { seq: 0, position: 0 };
@@ -144,6 +147,9 @@ pub(crate) fn change(
     let after = change.clone().apply(&before.room);
     let mut members = Arc::default();
     if after != *before.room {
+        if let Err(refusal) = change_picture(batch.db, id, by, &before.room, &after)? {
+            return Ok(Err(refusal));
+        }
         save(batch, id, &after)?;
         if after.kind != before.room.kind {
             link::end_in_room(batch.db, id, after.rules(Timestamp(0), Timestamp(0)))?;
@@ -153,6 +159,44 @@ pub(crate) fn change(
     }
     let row = one(batch.db, by, id)?.ok_or(Fault::Sql(rusqlite::Error::QueryReturnedNoRows))?;
     Ok(Ok(RoomChanged { row, position: batch.position(), members }))
+}
+
+fn change_picture(
+    db: &Connection,
+    id: ConversationId,
+    by: UserId,
+    before: &Room,
+    after: &Room,
+) -> Outcome<Result<(), Refusal>> {
+    if before.avatar == after.avatar {
+        return Ok(Ok(()));
+    }
+    if let Some(RoomAvatar::Upload(file)) = after.avatar
+        && let Err(refusal) = file::take_room_picture(db, file, id, by)?
+    {
+        return Ok(Err(refusal));
+    }
+    if let Some(RoomAvatar::Upload(file)) = before.avatar {
+        file::drop_room_picture(db, file)?;
+    }
+    Ok(Ok(()))
+}
+
+/// The room loses its picture if this user, who is erased with all that they wrote, uploaded it. Answers the room after it.
+pub(crate) fn remove_picture_of(
+    batch: &mut Batch<'_>,
+    row: &RoomRow,
+    user: UserId,
+) -> Outcome<Option<Arc<Room>>> {
+    let Some(RoomAvatar::Upload(id)) = row.room.avatar else { return Ok(None) };
+    if file::load(batch.db, id)?.is_some_and(|file| file.owner != user) {
+        return Ok(None);
+    }
+    file::drop_room_picture(batch.db, id)?;
+    let mut room = Room::clone(&load(batch.db, row.id)?.map_or_else(|| row.room.clone(), |now| now.room));
+    room.avatar = None;
+    save(batch, row.id, &room)?;
+    Ok(Some(Arc::new(room)))
 }
 
 fn record(
@@ -181,7 +225,7 @@ fn save(batch: &mut Batch<'_>, id: ConversationId, room: &Room) -> Outcome<()> {
         &*room.name,
         fold(&room.name),
         room.topic.as_deref(),
-        room.avatar.as_deref(),
+        room.avatar.as_ref().map(avatar_text),
         room.max_members,
     ])?;
     Ok(())

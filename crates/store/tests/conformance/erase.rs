@@ -1,13 +1,13 @@
 //! Erasing a user: who they were, what they had, what they have written.
 
 use chat::{
-    By, ChangeMessage, ConversationId, EraseSlice, Erased, MemberAction, MessageChange, Messages, NewErasure,
-    NewRoom, Position, Post, ProfileChange, Role, RoomKind, RoomLimits, RoomName, Search, Seq, SetPresence,
-    Status, Store, Timestamp, UserId, words,
+    AvatarChange, By, ChangeMessage, ConversationId, ConversationOf, EraseSlice, Erased, MemberAction,
+    MessageChange, Messages, NewErasure, NewRoom, Position, Post, ProfileChange, Role, RoomChange, RoomKind,
+    RoomLimits, RoomName, Search, Seq, SetPresence, Status, Store, Timestamp, UserId, words,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, profile, put, put_named, say, snapshot, sub};
-use crate::{FRIENDS, STRANGERS, relate, two_users};
+use crate::{FRIENDS, STRANGERS, files, relate, two_users};
 
 fn begin(store: &dyn Store, user: UserId, messages: Messages) -> Option<Erased> {
     let erasure = NewErasure {
@@ -303,4 +303,27 @@ pub(crate) fn a_merged_guests_messages_get_new_versions(store: &dyn Store) {
     assert_eq!(resumed.updates[0].from_sub, sub("gina"));
     let members = ask(|done| store.members(bikers, bob, None, None, 9, done)).expect("he is in it").rows;
     assert_eq!(members.len(), 3, "gina stays");
+}
+
+pub(crate) fn an_erased_user_takes_the_room_pictures_they_uploaded_along(store: &dyn Store) {
+    for (messages, is_removed) in [(Messages::Erased, true), (Messages::Kept, false)] {
+        let site = add_site(store, messages.word());
+        let [ann, bob] = ["ann", "bob"].map(|name| put(store, site, name));
+        let id = room(store, ann, &[bob]);
+        let file = files::ready_for_room(store, ann, 1, id);
+        let change = RoomChange { avatar: Some(AvatarChange::Upload(file)), ..RoomChange::default() };
+        ask(|done| store.change_room(id, ann, change, NOW, done)).expect("she owns the room");
+        let before = snapshot(store, bob, None).position;
+        begin(store, ann, messages).expect("the site may");
+        let told: Vec<_> = finish(store).into_iter().flat_map(|slice| slice.rooms).collect();
+        let told: Vec<_> = told.iter().map(|(of, now, members)| (*of, &now.avatar, &members[..])).collect();
+        let expected = [(id, &None, &[bob.num][..])];
+        assert_eq!(told, if is_removed { &expected[..] } else { &[] });
+        assert_eq!(ask(|done| store.file(file, done)).is_some(), !is_removed);
+        let view = snapshot(store, bob, Some(before));
+        let ConversationOf::Room { room, .. } = &view.conversations.rows[0].of else {
+            panic!("it is a room")
+        };
+        assert_eq!(room.avatar.is_some(), !is_removed, "bob, who was away, sees it, too");
+    }
 }

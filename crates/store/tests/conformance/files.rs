@@ -1,9 +1,10 @@
 //! Files: who may bring one and how many bytes, how they get into a message, and when they go.
 
 use chat::{
-    Append, Appended, File, FileFound, FileId, FileLimits, FilePlace, FileRow, FileType, MOST_LOOSE,
-    MessageChange, NewFile, NewRoom, Peaks, Picture, Post, Refusal, RoomKind, RoomLimits, RoomName, Seq,
-    SiteId, Store, Timestamp, UserId,
+    Append, Appended, AvatarChange, ConversationId, ConversationOf, File, FileFound, FileId, FileLimits,
+    FilePlace, FileRow, FileType, MOST_LOOSE, MemberAction, MessageChange, NewFile, NewRoom, Peaks, Picture,
+    Post, Refusal, Role, RoomAvatar, RoomChange, RoomKind, RoomLimits, RoomName, Seq, SiteId, Store,
+    Timestamp, UserId,
 };
 
 use crate::asking::{NOW, add_site, ask, direct, message, put, say, snapshot};
@@ -49,6 +50,14 @@ fn complete(store: &dyn Store, id: FileId, bytes: u64) -> FileRow {
 
 pub(crate) fn ready(store: &dyn Store, owner: UserId, number: u64, to: UserId) -> FileId {
     let id = create(store, owner, number, to, 50).expect("it may");
+    complete(store, id, 20);
+    id
+}
+
+pub(crate) fn ready_for_room(store: &dyn Store, owner: UserId, number: u64, room: ConversationId) -> FileId {
+    let file = new_file(owner, number, FilePlace::Room(RoomName::Id(room)), 50);
+    let id = file.id;
+    ask(|done| store.create_file(file, LIMITS, done)).expect("it may");
     complete(store, id, 20);
     id
 }
@@ -306,4 +315,95 @@ pub(crate) fn a_room_takes_files_of_those_who_may_write(store: &dyn Store) {
     assert!(again.appended.repeated && again.files.is_empty());
     let page = ask(|done| store.room_history(RoomName::Id(room), ann, None, None, 9, done)).expect("she may");
     assert_eq!(names(&page.1.messages[0].files), [2]);
+}
+
+pub(crate) fn a_room_has_one_picture_which_counts_until_it_is_replaced(store: &dyn Store) {
+    let (site, ann, bob) = two_users(store);
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let limits = RoomLimits::default();
+    let room = |owner| {
+        let new = new.clone();
+        ask(|done| store.create_room(owner, new, limits, NOW, done)).expect("it is allowed").row.id
+    };
+    let (bikers, walkers) = (room(ann), room(ann));
+    ask(|done| store.join_room(RoomName::Id(bikers), bob, limits, NOW, done)).expect("it is public");
+    let upload = |owner: UserId, number, to, bytes| {
+        let file = new_file(owner, number, FilePlace::Room(RoomName::Id(to)), bytes);
+        let id = file.id;
+        ask(|done| store.create_file(file, LIMITS, done)).map(|()| id)
+    };
+    let choose = |by, avatar| {
+        let change = RoomChange { avatar: Some(avatar), ..RoomChange::default() };
+        ask(|done| store.change_room(bikers, by, change, NOW, done)).map(|changed| match changed.row.of {
+            ConversationOf::Room { room, .. } => room.avatar.clone(),
+            ConversationOf::Direct(_) => panic!("it is a room"),
+        })
+    };
+    let ready = |owner, number, to| {
+        let id = upload(owner, number, to, 90).expect("there is room");
+        complete(store, id, 80);
+        id
+    };
+    let [first, second] = [1, 2].map(|number| ready(ann, number, bikers));
+    let elsewhere = upload(ann, 3, walkers, 60).expect("nothing came");
+    let of_bob = ready(bob, 4, bikers);
+    for (by, file, refusal) in [
+        (bob, of_bob, Refusal::NotAllowed),
+        (ann, of_bob, Refusal::NoSuchFile),
+        (ann, elsewhere, Refusal::NoSuchFile),
+        (ann, FileId { site, number: 99 }, Refusal::NoSuchFile),
+    ] {
+        assert_eq!(choose(by, AvatarChange::Upload(file)), Err(refusal), "{file:?}");
+    }
+    assert_eq!(choose(ann, AvatarChange::Upload(first)), Ok(Some(RoomAvatar::Upload(first))));
+    let row = ask(|done| store.file(first, done)).expect("it is there");
+    assert!(row.is_room_picture && !row.is_posted);
+    assert_eq!(ask(|done| store.remove_files(vec![first], done)), [], "it goes with its room only");
+    let later = Timestamp(NOW.0 + 1);
+    assert!(!store.stale_files(later, later, 9).expect("the store works").contains(&first));
+    assert_eq!(choose(ann, AvatarChange::Upload(first)), Ok(Some(RoomAvatar::Upload(first))), "no change");
+
+    // 2 * 90 of 250 are taken.
+    let large = |number| {
+        let id = upload(ann, number, bikers, 90)?;
+        grow(store, id, 90).map(|()| id)
+    };
+    assert_eq!(large(5).map(drop), Err(Refusal::NoRoomForFile));
+    assert_eq!(choose(ann, AvatarChange::Upload(second)), Ok(Some(RoomAvatar::Upload(second))));
+    assert_eq!(ask(|done| store.file(first, done)), None);
+    assert!(large(6).is_ok(), "the bytes of the first picture are free");
+    assert_eq!(large(7).map(drop), Err(Refusal::NoRoomForFile));
+    assert_eq!(choose(ann, AvatarChange::Remove), Ok(None));
+    assert_eq!(ask(|done| store.file(second, done)), None);
+    let mut gone = store.stale_files(Timestamp(1), Timestamp(1), 9).expect("the store works");
+    gone.sort_unstable();
+    assert_eq!(gone, [first, second], "their bytes are still to be removed");
+
+    let third = ready(ann, 8, bikers);
+    choose(ann, AvatarChange::Upload(third)).expect("she owns the room");
+    let address = AvatarChange::Address("https://cdn.example/a.png".into());
+    choose(ann, address).expect("the gate lets admins of the site");
+    assert_eq!(ask(|done| store.file(third, done)), None, "an address takes its place");
+}
+
+pub(crate) fn who_keeps_order_may_remove_the_picture_of_a_room(store: &dyn Store) {
+    let (_, ann, bob) = two_users(store);
+    let new = NewRoom { name: "Bikers".into(), kind: RoomKind::Public, topic: None };
+    let limits = RoomLimits::default();
+    let room = ask(|done| store.create_room(ann, new, limits, NOW, done)).expect("it is allowed").row.id;
+    ask(|done| store.join_room(RoomName::Id(room), bob, limits, NOW, done)).expect("it is public");
+    let file = new_file(ann, 1, FilePlace::Room(RoomName::Id(room)), 90);
+    let id = file.id;
+    ask(|done| store.create_file(file, LIMITS, done)).expect("there is room");
+    complete(store, id, 80);
+    let choose = |by, avatar| {
+        let change = RoomChange { avatar: Some(avatar), ..RoomChange::default() };
+        ask(|done| store.change_room(room, by, change, NOW, done)).map(drop)
+    };
+    choose(ann, AvatarChange::Upload(id)).expect("she owns the room");
+    assert_eq!(choose(bob, AvatarChange::Remove), Err(Refusal::NotAllowed));
+    let action = MemberAction::SetRole(Role::Moderator);
+    ask(|done| store.change_member(room, ann, bob, action, limits, NOW, done)).expect("she owns the room");
+    assert_eq!(choose(bob, AvatarChange::Remove), Ok(()));
+    assert_eq!(ask(|done| store.file(id, done)), None);
 }

@@ -117,6 +117,7 @@ every_store! {
         the_old_id_is_somebody_new,
         each_message_that_names_the_user_gets_a_new_version,
         a_merged_guests_messages_get_new_versions,
+        an_erased_user_takes_the_room_pictures_they_uploaded_along,
     }
     export {
         all_that_was_said_to_one_or_by_one_is_in_it_once,
@@ -255,6 +256,8 @@ every_store! {
         a_deleted_message_takes_its_files_with_it,
         what_is_in_no_message_grows_stale,
         a_room_takes_files_of_those_who_may_write,
+        a_room_has_one_picture_which_counts_until_it_is_replaced,
+        who_keeps_order_may_remove_the_picture_of_a_room,
     }
     notify {
         a_browser_is_of_one_user_at_a_time,

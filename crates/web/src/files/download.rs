@@ -21,7 +21,7 @@ use web_proto::Code;
 
 use super::asked::{Refused, answer, blocking};
 use super::link::push_escaped;
-use super::{Desk, id_text, named};
+use super::{Desk, ROOM_PICTURES, id_text, named, named_after};
 use crate::assets::{Range, range_of};
 use crate::pieces::Streamed;
 
@@ -30,17 +30,46 @@ const PIECE_BYTES: u64 = 128 * 1024;
 
 pub(super) async fn download(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
     let (head, _) = request.into_parts();
-    let mut response = match find(&desk, &head.method, head.uri.path(), head.uri.query(), &head.headers).await
-    {
-        Ok(response) => response,
-        Err(refused) => refused.response(),
+    shown(find(&desk, &head.method, head.uri.path(), head.uri.query(), &head.headers).await)
+}
+
+/// The picture of a room, for everybody who knows its id: no larger than a thumbnail.
+pub(super) async fn room_picture(State(desk): State<Arc<Desk>>, request: Request<Body>) -> Response<Body> {
+    let (head, _) = request.into_parts();
+    let mut response = shown(find_room_picture(&desk, &head.method, head.uri.path(), &head.headers).await);
+    if response.status() == StatusCode::OK {
+        // What an id names never changes. A picture that was replaced leaves caches within a day.
+        let public = HeaderValue::from_static("public, max-age=86400, immutable");
+        response.headers_mut().insert(CACHE_CONTROL, public);
+    }
+    response
+}
+
+async fn find_room_picture(
+    desk: &Desk,
+    method: &Method,
+    path: &str,
+    fields: &HeaderMap,
+) -> Result<Response<Body>, Refused> {
+    let id = named_after(ROOM_PICTURES, path).ok_or(Refused::of(Code::NoSuchFile))?;
+    let row = answer(|then| desk.files.node.file(id, then)).await?;
+    let Some(picture) = row.file.picture.as_ref().filter(|_| row.is_room_picture) else {
+        return Err(Refused::of(Code::NoSuchFile));
     };
+    let rendition = if picture.has_thumbnail { Rendition::Thumbnail } else { Rendition::Picture };
+    let blobs = Arc::clone(&desk.files.blobs);
+    let blob = blocking(move || open(&*blobs, id, rendition)).await?;
+    Ok(part(method, fields, &row, &format!("\"{}-room\"", id_text(id)), blob))
+}
+
+fn shown(outcome: Result<Response<Body>, Refused>) -> Response<Body> {
+    let mut response = outcome.unwrap_or_else(|refused| refused.response());
     let fields = response.headers_mut();
     let name = HeaderName::from_static;
     fields.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox; default-src 'none'"));
     fields.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     fields.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    // The link says who may read it, and no cookie is looked at: any page that has it may.
+    // The link, or the id, says who may read it, and no cookie is looked at: any page that has it may.
     fields.insert(name("access-control-allow-origin"), HeaderValue::from_static("*"));
     fields.insert(name("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin"));
     response

@@ -50,13 +50,21 @@ pub fn routes(files: Files) -> Router {
     // Downloads need a signed link, and a page of history shows many pictures at once.
     limited(uploads, RequestKind::Files, &node, clock)
         .route("/v1/files/{site}/{id}/{name}", get(download::download))
+        .route("/v1/room-pictures/{site}/{id}", get(download::room_picture))
         .with_state(desk)
 }
 
-/// An id as it is on the wire; its site is told beside it.
+/// An id as it is on the wire, where its site stands beside it.
 pub(crate) fn id_text(id: FileId) -> String {
     format!("{:016x}", id.number)
 }
+
+/// Where the picture of a room is. Everybody who knows the path may see it, as other avatars.
+pub(crate) fn room_picture_path(id: FileId) -> String {
+    format!("{ROOM_PICTURES}{}/{}", id.site.0, id_text(id))
+}
+
+const ROOM_PICTURES: &str = "/v1/room-pictures/";
 
 pub(crate) fn parse_id(site: SiteId, text: &str) -> Option<FileId> {
     let is_id = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
@@ -66,7 +74,11 @@ pub(crate) fn parse_id(site: SiteId, text: &str) -> Option<FileId> {
 
 /// Site and id of `/v1/files/SITE/ID` and of what lies below.
 fn named(path: &str) -> Option<FileId> {
-    let mut parts = path.strip_prefix("/v1/files/")?.splitn(3, '/');
+    named_after("/v1/files/", path)
+}
+
+fn named_after(prefix: &str, path: &str) -> Option<FileId> {
+    let mut parts = path.strip_prefix(prefix)?.splitn(3, '/');
     let site = parts.next()?;
     let is_site = site.bytes().all(|byte| byte.is_ascii_digit()) && !site.starts_with('0');
     let site = SiteId(site.parse().ok().filter(|_| is_site)?);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{conversation_text, kind, person};
+use super::{address, conversation_text, kind, person, picture};
 
 pub(super) fn link(link: &chat::RoomLink) -> web_proto::Link<'_> {
     web_proto::Link {
@@ -21,7 +21,8 @@ pub(super) fn invitation(invitation: &chat::Invitation) -> web_proto::Invitation
         name: Cow::Borrowed(&room.name),
         kind: kind(room.kind),
         topic: room.topic.as_deref().map(Cow::Borrowed),
-        avatar: room.avatar.as_deref().map(Cow::Borrowed),
+        avatar: address(room.avatar.as_ref()),
+        picture: picture(room.avatar.as_ref()),
         members: room.members.into(),
         by: person(&invitation.by),
         until: invitation.until.0,

@@ -26,6 +26,17 @@ export async function prepared(file: File): Promise<Prepared> {
   return { bytes, name, preview };
 }
 
+/** A picture that is shown small: scaled on the device, so that little of it is sent. Fails where the browser cannot read it. */
+export async function smallPicture(
+  file: File,
+  longest: number,
+): Promise<{ bytes: Blob; bitmap: ImageBitmap }> {
+  const bitmap = await scaled(await createImageBitmap(file), longest);
+  // A photo has no transparent parts.
+  const bytes = await encoded(bitmap, file.type === 'image/jpeg' ? 'image/jpeg' : 'image/png');
+  return { bytes, bitmap };
+}
+
 /** What is pasted has no name of its own in some browsers. */
 function nameOf(file: File): string {
   return file.name || `file.${file.type.split('/')[1] ?? 'bin'}`;
@@ -40,12 +51,12 @@ async function scaled(picture: ImageBitmap, longest: number): Promise<ImageBitma
   });
 }
 
-function encoded(picture: ImageBitmap): Promise<Blob> {
+function encoded(picture: ImageBitmap, type = 'image/jpeg'): Promise<Blob> {
   const canvas = document.createElement('canvas');
   canvas.width = picture.width;
   canvas.height = picture.height;
   canvas.getContext('2d')?.drawImage(picture, 0, 0);
   return new Promise((resolve, reject) =>
-    canvas.toBlob(blob => (blob ? resolve(blob) : reject(new Error('no blob'))), 'image/jpeg', 0.88),
+    canvas.toBlob(blob => (blob ? resolve(blob) : reject(new Error('no blob'))), type, 0.88),
   );
 }

@@ -2,9 +2,10 @@
 // meanwhile finds them again, and what was sent goes out when all of it has come.
 
 import type { Client, Code, ConversationKey, SentFile } from '@kith/client';
-import { Upload, type UploadHost, type VoiceOf } from '@kith/client/upload';
+import { Upload, type VoiceOf } from '@kith/client/upload';
 import { prepared } from './prepare.ts';
 import { trays } from './trays.ts';
+import { uploadHost } from './upload_host.ts';
 
 export const MOST_FILES = 10;
 
@@ -73,7 +74,7 @@ export class Tray {
     const more = { name, size: bytes.size, ...(preview && { preview }) };
     if (bytes.size > this.mostBytes()) return this.#set(id, { ...more, failed: 'file_too_large' });
     const of = { to: this.key, name, bytes, ...(voice !== undefined && { voice }) };
-    const upload = new Upload(host(this.client), of, () => this.#changed());
+    const upload = new Upload(uploadHost(this.client), of, () => this.#changed());
     this.#set(id, { ...more, upload });
   }
 
@@ -109,18 +110,4 @@ export function trayOf(client: Client, key: ConversationKey): Tray {
     new Tray(client, key, () => client.me()?.limits.file_bytes ?? Number.POSITIVE_INFINITY);
   ofClient.set(key, tray);
   return tray;
-}
-
-function host(client: Client): UploadHost {
-  return {
-    server: client.server,
-    access: fresh => client.access(fresh),
-    fetch: (url, init) => fetch(url, init),
-    now: () => Date.now(),
-    timer: (ms, call) => {
-      const id = setTimeout(call, ms);
-      return () => clearTimeout(id);
-    },
-    random: () => Math.random(),
-  };
 }

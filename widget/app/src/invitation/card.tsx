@@ -106,7 +106,8 @@ export function InvitationCard({ hash, onDone }: Props) {
       </Sheet>
     );
   }
-  const { name, avatar, kind, members, topic, by, until } = invited;
+  const { name, picture, kind, members, topic, by, until } = invited;
+  const avatar = picture ? client.server + picture : invited.avatar;
   return (
     <Sheet title={words.invitation} onClose={onDone}>
       <div class="room-card">

@@ -7,18 +7,14 @@ import '../icon/late_shapes.ts';
 import { useSurroundings } from '../surroundings.tsx';
 import { useWords } from '../wording/late_words.ts';
 import { failureOf } from './failure.ts';
+import { PictureField } from './picture_field.tsx';
 import { roomWords } from './words.ts';
 
 /** Seconds. */
 const SLOW = [0, 5, 10, 30, 60, 300, 900];
 
-export function RoomSettings({
-  conversation: { key },
-  room,
-}: {
-  conversation: Conversation;
-  room: RoomView;
-}) {
+export function RoomSettings({ conversation, room }: { conversation: Conversation; room: RoomView }) {
+  const { key } = conversation;
   const { client, announce } = useSurroundings();
   const words = useWords(roomWords);
   const [name, setName] = useState(room.name);
@@ -42,6 +38,7 @@ export function RoomSettings({
         if (name.trim() !== '') change({ ...(owner && { name: name.trim() }), topic: topic.trim() });
       }}
     >
+      <PictureField conversation={conversation} mayChoose={owner} />
       {/* The name is the owner's to give. */}
       {owner && (
         <label>

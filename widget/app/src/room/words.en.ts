@@ -76,6 +76,18 @@ export const en = (plural: Plural) => ({
   maxMembers: 'Maximum number of members',
   maxMembersHint: 'Leave empty to use the limit of the site. Members who are already in the room stay.',
   personJoined: (name: string) => `${name} joined`,
+  picture: 'Picture',
+  choosePicture: 'Choose a picture',
+  usePicture: 'Use this picture',
+  removePicture: 'Remove picture',
+  pictureUploading: 'Uploading…',
+  pictureBad: 'This picture is damaged or not supported.',
+  pictureFull: 'There is no storage left for the picture.',
+  restricted: 'Muted and banned',
+  noRestricted: 'Nobody is muted or banned.',
+  bannedRole: 'Banned',
+  restrictedUntil: (time: string) => `until ${time}`,
+  restrictedFor: (reason: string) => `Reason: ${reason}`,
 });
 
 export type RoomWords = ReturnType<typeof en>;

@@ -126,7 +126,10 @@ impl Tables {
                 if !left.stays && self.rooms_with(user).any(|one| one == room) {
                     self.leave_for_good(room, user);
                 }
-                slice.audience.push(self.member_numbers(room));
+                let members = self.member_numbers(room);
+                let without = left.renamed.erased.then(|| self.remove_room_picture_of(room, user)).flatten();
+                slice.rooms.extend(without.map(|now| (room, Arc::new(now), members.clone())));
+                slice.audience.push(members);
             }
             self.commit();
             slice.renamed_at = self.position();

@@ -18,6 +18,13 @@ pub(super) struct Entry {
     removed: bool,
 }
 
+impl Entry {
+    /// Complete or not, it is in no message and no room's picture.
+    fn is_loose(&self) -> bool {
+        self.message.is_none() && !self.row.is_room_picture && !self.removed
+    }
+}
+
 impl Tables {
     pub(in crate::memory) fn create_file(&mut self, new: NewFile, limits: FileLimits) -> Result<(), Refusal> {
         let conversation = self.ground_for_file(&new)?;
@@ -28,10 +35,7 @@ impl Tables {
         let of_user = kept(&|entry| entry.row.owner == new.owner);
         let of_site = kept(&|entry| entry.row.owner.site == new.owner.site);
         has_room(limits, of_user, of_site, new.bytes)?;
-        let loose = self
-            .files
-            .values()
-            .filter(|entry| entry.row.owner == new.owner && entry.message.is_none() && !entry.removed);
+        let loose = self.files.values().filter(|entry| entry.row.owner == new.owner && entry.is_loose());
         if loose.count() >= MOST_LOOSE as usize {
             return Err(Refusal::TooManyFiles);
         }
@@ -51,6 +55,7 @@ impl Tables {
             conversation,
             is_complete: false,
             is_posted: false,
+            is_room_picture: false,
             copies: Vec::new(),
         };
         let entry = Entry {
@@ -136,7 +141,7 @@ impl Tables {
     }
 
     pub(in crate::memory) fn remove_file(&mut self, id: FileId) -> bool {
-        let entry = self.files.get_mut(&id).filter(|entry| !entry.removed && entry.message.is_none());
+        let entry = self.files.get_mut(&id).filter(|entry| entry.is_loose());
         entry.map(|entry| entry.removed = true).is_some()
     }
 
@@ -171,7 +176,7 @@ impl Tables {
             let entry = self.files.get(id).filter(|entry| !entry.removed && entry.row.is_complete);
             let entry =
                 entry.filter(|entry| entry.row.owner == from && entry.row.conversation == conversation);
-            entry.is_some_and(|entry| entry.message.is_none()) && !files[..at].contains(id)
+            entry.is_some_and(Entry::is_loose) && !files[..at].contains(id)
         };
         if files.iter().enumerate().all(ready) { Ok(()) } else { Err(Refusal::NoSuchFile) }
     }
@@ -262,7 +267,7 @@ impl Tables {
     ) -> Vec<FileId> {
         let stale = |(_, entry): &(&FileId, &Entry)| {
             let is_empty = entry.kept_bytes == 0 && !entry.row.is_complete;
-            let is_loose = entry.message.is_none();
+            let is_loose = entry.is_loose();
             entry.removed
                 || (is_loose && (entry.created < before || (is_empty && entry.created < empty_before)))
         };
@@ -274,8 +279,33 @@ impl Tables {
     }
 
     pub(super) fn remove_loose_files_of(&mut self, user: UserId) {
-        let loose = |entry: &&mut Entry| entry.row.owner == user && entry.message.is_none();
+        let loose = |entry: &&mut Entry| entry.row.owner == user && entry.is_loose();
         self.files.values_mut().filter(loose).for_each(|entry| entry.removed = true);
+    }
+
+    /// A complete picture that `by` uploaded for this room becomes the room's.
+    pub(super) fn take_room_picture(
+        &mut self,
+        id: FileId,
+        room: ConversationId,
+        by: UserId,
+    ) -> Result<(), Refusal> {
+        let entry = self.files.get_mut(&id).filter(|entry| entry.is_loose() && entry.row.is_complete);
+        let entry = entry.filter(|entry| entry.row.owner == by && entry.row.conversation == room);
+        let entry = entry.filter(|entry| entry.row.file.picture.is_some()).ok_or(Refusal::NoSuchFile)?;
+        entry.row.is_room_picture = true;
+        Ok(())
+    }
+
+    /// The room has another picture, or none.
+    pub(super) fn drop_room_picture(&mut self, id: FileId) {
+        if let Some(entry) = self.files.get_mut(&id).filter(|entry| entry.row.is_room_picture) {
+            (entry.row.is_room_picture, entry.removed) = (false, true);
+        }
+    }
+
+    pub(super) fn owner_of_file(&self, id: FileId) -> Option<UserId> {
+        self.files.get(&id).map(|entry| entry.row.owner)
     }
 
     pub(super) fn remove_files_of_site(&mut self, site: SiteId) {

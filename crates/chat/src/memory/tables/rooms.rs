@@ -7,8 +7,8 @@ use super::changes::Since;
 use super::{Line, Tables, cut};
 use crate::room::{
     Act, EVERYBODY, Joined, LeftReason, MemberAction, MemberChanged, MemberRow, MembersPage, NewRoom, Post,
-    Posted, Role, Room, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomMembers, RoomName, RoomSanction,
-    RoomsPage, Standing, after_sanction, kept_sanction, may, may_as_site_moderator, mentioned,
+    Posted, Role, Room, RoomAvatar, RoomChange, RoomChanged, RoomKind, RoomLimits, RoomMembers, RoomName,
+    RoomSanction, RoomsPage, Standing, after_sanction, kept_sanction, may, may_as_site_moderator, mentioned,
     sanction_behind,
 };
 use crate::{
@@ -301,6 +301,7 @@ impl Tables {
         let after = change.apply(&before);
         let mut members = Arc::default();
         if after != before {
+            self.change_room_picture(id, by, &before, &after)?;
             let changed = self.commit();
             let entry = self.entry(id);
             (entry.room, entry.changed) = (after, changed);
@@ -310,6 +311,38 @@ impl Tables {
         }
         let row = self.room_row(by, id).expect("only members change a room");
         Ok(RoomChanged { row, position: self.position(), members })
+    }
+
+    fn change_room_picture(
+        &mut self,
+        id: ConversationId,
+        by: UserId,
+        before: &Room,
+        after: &Room,
+    ) -> Result<(), Refusal> {
+        if before.avatar == after.avatar {
+            return Ok(());
+        }
+        if let Some(RoomAvatar::Upload(file)) = after.avatar {
+            self.take_room_picture(file, id, by)?;
+        }
+        if let Some(RoomAvatar::Upload(file)) = before.avatar {
+            self.drop_room_picture(file);
+        }
+        Ok(())
+    }
+
+    /// The room loses its picture if this user, who is erased with all that they wrote, uploaded it.
+    pub(super) fn remove_room_picture_of(&mut self, id: ConversationId, user: UserId) -> Option<Room> {
+        let Some(RoomAvatar::Upload(file)) = self.rooms.get(&id)?.room.avatar else { return None };
+        if self.owner_of_file(file) != Some(user) {
+            return None;
+        }
+        self.drop_room_picture(file);
+        let changed = self.commit();
+        let entry = self.entry(id);
+        (entry.room.avatar, entry.changed) = (None, changed);
+        Some(entry.room.clone())
     }
 
     pub(in crate::memory) fn join_room(

@@ -287,6 +287,18 @@ export const late: LateTranslation = {
     maxMembers: 'Найбільша кількість учасників',
     maxMembersHint: 'Залиште порожнім, щоб діяла межа сайту. Хто вже в кімнаті, залишається.',
     personJoined: name => `У кімнаті новий учасник: ${name}`,
+    picture: 'Зображення',
+    choosePicture: 'Вибрати зображення',
+    usePicture: 'Використати це зображення',
+    removePicture: 'Прибрати зображення',
+    pictureUploading: 'Завантаження…',
+    pictureBad: 'Зображення пошкоджене або не підтримується.',
+    pictureFull: 'Для зображення більше немає місця.',
+    restricted: 'Без права писати та заблоковані',
+    noRestricted: 'Таких учасників немає.',
+    bannedRole: 'Заблоковано',
+    restrictedUntil: time => `до ${time}`,
+    restrictedFor: reason => `Причина: ${reason}`,
   }),
   invitation: plural => ({
     linkHint:
